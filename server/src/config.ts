@@ -1,0 +1,185 @@
+// Every setting Belfry reads: its environment name, type, default and meaning. `readConfig` is called once, by main.ts.
+import path from 'node:path'
+
+export const roles = ['all', 'api', 'worker'] as const
+export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+export const serviceLevels = ['off', 'free', 'pro', 'team', 'enterprise'] as const
+
+export interface Config {
+  host: string
+  port: number
+  /** Where callers and browsers reach this service; OAuth redirects and links are built on it. */
+  publicUrl: string
+  databaseUrl: string | undefined
+  dataDir: string
+  secretKey: string | undefined
+  apiKey: string | undefined
+  role: (typeof roles)[number]
+  brand: string
+  logLevel: (typeof logLevels)[number]
+  rateLimit: (typeof serviceLevels)[number]
+  wrapData: boolean
+  hideCredentials: boolean
+  oauth: OAuthUrls
+}
+
+/** The hosts of the two chat sign-in flows; other values point them at a local stand-in. */
+export interface OAuthUrls {
+  slack: string
+  microsoftLogin: string
+  microsoftGraph: string
+}
+
+interface Setting {
+  name: string
+  default: string
+  meaning: string
+}
+
+/** Also the source of the table in docs/operating.md; a test keeps the two alike. */
+export const settings = [
+  { name: 'PORT', default: '3000', meaning: 'One port for API, socket, dashboard and docs.' },
+  { name: 'HOST', default: '127.0.0.1', meaning: 'The address to listen on; `0.0.0.0` for every interface.' },
+  {
+    name: 'DATABASE_URL',
+    default: 'embedded PostgreSQL',
+    meaning: 'Any PostgreSQL 15 or newer; no extensions needed.',
+  },
+  { name: 'BELFRY_DATA_DIR', default: '.belfry', meaning: 'Where the embedded database and generated secrets live.' },
+  {
+    name: 'BELFRY_SECRET_KEY',
+    default: 'generated',
+    meaning: '64 hex digits; encrypts credentials and signs tokens. Required with `DATABASE_URL`.',
+  },
+  {
+    name: 'BELFRY_API_KEY',
+    default: 'generated',
+    meaning: "The Development environment's key, set on the first start.",
+  },
+  {
+    name: 'BELFRY_ROLE',
+    default: 'all',
+    meaning: '`all`, `api` or `worker`. A worker serves only health and metrics.',
+  },
+  {
+    name: 'BELFRY_BRAND',
+    default: 'svc',
+    meaning: 'The word in service-native identifiers such as `svc-email`; `novu` suits the public client libraries.',
+  },
+  { name: 'BELFRY_LOG', default: 'info', meaning: 'Log level; pretty on a terminal, JSON otherwise.' },
+  { name: 'BELFRY_PUBLIC_URL', default: 'http://HOST:PORT', meaning: 'The address callers and browsers use.' },
+  {
+    name: 'BELFRY_RATE_LIMIT',
+    default: 'off',
+    meaning: '`off`, `free`, `pro`, `team` or `enterprise`: the service level whose request rates are enforced.',
+  },
+  {
+    name: 'BELFRY_WRAP_DATA',
+    default: 'false',
+    meaning: 'Wrap success bodies in `{"data": …}`, for old raw-HTTP clients.',
+  },
+  {
+    name: 'BELFRY_HIDE_CREDENTIALS',
+    default: 'false',
+    meaning: 'Answer `{}` instead of the stored credentials of integrations.',
+  },
+  { name: 'BELFRY_SLACK_URL', default: 'https://slack.com', meaning: 'Where Slack sign-in happens.' },
+  {
+    name: 'BELFRY_MICROSOFT_LOGIN_URL',
+    default: 'https://login.microsoftonline.com',
+    meaning: 'Where Microsoft Teams sign-in happens.',
+  },
+  {
+    name: 'BELFRY_MICROSOFT_GRAPH_URL',
+    default: 'https://graph.microsoft.com',
+    meaning: 'Where the Teams app is installed for a user.',
+  },
+] as const satisfies readonly Setting[]
+
+type SettingName = (typeof settings)[number]['name']
+
+export class ConfigError extends Error {}
+
+/** Reads all settings, or throws one `ConfigError` that lists everything wrong with them. */
+export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: string[] } {
+  const problems: string[] = []
+  const warnings: string[] = []
+
+  const given = (name: SettingName): string | undefined => env[name]?.trim() || undefined
+  const text = (name: SettingName) => given(name) ?? defaultOf(name)
+  function matching(name: SettingName, pattern: RegExp, expected: string): string | undefined {
+    const value = given(name)
+    if (value === undefined || pattern.test(value)) return value
+    problems.push(`${name} must be ${expected}.`)
+    return undefined
+  }
+  function oneOf<T extends string>(name: SettingName, values: readonly T[]): T {
+    const value = text(name)
+    const found = values.find((candidate) => candidate === value)
+    if (found === undefined) problems.push(`${name} must be one of ${values.join(', ')}; it is "${value}".`)
+    return found ?? (values[0] as T)
+  }
+  function flag(name: SettingName): boolean {
+    return oneOf(name, ['false', 'true']) === 'true'
+  }
+  function url(name: SettingName, fallback: string): string {
+    const value = given(name) ?? fallback
+    if (!URL.canParse(value) || !/^https?:/.test(value))
+      problems.push(`${name} must be an http(s) URL; it is "${value}".`)
+    return value.replace(/\/+$/, '')
+  }
+
+  const port = Number(text('PORT'))
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    problems.push(`PORT must be a number from 0 to 65535; it is "${text('PORT')}".`)
+  const host = text('HOST')
+
+  const databaseUrl = given('DATABASE_URL')
+  if (databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
+    problems.push('DATABASE_URL must start with postgres:// or postgresql://.')
+  }
+  const secretKey = matching('BELFRY_SECRET_KEY', /^[0-9a-f]{64}$/i, '64 hex digits (try: openssl rand -hex 32)')
+  if (databaseUrl !== undefined && given('BELFRY_SECRET_KEY') === undefined) {
+    problems.push(
+      'BELFRY_SECRET_KEY is required with DATABASE_URL, so that every process shares it (try: openssl rand -hex 32).',
+    )
+  }
+  const apiKey = matching('BELFRY_API_KEY', /^[\x21-\x7e]{16,200}$/, '16 to 200 printable characters without spaces')
+  const brand = matching('BELFRY_BRAND', /^[a-z][a-z0-9]{1,30}$/, 'a lower-case word') ?? 'svc'
+
+  const config: Config = {
+    host,
+    port,
+    publicUrl: url('BELFRY_PUBLIC_URL', `http://${host === '0.0.0.0' || host === '::' ? 'localhost' : host}:${port}`),
+    databaseUrl,
+    dataDir: path.resolve(text('BELFRY_DATA_DIR')),
+    secretKey: secretKey?.toLowerCase(),
+    apiKey,
+    role: oneOf('BELFRY_ROLE', roles),
+    brand,
+    logLevel: oneOf('BELFRY_LOG', logLevels),
+    rateLimit: oneOf('BELFRY_RATE_LIMIT', serviceLevels),
+    wrapData: flag('BELFRY_WRAP_DATA'),
+    hideCredentials: flag('BELFRY_HIDE_CREDENTIALS'),
+    oauth: {
+      slack: url('BELFRY_SLACK_URL', text('BELFRY_SLACK_URL')),
+      microsoftLogin: url('BELFRY_MICROSOFT_LOGIN_URL', text('BELFRY_MICROSOFT_LOGIN_URL')),
+      microsoftGraph: url('BELFRY_MICROSOFT_GRAPH_URL', text('BELFRY_MICROSOFT_GRAPH_URL')),
+    },
+  }
+  for (const name of Object.keys(env)) {
+    if (name.startsWith('BELFRY_') && !settings.some((setting) => setting.name === name)) {
+      warnings.push(`${name} is not a setting of Belfry; is it misspelt?`)
+    }
+  }
+  if (databaseUrl !== undefined && given('BELFRY_DATA_DIR') !== undefined) {
+    warnings.push('BELFRY_DATA_DIR is not used when DATABASE_URL is set.')
+  }
+  if (problems.length > 0)
+    throw new ConfigError(`Belfry cannot start with these settings:\n${problems.map((p) => `  - ${p}`).join('\n')}`)
+  return { config, warnings }
+}
+
+function defaultOf(name: SettingName): string {
+  return settings.find((setting) => setting.name === name)?.default ?? ''
+}

@@ -1,0 +1,74 @@
+// Tells every process of a change in the database that voids something it remembers, by LISTEN/NOTIFY.
+import { type Kysely, sql } from 'kysely'
+import pg from 'pg'
+import type { Tables } from './tables.ts'
+
+const channel = 'belfry_changes'
+const longestRetryMs = 5_000
+
+/** What can be remembered in a process. A subject's listeners hear the id of what changed. */
+export type Subject = 'api_keys'
+
+/** Part of the transaction that makes the change: it is heard when, and only when, that commits. */
+export async function announce(tx: Kysely<Tables>, subject: Subject, id: string): Promise<void> {
+  await sql`SELECT pg_notify(${channel}, ${`${subject} ${id}`})`.execute(tx)
+}
+
+export class Changes {
+  readonly #url: string
+  readonly #onError: (error: Error) => void
+  readonly #listeners = new Map<Subject, Array<(id: string) => void>>()
+  readonly #onLoss: Array<() => void> = []
+  #client: pg.Client | undefined
+  #retry: NodeJS.Timeout | undefined
+  #stopped = false
+  #attempt = 0
+  connected = false
+
+  constructor(url: string, onError: (error: Error) => void) {
+    this.#url = url
+    this.#onError = onError
+  }
+
+  on(subject: Subject, listener: (id: string) => void): void {
+    this.#listeners.set(subject, [...(this.#listeners.get(subject) ?? []), listener])
+  }
+
+  /** Called when changes may have been missed: whatever is remembered must be forgotten. */
+  onLoss(listener: () => void): void {
+    this.#onLoss.push(listener)
+  }
+
+  /** Rejects when the first connection fails; a connection lost later is made again until it holds. */
+  async start(): Promise<void> {
+    const client = new pg.Client({ connectionString: this.#url, application_name: 'belfry changes', keepAlive: true })
+    this.#client = client
+    client.on('notification', ({ payload }) => this.#heard(payload ?? ''))
+    client.on('error', this.#onError)
+    client.on('end', () => this.#lost(client))
+    await client.connect()
+    await client.query(`LISTEN ${channel}`)
+    this.#attempt = 0
+    this.connected = true
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    clearTimeout(this.#retry)
+    await this.#client?.end()
+  }
+
+  #heard(payload: string): void {
+    const [subject, id] = payload.split(' ', 2)
+    for (const listener of this.#listeners.get(subject as Subject) ?? []) listener(id ?? '')
+  }
+
+  #lost(client: pg.Client): void {
+    if (this.#stopped || this.#client !== client) return
+    if (this.connected) for (const listener of this.#onLoss) listener()
+    this.connected = false
+    this.#attempt += 1
+    const delay = Math.min(longestRetryMs, 50 * 2 ** this.#attempt)
+    this.#retry = setTimeout(() => this.start().catch(this.#onError), delay)
+  }
+}

@@ -1,0 +1,52 @@
+// The connection pool, and the query builder and transactions on top of it.
+import { Kysely, PostgresDialect, type Transaction } from 'kysely'
+import pg from 'pg'
+import type { Tables } from './tables.ts'
+
+export type Db = Kysely<Tables>
+export type Tx = Transaction<Tables>
+
+export interface Database {
+  url: string
+  pool: pg.Pool
+  db: Db
+  close(): Promise<void>
+}
+
+/** `connections` bounds what this process takes of the server; one more is used to listen for changes. */
+export function openDatabase(url: string, options: { connections: number; onError: (error: Error) => void }): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: options.connections,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 30_000,
+    application_name: 'belfry',
+    // A statement that runs this long is a fault; it must not hold its locks for ever.
+    statement_timeout: 60_000,
+  })
+  pool.on('error', options.onError)
+  // A connection can also break while a query owns it; that query rejects, and this keeps the process alive.
+  pool.on('connect', (client) => client.on('error', options.onError))
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  return { url, pool, db, close: () => pool.end() }
+}
+
+/** PostgreSQL's name of the unique key a statement ran into, if that is why it failed. */
+export function violatedKey(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError && error.code === '23505' ? error.constraint : undefined
+}
+
+const outageCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'])
+
+/** Whether the database could not be reached, is stopping or is full: the request may be retried as it is. */
+export function isOutage(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return /^(08|53|57P)/.test(error.code ?? '')
+  if (!(error instanceof Error)) return false
+  const code = 'code' in error ? String(error.code) : ''
+  return outageCodes.has(code) || /timeout exceeded when trying to connect|Connection terminated/.test(error.message)
+}
+
+/** Whether PostgreSQL refused the value itself: text it cannot hold, a number out of range, a key too long for its index. */
+export function isUnstorable(error: unknown): error is pg.DatabaseError {
+  return error instanceof pg.DatabaseError && /^(22|54)/.test(error.code ?? '')
+}

@@ -1,0 +1,105 @@
+// Environments as they come into being: with an API key and the integrations everybody needs.
+import { sql } from 'kysely'
+import type { Db, Tx } from './database.ts'
+import { newApiKey, newId, randomUrlSafe } from './ids.ts'
+import { type Secrets, sha256 } from './secrets.ts'
+import type { EnvironmentTable } from './tables.ts'
+
+export interface NewEnvironment {
+  id: string
+  name: string
+  apiKey: string
+}
+
+interface EnvironmentInput extends Pick<EnvironmentTable, 'organization_id' | 'name' | 'type' | 'color' | 'parent_id'> {
+  userId: string
+  apiKey?: string | undefined
+}
+
+/** Native integrations: in-app everywhere, and in Development email and SMS into the sandbox. */
+const inbox = { provider_id: 'svc', channel: 'in_app', name: 'Belfry Inbox', identifier: 'inbox' }
+const sandbox = [
+  { provider_id: 'svc-email', channel: 'email', name: 'Belfry Email', identifier: 'email-sandbox' },
+  { provider_id: 'svc-sms', channel: 'sms', name: 'Belfry SMS', identifier: 'sms-sandbox' },
+]
+
+export async function createEnvironment(
+  tx: Tx,
+  { userId, apiKey = newApiKey(), ...fields }: EnvironmentInput,
+  secrets: Secrets,
+  now: Date,
+): Promise<NewEnvironment> {
+  const id = newId(now)
+  await tx
+    .insertInto('environments')
+    .values({ ...fields, id, identifier: randomUrlSafe(12), created_at: now, updated_at: now })
+    .execute()
+  await insertApiKey(tx, { environmentId: id, userId, apiKey }, secrets, now)
+  await tx
+    .insertInto('integrations')
+    .values(
+      [inbox, ...(fields.type === 'dev' ? sandbox : [])].map((integration) => ({
+        ...integration,
+        identifier: `${integration.identifier}-${randomUrlSafe(8)}`,
+        environment_id: id,
+        id: newId(now),
+        active: true,
+        is_primary: integration.channel !== 'in_app',
+        priority: integration.channel === 'in_app' ? 0 : 1,
+        created_at: now,
+        updated_at: now,
+      })),
+    )
+    .execute()
+  return { id, name: fields.name, apiKey }
+}
+
+export async function insertApiKey(
+  tx: Tx,
+  { environmentId, userId, apiKey }: { environmentId: string; userId: string; apiKey: string },
+  secrets: Secrets,
+  now: Date,
+): Promise<void> {
+  await tx
+    .insertInto('api_keys')
+    .values({
+      hash: sha256(apiKey),
+      environment_id: environmentId,
+      encrypted_key: secrets.encrypt(apiKey),
+      user_id: userId,
+      created_at: now,
+    })
+    .execute()
+}
+
+/**
+ * What an empty database gets on the first start: an organization with Development and Production.
+ * Undefined when there is one already; of two first starts at once, one makes it.
+ */
+export async function prepareFirstStart(
+  db: Db,
+  secrets: Secrets,
+  apiKey: string | undefined,
+  now: Date,
+): Promise<NewEnvironment[] | undefined> {
+  return db.transaction().execute(async (tx) => {
+    await sql`LOCK TABLE organizations IN EXCLUSIVE MODE`.execute(tx)
+    if (await tx.selectFrom('organizations').select('id').limit(1).executeTakeFirst()) return undefined
+    const organization = { id: newId(now), name: 'My organization', owner_user_id: newId(now), created_at: now }
+    await tx.insertInto('organizations').values(organization).execute()
+    const common = { organization_id: organization.id, userId: organization.owner_user_id }
+    const development = await createEnvironment(
+      tx,
+      { ...common, name: 'Development', type: 'dev', color: '#ff8547', parent_id: null, apiKey },
+      secrets,
+      now,
+    )
+    const production = await createEnvironment(
+      tx,
+      { ...common, name: 'Production', type: 'prod', color: '#7e52f4', parent_id: development.id },
+      secrets,
+      now,
+    )
+    return [development, production]
+  })
+}

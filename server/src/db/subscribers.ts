@@ -1,0 +1,173 @@
+// Subscribers as several rooms write and read them: upserts, one or many at once, and removal with all that hangs on them.
+import { type Selectable, sql } from 'kysely'
+import type { Db, Tx } from './database.ts'
+import { newId } from './ids.ts'
+import type { SubscriberTable } from './tables.ts'
+
+export type SubscriberRow = Selectable<SubscriberTable>
+
+/** What callers may set. Null clears a field; an absent one stays as it is. */
+export interface SubscriberFields {
+  firstName?: string | null
+  lastName?: string | null
+  email?: string | null
+  phone?: string | null
+  avatar?: string | null
+  locale?: string | null
+  timezone?: string | null
+  data?: Record<string, unknown> | null
+}
+
+export interface SubscriberInput extends SubscriberFields {
+  subscriberId: string
+}
+
+const columnOf = {
+  firstName: 'first_name',
+  lastName: 'last_name',
+  email: 'email',
+  phone: 'phone',
+  avatar: 'avatar',
+  locale: 'locale',
+  timezone: 'timezone',
+  data: 'data',
+} as const satisfies Record<keyof SubscriberFields, keyof SubscriberTable>
+
+const fieldNames = Object.keys(columnOf) as Array<keyof SubscriberFields>
+
+type ColumnValues = Partial<Record<(typeof columnOf)[keyof SubscriberFields], string | null>>
+
+/** The given fields as column values. */
+export function subscriberColumns(fields: SubscriberFields): ColumnValues {
+  const values: ColumnValues = {}
+  for (const name of fieldNames) {
+    const value = fields[name]
+    if (value !== undefined)
+      values[columnOf[name]] = value === null || typeof value === 'string' ? value : JSON.stringify(value)
+  }
+  return values
+}
+
+export async function findSubscriber(
+  db: Db | Tx,
+  environmentId: string,
+  subscriberId: string,
+): Promise<SubscriberRow | undefined> {
+  return db
+    .selectFrom('subscribers')
+    .selectAll()
+    .where('environment_id', '=', environmentId)
+    .where('subscriber_id', '=', subscriberId)
+    .executeTakeFirst()
+}
+
+/** Creates the subscriber, or leaves the existing one alone and gives nothing back. */
+export async function insertSubscriber(
+  db: Db | Tx,
+  environmentId: string,
+  { subscriberId, ...fields }: SubscriberInput,
+  now: Date,
+): Promise<SubscriberRow | undefined> {
+  return insertQuery(db, environmentId, subscriberId, fields, now)
+    .onConflict((conflict) => conflict.columns(['environment_id', 'subscriber_id']).doNothing())
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/** Creates the subscriber or sets the given fields of the existing one, in one statement. */
+export async function upsertSubscriber(
+  db: Db | Tx,
+  environmentId: string,
+  { subscriberId, ...fields }: SubscriberInput,
+  now: Date,
+): Promise<SubscriberRow> {
+  return insertQuery(db, environmentId, subscriberId, fields, now)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['environment_id', 'subscriber_id'])
+        .doUpdateSet({ ...subscriberColumns(fields), updated_at: now }),
+    )
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+function insertQuery(db: Db | Tx, environmentId: string, subscriberId: string, fields: SubscriberFields, now: Date) {
+  const empty = {
+    first_name: null,
+    last_name: null,
+    email: null,
+    phone: null,
+    avatar: null,
+    locale: null,
+    timezone: null,
+  }
+  return db.insertInto('subscribers').values({
+    ...empty,
+    environment_id: environmentId,
+    id: newId(now),
+    subscriber_id: subscriberId,
+    ...subscriberColumns(fields),
+    created_at: now,
+    updated_at: now,
+  })
+}
+
+/**
+ * Creates or updates many subscribers with one INSERT and one UPDATE, whatever their number. Each subscriberId must occur once.
+ * They are written in the order of their ids, so that two calls at once cannot wait for each other in a circle.
+ * @returns the ids of those that were created
+ */
+export async function upsertSubscribers(
+  tx: Tx,
+  environmentId: string,
+  inputs: SubscriberInput[],
+  now: Date,
+): Promise<Set<string>> {
+  const ordered = inputs.toSorted((a, b) => (a.subscriberId < b.subscriberId ? -1 : 1))
+  const given = (wanted: SubscriberInput[]) => sql`
+    unnest(${wanted.map(() => newId(now))}::text[], ${wanted.map((input) => JSON.stringify(input))}::jsonb[]) AS given (id, fields)`
+  const givenValue = (name: keyof SubscriberFields) =>
+    name === 'data' ? sql`nullif(given.fields -> 'data', 'null')` : sql`given.fields ->> ${sql.lit(name)}`
+  const inserted = await sql<{ subscriber_id: string }>`
+    INSERT INTO subscribers (environment_id, id, subscriber_id, ${sql.join(fieldNames.map((name) => sql.ref(columnOf[name])))}, created_at, updated_at)
+    SELECT ${environmentId}, given.id, given.fields ->> 'subscriberId', ${sql.join(fieldNames.map(givenValue))}, ${now}, ${now}
+    FROM ${given(ordered)}
+    ON CONFLICT (environment_id, subscriber_id) DO NOTHING
+    RETURNING subscriber_id`.execute(tx)
+  const created = new Set(inserted.rows.map((row) => row.subscriber_id))
+  const existing = ordered.filter((input) => !created.has(input.subscriberId))
+  if (existing.length > 0) {
+    const changes = fieldNames.map(
+      (name) =>
+        sql`${sql.ref(columnOf[name])} = CASE WHEN given.fields ? ${sql.lit(name)} THEN ${givenValue(name)} ELSE s.${sql.ref(columnOf[name])} END`,
+    )
+    await sql`
+      UPDATE subscribers s SET ${sql.join(changes)}, updated_at = ${now}
+      FROM ${given(existing)}
+      WHERE s.environment_id = ${environmentId} AND s.subscriber_id = given.fields ->> 'subscriberId'`.execute(tx)
+  }
+  return created
+}
+
+/** Removes the subscriber with everything that is reached only through it. @returns whether there was one */
+export async function deleteSubscriber(tx: Tx, environmentId: string, subscriberId: string): Promise<boolean> {
+  const deleted = await tx
+    .deleteFrom('subscribers')
+    .where('environment_id', '=', environmentId)
+    .where('subscriber_id', '=', subscriberId)
+    .returning('id')
+    .executeTakeFirst()
+  if (!deleted) return false
+  await sql`
+    WITH gone AS (
+      DELETE FROM topic_subscriptions WHERE environment_id = ${environmentId} AND subscriber_row_id = ${deleted.id} RETURNING id
+    )
+    DELETE FROM subscription_preferences
+    WHERE environment_id = ${environmentId} AND subscription_id IN (SELECT id FROM gone)`.execute(tx)
+  await tx
+    .deleteFrom('channel_endpoints')
+    .where('environment_id', '=', environmentId)
+    .where('subscriber_id', '=', subscriberId)
+    .execute()
+  return true
+}

@@ -1,0 +1,223 @@
+// The columns of every table as the code sees them. A test compares this list with the migrated database.
+import type { ColumnType, JSONColumnType } from 'kysely'
+
+type Json<T> = JSONColumnType<T & (object | null), string | undefined, string>
+type Defaulted<T> = ColumnType<T, T | undefined, T>
+
+interface Row {
+  environment_id: string
+  id: string
+  created_at: Date
+  updated_at: Date
+}
+
+export interface OrganizationTable {
+  id: string
+  name: string
+  owner_user_id: string
+  created_at: Date
+}
+
+export interface EnvironmentTable {
+  id: string
+  organization_id: string
+  name: string
+  identifier: string
+  type: 'dev' | 'prod'
+  color: string | null
+  parent_id: string | null
+  dns: Json<{ inboundParseDomain?: string }>
+  bridge: Json<{ url?: string }>
+  rate_limits: ColumnType<RateLimits | null, string | null | undefined, string | null>
+  created_at: Date
+  updated_at: Date
+}
+
+/** Requests per second and category, where an environment has limits of its own. */
+export interface RateLimits {
+  trigger?: number
+  configuration?: number
+  global?: number
+}
+
+export interface ApiKeyTable {
+  hash: string
+  environment_id: string
+  encrypted_key: string
+  user_id: string
+  created_at: Date
+}
+
+export interface EnvironmentVariableTable {
+  id: string
+  organization_id: string
+  key: string
+  type: string
+  is_secret: boolean
+  created_at: Date
+  updated_at: Date
+}
+
+export interface EnvironmentVariableValueTable {
+  variable_id: string
+  environment_id: string
+  value: string
+}
+
+export interface WorkflowTable extends Row {
+  identifier: string
+  name: string
+  active: Defaulted<boolean>
+  critical: Defaulted<boolean>
+  severity: Defaulted<string>
+  tags: Defaulted<string[]>
+  data: ColumnType<Record<string, unknown> | null, string | null | undefined, string | null>
+  steps: Json<unknown[]>
+  preferences: Json<Record<string, unknown>>
+}
+
+export interface SubscriberTable extends Row {
+  subscriber_id: string
+  first_name: string | null
+  last_name: string | null
+  email: string | null
+  phone: string | null
+  avatar: string | null
+  locale: string | null
+  timezone: string | null
+  data: ColumnType<Record<string, unknown> | null, string | null | undefined, string | null>
+  channels: Json<SubscriberChannel[]>
+  is_online: Defaulted<boolean>
+  last_online_at: ColumnType<Date | null, Date | null | undefined, Date | null>
+}
+
+/** How one push or chat integration reaches a subscriber. `providerId` is the neutral form (`svc-…`). */
+export interface SubscriberChannel {
+  providerId: string
+  _integrationId: string
+  integrationIdentifier?: string
+  credentials: SubscriberCredentials
+}
+
+export interface SubscriberCredentials {
+  webhookUrl?: string
+  channel?: string
+  deviceTokens?: string[]
+  alertUid?: string
+  title?: string
+  imageUrl?: string
+  state?: string
+  externalUrl?: string
+}
+
+export interface TopicTable extends Row {
+  key: string
+  name: string | null
+}
+
+export interface TopicSubscriptionTable extends Row {
+  topic_id: string
+  subscriber_row_id: string
+  identifier: string
+  name: string | null
+  context_keys: Defaulted<string[]>
+}
+
+export interface SubscriptionPreferenceTable {
+  environment_id: string
+  subscription_id: string
+  workflow_id: string
+  enabled: boolean
+  condition: ColumnType<Record<string, unknown> | null, string | null | undefined, string | null>
+}
+
+export interface IntegrationTable extends Row {
+  name: string
+  identifier: string
+  provider_id: string
+  channel: string
+  kind: Defaulted<string>
+  credentials: Json<Record<string, unknown>>
+  configurations: Json<Record<string, unknown>>
+  conditions: Json<unknown[]>
+  active: Defaulted<boolean>
+  is_primary: Defaulted<boolean>
+  priority: Defaulted<number>
+  deleted_at: ColumnType<Date | null, Date | null | undefined, Date | null>
+  deleted_by: ColumnType<string | null, string | null | undefined, string | null>
+}
+
+export interface ChannelConnectionTable extends Row {
+  identifier: string
+  integration_id: string
+  integration_identifier: string
+  provider_id: string
+  channel: string
+  subscriber_id: string | null
+  context_keys: Defaulted<string[]>
+  workspace: Json<{ id: string; name?: string }>
+  encrypted_access_token: string
+}
+
+export interface ChannelEndpointTable extends Row {
+  identifier: string
+  integration_id: string
+  integration_identifier: string
+  provider_id: string
+  channel: string
+  connection_identifier: string | null
+  subscriber_id: string
+  context_keys: Defaulted<string[]>
+  type: string
+  endpoint: Json<Record<string, string>>
+}
+
+export interface ContextTable extends Row {
+  type: string
+  context_id: string
+  data: Json<Record<string, unknown>>
+}
+
+export interface TenantTable extends Row {
+  identifier: string
+  name: string | null
+  data: ColumnType<Record<string, unknown> | null, string | null | undefined, string | null>
+}
+
+export interface IdempotencyKeyTable {
+  environment_id: string
+  request_hash: string
+  body_hash: string
+  holder: string
+  status: number | null
+  body: string | null
+  expires_at: Date
+}
+
+export interface RateBucketTable {
+  environment_id: string
+  category: string
+  tokens: number
+  refilled_at: Date
+  granted: boolean
+}
+
+export interface Tables {
+  organizations: OrganizationTable
+  environments: EnvironmentTable
+  api_keys: ApiKeyTable
+  environment_variables: EnvironmentVariableTable
+  environment_variable_values: EnvironmentVariableValueTable
+  workflows: WorkflowTable
+  subscribers: SubscriberTable
+  topics: TopicTable
+  topic_subscriptions: TopicSubscriptionTable
+  subscription_preferences: SubscriptionPreferenceTable
+  integrations: IntegrationTable
+  channel_connections: ChannelConnectionTable
+  channel_endpoints: ChannelEndpointTable
+  contexts: ContextTable
+  tenants: TenantTable
+  idempotency_keys: IdempotencyKeyTable
+  rate_buckets: RateBucketTable
+}

@@ -1,0 +1,23 @@
+// The word in service-native identifiers. Stored data always says `svc`; only requests and answers carry the brand.
+const neutral = 'svc'
+
+export class Brand {
+  readonly word: string
+
+  constructor(word: string) {
+    this.word = word
+  }
+
+  /** `svc-email` as callers know it, for example `novu-email`. Other identifiers pass unchanged. */
+  toWire(identifier: string): string {
+    return swapWord(identifier, neutral, this.word)
+  }
+
+  toStored(identifier: string): string {
+    return swapWord(identifier, this.word, neutral)
+  }
+}
+
+function swapWord(identifier: string, from: string, to: string): string {
+  return identifier === from || identifier.startsWith(`${from}-`) ? to + identifier.slice(from.length) : identifier
+}

@@ -1,0 +1,66 @@
+// Whether the service is alive, ready for work, and how it is doing.
+import { Type } from 'typebox'
+import { pendingMigrations } from '../db/migrate.ts'
+import { dueJobs } from './metrics.ts'
+import type { Resource } from './resource.ts'
+
+/** A due job that waits longer than this means that nobody works on the queue. */
+const patienceSeconds = 60
+
+const Check = Type.Object({ ok: Type.Boolean(), detail: Type.Optional(Type.String()) })
+const Readiness = Type.Object({ status: Type.String(), checks: Type.Record(Type.String(), Check) })
+
+export const health: Resource = (app, { pool, metrics }) => {
+  const open = { config: { public: true } }
+
+  app.get(
+    '/health/live',
+    {
+      ...open,
+      schema: {
+        tags: ['Operating'],
+        summary: 'Is the process alive?',
+        response: { 200: Type.Object({ status: Type.String() }) },
+      },
+    },
+    async () => ({ status: 'ok' }),
+  )
+
+  app.get(
+    '/health/ready',
+    {
+      ...open,
+      schema: { tags: ['Operating'], summary: 'Can it do its work?', response: { 200: Readiness, 503: Readiness } },
+    },
+    async (_request, reply) => {
+      const checks = {
+        database: await attempt(async () => void (await pool.query('SELECT 1'))),
+        migrations: await attempt(async () => {
+          const pending = await pendingMigrations(pool)
+          if (pending.length > 0) throw new Error(`not applied yet: ${pending.join(', ')}`)
+        }),
+        queue: await attempt(async () => {
+          const { count, oldestSeconds } = await dueJobs(pool)
+          if (oldestSeconds > patienceSeconds)
+            throw new Error(`${count} jobs are due, the oldest for ${Math.round(oldestSeconds)} s`)
+        }),
+      }
+      const isReady = Object.values(checks).every((check) => check.ok)
+      return reply.code(isReady ? 200 : 503).send({ status: isReady ? 'ok' : 'unavailable', checks })
+    },
+  )
+
+  app.get('/metrics', { ...open, schema: { hide: true } }, async (_request, reply) => {
+    reply.type(metrics.registry.contentType)
+    return metrics.registry.metrics()
+  })
+}
+
+async function attempt(check: () => Promise<void>): Promise<{ ok: boolean; detail?: string }> {
+  try {
+    await check()
+    return { ok: true }
+  } catch (error) {
+    return { ok: false, detail: (error as Error).message || String(error) }
+  }
+}

@@ -1,0 +1,63 @@
+// What a resource file gets to work with: the typed app to register routes on, and the services behind them.
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from 'fastify'
+import type { WorkerUtils } from 'graphile-worker'
+import type { Logger } from 'pino'
+import type { Config } from '../config.ts'
+import type { Changes } from '../db/changes.ts'
+import type { Database } from '../db/database.ts'
+import type { Secrets } from '../db/secrets.ts'
+import type { RateLimits } from '../db/tables.ts'
+import type { Brand } from './brand.ts'
+import type { Metrics } from './metrics.ts'
+
+export type App = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>
+
+export interface Clock {
+  now(): Date
+}
+
+export interface Services extends Pick<Database, 'db' | 'pool'> {
+  clock: Clock
+  secrets: Secrets
+  changes: Changes
+  brand: Brand
+  queue: WorkerUtils
+  metrics: Metrics
+  log: Logger
+  config: Pick<Config, 'role' | 'publicUrl' | 'hideCredentials' | 'wrapData' | 'rateLimit' | 'oauth'>
+}
+
+/** Registers the routes of one resource. */
+export type Resource = (app: App, services: Services) => void
+
+/** The environment an API key opens; everything a request reads or writes is scoped to it. */
+export interface Environment {
+  id: string
+  organizationId: string
+  userId: string
+  rateLimits: RateLimits | null
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by authentication, before any handler of a route that is not public. */
+    environment: Environment
+  }
+  interface FastifyContextConfig {
+    /** Reachable without an API key. */
+    public?: boolean
+  }
+}

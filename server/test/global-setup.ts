@@ -1,0 +1,64 @@
+// One PostgreSQL for the whole run, with a migrated template that every test file copies.
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { TestProject } from 'vitest/node'
+import { openDatabase } from '../src/db/database.ts'
+import { startEmbedded } from '../src/db/embedded.ts'
+import { migrate } from '../src/db/migrate.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Leads to the server's maintenance database. */
+    databaseUrl: string
+  }
+}
+
+export const template = 'belfry_template'
+
+export default async function setup(project: TestProject) {
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'belfry-test-'))
+  // Made private by default; the database's own user must be able to enter.
+  chmodSync(dataDir, 0o755)
+  const postgres = await startEmbedded({
+    dataDir,
+    password: 'test',
+    say: () => undefined,
+    // A test's database need not survive the machine.
+    settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' },
+  })
+  const admin = openDatabase(postgres.url, { connections: 1, onError: throwIt })
+  await admin.pool.query(`CREATE DATABASE ${template}`)
+  await admin.close()
+  const target = openDatabase(withDatabase(postgres.url, template), { connections: 4, onError: throwIt })
+  await migrate(target.pool)
+  await target.close()
+  project.provide('databaseUrl', postgres.url)
+
+  return async () => {
+    const kept = await keptDatabases(postgres.url)
+    await postgres.stop()
+    if (kept.length === 0) rmSync(dataDir, { recursive: true, force: true })
+    else
+      process.stderr.write(
+        `Failed tests left ${kept.join(', ')} in ${dataDir}/postgres (user belfry, password test).\n`,
+      )
+  }
+}
+
+async function keptDatabases(url: string): Promise<string[]> {
+  const admin = openDatabase(url, { connections: 1, onError: throwIt })
+  const { rows } = await admin.pool.query<{ datname: string }>(
+    "SELECT datname FROM pg_database WHERE datname LIKE 't\\_%'",
+  )
+  await admin.close()
+  return rows.map((row) => row.datname)
+}
+
+export function withDatabase(url: string, name: string): string {
+  return url.replace(/@\/[^?]*/, `@/${name}`)
+}
+
+function throwIt(error: Error): never {
+  throw error
+}

@@ -1,0 +1,183 @@
+// A running service for a test file: its own copy of the database, a clock the test moves, and callers with keys.
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { pino } from 'pino'
+import { afterAll, beforeAll, inject } from 'vitest'
+import { type Config, readConfig } from '../src/config.ts'
+import { type Database, openDatabase } from '../src/db/database.ts'
+import { createEnvironment } from '../src/db/environments.ts'
+import { Secrets } from '../src/db/secrets.ts'
+import { type Service, startService } from '../src/main.ts'
+import { template, withDatabase } from './global-setup.ts'
+
+export const secretKey = 'a1'.repeat(32)
+
+export class TestClock {
+  #now = new Date('2026-05-01T10:00:00.000Z')
+
+  now = () => new Date(this.#now)
+
+  advance(by: { ms?: number; seconds?: number; minutes?: number; hours?: number; days?: number }) {
+    const { ms = 0, seconds = 0, minutes = 0, hours = 0, days = 0 } = by
+    this.#now = new Date(this.#now.getTime() + ms + 1000 * (seconds + 60 * (minutes + 60 * (hours + 24 * days))))
+  }
+}
+
+export interface Answer {
+  status: number
+  headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: a test asserts what is in it
+  body: any
+  text: string
+}
+
+/** Sends requests with one API key. */
+export class Api {
+  readonly url: string
+  readonly key: string
+  readonly environmentId: string
+  readonly organizationId: string
+
+  constructor(url: string, key: string, environmentId: string, organizationId: string) {
+    this.url = url
+    this.key = key
+    this.environmentId = environmentId
+    this.organizationId = organizationId
+  }
+
+  get = (path: string, headers?: Record<string, string>) => this.send('GET', path, undefined, headers)
+  post = (path: string, body?: unknown, headers?: Record<string, string>) => this.send('POST', path, body, headers)
+  put = (path: string, body?: unknown, headers?: Record<string, string>) => this.send('PUT', path, body, headers)
+  patch = (path: string, body?: unknown, headers?: Record<string, string>) => this.send('PATCH', path, body, headers)
+  delete = (path: string, body?: unknown, headers?: Record<string, string>) => this.send('DELETE', path, body, headers)
+
+  /** A string body is sent as it is, anything else as JSON. */
+  async send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    const response = await fetch(this.url + path, {
+      method,
+      redirect: 'manual',
+      headers: {
+        authorization: `ApiKey ${this.key}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined
+        ? {}
+        : { body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== ''
+    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
+  }
+}
+
+export interface TestServer {
+  url: string
+  clock: TestClock
+  database: Database
+  /** The Development environment made by the first start. */
+  api: Api
+  /** An environment nobody else uses. */
+  freshApi(): Promise<Api>
+  /** Another process of the same service, on the same database. */
+  startAnother(config?: Partial<Config>): Promise<{ url: string; stop(): Promise<void> }>
+}
+
+/** Starts the service before the tests of a file and stops it after them. Read the result inside tests only. */
+export function useServer(overrides: Partial<Config> = {}): TestServer {
+  const name = `t_${randomBytes(6).toString('hex')}`
+  const clock = new TestClock()
+  const services: Service[] = []
+  let database: Database
+  let databaseUrl: string
+  let api: Api
+
+  const start = async (config: Partial<Config>) => {
+    const service = await startService(
+      {
+        ...readConfig({ PORT: '0', BELFRY_LOG: process.env.TEST_LOG ?? 'silent' }).config,
+        role: 'api',
+        ...overrides,
+        ...config,
+      },
+      { databaseUrl, secretKey, clock, log: pino({ level: process.env.TEST_LOG ?? 'silent' }) },
+    )
+    services.push(service)
+    return service
+  }
+
+  beforeAll(async () => {
+    databaseUrl = await createTestDatabase(name)
+    database = openDatabase(databaseUrl, { connections: 5, onError: () => undefined })
+    const service = await start({})
+    const development = service.created?.[0]
+    if (!development) throw new Error('the first start made no environment')
+    const { organization_id } = await database.db
+      .selectFrom('environments')
+      .select('organization_id')
+      .limit(1)
+      .executeTakeFirstOrThrow()
+    api = new Api(service.url, development.apiKey, development.id, organization_id)
+  })
+
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads the pattern; the suite comes second
+  afterAll(async ({}, suite) => {
+    const failed = suite.tasks.some((task) => task.result?.state === 'fail')
+    for (const service of services.reverse()) await service.stop()
+    await database.close()
+    if (failed) process.stderr.write(`database kept for inspection: ${name}\n`)
+    else await dropTestDatabase(name)
+  })
+
+  return {
+    get url() {
+      return services[0]?.url ?? ''
+    },
+    clock,
+    get database() {
+      return database
+    },
+    get api() {
+      return api
+    },
+    async freshApi() {
+      const environment = await database.db.transaction().execute((tx) =>
+        createEnvironment(
+          tx,
+          {
+            organization_id: api.organizationId,
+            userId: '0'.repeat(24),
+            name: randomBytes(6).toString('hex'),
+            type: 'prod',
+            color: '#000',
+            parent_id: null,
+          },
+          new Secrets(secretKey),
+          clock.now(),
+        ),
+      )
+      return new Api(services[0]?.url ?? '', environment.apiKey, environment.id, api.organizationId)
+    },
+    startAnother: start,
+  }
+}
+
+/** A copy of the migrated template. */
+export async function createTestDatabase(name: string): Promise<string> {
+  await administer(`CREATE DATABASE ${name} TEMPLATE ${template}`)
+  return withDatabase(inject('databaseUrl'), name)
+}
+
+export async function dropTestDatabase(name: string): Promise<void> {
+  await administer(`DROP DATABASE ${name} WITH (FORCE)`)
+}
+
+async function administer(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: inject('databaseUrl') })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
