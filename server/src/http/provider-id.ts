@@ -1,0 +1,16 @@
+// Provider ids in requests: a closed set. A service-native one may be given with the brand's word or the neutral one.
+import { chatAndPushIds, providerIds } from '../providers/catalog.ts'
+import type { Brand } from './brand.ts'
+import { Enum } from './schema.ts'
+
+/** Any provider. What arrives still has to go through `brand.toStored`. */
+export const ProviderId = (brand: Brand) => wireEnum(brand, providerIds)
+
+/** The providers a subscriber holds credentials for. What arrives still has to go through `brand.toStored`. */
+export const ChatOrPushProviderId = (brand: Brand) => wireEnum(brand, chatAndPushIds)
+
+function wireEnum(brand: Brand, ids: readonly string[]) {
+  const wire = ids.map((id) => brand.toWire(id))
+  const sentence = `must be one of the following values: ${wire.join(', ')}`
+  return Enum<string>([...new Set([...wire, ...ids])], { texts: { enum: sentence } })
+}
