@@ -7,6 +7,8 @@ interface ErrorKind {
 }
 
 const says = (sentence: string) => () => sentence
+/** Also a field's sentence when an endpoint is created. */
+export const endpointFormatText = (type: string) => `Endpoint must match the required format for type "${type}"`
 
 export const errorTable = {
   // the request as such
@@ -18,11 +20,21 @@ export const errorTable = {
     status: 400,
     message: (p: { reason: string }) => `The request contains text that cannot be stored: ${p.reason}`,
   },
+  malformed_encoding: {
+    status: 400,
+    message: says(
+      'The request contains percent-encoded text that is not valid UTF-8; a percent sign itself is sent as %25',
+    ),
+  },
   body_too_large: { status: 413, message: says('Payload Too Large') },
+  url_too_long: { status: 414, message: says('A part of the URL is longer than any identifier can be') },
   unsupported_media_type: {
     status: 415,
     message: (p: { contentType: string }) => `Unsupported content type "${p.contentType}"; send application/json`,
   },
+  malformed_request: { status: 400, message: says('The request is not valid HTTP') },
+  request_timeout: { status: 408, message: says('The request did not arrive in time') },
+  headers_too_large: { status: 431, message: says('The URL and headers of the request are too long') },
   bad_request: { status: 400, message: (p: { reason: string }) => p.reason },
   validation: { status: 422, message: says('Validation Error') },
   field_validation: {
@@ -36,7 +48,7 @@ export const errorTable = {
   internal: { status: 500, message: says('Internal server error, contact support and provide them with the errorId') },
   unavailable: {
     status: 503,
-    message: says('The database cannot be reached at the moment; nothing was changed. Please retry.'),
+    message: says('The database cannot be reached at the moment. Please retry.'),
   },
 
   // authentication, idempotency, rate limits
@@ -113,16 +125,268 @@ export const errorTable = {
     status: 409,
     message: (p: { subscriberId: string }) => `Subscriber with id "${p.subscriberId}" already exists`,
   },
+  subscriber_missing: {
+    status: 404,
+    message: (p: { subscriberId: string }) => `Subscriber '${p.subscriberId}' was not found`,
+  },
+  subscriber_going_online_not_found: { status: 404, message: says('Subscriber not found') },
+  subscriber_id_unknown: {
+    status: 400,
+    message: (p: { subscriberId: string }) => `SubscriberId: ${p.subscriberId} not found`,
+  },
+  no_active_integration: {
+    status: 400,
+    message: (p: { environmentId: string; providerId: string }) =>
+      `Subscribers environment (${p.environmentId}) do not have active ${p.providerId} integration.`,
+  },
+  too_many_device_tokens: {
+    status: 400,
+    message: (p: { currentCount: number; limit: number }) =>
+      `Device tokens limit exceeded. An integration keeps up to ${p.limit} tokens of a subscriber, with these there would be ${p.currentCount}; replace the list to drop old ones.`,
+  },
 
   // topics and their subscriptions
+  topic_not_found: { status: 404, message: (p: { key: string }) => `Topic with key ${p.key} not found` },
+  topic_exists: { status: 409, message: (p: { key: string }) => `Topic with key "${p.key}" already exists` },
+  invalid_topic_key: {
+    status: 400,
+    message: (p: { key: string }) =>
+      `Invalid topic key: "${p.key}". Topic keys must contain only alphanumeric characters (a-z, A-Z, 0-9), hyphens (-), underscores (_), colons (:), or be a valid email address.`,
+  },
+  topic_has_subscribers: {
+    status: 409,
+    message: (p: { key: string }) => `Topic with key ${p.key} has subscribers; remove them before deleting it`,
+  },
+  subscription_not_found: {
+    status: 404,
+    message: (p: { identifier: string; key: string }) =>
+      `Subscription with identifier ${p.identifier} not found for topic ${p.key}`,
+  },
+  no_subscription_succeeded: { status: 400, message: says('Api Exception Raised with status 400') },
+  subscriber_of_subscriptions_not_found: { status: 404, message: says('Subscriber not found') },
+  topic_subscriber_not_found: {
+    status: 404,
+    message: (p: { subscriberId: string; key: string; environmentId: string }) =>
+      `Subscriber ${p.subscriberId} not found for topic ${p.key} in the environment ${p.environmentId}`,
+  },
 
   // integrations
+  integration_exists: { status: 409, message: says('Integration with identifier already exists') },
+  integration_to_change_not_found: { status: 404, message: (p: { id: string }) => `Entity with id ${p.id} not found` },
+  integration_not_found: { status: 404, message: (p: { id: string }) => `Integration with id ${p.id} not found` },
+  integration_to_configure_not_found: {
+    status: 404,
+    message: (p: { id: string }) => `Integration not found, id: ${p.id}`,
+  },
+  integration_of_webhook_not_found: {
+    status: 404,
+    message: (p: { id: string }) => `Integration for ${p.id} was not found`,
+  },
+  integration_environment_not_found: {
+    status: 404,
+    message: (p: { environmentId: string }) => `Environment with id ${p.environmentId} not found`,
+  },
+  integration_unchanged: { status: 400, message: says('No properties found for update') },
+  integration_check_failed: { status: 400, message: (p: { reason: string }) => p.reason },
+  second_in_app_integration: { status: 400, message: says('One environment can only have one In app provider') },
+  second_native_integration: {
+    status: 409,
+    message: (p: { brand: string; channel: string }) =>
+      `Integration with ${p.brand} provider for ${p.channel} channel already exists`,
+  },
+  native_integration_not_offered: {
+    status: 400,
+    message: (p: { brand: string; providerId: string }) =>
+      `Creating ${p.brand} integration for ${p.providerId} provider is not allowed`,
+  },
+  too_many_integrations: {
+    status: 400,
+    message: (p: { limit: number }) => `An environment cannot have more than ${p.limit} integrations`,
+  },
+  channel_without_primary: {
+    status: 400,
+    message: (p: { channel: string }) => `Channel ${p.channel} does not support primary`,
+  },
+  webhook_without_credentials: {
+    status: 400,
+    message: (p: { id: string }) => `Integration ${p.id} doesn't have credentials set up`,
+  },
+  webhook_not_offered: {
+    status: 400,
+    message: (p: { providerId: string; channel: string }) =>
+      `Webhook for ${p.providerId}-${p.channel} is not supported yet`,
+  },
 
   // channel connections and endpoints, chat OAuth
+  channel_integration_not_found: {
+    status: 404,
+    message: (p: { identifier: string }) => `Integration not found: ${p.identifier}`,
+  },
+  channel_subscriber_not_found: {
+    status: 404,
+    message: (p: { subscriberId: string }) => `Subscriber not found: ${p.subscriberId}`,
+  },
+  shared_connection_needs_context: {
+    status: 400,
+    message: says('context is required when connectionMode is "shared"'),
+  },
+  subscriber_connection_needs_subscriber: {
+    status: 400,
+    message: says('subscriberId is required when connectionMode is "subscriber"'),
+  },
+  connection_needs_owner: { status: 400, message: says('Either subscriberId or context must be provided') },
+  connection_exists: {
+    status: 409,
+    message: (p: {
+      integrationIdentifier: string
+      subscriberId: string | null
+      contextKeys: string[]
+      identifier: string
+    }) => {
+      const subscriber = p.subscriberId === null ? 'no subscriberId' : `subscriberId "${p.subscriberId}"`
+      const context = p.contextKeys.length === 0 ? 'no context' : `context [${p.contextKeys.join(', ')}]`
+      return `A channel connection already exists for integration "${p.integrationIdentifier}" with ${subscriber} and ${context}. Connection ID: ${p.identifier}`
+    },
+  },
+  connection_identifier_exists: {
+    status: 409,
+    message: (p: { identifier: string; environmentId: string }) =>
+      `Channel connection with identifier "${p.identifier}" already exists in environment "${p.environmentId}"`,
+  },
+  connection_not_found: {
+    status: 404,
+    message: (p: { identifier: string }) => `Channel connection with identifier '${p.identifier}' not found`,
+  },
+  connection_to_update_not_found: {
+    status: 404,
+    message: (p: { identifier: string }) => `Channel connection with identifier "${p.identifier}" not found`,
+  },
+  endpoint_connection_not_found: {
+    status: 404,
+    message: (p: { identifier: string }) => `Channel connection not found: ${p.identifier}`,
+  },
+  endpoint_identifier_exists: {
+    status: 409,
+    message: (p: { identifier: string; environmentId: string }) =>
+      `Channel endpoint with identifier "${p.identifier}" already exists in environment "${p.environmentId}"`,
+  },
+  endpoint_format: { status: 400, message: (p: { type: string }) => endpointFormatText(p.type) },
+  endpoint_not_found: {
+    status: 404,
+    message: (p: { identifier: string }) => `Channel endpoint with identifier '${p.identifier}' not found`,
+  },
+  endpoint_to_update_not_found: {
+    status: 404,
+    message: (p: { identifier: string; environmentId: string }) =>
+      `Channel endpoint with identifier "${p.identifier}" not found in environment "${p.environmentId}"`,
+  },
+  oauth_integration_not_found: {
+    status: 404,
+    message: (p: { identifier: string; environmentId: string }) =>
+      `Integration not found: ${p.identifier} in environment ${p.environmentId}`,
+  },
+  oauth_environment_not_found: {
+    status: 404,
+    message: (p: { environmentId: string }) => `Environment not found: ${p.environmentId}`,
+  },
+  oauth_credentials_missing: {
+    status: 404,
+    message: (p: { identifier: string; names: string[] }) =>
+      `Integration ${p.identifier} is missing required OAuth credentials (${p.names.join(', ')})`,
+  },
+  webhook_needs_subscriber: { status: 400, message: says('subscriberId is required for incoming webhook') },
+  oauth_denied: {
+    status: 400,
+    message: (p: { error: string; description: string | undefined }) =>
+      `OAuth error: ${p.error}${p.description ? ` - ${p.description}` : ''}`,
+  },
+  oauth_parameter_missing: {
+    status: 400,
+    message: (p: { name: string }) => `Missing required OAuth parameter: ${p.name}`,
+  },
+  oauth_result_missing: { status: 400, message: says('Missing required OAuth parameters: code or tenant') },
+  oauth_state_invalid: { status: 400, message: says('Invalid OAuth state parameter') },
+  oauth_tenant_invalid: { status: 400, message: says('Invalid OAuth parameter: tenant') },
+  oauth_consent_missing: {
+    status: 400,
+    message: says('MS Teams admin consent was not granted; an administrator of the tenant has to approve the app'),
+  },
+  oauth_refused: {
+    status: 400,
+    message: (p: { vendor: string; error: string }) => `${p.vendor} OAuth error: ${p.error}`,
+  },
+  oauth_unavailable: {
+    status: 502,
+    message: (p: { vendor: string; reason: string }) =>
+      `${p.vendor} gave no usable answer (${p.reason}); nothing was connected. Please start again from the application`,
+  },
 
   // environments, environment variables
+  environment_not_found: {
+    status: 404,
+    message: (p: { environmentId: string }) => `Environment ${p.environmentId} not found`,
+  },
+  environment_to_update_not_found: { status: 401, message: says('Environment not found') },
+  environment_name_reserved: { status: 422, message: says('Environment name cannot be Development or Production') },
+  environment_name_fixed: {
+    status: 422,
+    message: says('Cannot update the name of Development or Production environments'),
+  },
+  environment_name_taken: { status: 400, message: says('Environment name must be unique') },
+  environment_identifier_taken: { status: 400, message: says('Environment identifier must be unique') },
+  too_many_environments: {
+    status: 400,
+    message: (p: { limit: number }) => `Organization cannot have more than ${p.limit} environments`,
+  },
+  parent_environment_not_found: {
+    status: 400,
+    message: (p: { parentId: string }) => `Parent environment ${p.parentId} not found in this organization`,
+  },
+  environment_own_ancestor: { status: 400, message: says('An environment cannot be its own parent or ancestor') },
+  environment_protected: {
+    status: 400,
+    message: (p: { name: string }) =>
+      `The ${p.name} environment is protected and cannot be deleted. Only custom environments can be deleted.`,
+  },
+  variable_not_found: {
+    status: 404,
+    message: (p: { key: string }) => `Environment variable with key "${p.key}" not found`,
+  },
+  variable_exists: {
+    status: 409,
+    message: (p: { key: string }) => `Environment variable with key "${p.key}" already exists`,
+  },
+  too_many_variables: {
+    status: 400,
+    message: (p: { limit: number }) => `Organization cannot have more than ${p.limit} environment variables`,
+  },
+  variable_patch_empty: { status: 400, message: says('At least one field must be provided to update') },
+  variable_value_masked: {
+    status: 400,
+    message: (p: { mask: string }) =>
+      `The value "${p.mask}" only stands for a secret that is not shown; send the value itself`,
+  },
+  variable_environment_unknown: {
+    status: 400,
+    message: (p: { environmentId: string }) => `Environment ${p.environmentId} is not part of this organization`,
+  },
+  variable_stays_secret: {
+    status: 400,
+    message: (p: { key: string }) =>
+      `Environment variable "${p.key}" is a secret; to show it, send a new value for every environment that has one`,
+  },
 
   // tenants
+  tenant_not_found: {
+    status: 404,
+    message: (p: { identifier: string; environmentId: string }) =>
+      `Tenant with identifier: ${p.identifier} does not exist under environment ${p.environmentId}`,
+  },
+  tenant_exists: {
+    status: 409,
+    message: (p: { identifier: string; environmentId: string }) =>
+      `Tenant with identifier: ${p.identifier} already exists under environment ${p.environmentId}`,
+  },
 } satisfies Record<string, ErrorKind>
 
 export type ErrorCode = keyof typeof errorTable
@@ -152,6 +416,9 @@ type Arguments<Code extends ErrorCode> =
   Parameters<(typeof errorTable)[Code]['message']> extends [infer Params]
     ? [params: Params, extras?: Extras]
     : [params?: undefined, extras?: Extras]
+
+/** Why the service cannot start or go on, worded for whoever operates it; no caller ever sees it. */
+export class StartError extends Error {}
 
 /** Makes the error with this code, to be thrown; `params` fill its sentence, where it has any. */
 export function fail<Code extends ErrorCode>(code: Code, ...[params, extras]: Arguments<Code>): RequestError {

@@ -1,58 +1,67 @@
 // The HTTP server: parsing, authentication, the one place that turns an error into an answer, and all resources.
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
 import formbody from '@fastify/formbody'
 import fastify, { type FastifyError, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import { isOutage, isUnstorable } from '../db/database.ts'
 import { fail, RequestError } from '../errors.ts'
 import { ApiKeys } from './auth.ts'
-import { parseBody, refuseUnstorableText } from './body.ts'
+import { parseBody, parseForm, refuseUnstorableUrl } from './body.ts'
 import { registerDocs } from './docs.ts'
 import { health } from './health.ts'
 import { registerIdempotency } from './idempotency.ts'
 import { takeTokens } from './rate-limit.ts'
-import type { App, Services } from './resource.ts'
+import type { App, Clock, Services } from './resource.ts'
 import { resources } from './routes.ts'
 import { compileValidator } from './validation.ts'
 
 /** Bodies over this many bytes are refused, unless a route allows more. */
 const bodyLimit = 100 * 1024
 
-export async function buildApp(services: Services): Promise<App> {
-  const { log, metrics, config } = services
+export async function buildApp(given: Omit<Services, 'apiKeys'>): Promise<App> {
+  const apiKeys = new ApiKeys(given.db, given.changes)
+  const services: Services = { ...given, apiKeys }
+  const { clock, log, metrics, config } = services
+  const answer = answerWith(clock)
   const app = fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
     keepAliveTimeout: 61_000,
-    // Idle sockets are closed at shutdown, running requests are waited for.
+    // Whoever sends a byte now and then must not hold a connection for ever.
+    requestTimeout: 120_000,
+    // At shutdown idle sockets are closed and requests are still answered in full, also those that came a moment late.
     forceCloseConnections: 'idle',
+    return503OnClosing: false,
     routerOptions: { maxParamLength: 2_000, ignoreTrailingSlash: true },
     genReqId: () => randomUUID(),
-    frameworkErrors: (error, request, reply) => void answer(error, request, reply),
+    frameworkErrors: (error, request, reply) => answer(error, request, reply.headers(securityHeaders)),
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, clock.now()),
   }).withTypeProvider() as unknown as App
 
   app.setValidatorCompiler(compileValidator)
-  app.setErrorHandler((error: FastifyError, request, reply) => answer(error, request, reply))
-  app.setNotFoundHandler((request, reply) =>
-    answer(fail('route_not_found', { method: request.method, path: request.url }), request, reply),
-  )
-  app.removeContentTypeParser('application/json')
+  app.setErrorHandler(answer)
+  app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: FastifyRequest, bytes: Buffer) =>
     parseBody(bytes),
   )
-  await app.register(formbody)
+  await app.register(formbody, { parser: parseForm as (text: string) => Record<string, unknown> })
 
   app.decorateRequest('environment')
-  const apiKeys = new ApiKeys(services.db, services.changes)
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(securityHeaders)
-    refuseUnstorableText(decodeURIComponent(request.url))
-    if (request.is404 || request.routeOptions.config.public) return
+    if (request.is404) throw fail('route_not_found', { method: request.method, path: request.url })
+    refuseUnstorableUrl(request.url)
+    if (request.routeOptions.config.public) return
     request.environment = await apiKeys.authenticate(request)
     if (config.rateLimit !== 'off') await takeTokens({ ...services, level: config.rateLimit }, request, reply)
   })
   registerIdempotency(app, services)
+  app.addHook('preValidation', async (request) => {
+    // No body is judged as one without members, so that the answer names what is missing.
+    if (request.body === undefined && request.routeOptions.schema?.body !== undefined) request.body = {}
+  })
   app.addHook('onResponse', async (request, reply) => metrics.observe(request, reply))
   if (config.wrapData) registerWrapping(app)
 
@@ -60,7 +69,7 @@ export async function buildApp(services: Services): Promise<App> {
     health(app, services)
     return app
   }
-  await registerDocs(app, services)
+  await registerDocs(app)
   for (const register of resources) register(app, services)
   return app
 }
@@ -73,32 +82,41 @@ const securityHeaders = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 }
 
-async function answer(error: Error, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const failure = asRequestError(error)
+const json = 'application/json; charset=utf-8'
+
+const answerWith = (clock: Clock) => (error: Error, request: FastifyRequest, reply: FastifyReply) => {
+  const failure = asRequestError(error, request)
   const errorId = failure.code === 'internal' ? randomUUID() : undefined
   if (errorId) request.log.error({ err: error, errorId, path: request.url }, 'request failed unexpectedly')
   else if (failure.status >= 500) request.log.warn({ err: error, path: request.url }, 'request could not be served')
-  return reply
+  void reply
     .code(failure.status)
     .headers(failure.headers)
-    .type('application/json; charset=utf-8')
-    .send(errorBody(failure, request.url, errorId))
+    .type(json)
+    .send(errorBody(failure, { path: request.url, now: clock.now(), errorId }))
+}
+
+interface Occasion {
+  path: string
+  now: Date
+  errorId?: string | undefined
 }
 
 /** Every member of `ctx` also stands at the top level, where older callers look for it; the standard fields win. */
-function errorBody(failure: RequestError, path: string, errorId: string | undefined): string {
-  const reason = { error: STATUS_CODES[failure.status], statusCode: failure.status }
-  const ctx = failure.code === 'internal' ? undefined : isBare(failure) ? {} : { ...reason, ...failure.ctx }
-  const missingErrors = failure.status === 422 && failure.ctx?.errors === undefined
+function errorBody(failure: RequestError, { path, now, errorId }: Occasion): string {
+  const { code, status, message } = failure
+  const reason = { error: STATUS_CODES[status], statusCode: status }
+  const ctx = code === 'internal' ? undefined : isBare(failure) ? {} : { ...reason, ...failure.ctx }
+  const missingErrors = status === 422 && failure.ctx?.errors === undefined
   return JSON.stringify({
     ...ctx,
     ...(isBare(failure) ? failure.ctx : {}),
-    ...(missingErrors ? { errors: { general: { messages: [failure.message], value: 'No Value Recorded' } } } : {}),
-    statusCode: failure.status,
-    timestamp: new Date().toISOString(),
+    ...(missingErrors ? { errors: { general: { messages: [message], value: 'No Value Recorded' } } } : {}),
+    statusCode: status,
+    timestamp: now.toISOString(),
     path,
-    message: failure.message,
-    code: failure.code,
+    message,
+    code,
     ctx,
     errorId,
   })
@@ -108,30 +126,59 @@ function errorBody(failure: RequestError, path: string, errorId: string | undefi
 const isBare = ({ code }: RequestError) =>
   code === 'validation' || code === 'field_validation' || code === 'rate_limited'
 
-function asRequestError(error: Error): RequestError {
+function asRequestError(error: Error, request: FastifyRequest): RequestError {
   if (error instanceof RequestError) return error
   if (isOutage(error)) return fail('unavailable', undefined, { cause: error, headers: { 'Retry-After': '1' } })
   if (isUnstorable(error)) return fail('invalid_text', { reason: error.message }, { cause: error })
   const { code, statusCode } = error as FastifyError
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return fail('body_too_large')
+  if (code === 'FST_ERR_BAD_URL') return fail('malformed_encoding')
+  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return fail('url_too_long')
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
-    return fail('unsupported_media_type', { contentType: error.message.split(': ').at(-1) ?? '' })
+    return fail('unsupported_media_type', { contentType: request.headers['content-type'] ?? '' })
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
     return fail('bad_request', { reason: error.message }, { cause: error })
   return fail('internal', undefined, { cause: error })
 }
 
+const brokenRequestCodes: Record<string, 'request_timeout' | 'headers_too_large'> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+}
+
+/** What never became a request, because it is not HTTP or did not arrive whole, has nothing but its socket to be answered on. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, now: Date): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const failure = fail(brokenRequestCodes[error.code ?? ''] ?? 'malformed_request')
+  const body = errorBody(failure, { path: '', now })
+  const head = [
+    `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}`,
+    `Content-Type: ${json}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
+}
+
 /** For clients that expect `{"data": …}` around every body that is no page of a list. */
 function registerWrapping(app: App): void {
   app.addHook('onSend', async (request, reply, payload) => {
-    const isBody = typeof payload === 'string' && payload !== '' && reply.statusCode < 300
+    const isBody = typeof payload === 'string' && reply.statusCode < 300 && reply.statusCode !== 204
     const isJson = String(reply.getHeader('content-type')).startsWith('application/json')
-    if (!isBody || !isJson || isPage(request) || request.routeOptions.config.public) return payload
+    if (!isBody || !isJson || isPage(request, reply) || request.routeOptions.config.public) return payload
     return `{"data":${payload}}`
   })
 }
 
-function isPage(request: FastifyRequest): boolean {
-  const answers = request.routeOptions.schema?.response as Record<string, { properties?: object }> | undefined
-  return Object.values(answers ?? {}).some(({ properties }) => properties !== undefined && 'data' in properties)
+/** Only pages have a list as their `data`. */
+function isPage(request: FastifyRequest, reply: FastifyReply): boolean {
+  const answers = request.routeOptions.schema?.response as Record<string, AnswerSchema> | undefined
+  return answers?.[reply.statusCode]?.properties?.data?.type === 'array'
+}
+
+interface AnswerSchema {
+  properties?: { data?: { type?: string } }
 }

@@ -6,9 +6,11 @@ import { sha256 } from '../db/secrets.ts'
 import { fail } from '../errors.ts'
 import type { Environment } from './resource.ts'
 
+const scheme = 'ApiKey'
+
 /** Keys seen by this process. Only hits are remembered, so an attacker's guesses cannot fill it. */
 export class ApiKeys {
-  readonly #known = new Map<string, Environment>()
+  #known = new Map<string, Environment>()
   readonly #db: Db
   readonly #changes: Changes
 
@@ -16,27 +18,25 @@ export class ApiKeys {
     this.#db = db
     this.#changes = changes
     // The change of one environment's keys is rare: forgetting all of them costs one look-up each.
-    changes.on('api_keys', () => this.#known.clear())
-    changes.onLoss(() => this.#known.clear())
+    changes.on('api_keys', () => this.forget())
+    changes.onLoss(() => this.forget())
   }
 
   /** Called by whoever changed keys in this process, so that it need not wait for its own announcement. */
   forget(): void {
-    this.#known.clear()
+    // A new map: a look-up under way puts what it found into the old one, where it can no longer outlive a removal.
+    this.#known = new Map()
   }
 
   async authenticate(request: FastifyRequest): Promise<Environment> {
-    const header = request.headers.authorization
-    if (header === undefined || header === '') throw fail('missing_authorization')
-    const [scheme = '', key = ''] = header.split(' ', 2)
-    if (scheme !== 'ApiKey') throw fail('invalid_scheme', { scheme })
-    if (key === '') throw fail('unauthorized')
-    const hash = sha256(key)
-    const known = this.#known.get(hash)
-    if (known) return known
+    const hash = sha256(keyOf(request.headers.authorization))
+    const known = this.#known
+    const remembered = known.get(hash)
+    if (remembered) return remembered
+    // Asked before the look-up: what was read while nobody listened may have been removed unheard since.
+    const wouldHearOfRemoval = this.#changes.connected
     const environment = await this.#find(hash)
-    // Without the announcements of others a remembered key could outlive its removal.
-    if (this.#changes.connected) this.#known.set(hash, environment)
+    if (wouldHearOfRemoval) known.set(hash, environment)
     return environment
   }
 
@@ -50,4 +50,14 @@ export class ApiKeys {
     if (!row) throw fail('api_key_not_found')
     return { id: row.id, organizationId: row.organization_id, userId: row.user_id, rateLimits: row.rate_limits }
   }
+}
+
+/** The key is all that follows the scheme word and one space. */
+function keyOf(header: string | undefined): string {
+  if (!header) throw fail('missing_authorization')
+  const [word = ''] = header.split(' ', 1)
+  if (word !== scheme) throw fail('invalid_scheme', { scheme: word })
+  const key = header.slice(scheme.length + 1)
+  if (key === '') throw fail('unauthorized')
+  return key
 }

@@ -1,11 +1,12 @@
-// Reads request bodies as JSON, and refuses what could not be stored or read back as it was sent.
+// Reads request bodies, and refuses what could not be stored or read back as it was sent.
+import { parse as parseQuery } from 'node:querystring'
 import { parse as parseJson } from 'secure-json-parse'
 import { fail } from '../errors.ts'
 
 const deepest = 100
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** The body as JSON, or undefined when there is none. */
+/** A JSON body, or undefined when there is none. */
 export function parseBody(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined
   const text = decode(bytes)
@@ -13,6 +14,12 @@ export function parseBody(bytes: Buffer): unknown {
   const value = parse(text)
   if (mayHoldUnstorable.test(text)) refuseUnstorable(value)
   return value
+}
+
+/** A URL-encoded body: each name with its value, or with all its values when it occurs more than once. */
+export function parseForm(text: string): unknown {
+  refuseUnstorableUrl(text)
+  return parseQuery(text)
 }
 
 function decode(bytes: Buffer): string {
@@ -50,8 +57,8 @@ function nesting(text: string): number {
   return most
 }
 
-// Escapes of NUL and of surrogates, and numbers with so many digits or such an exponent that they may overflow.
-const mayHoldUnstorable = /\\u0000|\\u[dD][89a-fA-F]|[eE]\+?\d{3}|\d{300}/
+// Escapes of NUL and of surrogates, and numbers that may overflow: without a long exponent it takes 300 digits.
+const mayHoldUnstorable = /\\u0000|\\u[dD][89a-fA-F]|[eE]\+?\d\d|\d{300}/
 
 function refuseUnstorable(value: unknown): void {
   if (typeof value === 'string') refuseUnstorableText(value)
@@ -65,7 +72,18 @@ function refuseUnstorable(value: unknown): void {
   }
 }
 
-export function refuseUnstorableText(text: string): void {
+/** For a URL or a URL-encoded body, as it was sent. */
+export function refuseUnstorableUrl(encoded: string): void {
+  let text: string
+  try {
+    text = decodeURIComponent(encoded)
+  } catch (cause) {
+    throw fail('malformed_encoding', undefined, { cause })
+  }
+  refuseUnstorableText(text)
+}
+
+function refuseUnstorableText(text: string): void {
   if (text.includes('\0')) throw fail('invalid_text', { reason: 'NUL characters are not allowed' })
   if (!text.isWellFormed()) throw fail('invalid_text', { reason: 'half of a surrogate pair stands alone' })
 }

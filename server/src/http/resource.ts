@@ -34,6 +34,8 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
   secrets: Secrets
   changes: Changes
   brand: Brand
+  /** The keys this process remembers; whoever changes keys has them forgotten before answering. */
+  apiKeys: { forget(): void }
   queue: WorkerUtils
   metrics: Metrics
   log: Logger

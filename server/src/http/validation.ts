@@ -1,27 +1,43 @@
 // Checks requests against their route's schema and words what is wrong with them.
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { fail, type RequestError } from '../errors.ts'
 import type { PerField, Texts } from './schema.ts'
 
 const mostMessages = 50
+const mostErrors = 1_000
+/** A request with more values than this is told its first problem only: the list of all could fill the memory. */
+const mostValues = 10_000
 
 const ajvOptions = {
-  allErrors: true,
   useDefaults: true,
   removeAdditional: true,
   verbose: true,
   allowUnionTypes: true,
   keywords: ['texts', 'perField', 'zeroIsAbsent', 'example'],
 }
-const bodies = withFormats(new Ajv({ ...ajvOptions, useDefaults: false }))
+const bodies = checks({ useDefaults: false })
 // Query and path arrive as text: numbers are read from it, and a single value stands for a list of one.
-const texts = withFormats(new Ajv({ ...ajvOptions, coerceTypes: 'array' }))
+const texts = checks({ coerceTypes: 'array' })
+
+interface Checks {
+  /** Stops at the first problem, so that a request is refused as cheaply as it is accepted. */
+  first: Ajv
+  /** Finds all problems, to word the refusal. */
+  all: Ajv
+}
+
+function checks(options: Options): Checks {
+  return {
+    first: withFormats(new Ajv({ ...ajvOptions, ...options })),
+    all: withFormats(new Ajv({ ...ajvOptions, ...options, allErrors: true })),
+  }
+}
 
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
-  if (httpPart === 'body') return checker(bodies.compile(schema))
-  const check = checker(texts.compile(schema))
+  if (httpPart === 'body') return checker(schema, bodies)
+  const check = checker(schema, texts)
   const properties = Object.entries((schema as { properties?: Record<string, Annotated> }).properties ?? {})
   const booleans = properties.filter(([, property]) => property.type === 'boolean').map(([name]) => name)
   const zeroable = properties.filter(([, property]) => property.zeroIsAbsent).map(([name]) => name)
@@ -33,30 +49,65 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
   }
 }
 
-function checker(validate: ValidateFunction) {
-  return (data: unknown) => (validate(data) ? { value: data } : { error: describe(validate.errors ?? [], data) })
+function checker(schema: TSchema, { first, all }: Checks) {
+  const isValid = first.compile(schema)
+  let findAll: ValidateFunction | undefined
+  return (data: unknown) => {
+    if (isValid(data)) return { value: data }
+    const [problem] = isValid.errors ?? []
+    if (problem && countValues(data, mostValues) >= mostValues) return { error: describe([problem], data) }
+    findAll ??= all.compile(schema)
+    findAll(data)
+    return { error: describe(findAll.errors ?? isValid.errors ?? [], data) }
+  }
+}
+
+/** How many values there are in all, as far as `most`. */
+function countValues(data: unknown, most: number): number {
+  const found: unknown[] = [data]
+  for (let i = 0; i < found.length && found.length < most; i += 1) {
+    const value = found[i]
+    if (typeof value === 'object' && value !== null) for (const member of Object.values(value)) found.push(member)
+  }
+  return found.length
 }
 
 /** All problems in one error: per field when the schema says so for each of them, else as one general list. */
 function describe(errors: ErrorObject[], data: unknown): RequestError {
-  const problems = errors
-    .filter((error) => !isEcho(error, errors))
-    .slice(0, mostMessages)
-    .map(problemOf)
+  const problems = withoutEchoes(errors.slice(0, mostErrors)).map(problemOf)
   const command = problems[0]?.command
   if (command !== undefined && problems.every((problem) => problem.command !== undefined)) {
-    const fields: Record<string, string[]> = {}
-    for (const { field, message } of problems) fields[field] = [...(fields[field] ?? []), message]
-    return fieldError(command, fields, data)
+    const fields = new Map<string, string[]>()
+    for (const { field, message } of problems) fields.set(field, [...(fields.get(field) ?? []), message])
+    return fieldError(command, Object.fromEntries([...fields].slice(0, mostMessages)), data)
   }
-  return generalError([...new Set(problems.map((problem) => problem.message))])
+  return generalError([...new Set(problems.map((problem) => problem.message))].slice(0, mostMessages))
 }
 
-/** A branch of a union that failed only repeats what the union itself reports. */
-function isEcho(error: ErrorObject, all: ErrorObject[]): boolean {
-  return all.some(
-    (other) => other.keyword === 'anyOf' && other !== error && error.schemaPath.startsWith(`${other.schemaPath}/`),
-  )
+/**
+ * A union that fails reports the problems of every branch and its own. Where the value is clearly meant for one branch,
+ * what is wrong in that branch is the news; otherwise only that it fits none.
+ */
+function withoutEchoes(errors: ErrorObject[]): ErrorObject[] {
+  let kept = errors
+  for (const union of errors.filter(({ keyword }) => keyword === 'anyOf')) {
+    const inside = kept.filter((error) => isInside(error, union))
+    const branchOf = ({ schemaPath }: ErrorObject) => schemaPath.slice(union.schemaPath.length + 1).split('/', 1)[0]
+    const others = new Set(inside.filter((error) => isOtherKind(error, union)).map(branchOf))
+    const meant = inside.filter((error) => !others.has(branchOf(error)))
+    const isClear = new Set(meant.map(branchOf)).size === 1
+    const dropped = new Set(isClear ? [union, ...inside.filter((error) => !meant.includes(error))] : inside)
+    kept = kept.filter((error) => !dropped.has(error))
+  }
+  return kept
+}
+
+const isInside = ({ schemaPath, instancePath }: ErrorObject, union: ErrorObject) =>
+  schemaPath.startsWith(`${union.schemaPath}/`) && `${instancePath}/`.startsWith(`${union.instancePath}/`)
+
+/** The value is of another type than this branch's, or has another of the constants that tell branches apart. */
+function isOtherKind({ keyword, instancePath }: ErrorObject, union: ErrorObject): boolean {
+  return keyword === 'const' || (keyword === 'type' && instancePath === union.instancePath)
 }
 
 export function generalError(messages: string[]): RequestError {
@@ -88,11 +139,15 @@ function problemOf(error: ErrorObject): Problem {
   const rules = error.parentSchema as { properties?: Record<string, Annotated> } & Annotated
   const missing = error.keyword === 'required' ? String(error.params.missingProperty) : undefined
   const property: Annotated = missing === undefined ? rules : (rules.properties?.[missing] ?? {})
-  const field = [...path, ...(missing === undefined ? [] : [missing])].join('.') || 'body'
+  if (missing !== undefined) path.push(missing)
+  // A rule for all items of a list is broken by the list.
+  const isItem = missing === undefined && /(?<!\/properties)\/items\/[^/]+$/.test(error.schemaPath)
+  const field = (isItem ? path.slice(0, -1) : path).join('.') || 'body'
+  const subject = isItem ? `each value in ${field}` : field
   const own = property.texts?.[error.keyword as keyof Texts]
   // A sentence of its own starts with a capital; anything else continues "<field> …".
   const message =
-    own === undefined ? `${field} ${ruleOf(error, property)}` : /^[A-Z]/.test(own) ? own : `${field} ${own}`
+    own === undefined ? `${subject} ${ruleOf(error, property)}` : /^[A-Z]/.test(own) ? own : `${subject} ${own}`
   const { perField } = property
   const command = perField && (perField.rules?.includes(error.keyword) ?? true) ? perField.command : undefined
   return { field, message, command }
@@ -103,6 +158,7 @@ interface Annotated {
   perField?: PerField
   zeroIsAbsent?: boolean
   type?: string | string[]
+  const?: unknown
 }
 
 const typeTexts: Record<string, string> = {
@@ -118,6 +174,8 @@ const formatTexts: Record<string, string> = {
   email: 'must be an email',
   locale: 'must be locale',
   timezone: 'must be a valid IANA time-zone',
+  'hex-color': 'must be a hexadecimal color',
+  'date-time': 'must be a valid ISO 8601 date string',
 }
 
 function ruleOf(error: ErrorObject, property: Annotated): string {
@@ -126,9 +184,11 @@ function ruleOf(error: ErrorObject, property: Annotated): string {
     case 'required':
       return property.type === 'string' ? 'should not be empty' : 'should not be null or undefined'
     case 'type':
-      return typeTexts[String([type].flat()[0])] ?? 'has a value of the wrong type'
+      return typeText(type as string | string[]) ?? 'has a value of the wrong type'
     case 'enum':
-      return `must be one of the following values: ${(allowedValues as unknown[]).join(', ')}`
+      return oneOf(allowedValues as unknown[])
+    case 'anyOf':
+      return unionText(error.schema as Annotated[])
     case 'format':
       return formatTexts[String(format)] ?? `must be a ${String(format)}`
     case 'minLength':
@@ -150,13 +210,24 @@ function ruleOf(error: ErrorObject, property: Annotated): string {
   }
 }
 
+const oneOf = (values: unknown[]) => `must be one of the following values: ${values.join(', ')}`
+
+const typeText = (type: string | string[] | undefined) => typeTexts[String([type].flat()[0])]
+
+function unionText(branches: Annotated[]): string {
+  if (branches.every((branch) => branch.const !== undefined)) return oneOf(branches.map((branch) => branch.const))
+  const kinds = branches.map(({ type }) => typeText(type)?.replace('must be ', '')).filter((kind) => kind !== undefined)
+  return kinds.length === 0 ? 'has a value of the wrong type' : `must be ${[...new Set(kinds)].join(' or ')}`
+}
+
 function withFormats(ajv: Ajv): Ajv {
   const email = /^[^\s@"(),:;<>[\\\]]+@[^\s@.]+(\.[^\s@.]+)+$/
   ajv.addFormat('email', (value: string) => value.length <= 320 && email.test(value))
   ajv.addFormat('locale', isLocale)
   ajv.addFormat('timezone', isTimeZone)
   ajv.addFormat('hex-color', /^#?([0-9a-f]{3}|[0-9a-f]{4}|[0-9a-f]{6}|[0-9a-f]{8})$/i)
-  ajv.addFormat('date-time', (value: string) => !Number.isNaN(Date.parse(value)))
+  const isoDate = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/
+  ajv.addFormat('date-time', (value: string) => isoDate.test(value) && !Number.isNaN(Date.parse(value)))
   return ajv
 }
 

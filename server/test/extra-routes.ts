@@ -1,0 +1,45 @@
+// The service with routes of a test's own, for answers that no resource gives.
+import { makeWorkerUtils } from 'graphile-worker'
+import { pino } from 'pino'
+import { type Config, readConfig } from '../src/config.ts'
+import { Changes } from '../src/db/changes.ts'
+import { Secrets } from '../src/db/secrets.ts'
+import { buildApp } from '../src/http/app.ts'
+import { Brand } from '../src/http/brand.ts'
+import { Metrics } from '../src/http/metrics.ts'
+import type { App } from '../src/http/resource.ts'
+import { Api, secretKey, type TestServer } from './server.ts'
+
+/** A caller of such a service on the server's database, and how to stop it. */
+export async function serveWith(
+  server: TestServer,
+  register: (app: App) => void,
+  config: Partial<Config> = {},
+): Promise<{ api: Api; stop(): Promise<void> }> {
+  const { database, clock } = server
+  const changes = new Changes(database.url, () => undefined)
+  await changes.start()
+  const queue = await makeWorkerUtils({ pgPool: database.pool })
+  const app = await buildApp({
+    ...database,
+    config: { ...readConfig({}).config, role: 'api', ...config },
+    clock,
+    secrets: new Secrets(secretKey),
+    changes,
+    queue,
+    brand: new Brand('svc'),
+    log: pino({ level: 'silent' }),
+    metrics: new Metrics(database),
+  })
+  register(app)
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const { key, environmentId, organizationId } = await server.freshApi()
+  return {
+    api: new Api(url, key, environmentId, organizationId),
+    async stop() {
+      await app.close()
+      await changes.stop()
+      await queue.release()
+    },
+  }
+}
