@@ -1,0 +1,68 @@
+// The arrows of the map: http → engine → steps → providers, render; the first three use db; everyone may use errors.
+// Each room lists what it may import; anything else of ours is refused. Tests may import what they like.
+
+const tests = '\\.test\\.ts$'
+const ours = '^(server|bench|scripts)/(?!node_modules/)'
+const room = (name) => `^server/src/${name}/`
+const file = (name) => `^server/src/${name}\\.ts$`
+
+const mayImport = {
+  http: ['http', 'engine', 'steps', 'providers', 'render', 'db'],
+  engine: ['engine', 'steps', 'providers', 'render', 'db'],
+  steps: ['steps', 'providers', 'render', 'db'],
+  providers: ['providers'],
+  render: ['render'],
+  db: ['db'],
+}
+
+const arrows = Object.entries(mayImport).map(([name, rooms]) => ({
+  name: `${name}-knows-only-${rooms.filter((other) => other !== name).join('-') || 'itself'}`,
+  severity: 'error',
+  from: { path: room(name), pathNot: tests },
+  // The linter sees to it that config.ts is imported for its types only; this parser cannot tell.
+  to: { path: ours, pathNot: [...rooms.map(room), file('errors'), file('config')] },
+}))
+
+export default {
+  forbidden: [
+    ...arrows,
+    {
+      name: 'errors-and-config-know-nobody',
+      severity: 'error',
+      from: { path: [file('errors'), file('config')] },
+      to: { path: ours, pathNot: file('errors') },
+    },
+    {
+      name: 'only-tests-import-main',
+      severity: 'error',
+      from: { pathNot: [tests, '^server/test/'] },
+      to: { path: file('main') },
+    },
+    {
+      name: 'the-service-knows-no-tests-scripts-or-bench',
+      severity: 'error',
+      from: { path: '^server/src/', pathNot: tests },
+      to: { path: ['^(scripts|bench|server/test)/', tests] },
+    },
+    {
+      name: 'the-service-runs-without-dev-dependencies',
+      severity: 'error',
+      from: { path: '^server/src/', pathNot: tests },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
+    },
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'every-import-leads-somewhere', severity: 'error', from: {}, to: { couldNotResolve: true } },
+  ],
+  options: {
+    // TypeScript 7 has no parser to call from JavaScript, so swc reads the sources. Type imports count as imports.
+    parser: 'swc',
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^[a-z]+/dist/' },
+    combinedDependencies: true,
+    enhancedResolveOptions: {
+      extensions: ['.ts', '.js', '.mjs', '.json'],
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+    },
+  },
+}
