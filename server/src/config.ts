@@ -1,5 +1,6 @@
 // Every setting Belfry reads: its environment name, type, default and meaning. `readConfig` is called once, by main.ts.
 import path from 'node:path'
+import { StartError } from './errors.ts'
 
 export const roles = ['all', 'api', 'worker'] as const
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -98,9 +99,7 @@ export const settings = [
 
 type SettingName = (typeof settings)[number]['name']
 
-export class ConfigError extends Error {}
-
-/** Reads all settings, or throws one `ConfigError` that lists everything wrong with them. */
+/** Reads all settings, or throws one error that lists everything wrong with them. */
 export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: string[] } {
   const problems: string[] = []
   const warnings: string[] = []
@@ -122,11 +121,11 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
   function flag(name: SettingName): boolean {
     return oneOf(name, ['false', 'true']) === 'true'
   }
-  function url(name: SettingName, fallback: string): string {
-    const value = given(name) ?? fallback
-    if (!URL.canParse(value) || !/^https?:/.test(value))
+  function url(name: SettingName, fallback = defaultOf(name)): string {
+    const value = given(name)
+    if (value !== undefined && (!URL.canParse(value) || !/^https?:/.test(value)))
       problems.push(`${name} must be an http(s) URL; it is "${value}".`)
-    return value.replace(/\/+$/, '')
+    return (value ?? fallback).replace(/\/+$/, '')
   }
 
   const port = Number(text('PORT'))
@@ -150,7 +149,7 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
   const config: Config = {
     host,
     port,
-    publicUrl: url('BELFRY_PUBLIC_URL', `http://${host === '0.0.0.0' || host === '::' ? 'localhost' : host}:${port}`),
+    publicUrl: url('BELFRY_PUBLIC_URL', `http://${reachable(host)}:${port}`),
     databaseUrl,
     dataDir: path.resolve(text('BELFRY_DATA_DIR')),
     secretKey: secretKey?.toLowerCase(),
@@ -162,9 +161,9 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     wrapData: flag('BELFRY_WRAP_DATA'),
     hideCredentials: flag('BELFRY_HIDE_CREDENTIALS'),
     oauth: {
-      slack: url('BELFRY_SLACK_URL', text('BELFRY_SLACK_URL')),
-      microsoftLogin: url('BELFRY_MICROSOFT_LOGIN_URL', text('BELFRY_MICROSOFT_LOGIN_URL')),
-      microsoftGraph: url('BELFRY_MICROSOFT_GRAPH_URL', text('BELFRY_MICROSOFT_GRAPH_URL')),
+      slack: url('BELFRY_SLACK_URL'),
+      microsoftLogin: url('BELFRY_MICROSOFT_LOGIN_URL'),
+      microsoftGraph: url('BELFRY_MICROSOFT_GRAPH_URL'),
     },
   }
   for (const name of Object.keys(env)) {
@@ -176,8 +175,14 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     warnings.push('BELFRY_DATA_DIR is not used when DATABASE_URL is set.')
   }
   if (problems.length > 0)
-    throw new ConfigError(`Belfry cannot start with these settings:\n${problems.map((p) => `  - ${p}`).join('\n')}`)
+    throw new StartError(`Belfry cannot start with these settings:\n${problems.map((p) => `  - ${p}`).join('\n')}`)
   return { config, warnings }
+}
+
+/** How a browser on the same machine writes the address. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost'
+  return host.includes(':') ? `[${host}]` : host
 }
 
 function defaultOf(name: SettingName): string {

@@ -1,21 +1,27 @@
 // The only wiring: settings → database → worker → HTTP; how the service starts and how it stops.
+import { existsSync, realpathSync } from 'node:fs'
 import { makeWorkerUtils } from 'graphile-worker'
 import { type Logger, pino } from 'pino'
-import { type Config, ConfigError, readConfig } from './config.ts'
+import { type Config, readConfig } from './config.ts'
 import { Changes } from './db/changes.ts'
-import { claimDataDir, DataDirInUse, generatedSecrets } from './db/data-dir.ts'
+import { claimDataDir, generatedSecrets } from './db/data-dir.ts'
 import { openDatabase } from './db/database.ts'
-import { type EmbeddedPostgres, startEmbedded } from './db/embedded.ts'
+import { startEmbedded } from './db/embedded.ts'
 import { type NewEnvironment, prepareFirstStart } from './db/environments.ts'
 import { migrate } from './db/migrate.ts'
 import { Secrets } from './db/secrets.ts'
 import { startWorker } from './engine/worker.ts'
+import { StartError } from './errors.ts'
 import { buildApp } from './http/app.ts'
 import { Brand } from './http/brand.ts'
 import { Metrics } from './http/metrics.ts'
 import type { App, Clock } from './http/resource.ts'
 
 const connections = 20
+/** How long requests and jobs in hand may take to finish once the service is asked to stop. */
+const patienceMs = 20_000
+/** One Ctrl-C can arrive twice, from the terminal and handed on by npm; a second one after this time is meant. */
+const echoMs = 500
 
 export interface Service {
   app: App
@@ -32,98 +38,140 @@ interface Surroundings {
   log: Logger
 }
 
+/** What has been started, to be ended in the opposite order. */
+class Parts {
+  readonly #ends: Array<() => unknown> = []
+
+  add(end: () => unknown): void {
+    this.#ends.push(end)
+  }
+
+  /** One that fails to end does not keep the others from it. */
+  async end(): Promise<void> {
+    const failures: unknown[] = []
+    for (const end of this.#ends.splice(0).reverse()) {
+      try {
+        await end()
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+    if (failures.length > 0) throw new AggregateError(failures, 'Not everything could be ended properly.')
+  }
+}
+
 /** Everything but the embedded database, on a database that exists. */
 export async function startService(
   config: Config,
   { databaseUrl, secretKey, clock, log }: Surroundings,
 ): Promise<Service> {
   const onError = (error: Error) => log.warn({ err: error }, 'database connection failed')
-  const database = openDatabase(databaseUrl, { connections, onError })
-  const stops: Array<() => Promise<unknown>> = [() => database.close()]
-  const stop = async () => {
-    for (const step of stops.splice(0).reverse()) await step()
-  }
+  const parts = new Parts()
   try {
+    const database = openDatabase(databaseUrl, { connections, onError })
+    parts.add(() => database.close())
+    await database.pool.query('SELECT 1').catch((cause: unknown) => {
+      throw new StartError('The database cannot be used; is DATABASE_URL right?', { cause })
+    })
     const { applied } = await migrate(database.pool)
     if (applied.length > 0) log.info({ applied }, 'database migrated')
-    const secrets = new Secrets(secretKey)
-    const created = await prepareFirstStart(database.db, secrets, config.apiKey, clock.now())
 
+    const secrets = new Secrets(secretKey)
     const changes = new Changes(databaseUrl, onError)
     await changes.start()
-    stops.push(() => changes.stop())
+    parts.add(() => changes.stop())
     const queue = await makeWorkerUtils({ pgPool: database.pool })
-    stops.push(async () => queue.release())
+    parts.add(() => queue.release())
     if (config.role !== 'api') {
       const worker = await startWorker({ ...database, clock, log })
-      stops.push(() => worker.stop())
+      parts.add(() => worker.stop())
     }
 
     const metrics = new Metrics(database)
-    const app = await buildApp({
-      ...database,
-      config,
-      clock,
-      secrets,
-      changes,
-      queue,
-      brand: new Brand(config.brand),
-      log,
-      metrics,
+    const brand = new Brand(config.brand)
+    const app = await buildApp({ ...database, config, clock, secrets, changes, queue, brand, log, metrics })
+    parts.add(() => closeApp(app))
+    const url = await app.listen({ host: config.host, port: config.port }).catch((cause: unknown) => {
+      throw new StartError(`Port ${config.port} of ${config.host} cannot be used; set PORT or HOST.`, { cause })
     })
-    const url = await app.listen({ host: config.host, port: config.port })
-    stops.push(() => app.close())
-    return { app, url, created, stop }
+    // Last of all, because the keys it makes are shown once: nothing may fail between making and showing them.
+    const created = await prepareFirstStart(database.db, secrets, config.apiKey, clock.now())
+    return { app, url, created, stop: () => parts.end() }
   } catch (error) {
-    await stop()
+    await parts.end()
     throw error
   }
 }
 
+/** Answers what was asked. A caller who is still sending after all that time is not waited for. */
+async function closeApp(app: App): Promise<void> {
+  const patience = setTimeout(() => app.server.closeAllConnections(), patienceMs / 2)
+  await app.close()
+  clearTimeout(patience)
+}
+
 async function startFromCommandLine(): Promise<void> {
-  const { config, warnings } = readConfig(process.env)
-  const log = makeLog(config)
-  const say = (line: string) => process.stdout.write(`  ${line}\n`)
-  for (const warning of warnings) log.warn(warning)
-
-  let embedded: EmbeddedPostgres | undefined
-  let claim: { release(): void } | undefined
-  let secretKey = config.secretKey
-  if (config.databaseUrl === undefined) {
-    claim = claimDataDir(config.dataDir)
-    const generated = generatedSecrets(config.dataDir)
-    secretKey ??= generated.secretKey
-    embedded = await startEmbedded({ dataDir: config.dataDir, password: generated.databasePassword, say })
+  const parts = new Parts()
+  let stoppingSince: number | undefined
+  const stop = async (exitCode: number) => {
+    stoppingSince = Date.now()
+    setTimeout(() => {
+      process.stderr.write('Not everything came to an end in time; leaving the rest.\n')
+      process.exit(1)
+    }, patienceMs).unref()
+    try {
+      await parts.end()
+      process.exit(exitCode)
+    } catch (error) {
+      process.stderr.write(`\n${explain(error)}\n`)
+      process.exit(1)
+    }
   }
-  const databaseUrl = config.databaseUrl ?? embedded?.url ?? ''
-  const clock = { now: () => new Date() }
-  let service: Service | undefined
 
-  const shutDown = async (code: number) => {
-    await service?.stop()
-    await embedded?.stop()
-    claim?.release()
-    process.exit(code)
-  }
   try {
-    service = await startService(config, { databaseUrl, secretKey: secretKey ?? '', clock, log })
+    const { config, warnings } = readConfig(process.env)
+    const log = makeLog(config)
+    for (const warning of warnings) log.warn(warning)
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.on(signal, () => {
+        if (stoppingSince === undefined) {
+          log.info(`${signal}: finishing what is in hand`)
+          void stop(0)
+        } else if (Date.now() - stoppingSince > echoMs) process.exit(1)
+      })
+    }
+    const { databaseUrl, secretKey } = await findDatabase(config, parts, log)
+    const clock = { now: () => new Date() }
+    const service = await startService(config, { databaseUrl, secretKey, clock, log })
+    parts.add(() => service.stop())
+    process.stdout.write(welcome(service, config))
   } catch (error) {
-    await embedded?.stop()
-    claim?.release()
-    throw error
+    // Whoever stops a start need not hear that it failed for that reason.
+    if (stoppingSince !== undefined) return
+    process.stderr.write(`\n${explain(error)}\n`)
+    await stop(1)
   }
-  void embedded?.died.then((error) => {
+}
+
+async function findDatabase(
+  config: Config,
+  parts: Parts,
+  log: Logger,
+): Promise<{ databaseUrl: string; secretKey: string }> {
+  const { databaseUrl, secretKey = '', dataDir } = config
+  if (databaseUrl !== undefined) return { databaseUrl, secretKey }
+  const claim = await claimDataDir(dataDir)
+  parts.add(() => claim.release())
+  const generated = generatedSecrets(dataDir)
+  const say = (line: string) => process.stdout.write(`  ${line}\n`)
+  const embedded = await startEmbedded({ dataDir, password: generated.databasePassword, say })
+  parts.add(() => embedded.stop())
+  void embedded.died.then((error) => {
     log.fatal(error.message)
-    claim?.release()
+    claim.release()
     process.exit(1)
   })
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => {
-      log.info(`${signal}: finishing what is in hand`)
-      void shutDown(0)
-    })
-  }
-  process.stdout.write(welcome(service, config))
+  return { databaseUrl: embedded.url, secretKey: secretKey || generated.secretKey }
 }
 
 function makeLog(config: Config): Logger {
@@ -135,40 +183,47 @@ function makeLog(config: Config): Logger {
 
 /** What a person needs to go on. Keys are shown once, on the start that made them. */
 function welcome({ url, created }: Service, config: Config): string {
-  const lines = ['', `  Belfry is ready at ${config.publicUrl}`, `  API reference: ${config.publicUrl}/docs`, '']
+  const home = config.port === 0 ? url : config.publicUrl
+  const lines = ['', `  Belfry is ready at ${home}`]
+  if (config.role !== 'worker') lines.push(`  API reference: ${home}/docs`)
   const development = created?.[0]
   if (created && development) {
-    lines.push('  Your API keys (shown this once):')
+    lines.push('', '  Your API keys (shown this once):')
     for (const { name, apiKey } of created) lines.push(`    ${name.padEnd(12)} ${apiKey}`)
-    lines.push(
-      '',
-      '  Create your first subscriber:',
-      '',
-      `    curl -X POST ${url}/v2/subscribers \\`,
-      `      -H 'Authorization: ApiKey ${development.apiKey}' \\`,
-      "      -H 'Content-Type: application/json' \\",
-      `      -d '{"subscriberId": "ada", "firstName": "Ada", "email": "ada@example.com"}'`,
-      '',
-    )
+    if (config.role !== 'worker') lines.push('', ...firstRequest(url, development.apiKey))
   }
-  return `${lines.join('\n')}\n`
+  return `${lines.join('\n')}\n\n`
 }
 
-if (process.argv[1] === import.meta.filename) {
-  try {
-    await startFromCommandLine()
-  } catch (error) {
-    process.stderr.write(`\n${explain(error)}\n`)
-    process.exit(1)
-  }
+function firstRequest(url: string, apiKey: string): string[] {
+  return [
+    '  Create your first subscriber:',
+    '',
+    `    curl -X POST ${url}/v2/subscribers \\`,
+    `      -H ${quoted(`Authorization: ApiKey ${apiKey}`)} \\`,
+    "      -H 'Content-Type: application/json' \\",
+    `      -d '{"subscriberId": "ada", "firstName": "Ada", "email": "ada@example.com"}'`,
+  ]
+}
+
+/** For a shell: a key that was given may hold any printable character. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
 }
 
 /** One clear message where we know what is wrong; the whole story where we do not. */
 function explain(error: unknown): string {
-  if (error instanceof ConfigError || error instanceof DataDirInUse) return error.message
-  const { code, message, stack } = error as NodeJS.ErrnoException
-  if (code === 'EADDRINUSE') return `${message}. Another program uses this port; set PORT to a free one.`
-  if (code === 'ECONNREFUSED' || code === 'ENOTFOUND')
-    return `The database at DATABASE_URL cannot be reached: ${message}`
-  return stack ?? String(error)
+  if (!(error instanceof StartError)) return (error as Error).stack ?? String(error)
+  const { message, cause } = error
+  return cause instanceof Error ? `${message}\nReason: ${reasonOf(cause)}` : message
+}
+
+/** When several addresses fail, the error that stands for them all has a code but no message. */
+function reasonOf({ message, code = 'unknown' }: NodeJS.ErrnoException): string {
+  return message || code
+}
+
+const program = process.argv[1]
+if (program !== undefined && existsSync(program) && realpathSync(program) === import.meta.filename) {
+  await startFromCommandLine()
 }

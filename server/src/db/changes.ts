@@ -7,7 +7,7 @@ const channel = 'belfry_changes'
 const longestRetryMs = 5_000
 
 /** What can be remembered in a process. A subject's listeners hear the id of what changed. */
-export type Subject = 'api_keys'
+export type Subject = 'api_keys' | 'integrations'
 
 /** Part of the transaction that makes the change: it is heard when, and only when, that commits. */
 export async function announce(tx: Kysely<Tables>, subject: Subject, id: string): Promise<void> {
@@ -41,21 +41,44 @@ export class Changes {
 
   /** Rejects when the first connection fails; a connection lost later is made again until it holds. */
   async start(): Promise<void> {
-    const client = new pg.Client({ connectionString: this.#url, application_name: 'belfry changes', keepAlive: true })
-    this.#client = client
-    client.on('notification', ({ payload }) => this.#heard(payload ?? ''))
-    client.on('error', this.#onError)
-    client.on('end', () => this.#lost(client))
-    await client.connect()
-    await client.query(`LISTEN ${channel}`)
-    this.#attempt = 0
-    this.connected = true
+    try {
+      await this.#connect()
+    } catch (error) {
+      await this.stop()
+      throw error
+    }
   }
 
   async stop(): Promise<void> {
     this.#stopped = true
+    this.connected = false
     clearTimeout(this.#retry)
     await this.#client?.end()
+  }
+
+  async #connect(): Promise<void> {
+    const client = new pg.Client({
+      connectionString: this.#url,
+      application_name: 'belfry changes',
+      connectionTimeoutMillis: 5_000,
+      // Silence is the usual state here: only this tells a quiet database from one that is gone.
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
+    })
+    this.#client = client
+    client.on('notification', ({ payload }) => this.#heard(payload ?? ''))
+    client.on('error', this.#onError)
+    client.once('end', () => this.#lost())
+    try {
+      await client.connect()
+      await client.query(`LISTEN ${channel}`)
+    } catch (error) {
+      // Does nothing to a connection that never came about; one that cannot listen ends and is made again.
+      void client.end()
+      throw error
+    }
+    this.#attempt = 0
+    this.connected = !this.#stopped
   }
 
   #heard(payload: string): void {
@@ -63,12 +86,12 @@ export class Changes {
     for (const listener of this.#listeners.get(subject as Subject) ?? []) listener(id ?? '')
   }
 
-  #lost(client: pg.Client): void {
-    if (this.#stopped || this.#client !== client) return
+  #lost(): void {
+    if (this.#stopped) return
     if (this.connected) for (const listener of this.#onLoss) listener()
     this.connected = false
     this.#attempt += 1
-    const delay = Math.min(longestRetryMs, 50 * 2 ** this.#attempt)
-    this.#retry = setTimeout(() => this.start().catch(this.#onError), delay)
+    const delayMs = Math.min(longestRetryMs, 50 * 2 ** this.#attempt)
+    this.#retry = setTimeout(() => void this.#connect().catch(this.#onError), delayMs)
   }
 }

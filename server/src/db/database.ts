@@ -36,14 +36,26 @@ export function violatedKey(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError && error.code === '23505' ? error.constraint : undefined
 }
 
-const outageCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'])
+const outageCodes = new Set([
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOENT',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
+])
+/** What the driver and its pool say without a code. */
+const outageTexts = /timeout exceeded when trying to connect|timeout expired|Connection terminated|not queryable/
 
 /** Whether the database could not be reached, is stopping or is full: the request may be retried as it is. */
 export function isOutage(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError) return /^(08|53|57P)/.test(error.code ?? '')
+  // 28, 3D and 55000 refuse a new connection: a password being rotated, a database being restored or closed for maintenance.
+  if (error instanceof pg.DatabaseError) return /^(08|28|3D|53|55000|57P)/.test(error.code ?? '')
   if (!(error instanceof Error)) return false
-  const code = 'code' in error ? String(error.code) : ''
-  return outageCodes.has(code) || /timeout exceeded when trying to connect|Connection terminated/.test(error.message)
+  return ('code' in error && outageCodes.has(String(error.code))) || outageTexts.test(error.message)
 }
 
 /** Whether PostgreSQL refused the value itself: text it cannot hold, a number out of range, a key too long for its index. */

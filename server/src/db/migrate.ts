@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { runMigrations } from 'graphile-worker'
 import type pg from 'pg'
+import { StartError } from '../errors.ts'
 
 // The same folder whether this runs from src/ or dist/.
 const folder = fileURLToPath(new URL('../../src/db/migrations', import.meta.url))
@@ -11,41 +12,47 @@ const oldestServer = 150_000
 
 export async function migrate(pool: pg.Pool): Promise<{ applied: string[] }> {
   const client = await pool.connect()
-  const applied: string[] = []
   try {
     await refuseOldServer(client)
-    // Session level, so that it also covers the queue's own migrations, which use connections of their own.
+    // Others may take long to migrate, and so may one statement of ours.
+    await client.query('SET statement_timeout = 0')
+    // Of the session, so that it also covers the queue's own migrations, which use connections of their own.
     await client.query('SELECT pg_advisory_lock($1)', [lockKey])
-    try {
-      await client.query(
-        'CREATE TABLE IF NOT EXISTS belfry_migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',
-      )
-      const done = await client.query<{ name: string }>('SELECT name FROM belfry_migrations')
-      const known = await migrationFiles()
-      const unknown = done.rows.filter((row) => !known.includes(row.name))
-      if (unknown.length > 0) {
-        throw new Error(
-          `The database was migrated by a newer Belfry (${unknown.map((row) => row.name).join(', ')}). Start that version, or restore a backup.`,
-        )
-      }
-      for (const name of known.filter((file) => !done.rows.some((row) => row.name === file))) {
-        await applyMigration(client, name)
-        applied.push(name)
-      }
-      await runMigrations({ pgPool: pool })
-    } finally {
-      await client.query('SELECT pg_advisory_unlock($1)', [lockKey])
-    }
+    const applied = await applyMissing(client)
+    await runMigrations({ pgPool: pool })
+    return { applied }
   } finally {
-    client.release()
+    // The connection is closed, and with it go the lock and the setting.
+    client.release(true)
   }
-  return { applied }
+}
+
+async function applyMissing(client: pg.PoolClient): Promise<string[]> {
+  await client.query(
+    'CREATE TABLE IF NOT EXISTS belfry_migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',
+  )
+  const done = await namesOfApplied(client)
+  const known = await migrationFiles()
+  const unknown = done.filter((name) => !known.includes(name))
+  if (unknown.length > 0) {
+    throw new StartError(
+      `The database was migrated by a newer Belfry (${unknown.join(', ')}). Start that version, or restore a backup.`,
+    )
+  }
+  const missing = known.filter((name) => !done.includes(name))
+  for (const name of missing) await applyMigration(client, name)
+  return missing
 }
 
 /** The migrations this program knows that the database has not had yet. */
 export async function pendingMigrations(pool: pg.Pool): Promise<string[]> {
-  const done = await pool.query<{ name: string }>('SELECT name FROM belfry_migrations')
-  return (await migrationFiles()).filter((file) => !done.rows.some((row) => row.name === file))
+  const done = await namesOfApplied(pool)
+  return (await migrationFiles()).filter((name) => !done.includes(name))
+}
+
+async function namesOfApplied(db: pg.Pool | pg.PoolClient): Promise<string[]> {
+  const { rows } = await db.query<{ name: string }>('SELECT name FROM belfry_migrations')
+  return rows.map((row) => row.name)
 }
 
 async function migrationFiles(): Promise<string[]> {
@@ -60,8 +67,8 @@ async function applyMigration(client: pg.PoolClient, name: string): Promise<void
     await client.query('INSERT INTO belfry_migrations (name) VALUES ($1)', [name])
     await client.query('COMMIT')
   } catch (cause) {
-    await client.query('ROLLBACK')
-    throw new Error(`Migration ${name} failed; the database is unchanged by it.`, { cause })
+    // The connection is closed next, which rolls back whatever was begun.
+    throw new StartError(`Migration ${name} failed; the database is unchanged by it.`, { cause })
   }
 }
 
@@ -71,6 +78,6 @@ async function refuseOldServer(client: pg.PoolClient): Promise<void> {
   )
   const server = rows[0]
   if (server && Number(server.number) < oldestServer) {
-    throw new Error(`Belfry needs PostgreSQL 15 or newer; DATABASE_URL leads to ${server.version}.`)
+    throw new StartError(`Belfry needs PostgreSQL 15 or newer; DATABASE_URL leads to ${server.version}.`)
   }
 }

@@ -75,7 +75,8 @@ export const contexts: Resource = (app, { db, clock }) => {
           })
           .returning(columns)
           .executeTakeFirstOrThrow()
-        return reply.code(201).send(toContext(row))
+        reply.code(201)
+        return toContext(row)
       } catch (error) {
         if (violatedKey(error)) throw fail('context_exists', { type, id })
         throw error

@@ -1,11 +1,10 @@
 // The description of the API, made from the route schemas: /openapi.json for programs, /docs for people.
-
 import { STATUS_CODES } from 'node:http'
 import swagger from '@fastify/swagger'
 import scalar from '@scalar/fastify-api-reference'
-import type { App, Services } from './resource.ts'
+import type { App } from './resource.ts'
 
-export async function registerDocs(app: App, { config }: Pick<Services, 'config'>): Promise<void> {
+export async function registerDocs(app: App): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -16,7 +15,7 @@ export async function registerDocs(app: App, { config }: Pick<Services, 'config'
           'Notification delivery: subscribers, topics, integrations and everything else a notification needs. ' +
           'Every operation takes an API key in the `Authorization` header: `ApiKey <key>`.',
       },
-      servers: [{ url: config.publicUrl }],
+      servers: [{ url: '/' }],
       security: [{ apiKey: [] }],
       components: {
         securitySchemes: {

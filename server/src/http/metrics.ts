@@ -4,42 +4,65 @@ import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Database } from '../db/database.ts'
 
 export class Metrics {
-  readonly registry = new Registry()
+  readonly contentType: string
+  readonly #registry = new Registry()
+  readonly #pool: Database['pool']
   readonly #requests: Histogram
+  readonly #databaseUp: Gauge
+  readonly #connections: Gauge
+  readonly #jobsDue: Gauge
+  readonly #oldestDue: Gauge
 
   constructor({ pool }: Pick<Database, 'pool'>) {
-    collectDefaultMetrics({ register: this.registry })
+    this.#pool = pool
+    const registers = [this.#registry]
+    this.contentType = this.#registry.contentType
+    collectDefaultMetrics({ register: this.#registry })
     this.#requests = new Histogram({
       name: 'belfry_http_request_seconds',
       help: 'Duration of HTTP requests by route and status',
       labelNames: ['method', 'route', 'status'],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
-      registers: [this.registry],
+      registers,
     })
-    const connections = new Gauge({
+    this.#databaseUp = new Gauge({
+      name: 'belfry_database_up',
+      help: 'Whether the database answered when these figures were asked for',
+      registers,
+    })
+    this.#connections = new Gauge({
       name: 'belfry_database_connections',
       help: 'Connections of this process to the database, by state',
       labelNames: ['state'],
-      registers: [this.registry],
-      collect() {
-        connections.set({ state: 'open' }, pool.totalCount)
-        connections.set({ state: 'idle' }, pool.idleCount)
-        connections.set({ state: 'waiting' }, pool.waitingCount)
-      },
+      registers,
     })
-    const queue = new Gauge({
+    this.#jobsDue = new Gauge({
       name: 'belfry_queue_jobs_due',
-      help: 'Jobs whose time has come and that no worker has taken yet',
-      registers: [this.registry],
-      async collect() {
-        queue.set((await dueJobs(pool)).count)
-      },
+      help: 'Jobs whose time has come and that no worker has taken yet, counted up to 1000',
+      registers,
+    })
+    this.#oldestDue = new Gauge({
+      name: 'belfry_queue_oldest_due_seconds',
+      help: 'For how long the oldest job that is due has been waiting',
+      registers,
     })
   }
 
   observe(request: FastifyRequest, reply: FastifyReply): void {
     const route = request.routeOptions.url ?? 'unknown'
     this.#requests.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000)
+  }
+
+  /** All figures as of now. They matter most while the database is away, so its absence is one of them. */
+  async text(): Promise<string> {
+    const jobs = await dueJobs(this.#pool).catch(() => undefined)
+    this.#databaseUp.set(jobs ? 1 : 0)
+    this.#jobsDue.set(jobs?.count ?? Number.NaN)
+    this.#oldestDue.set(jobs?.oldestSeconds ?? Number.NaN)
+    this.#connections.set({ state: 'open' }, this.#pool.totalCount)
+    this.#connections.set({ state: 'idle' }, this.#pool.idleCount)
+    this.#connections.set({ state: 'waiting' }, this.#pool.waitingCount)
+    return this.#registry.metrics()
   }
 }
 
