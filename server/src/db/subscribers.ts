@@ -38,7 +38,7 @@ const fieldNames = Object.keys(columnOf) as Array<keyof SubscriberFields>
 type ColumnValues = Partial<Record<(typeof columnOf)[keyof SubscriberFields], string | null>>
 
 /** The given fields as column values. */
-export function subscriberColumns(fields: SubscriberFields): ColumnValues {
+function subscriberColumns(fields: SubscriberFields): ColumnValues {
   const values: ColumnValues = {}
   for (const name of fieldNames) {
     const value = fields[name]
@@ -91,6 +91,25 @@ export async function upsertSubscriber(
     .executeTakeFirstOrThrow()
 }
 
+/** Sets the given fields of an existing subscriber; without any, it is only read. */
+export async function updateSubscriber(
+  db: Db | Tx,
+  environmentId: string,
+  subscriberId: string,
+  fields: SubscriberFields,
+  now: Date,
+): Promise<SubscriberRow | undefined> {
+  const changes = subscriberColumns(fields)
+  if (Object.keys(changes).length === 0) return findSubscriber(db, environmentId, subscriberId)
+  return db
+    .updateTable('subscribers')
+    .set({ ...changes, updated_at: now })
+    .where('environment_id', '=', environmentId)
+    .where('subscriber_id', '=', subscriberId)
+    .returningAll()
+    .executeTakeFirst()
+}
+
 function insertQuery(db: Db | Tx, environmentId: string, subscriberId: string, fields: SubscriberFields, now: Date) {
   const empty = {
     first_name: null,
@@ -114,7 +133,7 @@ function insertQuery(db: Db | Tx, environmentId: string, subscriberId: string, f
 
 /**
  * Creates or updates many subscribers with one INSERT and one UPDATE, whatever their number. Each subscriberId must occur once.
- * They are written in the order of their ids, so that two calls at once cannot wait for each other in a circle.
+ * Rows are inserted, then locked in the order of their ids, so that two calls at once cannot wait for each other in a circle.
  * @returns the ids of those that were created
  */
 export async function upsertSubscribers(
@@ -123,14 +142,18 @@ export async function upsertSubscribers(
   inputs: SubscriberInput[],
   now: Date,
 ): Promise<Set<string>> {
-  const ordered = inputs.toSorted((a, b) => (a.subscriberId < b.subscriberId ? -1 : 1))
-  const given = (wanted: SubscriberInput[]) => sql`
-    unnest(${wanted.map(() => newId(now))}::text[], ${wanted.map((input) => JSON.stringify(input))}::jsonb[]) AS given (id, fields)`
+  // Internal ids follow the caller's order, which is the order lists show.
+  const ordered = inputs
+    .map((input) => ({ id: newId(now), subscriberId: input.subscriberId, fields: JSON.stringify(input) }))
+    .sort((a, b) => (a.subscriberId < b.subscriberId ? -1 : 1))
+  const given = (wanted: typeof ordered) => sql`
+    unnest(${wanted.map(({ id }) => id)}::text[], ${wanted.map(({ subscriberId }) => subscriberId)}::text[],
+           ${wanted.map(({ fields }) => fields)}::jsonb[]) AS given (id, subscriber_id, fields)`
   const givenValue = (name: keyof SubscriberFields) =>
     name === 'data' ? sql`nullif(given.fields -> 'data', 'null')` : sql`given.fields ->> ${sql.lit(name)}`
   const inserted = await sql<{ subscriber_id: string }>`
     INSERT INTO subscribers (environment_id, id, subscriber_id, ${sql.join(fieldNames.map((name) => sql.ref(columnOf[name])))}, created_at, updated_at)
-    SELECT ${environmentId}, given.id, given.fields ->> 'subscriberId', ${sql.join(fieldNames.map(givenValue))}, ${now}, ${now}
+    SELECT ${environmentId}, given.id, given.subscriber_id, ${sql.join(fieldNames.map(givenValue))}, ${now}, ${now}
     FROM ${given(ordered)}
     ON CONFLICT (environment_id, subscriber_id) DO NOTHING
     RETURNING subscriber_id`.execute(tx)
@@ -141,10 +164,15 @@ export async function upsertSubscribers(
       (name) =>
         sql`${sql.ref(columnOf[name])} = CASE WHEN given.fields ? ${sql.lit(name)} THEN ${givenValue(name)} ELSE s.${sql.ref(columnOf[name])} END`,
     )
+    // The order in which an UPDATE visits a join is the planner's choice; the inner SELECT makes it ours.
     await sql`
       UPDATE subscribers s SET ${sql.join(changes)}, updated_at = ${now}
-      FROM ${given(existing)}
-      WHERE s.environment_id = ${environmentId} AND s.subscriber_id = given.fields ->> 'subscriberId'`.execute(tx)
+      FROM ${given(existing)}, (
+        SELECT subscriber_id FROM subscribers
+        WHERE environment_id = ${environmentId} AND subscriber_id = ANY(${existing.map(({ subscriberId }) => subscriberId)}::text[])
+        ORDER BY subscriber_id FOR NO KEY UPDATE) locked
+      WHERE s.environment_id = ${environmentId} AND s.subscriber_id = given.subscriber_id
+        AND s.subscriber_id = locked.subscriber_id`.execute(tx)
   }
   return created
 }

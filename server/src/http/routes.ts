@@ -2,6 +2,8 @@
 import { contexts } from './contexts.ts'
 import { health } from './health.ts'
 import type { Resource } from './resource.ts'
+import { subscriberCredentials } from './subscriber-credentials.ts'
 import { subscribers } from './subscribers.ts'
+import { subscribersV1 } from './subscribers-v1.ts'
 
-export const resources: Resource[] = [health, contexts, subscribers]
+export const resources: Resource[] = [health, contexts, subscribers, subscribersV1, subscriberCredentials]

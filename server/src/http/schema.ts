@@ -61,6 +61,12 @@ export const CursorPage = <T extends TSchema>(item: T) =>
     totalCountCapped: Type.Boolean(),
   })
 
+/** A page by its number, from 0. */
+export const numberedQuery = (mostPerPage = 100) => ({
+  page: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000, default: 0 })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: mostPerPage, default: 10, zeroIsAbsent: true })),
+})
+
 export const NumberedPage = <T extends TSchema>(item: T) =>
   Type.Object({
     data: Type.Array(item),

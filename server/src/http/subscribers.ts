@@ -7,7 +7,7 @@ import {
   findSubscriber,
   insertSubscriber,
   type SubscriberRow,
-  subscriberColumns,
+  updateSubscriber,
   upsertSubscriber,
 } from '../db/subscribers.ts'
 import type { SubscriberChannel } from '../db/tables.ts'
@@ -74,7 +74,7 @@ export const Subscriber = Type.Object({
   updatedAt: Timestamp,
 })
 
-const Deleted = Type.Object({ acknowledged: Type.Boolean(), status: Type.String() })
+export const Deleted = Type.Object({ acknowledged: Type.Boolean(), status: Type.String() })
 const Params = Type.Object({ subscriberId: Type.String() })
 
 export function toSubscriber(row: SubscriberRow, environment: Environment, brand: Brand): Static<typeof Subscriber> {
@@ -192,17 +192,7 @@ export const subscribers: Resource = (app, { db, clock, brand }) => {
     },
     async (request) => {
       const { environment, params } = request
-      const changes = subscriberColumns(request.body ?? {})
-      const isChange = Object.keys(changes).length > 0
-      const row = isChange
-        ? await db
-            .updateTable('subscribers')
-            .set({ ...changes, updated_at: clock.now() })
-            .where('environment_id', '=', environment.id)
-            .where('subscriber_id', '=', params.subscriberId)
-            .returningAll()
-            .executeTakeFirst()
-        : await findSubscriber(db, environment.id, params.subscriberId)
+      const row = await updateSubscriber(db, environment.id, params.subscriberId, request.body ?? {}, clock.now())
       if (!row) throw fail('subscriber_to_update_not_found', params)
       return toSubscriber(row, environment, brand)
     },
