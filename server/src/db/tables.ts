@@ -15,6 +15,8 @@ export interface OrganizationTable {
   id: string
   name: string
   owner_user_id: string
+  default_locale: Defaulted<string>
+  target_locales: Defaulted<string[]>
   created_at: Date
 }
 
@@ -64,16 +66,69 @@ export interface EnvironmentVariableValueTable {
   value: string
 }
 
+type NullableJson<T> = ColumnType<T | null, string | null | undefined, string | null>
+type Optional<T> = ColumnType<T | null, T | null | undefined, T | null>
+
 export interface WorkflowTable extends Row {
   identifier: string
   name: string
+  description: Defaulted<string>
+  origin: Defaulted<string>
   active: Defaulted<boolean>
   critical: Defaulted<boolean>
   severity: Defaulted<string>
   tags: Defaulted<string[]>
-  data: ColumnType<Record<string, unknown> | null, string | null | undefined, string | null>
+  data: NullableJson<Record<string, unknown>>
   steps: Json<unknown[]>
+  payload_schema: NullableJson<Record<string, unknown>>
+  validate_payload: Defaulted<boolean>
+  is_translation_enabled: Defaulted<boolean>
+  /** The workflow's own default. */
   preferences: Json<Record<string, unknown>>
+  /** What a user of the product set instead. */
+  user_preferences: NullableJson<Record<string, unknown>>
+  version: Defaulted<number>
+  updated_by: Optional<string>
+  last_published_at: Optional<Date>
+  last_published_by: Optional<string>
+  last_triggered_at: Optional<Date>
+}
+
+export interface WorkflowVersionTable {
+  environment_id: string
+  workflow_id: string
+  version: number
+  definition: Json<Record<string, unknown>>
+  created_at: Date
+}
+
+export interface LayoutTable extends Row {
+  identifier: string
+  name: string
+  is_default: Defaulted<boolean>
+  is_translation_enabled: Defaulted<boolean>
+  content: NullableJson<{ email?: { body: string; editorType: 'block' | 'html' } }>
+  updated_by: Optional<string>
+}
+
+export interface TranslationTable {
+  environment_id: string
+  resource_type: 'workflow' | 'layout'
+  resource_row_id: string
+  locale: string
+  content: Json<Record<string, unknown>>
+  created_at: Date
+  updated_at: Date
+}
+
+export interface SubscriberPreferenceTable {
+  environment_id: string
+  subscriber_row_id: string
+  workflow_id: Optional<string>
+  context_keys: Defaulted<string[]>
+  channels: Json<Record<string, unknown>>
+  schedule: NullableJson<Record<string, unknown>>
+  updated_at: Date
 }
 
 export interface SubscriberTable extends Row {
@@ -209,6 +264,10 @@ export interface Tables {
   environment_variables: EnvironmentVariableTable
   environment_variable_values: EnvironmentVariableValueTable
   workflows: WorkflowTable
+  workflow_versions: WorkflowVersionTable
+  layouts: LayoutTable
+  translations: TranslationTable
+  subscriber_preferences: SubscriberPreferenceTable
   subscribers: SubscriberTable
   topics: TopicTable
   topic_subscriptions: TopicSubscriptionTable

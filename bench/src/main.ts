@@ -1,0 +1,25 @@
+// `npm run bench`: runs the benchmarks, prints one table and keeps the results. `--quick` takes smaller sizes.
+import { type Figure, isMet, printTable, writeResults } from './figures.ts'
+import { benchLists } from './lists.ts'
+
+const suites = { lists: benchLists }
+
+const args = process.argv.slice(2)
+const quick = args.includes('--quick')
+const wanted = args.filter((arg) => !arg.startsWith('--'))
+const unknown = wanted.filter((name) => !(name in suites))
+if (unknown.length > 0) {
+  process.stderr.write(`There is no benchmark ${unknown.join(', ')}; choose from ${Object.keys(suites).join(', ')}.\n`)
+  process.exit(2)
+}
+
+const all: Figure[] = []
+for (const [name, run] of Object.entries(suites)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue
+  process.stderr.write(`${name}\n`)
+  const { figures, notes } = await run({ quick })
+  all.push(...figures)
+  if (!quick) writeResults(name, figures, notes)
+}
+printTable(all)
+process.exit(all.every(isMet) ? 0 : 1)

@@ -1,0 +1,96 @@
+// Starts the built service as a user would, in a folder of its own, and gives access to it and to its database.
+import { spawn } from 'node:child_process'
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { Client } from 'undici'
+
+const program = fileURLToPath(new URL('../../server/dist/main.js', import.meta.url))
+const apiKey = 'bench-key-0123456789abcdef'
+const longestStartMs = 60_000
+
+export interface Service {
+  database: pg.Pool
+  environmentId: string
+  /** Sends one request and gives its body back; any status but a success is an error. */
+  send<Answer = unknown>(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<Answer>
+  stop(): Promise<void>
+}
+
+export async function startService(settings: Record<string, string> = {}): Promise<Service> {
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'belfry-bench-'))
+  chmodSync(dataDir, 0o755)
+  const port = await freePort()
+  const child = spawn(process.execPath, [program], {
+    env: {
+      ...process.env,
+      PORT: String(port),
+      BELFRY_DATA_DIR: dataDir,
+      BELFRY_API_KEY: apiKey,
+      BELFRY_LOG: 'warn',
+      ...settings,
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  await untilReady(`http://127.0.0.1:${port}/health/ready`, child)
+
+  const database = new pg.Pool({
+    connectionString: readFileSync(path.join(dataDir, 'database-url'), 'utf8').trim(),
+    max: 2,
+  })
+  const { rows } = await database.query<{ id: string }>("SELECT id FROM environments WHERE name = 'Development'")
+  const client = new Client(`http://127.0.0.1:${port}`)
+  return {
+    database,
+    environmentId: rows[0]?.id ?? '',
+    async send<Answer>(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', target: string, body?: unknown) {
+      const reply = await client.request({
+        method,
+        path: target,
+        headers: {
+          authorization: `ApiKey ${apiKey}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      const text = await reply.body.text()
+      if (reply.statusCode >= 300) throw new Error(`${method} ${target}: ${reply.statusCode} ${text}`)
+      return JSON.parse(text) as Answer
+    },
+    async stop() {
+      await client.close()
+      await database.end()
+      child.kill('SIGTERM')
+      await ended
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+async function untilReady(url: string, child: { exitCode: number | null }): Promise<void> {
+  const deadline = Date.now() + longestStartMs
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`the service ended with code ${child.exitCode} before it was ready`)
+    const isReady = await fetch(url).then(
+      (reply) => reply.ok,
+      () => false,
+    )
+    if (isReady) return
+    if (Date.now() > deadline) throw new Error(`the service was not ready after ${longestStartMs / 1000} s`)
+    await sleep(50)
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (address === null || typeof address === 'string') throw new Error('no free port')
+  return address.port
+}

@@ -1,0 +1,51 @@
+// The email step.
+import { type ControlValues, closedObject, objectSchema, type StepKind, skip, skipUi, withoutNulls } from './kind.ts'
+
+/** What an email without a body shows: nothing, in the block editor's own terms. */
+const emptyDocument = JSON.stringify({ type: 'doc', content: [{ type: 'paragraph' }] })
+const kept = ['skip', 'editorType', 'disableOutputSanitization', 'layoutId', 'from']
+
+export const email: StepKind = {
+  type: 'email',
+  channel: 'email',
+  dataSchema: objectSchema(
+    {
+      skip,
+      body: { type: 'string', default: '' },
+      editorType: { type: 'string', enum: ['block', 'html'], default: 'block' },
+      subject: { type: 'string', minLength: 1 },
+      disableOutputSanitization: { type: 'boolean', default: false },
+      layoutId: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+      from: objectSchema({ email: { type: 'string' }, name: { type: 'string' } }),
+    },
+    ['subject'],
+  ),
+  uiSchema: {
+    group: 'EMAIL',
+    properties: {
+      ...skipUi,
+      body: { component: 'EMAIL_BODY', placeholder: '' },
+      subject: { component: 'TEXT_INLINE_LABEL', placeholder: '' },
+      editorType: { component: 'EMAIL_EDITOR_SELECT', placeholder: 'block' },
+      disableOutputSanitization: { component: 'DISABLE_SANITIZATION_SWITCH', placeholder: false },
+      layoutId: { component: 'LAYOUT_SELECT' },
+    },
+  },
+
+  normalise(values) {
+    const given = withoutNulls(values)
+    const normal: ControlValues = {}
+    for (const name of kept) if (given[name] !== undefined) normal[name] = given[name]
+    // Null says "no layout", which an absent one does not.
+    if (values.layoutId === null) normal.layoutId = null
+    if (typeof given.subject === 'string' && given.subject !== '') normal.subject = given.subject
+    normal.body = asText(given.body) || emptyDocument
+    return normal
+  },
+
+  resultSchema: () => closedObject,
+}
+
+/** The block editor's document may come as an object or as its JSON. */
+const asText = (body: unknown): string =>
+  typeof body === 'string' ? body : body === undefined ? '' : JSON.stringify(body)

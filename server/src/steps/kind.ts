@@ -1,0 +1,89 @@
+// What every kind of step declares about itself. Shared code asks the declaration, never "is this an e-mail step?".
+
+export type JsonSchema = { readonly [keyword: string]: unknown }
+export type ControlValues = Record<string, unknown>
+
+export const stepTypes = [
+  'in_app',
+  'email',
+  'sms',
+  'chat',
+  'push',
+  'digest',
+  'delay',
+  'throttle',
+  'custom',
+  'http_request',
+] as const
+export type StepType = (typeof stepTypes)[number]
+
+/** How an editor shows a control, and what it suggests before anything is entered. */
+interface UiProperty {
+  component: string
+  placeholder?: string | number | boolean | object
+  properties?: Record<string, UiProperty>
+}
+
+export interface UiSchema {
+  group: string
+  properties: Record<string, UiProperty>
+}
+
+export interface StepKind {
+  type: StepType
+  /** The channel a step of this kind delivers to; absent for steps that deliver nothing. */
+  channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push'
+  /** JSON Schema (draft 07) of its control values. */
+  dataSchema: JsonSchema
+  uiSchema?: UiSchema
+  /** Control values as they are checked, shown and run: empty ones gone, one variant chosen. Never what is stored. */
+  normalise(values: ControlValues): ControlValues
+  /** The schema its issues are checked against, where that is narrower than `dataSchema` (the variant `normalise` chose). */
+  variantSchema?(values: ControlValues): JsonSchema
+  /** JSON Schema of what later steps read under `steps.<id>`. */
+  resultSchema(values: ControlValues, payloadSchema: JsonSchema | undefined): JsonSchema
+}
+
+/** The run condition every kind has. Despite its name the step runs when it holds. */
+export const skip = { type: 'object', properties: {}, required: [], additionalProperties: true } as const
+export const skipUi = { skip: { component: 'QUERY_EDITOR' } } as const
+
+export const openObject = { type: 'object', properties: {}, required: [], additionalProperties: true } as const
+export const closedObject = { type: 'object', properties: {}, required: [], additionalProperties: false } as const
+
+export function objectSchema(properties: Record<string, JsonSchema>, required: string[] = []): JsonSchema {
+  return { type: 'object', properties, required, additionalProperties: false }
+}
+
+export const timeUnits = ['seconds', 'minutes', 'hours', 'days', 'weeks', 'months'] as const
+
+const expression = String.raw`\{\{[^{}]*\}\}`
+const piece = String.raw`(?:[^\s{}]|${expression})`
+/** Starts with an expression, or is absolute; expressions may stand anywhere in it. */
+export const absoluteUrlPattern = `^(?:${expression}${piece}*|https?://${piece}+)$`
+/** As above, or a path on the reader's own site. */
+export const urlPattern = `^(?:${expression}${piece}*|https?://${piece}+|/${piece}*)$`
+
+/** Without members that are null or undefined, at any depth. */
+export function withoutNulls<T>(value: T): T {
+  if (Array.isArray(value)) return value.filter((item) => item !== null && item !== undefined).map(withoutNulls) as T
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).filter(([, member]) => member !== null && member !== undefined)
+  return Object.fromEntries(entries.map(([name, member]) => [name, withoutNulls(member)])) as T
+}
+
+/** Only these members, and of those only what is not empty. */
+export function pickFilled(values: ControlValues, names: readonly string[]): ControlValues {
+  const picked: ControlValues = {}
+  for (const name of names) {
+    const value = values[name]
+    if (value !== undefined && value !== null && value !== '') picked[name] = value
+  }
+  return picked
+}
+
+/** A whole number from a number or a text that holds one; undefined for anything else. */
+export function wholeNumber(value: unknown): number | undefined {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+  return typeof number === 'number' && Number.isFinite(number) ? Math.trunc(number) : undefined
+}
