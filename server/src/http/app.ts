@@ -87,8 +87,10 @@ const json = 'application/json; charset=utf-8'
 const answerWith = (clock: Clock) => (error: Error, request: FastifyRequest, reply: FastifyReply) => {
   const failure = asRequestError(error, request)
   const errorId = failure.code === 'internal' ? randomUUID() : undefined
-  if (errorId) request.log.error({ err: error, errorId, path: request.url }, 'request failed unexpectedly')
-  else if (failure.status >= 500) request.log.warn({ err: error, path: request.url }, 'request could not be served')
+  // Without the query: sign-in codes and people's addresses come that way.
+  const path = request.url.split('?', 1)[0]
+  if (errorId) request.log.error({ err: error, errorId, path }, 'request failed unexpectedly')
+  else if (failure.status >= 500) request.log.warn({ err: error, path }, 'request could not be served')
   void reply
     .code(failure.status)
     .headers(failure.headers)

@@ -1,4 +1,8 @@
 // The whole API: one line per resource.
+import { channelConnections } from './channel-connections.ts'
+import { channelEndpoints } from './channel-endpoints.ts'
+import { chatOAuth } from './chat-oauth.ts'
+import { chatOAuthCallback } from './chat-oauth-callback.ts'
 import { contexts } from './contexts.ts'
 import { health } from './health.ts'
 import type { Resource } from './resource.ts'
@@ -6,4 +10,14 @@ import { subscriberCredentials } from './subscriber-credentials.ts'
 import { subscribers } from './subscribers.ts'
 import { subscribersV1 } from './subscribers-v1.ts'
 
-export const resources: Resource[] = [health, contexts, subscribers, subscribersV1, subscriberCredentials]
+export const resources: Resource[] = [
+  health,
+  contexts,
+  subscribers,
+  subscribersV1,
+  subscriberCredentials,
+  channelConnections,
+  channelEndpoints,
+  chatOAuth,
+  chatOAuthCallback,
+]

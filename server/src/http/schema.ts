@@ -1,6 +1,7 @@
 // The building blocks of request and response schemas that several resources share.
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 import { idPattern } from '../db/ids.ts'
+import { errorTable } from '../errors.ts'
 
 /** Sentences that replace the usual ones when this property is missing or breaks a rule, by JSON Schema keyword. */
 export type Texts = Partial<
@@ -36,6 +37,18 @@ export const Empty = Type.Null({ description: 'No content' })
 
 /** Long enough for any sensible identifier, short enough for an index entry. */
 export const Identifier = (options: object = {}) => Type.String({ minLength: 1, maxLength: 255, ...options })
+
+/** Each context type with an id, or with `{id, data}`. What is inside is checked where the contexts are resolved. */
+export const ContextPayload = (options: object = {}) =>
+  Type.Unsafe<Record<string, unknown>>({
+    ...FreeObject,
+    texts: { type: errorTable.invalid_context.message() },
+    ...options,
+  })
+
+/** A string or an object. Unlike a union, one schema of two types says what is wrong inside, and drops unknown members once. */
+export const StringOr = <T extends object>(object: { properties: object; required: string[]; texts: Texts }) =>
+  Type.Unsafe<string | T>({ type: ['string', 'object'], minLength: 1, additionalProperties: false, ...object })
 
 /** Repeated (`a=1&a=2`) or given once. */
 export const QueryList = Type.Array(Type.String())

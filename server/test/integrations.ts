@@ -1,0 +1,41 @@
+// Integrations as a test needs them, put straight into the database.
+import { newId } from '../src/db/ids.ts'
+import { Secrets } from '../src/db/secrets.ts'
+import { type Api, secretKey, type TestServer } from './server.ts'
+
+interface Wanted {
+  identifier: string
+  provider?: string
+  channel?: string
+  /** As the integration's owner gives them; the secret one is stored encrypted. */
+  credentials?: Record<string, string>
+  active?: boolean
+}
+
+/** @returns its internal id */
+export async function addIntegration(
+  { database, clock }: TestServer,
+  { environmentId }: Api,
+  { identifier, provider = 'slack', channel = 'chat', credentials = {}, active = true }: Wanted,
+): Promise<string> {
+  const now = clock.now()
+  const { secretKey: secret, ...plain } = credentials
+  const stored = secret === undefined ? plain : { ...plain, secretKey: new Secrets(secretKey).encrypt(secret) }
+  const id = newId(now)
+  await database.db
+    .insertInto('integrations')
+    .values({
+      environment_id: environmentId,
+      id,
+      name: identifier,
+      identifier,
+      provider_id: provider,
+      channel,
+      credentials: JSON.stringify(stored),
+      active,
+      created_at: now,
+      updated_at: now,
+    })
+    .execute()
+  return id
+}

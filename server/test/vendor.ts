@@ -1,0 +1,84 @@
+// A local HTTP server that plays somebody else's: it keeps what it was asked and answers what the test says.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
+
+export interface Asked {
+  method: string
+  path: string
+  query: Record<string, string>
+  headers: Record<string, string | string[] | undefined>
+  body: string
+  /** The body as a form. */
+  form: Record<string, string>
+}
+
+export interface VendorReply {
+  status?: number
+  /** Sent as JSON, unless it is a string. */
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+/** Undefined leaves the caller waiting; 'hang up' closes the connection. */
+type Play = (asked: Asked) => VendorReply | undefined | 'hang up'
+
+export interface Vendor {
+  readonly url: string
+  /** Everything asked since the test began. */
+  readonly asked: Asked[]
+  plays(play: Play): void
+}
+
+/** Starts before the tests of a file and stops after them; forgets between them. */
+export function useVendor(): Vendor {
+  const asked: Asked[] = []
+  const nothing: Play = ({ method, path }) => ({ status: 404, body: `no play for ${method} ${path}` })
+  let play = nothing
+  let server: Server
+  let url = ''
+
+  beforeAll(async () => {
+    const serve = async (request: IncomingMessage, response: ServerResponse) => {
+      const body = await text(request)
+      const { pathname, searchParams } = new URL(request.url ?? '', 'http://vendor')
+      const one: Asked = {
+        method: request.method ?? '',
+        path: pathname,
+        query: Object.fromEntries(searchParams),
+        headers: request.headers,
+        body,
+        form: Object.fromEntries(new URLSearchParams(body)),
+      }
+      asked.push(one)
+      const reply = play(one)
+      if (reply === 'hang up') request.socket.destroy()
+      else if (reply !== undefined)
+        response
+          .writeHead(reply.status ?? 200, { 'content-type': 'application/json', ...reply.headers })
+          .end(typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body))
+    }
+    server = createServer((request, response) => void serve(request, response))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
+  beforeEach(() => {
+    asked.length = 0
+    play = nothing
+  })
+  afterAll(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+
+  return {
+    get url() {
+      return url
+    },
+    asked,
+    plays(next) {
+      play = next
+    },
+  }
+}
