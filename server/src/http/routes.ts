@@ -9,6 +9,7 @@ import type { Resource } from './resource.ts'
 import { subscriberCredentials } from './subscriber-credentials.ts'
 import { subscribers } from './subscribers.ts'
 import { subscribersV1 } from './subscribers-v1.ts'
+import { tenants } from './tenants.ts'
 
 export const resources: Resource[] = [
   health,
@@ -20,4 +21,5 @@ export const resources: Resource[] = [
   channelEndpoints,
   chatOAuth,
   chatOAuthCallback,
+  tenants,
 ]
