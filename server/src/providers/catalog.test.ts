@@ -1,7 +1,15 @@
 import { ChatOrPushProviderEnum } from '@novu/api/models/components/chatorpushproviderenum.js'
 import { ProvidersIdEnum } from '@novu/api/models/components/providersidenum.js'
 import { describe, expect, test } from 'vitest'
-import { chatAndPushIds, credentialNames, findProvider, providerIds, providers, secretCredentials } from './catalog.ts'
+import {
+  chatAndPushIds,
+  credentialNames,
+  findProvider,
+  providerIds,
+  providers,
+  reportingIds,
+  secretCredentials,
+} from './catalog.ts'
 
 describe('the catalogue', () => {
   test('under the brand of the public client it has exactly the ids that client knows', () => {
@@ -14,6 +22,7 @@ describe('the catalogue', () => {
     expect(new Set(providerIds).size).toBe(providers.length)
     for (const provider of providers) expect(findProvider(provider.id)).toBe(provider)
     expect(findProvider('carrier-pigeon')).toBeUndefined()
+    for (const id of reportingIds) expect(findProvider(id)?.channel).toMatch(/email|sms/)
   })
 
   test('providers ask only for credentials that exist, each once', () => {

@@ -202,6 +202,14 @@ export const chatAndPushIds: readonly string[] = providers
   .filter(({ channel }) => channel === 'chat' || channel === 'push')
   .map(({ id }) => id)
 
+/** Those that report what became of a message to our inbound webhook, stored form. */
+export const reportingIds: ReadonlySet<string> = new Set(
+  words([
+    'sendgrid mailgun mailjet postmark ses resend sendinblue mandrill netcore',
+    'twilio plivo telnyx termii ring-central imedia',
+  ]),
+)
+
 function words(lines: string[]): string[] {
   return lines.flatMap((line) => line.split(' ').filter((word) => word !== ''))
 }

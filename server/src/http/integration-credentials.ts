@@ -1,0 +1,68 @@
+// What an integration holds besides its name: credentials for its provider and settings of its webhook, in and out.
+import { type Static, type TSchema, Type } from 'typebox'
+import { type IntegrationRow, openSecrets, sealSecrets } from '../db/integrations.ts'
+import type { Secrets } from '../db/secrets.ts'
+import { credentialNames, secretCredentials } from '../providers/catalog.ts'
+import type { Credentials } from '../providers/check.ts'
+import { parseBody } from './body.ts'
+import { Body, Enum, FreeObject } from './schema.ts'
+import { generalError } from './validation.ts'
+
+const optional = (names: string[], schema: TSchema) => names.map((name) => [name, Type.Optional(schema)] as const)
+const credentialsWith = (object: TSchema) =>
+  Type.Unsafe<Credentials>(
+    Body(
+      Object.fromEntries([
+        ...optional(credentialNames.text, Type.String()),
+        ...optional(credentialNames.flag, Type.Boolean()),
+        ...optional(credentialNames.object, object),
+      ]),
+    ),
+  )
+/** Forms send objects as the JSON text a person typed. */
+export const GivenCredentials = credentialsWith(
+  Type.Unsafe({ type: ['object', 'string'], additionalProperties: true, texts: { type: 'must be an object' } }),
+)
+export const IntegrationCredentials = credentialsWith(FreeObject)
+
+export const Configurations = Body({
+  inboundWebhookEnabled: Type.Optional(Type.Boolean()),
+  inboundWebhookSigningKey: Type.Optional(Type.String()),
+  configurationSetName: Type.Optional(Type.String()),
+  inboxCount: Type.Optional(Enum(['none', 'unread', 'unseen'])),
+})
+const secretConfigurations: ReadonlySet<string> = new Set(['inboundWebhookSigningKey'])
+
+export function readCredentials(given: Credentials = {}): Credentials {
+  const credentials = { ...given }
+  for (const name of credentialNames.object) {
+    const value = credentials[name]
+    if (typeof value !== 'string') continue
+    const object = value.trim() === '' ? undefined : parseObject(value)
+    if (object === null) throw generalError([`credentials.${name} must be an object`])
+    credentials[name] = object
+  }
+  return credentials
+}
+
+function parseObject(text: string): object | null {
+  try {
+    const value = parseBody(Buffer.from(text))
+    return typeof value === 'object' && !Array.isArray(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+/** As they are stored, secrets encrypted. */
+export const sealCredentials = (secrets: Secrets, credentials: Credentials): string =>
+  JSON.stringify(sealSecrets(credentials, secretCredentials, secrets))
+
+export const openCredentials = (secrets: Secrets, row: IntegrationRow): Credentials =>
+  openSecrets(row.credentials, secretCredentials, secrets)
+
+export const sealConfigurations = (secrets: Secrets, configurations: Static<typeof Configurations>): string =>
+  JSON.stringify(sealSecrets(configurations, secretConfigurations, secrets))
+
+export const openConfigurations = (secrets: Secrets, row: IntegrationRow): Static<typeof Configurations> =>
+  openSecrets(row.configurations, secretConfigurations, secrets)
