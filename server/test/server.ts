@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { type Config, readConfig } from '../src/config.ts'
 import { type Database, openDatabase } from '../src/db/database.ts'
-import { createEnvironment } from '../src/db/environments.ts'
+import { createEnvironment, createOrganization, type NewEnvironment } from '../src/db/environments.ts'
 import { Secrets } from '../src/db/secrets.ts'
 import { type Service, startService } from '../src/main.ts'
 import { template, withDatabase } from './global-setup.ts'
@@ -71,14 +71,25 @@ export class Api {
   }
 }
 
+interface LogLine {
+  level: number
+  msg: string
+  errorId?: string
+  err?: { message: string; stack: string }
+}
+
 export interface TestServer {
   url: string
   clock: TestClock
   database: Database
+  /** What the service has written to its log so far, warnings and worse. */
+  logged: LogLine[]
   /** The Development environment made by the first start. */
   api: Api
   /** An environment nobody else uses. */
   freshApi(): Promise<Api>
+  /** An organization of its own, with its Development and Production. */
+  freshOrganization(): Promise<{ development: Api; production: Api }>
   /** Another process of the same service, on the same database. */
   startAnother(config?: Partial<Config>): Promise<{ url: string; stop(): Promise<void> }>
 }
@@ -88,6 +99,16 @@ export function useServer(overrides: Partial<Config> = {}): TestServer {
   const name = `t_${randomBytes(6).toString('hex')}`
   const clock = new TestClock()
   const services: Service[] = []
+  const logged: LogLine[] = []
+  const log = pino(
+    { level: process.env.TEST_LOG ?? 'warn' },
+    {
+      write(line) {
+        logged.push(JSON.parse(line))
+        if (process.env.TEST_LOG) process.stdout.write(line)
+      },
+    },
+  )
   let database: Database
   let databaseUrl: string
   let api: Api
@@ -100,7 +121,7 @@ export function useServer(overrides: Partial<Config> = {}): TestServer {
         ...overrides,
         ...config,
       },
-      { databaseUrl, secretKey, clock, log: pino({ level: process.env.TEST_LOG ?? 'silent' }) },
+      { databaseUrl, secretKey, clock, log },
     )
     services.push(service)
     return service
@@ -134,6 +155,7 @@ export function useServer(overrides: Partial<Config> = {}): TestServer {
       return services[0]?.url ?? ''
     },
     clock,
+    logged,
     get database() {
       return database
     },
@@ -157,6 +179,14 @@ export function useServer(overrides: Partial<Config> = {}): TestServer {
         ),
       )
       return new Api(services[0]?.url ?? '', environment.apiKey, environment.id, api.organizationId)
+    },
+    async freshOrganization() {
+      const { id, development, production } = await database.db
+        .transaction()
+        .execute((tx) => createOrganization(tx, { name: 'Another' }, new Secrets(secretKey), clock.now()))
+      const apiOf = (environment: NewEnvironment) =>
+        new Api(services[0]?.url ?? '', environment.apiKey, environment.id, id)
+      return { development: apiOf(development), production: apiOf(production) }
     },
     startAnother: start,
   }

@@ -1,4 +1,4 @@
-// Environments as they come into being: with an API key and the integrations everybody needs.
+// Organizations and environments as they come into being: with an API key and the integrations everybody needs.
 import { sql } from 'kysely'
 import type { Db, Tx } from './database.ts'
 import { newApiKey, newId, randomUrlSafe } from './ids.ts'
@@ -73,6 +73,39 @@ export async function insertApiKey(
 }
 
 /**
+ * Held until the transaction ends: an organization's environments and variables change one after the other, so that their
+ * numbers can be limited exactly. Weaker than FOR UPDATE, which would also stop every insert that refers to the organization.
+ */
+export async function lockOrganization(tx: Tx, organizationId: string): Promise<void> {
+  await tx.selectFrom('organizations').select('id').where('id', '=', organizationId).forNoKeyUpdate().execute()
+}
+
+/** An organization with its two system environments, Development and Production. */
+export async function createOrganization(
+  tx: Tx,
+  { name, apiKey }: { name: string; apiKey?: string | undefined },
+  secrets: Secrets,
+  now: Date,
+): Promise<{ id: string; development: NewEnvironment; production: NewEnvironment }> {
+  const organization = { id: newId(now), name, owner_user_id: newId(now), created_at: now }
+  await tx.insertInto('organizations').values(organization).execute()
+  const common = { organization_id: organization.id, userId: organization.owner_user_id }
+  const development = await createEnvironment(
+    tx,
+    { ...common, name: 'Development', type: 'dev', color: '#ff8547', parent_id: null, apiKey },
+    secrets,
+    now,
+  )
+  const production = await createEnvironment(
+    tx,
+    { ...common, name: 'Production', type: 'prod', color: '#7e52f4', parent_id: development.id },
+    secrets,
+    now,
+  )
+  return { id: organization.id, development, production }
+}
+
+/**
  * What an empty database gets on the first start: an organization with Development and Production.
  * Undefined when there is one already; of two first starts at once, one makes it.
  */
@@ -85,21 +118,7 @@ export async function prepareFirstStart(
   return db.transaction().execute(async (tx) => {
     await sql`LOCK TABLE organizations IN EXCLUSIVE MODE`.execute(tx)
     if (await tx.selectFrom('organizations').select('id').limit(1).executeTakeFirst()) return undefined
-    const organization = { id: newId(now), name: 'My organization', owner_user_id: newId(now), created_at: now }
-    await tx.insertInto('organizations').values(organization).execute()
-    const common = { organization_id: organization.id, userId: organization.owner_user_id }
-    const development = await createEnvironment(
-      tx,
-      { ...common, name: 'Development', type: 'dev', color: '#ff8547', parent_id: null, apiKey },
-      secrets,
-      now,
-    )
-    const production = await createEnvironment(
-      tx,
-      { ...common, name: 'Production', type: 'prod', color: '#7e52f4', parent_id: development.id },
-      secrets,
-      now,
-    )
+    const { development, production } = await createOrganization(tx, { name: 'My organization', apiKey }, secrets, now)
     return [development, production]
   })
 }

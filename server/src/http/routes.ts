@@ -4,6 +4,8 @@ import { channelEndpoints } from './channel-endpoints.ts'
 import { chatOAuth } from './chat-oauth.ts'
 import { chatOAuthCallback } from './chat-oauth-callback.ts'
 import { contexts } from './contexts.ts'
+import { environmentVariables } from './environment-variables.ts'
+import { environments } from './environments.ts'
 import { health } from './health.ts'
 import type { Resource } from './resource.ts'
 import { subscriberCredentials } from './subscriber-credentials.ts'
@@ -22,4 +24,6 @@ export const resources: Resource[] = [
   chatOAuth,
   chatOAuthCallback,
   tenants,
+  environments,
+  environmentVariables,
 ]

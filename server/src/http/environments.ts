@@ -1,0 +1,359 @@
+// Environments of an organization and their API keys. A key sees all environments of its organization.
+import { type Static, Type } from 'typebox'
+import { announce } from '../db/changes.ts'
+import { type Db, type Tx, violatedKey } from '../db/database.ts'
+import { createEnvironment, insertApiKey, lockOrganization } from '../db/environments.ts'
+import { newApiKey } from '../db/ids.ts'
+import { lockIntegrations } from '../db/integrations.ts'
+import type { Secrets } from '../db/secrets.ts'
+import { queueEnvironmentPurge } from '../engine/chores.ts'
+import { fail } from '../errors.ts'
+import type { Resource } from './resource.ts'
+import { Body, Enum, Id, Identifier, Timestamp } from './schema.ts'
+import { slugOf } from './slug.ts'
+
+const mostEnvironments = 10
+/** More than there can be; a list without a limit is a fault waiting to happen. */
+const mostListed = 1_000
+
+const Key = Type.Object({ key: Type.String(), _userId: Type.String() })
+const Dns = Type.Object({ inboundParseDomain: Type.Optional(Type.String()) })
+const Bridge = Type.Object({ url: Type.Optional(Type.String()) })
+const Environment = Type.Object({
+  _id: Type.String(),
+  name: Type.String(),
+  _organizationId: Type.String(),
+  identifier: Type.String(),
+  type: Enum(['dev', 'prod']),
+  color: Type.Optional(Type.String()),
+  _parentId: Type.Optional(Type.String()),
+  slug: Type.String(),
+  apiKeys: Type.Array(Type.Object({ ...Key.properties, hash: Type.String() })),
+  dns: Dns,
+  bridge: Bridge,
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+})
+
+const nameText = 'Environment name is required'
+/** Not only white space: it is trimmed before it is stored. */
+const Name = Identifier({ pattern: '\\S', texts: { required: nameText, minLength: nameText, pattern: nameText } })
+const colorText = 'Color must be a valid hex color code'
+const Color = Type.String({
+  format: 'hex-color',
+  texts: { required: 'Environment color is required', format: colorText, type: colorText },
+})
+const Params = Type.Object({ environmentId: Type.String() })
+
+/** The system environments: made with the organization, they keep their names and cannot be deleted. */
+const shortNames: Record<string, string> = { development: 'dev', production: 'prod' }
+const shortNameOf = (name: string) => shortNames[name.toLowerCase()]
+const isSystem = (name: string) => shortNameOf(name) !== undefined
+
+async function findEnvironments(
+  db: Db | Tx,
+  secrets: Secrets,
+  organizationId: string,
+  environmentId?: string,
+): Promise<Static<typeof Environment>[]> {
+  const rows = await db
+    .selectFrom('environments')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .$if(environmentId !== undefined, (query) => query.where('id', '=', environmentId ?? ''))
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(mostListed)
+    .execute()
+  const ids = rows.map((row) => row.id)
+  const keys = await db
+    .selectFrom('api_keys')
+    .select(['environment_id', 'encrypted_key', 'user_id', 'hash'])
+    .where((where) => where('environment_id', '=', where.fn.any(where.val(ids))))
+    .orderBy('created_at')
+    .limit(mostListed)
+    .execute()
+  return rows.map((row) => ({
+    _id: row.id,
+    name: row.name,
+    _organizationId: row.organization_id,
+    identifier: row.identifier,
+    type: row.type,
+    ...(row.color === null ? {} : { color: row.color }),
+    ...(row.parent_id === null ? {} : { _parentId: row.parent_id }),
+    slug: slugOf(shortNameOf(row.name) ?? row.name, 'env', row.id),
+    apiKeys: keys
+      .filter((key) => key.environment_id === row.id)
+      .map((key) => ({ key: secrets.decrypt(key.encrypted_key), _userId: key.user_id, hash: key.hash })),
+    dns: row.dns,
+    bridge: row.bridge,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }))
+}
+
+function justWritten([environment]: Static<typeof Environment>[]): Static<typeof Environment> {
+  if (!environment) throw new Error('The environment written in this transaction is not there.')
+  return environment
+}
+
+/** The database holds names and identifiers unique; this says which of the two was taken. */
+async function explainingTakenKeys<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    const key = violatedKey(error)
+    if (key === 'environments_name') throw fail('environment_name_taken')
+    if (key === 'environments_identifier_key') throw fail('environment_identifier_taken')
+    throw error
+  }
+}
+
+export const environments: Resource = (app, { db, clock, secrets, apiKeys }) => {
+  const tags = ['Environments']
+
+  app.post(
+    '/v1/environments',
+    {
+      schema: {
+        tags,
+        summary: 'Create an environment',
+        body: Body({
+          name: Name,
+          color: Color,
+          parentId: Type.Optional({ ...Id, description: 'Accepted from older callers, without effect' }),
+        }),
+        response: { 201: Environment },
+      },
+    },
+    async (request, reply) => {
+      const { organizationId, userId } = request.environment
+      const name = request.body.name.trim()
+      if (isSystem(name)) throw fail('environment_name_reserved')
+      const created = await explainingTakenKeys(
+        db.transaction().execute(async (tx) => {
+          await lockOrganization(tx, organizationId)
+          const { count } = await tx
+            .selectFrom('environments')
+            .select((select) => select.fn.countAll<string>().as('count'))
+            .where('organization_id', '=', organizationId)
+            .executeTakeFirstOrThrow()
+          if (Number(count) >= mostEnvironments) throw fail('too_many_environments', { limit: mostEnvironments })
+          const { color } = request.body
+          const fields = { organization_id: organizationId, name, type: 'prod', color, parent_id: null } as const
+          const { id } = await createEnvironment(tx, { ...fields, userId }, secrets, clock.now())
+          return justWritten(await findEnvironments(tx, secrets, organizationId, id))
+        }),
+      )
+      reply.code(201)
+      return created
+    },
+  )
+
+  app.get(
+    '/v1/environments',
+    {
+      schema: {
+        tags,
+        summary: 'List all environments of the organization, with their API keys',
+        response: { 200: Type.Array(Environment) },
+      },
+    },
+    async (request) => findEnvironments(db, secrets, request.environment.organizationId),
+  )
+
+  app.get(
+    '/v1/environments/me',
+    { schema: { tags, summary: "Retrieve the key's own environment", response: { 200: Environment } } },
+    async (request) => {
+      const { id, organizationId } = request.environment
+      const [environment] = await findEnvironments(db, secrets, organizationId, id)
+      // Deleted after the key was checked.
+      if (!environment) throw fail('api_key_not_found')
+      return environment
+    },
+  )
+
+  app.put(
+    '/v1/environments/:environmentId',
+    {
+      schema: {
+        tags,
+        summary: 'Change the given fields of an environment',
+        params: Params,
+        body: Type.Optional(
+          Body({
+            name: Type.Optional(Name),
+            identifier: Type.Optional(Identifier({ pattern: '^\\S+$', texts: { pattern: 'must not contain spaces' } })),
+            parentId: Type.Optional(Id),
+            color: Type.Optional(Color),
+            dns: Type.Optional(Body(Dns.properties)),
+            bridge: Type.Optional(Body(Bridge.properties)),
+          }),
+        ),
+        response: { 200: Environment },
+      },
+    },
+    async (request) => {
+      const { organizationId } = request.environment
+      const { environmentId } = request.params
+      const { name, identifier, parentId, color, dns, bridge } = request.body ?? {}
+      return explainingTakenKeys(
+        db.transaction().execute(async (tx) => {
+          await lockOrganization(tx, organizationId)
+          const all = await findEnvironments(tx, secrets, organizationId)
+          const current = all.find((environment) => environment._id === environmentId)
+          if (!current) throw fail('environment_to_update_not_found')
+          if (name !== undefined) refuseName(current.name, name.trim())
+          if (parentId !== undefined) refuseParent(all, environmentId, parentId)
+          const changes = {
+            ...(name === undefined ? {} : { name: name.trim() }),
+            ...(identifier === undefined ? {} : { identifier }),
+            ...(parentId === undefined ? {} : { parent_id: parentId }),
+            ...(color === undefined ? {} : { color }),
+            ...(dns === undefined ? {} : { dns: JSON.stringify({ ...current.dns, ...dns }) }),
+            ...(bridge === undefined ? {} : { bridge: JSON.stringify({ ...current.bridge, ...bridge }) }),
+          }
+          if (Object.keys(changes).length === 0) return current
+          await tx
+            .updateTable('environments')
+            .set({ ...changes, updated_at: clock.now() })
+            .where('id', '=', environmentId)
+            .execute()
+          return justWritten(await findEnvironments(tx, secrets, organizationId, environmentId))
+        }),
+      )
+    },
+  )
+
+  app.delete(
+    '/v1/environments/:environmentId',
+    {
+      schema: {
+        tags,
+        summary: 'Delete an environment with all that belongs to it',
+        params: Params,
+        response: { 200: Type.Unsafe<undefined>({ type: 'null', description: 'Empty body' }) },
+      },
+    },
+    async (request, reply) => {
+      const { organizationId } = request.environment
+      const { environmentId } = request.params
+      await db.transaction().execute(async (tx) => {
+        await lockOrganization(tx, organizationId)
+        const [environment] = await findEnvironments(tx, secrets, organizationId, environmentId)
+        if (!environment) throw fail('environment_not_found', { environmentId })
+        if (isSystem(environment.name)) throw fail('environment_protected', environment)
+        await deleteEnvironment(tx, environmentId, clock.now())
+      })
+      apiKeys.forget()
+      return reply.send()
+    },
+  )
+
+  app.get(
+    '/v1/environments/api-keys',
+    { schema: { tags, summary: "List the API keys of the key's environment", response: { 200: Type.Array(Key) } } },
+    async (request) => {
+      const { id, organizationId } = request.environment
+      const [environment] = await findEnvironments(db, secrets, organizationId, id)
+      return environment?.apiKeys ?? []
+    },
+  )
+
+  app.post(
+    '/v1/environments/api-keys/regenerate',
+    {
+      schema: {
+        tags,
+        summary: "Replace the API key of the key's environment; the old one is refused at once",
+        response: { 201: Type.Array(Key) },
+      },
+    },
+    async (request, reply) => {
+      const { id: environmentId, userId } = request.environment
+      const apiKey = newApiKey()
+      await db.transaction().execute(async (tx) => {
+        // One rotation after the other, so that one key is left.
+        const environment = await tx
+          .selectFrom('environments')
+          .select('id')
+          .where('id', '=', environmentId)
+          .forNoKeyUpdate()
+          .executeTakeFirst()
+        if (!environment) throw fail('api_key_not_found')
+        await tx.deleteFrom('api_keys').where('environment_id', '=', environmentId).execute()
+        await insertApiKey(tx, { environmentId, userId, apiKey }, secrets, clock.now())
+        await announce(tx, 'api_keys', environmentId)
+      })
+      apiKeys.forget()
+      reply.code(201)
+      return [{ key: apiKey, _userId: userId }]
+    },
+  )
+
+  app.get(
+    '/v2/environments/:environmentId/tags',
+    {
+      schema: {
+        tags,
+        summary: 'List the tags of the workflows in an environment of the organization',
+        params: Type.Object({ environmentId: Type.String({ description: 'Its `_id` or `identifier`' }) }),
+        response: { 200: Type.Array(Type.Object({ name: Type.String() })) },
+      },
+    },
+    async (request) => {
+      const { environmentId } = request.params
+      const environment = await db
+        .selectFrom('environments')
+        .select('id')
+        .where('organization_id', '=', request.environment.organizationId)
+        .where((where) => where.or([where('id', '=', environmentId), where('identifier', '=', environmentId)]))
+        // Should the identifier of one look like the id of another, the id counts.
+        .orderBy((order) => order('id', '=', environmentId), 'desc')
+        .limit(1)
+        .executeTakeFirst()
+      if (!environment) throw fail('environment_not_found', { environmentId })
+      return db
+        .selectFrom('workflows')
+        .select((select) => select.fn<string>('unnest', ['tags']).as('name'))
+        .distinct()
+        .where('environment_id', '=', environment.id)
+        .orderBy('name')
+        .limit(mostListed)
+        .execute()
+    },
+  )
+}
+
+function refuseName(current: string, wanted: string): void {
+  if (current === wanted) return
+  if (isSystem(current)) throw fail('environment_name_fixed')
+  if (isSystem(wanted)) throw fail('environment_name_reserved')
+}
+
+/** A parent is another environment of the organization, and no descendant. */
+function refuseParent(all: Static<typeof Environment>[], environmentId: string, parentId: string): void {
+  const parentOf = new Map(all.map((environment) => [environment._id, environment._parentId]))
+  if (!parentOf.has(parentId)) throw fail('parent_environment_not_found', { parentId })
+  const line = new Set<string>()
+  for (let id: string | undefined = parentId; id !== undefined && !line.has(id); id = parentOf.get(id)) line.add(id)
+  if (line.has(environmentId)) throw fail('environment_own_ancestor')
+}
+
+/** Keys and variable values go with the environment's row; what it held otherwise may be millions of rows, and is purged later. */
+async function deleteEnvironment(tx: Tx, environmentId: string, now: Date): Promise<void> {
+  // Before the integrations themselves, as everybody does who changes them: the other way round two could wait for each other.
+  await lockIntegrations(tx, environmentId)
+  await tx
+    .updateTable('integrations')
+    .set({ deleted_at: now, updated_at: now })
+    .where('environment_id', '=', environmentId)
+    .where('deleted_at', 'is', null)
+    .execute()
+  await tx.updateTable('environments').set({ parent_id: null }).where('parent_id', '=', environmentId).execute()
+  await tx.deleteFrom('environments').where('id', '=', environmentId).execute()
+  await announce(tx, 'api_keys', environmentId)
+  await announce(tx, 'integrations', environmentId)
+  await queueEnvironmentPurge(tx, environmentId)
+}
