@@ -1,0 +1,92 @@
+import { sql } from 'kysely'
+import { pino } from 'pino'
+import { afterEach, expect, test, vi } from 'vitest'
+import { useServer } from '../../test/server.ts'
+import { startWorker } from './worker.ts'
+
+const server = useServer()
+const patiently = { timeout: 20_000, interval: 10 }
+
+afterEach(() => sql`DELETE FROM graphile_worker._private_jobs`.execute(server.database.db))
+
+/** A worker in this process, and the errors it logs. */
+async function startLoggingWorker() {
+  const lines: string[] = []
+  const log = pino({ level: 'error' }, { write: (line: string) => lines.push(line) })
+  return { worker: await startWorker({ ...server.database, clock: server.clock, log }), lines }
+}
+
+async function addJob(): Promise<string> {
+  const { rows } = await sql<{ id: string }>`
+    SELECT id FROM graphile_worker.add_job('purge_idempotency_keys')`.execute(server.database.db)
+  return rows[0]?.id ?? ''
+}
+
+async function waitingJobs(): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`SELECT id FROM graphile_worker.jobs ORDER BY id`.execute(
+    server.database.db,
+  )
+  return rows.map((row) => row.id)
+}
+
+test('a process with the role of a worker does what others queue', async () => {
+  const process = await server.startAnother({ role: 'worker' })
+  const created = await server.api.post('/v1/environments', { name: 'qa', color: '#000' })
+  const { _id: id } = created.body
+  await server.api.delete(`/v1/environments/${id}`)
+  const integrations = () =>
+    server.database.db.selectFrom('integrations').select('id').where('environment_id', '=', id).execute()
+  await expect.poll(integrations, patiently).toEqual([])
+  await process.stop()
+})
+
+test('a worker that is stopped finishes the job in hand and then takes no other', async () => {
+  const { worker, lines } = await startLoggingWorker()
+  await sql`
+    INSERT INTO idempotency_keys (environment_id, request_hash, body_hash, holder, expires_at)
+    VALUES (${server.api.environmentId}, 'old', '', '', ${server.clock.now()})`.execute(server.database.db)
+  let stopped: Promise<void> | undefined
+  await server.database.db.transaction().execute(async (tx) => {
+    await sql`LOCK TABLE idempotency_keys IN ACCESS EXCLUSIVE MODE`.execute(tx)
+    await addJob()
+    await vi.waitFor(async () => {
+      const { rows } = await sql`
+        SELECT FROM pg_locks WHERE relation = 'idempotency_keys'::regclass AND NOT granted`.execute(tx)
+      expect(rows).toHaveLength(1)
+    }, patiently)
+    stopped = worker.stop()
+  })
+  await stopped
+  expect(await waitingJobs()).toEqual([])
+  const later = await addJob()
+  expect(await server.database.db.selectFrom('idempotency_keys').select('holder').execute()).toEqual([])
+  expect(lines).toEqual([])
+  expect(await waitingJobs()).toEqual([later])
+})
+
+test('a worker that could not record the end of a job starts again', async () => {
+  const { db } = server.database
+  await sql`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not now'; END $$;
+    CREATE TRIGGER refuse BEFORE DELETE ON graphile_worker._private_jobs EXECUTE FUNCTION refuse()`.execute(db)
+  const { worker, lines } = await startLoggingWorker()
+  const unfinished = await addJob()
+  await expect.poll(() => lines.join(), patiently).toContain('ended by itself')
+  await sql`DROP TRIGGER refuse ON graphile_worker._private_jobs`.execute(db)
+  await addJob()
+  await expect.poll(waitingJobs, patiently).toEqual([unfinished])
+  await worker.stop()
+})
+
+test('a worker can be stopped while it waits to start again', async () => {
+  const { db } = server.database
+  await sql`CREATE TRIGGER refuse BEFORE DELETE ON graphile_worker._private_jobs EXECUTE FUNCTION refuse()`.execute(db)
+  const { worker, lines } = await startLoggingWorker()
+  await addJob()
+  await expect.poll(() => lines.join(), patiently).toContain('ended by itself')
+  await worker.stop()
+  await sql`DROP TRIGGER refuse ON graphile_worker._private_jobs`.execute(db)
+  const later = await addJob()
+  await worker.stop()
+  expect(await waitingJobs()).toContain(later)
+})
