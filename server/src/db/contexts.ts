@@ -30,7 +30,8 @@ export async function resolveContexts(
   now: Date,
 ): Promise<string[]> {
   if (payload === undefined) return []
-  const contexts = readContexts(payload)
+  // In one order everywhere, so that two calls that name the same new contexts cannot wait for each other in a circle.
+  const contexts = readContexts(payload).sort((a, b) => (a.type < b.type ? -1 : 1))
   await sql`
     INSERT INTO contexts (environment_id, id, type, context_id, data, created_at, updated_at)
     SELECT ${environmentId}, id, type, context_id, data, ${now}, ${now}

@@ -3,6 +3,7 @@ import { type Selectable, sql } from 'kysely'
 import type { Db, Tx } from './database.ts'
 import { newId } from './ids.ts'
 import type { SubscriberTable } from './tables.ts'
+import { deleteSubscriptions } from './topic-subscriptions.ts'
 
 export type SubscriberRow = Selectable<SubscriberTable>
 
@@ -186,12 +187,7 @@ export async function deleteSubscriber(tx: Tx, environmentId: string, subscriber
     .returning('id')
     .executeTakeFirst()
   if (!deleted) return false
-  await sql`
-    WITH gone AS (
-      DELETE FROM topic_subscriptions WHERE environment_id = ${environmentId} AND subscriber_row_id = ${deleted.id} RETURNING id
-    )
-    DELETE FROM subscription_preferences
-    WHERE environment_id = ${environmentId} AND subscription_id IN (SELECT id FROM gone)`.execute(tx)
+  await deleteSubscriptions(tx, environmentId, sql`t.subscriber_row_id = ${deleted.id}`)
   await tx
     .deleteFrom('channel_endpoints')
     .where('environment_id', '=', environmentId)

@@ -12,6 +12,9 @@ import { subscriberCredentials } from './subscriber-credentials.ts'
 import { subscribers } from './subscribers.ts'
 import { subscribersV1 } from './subscribers-v1.ts'
 import { tenants } from './tenants.ts'
+import { topicSubscriptions } from './topic-subscriptions.ts'
+import { topics } from './topics.ts'
+import { topicsV1 } from './topics-v1.ts'
 
 export const resources: Resource[] = [
   health,
@@ -26,4 +29,7 @@ export const resources: Resource[] = [
   tenants,
   environments,
   environmentVariables,
+  topics,
+  topicSubscriptions,
+  topicsV1,
 ]
