@@ -7,7 +7,7 @@ const channel = 'belfry_changes'
 const longestRetryMs = 5_000
 
 /** What can be remembered in a process. A subject's listeners hear the id of what changed. */
-export type Subject = 'api_keys' | 'integrations'
+export type Subject = 'api_keys' | 'integrations' | 'workflows' | 'layouts'
 
 /** Part of the transaction that makes the change: it is heard when, and only when, that commits. */
 export async function announce(tx: Kysely<Tables>, subject: Subject, id: string): Promise<void> {
