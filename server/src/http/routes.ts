@@ -7,6 +7,7 @@ import { contexts } from './contexts.ts'
 import { environmentVariables } from './environment-variables.ts'
 import { environments } from './environments.ts'
 import { health } from './health.ts'
+import { integrations } from './integrations.ts'
 import type { Resource } from './resource.ts'
 import { subscriberCredentials } from './subscriber-credentials.ts'
 import { subscribers } from './subscribers.ts'
@@ -22,6 +23,7 @@ export const resources: Resource[] = [
   subscribers,
   subscribersV1,
   subscriberCredentials,
+  integrations,
   channelConnections,
   channelEndpoints,
   chatOAuth,
