@@ -121,7 +121,7 @@ CREATE TABLE topic_subscriptions (
   UNIQUE (environment_id, identifier)
 );
 CREATE INDEX topic_subscriptions_topic ON topic_subscriptions (environment_id, topic_id, id);
-CREATE INDEX topic_subscriptions_subscriber ON topic_subscriptions (environment_id, subscriber_row_id, topic_id, id);
+CREATE INDEX topic_subscriptions_subscriber ON topic_subscriptions (environment_id, subscriber_row_id, id) INCLUDE (topic_id);
 
 CREATE TABLE subscription_preferences (
   environment_id  text COLLATE "C" NOT NULL,
