@@ -65,7 +65,8 @@ export async function startService(
   config: Config,
   { databaseUrl, secretKey, clock, log }: Surroundings,
 ): Promise<Service> {
-  const onError = (error: Error) => log.warn({ err: error }, 'database connection failed')
+  // Not the error itself: the driver hangs whole connections on it.
+  const onError = (error: Error) => log.warn({ reason: reasonOf(error) }, 'database connection failed')
   const parts = new Parts()
   try {
     const database = openDatabase(databaseUrl, { connections, onError })

@@ -24,11 +24,20 @@ export function openDatabase(url: string, options: { connections: number; onErro
     // A statement that runs this long is a fault; it must not hold its locks for ever.
     statement_timeout: 60_000,
   })
-  pool.on('error', options.onError)
-  // A connection can also break while a query owns it; that query rejects, and this keeps the process alive.
-  pool.on('connect', (client) => client.on('error', options.onError))
+  let isClosing = false
+  // A connection breaks while it is idle, or while a query owns it that rejects; either way it is heard of here, once.
+  pool.on('connect', (client) =>
+    client.on('error', (error) => {
+      if (!isClosing) options.onError(error)
+    }),
+  )
+  pool.on('error', () => undefined)
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-  return { url, pool, db, close: () => pool.end() }
+  const close = () => {
+    isClosing = true
+    return pool.end()
+  }
+  return { url, pool, db, close }
 }
 
 /** PostgreSQL's name of the unique key a statement ran into, if that is why it failed. */

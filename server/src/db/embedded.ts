@@ -5,6 +5,7 @@ import {
   closeSync,
   existsSync,
   openSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   renameSync,
@@ -71,7 +72,15 @@ export async function startEmbedded({ password, settings, say, ...given }: Optio
     await server.stop()
     throw error
   }
-  return { url: url(database), died: server.died, stop: () => server.stop() }
+  return {
+    url: url(database),
+    died: server.died,
+    async stop() {
+      await server.stop()
+      // In /tmp it has no neighbour that would tell anyone what it is for.
+      if (path.dirname(socketDir) !== path.dirname(cluster)) rmSync(socketDir, { recursive: true, force: true })
+    },
+  }
 }
 
 function serverSettings(socketDir: string): Record<string, string> {
@@ -159,11 +168,14 @@ class GuardedServer {
 }
 
 async function createCluster(bin: string, cluster: string, owner: Owner, password: string): Promise<void> {
-  // Made beside its place and moved there when whole: a start that was cut short leaves nothing to trip over.
-  const draft = `${cluster}.new`
-  rmSync(draft, { recursive: true, force: true })
+  // Made beside its place and moved there when whole. A start that was cut short leaves a draft of its own behind, in
+  // which its initdb may even be at work still.
+  const home = path.dirname(cluster)
+  for (const file of readdirSync(home).filter((name) => name.startsWith('draft-')))
+    rmSync(path.join(home, file), { recursive: true, force: true, maxRetries: 20 })
+  const draft = path.join(home, `draft-${process.pid}`)
   makePrivateFolder(draft, owner)
-  const passwordFile = path.join(path.dirname(cluster), 'postgres.pw')
+  const passwordFile = `${draft}.pw`
   writeWhole(passwordFile, password)
   if (owner) chownSync(passwordFile, owner.uid, owner.gid)
   const access = ['-U', user, '-A', 'scram-sha-256', `--pwfile=${passwordFile}`]
@@ -181,12 +193,11 @@ async function createCluster(bin: string, cluster: string, owner: Owner, passwor
 /** Ends a server whose Belfry is gone without having ended it, and clears a pid file that names some other program now. */
 async function stopLeftover(cluster: string, say: Options['say']): Promise<void> {
   const pidFile = path.join(cluster, 'postmaster.pid')
-  const pid = existsSync(pidFile) ? Number(readFileSync(pidFile, 'utf8').split('\n')[0]) : 0
-  if (!pid || !isAlive(pid)) return
-  if (!hasArgument(pid, cluster)) {
-    rmSync(pidFile, { force: true })
-    return
-  }
+  if (!existsSync(pidFile)) return
+  const pid = Number(readFileSync(pidFile, 'utf8').split('\n')[0])
+  // PostgreSQL itself sees best whether anything of a dead server is left, but it trips over these two.
+  if (!pid || (isAlive(pid) && !hasArgument(pid, cluster))) rmSync(pidFile, { force: true })
+  if (!pid || !hasArgument(pid, cluster)) return
   say(`ending the database that an earlier Belfry left behind (pid ${pid})`)
   for (const [signal, patienceMs] of [
     ['SIGINT', 20_000],

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { readConfig } from './config.ts'
+
+test('without settings everything has a default', () => {
+  const { config, warnings } = readConfig({})
+  expect(config).toMatchObject({
+    host: '127.0.0.1',
+    port: 3000,
+    publicUrl: 'http://127.0.0.1:3000',
+    databaseUrl: undefined,
+    role: 'all',
+    brand: 'svc',
+    logLevel: 'info',
+    rateLimit: 'off',
+    wrapData: false,
+  })
+  expect(config.dataDir).toMatch(/^\/.*\.belfry$/)
+  expect(warnings).toEqual([])
+})
+
+test.each([
+  [{ HOST: '0.0.0.0' }, 'http://localhost:3000'],
+  [{ HOST: '::', PORT: '80' }, 'http://localhost:80'],
+  [{ HOST: '::1' }, 'http://[::1]:3000'],
+  [{ BELFRY_PUBLIC_URL: 'https://belfry.example.com/' }, 'https://belfry.example.com'],
+])('%j is reached at %s', (env, publicUrl) => {
+  expect(readConfig(env).config.publicUrl).toBe(publicUrl)
+})
+
+test('an empty setting is no setting', () => {
+  expect(readConfig({ PORT: '', BELFRY_ROLE: ' ' }).config).toMatchObject({ port: 3000, role: 'all' })
+})
+
+test.each([
+  [{ PORT: '70000' }, 'PORT must be a number from 0 to 65535; it is "70000".'],
+  [{ DATABASE_URL: 'mysql://x', BELFRY_SECRET_KEY: 'ab'.repeat(32) }, 'DATABASE_URL must start with postgres://'],
+  [{ DATABASE_URL: 'postgres://x' }, 'BELFRY_SECRET_KEY is required with DATABASE_URL'],
+  [{ BELFRY_SECRET_KEY: 'xyz' }, 'BELFRY_SECRET_KEY must be 64 hex digits'],
+  [{ BELFRY_API_KEY: 'has spaces in it, sadly' }, 'BELFRY_API_KEY must be 16 to 200 printable characters'],
+  [{ BELFRY_BRAND: 'Loud' }, 'BELFRY_BRAND must be a lower-case word.'],
+  [{ BELFRY_LOG: 'chatty' }, 'BELFRY_LOG must be one of fatal, error,'],
+  [{ BELFRY_RATE_LIMIT: 'on' }, 'BELFRY_RATE_LIMIT must be one of off, free, pro, team, enterprise; it is "on".'],
+  [{ BELFRY_WRAP_DATA: 'yes' }, 'BELFRY_WRAP_DATA must be one of false, true; it is "yes".'],
+  [{ BELFRY_PUBLIC_URL: 'belfry.example.com' }, 'BELFRY_PUBLIC_URL must be an http(s) URL; it is'],
+])('%j is refused', (env, message) => {
+  expect(() => readConfig(env)).toThrow(message)
+})
+
+test('what is legal but hardly meant is warned of', () => {
+  const env = {
+    BELFRY_DATADIR: '/data',
+    BELFRY_DATA_DIR: '/data',
+    DATABASE_URL: 'postgres://x',
+    BELFRY_SECRET_KEY: 'ab'.repeat(32),
+  }
+  expect(readConfig(env).warnings).toEqual([
+    'BELFRY_DATADIR is not a setting of Belfry; is it misspelt?',
+    'BELFRY_DATA_DIR is not used when DATABASE_URL is set.',
+  ])
+})

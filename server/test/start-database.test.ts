@@ -1,0 +1,100 @@
+// What DATABASE_URL promises: the same program joins a PostgreSQL that others run, alone or as one of many.
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, beforeEach, expect, inject, test, vi } from 'vitest'
+import { withDatabase } from './global-setup.ts'
+import { ask, freePort, type Run, usePrograms } from './program.ts'
+import { dropTestDatabase, secretKey } from './server.ts'
+
+const programs = usePrograms()
+const databases: string[] = []
+let databaseUrl: string
+
+vi.setConfig({ testTimeout: 120_000 })
+
+beforeEach(async () => {
+  const name = `t_${randomBytes(6).toString('hex')}`
+  await query(inject('databaseUrl'), `CREATE DATABASE ${name}`)
+  databases.push(name)
+  databaseUrl = withDatabase(inject('databaseUrl'), name)
+})
+
+afterAll(async () => {
+  for (const name of databases) await dropTestDatabase(name)
+})
+
+async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query<Record<string, unknown>>(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+async function start(env: Record<string, string> = {}): Promise<Run> {
+  return programs.start({
+    PORT: await freePort(),
+    DATABASE_URL: databaseUrl,
+    BELFRY_SECRET_KEY: secretKey,
+    ...env,
+  })
+}
+
+const status = async (url: string) => (await fetch(url)).status
+
+test('processes of every role share one database', async () => {
+  const whole = await (await start()).ready()
+  const key = whole.keys[0] ?? ''
+  const [api, worker] = await Promise.all([start({ BELFRY_ROLE: 'api' }), start({ BELFRY_ROLE: 'worker' })])
+  await Promise.all([api.ready(), worker.ready()])
+
+  expect((await ask(`${api.url}/v2/subscribers`, key, { subscriberId: 'ada' })).status).toBe(201)
+  expect((await ask(`${whole.url}/v2/subscribers/ada`, key)).status).toBe(200)
+  expect(api.keys).toEqual([])
+
+  expect(await status(`${worker.url}/health/live`)).toBe(200)
+  expect(await status(`${worker.url}/health/ready`)).toBe(200)
+  expect(await status(`${worker.url}/metrics`)).toBe(200)
+  for (const place of ['/v2/subscribers/ada', '/docs', '/openapi.json'])
+    expect(await ask(worker.url + place, key)).toMatchObject({ status: 404, body: { message: `Cannot GET ${place}` } })
+  expect(worker.output).not.toContain('API reference')
+
+  const ends = await Promise.all([whole.stop(), api.stop(), worker.stop()])
+  expect(ends.map(({ code }) => code)).toEqual([0, 0, 0])
+})
+
+test('of two that start at once on an empty database, one sets it up', async () => {
+  const runs = await Promise.all([start(), start()])
+  await Promise.all(runs.map((run) => run.ready()))
+  expect(runs.map((run) => run.keys.length).sort()).toEqual([0, 2])
+  expect(await query(databaseUrl, 'SELECT count(*)::int FROM organizations')).toEqual([{ count: 1 }])
+  expect(await query(databaseUrl, 'SELECT count(*)::int FROM environments')).toEqual([{ count: 2 }])
+  const migrated = runs.filter((run) => run.output.includes('database migrated'))
+  expect(migrated).toHaveLength(1)
+})
+
+test('a database of a newer Belfry is left alone', async () => {
+  await (await (await start()).ready()).stop()
+  await query(databaseUrl, "INSERT INTO belfry_migrations (name) VALUES ('9999-from-the-future.sql')")
+  const { code, output } = await (await start()).ended
+  expect(code).toBe(1)
+  expect(output).toContain(
+    'The database was migrated by a newer Belfry (9999-from-the-future.sql). Start that version, or restore a backup.',
+  )
+})
+
+test.each([
+  ['nobody listens there', 'postgres://u:hush-hush@127.0.0.1:1/belfry', 'ECONNREFUSED'],
+  ['the host does not exist', 'postgres://u:hush-hush@nowhere.invalid/belfry', 'nowhere.invalid'],
+  ['the password is wrong', () => databaseUrl.replace(':test@', ':hush-hush@'), 'password authentication failed'],
+  ['there is no such database', () => withDatabase(databaseUrl, 'nothing'), 'database "nothing" does not exist'],
+])('%s: one clear message, without the password', async (_case, url, reason) => {
+  const run = await start({ DATABASE_URL: typeof url === 'string' ? url : url() })
+  const { code, output } = await run.ended
+  expect(code).toBe(1)
+  expect(output).toContain('The database cannot be used; is DATABASE_URL right?\nReason: ')
+  expect(output).toContain(reason)
+  expect(output).not.toMatch(/hush-hush| {4}at /)
+})

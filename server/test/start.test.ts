@@ -1,0 +1,255 @@
+// What `npm start` promises to someone who has nothing but Node: it comes up, says how to go on, and survives any ending.
+import { execFileSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import path from 'node:path'
+import { describe, expect, test, vi } from 'vitest'
+import { isAlive } from '../src/db/processes.ts'
+import { ask, databaseLog, databasePid, freePort, guardPids, type Run, usePrograms } from './program.ts'
+
+const programs = usePrograms()
+const ada = { subscriberId: 'ada', firstName: 'Ada' }
+
+async function startIn(dataDir: string, env: Record<string, string> = {}): Promise<Run> {
+  return programs.start({ PORT: await freePort(), BELFRY_DATA_DIR: dataDir, ...env }).ready()
+}
+
+/** Starts for the first time and stores a subscriber, to be found again later. */
+async function startWithAda(dataDir: string): Promise<{ run: Run; key: string }> {
+  const run = await startIn(dataDir)
+  const key = run.keys[0] ?? ''
+  expect(await ask(`${run.url}/v2/subscribers`, key, ada)).toMatchObject({ status: 201 })
+  return { run, key }
+}
+
+async function expectAda(run: Run, key: string): Promise<void> {
+  expect(await ask(`${run.url}/v2/subscribers/ada`, key)).toMatchObject({ status: 200, body: { firstName: 'Ada' } })
+}
+
+const hasEnded = (pid: number | undefined) => vi.waitUntil(() => !isAlive(pid ?? 0), { timeout: 20_000 })
+
+vi.setConfig({ testTimeout: 120_000 })
+
+describe('the first start', () => {
+  test('says where it is and how to go on, and what it says works as pasted', async () => {
+    const dataDir = programs.folder()
+    const run = await startIn(dataDir)
+    expect(run.output).toContain(`Belfry is ready at ${run.url}\n`)
+    expect(run.output).toContain(`API reference: ${run.url}/docs\n`)
+    expect(run.keys).toHaveLength(2)
+
+    const curl = run.output.slice(run.output.indexOf('curl '))
+    const answer = execFileSync('sh', ['-c', `${curl.slice(0, curl.indexOf('\n\n'))} --silent`], { encoding: 'utf8' })
+    expect(JSON.parse(answer)).toMatchObject({ subscriberId: 'ada', firstName: 'Ada' })
+    expect((await fetch(`${run.url}/docs`)).status).toBe(200)
+
+    const [development = '', production = ''] = run.keys
+    await expectAda(run, development)
+    expect(await ask(`${run.url}/v2/subscribers/ada`, production)).toMatchObject({ status: 404 })
+  })
+
+  test('takes the Development key it is given', async () => {
+    const key = "it's-a-key-of-our-own"
+    const run = await startIn(programs.folder(), { BELFRY_API_KEY: key })
+    expect(run.keys[0]).toBe(key)
+    const curl = run.output.slice(run.output.indexOf('curl '))
+    execFileSync('sh', ['-c', `${curl.slice(0, curl.indexOf('\n\n'))} --silent --fail`])
+    await expectAda(run, key)
+  })
+
+  test('keeps its keys for the next one when the port is taken', async () => {
+    const dataDir = programs.folder()
+    const squatter = createServer()
+    await new Promise<void>((resolve) => squatter.listen(0, '127.0.0.1', resolve))
+    const address = squatter.address()
+    const PORT = String(typeof address === 'object' ? address?.port : '')
+
+    const { code, output } = await programs.start({ PORT, BELFRY_DATA_DIR: dataDir }).ended
+    expect(code).toBe(1)
+    expect(output).toContain(`Port ${PORT} of 127.0.0.1 cannot be used; set PORT or HOST.\nReason: listen EADDRINUSE`)
+    expect(output).not.toContain('    at ')
+    expect(databasePid(dataDir)).toBeUndefined()
+    expect(databaseLog(dataDir)).toContain('database system is shut down')
+
+    await new Promise((resolve) => squatter.close(resolve))
+    const next = await programs.start({ PORT, BELFRY_DATA_DIR: dataDir }).ready()
+    expect(next.keys).toHaveLength(2)
+  })
+
+  test('can be stopped half-way', async () => {
+    const dataDir = programs.folder()
+    const run = programs.start({ PORT: await freePort(), BELFRY_DATA_DIR: dataDir })
+    await run.says('creating the database')
+    expect(await run.stop()).toMatchObject({ code: 0 })
+    const next = await startIn(dataDir)
+    expect(next.keys).toHaveLength(2)
+  })
+})
+
+describe('stopping', () => {
+  test('finishes properly, and a later start has the data and prints no secret', async () => {
+    const dataDir = programs.folder()
+    const { run, key } = await startWithAda(dataDir)
+    const database = databasePid(dataDir) ?? 0
+    // A browser's connection that is kept open does not hold it up.
+    const idle = connect(Number(new URL(run.url).port), '127.0.0.1')
+    idle.write('GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n')
+    await new Promise((resolve) => idle.once('data', resolve))
+
+    expect(await run.stop()).toMatchObject({ code: 0 })
+    expect(isAlive(database)).toBe(false)
+    expect(databaseLog(dataDir)).toContain('database system is shut down')
+    expect(readdirSync(dataDir).filter((file) => file.endsWith('.lock'))).toEqual([])
+    idle.destroy()
+
+    const next = await startIn(dataDir)
+    await expectAda(next, key)
+    expect(next.output).not.toMatch(/[0-9a-f]{32}|curl|API key/)
+  })
+
+  test('twice in a row, from a terminal and from npm, is stopping once', async () => {
+    const dataDir = programs.folder()
+    const run = await startIn(dataDir)
+    run.signal('SIGINT')
+    run.signal('SIGINT')
+    expect(await run.ended).toMatchObject({ code: 0 })
+    expect(databasePid(dataDir)).toBeUndefined()
+  })
+})
+
+describe('after a crash', () => {
+  test('of Belfry, its database ends by itself and the next start has the data', async () => {
+    const dataDir = programs.folder()
+    const { run, key } = await startWithAda(dataDir)
+    const database = databasePid(dataDir)
+    run.signal('SIGKILL')
+    await hasEnded(database)
+    expect(databaseLog(dataDir)).toContain('database system is shut down')
+    await expectAda(await startIn(dataDir), key)
+  })
+
+  test('of Belfry and of the guard, the next start ends the database left behind', async () => {
+    const dataDir = programs.folder()
+    const { run, key } = await startWithAda(dataDir)
+    const database = databasePid(dataDir) ?? 0
+    const guards = guardPids(dataDir)
+    expect(guards).toHaveLength(2)
+    // Held first, so that none of them can act on the death of another.
+    for (const pid of guards) process.kill(pid, 'SIGSTOP')
+    run.signal('SIGKILL')
+    for (const pid of guards) process.kill(pid, 'SIGKILL')
+    await run.ended
+    expect(isAlive(database)).toBe(true)
+
+    const next = await startIn(dataDir)
+    expect(next.output).toContain(`ending the database that an earlier Belfry left behind (pid ${database})`)
+    expect(isAlive(database)).toBe(false)
+    await expectAda(next, key)
+  })
+
+  test('of the database, Belfry says so and ends, and the next start has the data', async () => {
+    const dataDir = programs.folder()
+    const { run, key } = await startWithAda(dataDir)
+    process.kill(databasePid(dataDir) ?? 0, 'SIGKILL')
+    const { code, output } = await run.ended
+    expect(code).toBe(1)
+    expect(output).toContain('The embedded PostgreSQL ended by itself')
+    await expectAda(await startIn(dataDir), key)
+  })
+
+  test('files that name a living process of somebody else are no obstacle', async () => {
+    const dataDir = programs.folder()
+    const { run, key } = await startWithAda(dataDir)
+    await run.stop()
+    writeFileSync(path.join(dataDir, `belfry-${process.pid}-0123456789ab.lock`), '')
+    writeFileSync(path.join(dataDir, 'postgres', 'postmaster.pid'), `${process.pid}\n`)
+    const next = await startIn(dataDir)
+    await expectAda(next, key)
+    await next.stop()
+    writeFileSync(path.join(dataDir, 'postgres', 'postmaster.pid'), '')
+    await expectAda(await startIn(dataDir), key)
+  })
+})
+
+describe('the data folder', () => {
+  test('is used by one Belfry at a time', async () => {
+    const dataDir = programs.folder()
+    const { run, key } = await startWithAda(dataDir)
+    const second = programs.start({ PORT: await freePort(), BELFRY_DATA_DIR: dataDir })
+    const { code, output } = await second.ended
+    expect(code).toBe(1)
+    expect(output).toContain(`Belfry is already running with the data in ${dataDir} (pid ${run.pid}).`)
+    expect(output).not.toContain('    at ')
+    await expectAda(run, key)
+  })
+
+  test('is won by one of two that start at once', async () => {
+    const dataDir = programs.folder()
+    const rivals = [
+      programs.start({ PORT: await freePort(), BELFRY_DATA_DIR: dataDir }),
+      programs.start({ PORT: await freePort(), BELFRY_DATA_DIR: dataDir }),
+    ]
+    const loser = await Promise.race(rivals.map(async (run) => ({ run, ...(await run.ended) })))
+    expect(loser).toMatchObject({ code: 1, output: expect.stringContaining('already running') })
+    const [winner] = rivals.filter((run) => run !== loser.run)
+    await winner?.ready()
+    expect(winner?.keys).toHaveLength(2)
+  })
+
+  test('may lie in a folder that only its owner can enter', async () => {
+    const home = programs.folder()
+    chmodSync(home, 0o700)
+    const { run, key } = await startWithAda(home)
+    await run.stop()
+    await expectAda(await startIn(home), key)
+  })
+
+  test('may have a path too long for a socket', async () => {
+    const dataDir = path.join(programs.folder(), 'a'.repeat(60), 'b'.repeat(60))
+    mkdirSync(dataDir, { recursive: true })
+    const { run, key } = await startWithAda(dataDir)
+    await run.stop()
+    const next = await startIn(dataDir)
+    await expectAda(next, key)
+    await next.stop()
+  })
+
+  test('that cannot be made is named', async () => {
+    const file = path.join(programs.folder(), 'file')
+    writeFileSync(file, '')
+    const { code, output } = await programs.start({ PORT: '0', BELFRY_DATA_DIR: path.join(file, 'data') }).ended
+    expect(code).toBe(1)
+    expect(output).toContain(
+      `The data folder ${file}/data cannot be used. Set BELFRY_DATA_DIR to another one.\nReason: `,
+    )
+  })
+
+  test('without its secrets is not touched', async () => {
+    const dataDir = programs.folder()
+    const { run } = await startWithAda(dataDir)
+    await run.stop()
+    writeFileSync(path.join(dataDir, 'secrets.json'), '{"secretKey": "ab", "databasePassword": "wrong"}')
+    const { code, output } = await programs.start({ PORT: await freePort(), BELFRY_DATA_DIR: dataDir }).ended
+    expect(code).toBe(1)
+    expect(output).toContain('does not accept the password in secrets.json; restore that file from a backup.')
+    expect(databasePid(dataDir)).toBeUndefined()
+  })
+})
+
+test('all that is wrong with the settings is said at once', async () => {
+  const dataDir = path.join(programs.folder(), 'data')
+  const { code, output } = await programs.start({
+    PORT: 'http',
+    BELFRY_DATA_DIR: dataDir,
+    BELFRY_ROLE: 'queen',
+    BELFRY_SECRET_KEY: 'short',
+  }).ended
+  expect(code).toBe(1)
+  expect(output).toBe(`
+Belfry cannot start with these settings:
+  - PORT must be a number from 0 to 65535; it is "http".
+  - BELFRY_SECRET_KEY must be 64 hex digits (try: openssl rand -hex 32).
+  - BELFRY_ROLE must be one of all, api, worker; it is "queen".
+`)
+  expect(existsSync(dataDir)).toBe(false)
+})
