@@ -18,8 +18,7 @@ const ajvOptions = {
   keywords: ['texts', 'perField', 'zeroIsAbsent', 'example'],
 }
 const bodies = checks({ useDefaults: false })
-// Query and path arrive as text: numbers are read from it, and a single value stands for a list of one.
-const texts = checks({ coerceTypes: 'array' })
+const texts = checks({})
 
 interface Checks {
   /** Stops at the first problem, so that a request is refused as cheaply as it is accepted. */
@@ -38,14 +37,33 @@ function checks(options: Options): Checks {
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   if (httpPart === 'body') return checker(schema, bodies)
   const check = checker(schema, texts)
-  const properties = Object.entries((schema as { properties?: Record<string, Annotated> }).properties ?? {})
-  const booleans = properties.filter(([, property]) => property.type === 'boolean').map(([name]) => name)
-  const zeroable = properties.filter(([, property]) => property.zeroIsAbsent).map(([name]) => name)
+  const properties = Object.entries((schema as Annotated).properties ?? {})
   return (data: Record<string, unknown>) => {
-    // Only the word `true` is true; any other value that is given is false.
-    for (const name of booleans) if (data[name] !== undefined) data[name] = data[name] === 'true'
-    for (const name of zeroable) if (data[name] === '0') delete data[name]
+    for (const [name, property] of properties) {
+      if (data[name] === undefined) continue
+      data[name] = readText(data[name], property)
+      if (property.zeroIsAbsent && data[name] === 0) delete data[name]
+    }
     return check(data)
+  }
+}
+
+const decimal = /^-?\d{1,15}(\.\d{1,15})?$/
+
+/** Query and path arrive as text; what it stands for depends on what is asked for. What cannot be read stays as it is. */
+function readText(value: unknown, { type, items = {} }: Annotated): unknown {
+  switch (type) {
+    case 'boolean':
+      // Only the word `true` is true; any other value that is given is false.
+      return value === 'true'
+    case 'integer':
+    case 'number':
+      return typeof value === 'string' && decimal.test(value) ? Number(value) : value
+    case 'array':
+      // Given once, it is a list of one.
+      return [value].flat().map((item) => readText(item, items))
+    default:
+      return value
   }
 }
 
@@ -136,7 +154,7 @@ function problemOf(error: ErrorObject): Problem {
     .split('/')
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-  const rules = error.parentSchema as { properties?: Record<string, Annotated> } & Annotated
+  const rules = error.parentSchema as Annotated
   const missing = error.keyword === 'required' ? String(error.params.missingProperty) : undefined
   const property: Annotated = missing === undefined ? rules : (rules.properties?.[missing] ?? {})
   if (missing !== undefined) path.push(missing)
@@ -159,6 +177,8 @@ interface Annotated {
   zeroIsAbsent?: boolean
   type?: string | string[]
   const?: unknown
+  properties?: Record<string, Annotated>
+  items?: Annotated
 }
 
 const typeTexts: Record<string, string> = {

@@ -1,0 +1,58 @@
+// The API as it describes itself, for tests that go through all of it.
+import { expect } from 'vitest'
+import type { Answer, Api } from './server.ts'
+
+export interface JsonSchema {
+  type?: string | string[]
+  enum?: unknown[]
+  const?: unknown
+  anyOf?: JsonSchema[]
+  properties?: Record<string, JsonSchema>
+  required?: string[]
+  additionalProperties?: boolean | JsonSchema
+  patternProperties?: Record<string, JsonSchema>
+  items?: JsonSchema
+  minItems?: number
+  maxItems?: number
+  minimum?: number
+  maximum?: number
+  format?: string
+  pattern?: string
+}
+
+export interface Operation {
+  method: string
+  path: string
+  parameters: Array<{ name: string; in: string; schema: JsonSchema }>
+  body: JsonSchema | undefined
+}
+
+export async function operationsOf(api: Api): Promise<Operation[]> {
+  const { body: description } = await api.get('/openapi.json')
+  // biome-ignore lint/suspicious/noExplicitAny: documents of this kind have no type here
+  return Object.entries<Record<string, any>>(description.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      method: method.toUpperCase(),
+      path,
+      parameters: operation.parameters ?? [],
+      body: operation.requestBody?.content['application/json'].schema,
+    })),
+  )
+}
+
+/** Whatever goes wrong looks like this. */
+export function expectErrorShape(answer: Answer, now: Date, note: string): void {
+  expect(answer.headers.get('content-type'), note).toBe('application/json; charset=utf-8')
+  expect(answer.body, note).toMatchObject({
+    statusCode: answer.status,
+    timestamp: now.toISOString(),
+    path: expect.stringMatching(/^\//),
+    message: expect.stringMatching(/./),
+    code: expect.stringMatching(/^[a-z_]+$/),
+    ctx: expect.any(Object),
+  })
+  if (answer.status !== 422) return
+  const entries = Object.values<{ messages: unknown }>(answer.body.errors)
+  expect(entries.length, note).toBeGreaterThan(0)
+  for (const { messages } of entries) expect(messages, note).toContainEqual(expect.any(String))
+}
