@@ -41,7 +41,7 @@ export async function registerDocs(app: App): Promise<void> {
   })
   await app.register(scalar, {
     routePrefix: '/docs',
-    configuration: { url: '/openapi.json', title: 'Belfry API', withDefaultFonts: false, telemetry: false },
+    configuration: { pageTitle: 'Belfry API', withDefaultFonts: false, telemetry: false },
     hooks: {
       onRequest: (_request, reply, done) => {
         reply.header('Content-Security-Policy', docsPolicy)

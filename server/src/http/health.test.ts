@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest'
+import { useServer } from '../../test/server.ts'
+
+const server = useServer()
+const open = async (path: string) => {
+  const response = await fetch(server.url + path)
+  return { status: response.status, type: response.headers.get('content-type'), text: await response.text() }
+}
+
+describe('health', () => {
+  test('the process is alive and ready', async () => {
+    expect(await open('/health/live')).toMatchObject({ status: 200, text: '{"status":"ok"}' })
+    const ready = await open('/health/ready')
+    expect(ready.status).toBe(200)
+    expect(JSON.parse(ready.text)).toEqual({
+      status: 'ok',
+      checks: { database: { ok: true }, migrations: { ok: true }, queue: { ok: true } },
+    })
+  })
+
+  test('a queue that stands still is named', async () => {
+    const { pool } = server.database
+    await pool.query("SELECT graphile_worker.add_job('nobody_does_this', run_at => now() - interval '61 seconds')")
+    expect(JSON.parse((await open('/health/ready')).text).checks.queue).toEqual({
+      ok: false,
+      detail: expect.stringMatching(/^1 jobs are due, the oldest for 6\d s$/),
+    })
+    const metrics = (await open('/metrics')).text
+    expect(metrics).toMatch(/^belfry_queue_jobs_due 1$/m)
+    expect(Number(/^belfry_queue_oldest_due_seconds (.*)$/m.exec(metrics)?.[1])).toBeGreaterThan(60)
+    await pool.query('DELETE FROM graphile_worker._private_jobs')
+    expect(JSON.parse((await open('/health/ready')).text).checks.queue).toEqual({ ok: true })
+  })
+
+  test('a migration that is missing makes it unready', async () => {
+    const { pool } = server.database
+    await pool.query('ALTER TABLE belfry_migrations RENAME TO belfry_migrations_kept')
+    await pool.query('CREATE TABLE belfry_migrations AS SELECT * FROM belfry_migrations_kept OFFSET 1')
+    const answer = await open('/health/ready')
+    await pool.query('DROP TABLE belfry_migrations; ALTER TABLE belfry_migrations_kept RENAME TO belfry_migrations')
+    expect(answer.status).toBe(503)
+    expect(JSON.parse(answer.text)).toMatchObject({
+      status: 'unavailable',
+      checks: { migrations: { ok: false, detail: expect.stringMatching(/^not applied yet: .*\.sql/) } },
+    })
+  })
+})
+
+test('metrics count requests by route, not by what stands in the path', async () => {
+  await server.api.get('/v2/subscribers/one')
+  await server.api.get('/v2/subscribers/two')
+  await server.api.get('/v1/made/up/path')
+  const { status, type, text } = await open('/metrics')
+  expect(status).toBe(200)
+  expect(type).toMatch(/^text\/plain/)
+  expect(text).toContain(
+    'belfry_http_request_seconds_count{method="GET",route="/v2/subscribers/:subscriberId",status="404"} 2',
+  )
+  for (const name of ['belfry_database_up 1', 'belfry_database_connections{state="open"}', 'process_cpu_seconds_total'])
+    expect(text).toContain(name)
+  expect(text).not.toContain('made/up')
+  expect(text).not.toContain('/one')
+})
+
+test('a worker serves health and metrics, and nothing of the API', async () => {
+  const worker = await server.startAnother({ role: 'worker' })
+  const statusOf = async (path: string) =>
+    (await fetch(worker.url + path, { headers: { authorization: `ApiKey ${server.api.key}` } })).status
+  expect(await Promise.all(['/health/live', '/health/ready', '/metrics'].map(statusOf))).toEqual([200, 200, 200])
+  expect(await Promise.all(['/v2/subscribers', '/docs/', '/openapi.json'].map(statusOf))).toEqual([404, 404, 404])
+  await worker.stop()
+})
