@@ -21,6 +21,7 @@ export interface Config {
   rateLimit: (typeof serviceLevels)[number]
   wrapData: boolean
   hideCredentials: boolean
+  allowPrivateAddresses: boolean
   oauth: OAuthUrls
 }
 
@@ -39,7 +40,7 @@ interface Setting {
 
 /** Also the source of the table in docs/operating.md; a test keeps the two alike. */
 export const settings = [
-  { name: 'PORT', default: '3000', meaning: 'One port for API, socket, dashboard and docs.' },
+  { name: 'PORT', default: '3000', meaning: 'One port for everything: API, its reference, health and metrics.' },
   { name: 'HOST', default: '127.0.0.1', meaning: 'The address to listen on; `0.0.0.0` for every interface.' },
   {
     name: 'DATABASE_URL',
@@ -83,6 +84,11 @@ export const settings = [
     name: 'BELFRY_HIDE_CREDENTIALS',
     default: 'false',
     meaning: 'Answer `{}` instead of the stored credentials of integrations.',
+  },
+  {
+    name: 'BELFRY_ALLOW_PRIVATE_ADDRESSES',
+    default: 'false',
+    meaning: 'Let workflows call addresses of this machine and its network, such as a bridge on `localhost`.',
   },
   { name: 'BELFRY_SLACK_URL', default: 'https://slack.com', meaning: 'Where Slack sign-in happens.' },
   {
@@ -160,6 +166,7 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     rateLimit: oneOf('BELFRY_RATE_LIMIT', serviceLevels),
     wrapData: flag('BELFRY_WRAP_DATA'),
     hideCredentials: flag('BELFRY_HIDE_CREDENTIALS'),
+    allowPrivateAddresses: flag('BELFRY_ALLOW_PRIVATE_ADDRESSES'),
     oauth: {
       slack: url('BELFRY_SLACK_URL'),
       microsoftLogin: url('BELFRY_MICROSOFT_LOGIN_URL'),

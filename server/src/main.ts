@@ -16,6 +16,7 @@ import { buildApp } from './http/app.ts'
 import { Brand } from './http/brand.ts'
 import { Metrics } from './http/metrics.ts'
 import type { App, Clock } from './http/resource.ts'
+import { HttpClient } from './providers/http-client.ts'
 
 const connections = 20
 /** How long requests and jobs in hand may take to finish once the service is asked to stop. */
@@ -88,9 +89,11 @@ export async function startService(
       parts.add(() => worker.stop())
     }
 
+    const http = new HttpClient({ clock, allowPrivateAddresses: config.allowPrivateAddresses })
+    parts.add(() => http.close())
     const metrics = new Metrics(database)
     const brand = new Brand(config.brand)
-    const app = await buildApp({ ...database, config, clock, secrets, changes, queue, brand, log, metrics })
+    const app = await buildApp({ ...database, config, clock, secrets, changes, queue, http, brand, log, metrics })
     parts.add(() => closeApp(app))
     const url = await app.listen({ host: config.host, port: config.port }).catch((cause: unknown) => {
       throw new StartError(`Port ${config.port} of ${config.host} cannot be used; set PORT or HOST.`, { cause })

@@ -8,6 +8,7 @@ import { buildApp } from '../src/http/app.ts'
 import { Brand } from '../src/http/brand.ts'
 import { Metrics } from '../src/http/metrics.ts'
 import type { App } from '../src/http/resource.ts'
+import { HttpClient } from '../src/providers/http-client.ts'
 import { Api, secretKey, type TestServer } from './server.ts'
 
 /** A caller of such a service on the server's database, and how to stop it. */
@@ -15,11 +16,12 @@ export async function serveWith(
   server: TestServer,
   register: (app: App) => void,
   config: Partial<Config> = {},
-): Promise<{ api: Api; stop(): Promise<void> }> {
+): Promise<{ api: Api; stop: () => Promise<void> }> {
   const { database, clock } = server
   const changes = new Changes(database.url, () => undefined)
   await changes.start()
   const queue = await makeWorkerUtils({ pgPool: database.pool })
+  const http = new HttpClient({ clock, allowPrivateAddresses: true })
   const app = await buildApp({
     ...database,
     config: { ...readConfig({}).config, role: 'api', ...config },
@@ -27,6 +29,7 @@ export async function serveWith(
     secrets: new Secrets(secretKey),
     changes,
     queue,
+    http,
     brand: new Brand('svc'),
     log: pino({ level: 'silent' }),
     metrics: new Metrics(database),
@@ -38,6 +41,7 @@ export async function serveWith(
     api: new Api(url, key, environmentId, organizationId),
     async stop() {
       await app.close()
+      await http.close()
       await changes.stop()
       await queue.release()
     },

@@ -1,0 +1,284 @@
+import type { AddressInfo, LookupFunction } from 'node:net'
+import { createServer } from 'node:net'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { useVendor } from '../../test/vendor.ts'
+import { DeliveryError } from './delivery-error.ts'
+import { HttpClient, type HttpClientOptions } from './http-client.ts'
+
+const vendor = useVendor()
+const clients: HttpClient[] = []
+function client(options: Partial<HttpClientOptions> = {}): HttpClient {
+  const clock = { now: () => new Date('2026-05-01T10:00:00.000Z') }
+  const made = new HttpClient({ clock, allowPrivateAddresses: true, ...options })
+  clients.push(made)
+  return made
+}
+const http = client()
+afterAll(() => Promise.all(clients.map((each) => each.close())))
+beforeEach(() => vendor.plays(() => ({ body: { ok: true } })))
+
+/** What goes wrong, as the engine sees it. */
+async function problem(work: Promise<unknown>) {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  expect(error).toBeInstanceOf(DeliveryError)
+  return error as DeliveryError
+}
+
+describe('what is sent', () => {
+  test('JSON, a form, or bytes with a type of their own', async () => {
+    await http.post(`${vendor.url}/a?b=c`, { json: { n: 1 }, headers: { 'X-Token': 'secret' } })
+    await http.post(vendor.url, { form: { a: 'b c', d: '&' } })
+    await http.post(vendor.url, { body: '<x/>', headers: { 'Content-Type': 'text/xml' } })
+    await http.get(vendor.url)
+    expect(vendor.asked).toMatchObject([
+      {
+        method: 'POST',
+        path: '/a',
+        query: { b: 'c' },
+        body: '{"n":1}',
+        headers: { 'content-type': 'application/json', accept: 'application/json', 'x-token': 'secret' },
+      },
+      { form: { a: 'b c', d: '&' }, headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+      { body: '<x/>', headers: { 'content-type': 'text/xml' } },
+      { method: 'GET', body: '' },
+    ])
+  })
+
+  test('a name and password in the URL, as credentials', async () => {
+    const url = vendor.url.replace('http://', 'http://ada:p%40ss%zz@')
+    await http.get(url)
+    const expected = `Basic ${Buffer.from('ada:p%40ss%zz').toString('base64')}`
+    expect(vendor.asked).toMatchObject([{ headers: { authorization: expected } }])
+    await http.get(vendor.url.replace('http://', 'http://ada:p%40ss@'))
+    expect(vendor.asked[1]?.headers.authorization).toBe(`Basic ${Buffer.from('ada:p@ss').toString('base64')}`)
+  })
+})
+
+describe('what is answered', () => {
+  test('status, headers, text, and JSON when asked for it', async () => {
+    vendor.plays(() => ({ status: 201, body: { id: 7 }, headers: { 'X-Id': '7', 'set-cookie': 'a=b' } }))
+    const answer = await http.post(vendor.url)
+    expect(answer).toMatchObject({ status: 201, text: '{"id":7}', headers: { 'x-id': '7', 'set-cookie': 'a=b' } })
+    expect(answer.json).toEqual({ id: 7 })
+  })
+
+  test('a body that is not JSON is an error only for who reads it as JSON', async () => {
+    vendor.plays(() => ({ body: '<html>' }))
+    const answer = await http.get(vendor.url)
+    expect(answer.text).toBe('<html>')
+    expect(() => answer.json).toThrow(/the answer cannot be read \(not JSON\)$/)
+  })
+
+  test('any status, where the caller wants to know', async () => {
+    vendor.plays(() => ({ status: 418, body: 'tea' }))
+    expect(await http.exchange(vendor.url)).toMatchObject({ status: 418, text: 'tea' })
+  })
+
+  test.each<[number, Record<string, string>, object]>([
+    [400, {}, { code: 'rejected', retry: 'never', status: 400 }],
+    [401, {}, { code: 'unauthorized', retry: 'never', status: 401 }],
+    [403, {}, { code: 'unauthorized', retry: 'never' }],
+    [404, {}, { code: 'rejected', retry: 'never' }],
+    [302, { location: '/' }, { code: 'rejected', retry: 'never', status: 302 }],
+    [408, {}, { code: 'unavailable', retry: 'later' }],
+    [425, {}, { code: 'unavailable', retry: 'later' }],
+    [429, { 'retry-after': '120' }, { code: 'rate_limited', retry: 'later', afterSeconds: 120 }],
+    [429, { 'retry-after': 'Fri, 01 May 2026 10:00:30 GMT' }, { code: 'rate_limited', afterSeconds: 30 }],
+    [429, { 'retry-after': 'Fri, 01 May 2026 09:00:00 GMT' }, { code: 'rate_limited', afterSeconds: 0 }],
+    [429, { 'retry-after': 'soon' }, { code: 'rate_limited', afterSeconds: undefined }],
+    [500, {}, { code: 'unavailable', retry: 'later', status: 500 }],
+    [501, {}, { code: 'rejected', retry: 'never' }],
+    [503, { 'retry-after': '7' }, { code: 'unavailable', retry: 'later', afterSeconds: 7 }],
+    [505, {}, { code: 'rejected', retry: 'never' }],
+  ])('status %i %j is a %j', async (status, headers, expected) => {
+    vendor.plays(() => ({ status, headers, body: {} }))
+    expect(await problem(http.post(vendor.url))).toMatchObject(expected)
+  })
+})
+
+describe('no answer', () => {
+  test('the other side hangs up', async () => {
+    vendor.plays(() => 'hang up')
+    expect(await problem(http.get(vendor.url))).toMatchObject({ code: 'connection_lost', retry: 'later' })
+  })
+
+  test('nothing comes in time', async () => {
+    vendor.plays(() => undefined)
+    expect(await problem(http.get(vendor.url, { timeoutMs: 20 }))).toMatchObject({ code: 'timeout', retry: 'later' })
+  })
+
+  test('nobody listens', async () => {
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    await new Promise((resolve) => server.close(resolve))
+    expect(await problem(http.get(`http://127.0.0.1:${port}`))).toMatchObject({
+      code: 'connection_failed',
+      retry: 'later',
+      reason: 'ECONNREFUSED',
+    })
+  })
+
+  test('the name means nothing', async () => {
+    const lookup: LookupFunction = (_host, _options, callback) =>
+      callback(Object.assign(new Error(), { code: 'ENOTFOUND' }), '')
+    for (const allowPrivateAddresses of [true, false])
+      expect(await problem(client({ lookup, allowPrivateAddresses }).get('http://nowhere.example'))).toMatchObject({
+        code: 'host_unknown',
+        retry: 'later',
+      })
+  })
+
+  test('what comes is not HTTP', async () => {
+    const server = createServer((socket) => socket.end('220 mail.example.com ESMTP\r\n'))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    expect(await problem(http.get(`http://127.0.0.1:${port}`))).toMatchObject({ code: 'unreadable_answer' })
+    expect(await problem(http.get(`https://127.0.0.1:${port}`))).toMatchObject({ code: 'certificate_refused' })
+    server.close()
+  })
+
+  test('the answer is larger than allowed', async () => {
+    vendor.plays(() => ({ body: 'x'.repeat(2_000) }))
+    expect((await http.get(vendor.url, { mostBytes: 2_000 })).text).toHaveLength(2_000)
+    expect(await problem(http.get(vendor.url, { mostBytes: 1_999 }))).toMatchObject({
+      code: 'answer_too_large',
+      retry: 'never',
+    })
+  })
+
+  test.each(['', 'example.com', 'ftp://example.com', 'file:///etc/passwd', 'http://', 'javascript:alert(1)'])(
+    '"%s" is no address',
+    async (url) => {
+      expect(await problem(http.get(url))).toMatchObject({ code: 'invalid_url', retry: 'never' })
+    },
+  )
+
+  test('a header that HTTP cannot carry', async () => {
+    for (const headers of [{ 'X-A': 'a\nb: c' }, { 'bad name': 'x' }, { 'transfer-encoding': 'chunked' }])
+      expect(await problem(http.get(vendor.url, { headers }))).toMatchObject({
+        code: 'invalid_request',
+        retry: 'never',
+      })
+    expect(vendor.asked).toEqual([])
+  })
+
+  test('what is reported names the host, and nothing that was sent', async () => {
+    const url = `${vendor.url.replace('http://', 'http://u:hidden1@')}/hidden2?key=hidden3`
+    const request = { headers: { authorization: 'hidden4' }, json: { password: 'hidden5' } }
+    const problems: DeliveryError[] = []
+    vendor.plays(() => ({ status: 401, body: 'hidden6' }))
+    problems.push(await problem(http.post(url, request)))
+    vendor.plays(() => 'hang up')
+    problems.push(await problem(http.post(url, request)))
+    vendor.plays(() => undefined)
+    problems.push(await problem(http.post(url, { ...request, timeoutMs: 20 })))
+    problems.push(await problem(http.get('nonsense://hidden7')))
+    for (const error of problems) {
+      expect(`${error.message} ${error.stack} ${JSON.stringify(error)}`).not.toContain('hidden')
+      expect(error.cause).toBeUndefined()
+    }
+    expect(problems[0]?.message).toBe(
+      `${new URL(vendor.url).host}: it does not accept the credentials (HTTP status 401)`,
+    )
+  })
+})
+
+const to = (location: string, status = 302) => ({ status, headers: { location }, body: {} })
+
+describe('redirects', () => {
+  test('are answers, unless some may be followed', async () => {
+    vendor.plays(({ path }) => (path === '/' ? to('/there') : { body: { there: true } }))
+    expect(await http.exchange(vendor.url)).toMatchObject({ status: 302 })
+    expect((await http.exchange(vendor.url, { mostRedirects: 1 })).json).toEqual({ there: true })
+  })
+
+  test('end at the limit', async () => {
+    vendor.plays(() => to('/again'))
+    expect(await problem(http.get(vendor.url, { mostRedirects: 3 }))).toMatchObject({
+      code: 'too_many_redirects',
+      retry: 'never',
+    })
+    expect(vendor.asked).toHaveLength(4)
+  })
+
+  test.each([
+    [301, 'POST', 'GET', ''],
+    [302, 'PUT', 'GET', ''],
+    [303, 'POST', 'GET', ''],
+    [307, 'POST', 'POST', '{"n":1}'],
+    [308, 'PATCH', 'PATCH', '{"n":1}'],
+    [302, 'HEAD', 'HEAD', ''],
+  ] as const)('%i turns a %s into a %s', async (status, method, next, body) => {
+    vendor.plays(({ path }) => (path === '/' ? to('/there', status) : { body: {} }))
+    await http.exchange(vendor.url, { method, mostRedirects: 1, ...(method === 'HEAD' ? {} : { json: { n: 1 } }) })
+    expect(vendor.asked[1]).toMatchObject({ method: next, path: '/there', body })
+  })
+
+  test('elsewhere tell nobody who is asking', async () => {
+    const other = vendor.url.replace('127.0.0.1', 'localhost')
+    const headers = { authorization: 'secret', 'x-api-key': 'secret', Accept: 'text/plain', cookie: 'a=b' }
+    vendor.plays(({ path }) => (path === '/same' ? to('/end') : path === '/' ? to(`${other}/end`) : { body: {} }))
+    await http.exchange(`${vendor.url}/same`, { headers, mostRedirects: 1 })
+    expect(vendor.asked[1]?.headers).toMatchObject({ authorization: 'secret', 'x-api-key': 'secret' })
+    await http.exchange(vendor.url.replace('http://', 'http://u:p@'), { headers, mostRedirects: 1 })
+    expect(vendor.asked[3]).toMatchObject({ path: '/end', headers: { accept: 'text/plain' } })
+    for (const name of ['authorization', 'x-api-key', 'cookie'])
+      expect(vendor.asked[3]?.headers).not.toHaveProperty(name)
+  })
+
+  test('to anything but http(s) are refused', async () => {
+    vendor.plays(() => to('file:///etc/passwd'))
+    expect(await problem(http.get(vendor.url, { mostRedirects: 1 }))).toMatchObject({ code: 'invalid_url' })
+  })
+})
+
+describe('private addresses', () => {
+  const guarded = client({ allowPrivateAddresses: false })
+  const port = () => new URL(vendor.url).port
+  const refused = { code: 'address_refused', retry: 'never' }
+
+  test.each([
+    ...['127.0.0.1', '127.1', '2130706433', '0x7f000001', '0x7f.1', '017700000001', '0177.0.0.1', '127.0.0.1.'],
+    ...['localhost', 'LOCALHOST', '%6c%6f%63alhost', '１２７.0.0.1', '0', '0.0.0.0'],
+    ...['[::1]', '[::]', '[::ffff:127.0.0.1]', '[0:0:0:0:0:ffff:7f00:1]', '[fe80::1]', '169.254.169.254', '10.0.0.1'],
+  ])('are not called as http://%s', async (host) => {
+    expect(await problem(guarded.get(`http://${host}:${port()}/`))).toMatchObject(refused)
+    expect(vendor.asked).toEqual([])
+  })
+
+  test('are not reached through a name, whatever it resolved to a moment ago', async () => {
+    // Whoever checks a name and then connects to it resolves it twice, and is given two answers.
+    const answers = ['127.0.0.1', '93.184.216.34']
+    const lookup: LookupFunction = (_host, _options, callback) =>
+      callback(null, [{ address: answers.pop() ?? '127.0.0.1', family: 4 }])
+    const rebound = client({ allowPrivateAddresses: false, lookup, isAllowed: (address) => address === '127.0.0.1' })
+    expect(await problem(rebound.get(`http://rebind.example:${port()}/`))).toMatchObject(refused)
+    expect(answers).toEqual(['127.0.0.1'])
+    expect(vendor.asked).toEqual([])
+  })
+
+  test('are not reached through a redirect', async () => {
+    const lookup: LookupFunction = (host, _options, callback) =>
+      callback(null, [{ address: host === 'public.example' ? '127.0.0.1' : '127.0.0.2', family: 4 }])
+    const isAllowed = (address: string) => address === '127.0.0.1'
+    const outside = client({ allowPrivateAddresses: false, lookup, isAllowed })
+    const start = `http://public.example:${port()}/`
+    for (const host of ['private.example', '127.0.0.2', '[::ffff:127.0.0.1]']) {
+      vendor.plays(({ path }) => (path === '/' ? to(`http://${host}:${port()}/secret`) : { body: 'secret' }))
+      expect(await problem(outside.get(start, { mostRedirects: 5 }))).toMatchObject(refused)
+    }
+    expect(vendor.asked.map(({ path }) => path)).toEqual(['/', '/', '/'])
+  })
+
+  test('are called where whoever runs the service said so, and only there', async () => {
+    expect((await guarded.get(vendor.url, { allowPrivateAddresses: true })).json).toEqual({ ok: true })
+    // The connection that is open now serves nobody else.
+    expect(await problem(guarded.get(vendor.url))).toMatchObject(refused)
+    expect(await problem(http.get(vendor.url, { allowPrivateAddresses: false }))).toMatchObject(refused)
+    expect(vendor.asked).toHaveLength(1)
+  })
+})

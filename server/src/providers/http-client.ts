@@ -1,0 +1,244 @@
+// The one client for calls to other services: bounded in time, size and redirects, kept away from private addresses, and
+// clear about what went wrong. What it reports never quotes what was sent.
+import { isIP, type LookupFunction } from 'node:net'
+import { Agent, buildConnector, request as send } from 'undici'
+import { DeliveryError, statusError, transportError } from './delivery-error.ts'
+import { AddressRefused, guardedLookup, isPublicAddress } from './public-address.ts'
+
+const connectTimeoutMs = 5_000
+const defaultTimeoutMs = 10_000
+const defaultMostBytes = 1024 * 1024
+/** Per host and set of permissions; what comes on top waits for one of them, within its own time. */
+const mostConnections = 64
+
+export const httpMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const
+export type HttpMethod = (typeof httpMethods)[number]
+
+/** What may be reached. Each set of permissions has connections of its own. */
+interface Permissions {
+  /** For addresses that whoever operates this service chose. */
+  allowPrivateAddresses?: boolean
+  acceptAnyCertificate?: boolean
+}
+
+export interface HttpRequest extends Permissions {
+  method?: HttpMethod
+  headers?: Record<string, string>
+  /** At most one of these three. */
+  json?: unknown
+  form?: Record<string, string> | URLSearchParams
+  body?: string | Uint8Array
+  /** For everything: connection, redirects and the last byte of the answer. */
+  timeoutMs?: number
+  mostBytes?: number
+  /** None are followed unless asked for. */
+  mostRedirects?: number
+}
+
+export interface HttpAnswer {
+  status: number
+  /** By lower-case name. */
+  headers: Record<string, string>
+  text: string
+  /** The body read as JSON, or else an error. */
+  readonly json: unknown
+}
+
+export interface HttpClientOptions {
+  clock: { now(): Date }
+  allowPrivateAddresses: boolean
+  /** In place of the system's resolver. */
+  lookup?: LookupFunction
+  /** Which addresses may be called where private ones may not; in place of `isPublicAddress`. */
+  isAllowed?: (address: string) => boolean
+}
+
+export class HttpClient {
+  readonly #options: HttpClientOptions
+  readonly #agents = new Map<string, Agent>()
+
+  constructor(options: HttpClientOptions) {
+    this.#options = options
+  }
+
+  /** Any status is an answer; no answer is a `DeliveryError`. */
+  async exchange(url: string, request: HttpRequest = {}): Promise<HttpAnswer> {
+    const { timeoutMs = defaultTimeoutMs, mostRedirects = 0 } = request
+    const signal = AbortSignal.timeout(timeoutMs)
+    let asked = { ...request, url: readUrl(url) }
+    for (let redirects = 0; ; redirects += 1) {
+      const answer = await this.#once(asked, signal)
+      const next = mostRedirects === 0 ? undefined : redirected(asked, answer)
+      if (next === undefined) return answer
+      if (redirects === mostRedirects) throw new DeliveryError('too_many_redirects', { host: asked.url.host })
+      asked = next
+    }
+  }
+
+  /** Any status but a success is a `DeliveryError` too. */
+  async ask(url: string, request: HttpRequest = {}): Promise<HttpAnswer> {
+    const answer = await this.exchange(url, request)
+    const { status, headers } = answer
+    if (status >= 200 && status < 300) return answer
+    throw statusError(new URL(url).host, { status, retryAfter: headers['retry-after'] }, this.#options.clock.now())
+  }
+
+  get = (url: string, request?: HttpRequest) => this.ask(url, { ...request, method: 'GET' })
+  post = (url: string, request?: HttpRequest) => this.ask(url, { ...request, method: 'POST' })
+
+  /** Ends idle connections, and what is still under way. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#agents.values()].map((agent) => agent.destroy()))
+    this.#agents.clear()
+  }
+
+  async #once(asked: HttpRequest & { url: URL }, signal: AbortSignal): Promise<HttpAnswer> {
+    const { host } = asked.url
+    try {
+      const reply = await send(asked.url, {
+        dispatcher: this.#agent(asked),
+        method: asked.method ?? 'GET',
+        headers: headersOf(asked),
+        body: bodyOf(asked),
+        signal,
+      })
+      const text = await readText(reply.body, asked.mostBytes ?? defaultMostBytes, host)
+      return answerOf(reply.statusCode, reply.headers, text, host)
+    } catch (error) {
+      if (error instanceof DeliveryError) throw error
+      if (error instanceof AddressRefused) throw new DeliveryError('address_refused', { host })
+      if (signal.aborted) throw new DeliveryError('timeout', { host })
+      // Only the code: the error itself may quote what was sent.
+      const { code, name } = error as NodeJS.ErrnoException
+      if (name === 'HTTPParserError') throw new DeliveryError('unreadable_answer', { host, reason: 'not HTTP' })
+      if (typeof code === 'string') throw transportError(host, code)
+      throw error
+    }
+  }
+
+  #agent({ allowPrivateAddresses, acceptAnyCertificate = false }: Permissions): Agent {
+    const { lookup, isAllowed = isPublicAddress, ...usual } = this.#options
+    const anyAddress = allowPrivateAddresses ?? usual.allowPrivateAddresses
+    const key = `${anyAddress} ${acceptAnyCertificate}`
+    const agent =
+      this.#agents.get(key) ?? makeAgent(anyAddress ? () => true : isAllowed, { acceptAnyCertificate, lookup })
+    this.#agents.set(key, agent)
+    return agent
+  }
+}
+
+function makeAgent(
+  isAllowed: (address: string) => boolean,
+  options: { acceptAnyCertificate: boolean; lookup: LookupFunction | undefined },
+): Agent {
+  const connect = buildConnector({
+    timeout: connectTimeoutMs,
+    rejectUnauthorized: !options.acceptAnyCertificate,
+    lookup: guardedLookup(isAllowed, options.lookup),
+  })
+  return new Agent({
+    connections: mostConnections,
+    connect(target, callback) {
+      const address = target.hostname.replace(/^\[|\]$/g, '')
+      // An address is not resolved, so nothing else would look at it.
+      if (isIP(address) !== 0 && !isAllowed(address)) callback(new AddressRefused(), null)
+      else connect(target, callback)
+    },
+  })
+}
+
+function readUrl(text: string, base?: URL): URL {
+  const url = URL.canParse(text, base?.href) ? new URL(text, base?.href) : undefined
+  if (!url || !/^https?:$/.test(url.protocol)) throw new DeliveryError('invalid_url', { host: base?.host })
+  return url
+}
+
+function headersOf({ url, headers = {}, json, form }: HttpRequest & { url: URL }): Record<string, string> {
+  const { username, password } = url
+  const user = [username, password].map((part) => decoded(part)).join(':')
+  return {
+    accept: 'application/json',
+    ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
+    ...(username || password ? { authorization: `Basic ${Buffer.from(user).toString('base64')}` } : {}),
+    ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+  }
+}
+
+/** A percent sign that begins no code stands for itself. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+function bodyOf({ json, form, body }: HttpRequest): string | Uint8Array | null {
+  if (json !== undefined) return JSON.stringify(json)
+  if (form !== undefined) return new URLSearchParams(form).toString()
+  return body ?? null
+}
+
+async function readText(body: AsyncIterable<Buffer>, mostBytes: number, host: string): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.length
+    if (bytes > mostBytes) throw new DeliveryError('answer_too_large', { host })
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function answerOf(
+  status: number,
+  headers: Record<string, string | string[] | undefined>,
+  text: string,
+  host: string,
+): HttpAnswer {
+  return {
+    status,
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')])),
+    text,
+    get json() {
+      try {
+        return JSON.parse(text) as unknown
+      } catch {
+        throw new DeliveryError('unreadable_answer', { host, reason: 'not JSON' })
+      }
+    },
+  }
+}
+
+const redirects = new Set([301, 302, 303, 307, 308])
+/** What says nothing about the caller, and may be told to anybody. */
+const impersonal = new Set(['accept', 'accept-language', 'content-type', 'user-agent'])
+
+function redirected(
+  asked: HttpRequest & { url: URL },
+  { status, headers: { location } }: HttpAnswer,
+): (HttpRequest & { url: URL }) | undefined {
+  if (!redirects.has(status) || !location) return undefined
+  const { method = 'GET', headers = {}, json, form, body, ...rest } = asked
+  const url = readUrl(location, asked.url)
+  const content = status === 307 || status === 308 ? { json, form, body } : {}
+  const isRead = method === 'GET' || method === 'HEAD'
+  const told = Object.entries(headers).filter(
+    ([name]) => isSameParty(asked.url, url) || impersonal.has(name.toLowerCase()),
+  )
+  return {
+    ...rest,
+    url,
+    headers: Object.fromEntries(told),
+    // Browsers made it so: all but 307 and 308 turn whatever was asked into a read.
+    method: isRead || status === 307 || status === 308 ? method : 'GET',
+    ...Object.fromEntries(Object.entries(content).filter(([, value]) => value !== undefined)),
+  }
+}
+
+/** The same origin, or its secure form. */
+function isSameParty(from: URL, to: URL): boolean {
+  const isUpgrade = from.protocol === 'http:' && to.protocol === 'https:' && from.port === '' && to.port === ''
+  return from.origin === to.origin || (isUpgrade && from.hostname === to.hostname)
+}
