@@ -1,0 +1,78 @@
+// Files made from the code, committed so that a review shows what a change does to them. `npm run generate` refreshes them.
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { settings } from '../src/config.ts'
+import { errorTable } from '../src/errors.ts'
+import { dumpSchema, tableColumns } from './schema-dump.ts'
+import { useServer } from './server.ts'
+
+const server = useServer()
+const place = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
+
+describe('the database', () => {
+  test('schema.sql shows what the migrations add up to', async () => {
+    await expect(await dumpSchema(server.database.pool)).toMatchFileSnapshot(place('server/src/db/schema.sql'))
+  })
+
+  test('tables.ts names exactly the columns there are', async () => {
+    expect(columnsInCode()).toEqual(await tableColumns(server.database.pool))
+  })
+})
+
+test('openapi.json describes every route', async () => {
+  const { body } = await server.api.get('/openapi.json')
+  await expect(`${JSON.stringify(body, undefined, 2)}\n`).toMatchFileSnapshot(place('server/openapi.json'))
+})
+
+test('docs/errors.md lists every error', async () => {
+  const rows = Object.entries(errorTable).map(
+    ([code, { status }]) => `| \`${code}\` | ${status} | ${sentenceOf(code)} |`,
+  )
+  const page = `# Errors
+
+Every refusal has the same shape: \`statusCode\`, \`timestamp\`, \`path\`, \`message\`, \`code\`, and what else is known under
+\`ctx\`; a 422 has \`errors\` by field, a 500 an \`errorId\` to look for in the log. Programs should go by \`code\`: sentences may
+be improved. Words in braces stand for what the request contained.
+
+| code | status | message |
+|---|---|---|
+${rows.join('\n')}
+`
+  await expect(page).toMatchFileSnapshot(place('docs/errors.md'))
+})
+
+test('docs/operating.md has a row for every setting, and for no other', () => {
+  const rows = readFileSync(place('docs/operating.md'), 'utf8').match(/^\| `[A-Z_]+` \|.*$/gm)
+  expect(rows).toEqual(settings.map(({ name, default: value, meaning }) => `| \`${name}\` | ${value} | ${meaning} |`))
+})
+
+/** The names in tables.ts, read from its text: types are gone when the program runs. */
+function columnsInCode(): Record<string, string[]> {
+  const text = readFileSync(place('server/src/db/tables.ts'), 'utf8')
+  const interfaces = new Map<string, Array<[name: string, type: string]>>()
+  for (const [, name = '', base = '', body = ''] of text.matchAll(
+    /interface (\w+)(?: extends (\w+))? \{\n(.*?)\n\}/gs,
+  )) {
+    const own = [...body.matchAll(/^ {2}(\w+)\??: (.*)$/gm)].map(
+      ([, member = '', type = '']) => [member, type] as const,
+    )
+    interfaces.set(name, [
+      ...(interfaces.get(base) ?? []),
+      ...own.map(([member, type]): [string, string] => [member, type]),
+    ])
+  }
+  const members = (name: string) => (interfaces.get(name) ?? []).map(([member]) => member).sort()
+  return Object.fromEntries((interfaces.get('Tables') ?? []).map(([table, type]) => [table, members(type)]))
+}
+
+/** The message with the names of its parameters in braces. */
+function sentenceOf(code: string): string {
+  const message = errorTable[code as keyof typeof errorTable].message as (params: unknown) => string
+  // Each parameter is a list of itself: it reads the same in a sentence and joined.
+  const stand = (name: string) => [`{${name}}`]
+  const params = code === 'field_validation' ? fieldProblems : new Proxy({}, { get: (_, name) => stand(String(name)) })
+  return String(message(params)).replaceAll('|', '\\|').replaceAll('\n', ' ')
+}
+
+const fieldProblems = { command: '{command}', fields: { '{field}': ['{problem}'] } }
