@@ -1,0 +1,90 @@
+// One check of one value against a JSON Schema: what is found wrong, and how much work is left.
+
+const mostWork = 2_000_000
+const mostProblems = 50
+/** Schemas applied inside one another; far from where the call stack ends. */
+const deepest = 500
+
+/** Why a schema cannot be used, in a sentence for its author. */
+export class SchemaError extends Error {}
+/** Why a value cannot be checked with a schema that is as such in order: together they take too long. */
+export class SchemaCostError extends Error {}
+
+/** One rule that a value breaks. Words and paths are those Ajv users know. */
+export interface Problem {
+  /** Where in the value. */
+  path: (string | number)[]
+  keyword: string
+  message: string
+  /** What is there. */
+  value: unknown
+  /** Which rule, as in `#/properties/total/type`. */
+  schemaPath: string
+  /** The property that is missing or not allowed. */
+  property?: string
+}
+
+/** Where in a value a check looks, from the inside out; undefined is the value itself. */
+export type Place = { key: string | number; outer: Place } | undefined
+
+export type Check = (value: unknown, at: Place, run: Run) => void
+
+export class Run {
+  readonly problems: Problem[] = []
+  /** All of them, also those not listed. */
+  #failures = 0
+  /** Above 0 inside `anyOf`, `not` and the like: what is only tried writes no defaults. */
+  #trials = 0
+  #work = mostWork
+  #depth = 0
+
+  get isTrial() {
+    return this.#trials > 0
+  }
+
+  spend(units: number): void {
+    this.#work -= units
+    if (!(this.#work >= 0)) throw new SchemaCostError('it takes too long to check')
+  }
+
+  enter(): void {
+    this.spend(1)
+    this.#depth += 1
+    if (this.#depth > deepest) throw new SchemaCostError('it goes on inside itself without end')
+  }
+
+  leave(): void {
+    this.#depth -= 1
+  }
+
+  report(at: Place, value: unknown, keyword: string, schemaPath: string, message: string, property?: string): void {
+    this.#failures += 1
+    if (this.problems.length >= mostProblems) return
+    const path: (string | number)[] = []
+    for (let place = at; place; place = place.outer) path.unshift(place.key)
+    this.problems.push({ path, keyword, message, value, schemaPath, ...(property === undefined ? {} : { property }) })
+  }
+
+  /** Whether `check` finds nothing wrong. What it finds stays listed until `forget`. */
+  passes(check: Check, value: unknown, at: Place): boolean {
+    const before = this.#failures
+    this.#trials += 1
+    check(value, at, this)
+    this.#trials -= 1
+    return this.#failures === before
+  }
+
+  /** A moment to go back to. */
+  mark(): { failures: number; listed: number } {
+    return { failures: this.#failures, listed: this.problems.length }
+  }
+
+  forget({ failures, listed }: { failures: number; listed: number }): void {
+    this.#failures = failures
+    this.problems.length = listed
+  }
+}
+
+/** A path as it stands in a URL behind the `#`. */
+export const fragmentOf = (path: readonly (string | number)[]) =>
+  path.map((part) => `/${encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('')
