@@ -20,6 +20,7 @@ export const errorTable = {
     status: 400,
     message: (p: { reason: string }) => `The request contains text that cannot be stored: ${p.reason}`,
   },
+  unstorable: { status: 400, message: says('The request contains a value that is too long or too large to be stored') },
   malformed_encoding: {
     status: 400,
     message: says(

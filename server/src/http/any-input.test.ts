@@ -11,21 +11,22 @@ const runs = Number(process.env.FUZZ_RUNS ?? 8)
 test('the answer is never a fault of ours, and errors have their shape', async () => {
   const operations = await operationsOf(server.api)
   expect(operations.length).toBeGreaterThan(50)
+  let api = await seeded()
   for (const operation of operations) {
-    let api = await seeded()
     await fc.assert(
       fc.asyncProperty(requestFor(operation), async ({ method, url, body }) => {
         const answer = await api.send(method, url, body === undefined ? undefined : JSON.stringify(body))
-        const note = `${method} ${url} ${JSON.stringify(body)} → ${answer.status} ${answer.text}`
-        expect(answer.status, `${note} ${server.logged.at(-1)?.err?.stack}`).toBeLessThan(500)
+        const note = `${method} ${url} ${JSON.stringify(body)}`
+        if (answer.status >= 500) throw new Error(`${note} → ${answer.text} ${server.logged.at(-1)?.err?.stack}`)
         if (answer.status >= 400) expectErrorShape(answer, server.clock.now(), note)
         // What the database had to refuse, our own checks should have.
-        if (answer.body?.code === 'invalid_text') expect(answer.body.message, note).toMatch(/NUL characters/)
+        expect([note, answer.body?.code]).not.toEqual([note, 'unstorable'])
         // The request may have replaced the key it came with.
         if (answer.status === 401 || url.includes('api-keys')) api = await seeded()
       }),
       { numRuns: runs },
     )
+    if (operation.method === 'DELETE') api = await seeded()
   }
   expect(server.logged.filter((line) => line.level >= 50)).toEqual([])
 }, 600_000)
@@ -57,7 +58,7 @@ async function seeded(): Promise<Api> {
     ['/v2/topics', { key: 'ada' }],
     ['/v2/topics/ada/subscriptions', { subscriptions: [{ identifier: 'ada', subscriberId: 'ada' }] }],
   ] as const)
-    expect((await api.post(path, body)).status, path).toBeLessThan(300)
+    expect(await api.post(path, body)).toMatchObject({ status: expect.toBeOneOf([200, 201]) })
   return api
 }
 

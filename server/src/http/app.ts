@@ -91,6 +91,8 @@ const answerWith = (clock: Clock) => (error: Error, request: FastifyRequest, rep
   const path = request.url.split('?', 1)[0]
   if (errorId) request.log.error({ err: error, errorId, path }, 'request failed unexpectedly')
   else if (failure.status >= 500) request.log.warn({ err: error, path }, 'request could not be served')
+  else if (failure.code === 'unstorable')
+    request.log.warn({ err: error, path }, 'our checks let pass what cannot be stored')
   void reply
     .code(failure.status)
     .headers(failure.headers)
@@ -130,8 +132,10 @@ const isBare = ({ code }: RequestError) =>
 
 function asRequestError(error: Error, request: FastifyRequest): RequestError {
   if (error instanceof RequestError) return error
+  // The caller hung up before all of its body had come. It fails with ECONNRESET, like a database that is away.
+  if (!request.raw.complete && request.raw.destroyed) return fail('malformed_request', undefined, { cause: error })
   if (isOutage(error)) return fail('unavailable', undefined, { cause: error, headers: { 'Retry-After': '1' } })
-  if (isUnstorable(error)) return fail('invalid_text', { reason: error.message }, { cause: error })
+  if (isUnstorable(error)) return fail('unstorable', undefined, { cause: error })
   const { code, statusCode } = error as FastifyError
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return fail('body_too_large')
   if (code === 'FST_ERR_BAD_URL') return fail('malformed_encoding')

@@ -42,13 +42,14 @@ describe('a request without a valid key', () => {
       ctx: { error: 'Unauthorized', statusCode: 401 },
     })
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
-    for (const name of later) expect(answer.headers.get(name), name).toBeNull()
+    expect(later.filter((name) => answer.headers.has(name))).toEqual([])
   })
 
   test('a valid key counts only as it was issued, with nothing around it', async () => {
     const { key } = server.api
     for (const spoilt of [`${key} `.padEnd(40, 'x'), ` ${key}`, key.toUpperCase(), key.slice(0, -1), `${key}0`])
-      expect(await withAuthorization(`ApiKey ${spoilt}`), spoilt).toMatchObject({
+      expect({ spoilt, ...(await withAuthorization(`ApiKey ${spoilt}`)) }).toMatchObject({
+        spoilt,
         status: 401,
         body: { message: 'API Key not found' },
       })
@@ -67,7 +68,7 @@ describe('a request without a valid key', () => {
         body,
       })
     for (const body of ['{"subscriberId":"intruder"}', '{"broken', 'x'.repeat(200_000)])
-      expect((await send(body)).status, body.slice(0, 20)).toBe(401)
+      expect((await send(body)).status).toBe(401)
     const { db } = server.database
     expect(await db.selectFrom('subscribers').select('id').execute()).toEqual([])
     expect(await db.selectFrom('idempotency_keys').select('holder').execute()).toEqual([])

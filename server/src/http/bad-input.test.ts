@@ -76,7 +76,7 @@ describe('a body that is no sound JSON is refused by every operation', () => {
       for (const operation of withBody()) {
         const answer = await server.api.send(operation.method, filled(operation), body, json)
         const note = `${operation.method} ${operation.path}`
-        expect(answer.body, note).toMatchObject({ statusCode: 400, code })
+        expect([note, answer.status, answer.body.code]).toEqual([note, 400, code])
         expectErrorShape(answer, note)
       }
     })
@@ -90,10 +90,10 @@ describe('a body that is no sound JSON is refused by every operation', () => {
         for (const operation of withBody()) {
           const answer = await server.api.send(operation.method, filled(operation), body, json)
           const note = `${operation.method} ${operation.path}`
-          expect(answer.status, note).toBe(422)
+          expect([note, answer.status]).toEqual([note, 422])
           expectErrorShape(answer, note)
           if (operation.body?.type === 'object')
-            expect(answer.body.errors, note).toMatchObject({ general: { messages: ['body must be an object'] } })
+            expect([note, answer.body.errors.general?.messages]).toEqual([note, ['body must be an object']])
         }
       })
     },
@@ -112,7 +112,7 @@ describe('the kind and size of a body', () => {
         headers: { ...json, authorization: `ApiKey ${server.api.key}` },
         body: new Blob([body]).stream(),
         duplex: 'half',
-      } as RequestInit)
+      })
       expect(inPieces.status).toBe(413)
       expect(await inPieces.json()).toMatchObject({ message: 'Payload Too Large' })
     })
@@ -159,9 +159,7 @@ describe('the kind and size of a body', () => {
   test('the type may say more about itself', async () => {
     const api = await server.freshApi()
     for (const type of ['application/json; charset=utf-8', 'application/json;charset=UTF-8', 'Application/JSON'])
-      expect((await api.post('/v2/subscribers', '{"subscriberId":"a"}', { 'content-type': type })).status, type).toBe(
-        201,
-      )
+      expect((await api.post('/v2/subscribers', '{"subscriberId":"a"}', { 'content-type': type })).status).toBe(201)
   })
 
   test('no body is one that lacks what is required', async () => {
@@ -194,7 +192,7 @@ describe('the kind and size of a body', () => {
     ]
     for (const [body, status] of bad) {
       const refused = await api.post('/v2/subscribers', body, form)
-      expect(refused.status, body).toBe(status)
+      expect([body, refused.status]).toEqual([body, status])
       expectErrorShape(refused, body)
     }
     expect((await api.get('/v2/subscribers')).body.totalCount).toBe(1)
@@ -261,11 +259,12 @@ describe('the URL', () => {
   test('text is decoded once', async () => {
     const api = await server.freshApi()
     for (const subscriberId of ['100%', '%2500', '%00', 'a/b', 'a b', 'a+b', '?', '#', '..;', 'ü'])
-      expect((await api.post('/v2/subscribers', { subscriberId })).status, subscriberId).toBe(201)
+      expect((await api.post('/v2/subscribers', { subscriberId })).body.subscriberId).toBe(subscriberId)
     for (const subscriberId of ['100%', '%2500', '%00', 'a/b', 'a b', 'a+b', '?', '#', '..;', 'ü']) {
       const encoded = encodeURIComponent(subscriberId)
-      expect((await api.get(`/v2/subscribers/${encoded}`)).body.subscriberId, encoded).toBe(subscriberId)
-      expect((await api.get(`/v2/subscribers?subscriberId=${encoded}`)).body.totalCount, encoded).toBe(1)
+      expect((await api.get(`/v2/subscribers/${encoded}`)).body.subscriberId).toBe(subscriberId)
+      const { data } = (await api.get(`/v2/subscribers?subscriberId=${encoded}`)).body
+      expect(data).toEqual([expect.objectContaining({ subscriberId })])
     }
   })
 
@@ -293,7 +292,7 @@ describe('the URL', () => {
     ['after=a&after=b', 'after must be a string'],
   ])('the query %s is refused', async (query, message) => {
     const answer = await server.api.get(`/v2/subscribers?${query}`)
-    expect(answer.status, answer.text).toBe(422)
+    expect(answer).toMatchObject({ status: 422, body: { path: `/v2/subscribers?${query}` } })
     expectErrorShape(answer, query)
     expect(Object.values<any>(answer.body.errors)[0].messages).toContain(message)
   })

@@ -225,6 +225,26 @@ describe('on the wire', () => {
     expect(JSON.parse(body)).toMatchObject({ statusCode: status, code, path: '', timestamp: expect.any(String) })
     expect((await server.api.get('/health/live')).status).toBe(200)
   })
+
+  test('a caller that hangs up in the middle of its body is no outage', async () => {
+    const began: string[] = []
+    const ended: number[] = []
+    const { api, stop } = await serveWith(server, (app) => {
+      app.addHook('preParsing', async (request) => void began.push(request.url))
+      app.addHook('onSend', async (_request, reply) => void ended.push(reply.statusCode))
+      app.post('/v1/test/upload', async () => ({}))
+    })
+    const { port, hostname } = new URL(api.url)
+    const socket = connect(Number(port), hostname)
+    socket.write(
+      `POST /v1/test/upload HTTP/1.1\r\nHost: x\r\nAuthorization: ApiKey ${api.key}\r\n` +
+        'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"name":',
+    )
+    await expect.poll(() => began).toEqual(['/v1/test/upload'])
+    socket.destroy()
+    await expect.poll(() => ended).toEqual([400])
+    await stop()
+  })
 })
 
 /** What the server sends back until it closes the connection. */
@@ -233,8 +253,8 @@ async function exchange(sent: string): Promise<string> {
   const socket = connect(Number(port), hostname)
   let received = ''
   await new Promise<void>((resolve, reject) => {
-    socket.on('data', (bytes) => {
-      received += bytes
+    socket.setEncoding('utf8').on('data', (text: string) => {
+      received += text
     })
     socket.on('error', reject)
     socket.on('close', () => resolve())

@@ -3,6 +3,7 @@ import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { fail, type RequestError } from '../errors.ts'
+import { supportedLocale } from './locales.ts'
 import type { PerField, Texts } from './schema.ts'
 
 const mostMessages = 50
@@ -11,27 +12,24 @@ const mostErrors = 1_000
 const mostValues = 10_000
 
 const ajvOptions = {
-  useDefaults: true,
-  removeAdditional: true,
   verbose: true,
   allowUnionTypes: true,
   keywords: ['texts', 'perField', 'zeroIsAbsent', 'example'],
 }
-const bodies = checks({ useDefaults: false })
-const texts = checks({})
+const bodies = checks({})
+const texts = checks({ useDefaults: true })
 
 interface Checks {
-  /** Stops at the first problem, so that a request is refused as cheaply as it is accepted. */
+  /** Stops at the first problem, so that a request is refused as cheaply as it is accepted. Drops members not asked for. */
   first: Ajv
-  /** Finds all problems, to word the refusal. */
+  /** Finds all problems, to word the refusal. Drops nothing: what one branch of a union does not know, another may. */
   all: Ajv
 }
 
 function checks(options: Options): Checks {
-  return {
-    first: withFormats(new Ajv({ ...ajvOptions, ...options })),
-    all: withFormats(new Ajv({ ...ajvOptions, ...options, allErrors: true })),
-  }
+  const all = new Ajv({ ...ajvOptions, allErrors: true })
+  all.removeKeyword('additionalProperties').addKeyword('additionalProperties')
+  return { first: withFormats(new Ajv({ ...ajvOptions, ...options, removeAdditional: true })), all: withFormats(all) }
 }
 
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
@@ -244,6 +242,7 @@ function withFormats(ajv: Ajv): Ajv {
   const email = /^[^\s@"(),:;<>[\\\]]+@[^\s@.]+(\.[^\s@.]+)+$/
   ajv.addFormat('email', (value: string) => value.length <= 320 && email.test(value))
   ajv.addFormat('locale', isLocale)
+  ajv.addFormat('supported-locale', (value: string) => supportedLocale(value) !== undefined)
   ajv.addFormat('timezone', isTimeZone)
   ajv.addFormat('hex-color', /^#?([0-9a-f]{3}|[0-9a-f]{4}|[0-9a-f]{6}|[0-9a-f]{8})$/i)
   const isoDate = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/
