@@ -52,3 +52,9 @@ export class Secrets {
 }
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/** `t=<ms>,v1=<hex>`: when it was signed, and an HMAC-SHA-256 over `<ms>.<text>`, so that old requests cannot be repeated. */
+export function timedSignature(key: string, text: string, now: Date): string {
+  const ms = now.getTime()
+  return `t=${ms},v1=${createHmac('sha256', key).update(`${ms}.${text}`).digest('hex')}`
+}

@@ -1,5 +1,6 @@
 import type { AddressInfo, LookupFunction } from 'node:net'
 import { createServer } from 'node:net'
+import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { useVendor } from '../../test/vendor.ts'
 import { DeliveryError } from './delivery-error.ts'
@@ -139,6 +140,18 @@ describe('no answer', () => {
     expect(await problem(http.get(`http://127.0.0.1:${port}`))).toMatchObject({ code: 'unreadable_answer' })
     expect(await problem(http.get(`https://127.0.0.1:${port}`))).toMatchObject({ code: 'certificate_refused' })
     server.close()
+  })
+
+  test('nobody vouches for the certificate', async () => {
+    // Brings such a certificate with it, and speaks no HTTP.
+    const mail = new SMTPServer({ secure: true })
+    mail.on('error', () => undefined)
+    await new Promise<void>((resolve) => mail.listen(0, '127.0.0.1', resolve))
+    const url = `https://127.0.0.1:${(mail.server.address() as AddressInfo).port}`
+    expect(await problem(http.get(url))).toMatchObject({ code: 'certificate_refused', retry: 'later' })
+    expect(await problem(http.get(url, { acceptAnyCertificate: true }))).toMatchObject({ code: 'unreadable_answer' })
+    expect(await problem(http.get(url))).toMatchObject({ code: 'certificate_refused' })
+    await new Promise<void>((resolve) => mail.close(resolve))
   })
 
   test('the answer is larger than allowed', async () => {

@@ -1,0 +1,68 @@
+// What can be kept in the database and read back as it was: JSON that is not too deep, without text PostgreSQL cannot hold.
+import { parse as parseJson } from 'secure-json-parse'
+
+const deepest = 100
+
+/** `json`: it is no JSON that we accept; `text`: it holds something that cannot be stored. */
+export class Unstorable extends Error {
+  readonly kind: 'json' | 'text'
+
+  constructor(kind: 'json' | 'text', reason: string, cause?: unknown) {
+    super(reason, { cause })
+    this.kind = kind
+  }
+}
+
+export function parseStorable(text: string): unknown {
+  if (nesting(text) > deepest) throw new Unstorable('json', `it is nested deeper than ${deepest} levels`)
+  const value = parse(text)
+  if (mayHoldUnstorable.test(text)) refuseUnstorable(value)
+  return value
+}
+
+function parse(text: string): unknown {
+  try {
+    // Refuses `__proto__` and `constructor.prototype` keys.
+    return parseJson(text)
+  } catch (cause) {
+    throw new Unstorable('json', (cause as Error).message, cause)
+  }
+}
+
+function nesting(text: string): number {
+  let depth = 0
+  let most = 0
+  let inString = false
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i)
+    if (inString) {
+      if (code === 92) i += 1
+      else if (code === 34) inString = false
+    } else if (code === 34) inString = true
+    else if (code === 123 || code === 91) {
+      depth += 1
+      most = Math.max(most, depth)
+    } else if (code === 125 || code === 93) depth -= 1
+  }
+  return most
+}
+
+// Escapes of NUL and of surrogates, and numbers that may overflow: without a long exponent it takes 300 digits.
+const mayHoldUnstorable = /\\u0000|\\u[dD][89a-fA-F]|[eE]\+?\d\d|\d{300}/
+
+function refuseUnstorable(value: unknown): void {
+  if (typeof value === 'string') refuseUnstorableText(value)
+  else if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw new Unstorable('text', 'a number is too large')
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, member] of Object.entries(value)) {
+      refuseUnstorableText(key)
+      refuseUnstorable(member)
+    }
+  }
+}
+
+export function refuseUnstorableText(text: string): void {
+  if (text.includes('\0')) throw new Unstorable('text', 'NUL characters are not allowed')
+  if (!text.isWellFormed()) throw new Unstorable('text', 'half of a surrogate pair stands alone')
+}
