@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 const file = 'package-lock.json'
 const isCheck = process.argv.includes('--check')
 const lock = JSON.parse(readFileSync(file, 'utf8'))
-/** @type {Record<string, { version?: string, resolved?: string, link?: boolean, dev?: boolean, optionalDependencies?: Record<string, string> }>} */
+/** @type {Record<string, { version?: string, resolved?: string, link?: boolean, dev?: boolean, optional?: boolean, optionalDependencies?: Record<string, string> }>} */
 const packages = lock.packages
 
 /** @type {Record<string, string>} */

@@ -28,10 +28,12 @@ function refuseOldNode() {
 function installIfNeeded(/** @type {{ withTools: boolean }} */ { withTools }) {
   if (isInstalled(withTools)) return
   say('Installing dependencies, once…')
-  // Named by npm when it runs us; tools that NODE_ENV=production would leave out are needed to build.
+  // Named by npm when it runs us.
   const { npm_execpath: npm = '' } = process.env
   const command = npm.endsWith('npm-cli.js') ? [process.execPath, npm] : ['npm']
-  runOrStop([...command, 'ci', '--include=dev', '--no-audit', '--no-fund'], 'The dependencies could not be installed.')
+  // NODE_ENV=production would leave out the tools that are needed to build.
+  const options = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=warn']
+  runOrStop([...command, 'ci', ...options], 'The dependencies could not be installed.')
 }
 
 /** Compares the lockfile with npm's own record of what is in node_modules. */
@@ -66,8 +68,7 @@ function fingerprint() {
   const hash = createHash('sha256')
   for (const file of [...sources.sort(), 'server/tsconfig.json', 'tsconfig.base.json', 'package-lock.json'])
     hash
-      .update(file)
-      .update('\0')
+      .update(`${file}\0`)
       .update(readFileSync(inRoot(file)))
       .update('\0')
   return hash.digest('hex')
