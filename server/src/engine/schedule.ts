@@ -1,0 +1,124 @@
+// The subscriber's weekly schedule: whether messages may be delivered at a moment, and when they may be next.
+import { Temporal } from 'temporal-polyfill'
+
+export const dayNames = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const
+export type Day = (typeof dayNames)[number]
+
+export interface Schedule {
+  isEnabled: boolean
+  weeklySchedule?: { [day in Day]?: DaySchedule }
+}
+
+export interface DaySchedule {
+  isEnabled: boolean
+  hours?: TimeRange[]
+}
+
+/** Both of the form `09:00 AM`. An end before the start is on the day after. */
+export interface TimeRange {
+  start: string
+  end: string
+}
+
+export const timePattern = '^(0?[1-9]|1[0-2]):[0-5][0-9]\\s?([aA]|[pP])[mM]$'
+/** Two weeks hold every opening there is, even if a clock change swallows the first. */
+const daysAhead = 15
+
+/**
+ * By the clock on the subscriber's wall, to the minute, bounds included. No schedule, or one that is switched off or has
+ * no days at all, is always open.
+ */
+export function isOpen(schedule: Schedule | null | undefined, now: Date, timezone: string | null | undefined): boolean {
+  const week = weekOf(schedule)
+  return week === undefined || isOpenAt(week, zoned(now, timezone))
+}
+
+/** The first moment from `now` on at which the schedule is open; undefined when it never is. */
+export function nextOpening(
+  schedule: Schedule | null | undefined,
+  now: Date,
+  timezone: string | null | undefined,
+): Date | undefined {
+  const week = weekOf(schedule)
+  const from = zoned(now, timezone)
+  if (week === undefined || isOpenAt(week, from)) return now
+  const openings = openingsAfter(week, from).filter(
+    (moment) => moment > now.getTime() && isOpenAt(week, at(moment, from)),
+  )
+  return openings.length === 0 ? undefined : new Date(Math.min(...openings))
+}
+
+type Week = NonNullable<Schedule['weeklySchedule']>
+
+const weekOf = (schedule: Schedule | null | undefined): Week | undefined =>
+  schedule?.isEnabled ? schedule.weeklySchedule : undefined
+
+function isOpenAt(week: Week, local: Temporal.ZonedDateTime): boolean {
+  const minute = local.hour * 60 + local.minute
+  const today = local.dayOfWeek - 1
+  return (
+    rangesOn(week, today).some(({ start, end }) => start <= minute && (minute <= end || end < start)) ||
+    rangesOn(week, today - 1).some(({ start, end }) => end < start && minute <= end)
+  )
+}
+
+/**
+ * Every moment at which a range starts or the clock is changed. A range that the clock jumps into, or back into, opens
+ * with the jump; one that it jumps over does not open that day.
+ */
+function openingsAfter(week: Week, from: Temporal.ZonedDateTime): number[] {
+  const moments: number[] = []
+  for (let ahead = 0; ahead < daysAhead; ahead += 1) {
+    const date = from.toPlainDate().add({ days: ahead })
+    for (const { start } of rangesOn(week, date.dayOfWeek - 1)) {
+      const wall = date.toPlainDateTime({ hour: Math.floor(start / 60), minute: start % 60 })
+      for (const disambiguation of ['earlier', 'later'] as const)
+        moments.push(wall.toZonedDateTime(from.timeZoneId, { disambiguation }).epochMilliseconds)
+    }
+  }
+  const end = from.add({ days: daysAhead }).epochMilliseconds
+  for (
+    let jump = from.getTimeZoneTransition('next');
+    jump && jump.epochMilliseconds < end;
+    jump = jump.getTimeZoneTransition('next')
+  )
+    moments.push(jump.epochMilliseconds)
+  return moments
+}
+
+interface Minutes {
+  start: number
+  end: number
+}
+
+/** In minutes of the day. What cannot be read is left out: it was refused when it was sent. */
+function rangesOn(week: Week, day: number): Minutes[] {
+  const { isEnabled = false, hours = [] } = week[dayNames[(day + 7) % 7] ?? 'monday'] ?? {}
+  return isEnabled ? hours.flatMap(({ start, end }) => minutesOf(minuteOf(start), minuteOf(end))) : []
+}
+
+const minutesOf = (start: number | undefined, end: number | undefined): Minutes[] =>
+  start === undefined || end === undefined ? [] : [{ start, end }]
+
+const time = new RegExp(timePattern)
+
+function minuteOf(text: string): number | undefined {
+  if (!time.test(text)) return undefined
+  const [hour = '', minute = ''] = text.split(':')
+  const isAfternoon = /pm$/i.test(text)
+  return ((Number(hour) % 12) + (isAfternoon ? 12 : 0)) * 60 + Number(minute.slice(0, 2))
+}
+
+const at = (moment: number, like: Temporal.ZonedDateTime) =>
+  Temporal.Instant.fromEpochMilliseconds(moment).toZonedDateTimeISO(like.timeZoneId)
+
+/** In UTC where the subscriber has no time zone, or none that this machine knows. */
+function zoned(now: Date, timezone: string | null | undefined): Temporal.ZonedDateTime {
+  const instant = Temporal.Instant.fromEpochMilliseconds(now.getTime())
+  if (!timezone) return instant.toZonedDateTimeISO('UTC')
+  try {
+    return instant.toZonedDateTimeISO(timezone)
+  } catch {
+    return instant.toZonedDateTimeISO('UTC')
+  }
+}
