@@ -6,6 +6,8 @@ const pair = objectSchema({ key: { type: 'string', minLength: 1 }, value: { type
   'value',
 ])
 export const defaultTimeoutMs = 5_000
+export const shortestTimeoutMs = 100
+export const longestTimeoutMs = 30_000
 
 export const httpRequest: StepKind = {
   type: 'http_request',
@@ -24,7 +26,7 @@ export const httpRequest: StepKind = {
       responseBodySchema: openObject,
       enforceSchemaValidation: { type: 'boolean', default: false },
       continueOnFailure: { type: 'boolean', default: false },
-      timeout: { type: 'number', minimum: 100, maximum: 30_000, default: defaultTimeoutMs },
+      timeout: { type: 'number', minimum: shortestTimeoutMs, maximum: longestTimeoutMs, default: defaultTimeoutMs },
     },
     ['method', 'url'],
   ),
@@ -43,6 +45,8 @@ export const httpRequest: StepKind = {
     },
   },
   normalise: withoutNulls,
+  literals: ['responseBodySchema'],
+  urlText: 'Invalid URL. Must be a full URL starting with http:// or https://, or start with a {{variable}}',
   resultSchema({ responseBodySchema }) {
     const declared = responseBodySchema as Record<string, unknown> | null | undefined
     return declared && Object.keys(declared).length > 0 ? declared : openObject
