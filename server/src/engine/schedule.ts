@@ -30,7 +30,7 @@ const daysAhead = 15
  */
 export function isOpen(schedule: Schedule | null | undefined, now: Date, timezone: string | null | undefined): boolean {
   const week = weekOf(schedule)
-  return week === undefined || isOpenAt(week, zoned(now, timezone))
+  return week === undefined || isOpenAt(week, now.getTime(), timezone ?? 'UTC')
 }
 
 /** The first moment from `now` on at which the schedule is open; undefined when it never is. */
@@ -39,11 +39,11 @@ export function nextOpening(
   now: Date,
   timezone: string | null | undefined,
 ): Date | undefined {
-  const week = weekOf(schedule)
-  const from = zoned(now, timezone)
-  if (week === undefined || isOpenAt(week, from)) return now
+  if (isOpen(schedule, now, timezone)) return now
+  const week = weekOf(schedule) ?? {}
+  const from = zoned(now.getTime(), timezone ?? 'UTC')
   const openings = openingsAfter(week, from).filter(
-    (moment) => moment > now.getTime() && isOpenAt(week, at(moment, from)),
+    (moment) => moment > now.getTime() && isOpenAt(week, moment, from.timeZoneId),
   )
   return openings.length === 0 ? undefined : new Date(Math.min(...openings))
 }
@@ -53,9 +53,10 @@ type Week = NonNullable<Schedule['weeklySchedule']>
 const weekOf = (schedule: Schedule | null | undefined): Week | undefined =>
   schedule?.isEnabled ? schedule.weeklySchedule : undefined
 
-function isOpenAt(week: Week, local: Temporal.ZonedDateTime): boolean {
-  const minute = local.hour * 60 + local.minute
-  const today = local.dayOfWeek - 1
+function isOpenAt(week: Week, moment: number, timezone: string): boolean {
+  const wall = new Date(moment + offsetMs(moment, timezone))
+  const minute = wall.getUTCHours() * 60 + wall.getUTCMinutes()
+  const today = wall.getUTCDay() + 6
   return (
     rangesOn(week, today).some(({ start, end }) => start <= minute && (minute <= end || end < start)) ||
     rangesOn(week, today - 1).some(({ start, end }) => end < start && minute <= end)
@@ -77,11 +78,8 @@ function openingsAfter(week: Week, from: Temporal.ZonedDateTime): number[] {
     }
   }
   const end = from.add({ days: daysAhead }).epochMilliseconds
-  for (
-    let jump = from.getTimeZoneTransition('next');
-    jump && jump.epochMilliseconds < end;
-    jump = jump.getTimeZoneTransition('next')
-  )
+  let jump = from.getTimeZoneTransition('next')
+  for (; jump && jump.epochMilliseconds < end; jump = jump.getTimeZoneTransition('next'))
     moments.push(jump.epochMilliseconds)
   return moments
 }
@@ -91,9 +89,9 @@ interface Minutes {
   end: number
 }
 
-/** In minutes of the day. What cannot be read is left out: it was refused when it was sent. */
+/** Of a day counted from a Monday, in minutes. What cannot be read is left out: it was refused when it was sent. */
 function rangesOn(week: Week, day: number): Minutes[] {
-  const { isEnabled = false, hours = [] } = week[dayNames[(day + 7) % 7] ?? 'monday'] ?? {}
+  const { isEnabled = false, hours = [] } = week[dayNames[day % 7] ?? 'monday'] ?? {}
   return isEnabled ? hours.flatMap(({ start, end }) => minutesOf(minuteOf(start), minuteOf(end))) : []
 }
 
@@ -109,13 +107,26 @@ function minuteOf(text: string): number | undefined {
   return ((Number(hour) % 12) + (isAfternoon ? 12 : 0)) * 60 + Number(minute.slice(0, 2))
 }
 
-const at = (moment: number, like: Temporal.ZonedDateTime) =>
-  Temporal.Instant.fromEpochMilliseconds(moment).toZonedDateTimeISO(like.timeZoneId)
+const quarterHourMs = 15 * 60_000
+const mostZones = 1_000
+/** Clocks change on a quarter of an hour. Within one, all recipients of a time zone share the answer: 20 µs become one. */
+const offsets = new Map<string, { quarter: number; ms: number }>()
 
-/** In UTC where the subscriber has no time zone, or none that this machine knows. */
-function zoned(now: Date, timezone: string | null | undefined): Temporal.ZonedDateTime {
-  const instant = Temporal.Instant.fromEpochMilliseconds(now.getTime())
-  if (!timezone) return instant.toZonedDateTimeISO('UTC')
+/** How far the zone's clock is ahead of UTC. */
+function offsetMs(moment: number, timezone: string): number {
+  if (timezone === 'UTC') return 0
+  const quarter = Math.floor(moment / quarterHourMs)
+  const known = offsets.get(timezone)
+  if (known?.quarter === quarter) return known.ms
+  const ms = zoned(moment, timezone).offsetNanoseconds / 1_000_000
+  if (offsets.size >= mostZones) offsets.clear()
+  offsets.set(timezone, { quarter, ms })
+  return ms
+}
+
+/** In UTC where this machine does not know the time zone. */
+function zoned(moment: number, timezone: string): Temporal.ZonedDateTime {
+  const instant = Temporal.Instant.fromEpochMilliseconds(moment)
   try {
     return instant.toZonedDateTimeISO(timezone)
   } catch {
