@@ -1,7 +1,7 @@
 // The description of the API, made from the route schemas: /openapi.json for programs, /docs for people.
+import { createReadStream } from 'node:fs'
 import { STATUS_CODES } from 'node:http'
 import swagger from '@fastify/swagger'
-import scalar from '@scalar/fastify-api-reference'
 import type { App } from './resource.ts'
 
 export async function registerDocs(app: App): Promise<void> {
@@ -34,24 +34,37 @@ export async function registerDocs(app: App): Promise<void> {
       url,
     }),
   })
-  app.get('/openapi.json', { config: { public: true }, schema: { hide: true } }, async () => app.swagger())
-
-  app.addHook('onRoute', (route) => {
-    if (route.url.startsWith('/docs')) route.config = { ...route.config, public: true }
-  })
-  await app.register(scalar, {
-    routePrefix: '/docs',
-    configuration: { pageTitle: 'Belfry API', withDefaultFonts: false, telemetry: false },
-    hooks: {
-      onRequest: (_request, reply, done) => {
-        reply.header('Content-Security-Policy', docsPolicy)
-        done()
-      },
-    },
-  })
+  const open = { config: { public: true }, schema: { hide: true } }
+  app.get('/openapi.json', open, async () => app.swagger())
+  app.get('/docs', open, async (_request, reply) =>
+    reply.header('Content-Security-Policy', docsPolicy).type('text/html; charset=utf-8').send(docsPage),
+  )
+  app.get('/docs/scalar.js', open, async (_request, reply) =>
+    reply.type('text/javascript; charset=utf-8').header('Cache-Control', 'max-age=3600').send(createReadStream(viewer)),
+  )
 }
 
-/** The page brings its own script and styles; it may talk to this service only. */
+/** Only the file that browsers load is used of this package; importing its plugin would take longer than all our routes. */
+const viewer = new URL('js/standalone.js', import.meta.resolve('@scalar/fastify-api-reference'))
+
+const docsPage = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Belfry API</title>
+  </head>
+  <body>
+    <div id="reference"></div>
+    <script src="/docs/scalar.js"></script>
+    <script>
+      Scalar.createApiReference('#reference', { url: '/openapi.json', withDefaultFonts: false, telemetry: false })
+    </script>
+  </body>
+</html>
+`
+
+/** The page may talk to this service only. */
 const docsPolicy =
   "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; frame-ancestors 'none'"
 
