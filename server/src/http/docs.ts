@@ -58,7 +58,16 @@ const docsPage = `<!doctype html>
     <div id="reference"></div>
     <script src="/docs/scalar.js"></script>
     <script>
-      Scalar.createApiReference('#reference', { url: '/openapi.json', withDefaultFonts: false, telemetry: false })
+      Scalar.createApiReference('#reference', {
+        url: '/openapi.json',
+        // Nothing that would send the API or what is typed here to somebody else.
+        telemetry: false,
+        withDefaultFonts: false,
+        showDeveloperTools: 'never',
+        hideClientButton: true,
+        agent: { disabled: true },
+        mcp: { disabled: true },
+      })
     </script>
   </body>
 </html>
