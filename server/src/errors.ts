@@ -33,6 +33,16 @@ export const errorTable = {
     status: 415,
     message: (p: { contentType: string }) => `Unsupported content type "${p.contentType}"; send application/json`,
   },
+  form_expected: {
+    status: 415,
+    message: (p: { contentType: string }) => `Unsupported content type "${p.contentType}"; send multipart/form-data`,
+  },
+  malformed_form: { status: 400, message: (p: { reason: string }) => `The form cannot be read: ${p.reason}` },
+  too_many_files: { status: 400, message: (p: { limit: number }) => `At most ${p.limit} files can be sent at once` },
+  file_too_large: {
+    status: 413,
+    message: (p: { name: string; bytes: number }) => `File "${p.name}" is larger than ${p.bytes} bytes`,
+  },
   malformed_request: { status: 400, message: says('The request is not valid HTTP') },
   request_timeout: { status: 408, message: says('The request did not arrive in time') },
   headers_too_large: { status: 431, message: says('The URL and headers of the request are too long') },
@@ -145,6 +155,23 @@ export const errorTable = {
     message: (p: { currentCount: number; limit: number }) =>
       `Device tokens limit exceeded. An integration keeps up to ${p.limit} tokens of a subscriber, with these there would be ${p.currentCount}; replace the list to drop old ones.`,
   },
+
+  // preferences
+  preference_workflows_not_found: {
+    status: 404,
+    message: (p: { workflowIds: string[] }) =>
+      p.workflowIds.length === 1
+        ? `Workflow with id: ${p.workflowIds[0]} is not found`
+        : `Workflows with ids: ${p.workflowIds.join(', ')} are not found`,
+  },
+  preference_workflows_critical: {
+    status: 400,
+    message: (p: { workflowIds: string[] }) =>
+      p.workflowIds.length === 1
+        ? `Critical workflow with id: ${p.workflowIds[0]} can not be updated`
+        : `Critical workflows with ids: ${p.workflowIds.join(', ')} can not be updated`,
+  },
+  no_preferences: { status: 400, message: says('Send at least one preference to update') },
 
   // topics and their subscriptions
   topic_not_found: { status: 404, message: (p: { key: string }) => `Topic with key ${p.key} not found` },
@@ -377,6 +404,64 @@ export const errorTable = {
       `Environment variable "${p.key}" is a secret; to show it, send a new value for every environment that has one`,
   },
 
+  // workflows
+  workflow_not_found: { status: 404, message: says('Workflow cannot be found') },
+  workflow_step_not_found: { status: 400, message: says('No step found') },
+  too_many_workflows: {
+    status: 400,
+    message: (p: { limit: number }) => `An environment cannot have more than ${p.limit} workflows`,
+  },
+  too_many_steps: {
+    status: 400,
+    message: (p: { limit: number }) => `A workflow cannot have more than ${p.limit} steps`,
+  },
+  workflow_id_taken: {
+    status: 400,
+    message: (p: { workflowId: string }) =>
+      `Another workflow has the identifier "${p.workflowId}"; choose a different one`,
+  },
+  step_id_taken: {
+    status: 400,
+    message: (p: { stepId: string }) => `Another step has the identifier "${p.stepId}"; choose a different one`,
+  },
+  step_layout_not_found: {
+    status: 404,
+    message: (p: { layoutId: string }) => `Layout "${p.layoutId}" cannot be found; nothing was saved`,
+  },
+  workflow_not_duplicable: {
+    status: 400,
+    message: (p: { origins: string[] }) => `Only workflows of these origins can be duplicated: ${p.origins.join(', ')}`,
+  },
+  environment_id_malformed: {
+    status: 400,
+    message: (p: { environmentId: string }) => `"${p.environmentId}" is not the internal id of an environment`,
+  },
+  payload_invalid: {
+    status: 400,
+    message: (p: { problems: Array<{ field: string; message: string }> }) =>
+      `Payload validation failed: ${p.problems.map(({ field, message }) => `${field}: ${message}`).join('; ')}`,
+  },
+
+  // environment diff and publish, workflow sync
+  publish_environment_not_found: {
+    status: 400,
+    message: (p: { environmentId: string }) => `Environment ${p.environmentId} not found`,
+  },
+  publish_into_itself: {
+    status: 400,
+    message: says('Source and target environment are the same; name two different ones'),
+  },
+  workflow_not_publishable: {
+    status: 400,
+    message: (p: { workflowId: string }) =>
+      `Workflow "${p.workflowId}" cannot be copied to another environment: only those made in the product or by its API can`,
+  },
+  published_identifier_taken: {
+    status: 400,
+    message: (p: { workflowId: string }) =>
+      `The target environment already has a workflow "${p.workflowId}" of another origin, which is not overwritten; nothing was published. To publish the others, name them in resources`,
+  },
+
   // tenants
   tenant_not_found: {
     status: 404,
@@ -388,6 +473,82 @@ export const errorTable = {
     message: (p: { identifier: string; environmentId: string }) =>
       `Tenant with identifier: ${p.identifier} already exists under environment ${p.environmentId}`,
   },
+
+  // layouts
+  layout_not_found: { status: 404, message: says('Layout cannot be found') },
+  layout_exists: {
+    status: 409,
+    message: (p: { layoutId: string }) => `Layout with identifier "${p.layoutId}" already exists`,
+  },
+  default_layout_kept: {
+    status: 409,
+    message: (p: { layoutId: string }) =>
+      `Layout "${p.layoutId}" is the default layout of the environment and cannot be deleted`,
+  },
+  too_many_layouts: {
+    status: 400,
+    message: (p: { limit: number }) => `An environment cannot have more than ${p.limit} layouts`,
+  },
+  layout_invalid: {
+    status: 400,
+    message: says('The content of the layout was not saved; `controls` says what is wrong with it'),
+  },
+
+  // translations
+  translated_resource_not_found: {
+    status: 404,
+    message: (p: { resourceType: string; resourceId: string }) =>
+      `There is no ${p.resourceType} with the identifier "${p.resourceId}"`,
+  },
+  translations_disabled: {
+    status: 404,
+    message: (p: { resourceType: string; resourceId: string }) =>
+      `Translation is not enabled for the ${p.resourceType} "${p.resourceId}"; set its isTranslationEnabled to true first`,
+  },
+  translation_not_found: {
+    status: 404,
+    message: (p: { resourceType: string; resourceId: string; locale: string }) =>
+      `The ${p.resourceType} "${p.resourceId}" has no translation for ${p.locale}`,
+  },
+  translation_file_names: {
+    status: 400,
+    message: says('Translation files are named after a supported locale, such as en_US.json, one file per locale'),
+  },
+  translation_locales_not_configured: {
+    status: 400,
+    message: says('Add the locale to the target locales of the organization before uploading texts for it'),
+  },
+  no_translation_files: { status: 400, message: says('No valid translation files') },
+  master_json_file_count: {
+    status: 400,
+    message: says('Send exactly one master JSON file, named after its locale, such as en_US.json'),
+  },
+  master_json_invalid: {
+    status: 400,
+    message: (p: { reason: string }) => `The master JSON file cannot be imported: ${p.reason}`,
+  },
+
+  // code-first workflows, HTTP request steps
+  bridge_not_configured: {
+    status: 400,
+    message: says('The environment has no bridge URL; sync it with POST /v1/bridge/sync first'),
+  },
+  bridge_failed: { status: 400, message: (p: { reason: string }) => p.reason },
+  bridge_workflow_invalid: {
+    status: 400,
+    message: (p: { workflow: string; reason: string }) => `Workflow "${p.workflow}" cannot be synced: ${p.reason}`,
+  },
+  bridge_workflow_taken: {
+    status: 400,
+    message: (p: { workflowId: string }) =>
+      `Workflow "${p.workflowId}" exists already and was not made by code; rename one of the two`,
+  },
+  bridge_step_not_found: {
+    status: 404,
+    message: (p: { workflowId: string; stepId: string }) =>
+      `Code-first workflow "${p.workflowId}" with a step "${p.stepId}" not found`,
+  },
+  http_request_invalid: { status: 400, message: (p: { reason: string }) => `The request cannot be made: ${p.reason}` },
 } satisfies Record<string, ErrorKind>
 
 export type ErrorCode = keyof typeof errorTable

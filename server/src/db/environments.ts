@@ -1,7 +1,8 @@
-// Organizations and environments as they come into being: with an API key and the integrations everybody needs.
+// Organizations and environments as they come into being: with an API key, the integrations everybody needs and a layout.
 import { sql } from 'kysely'
 import type { Db, Tx } from './database.ts'
 import { newApiKey, newId, randomUrlSafe } from './ids.ts'
+import { insertLayout } from './layouts.ts'
 import { type Secrets, sha256 } from './secrets.ts'
 import type { EnvironmentTable } from './tables.ts'
 
@@ -51,6 +52,7 @@ export async function createEnvironment(
       })),
     )
     .execute()
+  await insertLayout(tx, { environmentId: id, identifier: 'default-layout', name: 'Default Layout', userId }, now)
   return { id, name: fields.name, apiKey }
 }
 
@@ -78,6 +80,11 @@ export async function insertApiKey(
  */
 export async function lockOrganization(tx: Tx, organizationId: string): Promise<void> {
   await tx.selectFrom('organizations').select('id').where('id', '=', organizationId).forNoKeyUpdate().execute()
+}
+
+/** The same within one environment, for what it may have a limited number of. */
+export async function lockEnvironment(tx: Tx, environmentId: string): Promise<void> {
+  await tx.selectFrom('environments').select('id').where('id', '=', environmentId).forNoKeyUpdate().execute()
 }
 
 /** An organization with its two system environments, Development and Production. */

@@ -17,6 +17,7 @@ export interface OrganizationTable {
   owner_user_id: string
   default_locale: Defaulted<string>
   target_locales: Defaulted<string[]>
+  remove_branding: Defaulted<boolean>
   created_at: Date
 }
 
@@ -117,16 +118,20 @@ export interface TranslationTable {
   resource_row_id: string
   locale: string
   content: Json<Record<string, unknown>>
+  key_hash: string
   created_at: Date
   updated_at: Date
 }
+
+/** What a subscriber has said: only the channels it has an opinion on. */
+export type ChannelChoices = { [channel in 'email' | 'sms' | 'in_app' | 'chat' | 'push']?: boolean }
 
 export interface SubscriberPreferenceTable {
   environment_id: string
   subscriber_row_id: string
   workflow_id: Optional<string>
   context_keys: Defaulted<string[]>
-  channels: Json<Record<string, unknown>>
+  channels: Json<ChannelChoices>
   schedule: NullableJson<Record<string, unknown>>
   updated_at: Date
 }
@@ -198,6 +203,7 @@ export interface IntegrationTable extends Row {
   active: Defaulted<boolean>
   is_primary: Defaulted<boolean>
   priority: Defaulted<number>
+  connected: Defaulted<boolean>
   deleted_at: ColumnType<Date | null, Date | null | undefined, Date | null>
   deleted_by: ColumnType<string | null, string | null | undefined, string | null>
 }

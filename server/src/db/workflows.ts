@@ -4,6 +4,9 @@ import { announce } from './changes.ts'
 import type { Db, Tx } from './database.ts'
 import type { WorkflowTable } from './tables.ts'
 
+/** In one environment. */
+export const mostWorkflows = 100
+
 /** One step as stored. `_id` and `stepId` stay with it for life; `controlSchema` is set where code declared it. */
 export interface WorkflowStep {
   _id: string
@@ -36,19 +39,58 @@ export type WorkflowFields = Pick<
   | 'user_preferences'
 >
 
-/** By internal id or by identifier; an identifier that looks like an id wins over the id. */
+/** By identifier, else by the internal id, where that is not the same text. */
 export async function findWorkflow(
   db: Db | Tx,
   environmentId: string,
-  idOrIdentifier: string,
+  identifier: string,
+  id: string = identifier,
 ): Promise<WorkflowRow | undefined> {
   const rows = await db
     .selectFrom('workflows')
     .selectAll()
     .where('environment_id', '=', environmentId)
-    .where((where) => where.or([where('identifier', '=', idOrIdentifier), where('id', '=', idOrIdentifier)]))
+    .where((where) => where.or([where('identifier', '=', identifier), where('id', '=', id)]))
     .execute()
-  return (rows.find((row) => row.identifier === idOrIdentifier) ?? rows[0]) as WorkflowRow | undefined
+  return (rows.find((row) => row.identifier === identifier) ?? rows[0]) as WorkflowRow | undefined
+}
+
+/** As it is now, and held until the transaction ends: whoever else changes it waits and then sees this change. */
+export async function lockWorkflow(tx: Tx, environmentId: string, id: string): Promise<WorkflowRow | undefined> {
+  const row = await tx
+    .selectFrom('workflows')
+    .selectAll()
+    .where('environment_id', '=', environmentId)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()
+  return row as WorkflowRow | undefined
+}
+
+/** What `saveWorkflow` takes, of a workflow as it is: a change is `{ ...fieldsOf(row), name }`. */
+export const fieldsOf = (row: WorkflowRow): WorkflowFields => ({
+  name: row.name,
+  identifier: row.identifier,
+  description: row.description,
+  origin: row.origin,
+  active: row.active,
+  critical: row.critical,
+  severity: row.severity,
+  tags: row.tags,
+  data: row.data,
+  steps: row.steps,
+  payload_schema: row.payload_schema,
+  validate_payload: row.validate_payload,
+  is_translation_enabled: row.is_translation_enabled,
+  preferences: row.preferences,
+  user_preferences: row.user_preferences,
+})
+
+/** Who writes where, and when. */
+interface Writing {
+  environmentId: string
+  userId: string
+  now: Date
 }
 
 /**
@@ -57,67 +99,116 @@ export async function findWorkflow(
  */
 export async function saveWorkflow(
   tx: Tx,
-  { environmentId, id, userId, now }: { environmentId: string; id: string; userId: string; now: Date },
+  { id, ...writing }: Writing & { id: string },
   fields: WorkflowFields,
 ): Promise<WorkflowRow> {
-  const { steps, payload_schema, preferences, user_preferences, data, ...plain } = fields
-  const json = (value: unknown) => (value === null ? null : JSON.stringify(value))
-  const columns = {
-    ...plain,
-    steps: JSON.stringify(steps),
-    payload_schema: json(payload_schema),
-    preferences: JSON.stringify(preferences),
-    user_preferences: json(user_preferences),
-    data: json(data),
-    updated_by: userId,
-    updated_at: now,
-  }
-  const row = (await tx
-    .insertInto('workflows')
-    .values({ ...columns, environment_id: environmentId, id, version: 1, created_at: now })
-    .onConflict((conflict) =>
-      conflict.columns(['environment_id', 'id']).doUpdateSet({ ...columns, version: sql`workflows.version + 1` }),
-    )
-    .returningAll()
-    .executeTakeFirstOrThrow()) as WorkflowRow
-  await tx
-    .insertInto('workflow_versions')
-    .values({
-      environment_id: environmentId,
-      workflow_id: id,
-      version: row.version,
-      definition: JSON.stringify({ ...fields, id, version: row.version }),
-      created_at: now,
-    })
-    .execute()
-  await announce(tx, 'workflows', environmentId)
+  const [row] = await saveWorkflows(tx, writing, [{ id, fields }])
+  if (!row) throw new Error('The workflow written in this transaction is not there.')
   return row
 }
 
-/** Removes the workflow and what is kept for it. Versions stay: notifications under way still need theirs. */
+/** The same for any number of workflows of one environment, in as many statements as for one. */
+export async function saveWorkflows(
+  tx: Tx,
+  { environmentId, userId, now }: Writing,
+  workflows: Array<{ id: string; fields: WorkflowFields }>,
+): Promise<WorkflowRow[]> {
+  if (workflows.length === 0) return []
+  const json = (value: unknown) => (value === null ? null : JSON.stringify(value))
+  const rows = (await tx
+    .insertInto('workflows')
+    .values(
+      workflows.map(({ id, fields }) => ({
+        ...fields,
+        steps: JSON.stringify(fields.steps),
+        payload_schema: json(fields.payload_schema),
+        preferences: JSON.stringify(fields.preferences),
+        user_preferences: json(fields.user_preferences),
+        data: json(fields.data),
+        environment_id: environmentId,
+        id,
+        version: 1,
+        updated_by: userId,
+        created_at: now,
+        updated_at: now,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['environment_id', 'id']).doUpdateSet((update) => ({
+        ...Object.fromEntries(writtenColumns.map((column) => [column, update.ref(`excluded.${column}`)])),
+        version: sql`workflows.version + 1`,
+      })),
+    )
+    .returningAll()
+    .execute()) as WorkflowRow[]
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  const saved = workflows.flatMap(({ id }) => byId.get(id) ?? [])
+  await tx
+    .insertInto('workflow_versions')
+    .values(
+      saved.map((row) => ({
+        environment_id: environmentId,
+        workflow_id: row.id,
+        version: row.version,
+        definition: JSON.stringify({ ...fieldsOf(row), id: row.id, version: row.version }),
+        created_at: now,
+      })),
+    )
+    .execute()
+  await announce(tx, 'workflows', environmentId)
+  return saved
+}
+
+/** What every write replaces. */
+const writtenColumns = [
+  'name',
+  'identifier',
+  'description',
+  'origin',
+  'active',
+  'critical',
+  'severity',
+  'tags',
+  'data',
+  'steps',
+  'payload_schema',
+  'validate_payload',
+  'is_translation_enabled',
+  'preferences',
+  'user_preferences',
+  'updated_by',
+  'updated_at',
+] as const
+
 export async function deleteWorkflow(tx: Tx, environmentId: string, id: string): Promise<boolean> {
+  return (await deleteWorkflows(tx, environmentId, [id])) > 0
+}
+
+/** Removes workflows and what is kept for them. Versions stay: notifications under way still need theirs. */
+export async function deleteWorkflows(tx: Tx, environmentId: string, ids: string[]): Promise<number> {
+  if (ids.length === 0) return 0
   const { numDeletedRows } = await tx
     .deleteFrom('workflows')
     .where('environment_id', '=', environmentId)
-    .where('id', '=', id)
+    .where('id', 'in', ids)
     .executeTakeFirst()
-  if (numDeletedRows === 0n) return false
+  if (numDeletedRows === 0n) return 0
   await tx
     .deleteFrom('subscriber_preferences')
     .where('environment_id', '=', environmentId)
-    .where('workflow_id', '=', id)
+    .where('workflow_id', 'in', ids)
     .execute()
   await tx
     .deleteFrom('subscription_preferences')
     .where('environment_id', '=', environmentId)
-    .where('workflow_id', '=', id)
+    .where('workflow_id', 'in', ids)
     .execute()
   await tx
     .deleteFrom('translations')
     .where('environment_id', '=', environmentId)
     .where('resource_type', '=', 'workflow')
-    .where('resource_row_id', '=', id)
+    .where('resource_row_id', 'in', ids)
     .execute()
   await announce(tx, 'workflows', environmentId)
-  return true
+  return Number(numDeletedRows)
 }

@@ -56,6 +56,7 @@ async function seeded(): Promise<Api> {
       { integrationIdentifier, identifier: 'ada', subscriberId: 'ada', type: 'slack_user', endpoint: { userId: 'U1' } },
     ],
     ['/v2/topics', { key: 'ada' }],
+    ['/v2/layouts', { layoutId: 'ada', name: 'Ada', isTranslationEnabled: true }],
     ['/v2/topics/ada/subscriptions', { subscriptions: [{ identifier: 'ada', subscriberId: 'ada' }] }],
   ] as const)
     expect(await api.post(path, body)).toMatchObject({ status: expect.toBeOneOf([200, 201]) })
@@ -79,6 +80,7 @@ const name = fc.oneof({ weight: 5, arbitrary: fc.constant('ada') }, { weight: 3,
 const sound: Record<string, fc.Arbitrary<unknown>> = {
   email: fc.constantFrom('ada@example.com', 'ü@example.com'),
   locale: fc.constantFrom('en', 'en_US', 'zh-Hans-CN'),
+  'supported-locale': fc.constantFrom('en_US', 'fr-FR'),
   timezone: fc.constantFrom('Europe/Berlin', 'utc'),
   'hex-color': fc.constantFrom('#fff', '#12345678'),
 }

@@ -1,13 +1,20 @@
 // The whole API: one line per resource.
+import { bridges } from './bridge.ts'
 import { channelConnections } from './channel-connections.ts'
 import { channelEndpoints } from './channel-endpoints.ts'
 import { chatOAuth } from './chat-oauth.ts'
 import { chatOAuthCallback } from './chat-oauth-callback.ts'
 import { contexts } from './contexts.ts'
+import { environmentPublish } from './environment-publish.ts'
 import { environmentVariables } from './environment-variables.ts'
 import { environments } from './environments.ts'
 import { health } from './health.ts'
 import { integrations } from './integrations.ts'
+import { layouts } from './layouts.ts'
+import { organizations } from './organizations.ts'
+import { preferences } from './preferences.ts'
+import { preferencesV1 } from './preferences-v1.ts'
+import { previews } from './preview.ts'
 import type { Resource } from './resource.ts'
 import { subscriberCredentials } from './subscriber-credentials.ts'
 import { subscribers } from './subscribers.ts'
@@ -16,6 +23,10 @@ import { tenants } from './tenants.ts'
 import { topicSubscriptions } from './topic-subscriptions.ts'
 import { topics } from './topics.ts'
 import { topicsV1 } from './topics-v1.ts'
+import { translationFiles } from './translation-files.ts'
+import { translations } from './translations.ts'
+import { workflowSync } from './workflow-sync.ts'
+import { workflows } from './workflows.ts'
 
 export const resources: Resource[] = [
   health,
@@ -23,6 +34,8 @@ export const resources: Resource[] = [
   subscribers,
   subscribersV1,
   subscriberCredentials,
+  preferences,
+  preferencesV1,
   integrations,
   channelConnections,
   channelEndpoints,
@@ -30,8 +43,17 @@ export const resources: Resource[] = [
   chatOAuthCallback,
   tenants,
   environments,
+  environmentPublish,
   environmentVariables,
   topics,
   topicSubscriptions,
   topicsV1,
+  workflows,
+  workflowSync,
+  layouts,
+  translations,
+  translationFiles,
+  organizations,
+  previews,
+  bridges,
 ]

@@ -91,11 +91,16 @@ function countValues(data: unknown, most: number): number {
 /** All problems in one error: per field when the schema says so for each of them, else as one general list. */
 function describe(errors: ErrorObject[], data: unknown): RequestError {
   const problems = withoutEchoes(errors.slice(0, mostErrors)).map(problemOf)
-  const command = problems[0]?.command
-  if (command !== undefined && problems.every((problem) => problem.command !== undefined)) {
+  const perField = problems[0]?.perField
+  if (perField !== undefined && problems.every((problem) => problem.perField !== undefined)) {
+    const { command, under } = perField
     const fields = new Map<string, string[]>()
-    for (const { field, message } of problems) fields.set(field, [...(fields.get(field) ?? []), message])
-    return fieldError(command, Object.fromEntries([...fields].slice(0, mostMessages)), data)
+    for (const problem of problems) {
+      const field = under === undefined ? problem.field : `${under}.${problem.field}`
+      fields.set(field, [...(fields.get(field) ?? []), problem.message])
+    }
+    const listed = Object.fromEntries([...fields].slice(0, mostMessages))
+    return fieldError(command, listed, under === undefined ? data : { [under]: data })
   }
   return generalError([...new Set(problems.map((problem) => problem.message))].slice(0, mostMessages))
 }
@@ -144,7 +149,7 @@ export function fieldError(command: string, fields: Record<string, string[]>, da
 interface Problem {
   field: string
   message: string
-  command: string | undefined
+  perField: PerField | undefined
 }
 
 function problemOf(error: ErrorObject): Problem {
@@ -165,8 +170,7 @@ function problemOf(error: ErrorObject): Problem {
   const message =
     own === undefined ? `${subject} ${ruleOf(error, property)}` : /^[A-Z]/.test(own) ? own : `${subject} ${own}`
   const { perField } = property
-  const command = perField && (perField.rules?.includes(error.keyword) ?? true) ? perField.command : undefined
-  return { field, message, command }
+  return { field, message, perField: (perField?.rules?.includes(error.keyword) ?? true) ? perField : undefined }
 }
 
 interface Annotated {

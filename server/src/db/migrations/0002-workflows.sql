@@ -3,7 +3,8 @@
 ALTER TABLE workflows
   ADD COLUMN description            text NOT NULL DEFAULT '',
   ADD COLUMN origin                 text NOT NULL DEFAULT 'svc-cloud',
-  ADD COLUMN payload_schema         jsonb,
+  -- json, not jsonb: forms made from a schema show its properties in the order they were written.
+  ADD COLUMN payload_schema         json,
   ADD COLUMN validate_payload       boolean NOT NULL DEFAULT false,
   ADD COLUMN is_translation_enabled boolean NOT NULL DEFAULT false,
   ADD COLUMN user_preferences       jsonb,
@@ -41,20 +42,28 @@ CREATE TABLE layouts (
 CREATE UNIQUE INDEX layouts_default ON layouts (environment_id) WHERE is_default;
 
 -- Texts of one workflow or layout in one locale. `resource_row_id` is the internal id, so that renaming keeps them.
+-- json, not jsonb: whoever translates gets the texts back in the order they were written. `key_hash` stands for the set of
+-- keys, so that what lacks a translation is seen without reading the texts.
 CREATE TABLE translations (
   environment_id  text COLLATE "C" NOT NULL,
   resource_type   text NOT NULL CHECK (resource_type IN ('workflow', 'layout')),
   resource_row_id text COLLATE "C" NOT NULL,
   locale          text COLLATE "C" NOT NULL,
-  content         jsonb NOT NULL,
+  content         json NOT NULL,
+  key_hash        text COLLATE "C" NOT NULL,
   created_at      timestamptz(3) NOT NULL,
   updated_at      timestamptz(3) NOT NULL,
   PRIMARY KEY (environment_id, resource_type, resource_row_id, locale)
 );
 
+-- Whether a client of the inbox has ever opened a session with this integration.
+ALTER TABLE integrations
+  ADD COLUMN connected boolean NOT NULL DEFAULT false;
+
 ALTER TABLE organizations
   ADD COLUMN default_locale  text NOT NULL DEFAULT 'en_US',
-  ADD COLUMN target_locales  text[] NOT NULL DEFAULT '{}';
+  ADD COLUMN target_locales  text[] NOT NULL DEFAULT '{}',
+  ADD COLUMN remove_branding boolean NOT NULL DEFAULT false;
 
 -- What a subscriber wants: for everything (workflow_id null, with the weekly schedule) or for one workflow,
 -- for each set of context keys separately. `channels` holds only what was said.
