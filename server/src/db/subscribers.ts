@@ -189,6 +189,11 @@ export async function deleteSubscriber(tx: Tx, environmentId: string, subscriber
   if (!deleted) return false
   await deleteSubscriptions(tx, environmentId, sql`t.subscriber_row_id = ${deleted.id}`)
   await tx
+    .deleteFrom('subscriber_preferences')
+    .where('environment_id', '=', environmentId)
+    .where('subscriber_row_id', '=', deleted.id)
+    .execute()
+  await tx
     .deleteFrom('channel_endpoints')
     .where('environment_id', '=', environmentId)
     .where('subscriber_id', '=', subscriberId)

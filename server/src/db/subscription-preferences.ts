@@ -24,7 +24,7 @@ export interface Preference {
   condition: Condition
 }
 
-type Workflow = Pick<Selectable<WorkflowTable>, 'id' | 'identifier' | 'tags' | 'preferences'>
+type Workflow = Pick<Selectable<WorkflowTable>, 'id' | 'identifier' | 'tags' | 'preferences' | 'user_preferences'>
 
 /**
  * One statement for all of `requests`. A workflow that several of them match takes the first.
@@ -40,7 +40,7 @@ export async function resolvePreferences(
   const ids = [...new Set(wanted.flatMap((wish) => wish.workflowIds))]
   const tags = [...new Set(wanted.flatMap((wish) => wish.tags))]
   const { rows: workflows } = await sql<Workflow>`
-    SELECT id, identifier, tags, preferences FROM workflows
+    SELECT id, identifier, tags, preferences, user_preferences FROM workflows
     WHERE environment_id = ${environmentId}
       AND (identifier = ANY(${ids}::text[]) OR id = ANY(${ids}::text[]) OR tags && ${tags}::text[])
     ORDER BY id`.execute(db)
@@ -57,10 +57,10 @@ export async function resolvePreferences(
       ...wish.workflowIds.flatMap((id) => byId.get(id) ?? []),
       ...wish.tags.flatMap((tag) => byTag.get(tag) ?? []),
     ]
-    for (const { id, preferences } of matches) {
-      if (chosen.has(id)) continue
-      const enabled = wish.enabled ?? isEnabledByDefault(preferences)
-      chosen.set(id, { workflowId: id, enabled, condition: wish.condition })
+    for (const workflow of matches) {
+      if (chosen.has(workflow.id)) continue
+      const enabled = wish.enabled ?? isEnabledByDefault(workflow)
+      chosen.set(workflow.id, { workflowId: workflow.id, enabled, condition: wish.condition })
     }
   }
   const unknown = [...ids.filter((id) => !byId.has(id)), ...tags.filter((tag) => byTag.get(tag)?.length === 0)]
@@ -75,14 +75,10 @@ function wishOf(request: PreferenceRequest) {
 
 const byName = (workflowId: string): PreferenceObject => ({ workflowId })
 
-interface ChannelDefaults {
-  all?: { enabled?: boolean }
-}
-
 /** What a person set for the workflow wins over what its author set. */
-function isEnabledByDefault(preferences: { user?: ChannelDefaults | null; default?: ChannelDefaults | null }): boolean {
-  const layer: ChannelDefaults = preferences.user ?? preferences.default ?? (preferences as ChannelDefaults)
-  return layer.all?.enabled ?? true
+function isEnabledByDefault({ preferences, user_preferences }: Workflow): boolean {
+  const { all } = (user_preferences ?? preferences) as { all?: { enabled?: boolean } }
+  return all?.enabled ?? true
 }
 
 /** Gives every one of these subscriptions all of these preferences, in one statement. They must have none yet. */
@@ -146,4 +142,18 @@ export async function readPreferences(
   const bySubscription = new Map<string, PreferenceRow[]>(subscriptionIds.map((id) => [id, []]))
   for (const row of rows) bySubscription.get(row.subscription_id)?.push(row)
   return bySubscription
+}
+
+/** What these subscriptions say of one workflow; those that say nothing are left out. */
+export async function readChoices(
+  db: Db | Tx,
+  environmentId: string,
+  workflowId: string,
+  subscriptionIds: string[],
+): Promise<Map<string, Pick<PreferenceRow, 'enabled' | 'condition'>>> {
+  const { rows } = await sql<Pick<PreferenceRow, 'subscription_id' | 'enabled' | 'condition'>>`
+    SELECT subscription_id, enabled, condition FROM subscription_preferences
+    WHERE environment_id = ${environmentId} AND subscription_id = ANY(${subscriptionIds}::text[])
+      AND workflow_id = ${workflowId}`.execute(db)
+  return new Map(rows.map(({ subscription_id, ...choice }) => [subscription_id, choice]))
 }

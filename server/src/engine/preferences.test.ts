@@ -94,6 +94,13 @@ describe('whether an e-mail may be sent', () => {
       'workflow',
     ],
     [
+      'nor one that is marked critical',
+      { isMarkedCritical: true, subscriberWorkflow: { email: false } },
+      true,
+      'nobody, critical',
+      'workflow',
+    ],
+    [
       'nor one that a user made critical',
       { workflow: { channels: on }, user: { all: { readOnly: true } }, subscriberWorkflow: { email: false } },
       true,

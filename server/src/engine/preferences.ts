@@ -1,4 +1,5 @@
 // Which channels a notification may use: what the workflow says, what was set for it, and what the subscriber wants.
+import type { ChannelChoices } from '../db/tables.ts'
 import { evaluateCondition } from '../steps/conditions.ts'
 
 export const channelNames = ['email', 'sms', 'in_app', 'chat', 'push'] as const
@@ -15,9 +16,6 @@ export interface PartialPreferences {
   all?: { enabled?: boolean; readOnly?: boolean }
   channels?: { [channel in Channel]?: { enabled?: boolean } }
 }
-
-/** What a subscriber has said: only the channels it has an opinion on. */
-export type ChannelChoices = { [channel in Channel]?: boolean }
 
 /** A channel that is not mentioned follows `all`, and without that it is on. */
 export function completePreferences(given: PartialPreferences | null | undefined): WorkflowPreferences {
@@ -44,6 +42,8 @@ export interface PreferenceLayers {
   workflow?: PartialPreferences | null | undefined
   /** Set for the workflow by a user of the product. */
   user?: PartialPreferences | null | undefined
+  /** The mark of workflows from before `readOnly`. */
+  isMarkedCritical?: boolean
   subscriberGlobal?: ChannelChoices | null | undefined
   subscriberWorkflow?: ChannelChoices | null | undefined
 }
@@ -59,9 +59,9 @@ export interface PreferenceResolution {
   mostSpecific: Layer
 }
 
-/** Either of the two that are not the subscriber's makes the workflow critical. */
-export const isCritical = ({ workflow, user }: PreferenceLayers): boolean =>
-  workflow?.all?.readOnly === true || user?.all?.readOnly === true
+/** Either of the two layers that are not the subscriber's can make the workflow critical. */
+export const isCritical = ({ workflow, user, isMarkedCritical }: PreferenceLayers): boolean =>
+  isMarkedCritical === true || workflow?.all?.readOnly === true || user?.all?.readOnly === true
 
 /**
  * Whether a channel step may reach the subscriber. The most specific layer that names the channel decides; where none does,

@@ -21,7 +21,14 @@ async function apiWith(...subscriberIds: string[]): Promise<Api> {
 async function addWorkflow(
   api: Api,
   identifier: string,
-  more: { tags?: string[]; preferences?: object; data?: object; critical?: boolean; severity?: string } = {},
+  more: {
+    tags?: string[]
+    preferences?: object
+    user_preferences?: object
+    data?: object
+    critical?: boolean
+    severity?: string
+  } = {},
 ): Promise<string> {
   const now = server.clock.now()
   const id = newId(now)
@@ -35,6 +42,7 @@ async function addWorkflow(
       ...more,
       data: more.data ? JSON.stringify(more.data) : null,
       preferences: JSON.stringify(more.preferences ?? {}),
+      user_preferences: more.user_preferences ? JSON.stringify(more.user_preferences) : null,
       created_at: now,
       updated_at: now,
     })
@@ -365,14 +373,13 @@ describe('preferences', () => {
     const on = { all: { enabled: true } }
     await addWorkflow(api, 'none')
     await addWorkflow(api, 'plain', { preferences: off })
-    await addWorkflow(api, 'author', { preferences: { user: null, default: off } })
-    await addWorkflow(api, 'user', { preferences: { user: on, default: off } })
-    const names = ['none', 'plain', 'author', 'user']
+    await addWorkflow(api, 'user', { preferences: off, user_preferences: on })
+    const names = ['none', 'plain', 'user']
     const answer = await api.post(subscriptionsOf('news'), { subscriptions: ['ada'], preferences: names })
-    expect(enabledIn(answer.body.data[0])).toEqual({ none: true, plain: false, author: false, user: true })
+    expect(enabledIn(answer.body.data[0])).toEqual({ none: true, plain: false, user: true })
     const given = names.map((workflowId) => ({ workflowId, enabled: true }))
     const other = await api.post(subscriptionsOf('other'), { subscriptions: ['ada'], preferences: given })
-    expect(enabledIn(other.body.data[0])).toEqual({ none: true, plain: true, author: true, user: true })
+    expect(enabledIn(other.body.data[0])).toEqual({ none: true, plain: true, user: true })
   })
 
   test('the first entry that matches a workflow wins', async () => {
