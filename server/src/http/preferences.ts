@@ -19,7 +19,6 @@ import {
   type Channel as ChannelName,
   channelNames,
   isCritical,
-  type PartialPreferences,
   type PreferenceLayers,
   type PreferenceReason,
   resolvePreference,
@@ -106,8 +105,8 @@ export function layersOf(
   { global, byWorkflow }: SubscriberPreferences,
 ): PreferenceLayers {
   return {
-    workflow: workflow.preferences as PartialPreferences,
-    user: workflow.user_preferences as PartialPreferences | null,
+    workflow: workflow.preferences,
+    user: workflow.user_preferences,
     isMarkedCritical: workflow.critical,
     subscriberGlobal: global?.channels,
     subscriberWorkflow: byWorkflow.get(workflow.id)?.channels,

@@ -16,7 +16,7 @@ export interface Evaluation {
 }
 
 export interface Body {
-  evaluate(scope: Scope): unknown
+  evaluate: (scope: Scope) => unknown
   /** How many operators and values one pass evaluates. */
   size: number
 }
@@ -241,9 +241,8 @@ const tooLong = () =>
 function toText(value: unknown, work: Work): string {
   if (typeof value === 'string') return value
   if (value === null || value === undefined) return ''
-  if (typeof value !== 'object') return String(value)
-  if (!Array.isArray(value)) return '[object Object]'
-  return join(value, ',', work)
+  if (typeof value === 'number' || typeof value === 'boolean') return `${value}`
+  return Array.isArray(value) ? join(value, ',', work) : '[object Object]'
 }
 
 /** A rule can put a list into itself, so it costs by what it prints and not by what it holds. */

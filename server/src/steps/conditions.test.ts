@@ -211,6 +211,8 @@ describe('variables', () => {
     [['payload.zero', 'default'], 0],
     [[{ cat: ['payload.', 'text'] }], 'abc'],
     [['missing', { var: 'payload.text' }], 'abc'],
+    [[{ var: 'payload.list' }, 'default'], 'default'],
+    [1.5, null],
   ])('{"var": %j} is %j', (name, expected) => expect(outcome({ var: name }, data)).toEqual(expected))
 
   test.each([

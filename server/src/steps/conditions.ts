@@ -179,8 +179,12 @@ function isConstant(node: unknown): boolean {
   return typeof node !== 'object' || node === null || Object.values(node).every(isConstant)
 }
 
-/** No name, or an empty one, is everything. */
-const toPath = (name: unknown) => (name === '' || name === null ? [] : pathOf(String(name)))
+/** No name, or an empty one, is everything. What is no name leads nowhere. */
+function toPath(name: unknown): string[] {
+  if (name === '' || name === null) return []
+  if (typeof name === 'string') return pathOf(name)
+  return typeof name === 'number' || typeof name === 'boolean' ? [`${name}`] : ['']
+}
 
 const partOf =
   (choose: (run: Run, operands: unknown[], scope: Scope) => unknown): Operator =>
@@ -194,7 +198,7 @@ const internals: Record<string, Operator> = {
   ),
   lookup: ([name, otherwise], { data, run }) => {
     if (typeof name === 'string') run.work.spend(name.length)
-    return (typeof name === 'object' && name !== null ? null : read(data, toPath(name))) ?? otherwise
+    return read(data, toPath(name)) ?? otherwise
   },
   constant: partOf(({ program }, [number]) => program.constants[number as number]),
   rendered: partOf(({ program, rendered }, [number]) => {

@@ -93,8 +93,7 @@ function order(actual: unknown, value: unknown): number | undefined {
 }
 
 const isScalar = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value)
-const toNumber = (value: unknown) =>
-  typeof value === 'string' && value.trim() === '' ? Number.NaN : Number(value as string | number | boolean)
+const toNumber = (value: unknown) => (typeof value === 'string' && value.trim() === '' ? Number.NaN : Number(value))
 
 const ordered =
   (holds: (difference: number) => boolean): Comparison =>
