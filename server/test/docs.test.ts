@@ -1,0 +1,105 @@
+// Sends every request the documentation shows, so that no page promises what the service does not do. A page starts with an
+// organization of its own, and its requests are sent in order: what one makes, the next may use. The answer is a success,
+// or what the ```json block right after the request says: that may leave members out, and asks for an error by `statusCode`.
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { Api, useServer } from './server.ts'
+
+const server = useServer()
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const pages = ['README.md', ...readdirSync(`${root}docs`).map((name) => `docs/${name}`)].filter((name) =>
+  name.endsWith('.md'),
+)
+const examples = pages.map((page) => ({ page, requests: requestsIn(readFileSync(root + page, 'utf8')) }))
+
+test.each(examples.filter(({ requests }) => requests.length > 0))('$page tells the truth', async ({ requests }) => {
+  const { development, production } = await server.freshOrganization()
+  const variables = {
+    BELFRY_URL: server.url,
+    BELFRY_API_KEY: development.key,
+    PRODUCTION_KEY: production.key,
+    DEVELOPMENT_ID: development.environmentId,
+    PRODUCTION_ID: production.environmentId,
+  }
+  for (const { command, expected } of requests) {
+    const answer = await send(wordsOf(command, variables))
+    const status = expected?.statusCode ?? expect.toSatisfy((code: number) => code >= 200 && code < 300)
+    expect({ command, status: answer.status, body: answer.body }).toMatchObject({
+      command,
+      status,
+      ...(expected === undefined ? {} : { body: expected }),
+    })
+  }
+})
+
+interface Request {
+  command: string
+  expected?: Record<string, unknown>
+}
+
+function requestsIn(text: string): Request[] {
+  const requests: Request[] = []
+  let isAfterRequest = false
+  for (const [, language, block = ''] of text.matchAll(/^```(\w*)\n(.*?)^```$/gms)) {
+    const last = requests.at(-1)
+    if (language === 'json' && isAfterRequest && last) last.expected = JSON.parse(block)
+    const commands = language === 'sh' ? commandsIn(block).filter(isRequest) : []
+    requests.push(...commands.map((command) => ({ command })))
+    isAfterRequest = commands.length > 0
+  }
+  return requests
+}
+
+function isRequest(command: string): boolean {
+  return /^curl\s/.test(command) && /\$BELFRY_URL|http:\/\/127\.0\.0\.1:3000/.test(command)
+}
+
+/** A line each, except where a quote or a backslash carries it on. */
+function commandsIn(block: string): string[] {
+  const withoutComments = block.replaceAll(/(?:^|\s)#.*$/gm, '')
+  return (withoutComments.match(/(?:'[^']*'|"(?:[^"\\]|\\.)*"|\\\n|[^\n'"])+/g) ?? []).map((line) => line.trim())
+}
+
+/** The words of a command as a shell would hand them over. */
+function wordsOf(command: string, variables: Record<string, string>): string[] {
+  const filled = (text: string) =>
+    text
+      .replaceAll(/\$\{?(\w+)\}?/g, (_, name: string) => {
+        const value = variables[name]
+        if (value === undefined) throw new Error(`$${name} in the documentation stands for nothing this test knows`)
+        return value
+      })
+      .replaceAll('http://127.0.0.1:3000', server.url)
+  const words = command.replaceAll('\\\n', ' ').match(/(?:'[^']*'|"(?:[^"\\]|\\.)*"|[^\s'"])+/g) ?? []
+  return words.map((word) =>
+    (word.match(/'[^']*'|"(?:[^"\\]|\\.)*"|[^'"]+/g) ?? [])
+      .map((part) => {
+        if (part.startsWith("'")) return part.slice(1, -1).replace('<key>', variables.BELFRY_API_KEY ?? '')
+        return filled(part.startsWith('"') ? part.slice(1, -1).replaceAll(/\\(.)/g, '$1') : part)
+      })
+      .join(''),
+  )
+}
+
+/** Does what curl would; an option it does not know is a mistake on the page, or a reason to add it here. */
+async function send([, ...words]: string[]) {
+  const headers: Record<string, string> = {}
+  let [method, url, body]: Array<string | undefined> = []
+  for (let next = words.shift(); next !== undefined; next = words.shift()) {
+    if (next === '-X') method = words.shift()
+    else if (next === '-d') body = words.shift()
+    else if (next === '-H') {
+      const [name = '', value = ''] = words.shift()?.split(/:\s*/, 2) ?? []
+      headers[name.toLowerCase()] = value
+    } else if (next.startsWith('-')) throw new Error(`curl ${next} is not understood`)
+    else url = next
+  }
+  const { origin, pathname, search } = new URL(url ?? '')
+  return new Api(origin, '', '', '').send(
+    method ?? (body === undefined ? 'GET' : 'POST'),
+    pathname + search,
+    body,
+    headers,
+  )
+}
