@@ -1,5 +1,6 @@
 // Calls to the application that holds an environment's code-first workflows: what it offers, and how a step of it comes out.
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { EnvironmentAccess } from '../db/environment-access.ts'
 import { timedSignature } from '../db/secrets.ts'
 import { parseStorable } from '../db/storable.ts'
 import { DeliveryError, type DeliveryErrorCode } from '../providers/delivery-error.ts'
@@ -19,6 +20,11 @@ export interface BridgeTarget {
   apiKey: string
   type: 'dev' | 'prod'
 }
+
+export const targetIn = (
+  { apiKey, type, bridgeUrl = '' }: Pick<EnvironmentAccess, 'apiKey' | 'type' | 'bridgeUrl'>,
+  url: string = bridgeUrl,
+): BridgeTarget => ({ url, apiKey, type })
 
 /** What the application is told about the step to run and everything that came before. */
 export interface BridgeEvent {

@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../db/database.ts'
+import { mask } from '../db/environment-access.ts'
 import { lockOrganization } from '../db/environments.ts'
 import { newId } from '../db/ids.ts'
 import { allOf, contains } from '../db/page.ts'
@@ -14,8 +15,6 @@ import { generalError } from './validation.ts'
 const mostVariables = 10
 const mostListed = 1_000
 const longest = 256
-/** What callers see in place of a secret, whatever its length. */
-const mask = '••••••••'
 
 const VariableType = Enum(['string'])
 const Variable = Type.Object({

@@ -59,6 +59,13 @@ export const digest: StepKind = {
   },
 
   variantSchema: (values) => (values.cron || values.type === 'timed' ? variants.timed : variants.regular),
+  waitOf: ({ amount, unit, cron }) => (cron ? { cron } : amount === undefined ? undefined : { amount, unit }),
+
+  exampleResult(given, payload, now) {
+    const example = ['1', '2', '3'].map((id) => ({ id, time: now.toISOString(), payload }))
+    const events = Array.isArray(given.events) ? given.events : example
+    return { ...given, eventCount: events.length, events }
+  },
 
   resultSchema(_values, payloadSchema) {
     const payload = { ...(payloadSchema ?? { type: 'object' }), additionalProperties: true }

@@ -1,4 +1,7 @@
 // The email step.
+import { readDocument } from '../render/blocks.ts'
+import { renderEmailHtml, renderHeader } from '../render/email.ts'
+import { RenderError } from '../render/limits.ts'
 import { type ControlValues, closedObject, objectSchema, type StepKind, skip, skipUi, withoutNulls } from './kind.ts'
 
 /** What an email without a body shows: nothing, in the block editor's own terms. */
@@ -43,7 +46,35 @@ export const email: StepKind = {
     return normal
   },
 
+  /** The two editors do not share documents: the body becomes one that the chosen editor can open. */
+  toStored(values) {
+    if (values.body === undefined || values.body === null) return values
+    const body = asText(values.body)
+    const isDocument = isBlockDocument(body)
+    return { ...values, body: values.editorType === 'block' && !isDocument ? '' : body }
+  },
+  usesLayout: true,
+
+  preview({ subject, body, disableOutputSanitization }, { of, translator, layout }) {
+    const template = { subject: asText(subject), body: asText(body), layout }
+    const isRaw = disableOutputSanitization === true
+    return {
+      subject: renderHeader(template.subject, of, translator),
+      body: renderEmailHtml({ ...template, disableOutputSanitization: isRaw }, of, translator),
+    }
+  },
+
   resultSchema: () => closedObject,
+}
+
+function isBlockDocument(body: string): boolean {
+  try {
+    return readDocument(body) !== undefined
+  } catch (error) {
+    // Too large to be read now; its author is told when it is looked at.
+    if (error instanceof RenderError) return true
+    throw error
+  }
 }
 
 /** The block editor's document may come as an object or as its JSON. */

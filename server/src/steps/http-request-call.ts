@@ -44,17 +44,22 @@ export interface Signing {
 
 /** Throws a RequestInvalid, or a RenderError for a template that fails. */
 export function resolveRequest(values: ControlValues, of: Situation, signing: Signing): ResolvedRequest {
+  const request = fillIn(values, of, signing)
+  if (!URL.canParse(request.url) || !/^https?:/i.test(request.url))
+    throw new RequestInvalid('The URL is not an absolute http(s) address')
+  return request
+}
+
+/** The same to be looked at, wherever it leads. */
+export function fillIn(values: ControlValues, of: Situation, signing: Signing): ResolvedRequest {
   const { method = 'POST', url = '', headers = [] } = values
   const rendered = renderValues({ method, url, headers }, of)
   const upper = String(rendered.method).toUpperCase()
   const known = httpMethods.find((each) => each === upper)
   if (!known) throw new RequestInvalid(`The method is none of ${httpMethods.join(', ')}`)
-  const address = String(rendered.url).trim()
-  if (!URL.canParse(address) || !/^https?:/i.test(address))
-    throw new RequestInvalid('The URL is not an absolute http(s) address')
   const body = withoutBody.includes(known) ? undefined : resolveBody(values.body, of)
   return {
-    url: address,
+    url: String(rendered.url).trim(),
     method: known,
     headers: {
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),

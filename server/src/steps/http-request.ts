@@ -45,6 +45,7 @@ export const httpRequest: StepKind = {
     },
   },
   normalise: withoutNulls,
+  isSigned: true,
   literals: ['responseBodySchema'],
   urlText: 'Invalid URL. Must be a full URL starting with http:// or https://, or start with a {{variable}}',
   resultSchema({ responseBodySchema }) {

@@ -1,4 +1,5 @@
 // The in-app step: a message in the subscriber's inbox.
+import { renderInApp } from '../render/messages.ts'
 import { type ControlValues, objectSchema, type StepKind, skip, skipUi, urlPattern, withoutNulls } from './kind.ts'
 
 const targets = ['_self', '_blank', '_parent', '_top', '_unfencedTop']
@@ -27,10 +28,19 @@ const redirectUi = {
   },
 }
 
+const withSubject = objectSchema(properties, ['subject'])
+const withBody = objectSchema(properties, ['body'])
+/** So that a step with neither is told about both. */
+const withBoth = objectSchema(properties, ['subject', 'body'])
+const missingText = 'Subject or body is required'
+
 export const inApp: StepKind = {
   type: 'in_app',
   channel: 'in_app',
-  dataSchema: { anyOf: [objectSchema(properties, ['subject']), objectSchema(properties, ['body'])] },
+  dataSchema: { anyOf: [withSubject, withBody] },
+  variantSchema: ({ subject, body }) =>
+    subject !== undefined ? withSubject : body !== undefined ? withBody : withBoth,
+  missingTexts: { subject: missingText, body: missingText },
   uiSchema: {
     group: 'IN_APP',
     properties: {
@@ -61,6 +71,8 @@ export const inApp: StepKind = {
     if (link) normal.redirect = link
     return normal
   },
+
+  preview: (values, { of, translator }) => ({ ...renderInApp(values, of, translator) }),
 
   resultSchema: () =>
     objectSchema(

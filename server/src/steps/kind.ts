@@ -1,4 +1,7 @@
 // What every kind of step declares about itself. Shared code asks the declaration, never "is this an e-mail step?".
+import type { EmailLayout } from '../render/email.ts'
+import type { Situation } from '../render/liquid.ts'
+import type { Translator } from '../render/translations.ts'
 
 export type JsonSchema = { readonly [keyword: string]: unknown }
 export type ControlValues = Record<string, unknown>
@@ -42,7 +45,36 @@ export interface StepKind {
   variantSchema?(values: ControlValues): JsonSchema
   /** JSON Schema of what later steps read under `steps.<id>`. */
   resultSchema(values: ControlValues, payloadSchema: JsonSchema | undefined): JsonSchema
+  /** A result for those who preview a later step, with what they say of it. Without this, one that fits `resultSchema`. */
+  exampleResult?(given: ControlValues, payload: ControlValues, now: Date): ControlValues
+  /** What normalised values look like when delivered. Without this, the values with their templates filled in. */
+  preview?(values: ControlValues, rendering: Rendering): ControlValues
+  /** Whether what it sends carries a signature of the environment. */
+  isSigned?: boolean
+  /** How long normalised values make a run wait. */
+  waitOf?(values: ControlValues): Wait | undefined
+  /** Control values as they are stored, where that is not just as they came. */
+  toStored?(values: ControlValues): ControlValues
+  /** Whether `layoutId` in its values names a layout. */
+  usesLayout?: boolean
+  /** Members of the values that are no templates, whatever they contain. */
+  literals?: readonly string[]
+  /** What is said of a missing value instead of "<Field> is required". */
+  missingTexts?: Readonly<Record<string, string>>
+  /** What is said of an address that breaks the rules. */
+  urlText?: string
 }
+
+/** What it takes to fill in the templates of a step. */
+export interface Rendering {
+  of: Situation
+  translator: Translator
+  /** What stands around it, where `usesLayout`. */
+  layout: EmailLayout | null
+}
+
+/** For an amount of time, or until a cron expression says so. Neither has been checked. */
+export type Wait = { amount: unknown; unit: unknown } | { cron: unknown }
 
 /** The run condition every kind has. Despite its name the step runs when it holds. */
 export const skip = { type: 'object', properties: {}, required: [], additionalProperties: true } as const
@@ -56,6 +88,16 @@ export function objectSchema(properties: Record<string, JsonSchema>, required: s
 }
 
 export const timeUnits = ['seconds', 'minutes', 'hours', 'days', 'weeks', 'months'] as const
+const [minute, hour, day] = [60, 3_600, 86_400]
+/** A month is 30 days. */
+export const unitSeconds: Readonly<Record<(typeof timeUnits)[number], number>> = {
+  seconds: 1,
+  minutes: minute,
+  hours: hour,
+  days: day,
+  weeks: 7 * day,
+  months: 30 * day,
+}
 
 const expression = String.raw`\{\{[^{}]*\}\}`
 const piece = String.raw`(?:[^\s{}]|${expression})`

@@ -1,4 +1,5 @@
 // The SMS, chat and push steps: short texts without mark-up.
+import { renderChat, renderPush, renderSms } from '../render/messages.ts'
 import {
   closedObject,
   objectSchema,
@@ -10,7 +11,11 @@ import {
   withoutNulls,
 } from './kind.ts'
 
-function textStep(type: StepType & StepKind['channel'], fields: Record<string, string>): StepKind {
+function textStep(
+  type: StepType & StepKind['channel'],
+  fields: Record<string, string>,
+  render: typeof renderSms | typeof renderPush,
+): StepKind {
   const names = Object.keys(fields)
   return {
     type,
@@ -26,10 +31,11 @@ function textStep(type: StepType & StepKind['channel'], fields: Record<string, s
       },
     },
     normalise: (values) => pickFilled(withoutNulls(values), ['skip', ...names]),
+    preview: (values, { of, translator }) => ({ ...render(values, of, translator) }),
     resultSchema: () => closedObject,
   }
 }
 
-export const sms = textStep('sms', { body: 'SMS_BODY' })
-export const chat = textStep('chat', { body: 'CHAT_BODY' })
-export const push = textStep('push', { subject: 'PUSH_SUBJECT', body: 'PUSH_BODY' })
+export const sms = textStep('sms', { body: 'SMS_BODY' }, renderSms)
+export const chat = textStep('chat', { body: 'CHAT_BODY' }, renderChat)
+export const push = textStep('push', { subject: 'PUSH_SUBJECT', body: 'PUSH_BODY' }, renderPush)

@@ -1,0 +1,68 @@
+// What it takes to act for an environment: the key it signs with, where its code lives, and the values its templates read.
+import { sql } from 'kysely'
+import type { Db, Tx } from './database.ts'
+import type { Secrets } from './secrets.ts'
+
+/** What callers see in place of a secret, whatever its length. */
+export const mask = '••••••••'
+
+export interface EnvironmentAccess {
+  id: string
+  name: string
+  type: 'dev' | 'prod'
+  apiKey: string
+  bridgeUrl: string | undefined
+  /** Those that have a value here. */
+  variables: Array<{ key: string; value: string; isSecret: boolean }>
+}
+
+interface Row {
+  name: string
+  type: 'dev' | 'prod'
+  bridge: { url?: string }
+  encrypted_key: string
+  variables: EnvironmentAccess['variables']
+}
+
+/** Undefined when there is no such environment (any more). */
+export async function findEnvironmentAccess(
+  db: Db | Tx,
+  secrets: Secrets,
+  environmentId: string,
+): Promise<EnvironmentAccess | undefined> {
+  const { rows } = await sql<Row>`
+    SELECT e.name, e.type, e.bridge, k.encrypted_key, coalesce((
+      SELECT json_agg(json_build_object('key', v.key, 'isSecret', v.is_secret, 'value', o.value) ORDER BY v.key)
+      FROM environment_variable_values o JOIN environment_variables v ON v.id = o.variable_id
+      WHERE o.environment_id = e.id), '[]') AS variables
+    FROM environments e
+    JOIN LATERAL (SELECT encrypted_key FROM api_keys WHERE environment_id = e.id ORDER BY created_at DESC LIMIT 1) k ON true
+    WHERE e.id = ${environmentId}`.execute(db)
+  const [row] = rows
+  if (!row) return undefined
+  return {
+    id: environmentId,
+    name: row.name,
+    type: row.type,
+    apiKey: secrets.decrypt(row.encrypted_key),
+    bridgeUrl: row.bridge.url || undefined,
+    variables: row.variables.map((variable) => ({ ...variable, value: secrets.decrypt(variable.value) })),
+  }
+}
+
+/** The `env` of templates: variables, and what the environment is, which no variable can replace. */
+export function envOf(
+  { name, type, variables }: EnvironmentAccess,
+  { showSecrets }: { showSecrets: boolean },
+): Record<string, string> {
+  const values = variables.map(({ key, value, isSecret }) => [key, isSecret && !showSecrets ? mask : value])
+  return { ...Object.fromEntries(values), name, type }
+}
+
+/** The names alone, for those who only ask what there is. */
+export async function envKeysOf(db: Db | Tx, environmentId: string): Promise<string[]> {
+  const { rows } = await sql<{ key: string }>`
+    SELECT v.key FROM environment_variable_values o JOIN environment_variables v ON v.id = o.variable_id
+    WHERE o.environment_id = ${environmentId} ORDER BY v.key`.execute(db)
+  return rows.map(({ key }) => key)
+}
