@@ -15,6 +15,8 @@ export type Texts = Partial<
 export interface PerField {
   command: string
   rules?: string[]
+  /** What stands before the name of each field, as in `workflowDto.name`. */
+  under?: string
 }
 
 /** A request body: members not named are dropped. */

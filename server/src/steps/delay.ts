@@ -65,6 +65,7 @@ export const delay: StepKind = {
   },
 
   variantSchema: (values) => variants[variantOf(values)],
+  waitOf: ({ amount, unit, cron }) => (cron ? { cron } : amount === undefined ? undefined : { amount, unit }),
   resultSchema: () => objectSchema({ duration: { type: 'number' } }, ['duration']),
 }
 

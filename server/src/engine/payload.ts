@@ -1,0 +1,42 @@
+// The payload of a trigger, held against the schema of its workflow.
+import { fail, type RequestError } from '../errors.ts'
+import { compileSchema } from '../steps/json-schema.ts'
+import { type Problem, SchemaCostError, SchemaError } from '../steps/json-schema-run.ts'
+import type { JsonSchema } from '../steps/kind.ts'
+
+type Payload = Record<string, unknown>
+
+export interface PayloadProblem {
+  /** A dotted path; `root` is the payload itself. A missing property is named, although it is not there. */
+  field: string
+  message: string
+  value?: unknown
+  schemaPath?: string
+}
+
+type PayloadCheck = { payload: Payload } | { problems: PayloadProblem[] }
+
+/** What a run gets to see: a copy of the payload in which the schema's defaults are filled in; or all that is wrong with it. */
+export function checkPayload(schema: JsonSchema, given: Payload): PayloadCheck {
+  const payload = structuredClone(given)
+  try {
+    const problems = compileSchema(schema)(payload)
+    return problems.length === 0 ? { payload } : { problems: problems.map(describe) }
+  } catch (error) {
+    if (error instanceof SchemaCostError)
+      return { problems: [{ field: 'root', message: `cannot be checked with this schema: ${error.message}` }] }
+    if (error instanceof SchemaError)
+      return { problems: [{ field: 'root', message: `cannot be checked, the schema is unusable: ${error.message}` }] }
+    throw error
+  }
+}
+
+function describe({ path, keyword, property, message, value, schemaPath }: Problem): PayloadProblem {
+  const place = path.length === 0 ? 'root' : path.join('.')
+  return { field: keyword === 'required' ? `${place}.${property}` : place, message, value, schemaPath }
+}
+
+/** The answer to a trigger whose payload does not fit. */
+export function payloadError(schema: JsonSchema, problems: PayloadProblem[]): RequestError {
+  return fail('payload_invalid', { problems }, { ctx: { type: 'PAYLOAD_VALIDATION_ERROR', errors: problems, schema } })
+}
