@@ -1,8 +1,8 @@
 // The templates in a step's control values: every text with Liquid in it, block documents, and the fields of its condition.
-import { type Analysis, analyseExpression, analyseTemplate, type TemplateVariable } from '../render/analyse.ts'
-import { type BlockNode, readDocument, withoutBraces } from '../render/blocks.ts'
+import { type Analysis, analyseTemplate, type TemplateVariable } from '../render/analyse.ts'
+import { analyseBody } from '../render/analyse-email.ts'
 import { Cache } from '../render/cache.ts'
-import { DEPTH_LIMIT, RenderError } from '../render/limits.ts'
+import { DEPTH_LIMIT } from '../render/limits.ts'
 import { hasLiquid } from '../render/liquid.ts'
 import { pathOf } from './condition-check.ts'
 import type { ControlValues } from './kind.ts'
@@ -15,7 +15,6 @@ export interface StepTemplate {
 
 /** Of one step. What is beyond is reported as a problem instead of being read, so that no workflow takes long to look at. */
 const mostCharacters = 1024 * 1024
-const mostBlocks = 10_000
 
 const analyses = new Cache<Analysis>(8 * 1024 * 1024)
 const nothing: Analysis = { variables: [], filters: [], problems: [] }
@@ -61,70 +60,8 @@ const refused = (message: string): Analysis => ({
 const looksLikeDocument = (text: string) => /^\s*\{/.test(text) && text.includes('"doc"')
 
 function analyse(text: string): Analysis {
-  try {
-    const document = looksLikeDocument(text) ? readDocument(text) : undefined
-    if (document) return analyseDocument(document)
-  } catch (error) {
-    if (error instanceof RenderError) return refused(error.message)
-    throw error
-  }
+  if (looksLikeDocument(text)) return analyseBody(text, { isLayout: false })
   return hasLiquid(text) ? analyseTemplate(text) : nothing
-}
-
-/** Which attribute is the path of a variable when the flag is set. */
-const flags = {
-  isTextVariable: ['text'],
-  isUrlVariable: ['url', 'href'],
-  isSrcVariable: ['src'],
-  isExternalLinkVariable: ['externalLink'],
-}
-
-/** Names that blocks inside a repeat can use. */
-const repeatNames = ['current', 'forloop']
-
-/** A block document, as one template that says the same. */
-export function analyseDocument(document: BlockNode, locals: readonly string[] = []): Analysis {
-  const found: Analysis = { variables: [], filters: [], problems: [] }
-  let left = mostBlocks
-  const add = ({ variables, filters, problems }: Analysis) => {
-    found.variables.push(...variables)
-    found.filters.push(...filters)
-    found.problems.push(...problems)
-  }
-  const expression = (source: unknown, names: readonly string[]) => {
-    if (typeof source !== 'string') return
-    const path = withoutBraces(source)
-    if (path !== '' && !/^t\./i.test(path)) add(analyseExpression(path, names))
-  }
-  const attributes = (attrs: Record<string, unknown>, names: readonly string[]) => {
-    const variables = Object.entries(flags).flatMap(([flag, of]) => (attrs[flag] === true ? of : []))
-    for (const [name, value] of Object.entries(attrs)) {
-      if (typeof value !== 'string') continue
-      if (name === 'showIfKey') expression(value, names)
-      else if (hasLiquid(value)) add(analyseTemplate(value, names))
-      else if (variables.includes(name)) expression(attrs.aliasFor ?? value, names)
-    }
-  }
-  const visit = (node: BlockNode, depth: number, names: readonly string[]) => {
-    left -= 1
-    if (left < 0 || depth > DEPTH_LIMIT || typeof node !== 'object' || node === null) return
-    const attrs = typeof node.attrs === 'object' && node.attrs !== null ? node.attrs : {}
-    let inner = names
-    if (node.type === 'variable') {
-      expression(attrs.aliasFor || attrs.id, names)
-      expression(attrs.showIfKey, names)
-    } else if (node.type === 'repeat' || node.type === 'for') {
-      expression(attrs.each, names)
-      expression(attrs.showIfKey, names)
-      inner = [...names, ...repeatNames]
-    } else attributes(attrs, names)
-    if (typeof node.text === 'string' && hasLiquid(node.text)) add(analyseTemplate(node.text, names))
-    for (const mark of Array.isArray(node.marks) ? node.marks : [])
-      if (typeof mark?.attrs === 'object' && mark.attrs !== null) attributes(mark.attrs, names)
-    for (const child of Array.isArray(node.content) ? node.content : []) visit(child, depth + 1, inner)
-  }
-  visit(document, 0, locals)
-  return found
 }
 
 export type Path = readonly (string | number | null)[]

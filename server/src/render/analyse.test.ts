@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest'
+import { analyseExpression, analyseTemplate } from './analyse.ts'
+
+const paths = (source: string, locals: string[] = []) =>
+  analyseTemplate(source, locals).variables.map(({ path }) => path)
+
+test('variables are listed with their path and place', () => {
+  expect(analyseTemplate('Hello {{name}}\n {{ payload.items[0]["full name"] | upcase }}').variables).toEqual([
+    { path: 'name', segments: ['name'], text: 'name', position: { line: 1, column: 9 } },
+    {
+      path: "payload.items[0]['full name']",
+      segments: ['payload', 'items', 0, 'full name'],
+      text: 'payload.items[0]["full name"]',
+      position: { line: 2, column: 5 },
+    },
+  ])
+})
+
+test('names a template makes itself are its own', () => {
+  expect(
+    paths(
+      '{% for item in payload.items limit: payload.max %}{{ item.name }}{{ forloop.index }}{% endfor %}{% tablerow r in payload.rows %}{{ r }}{{ tablerowloop.col }}{% endtablerow %}{% assign x = payload.a | append: payload.b %}{{ x }}{% capture y %}{{ payload.c }}{% endcapture %}{{ y.size }}{% increment n %}{{ n }}',
+    ),
+  ).toEqual(['payload.items', 'payload.max', 'payload.rows', 'payload.a', 'payload.b', 'payload.c'])
+  expect(paths('{{ item }}{% for item in payload.items %}{% endfor %}{{ forloop.index }}')).toEqual([
+    'item',
+    'payload.items',
+    'forloop.index',
+  ])
+  expect(paths('{{ content }}', ['content'])).toEqual([])
+})
+
+test('conditions, cases and computed steps are looked into', () => {
+  expect(
+    paths(
+      '{% if payload.a == payload.b and payload.c %}{% elsif payload.d %}{{ payload.e }}{% endif %}{% unless payload.f %}{% endunless %}{% case payload.g %}{% when payload.h, 3 %}{% endcase %}{{ payload.list[payload.index].x }}{% for i in (payload.from..payload.to) %}{% endfor %}{% liquid\n echo payload.i\n%}{% cycle payload.j, 1 %}',
+    ),
+  ).toEqual([
+    'payload.a',
+    'payload.b',
+    'payload.c',
+    'payload.d',
+    'payload.e',
+    'payload.f',
+    'payload.g',
+    'payload.h',
+    'payload.index',
+    'payload.list[].x',
+    'payload.from',
+    'payload.to',
+    'payload.i',
+    'payload.j',
+  ])
+})
+
+test('filters are listed with their arguments and what they work on', () => {
+  expect(
+    analyseTemplate('{{ steps.d.events | toSentence: "payload.name", 2, \'other\', true, payload.x | nope }}').filters,
+  ).toMatchObject([
+    {
+      name: 'toSentence',
+      isKnown: true,
+      input: 'steps.d.events',
+      args: [
+        { kind: 'text', value: 'payload.name' },
+        { kind: 'number', value: 2 },
+        { kind: 'text', value: 'other' },
+        { kind: 'word', value: 'true' },
+        { kind: 'variable', value: 'payload.x' },
+      ],
+    },
+    { name: 'nope', isKnown: false, args: [], input: undefined },
+  ])
+  expect(analyseTemplate('{{ payload.a | default: "x", allow_false: payload.b }}')).toMatchObject({
+    variables: [{ path: 'payload.a' }, { path: 'payload.b' }],
+    filters: [{ name: 'default', args: [{ value: 'x' }, { value: 'payload.b' }] }],
+  })
+})
+
+test('expressions in arguments are looked into', () => {
+  expect(paths('{{ payload.list | where_exp: "item", "item.price > payload.max" }}')).toEqual([
+    'payload.list',
+    'payload.max',
+  ])
+})
+
+test('whitespace in a path is a problem', () => {
+  expect(analyseTemplate('{{ payload.first name }}').problems).toMatchObject([
+    { message: 'Variable "payload.first name" contains whitespace', text: 'payload.first name' },
+  ])
+  expect(analyseTemplate('{{ payload. name }}')).toMatchObject({ variables: [], problems: [{ text: 'payload. name' }] })
+  expect(analyseTemplate('{{ payload["first name"] }}').problems).toEqual([])
+})
+
+test('a template that cannot be read has a problem and its place', () => {
+  expect(analyseTemplate('ok\n {{ payload.x')).toMatchObject({
+    variables: [],
+    problems: [{ text: '', position: { line: 2, column: 2 } }],
+  })
+  expect(analyseTemplate('{% include "x" %}').problems[0]?.message).toContain('not available')
+  expect(analyseTemplate('{{ a }}'.repeat(5_000)).problems[0]?.message).toContain('at most')
+})
+
+test('an expression without braces is read the same way', () => {
+  expect(analyseExpression('payload.a | upcase')).toMatchObject({
+    variables: [{ path: 'payload.a' }],
+    filters: [{ name: 'upcase' }],
+    problems: [],
+  })
+  expect(analyseExpression('payload.a }}').problems).toHaveLength(1)
+  expect(analyseExpression('').problems).toHaveLength(1)
+})

@@ -1,0 +1,182 @@
+// What a template asks for: its variables and filters, and what is wrong with its syntax. Nothing is rendered; saving a
+// workflow uses this to warn its author, and to guess the shape of a payload nobody has described.
+import { type FilteredValueToken, type Template, type Token, TypeGuards, toValueSync, Value } from 'liquidjs'
+import { isFilter } from './filters.ts'
+import { type Position, RenderError } from './limits.ts'
+import { parseExpression, parseTemplate, positionOf, staticKey } from './syntax.ts'
+
+export interface TemplateVariable {
+  /** `payload.items[0].name`, however it is written in the template. */
+  path: string
+  /** The steps of the path; null where the template computes one. */
+  segments: (string | number | null)[]
+  /** As written. */
+  text: string
+  position: Position
+}
+
+export type FilterArgument =
+  | { kind: 'text'; value: string }
+  | { kind: 'number'; value: number }
+  | { kind: 'word'; value: string }
+  | { kind: 'variable'; value: string }
+
+export interface TemplateFilter {
+  name: string
+  isKnown: boolean
+  args: FilterArgument[]
+  /** The variable whose value the filter gets, when it is the first one after it. */
+  input: string | undefined
+  position: Position
+}
+
+export interface TemplateProblem {
+  message: string
+  /** The part at fault, as written; empty when the template cannot be read at all. */
+  text: string
+  position: Position | undefined
+}
+
+export interface Analysis {
+  variables: TemplateVariable[]
+  filters: TemplateFilter[]
+  problems: TemplateProblem[]
+}
+
+type Filtered = Value | FilteredValueToken
+type FilterSyntax = Filtered['filters'][number]
+
+class Analyser {
+  readonly found: Analysis = { variables: [], filters: [], problems: [] }
+  readonly #locals: Set<string>
+
+  constructor(locals: Iterable<string>) {
+    this.#locals = new Set(locals)
+  }
+
+  /** Names made by assign and capture count in the whole template: in a loop, what stands below comes before. */
+  collectLocals(templates: readonly Template[]) {
+    for (const template of templates) {
+      for (const name of template.localScope?.() ?? []) this.#locals.add(name.content)
+      this.collectLocals(childrenOf(template))
+    }
+  }
+
+  visit(templates: readonly Template[], names: ReadonlySet<string>) {
+    for (const template of templates) {
+      for (const argument of template.arguments?.() ?? []) this.value(argument, names, template)
+      const inner = new Set([...names, ...(template.blockScope?.() ?? [])])
+      this.visit(childrenOf(template), inner)
+    }
+  }
+
+  value(value: Filtered | Token, names: ReadonlySet<string>, within: Template | undefined) {
+    if (!(value instanceof Value) && !TypeGuards.isFilteredValueToken(value)) return this.token(value, names)
+    const { postfix } = value.initial
+    const operands = postfix.filter((token) => !TypeGuards.isOperatorToken(token))
+    const operators = postfix.filter((token) => TypeGuards.isOperatorToken(token) && token.operator !== 'not')
+    if (operands.length > operators.length + 1) {
+      const text = operands.map((operand) => operand.getText()).join(' ')
+      this.found.problems.push(spaced(text, operands[0]))
+    }
+    for (const token of operands) this.token(token, names)
+    const input = operands.length === 1 ? this.#pathText(operands[0]) : undefined
+    for (const [i, filter] of value.filters.entries()) {
+      this.filter(filter, names, i === 0 ? input : undefined, operands[0] ?? within?.token)
+    }
+    return undefined
+  }
+
+  token(token: Token | undefined, names: ReadonlySet<string>) {
+    if (TypeGuards.isRangeToken(token)) {
+      this.token(token.lhs, names)
+      this.token(token.rhs, names)
+    } else if (TypeGuards.isPropertyAccessToken(token)) {
+      for (const prop of token.props) this.token(TypeGuards.isPropertyAccessToken(prop) ? prop : undefined, names)
+      if (token.variable !== undefined) return
+      const segments = token.props.map((prop) => staticKey(prop) ?? null)
+      const text = token.getText().trim()
+      if (/\s/.test(text.replace(/\[[^\]]*\]/g, ''))) this.found.problems.push(spaced(text, token))
+      else if (!this.#isLocal(segments[0], names)) {
+        this.found.variables.push({ path: pathText(segments), segments, text, position: positionOf(token) })
+      }
+    }
+  }
+
+  filter(filter: FilterSyntax, names: ReadonlySet<string>, input: string | undefined, near: Token | undefined) {
+    const token = TypeGuards.isFilteredValueToken(near) ? near : (filter as { token?: Token }).token
+    const position = token === undefined ? { line: 1, column: 1 } : positionOf(token)
+    const values = filter.args.map((argument) => (Array.isArray(argument) ? argument[1] : argument))
+    const args = values.map(describe).filter((argument) => argument !== undefined)
+    this.found.filters.push({ name: filter.name, isKnown: isFilter(filter.name), args, input, position })
+    for (const value of values) this.token(value, names)
+    const [item, expression] = values
+    if (filter.name.endsWith('_exp') && TypeGuards.isQuotedToken(expression)) {
+      const itemName = TypeGuards.isQuotedToken(item) ? [item.content] : []
+      this.attempt(() => this.value(parseExpression(expression.content), new Set([...names, ...itemName]), undefined))
+    }
+  }
+
+  attempt(work: () => void) {
+    try {
+      work()
+    } catch (error) {
+      if (!(error instanceof RenderError)) throw error
+      this.found.problems.push({ message: error.message, text: '', position: error.position })
+    }
+  }
+
+  #isLocal(root: string | number | null | undefined, names: ReadonlySet<string>) {
+    return typeof root === 'string' && (names.has(root) || this.#locals.has(root))
+  }
+
+  #pathText(token: Token | undefined) {
+    if (!TypeGuards.isPropertyAccessToken(token)) return undefined
+    return pathText(token.props.map((prop) => staticKey(prop) ?? null))
+  }
+}
+
+const childrenOf = (template: Template) =>
+  template.children === undefined ? [] : toValueSync(template.children(false, true))
+
+const spaced = (text: string, token: Token | undefined): TemplateProblem => ({
+  message: `Variable "${text}" contains whitespace`,
+  text,
+  position: token && positionOf(token),
+})
+
+function describe(token: Token | undefined): FilterArgument | undefined {
+  if (token === undefined) return undefined
+  if (TypeGuards.isQuotedToken(token)) return { kind: 'text', value: token.content }
+  if (TypeGuards.isNumberToken(token)) return { kind: 'number', value: token.content }
+  if (TypeGuards.isLiteralToken(token)) return { kind: 'word', value: token.literal }
+  return { kind: 'variable', value: token.getText().trim() }
+}
+
+export const pathText = (segments: readonly (string | number | null)[]) =>
+  segments
+    .map((segment, i) => {
+      if (segment === null) return '[]'
+      if (typeof segment === 'number') return `[${segment}]`
+      if (!/^[\p{L}\p{N}_-]+$/u.test(segment)) return `['${segment}']`
+      return i === 0 ? segment : `.${segment}`
+    })
+    .join('')
+
+/** `locals` are names that mean something where the template stands, such as `content` in a layout. */
+export function analyseTemplate(source: string, locals: Iterable<string> = []): Analysis {
+  const analyser = new Analyser(locals)
+  analyser.attempt(() => {
+    const templates = parseTemplate(source)
+    analyser.collectLocals(templates)
+    analyser.visit(templates, new Set())
+  })
+  return analyser.found
+}
+
+/** The same for an expression without braces. */
+export function analyseExpression(source: string, locals: Iterable<string> = []): Analysis {
+  const analyser = new Analyser(locals)
+  analyser.attempt(() => analyser.value(parseExpression(source), new Set(), undefined))
+  return analyser.found
+}

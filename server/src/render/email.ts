@@ -1,0 +1,141 @@
+// An email: subject, HTML and plain text from a template in either editor, with or without a layout around it.
+import { decodeHTML } from 'entities'
+import { blockNodes } from './block-nodes.ts'
+import { BlockCompiler, type BlockNode, readDocument } from './blocks.ts'
+import { Cache } from './cache.ts'
+import { guarded, RenderError } from './limits.ts'
+import { compileTemplate, renderEmit, type Situation } from './liquid.ts'
+import { plainText } from './plain-text.ts'
+import type { Emit } from './run.ts'
+import { sanitize } from './sanitize.ts'
+import { withShell } from './shell.ts'
+import { noTranslations, type Translator, translate } from './translations.ts'
+import { renderText } from './values.ts'
+
+/** A block document, as an object or as JSON text, or HTML. */
+export type EmailBody = string | Readonly<Record<string, unknown>>
+
+export interface EmailTemplate {
+  subject: string
+  body: EmailBody
+  disableOutputSanitization?: boolean
+  from?: { email?: string; name?: string }
+  replyTo?: string
+  layout?: EmailLayout | null
+}
+
+export interface EmailLayout {
+  body: EmailBody
+  /** A layout has translations of its own. */
+  translator?: Translator
+}
+
+export interface RenderedEmail {
+  subject: string
+  html: string
+  text: string
+  from?: { email?: string; name?: string }
+  replyTo?: string
+}
+
+export function renderEmail(template: EmailTemplate, of: Situation, translator = noTranslations): RenderedEmail {
+  const html = renderEmailHtml(template, of, translator)
+  const { from, replyTo } = template
+  const header = (text: string) => renderHeader(text, of, translator)
+  return {
+    subject: header(template.subject),
+    html,
+    text: guarded(() => plainText(html)),
+    ...(from && {
+      from: {
+        ...(from.email !== undefined && { email: header(from.email) }),
+        ...(from.name !== undefined && { name: header(from.name) }),
+      },
+    }),
+    ...(replyTo !== undefined && { replyTo: header(replyTo) }),
+  }
+}
+
+/** The HTML alone, for those who show an email rather than send it. */
+export function renderEmailHtml(template: EmailTemplate, of: Situation, translator = noTranslations): string {
+  const isRaw = template.disableOutputSanitization === true
+  const body = compileBody(template.body, translator, 'body')
+  const { layout } = template
+  let html = renderEmit(body.emit, of)
+  let isBlocks = body.isBlocks
+  if (layout) {
+    const around = compileBody(layout.body, layout.translator ?? noTranslations, isRaw ? 'raw layout' : 'layout')
+    html = renderEmit(around.emit, { ...of, data: { ...of.data, content: html } })
+    isBlocks = around.isBlocks
+  }
+  if (isBlocks) html = withShell(html)
+  html = html.replace(/(<p(?:\s[^<>]*)?>)[ \t\r\n\f]+(?=<\/p>)/gi, '$1')
+  return isRaw ? html : guarded(() => sanitize(html))
+}
+
+/** Text for the header of a message: one line, whatever the data say. */
+export function renderHeader(text: string, of: Situation, translator: Translator = noTranslations): string {
+  return decodeHTML(renderText(text, of, translator)).replace(/[\s\p{Cc}]+/gu, (gap) =>
+    /[^ \u00a0]/.test(gap) ? ' ' : gap,
+  )
+}
+
+type Role = 'body' | 'layout' | 'raw layout'
+
+interface CompiledBody {
+  emit: Emit
+  isBlocks: boolean
+}
+
+const compiledTexts = new WeakMap<Translator, Record<Role, Cache<CompiledBody>>>()
+const compiledDocuments = new WeakMap<object, WeakMap<Translator, Partial<Record<Role, CompiledBody>>>>()
+
+/** Compiled once per body, language and role. */
+function compileBody(body: EmailBody, translator: Translator, role: Role): CompiledBody {
+  if (typeof body === 'string') {
+    const caches = compiledTexts.get(translator) ?? {
+      body: makeCache(),
+      layout: makeCache(),
+      'raw layout': makeCache(),
+    }
+    compiledTexts.set(translator, caches)
+    return caches[role].get(body, () => makeBody(body, translator, role))
+  }
+  const byTranslator = compiledDocuments.get(body) ?? new WeakMap<Translator, Partial<Record<Role, CompiledBody>>>()
+  compiledDocuments.set(body, byTranslator)
+  const byRole = byTranslator.get(translator) ?? {}
+  byTranslator.set(translator, byRole)
+  byRole[role] ??= makeBody(body, translator, role)
+  return byRole[role]
+}
+
+const makeCache = () => new Cache<CompiledBody>(4 * 1024 * 1024)
+
+function makeBody(body: EmailBody, translator: Translator, role: Role): CompiledBody {
+  const document = readDocument(body)
+  if (document !== undefined) return { emit: compileDocument(document, translator, role !== 'body'), isBlocks: true }
+  if (typeof body !== 'string') {
+    throw new RenderError('invalid_document', 'The body is neither HTML nor a block document of type "doc"')
+  }
+  // The sanitiser drops comments anyway, but only after reading the whole document.
+  const html = role === 'raw layout' ? body : withoutComments(body, role === 'body')
+  return { emit: compileTemplate(translate(html, translator)), isBlocks: false }
+}
+
+const compileDocument = (document: BlockNode, translator: Translator, isLayout: boolean): Emit =>
+  new BlockCompiler(blockNodes, translator, isLayout).document(document)
+
+/** Comments and, in the body of a step, the document type: that belongs to what stands around it. */
+function withoutComments(html: string, alsoDoctype: boolean): string {
+  let kept = ''
+  let at = 0
+  for (;;) {
+    const begin = html.indexOf('<!--', at)
+    const end = begin < 0 ? -1 : html.indexOf('-->', begin + 4)
+    if (end < 0) break
+    kept += html.slice(at, begin)
+    at = end + 3
+  }
+  const rest = kept + html.slice(at)
+  return alsoDoctype ? rest.replace(/<!doctype[^<>]*>/gi, '') : rest
+}

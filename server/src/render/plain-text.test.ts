@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { plainText } from './plain-text.ts'
+
+test.each([
+  ['<p>Hello <b>Ann</b>,</p><p>see you.</p>', 'Hello Ann,\n\nsee you.'],
+  ['a<br>b<br/><br>c<br><br><br>d', 'a\nb\n\nc\n\nd'],
+  ['<div>a</div><div>b</div>  c', 'a\nb\nc'],
+  ['  a \n\t b&nbsp;&nbsp; c  ', 'a b c'],
+  ['Tom &amp; Jerry &lt;3 &copy; &#x20ac;', 'Tom & Jerry <3 © €'],
+  ['<h1>Title</h1>text<h2>Sub</h2>', 'Title\n\ntext\n\nSub'],
+  ['<ul><li>a</li><li><p>b</p></li></ul>after', '* a\n* b\n\nafter'],
+  ['<ol><li>a<ul><li>x</li></ul></li><li>b</li></ol>', '1. a\n  * x\n2. b'],
+  ['<table><tr><th>Name</th><th>Price</th></tr><tr><td>Tea</td><td>3</td></tr></table>', 'Name Price\nTea 3'],
+  ['<a href="https://a.b/?x=1&amp;y=2">here</a>.', 'here (https://a.b/?x=1&y=2).'],
+  ['<a href="https://a.b">https://a.b</a> <a href="mailto:a@b.c">a@b.c</a>', 'https://a.b a@b.c'],
+  ['<a href="#top">up</a> <a href="/x">x</a> <a>plain</a>', 'up x plain'],
+  ['<a href="https://a.b"><img src="x" alt="logo"></a>', '(https://a.b)'],
+  ['<blockquote><p>a</p><p>b</p></blockquote>c', '> a\n\n> b\n\nc'],
+  ['a<hr>b', 'a\n\n--------------------\n\nb'],
+  ['<pre>a\n  b</pre>', 'a\n  b'],
+  ['<html><head><title>T</title><style>p{}</style></head><body><p>x</p></body></html>', 'x'],
+  ['<head><title>never closed<body>x', ''],
+  ['<style>a</style><script>b</script>c', 'c'],
+  ['a<!-- b -->c', 'ac'],
+  ['</p></a></ul></pre></blockquote></style>text', 'text'],
+  ['', ''],
+])('%j → %j', (html, text) => {
+  expect(plainText(html)).toBe(text)
+})
+
+test('tags that are never closed cost no more than others', () => {
+  expect(plainText(`${'<div>'.repeat(100_000)}x`)).toBe('x')
+})

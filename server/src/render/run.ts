@@ -1,0 +1,267 @@
+// One template being rendered: what names mean, what has been written, and how values read, compare and print.
+import { type Budget, OUTPUT_LIMIT, outputTooLarge } from './limits.ts'
+
+export type Scope = Record<string, unknown>
+export type Evaluate = (run: Run) => unknown
+export type Emit = (run: Run) => void
+export type FilterArguments = unknown[]
+
+export interface Filter {
+  apply: (run: Run, value: unknown, args: FilterArguments, options: Record<string, unknown>) => unknown
+  /** Looks for its first argument in its value, which costs both their lengths. */
+  searches?: boolean
+}
+
+/** The words `nil`, `empty` and `blank`, which compare by rules of their own. */
+export class Literal {
+  readonly word: 'nil' | 'empty' | 'blank'
+
+  constructor(word: Literal['word']) {
+    this.word = word
+  }
+}
+
+/**
+ * An item of a repeated block, standing where its list stands: `payload.items.name` reads the item's name, while
+ * `payload.items[2]` still reads the list.
+ */
+export class Item {
+  readonly value: unknown
+  readonly list: readonly unknown[]
+
+  constructor(value: unknown, list: readonly unknown[]) {
+    this.value = value
+    this.list = list
+  }
+}
+
+/** `forloop` and `tablerowloop`. */
+export class Loop {
+  #at = 0
+  readonly length: number
+  readonly name: string
+  readonly #columns: number
+
+  constructor(length: number, name: string, columns = length) {
+    this.length = length
+    this.name = name
+    this.#columns = columns
+  }
+
+  next() {
+    this.#at++
+  }
+
+  read(key: unknown): unknown {
+    const at = this.#at
+    switch (key) {
+      case 'index':
+        return at + 1
+      case 'index0':
+        return at
+      case 'rindex':
+        return this.length - at
+      case 'rindex0':
+        return this.length - at - 1
+      case 'first':
+        return at === 0
+      case 'last':
+        return at === this.length - 1
+      case 'length':
+        return this.length
+      case 'name':
+        return this.name
+      case 'row':
+        return Math.floor(at / this.#columns) + 1
+      case 'col0':
+        return at % this.#columns
+      case 'col':
+        return (at % this.#columns) + 1
+      case 'col_first':
+        return at % this.#columns === 0
+      case 'col_last':
+        return (at % this.#columns) + 1 === this.#columns
+      default:
+        return undefined
+    }
+  }
+}
+
+export class Run {
+  readonly data: Scope
+  readonly budget: Budget
+  readonly now: Date
+  /** Names made by assign and capture; they live to the end of the template. */
+  readonly locals: Scope = Object.create(null)
+  readonly counters: Scope = Object.create(null)
+  /** Names of the loops around the current place, innermost last. */
+  readonly scopes: Scope[] = []
+  /** What cycle and `offset: continue` remember. */
+  readonly registers = new Map<string, number>()
+  /** Objects print with single quotes in text, so that they can stand in HTML attributes, and with double quotes in JSON. */
+  readonly quote: '"' | "'"
+  out = ''
+  flow: 'on' | 'break' | 'continue' = 'on'
+
+  constructor(data: Scope, budget: Budget, now: Date, quote: '"' | "'" = "'") {
+    this.data = data
+    this.budget = budget
+    this.now = now
+    this.quote = quote
+  }
+
+  lookup(name: string): unknown {
+    for (let i = this.scopes.length - 1; i >= 0; i--) {
+      const scope = this.scopes[i]
+      if (scope !== undefined && name in scope) return scope[name]
+    }
+    if (name in this.locals) return this.locals[name]
+    if (name in this.counters) return this.counters[name]
+    return Object.hasOwn(this.data, name) ? this.data[name] : undefined
+  }
+
+  write(text: string) {
+    this.budget.write(text.length)
+    this.out += text
+  }
+
+  /** What `emit` writes, as a value. */
+  capture(emit: Emit): string {
+    const before = this.out
+    this.out = ''
+    emit(this)
+    const captured = this.out
+    this.out = before
+    return captured
+  }
+
+  print(value: unknown): string {
+    if (typeof value === 'string') return value
+    if (value === null || value === undefined) return ''
+    if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value)
+    if (value instanceof Literal || value instanceof Item) return this.print(toValue(value))
+    if (value instanceof Date) return Number.isNaN(value.getTime()) ? '' : value.toISOString()
+    if (value instanceof Loop || typeof value !== 'object') return ''
+    return printJson(value, this.budget, this.quote)
+  }
+}
+
+/** JSON within the budget. The same object may hang in a list many times over, so the text is counted while it grows. */
+export function printJson(value: unknown, budget: Budget, quote: '"' | "'", indent = 0): string {
+  let characters = 0
+  const text = JSON.stringify(
+    value,
+    (key, member: unknown) => {
+      budget.spend(2)
+      characters += key.length + 4 + (typeof member === 'string' ? member.length : 4)
+      if (characters > OUTPUT_LIMIT) throw outputTooLarge()
+      return member instanceof Item || member instanceof Literal ? toValue(member) : member
+    },
+    indent,
+  )
+  if (text === undefined) return ''
+  budget.spend(text.length >> 4)
+  return quote === '"' ? text : text.replaceAll('"', "'")
+}
+
+export function toValue(value: unknown): unknown {
+  if (value instanceof Literal) return value.word === 'nil' ? null : ''
+  return value instanceof Item ? toValue(value.value) : value
+}
+
+/** A value where a filter needs a text. Objects have none that is of use; only outputs print them. */
+export function toText(value: unknown): string {
+  const plain = toValue(value)
+  if (typeof plain === 'string') return plain
+  if (plain === null || plain === undefined) return ''
+  if (Array.isArray(plain)) return plain.map(toText).join(',')
+  return typeof plain === 'number' || typeof plain === 'boolean' ? String(plain) : '[object Object]'
+}
+
+export function isTruthy(value: unknown): boolean {
+  const plain = toValue(value)
+  return plain !== false && plain !== null && plain !== undefined
+}
+
+/** One step of a path. Only what the data itself holds can be read, never what JavaScript adds to it. */
+export function readProperty(of: unknown, key: unknown, budget: Budget): unknown {
+  if (of === null || of === undefined) return undefined
+  if (of instanceof Loop) return of.read(key)
+  if (of instanceof Item) {
+    return typeof key === 'number' ? readProperty(of.list, key, budget) : readProperty(of.value, key, budget)
+  }
+  if (of instanceof Literal) return readProperty(toValue(of), key, budget)
+  if (typeof key !== 'string' && typeof key !== 'number') return undefined
+  if (typeof key === 'number' && key < 0 && Array.isArray(of)) return of.at(key)
+  if (Object.hasOwn(of, key)) {
+    const value = (of as Scope)[key]
+    return typeof value === 'function' ? undefined : value
+  }
+  switch (key) {
+    case 'size':
+      if (typeof of === 'string' || Array.isArray(of)) return of.length
+      if (typeof of !== 'object') return undefined
+      budget.spend(budget.measure(of))
+      return Object.keys(of).length
+    case 'first':
+      return Array.isArray(of) ? of[0] : undefined
+    case 'last':
+      return Array.isArray(of) ? of.at(-1) : undefined
+    default:
+      return undefined
+  }
+}
+
+export function readPath(of: unknown, path: readonly (string | number)[], budget: Budget): unknown {
+  let value = of
+  for (const key of path) value = readProperty(value, key, budget)
+  return value
+}
+
+export function isEqual(left: unknown, right: unknown, budget: Budget): boolean {
+  if (left instanceof Literal) return equalsLiteral(left, right)
+  if (right instanceof Literal) return equalsLiteral(right, left)
+  const a = toValue(left)
+  const b = toValue(right)
+  if (!Array.isArray(a)) return a === b
+  if (!Array.isArray(b) || a.length !== b.length) return false
+  budget.spend(2 * a.length)
+  return a.every((element, i) => isEqual(element, b[i], budget))
+}
+
+function equalsLiteral(literal: Literal, other: unknown): boolean {
+  const value = toValue(other)
+  if (literal.word === 'nil') return value === null || value === undefined
+  if (literal.word === 'blank') {
+    if (value === false || value === null || value === undefined) return true
+    if (typeof other === 'string') return other.trim() === ''
+  }
+  if (other instanceof Literal && other.word !== 'nil') return false
+  if (typeof value === 'string' || Array.isArray(value)) return value.length === 0
+  if (typeof value !== 'object' || value === null) return false
+  for (const _ in value) return false
+  return true
+}
+
+/** What a loop runs over: a list, one text, or the [name, value] pairs of an object. */
+export function toIterable(of: unknown, budget: Budget): readonly unknown[] {
+  const value = toValue(of)
+  if (Array.isArray(value)) return value
+  if (typeof value === 'string') return value === '' ? [] : [value]
+  if (typeof value !== 'object' || value === null || value instanceof Loop) return []
+  budget.spend(2 * budget.measure(value))
+  return Object.entries(value)
+}
+
+export function toList(of: unknown): readonly unknown[] {
+  const value = toValue(of)
+  if (value === null || value === undefined) return []
+  return Array.isArray(value) ? value : [value]
+}
+
+const special = /[&<>"']/
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+
+/** Text as HTML, safe between tags and inside quoted attributes. */
+export const escapeHtml = (text: string) =>
+  special.test(text) ? text.replace(/[&<>"']/g, (character) => entities[character] ?? character) : text
