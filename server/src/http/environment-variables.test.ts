@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Api, useServer } from '../../test/server.ts'
 
 const server = useServer()
@@ -240,6 +240,29 @@ describe('changing', () => {
     const { length } = await storedValues()
     expect(await production.delete(`${path}/A`)).toMatchObject({ status: 204, text: '' })
     expect(await storedValues()).toHaveLength(length - 1)
+    expect((await development.get(path)).body).toEqual([])
+  })
+
+  test('a variable deleted while it is being changed is deleted', async () => {
+    const { pool } = server.database
+    await development.post(path, { key: 'A', values: [valueIn(development, 'old')] })
+    const waiting = (length: number) =>
+      vi.waitFor(async () => {
+        const { rows } = await pool.query(
+          "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
+        )
+        expect(rows).toHaveLength(length)
+      })
+    const holder = await pool.connect()
+    await holder.query("BEGIN; SELECT FROM environment_variables WHERE key = 'A' FOR UPDATE")
+    const deleting = development.delete(`${path}/A`)
+    await waiting(1)
+    const changing = development.patch(`${path}/A`, { values: [valueIn(development, 'new')] })
+    await waiting(2)
+    await holder.query('COMMIT')
+    holder.release()
+    expect((await deleting).status).toBe(204)
+    expect((await changing).status).toBe(404)
     expect((await development.get(path)).body).toEqual([])
   })
 

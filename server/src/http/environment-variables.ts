@@ -230,13 +230,18 @@ export const environmentVariables: Resource = (app, { db, clock, secrets }) => {
     '/v1/environment-variables/:variableKey',
     { schema: { tags, summary: 'Delete an environment variable', params: Params, response: { 204: Empty } } },
     async (request, reply) => {
+      const { organizationId } = request.environment
       const { variableKey } = request.params
-      const { numDeletedRows } = await db
-        .deleteFrom('environment_variables')
-        .where('organization_id', '=', request.environment.organizationId)
-        .where('key', '=', variableKey)
-        .executeTakeFirst()
-      if (numDeletedRows === 0n) throw fail('variable_not_found', { key: variableKey })
+      await db.transaction().execute(async (tx) => {
+        // As every change does, so that none that is under way writes values for a variable that is no more.
+        await lockOrganization(tx, organizationId)
+        const { numDeletedRows } = await tx
+          .deleteFrom('environment_variables')
+          .where('organization_id', '=', organizationId)
+          .where('key', '=', variableKey)
+          .executeTakeFirst()
+        if (numDeletedRows === 0n) throw fail('variable_not_found', { key: variableKey })
+      })
       return reply.code(204).send(null)
     },
   )
