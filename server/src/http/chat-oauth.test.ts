@@ -237,6 +237,20 @@ describe('refusals', () => {
     expect((await missing(connectPath, 'no-tenant')).status).toBe(201)
   })
 
+  test('a credential that looks like one of our encrypted values is taken as it was given', async () => {
+    const api = await prepare()
+    const clientId = 'enc:v1:AAAA'
+    const { body: integration } = await api.post('/v1/integrations', {
+      providerId: 'slack',
+      channel: 'chat',
+      credentials: { clientId, secretKey: clientId },
+    })
+    const asked = { integrationIdentifier: integration.identifier, subscriberId: 'ada' }
+    const { status, body } = await api.post(connectPath, asked)
+    expect(status).toBe(201)
+    expect(read(body.url).query.client_id).toBe(clientId)
+  })
+
   test('a key is needed', async () => {
     for (const path of [connectPath, linkPath, eitherPath])
       expect((await server.api.post(path, {}, { authorization: 'ApiKey unknown-key' })).status).toBe(401)

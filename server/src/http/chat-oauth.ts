@@ -16,6 +16,7 @@ import type { IntegrationTable } from '../db/tables.ts'
 import { fail } from '../errors.ts'
 import { teamsConsentUrl, teamsUserUrl } from '../providers/chat/msteams-oauth.ts'
 import { slackInstallUrl, slackUserUrl } from '../providers/chat/slack-oauth.ts'
+import { openCredentials } from './integration-credentials.ts'
 import type { Environment, Resource, Services } from './resource.ts'
 import { Body, ContextPayload, Enum, Identifier } from './schema.ts'
 import { generalError } from './validation.ts'
@@ -199,16 +200,14 @@ export async function findChatIntegration(db: Db, environmentId: string, identif
 /** The integration's credentials with these names, in clear. */
 export function requireCredentials<Name extends string>(
   secrets: Secrets,
-  { identifier, credentials }: ChatIntegration,
+  integration: ChatIntegration,
   names: Name[],
 ): Record<Name, string> {
-  const found = names.map((name) => [name, credentials[name]] as const)
-  const missing = found.filter(([, value]) => typeof value !== 'string' || value === '').map(([name]) => name)
-  if (missing.length > 0) throw fail('oauth_credentials_missing', { identifier, names: missing })
-  return Object.fromEntries(found.map(([name, value]) => [name, secrets.decrypt(String(value))])) as Record<
-    Name,
-    string
-  >
+  const credentials = openCredentials(secrets, integration)
+  const missing = names.filter((name) => typeof credentials[name] !== 'string' || credentials[name] === '')
+  if (missing.length > 0)
+    throw fail('oauth_credentials_missing', { identifier: integration.identifier, names: missing })
+  return credentials as Record<Name, string>
 }
 
 async function signState(db: Db, secrets: Secrets, state: OAuthState): Promise<string> {

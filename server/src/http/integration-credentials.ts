@@ -58,7 +58,7 @@ function parseObject(text: string): object | null {
 export const sealCredentials = (secrets: Secrets, credentials: Credentials): string =>
   JSON.stringify(sealSecrets(credentials, secretCredentials, secrets))
 
-export const openCredentials = (secrets: Secrets, row: IntegrationRow): Credentials =>
+export const openCredentials = (secrets: Secrets, row: Pick<IntegrationRow, 'credentials'>): Credentials =>
   openSecrets(row.credentials, secretCredentials, secrets)
 
 export const sealConfigurations = (secrets: Secrets, configurations: Static<typeof Configurations>): string =>
