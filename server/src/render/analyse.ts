@@ -49,9 +49,20 @@ type FilterSyntax = Filtered['filters'][number]
 class Analyser {
   readonly found: Analysis = { variables: [], filters: [], problems: [] }
   readonly #locals: Set<string>
+  readonly #source: string
+  #lines: number[] | undefined
 
-  constructor(locals: Iterable<string>) {
+  constructor(source: string, locals: Iterable<string>) {
+    this.#source = source
     this.#locals = new Set(locals)
+  }
+
+  /** LiquidJS counts from the beginning for every token, which adds up in a long template. */
+  #positionOf(token: Token): Position {
+    if (token.input !== this.#source) return positionOf(token)
+    this.#lines ??= [0, ...[...this.#source.matchAll(/\n/g)].map(({ index }) => index + 1)]
+    const line = this.#lines.findLastIndex((start) => start <= token.begin)
+    return { line: line + 1, column: token.begin - (this.#lines[line] ?? 0) + 1 }
   }
 
   /** Names made by assign and capture count in the whole template: in a loop, what stands below comes before. */
@@ -77,7 +88,7 @@ class Analyser {
     const operators = postfix.filter((token) => TypeGuards.isOperatorToken(token) && token.operator !== 'not')
     if (operands.length > operators.length + 1) {
       const text = operands.map((operand) => operand.getText()).join(' ')
-      this.found.problems.push(spaced(text, operands[0]))
+      this.#spaced(text, operands[0])
     }
     for (const token of operands) this.token(token, names)
     const input = operands.length === 1 ? this.#pathText(operands[0]) : undefined
@@ -96,16 +107,16 @@ class Analyser {
       if (token.variable !== undefined) return
       const segments = token.props.map((prop) => staticKey(prop) ?? null)
       const text = token.getText().trim()
-      if (/\s/.test(text.replace(/\[[^\]]*\]/g, ''))) this.found.problems.push(spaced(text, token))
+      if (/\s/.test(text.replace(/\[[^\]]*\]/g, ''))) this.#spaced(text, token)
       else if (!this.#isLocal(segments[0], names)) {
-        this.found.variables.push({ path: pathText(segments), segments, text, position: positionOf(token) })
+        this.found.variables.push({ path: pathText(segments), segments, text, position: this.#positionOf(token) })
       }
     }
   }
 
   filter(filter: FilterSyntax, names: ReadonlySet<string>, input: string | undefined, near: Token | undefined) {
     const token = TypeGuards.isFilteredValueToken(near) ? near : (filter as { token?: Token }).token
-    const position = token === undefined ? { line: 1, column: 1 } : positionOf(token)
+    const position = token === undefined ? { line: 1, column: 1 } : this.#positionOf(token)
     const values = filter.args.map((argument) => (Array.isArray(argument) ? argument[1] : argument))
     const args = values.map(describe).filter((argument) => argument !== undefined)
     this.found.filters.push({ name: filter.name, isKnown: isFilter(filter.name), args, input, position })
@@ -126,6 +137,11 @@ class Analyser {
     }
   }
 
+  #spaced(text: string, token: Token | undefined) {
+    const message = `Variable "${text}" contains whitespace`
+    this.found.problems.push({ message, text, position: token && this.#positionOf(token) })
+  }
+
   #isLocal(root: string | number | null | undefined, names: ReadonlySet<string>) {
     return typeof root === 'string' && (names.has(root) || this.#locals.has(root))
   }
@@ -138,12 +154,6 @@ class Analyser {
 
 const childrenOf = (template: Template) =>
   template.children === undefined ? [] : toValueSync(template.children(false, true))
-
-const spaced = (text: string, token: Token | undefined): TemplateProblem => ({
-  message: `Variable "${text}" contains whitespace`,
-  text,
-  position: token && positionOf(token),
-})
 
 function describe(token: Token | undefined): FilterArgument | undefined {
   if (token === undefined) return undefined
@@ -165,7 +175,7 @@ export const pathText = (segments: readonly (string | number | null)[]) =>
 
 /** `locals` are names that mean something where the template stands, such as `content` in a layout. */
 export function analyseTemplate(source: string, locals: Iterable<string> = []): Analysis {
-  const analyser = new Analyser(locals)
+  const analyser = new Analyser(source, locals)
   analyser.attempt(() => {
     const templates = parseTemplate(source)
     analyser.collectLocals(templates)
@@ -176,7 +186,7 @@ export function analyseTemplate(source: string, locals: Iterable<string> = []): 
 
 /** The same for an expression without braces. */
 export function analyseExpression(source: string, locals: Iterable<string> = []): Analysis {
-  const analyser = new Analyser(locals)
+  const analyser = new Analyser(source, locals)
   analyser.attempt(() => analyser.value(parseExpression(source), new Set(), undefined))
   return analyser.found
 }

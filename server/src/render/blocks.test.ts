@@ -366,6 +366,21 @@ describe('repeats', () => {
       ),
     ).toBe('abAnn Bob ')
   })
+  test('printed or filtered, the list is the item too', () => {
+    const of = { payload: { n: 1, items: [{ a: 'x' }, { a: 'y' }] } }
+    const words = text('{{ payload }} {{ payload.items | json }} {{ payload | pluralize: "key" }};')
+    expect(bare(doc(repeat('payload.items', {}, words)), of).replaceAll('&#39;', "'")).toBe(
+      "{'n':1,'items':{'a':'x'}} {'a':'x'} 2 keys;{'n':1,'items':{'a':'y'}} {'a':'y'} 2 keys;",
+    )
+  })
+  test('using all data for every item of a long list ends in a clear error', () => {
+    const payload = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`k${i}`, i]))
+    const of = { payload: { ...payload, items: Array.from({ length: 5_000 }, () => 1) } }
+    expect(bare(doc(repeat('payload.items', {}, text('{{ payload.items }}'))), of)).toHaveLength(5_000)
+    expect(() => bare(doc(repeat('payload.items', {}, text('{{ payload | size }}'))), of)).toThrow(
+      expect.objectContaining({ code: 'work_limit' }),
+    )
+  })
   test('a filtered list is repeated with its items as current', () => {
     expect(bare(doc(repeat('payload.items | where: "name", "Mug"', {}, text('{{current.name}}'))))).toBe('Mug')
   })
@@ -580,6 +595,11 @@ describe('documents that are wrong', () => {
     let node: unknown = paragraph(text('x'))
     for (let i = 0; i < 5_000; i++) node = { type: 'section', content: [node] }
     expect(() => one(node)).toThrow(expect.objectContaining({ code: 'template_too_deep' }))
+  })
+  test('so do blocks', () => {
+    const blocks = Array.from({ length: 3_000 }, () => ({ type: 'hardBreak' }))
+    expect(() => html(doc(...blocks))).toThrow(expect.objectContaining({ code: 'template_too_large' }))
+    expect(() => readDocument(doc(...Array.from({ length: 2_000 }, () => text('{{a}}'))))).toThrow(RenderError)
   })
   test('attributes of any kind are taken or left', () => {
     for (const type of Object.keys(blockNodes)) {

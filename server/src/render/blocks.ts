@@ -1,7 +1,7 @@
 // Block documents: what the visual editor stores, compiled to HTML. A document is walked once; rendering it only fills in
 // variables, conditions and repeats.
 import { type Html, toEmit } from './block-html.ts'
-import { DEPTH_LIMIT, guarded, RenderError, tooDeep } from './limits.ts'
+import { BLOCK_LIMIT, DEPTH_LIMIT, guarded, RenderError, tooDeep } from './limits.ts'
 import { compileExpression, compileTemplate, hasLiquid } from './liquid.ts'
 import {
   type Emit,
@@ -10,8 +10,9 @@ import {
   Item,
   isTruthy,
   Loop,
+  Overlay,
   type Run,
-  readPath,
+  readProperty,
   type Scope,
   toValue,
 } from './run.ts'
@@ -65,6 +66,7 @@ export class BlockCompiler {
   readonly #translator: Translator
   readonly #isLayout: boolean
   #depth = 0
+  #count = 0
 
   constructor(nodes: Readonly<Record<string, RenderNode>>, translator: Translator, isLayout: boolean) {
     this.#nodes = nodes
@@ -97,6 +99,9 @@ export class BlockCompiler {
   node(node: BlockNode, place: Place): Html {
     if (!Object.hasOwn(this.#nodes, node.type)) {
       throw new RenderError('unknown_block', `Unknown block type "${node.type}"`)
+    }
+    if (++this.#count > BLOCK_LIMIT) {
+      throw new RenderError('template_too_large', `The document has more than ${BLOCK_LIMIT} blocks`)
     }
     if (++this.#depth > DEPTH_LIMIT) throw tooDeep()
     const html = this.#nodes[node.type]?.(node, place, this) ?? []
@@ -188,7 +193,7 @@ function repeat(run: Run, list: readonly unknown[], limit: number, path: Path | 
   const [root] = path ?? []
   const around = typeof root === 'string' ? run.lookup(root) : undefined
   for (const value of items) {
-    run.budget.spend(4)
+    run.budget.spend(4 + (path?.length ?? 0))
     const item = new Item(value, list)
     const scope: Scope = Object.create(null)
     if (path !== undefined) scope[String(root)] = withItem(around, path, 1, item, run)
@@ -203,13 +208,11 @@ function repeat(run: Run, list: readonly unknown[], limit: number, path: Path | 
 
 type Path = readonly (string | number)[]
 
-/** A copy of `value` in which the item stands at the end of the path. */
+/** The value as it is, except that the item stands at the end of the path. */
 function withItem(value: unknown, path: Path, at: number, item: Item, run: Run): unknown {
   const key = path[at]
   if (key === undefined) return item
   if (value instanceof Item) return new Item(withItem(value.value, path, at, item, run), value.list)
-  run.budget.spend(run.budget.measure(value))
-  const inner = withItem(readPath(value, [key], run.budget), path, at + 1, item, run)
-  if (Array.isArray(value)) return value.with(Number(key), inner)
-  return { ...(value as object), [key]: inner }
+  const member = withItem(readProperty(value, key, run.budget), path, at + 1, item, run)
+  return new Overlay(value, key, member, run.budget)
 }

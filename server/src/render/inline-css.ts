@@ -3,10 +3,11 @@
 import { selectAll } from 'css-select'
 import { DomUtils, parseDocument } from 'htmlparser2'
 import postcss, { type Rule } from 'postcss'
+import { countTags } from './limits.ts'
 import { tagsIn } from './syntax.ts'
 
 export function prepareHtmlBlock(source: string): string {
-  const inlined = /<style/i.test(source) ? inlineStyles(source) : source
+  const inlined = /<style/i.test(source) && countTags(source) <= TAGS ? inlineStyles(source) : source
   return withoutElement(inlined, 'head').replace(/<!doctype[^<>]*>|<\/?(?:html|body)(?:\s[^<>]*)?>/gi, '')
 }
 
@@ -19,6 +20,9 @@ function withoutElement(html: string, name: string): string {
 
 /** Selectors times elements; what goes beyond stays a style sheet. */
 const WORK = 100_000
+/** Elements of a document, and characters of a sheet, that are looked at. */
+const TAGS = 2_000
+const CHARACTERS = 32 * 1024
 
 type Element = ReturnType<typeof DomUtils.getElementsByTagName>[number]
 type Node = Parameters<typeof DomUtils.removeElement>[0]
@@ -58,6 +62,7 @@ function inlineStyles(source: string): string {
 /** Gives every simple rule to `apply` and answers what has to stay a style sheet: media queries, hover and the like. */
 function applySheet(css: string, apply: (selector: string, declarations: Declared[]) => boolean): string {
   let root: postcss.Root
+  if (css.length > CHARACTERS) return css
   try {
     root = postcss.parse(css)
   } catch {

@@ -10,9 +10,11 @@ export const TAG_LIMIT = 1_000
 export const TAG_TEXT_LIMIT = 24 * 1024
 /** Everything one message writes, and any single string on the way there. */
 export const OUTPUT_LIMIT = 512 * 1024
-/** Tags of HTML that has to be taken apart and put together again: the parser needs 6 µs for each, and more the deeper it is
- * (200,000 open tags took it 22 s). Clean HTML may have twice as many. */
-export const HTML_TAG_LIMIT = 10_000
+/** Tags of HTML that has to be taken apart and put together again: the parser needs up to 25 µs for each, and more the
+ * deeper it is (200,000 open tags took it 22 s). Clean HTML may have four times as many. */
+export const HTML_TAG_LIMIT = 5_000
+/** Blocks in a document. */
+export const BLOCK_LIMIT = 2_000
 /** Statements run, list items visited, one per 16 characters handled by a filter, and `FILTER_COST` for its call. */
 export const WORK_LIMIT = 200_000
 export const FILTER_COST = 4
@@ -56,6 +58,13 @@ export class RenderError extends Error {
 
 export const tooDeep = (cause?: unknown) =>
   new RenderError('template_too_deep', 'The template or its data is nested too deeply; use fewer levels', { cause })
+
+/** As many tags as HTML can have at most. */
+export function countTags(html: string): number {
+  let count = 0
+  for (let at = html.indexOf('<'); at >= 0; at = html.indexOf('<', at + 1)) count++
+  return count
+}
 
 /** Runs rendering code; whatever a library throws in it leaves as a RenderError. */
 export function guarded<T>(work: () => T): T {

@@ -35,6 +35,35 @@ export class Item {
   }
 }
 
+/** A value with one member replaced. The others are copied, and paid for, only if the value is used as a whole. */
+export class Overlay {
+  readonly base: unknown
+  readonly key: string | number
+  readonly member: unknown
+  readonly #budget: Budget
+  #whole: unknown
+
+  constructor(base: unknown, key: string | number, member: unknown, budget: Budget) {
+    this.base = base
+    this.key = key
+    this.member = member
+    this.#budget = budget
+  }
+
+  toValue(): unknown {
+    this.#whole ??= this.#copy()
+    return this.#whole
+  }
+
+  #copy(): unknown {
+    const base = toValue(this.base)
+    const member = toValue(this.member)
+    this.#budget.spend(4 * this.#budget.measure(base))
+    if (Array.isArray(base)) return base.with(Number(this.key), member)
+    return { ...(base as object), [this.key]: member }
+  }
+}
+
 /** `forloop` and `tablerowloop`. */
 export class Loop {
   #at = 0
@@ -139,7 +168,7 @@ export class Run {
     if (typeof value === 'string') return value
     if (value === null || value === undefined) return ''
     if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value)
-    if (value instanceof Literal || value instanceof Item) return this.print(toValue(value))
+    if (value instanceof Literal || value instanceof Item || value instanceof Overlay) return this.print(toValue(value))
     if (value instanceof Date) return Number.isNaN(value.getTime()) ? '' : value.toISOString()
     if (value instanceof Loop || typeof value !== 'object') return ''
     return printJson(value, this.budget, this.quote)
@@ -155,7 +184,7 @@ export function printJson(value: unknown, budget: Budget, quote: '"' | "'", inde
       budget.spend(2)
       characters += key.length + 4 + (typeof member === 'string' ? member.length : 4)
       if (characters > OUTPUT_LIMIT) throw outputTooLarge()
-      return member instanceof Item || member instanceof Literal ? toValue(member) : member
+      return toValue(member)
     },
     indent,
   )
@@ -165,7 +194,9 @@ export function printJson(value: unknown, budget: Budget, quote: '"' | "'", inde
 }
 
 export function toValue(value: unknown): unknown {
+  if (typeof value !== 'object') return value
   if (value instanceof Literal) return value.word === 'nil' ? null : ''
+  if (value instanceof Overlay) return value.toValue()
   return value instanceof Item ? toValue(value.value) : value
 }
 
@@ -187,9 +218,8 @@ export function isTruthy(value: unknown): boolean {
 export function readProperty(of: unknown, key: unknown, budget: Budget): unknown {
   if (of === null || of === undefined) return undefined
   if (of instanceof Loop) return of.read(key)
-  if (of instanceof Item) {
-    return typeof key === 'number' ? readProperty(of.list, key, budget) : readProperty(of.value, key, budget)
-  }
+  if (of instanceof Item) return readProperty(typeof key === 'number' ? of.list : of.value, key, budget)
+  if (of instanceof Overlay) return key === of.key ? of.member : readProperty(of.base, key, budget)
   if (of instanceof Literal) return readProperty(toValue(of), key, budget)
   if (typeof key !== 'string' && typeof key !== 'number') return undefined
   if (typeof key === 'number' && key < 0 && Array.isArray(of)) return of.at(key)
