@@ -1,8 +1,17 @@
-// A local HTTP server that plays somebody else's: it keeps what it was asked and answers what the test says.
+// A local HTTP server that plays somebody else's: it keeps what it was asked and answers what the test says. And a client that
+// may call it.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { HttpClient } from '../src/providers/http-client.ts'
+
+/** Closed after the tests of a file. */
+export function useHttp(now = new Date('2026-05-01T10:00:00.000Z')): HttpClient {
+  const http = new HttpClient({ clock: { now: () => now }, allowPrivateAddresses: true })
+  afterAll(() => http.close())
+  return http
+}
 
 export interface Asked {
   method: string

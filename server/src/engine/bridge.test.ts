@@ -1,15 +1,14 @@
 import { createHmac } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
-import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { useVendor, type VendorReply } from '../../test/vendor.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { useHttp, useVendor, type VendorReply } from '../../test/vendor.ts'
 import { HttpClient } from '../providers/http-client.ts'
 import { Bridge, BridgeError, type BridgeEvent, type BridgeTarget } from './bridge.ts'
 
 const app = useVendor()
 const clock = { now: () => new Date('2026-05-01T10:00:00.000Z') }
-const http = new HttpClient({ clock, allowPrivateAddresses: true })
-afterAll(() => http.close())
+const http = useHttp()
 
 let pauses: number[] = []
 const pause = async (ms: number) => pauses.push(ms)

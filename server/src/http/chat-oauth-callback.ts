@@ -97,7 +97,7 @@ async function finishSlack(visit: Visit, { code }: Result): Promise<string | und
   if (!code) throw fail('oauth_parameter_missing', { name: 'code' })
   const { clientId, secretKey } = requireCredentials(secrets, visit.integration, ['clientId', 'secretKey'])
   const sent = { code, clientId, clientSecret: secretKey, redirectUri: redirectUri(config) }
-  const grant = await exchangeSlackCode(config.oauth.slack, sent)
+  const grant = await exchangeSlackCode(services.http, config.oauth.slack, sent)
 
   if (state.mode === 'link_user') {
     await link(visit, { type: 'slack_user', endpoint: { userId: expected(grant.userId) } }, state.identifier)
@@ -122,7 +122,7 @@ const tenantPattern = /^[A-Za-z0-9][A-Za-z0-9.-]{0,254}$/
 
 async function finishTeams(visit: Visit, { code, tenant, hasConsent }: Result): Promise<string | undefined> {
   const { services, state, integration, landing } = visit
-  const { config, secrets, clock } = services
+  const { config, secrets, clock, http } = services
   if (state.mode === 'connect') {
     if (!tenant) throw fail('oauth_parameter_missing', { name: 'tenant' })
     if (!tenantPattern.test(tenant)) throw fail('oauth_tenant_invalid')
@@ -137,8 +137,8 @@ async function finishTeams(visit: Visit, { code, tenant, hasConsent }: Result): 
   if (!code) throw fail('oauth_parameter_missing', { name: 'code' })
   const found = requireCredentials(secrets, integration, ['clientId', 'secretKey', 'tenantId'])
   const teamsApp = { clientId: found.clientId, clientSecret: found.secretKey, tenantId: found.tenantId }
-  const userId = await exchangeTeamsCode(config.oauth, teamsApp, { code, redirectUri: redirectUri(config) })
-  await installTeamsApp(config.oauth, teamsApp, userId)
+  const userId = await exchangeTeamsCode(http, config.oauth, teamsApp, { code, redirectUri: redirectUri(config) })
+  await installTeamsApp(http, config.oauth, teamsApp, userId)
   await link(visit, { type: 'ms_teams_user', endpoint: { userId } }, state.identifier)
   return landing
 }

@@ -52,7 +52,7 @@ const LinkUser = Body({
 const Either = Body({ ...fields, ...connectFields, ...linkFields, mode: Type.Optional(Enum(modes)) })
 const Url = Type.Object({ url: Type.String() })
 
-export type OAuthServices = Pick<Services, 'db' | 'secrets' | 'clock' | 'config'>
+export type OAuthServices = Pick<Services, 'db' | 'secrets' | 'clock' | 'config' | 'http'>
 type SignIn = Static<typeof Either> & { mode: (typeof modes)[number] }
 
 /** What is to be made when the person comes back. */

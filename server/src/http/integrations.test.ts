@@ -1,11 +1,12 @@
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Api, useServer } from '../../test/server.ts'
+import { Api, useServer } from '../../test/server.ts'
 import { useVendor } from '../../test/vendor.ts'
 import { Changes } from '../db/changes.ts'
 import { newId } from '../db/ids.ts'
 
-const server = useServer()
+// Vendors are played by servers on this machine.
+const server = useServer({ allowPrivateAddresses: true })
 const vendor = useVendor()
 
 interface Integration {
@@ -701,6 +702,17 @@ describe('checking credentials', () => {
     })
     await create(api, { providerId: 'twilio', channel: 'sms', check: true, active: true })
     expect(vendor.asked).toMatchObject([{ method: 'GET', path: '/v3/domains/mg.example.com' }])
+  })
+
+  test('a vendor at a private address is not asked unless the service is told to call such', async () => {
+    const { key, environmentId, organizationId } = await server.freshApi()
+    const careful = await server.startAnother({ allowPrivateAddresses: false })
+    const api = new Api(careful.url, key, environmentId, organizationId)
+    const credentials = { apiKey: 'key-x', user: 'api', domain: 'mg.example.com', baseUrl: vendor.url }
+    expect(
+      await api.post('/v1/integrations', { providerId: 'mailgun', channel: 'email', check: true, credentials }),
+    ).toMatchObject({ status: 400, body: { message: expect.stringContaining('the address is private or reserved') } })
+    expect(vendor.asked).toEqual([])
   })
 })
 

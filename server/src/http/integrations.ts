@@ -145,7 +145,7 @@ export const integrations: Resource = (app, services) => {
       const provider = providerOf(services, body.providerId, channel)
       const credentials = readCredentials(body.credentials)
       const filters = readFilters(conditions)
-      if (body.check) await refuseFailedCheck(provider, credentials)
+      if (body.check) await refuseFailedCheck(services, provider, credentials)
       const now = clock.now()
       const row = await change(environment, async (tx) => {
         await refuseAnother(tx, services, environment, provider)
@@ -195,7 +195,8 @@ export const integrations: Resource = (app, services) => {
       const credentials = body.credentials && readCredentials(body.credentials)
       const filters = body.conditions && readFilters(body.conditions)
       const provider = findProvider(stored.provider_id)
-      if (body.check && provider) await refuseFailedCheck(provider, credentials ?? openCredentials(secrets, stored))
+      if (body.check && provider)
+        await refuseFailedCheck(services, provider, credentials ?? openCredentials(secrets, stored))
       const now = clock.now()
       const row = await change(environment, async (tx) => {
         const current = await findIntegration(tx, environment.id, id)
@@ -313,6 +314,7 @@ export const integrations: Resource = (app, services) => {
       if (!provider) throw fail('integration_to_configure_not_found', { id })
       const webhookUrl = `${config.publicUrl}/v2/inbound-webhooks/delivery-providers/${environment.id}/${id}`
       const { success, message, configurations } = await autoConfigure(
+        services.http,
         provider,
         openCredentials(secrets, stored),
         webhookUrl,
@@ -412,9 +414,9 @@ function providerOf({ brand }: Services, given: string, channel: Channel): Provi
 }
 
 /** Only email providers can be asked without sending anything. */
-async function refuseFailedCheck(provider: Provider, credentials: Credentials): Promise<void> {
+async function refuseFailedCheck({ http }: Services, provider: Provider, credentials: Credentials): Promise<void> {
   if (provider.channel !== 'email') return
-  const result = await checkEmail(provider, credentials)
+  const result = await checkEmail(http, provider, credentials)
   if (!result.ok) throw fail('integration_check_failed', result)
 }
 

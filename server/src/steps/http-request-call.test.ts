@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
-import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { useVendor } from '../../test/vendor.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { useHttp, useVendor } from '../../test/vendor.ts'
 import { HttpClient } from '../providers/http-client.ts'
 import { RenderError } from '../render/limits.ts'
 import { situation } from '../render/liquid.ts'
@@ -141,8 +141,7 @@ describe('the request', () => {
 describe('the call', () => {
   const vendor = useVendor()
   const clock = { now: () => now }
-  const http = new HttpClient({ clock, allowPrivateAddresses: true })
-  afterAll(() => http.close())
+  const http = useHttp()
   beforeEach(() => vendor.plays(() => ({ body: { ok: true } })))
   const call = (values: ControlValues = {}, client = http) => {
     const all = { method: 'POST', url: `${vendor.url}/hook`, ...values }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { useVendor, type VendorReply } from '../../../test/vendor.ts'
+import { useHttp, useVendor, type VendorReply } from '../../../test/vendor.ts'
 import { exchangeTeamsCode, installTeamsApp, teamsConsentUrl, teamsUserUrl } from './msteams-oauth.ts'
 
+const http = useHttp()
 const microsoft = useVendor()
 /** On its own, since what it is asked may arrive after the caller has gone. */
 const silent = useVendor()
@@ -42,7 +43,7 @@ describe('the URL', () => {
 
 describe('the exchange', () => {
   const code = { code: 'one-time-code', redirectUri: 'https://belfry.example/cb' }
-  const exchange = () => exchangeTeamsCode(bases(), app, code)
+  const exchange = () => exchangeTeamsCode(http, bases(), app, code)
 
   test('sends the code as a form and gives back who signed in', async () => {
     microsoft.plays(() => ({
@@ -97,7 +98,7 @@ describe('the exchange', () => {
   test('silence ends in a timeout', async () => {
     silent.plays(() => undefined)
     const there = { microsoftLogin: silent.url, microsoftGraph: silent.url }
-    await expect(exchangeTeamsCode(there, { ...app, timeoutMs: 20 }, code)).rejects.toMatchObject({
+    await expect(exchangeTeamsCode(http, there, { ...app, timeoutMs: 20 }, code)).rejects.toMatchObject({
       status: 502,
       message: expect.stringContaining('(timeout)'),
     })
@@ -105,7 +106,7 @@ describe('the exchange', () => {
 })
 
 describe('the app for a person', () => {
-  const install = () => installTeamsApp(bases(), app, 'person-1')
+  const install = () => installTeamsApp(http, bases(), app, 'person-1')
   const plays = (replies: { token?: VendorReply; catalog?: VendorReply; install?: VendorReply }) =>
     microsoft.plays(({ path }) => {
       if (path.endsWith('/token')) return replies.token ?? { body: { access_token: 'graph-token' } }

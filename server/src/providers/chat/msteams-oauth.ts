@@ -3,6 +3,7 @@
 // https://learn.microsoft.com/entra/identity-platform/v2-oauth2-auth-code-flow
 // https://learn.microsoft.com/graph/api/userteamwork-post-installedapps
 import { fail, type RequestError } from '../../errors.ts'
+import type { HttpClient } from '../http-client.ts'
 import { ask, member, tellable, textMember, unusable, type VendorAnswer } from './oauth-request.ts'
 
 const vendor = 'MS Teams'
@@ -55,12 +56,13 @@ interface TeamsApp {
 
 /** Who signed in: the object id of a person in the tenant. */
 export async function exchangeTeamsCode(
+  http: HttpClient,
   bases: Bases,
   app: TeamsApp,
   { code, redirectUri }: { code: string; redirectUri: string },
 ): Promise<string> {
   const form = { grant_type: 'authorization_code', code, redirect_uri: redirectUri, scope: userScope }
-  const answer = await askForToken(bases, app, form)
+  const answer = await askForToken(http, bases, app, form)
   const claims = claimsOf(textMember(answer.json, 'id_token'))
   // The token came straight from its issuer over TLS, which stands in for its signature (OpenID Connect Core, 3.1.3.7);
   // whom it was made for still has to be checked.
@@ -71,17 +73,23 @@ export async function exchangeTeamsCode(
 }
 
 /** Only then can the bot write to that person. An app that is there already is left alone. */
-export async function installTeamsApp(bases: Bases, app: TeamsApp, userId: string): Promise<void> {
+export async function installTeamsApp(http: HttpClient, bases: Bases, app: TeamsApp, userId: string): Promise<void> {
   const { timeoutMs } = app
   const graph = `${bases.microsoftGraph}/v1.0`
   const scope = `${bases.microsoftGraph}/.default`
-  const token = await askForToken(bases, app, { grant_type: 'client_credentials', scope })
+  const token = await askForToken(http, bases, app, { grant_type: 'client_credentials', scope })
   const bearer = textMember(token.json, 'access_token')
   if (bearer === undefined) throw unusable({ vendor }, 'no access_token')
 
   // The catalogue gives every app an id of its own and keeps the one in its manifest, which is the bot's, as external id.
   const filter = new URLSearchParams({ $filter: `externalId eq '${app.clientId.replaceAll("'", "''")}'` })
-  const found = await ask({ vendor, url: `${graph}/appCatalogs/teamsApps?${filter.toString()}`, bearer, timeoutMs })
+  const found = await ask({
+    http,
+    vendor,
+    url: `${graph}/appCatalogs/teamsApps?${filter.toString()}`,
+    bearer,
+    timeoutMs,
+  })
   if (found.status !== 200) throw refused(found, app, [bearer])
   const appId = textMember(found.json, 'value', '0', 'id')
   if (appId === undefined) {
@@ -90,12 +98,18 @@ export async function installTeamsApp(bases: Bases, app: TeamsApp, userId: strin
   }
   const url = `${graph}/users/${encodeURIComponent(userId)}/teamwork/installedApps`
   const json = { 'teamsApp@odata.bind': `${graph}/appCatalogs/teamsApps/${encodeURIComponent(appId)}` }
-  const installed = await ask({ vendor, url, json, bearer, timeoutMs })
+  const installed = await ask({ http, vendor, url, json, bearer, timeoutMs })
   if (installed.status >= 300 && installed.status !== 409) throw refused(installed, app, [bearer])
 }
 
-async function askForToken(bases: Bases, app: TeamsApp, form: Record<string, string>): Promise<VendorAnswer> {
+async function askForToken(
+  http: HttpClient,
+  bases: Bases,
+  app: TeamsApp,
+  form: Record<string, string>,
+): Promise<VendorAnswer> {
   const answer = await ask({
+    http,
     vendor,
     url: `${tenantUrl(bases, app.tenantId)}/token`,
     form: { client_id: app.clientId, client_secret: app.clientSecret, ...form },

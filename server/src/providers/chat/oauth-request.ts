@@ -1,12 +1,12 @@
 // The calls a chat sign-in makes to its vendor: one attempt, bounded in time and size, and nothing secret in what they report.
-import { request } from 'undici'
-import { fail, RequestError } from '../../errors.ts'
+import { fail } from '../../errors.ts'
+import { DeliveryError } from '../delivery-error.ts'
+import type { HttpAnswer, HttpClient } from '../http-client.ts'
 
-const timeoutMs = 10_000
-const mostBytes = 1024 * 1024
 const longestTold = 200
 
 export interface VendorRequest {
+  http: HttpClient
   /** As it is named to people. */
   vendor: string
   url: string
@@ -37,37 +37,21 @@ export async function ask(asked: VendorRequest): Promise<VendorAnswer> {
   }
 }
 
-async function exchange(asked: VendorRequest): Promise<{ status: number; text: string }> {
-  const signal = AbortSignal.timeout(asked.timeoutMs ?? timeoutMs)
+async function exchange(asked: VendorRequest): Promise<HttpAnswer> {
+  const { http, url, form, json, bearer, timeoutMs } = asked
   try {
-    const { statusCode, body } = await request(asked.url, {
-      method: (asked.form ?? asked.json) ? 'POST' : 'GET',
-      headers: headersOf(asked),
-      body: asked.form ? new URLSearchParams(asked.form).toString() : asked.json ? JSON.stringify(asked.json) : null,
-      signal,
+    return await http.exchange(url, {
+      method: (form ?? json) ? 'POST' : 'GET',
+      ...(bearer === undefined ? {} : { headers: { authorization: `Bearer ${bearer}` } }),
+      ...(form ? { form } : json === undefined ? {} : { json }),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      // Where vendors are is a setting of whoever operates this service.
+      allowPrivateAddresses: true,
     })
-    const chunks: Buffer[] = []
-    let bytes = 0
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      bytes += chunk.length
-      if (bytes > mostBytes) throw unusable(asked, 'the answer is too long')
-      chunks.push(chunk)
-    }
-    return { status: statusCode, text: Buffer.concat(chunks).toString('utf8') }
   } catch (error) {
-    if (signal.aborted) throw unusable(asked, 'timeout')
-    if (error instanceof RequestError) throw error
-    // Only the code: the error itself may quote what was sent.
-    throw unusable(asked, (error as NodeJS.ErrnoException).code ?? 'connection failed')
-  }
-}
-
-function headersOf({ form, json, bearer }: VendorRequest): Record<string, string> {
-  return {
-    accept: 'application/json',
-    ...(form ? { 'content-type': 'application/x-www-form-urlencoded' } : {}),
-    ...(json ? { 'content-type': 'application/json' } : {}),
-    ...(bearer ? { authorization: `Bearer ${bearer}` } : {}),
+    if (!(error instanceof DeliveryError)) throw error
+    if (error.code === 'answer_too_large') throw unusable(asked, 'the answer is too long')
+    throw unusable(asked, error.reason ?? error.code)
   }
 }
 

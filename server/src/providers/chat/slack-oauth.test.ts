@@ -1,15 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import { useVendor } from '../../../test/vendor.ts'
+import { useHttp, useVendor } from '../../../test/vendor.ts'
 import { exchangeSlackCode, slackInstallUrl, slackUserUrl } from './slack-oauth.ts'
 
+const http = useHttp()
 const slack = useVendor()
 /** On its own, since what it is asked may arrive after the caller has gone. */
 const silent = useVendor()
 const sent = { code: 'one-time-code', clientId: '11.22', clientSecret: 'shh', redirectUri: 'https://belfry.example/cb' }
-const exchange = () => exchangeSlackCode(slack.url, sent)
+const exchange = () => exchangeSlackCode(http, slack.url, sent)
 const exchangeInSilence = () => {
   silent.plays(() => undefined)
-  return exchangeSlackCode(silent.url, { ...sent, timeoutMs: 20 })
+  return exchangeSlackCode(http, silent.url, { ...sent, timeoutMs: 20 })
 }
 
 describe('the URL', () => {
@@ -143,7 +144,7 @@ describe('the exchange', () => {
       status: 502,
       message: expect.stringContaining('(UND_ERR_SOCKET)'),
     })
-    await expect(exchangeSlackCode('http://127.0.0.1:1', sent)).rejects.toMatchObject({
+    await expect(exchangeSlackCode(http, 'http://127.0.0.1:1', sent)).rejects.toMatchObject({
       status: 502,
       message: expect.stringContaining('(ECONNREFUSED)'),
     })

@@ -1,6 +1,7 @@
 // Signing in with Slack: the page to send people to, and what Slack gives for the code they come back with.
 // https://docs.slack.dev/authentication/installing-with-oauth
 import { fail } from '../../errors.ts'
+import type { HttpClient } from '../http-client.ts'
 import { ask, member, tellable, textMember, unusable } from './oauth-request.ts'
 
 const vendor = 'Slack'
@@ -53,9 +54,10 @@ export interface SlackGrant {
   webhookUrl: string | undefined
 }
 
-export async function exchangeSlackCode(base: string, sent: SlackCode): Promise<SlackGrant> {
+export async function exchangeSlackCode(http: HttpClient, base: string, sent: SlackCode): Promise<SlackGrant> {
   const { code, clientId, clientSecret, redirectUri, timeoutMs } = sent
   const { status, json } = await ask({
+    http,
     vendor,
     url: `${base}/api/oauth.v2.access`,
     form: { code, client_id: clientId, client_secret: clientSecret, redirect_uri: redirectUri },

@@ -1,6 +1,6 @@
 // Where email vendors are reached and how a caller proves who he is there, for what is asked besides sending.
-import { request } from 'undici'
 import type { Credentials } from '../check.ts'
+import type { HttpClient } from '../http-client.ts'
 
 export interface Access {
   base(credentials: Credentials): string
@@ -9,8 +9,6 @@ export interface Access {
 
 /** Addresses to use instead of the vendors' own, by provider id. */
 export type BaseUrls = Record<string, string>
-
-const longestAnswer = 64 * 1024
 
 const bearer = ({ apiKey }: Credentials) => ({ authorization: `Bearer ${String(apiKey)}` })
 export const basic = (user: unknown, password: unknown) => ({
@@ -53,20 +51,9 @@ interface Question {
 }
 
 /** One request. Redirects are not followed: an address the caller chose must not lead to one he may not reach. */
-export async function ask(url: string, { method = 'GET', headers, body, timeoutMs }: Question) {
+export async function ask(http: HttpClient, url: string, { method = 'GET', headers, body, timeoutMs }: Question) {
   if (!URL.canParse(url) || !/^https?:/i.test(url)) throw new Error(`"${url}" is not an http(s) URL`)
-  const isForm = body instanceof URLSearchParams
-  const contentType = { 'content-type': isForm ? 'application/x-www-form-urlencoded' : 'application/json' }
-  const answer = await request(url, {
-    method,
-    headers: { accept: 'application/json', ...headers, ...(body ? contentType : {}) },
-    ...(body ? { body: isForm ? body.toString() : JSON.stringify(body) } : {}),
-    signal: AbortSignal.timeout(timeoutMs),
-  })
-  let text = ''
-  for await (const chunk of answer.body as AsyncIterable<Buffer>) {
-    text += chunk.toString()
-    if (text.length > longestAnswer) break
-  }
-  return { status: answer.statusCode, isSuccess: answer.statusCode >= 200 && answer.statusCode < 300, text }
+  const content = body instanceof URLSearchParams ? { form: body } : body ? { json: body } : {}
+  const { status, text } = await http.exchange(url, { method, headers, ...content, timeoutMs })
+  return { status, isSuccess: status >= 200 && status < 300, text }
 }

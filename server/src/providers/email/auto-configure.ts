@@ -1,6 +1,7 @@
 // Asks an email provider to report what becomes of messages: registers our inbound webhook there.
 import type { Provider } from '../catalog.ts'
 import { type Credentials, withoutSecrets } from '../check.ts'
+import type { HttpClient } from '../http-client.ts'
 import { access, ask, type BaseUrls, basic } from './access.ts'
 
 const timeoutMs = 10_000
@@ -19,6 +20,7 @@ const configurable: Record<string, Configure> = { sendgrid: configureSendGrid, m
 
 /** Failing is an answer like any other. */
 export async function autoConfigure(
+  http: HttpClient,
   provider: Provider,
   credentials: Credentials,
   webhookUrl: string,
@@ -34,7 +36,7 @@ export async function autoConfigure(
   const call: Call = async (method, path, body) => {
     // Mailgun lets nobody but the account itself, named `api`, read the signing key.
     const headers = path.startsWith('/v5/') ? basic('api', credentials.apiKey) : vendor.headers(credentials)
-    const answer = await ask(base + path, { method, headers, ...(body ? { body } : {}), timeoutMs })
+    const answer = await ask(http, base + path, { method, headers, ...(body ? { body } : {}), timeoutMs })
     if (!answer.isSuccess) throw new Error(`it answered with HTTP status ${answer.status}`)
     return JSON.parse(answer.text) as Record<string, unknown>
   }

@@ -1,11 +1,14 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { useVendor, type VendorReply } from '../../../test/vendor.ts'
+import { useHttp, useVendor, type VendorReply } from '../../../test/vendor.ts'
 import { findProvider } from '../catalog.ts'
 import type { Credentials } from '../check.ts'
 import { autoConfigure } from './auto-configure.ts'
 import { checkEmail } from './check.ts'
 
+const http = useHttp()
 const vendor = useVendor()
+/** On its own, since what it is asked may arrive after the caller has gone. */
+const silent = useVendor()
 
 /** Answers what is in the list, one after the other, then an empty object. */
 function replies(...list: VendorReply[]) {
@@ -20,7 +23,7 @@ function provider(id: string) {
   return found
 }
 const check = (id: string, credentials: Credentials) =>
-  checkEmail(provider(id), credentials, { urls: { [id]: `${vendor.url}/` } })
+  checkEmail(http, provider(id), credentials, { urls: { [id]: `${vendor.url}/` } })
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
 
 describe('checking the credentials of a vendor with an HTTP API', () => {
@@ -83,9 +86,9 @@ describe('checking the credentials of a vendor with an HTTP API', () => {
   })
 
   test('a vendor that does not answer is not waited for', async () => {
-    vendor.plays(() => undefined)
-    const impatient = { urls: { sendgrid: vendor.url }, timeoutMs: 1 }
-    expect(await checkEmail(provider('sendgrid'), { apiKey: 'SG.x' }, impatient)).toEqual({
+    silent.plays(() => undefined)
+    const impatient = { urls: { sendgrid: silent.url }, timeoutMs: 1 }
+    expect(await checkEmail(http, provider('sendgrid'), { apiKey: 'SG.x' }, impatient)).toEqual({
       ok: false,
       reason: 'SendGrid did not answer in time',
     })
@@ -107,11 +110,13 @@ describe('checking the credentials of a vendor with an HTTP API', () => {
 
   test('an unknown host and a base that is no URL are named', async () => {
     const credentials = { apiKey: 'key-x', user: 'api', domain: 'mg.example.com' }
-    expect(await checkEmail(provider('mailgun'), { ...credentials, baseUrl: 'http://no-such-host.invalid' })).toEqual({
+    expect(
+      await checkEmail(http, provider('mailgun'), { ...credentials, baseUrl: 'http://no-such-host.invalid' }),
+    ).toEqual({
       ok: false,
       reason: "Provider gateway can't resolve the host with the given hostname no-such-host.invalid",
     })
-    expect(await checkEmail(provider('mailgun'), { ...credentials, baseUrl: 'ftp://example.com' })).toEqual({
+    expect(await checkEmail(http, provider('mailgun'), { ...credentials, baseUrl: 'ftp://example.com' })).toEqual({
       ok: false,
       reason: 'Mailgun could not be reached: "ftp://example.com/v3/domains/mg.example.com" is not an http(s) URL',
     })
@@ -127,7 +132,7 @@ describe('checking the credentials of a vendor with an HTTP API', () => {
 describe('registering the inbound webhook', () => {
   const webhookUrl = 'https://belfry.example.com/v2/inbound-webhooks/delivery-providers/e/i'
   const configure = (id: string, credentials: Credentials) =>
-    autoConfigure(provider(id), credentials, webhookUrl, { [id]: vendor.url })
+    autoConfigure(http, provider(id), credentials, webhookUrl, { [id]: vendor.url })
 
   test('SendGrid gets the webhook and gives the key that signs it', async () => {
     replies(

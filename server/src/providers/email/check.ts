@@ -1,6 +1,8 @@
 // Whether an email provider accepts an integration's credentials: one authenticated read, nothing is sent.
 import type { Provider } from '../catalog.ts'
 import { type CheckResult, type Credentials, missingCredentials, refused, unresolvable } from '../check.ts'
+import { DeliveryError } from '../delivery-error.ts'
+import type { HttpClient } from '../http-client.ts'
 import { access, ask, type BaseUrls } from './access.ts'
 import { checkSmtp, type SmtpServer, wellKnownServers } from './smtp.ts'
 
@@ -32,6 +34,7 @@ export interface Vendors {
 
 /** Providers that offer no cheap way to ask pass. */
 export async function checkEmail(
+  http: HttpClient,
   provider: Provider,
   credentials: Credentials,
   { urls = {}, smtp = wellKnownServers, timeoutMs = 5_000 }: Vendors = {},
@@ -45,15 +48,15 @@ export async function checkEmail(
   if (!probe || !vendor) return checkSmtp(credentials, server)
   const url = (urls[id] ?? vendor.base(credentials)).replace(/\/+$/, '') + probe.path(credentials)
   try {
-    const { status, isSuccess, text } = await ask(url, { headers: vendor.headers(credentials), timeoutMs })
+    const { status, isSuccess, text } = await ask(http, url, { headers: vendor.headers(credentials), timeoutMs })
     const isRefusal = status === 401 || status === 403
     if (isSuccess || (isRefusal && probe.isGenuine?.(text))) return { ok: true }
     const reason = isRefusal ? 'does not accept these credentials' : 'could not check the credentials'
     return refused(`${name} ${reason}; it answered with HTTP status ${status}`, credentials)
   } catch (error) {
-    const { code, name: kind, message } = error as NodeJS.ErrnoException
-    if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return unresolvable(new URL(url).hostname)
-    if (kind === 'TimeoutError') return refused(`${name} did not answer in time`, credentials)
-    return refused(`${name} could not be reached: ${message}`, credentials)
+    const code = error instanceof DeliveryError ? error.code : undefined
+    if (code === 'host_unknown') return unresolvable(new URL(url).hostname)
+    if (code === 'timeout') return refused(`${name} did not answer in time`, credentials)
+    return refused(`${name} could not be reached: ${(error as Error).message}`, credentials)
   }
 }

@@ -1,12 +1,14 @@
 import { createServer } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { afterEach, describe, expect, test } from 'vitest'
+import { useHttp } from '../../../test/vendor.ts'
 import { findProvider } from '../catalog.ts'
 import type { CheckResult } from '../check.ts'
 import { checkEmail } from './check.ts'
 import { checkSmtp, smtpOptions } from './smtp.ts'
 
 const account = { user: 'ada', password: 'correct horse' }
+const http = useHttp()
 const servers: SMTPServer[] = []
 
 async function smtpServer(options: SMTPServerOptions = {}) {
@@ -116,11 +118,11 @@ describe('the connection that credentials describe', () => {
     const { port, logins } = await smtpServer({ hideSTARTTLS: true, disabledCommands: ['STARTTLS'] })
     const smtp = { outlook365: { host: '127.0.0.1', port, requireTls: true } }
     const credentials = { from: account.user, password: account.password }
-    expect(reasonOf(await checkEmail(outlook365, credentials, { smtp }))).toMatch(/STARTTLS/)
+    expect(reasonOf(await checkEmail(http, outlook365, credentials, { smtp }))).toMatch(/STARTTLS/)
     smtp.outlook365.requireTls = false
-    expect(await checkEmail(outlook365, credentials, { smtp })).toEqual({ ok: true })
+    expect(await checkEmail(http, outlook365, credentials, { smtp })).toEqual({ ok: true })
     expect(logins).toEqual(['ada'])
-    expect(await checkEmail(outlook365, {}, { smtp })).toEqual({
+    expect(await checkEmail(http, outlook365, {}, { smtp })).toEqual({
       ok: false,
       reason: 'Microsoft Outlook 365 cannot be checked without these credentials: from, password',
     })
@@ -129,7 +131,7 @@ describe('the connection that credentials describe', () => {
   test('a custom server cannot be checked before its address is known', async () => {
     const nodemailer = findProvider('nodemailer')
     if (!nodemailer) throw new Error('not in the catalogue')
-    expect(await checkEmail(nodemailer, { host: '' })).toEqual({
+    expect(await checkEmail(http, nodemailer, { host: '' })).toEqual({
       ok: false,
       reason: 'Custom SMTP cannot be checked without these credentials: host, port',
     })
