@@ -438,8 +438,7 @@ export const errorTable = {
   },
   payload_invalid: {
     status: 400,
-    message: (p: { problems: Array<{ field: string; message: string }> }) =>
-      `Payload validation failed: ${p.problems.map(({ field, message }) => `${field}: ${message}`).join('; ')}`,
+    message: (p: { problems: string[] }) => `Payload validation failed: ${p.problems.join('; ')}`,
   },
 
   // environment diff and publish, workflow sync

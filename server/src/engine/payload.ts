@@ -38,5 +38,7 @@ function describe({ path, keyword, property, message, value, schemaPath }: Probl
 
 /** The answer to a trigger whose payload does not fit. */
 export function payloadError(schema: JsonSchema, problems: PayloadProblem[]): RequestError {
-  return fail('payload_invalid', { problems }, { ctx: { type: 'PAYLOAD_VALIDATION_ERROR', errors: problems, schema } })
+  const sentences = problems.map(({ field, message }) => `${field}: ${message}`)
+  const ctx = { type: 'PAYLOAD_VALIDATION_ERROR', errors: problems, schema }
+  return fail('payload_invalid', { problems: sentences }, { ctx })
 }

@@ -390,6 +390,34 @@ describe('steps', () => {
     ])
   })
 
+  test('a block document becomes HTML for the HTML editor, with its variables', async () => {
+    const paragraph = {
+      type: 'paragraph',
+      content: [{ type: 'variable', attrs: { id: 'payload.name', fallback: 'you' } }],
+    }
+    const body = { type: 'doc', content: [paragraph] }
+    const broken = JSON.stringify({ type: 'doc', content: [{ type: 'hologram' }] })
+    const email = (more: object) => ({
+      name: 'Mail',
+      type: 'email',
+      controlValues: { subject: 'Hi', editorType: 'html', ...more },
+    })
+    const { steps } = await create({
+      steps: [email({ body }), email({ body, layoutId: null }), email({ body: broken })],
+    })
+    const [inLayout, whole, kept] = steps.map((step: any) => step.controlValues.body)
+    expect(inLayout).toMatch(/^<p style="[^"]*">\{\{ payload.name \| default: "you" \}\}<\/p>$/)
+    expect(whole).toMatch(/^<!DOCTYPE html>\n<html/)
+    expect(kept).toBe(broken)
+    expect(steps[2].issues.controls.body).toMatchObject([{ message: 'Unknown block type "hologram"' }])
+    const [first] = steps
+    const { body: updated } = await api.put('/v2/workflows/a-workflow', {
+      ...put,
+      steps: [{ ...email({ body }), _id: first._id }],
+    })
+    expect(updated.steps[0].controlValues.body).toBe(inLayout)
+  })
+
   test('a layout is named in any way and kept by its identifier', async () => {
     const { body: layout } = await api.post('/v2/layouts', { layoutId: 'fancy', name: 'Fancy' })
     const email = (layoutId: unknown) => ({ name: 'Mail', type: 'email', controlValues: { subject: 'Hi', layoutId } })

@@ -86,7 +86,7 @@ function mapLiquid(source: string, inTag: (tag: string) => string, between = (te
 const escapePattern = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 
 const blocks = 'html|head|body|meta|style|table|tbody|tr|td|div|p|h1|h2|h3|ul|ol|li|blockquote|hr'
-const blockTag = new RegExp(`(<(?:!DOCTYPE|/?(?:${blocks}))\\b[^>]*>)`, 'i')
+const blockTag = new RegExp(`(<(?:!DOCTYPE|/?(?:${blocks}))\\b[^<>]*>)`, 'i')
 const isOpening = (part: string) => /^<[a-z]/i.test(part) && !/^<(?:meta|hr)\b/i.test(part)
 const isClosing = (part: string) => part.startsWith('</')
 

@@ -1,4 +1,5 @@
 // The email step.
+import { documentToHtml } from '../render/block-liquid.ts'
 import { readDocument } from '../render/blocks.ts'
 import { renderEmailHtml, renderHeader } from '../render/email.ts'
 import { RenderError } from '../render/limits.ts'
@@ -50,8 +51,8 @@ export const email: StepKind = {
   toStored(values) {
     if (values.body === undefined || values.body === null) return values
     const body = asText(values.body)
-    const isDocument = isBlockDocument(body)
-    return { ...values, body: values.editorType === 'block' && !isDocument ? '' : body }
+    if (values.editorType === 'html') return { ...values, body: asHtml(body, values.layoutId === null) }
+    return { ...values, body: values.editorType === 'block' && !isDocument(body) ? '' : body }
   },
   usesLayout: true,
 
@@ -67,15 +68,23 @@ export const email: StepKind = {
   resultSchema: () => closedObject,
 }
 
-function isBlockDocument(body: string): boolean {
+/** What cannot be read or rewritten is kept: its author is told what is wrong with it when it is looked at. */
+function attempt<T>(work: () => T, otherwise: T): T {
   try {
-    return readDocument(body) !== undefined
+    return work()
   } catch (error) {
-    // Too large to be read now; its author is told when it is looked at.
-    if (error instanceof RenderError) return true
+    if (error instanceof RenderError) return otherwise
     throw error
   }
 }
+
+const isDocument = (body: string) => attempt(() => readDocument(body) !== undefined, true)
+
+const asHtml = (body: string, isWhole: boolean) =>
+  attempt(() => {
+    const document = readDocument(body)
+    return document ? documentToHtml(document, { isWhole }) : body
+  }, body)
 
 /** The block editor's document may come as an object or as its JSON. */
 const asText = (body: unknown): string =>

@@ -72,8 +72,7 @@ type Found = [path: string, issue: ControlIssue]
 function schemaIssues(kind: StepKind, values: ControlValues): Found[] {
   const normal = kind.normalise(values)
   const schema = kind.variantSchema?.(normal) ?? kind.dataSchema
-  // A copy: the defaults of the schema are not what the author wrote.
-  const problems = compileOwnSchema(schema)(structuredClone(normal))
+  const problems = compileOwnSchema(schema)(normal)
   return [...issuesOf(problems, kind), ...waitIssues(kind.waitOf?.(normal))]
 }
 

@@ -235,7 +235,7 @@ const reference: Keyword = (ref: string, _schema, { refer }) => refer(ref)
 const items: Keyword = (rules: Schema | Schema[], schema, { pointer, depth, compile }) => {
   const path = `${pointer}/items`
   const first = Array.isArray(rules) ? rules.map((rule, i) => compile(rule, `${path}/${i}`, depth + 1)) : []
-  const defaults = Array.isArray(rules) ? rules.map(defaultOf) : []
+  const given = Array.isArray(rules) ? defaultsIn(Object.entries(rules)) : []
   const { additionalItems } = schema
   const rest = !Array.isArray(rules)
     ? compile(rules, path, depth + 1)
@@ -244,7 +244,7 @@ const items: Keyword = (rules: Schema | Schema[], schema, { pointer, depth, comp
       : compile(additionalItems as Schema, `${pointer}/additionalItems`, depth + 1)
   return (value, at, run) => {
     if (!Array.isArray(value)) return
-    if (!run.isTrial) writeDefaults(value, Object.entries(defaults), run)
+    if (run.writesDefaults) writeDefaults(value, given, run)
     if (additionalItems === false && Array.isArray(rules) && value.length > rules.length)
       run.report(at, value, 'additionalItems', `${pointer}/additionalItems`, more('items')(rules.length))
     run.spend(value.length / 4)
@@ -294,42 +294,46 @@ const required: Keyword = (names: string[], _schema, { pointer }) => {
 
 const defaultOf = (schema: Schema): unknown => (isObject(schema) ? schema.default : undefined)
 
-function writeDefaults(into: object, defaults: [string, unknown][], run: Run): void {
+/** A default, and what it costs to write it. */
+type Default = { name: string; value: unknown; cost: number }
+
+const defaultsIn = (schemas: [string, Schema][]): Default[] =>
+  schemas.flatMap(([name, schema]) => {
+    const value = defaultOf(schema)
+    return value === undefined ? [] : { name, value, cost: JSON.stringify(value).length / 4 }
+  })
+
+function writeDefaults(into: object, defaults: Default[], run: Run): void {
   const members = into as SchemaObject
-  for (const [name, given] of defaults) {
-    if (given === undefined || (Object.hasOwn(members, name) && members[name] !== undefined)) continue
-    run.spend(JSON.stringify(given).length / 4)
+  for (const { name, value, cost } of defaults) {
+    if (Object.hasOwn(members, name) && members[name] !== undefined) continue
+    run.spend(cost)
+    const copy = typeof value === 'object' ? structuredClone(value) : value
     // Not by assignment: `__proto__` is a name like any other.
-    Object.defineProperty(members, name, {
-      value: structuredClone(given),
-      enumerable: true,
-      writable: true,
-      configurable: true,
-    })
+    Object.defineProperty(members, name, { value: copy, enumerable: true, writable: true, configurable: true })
   }
 }
 
 /** Ahead of all other keywords: a property with a default is never missing. */
 const defaults: Keyword = (rules: Record<string, Schema>) => {
-  const given = Object.entries(rules)
-    .map(([name, schema]): [string, unknown] => [name, defaultOf(schema)])
-    .filter(([, value]) => value !== undefined)
+  const given = defaultsIn(Object.entries(rules))
   if (given.length === 0) return undefined
   return (value, _at, run) => {
-    if (isObject(value) && !run.isTrial) writeDefaults(value, given, run)
+    if (isObject(value) && run.writesDefaults) writeDefaults(value, given, run)
   }
 }
 
 const properties: Keyword = (rules: Record<string, Schema>, _schema, { pointer, depth, compile }) => {
-  const checks = Object.entries(rules).map(([name, schema]): [string, Check] => [
-    name,
-    compile(schema, `${pointer}/properties${fragmentOf([name])}`, depth + 1),
-  ])
+  const checks = new Map<string, Check>()
+  for (const [name, schema] of Object.entries(rules))
+    checks.set(name, compile(schema, `${pointer}/properties${fragmentOf([name])}`, depth + 1))
   return (value, at, run) => {
     if (!isObject(value)) return
-    run.spend(checks.length / 4)
-    for (const [name, check] of checks)
-      if (Object.hasOwn(value, name) && value[name] !== undefined) check(value[name], { key: name, outer: at }, run)
+    // Most objects have few of the properties that a schema knows.
+    const names = Object.keys(value)
+    run.spend(names.length / 4)
+    for (const name of names)
+      if (value[name] !== undefined) checks.get(name)?.(value[name], { key: name, outer: at }, run)
   }
 }
 

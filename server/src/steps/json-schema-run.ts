@@ -38,8 +38,14 @@ export class Run {
   #work = mostWork
   #depth = 0
 
-  get isTrial() {
-    return this.#trials > 0
+  readonly #isReadOnly: boolean
+
+  constructor({ isReadOnly }: { isReadOnly: boolean }) {
+    this.#isReadOnly = isReadOnly
+  }
+
+  get writesDefaults() {
+    return !this.#isReadOnly && this.#trials === 0
   }
 
   spend(units: number): void {
