@@ -146,6 +146,7 @@ CREATE TABLE integrations (
   deleted_by text COLLATE "C",
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
+  connected boolean DEFAULT false NOT NULL,
   CONSTRAINT integrations_channel_check CHECK ((channel = ANY (ARRAY['in_app'::text, 'email'::text, 'sms'::text, 'chat'::text, 'push'::text]))),
   CONSTRAINT integrations_pkey PRIMARY KEY (environment_id, id)
 );
@@ -175,6 +176,7 @@ CREATE TABLE organizations (
   created_at timestamp(3) with time zone NOT NULL,
   default_locale text DEFAULT 'en_US'::text NOT NULL,
   target_locales text[] DEFAULT '{}'::text[] NOT NULL,
+  remove_branding boolean DEFAULT false NOT NULL,
   CONSTRAINT organizations_pkey PRIMARY KEY (id)
 );
 
@@ -277,7 +279,8 @@ CREATE TABLE translations (
   resource_type text NOT NULL,
   resource_row_id text COLLATE "C" NOT NULL,
   locale text COLLATE "C" NOT NULL,
-  content jsonb NOT NULL,
+  content json NOT NULL,
+  key_hash text COLLATE "C" NOT NULL,
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
   CONSTRAINT translations_resource_type_check CHECK ((resource_type = ANY (ARRAY['workflow'::text, 'layout'::text]))),
@@ -309,7 +312,7 @@ CREATE TABLE workflows (
   updated_at timestamp(3) with time zone NOT NULL,
   description text DEFAULT ''::text NOT NULL,
   origin text DEFAULT 'svc-cloud'::text NOT NULL,
-  payload_schema jsonb,
+  payload_schema json,
   validate_payload boolean DEFAULT false NOT NULL,
   is_translation_enabled boolean DEFAULT false NOT NULL,
   user_preferences jsonb,
