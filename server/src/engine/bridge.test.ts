@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
+import { workflow } from '@novu/framework/express'
 import { SMTPServer } from 'smtp-server'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { useApplication } from '../../test/application.ts'
 import { useHttp, useVendor, type VendorReply } from '../../test/vendor.ts'
 import { HttpClient } from '../providers/http-client.ts'
 import { Bridge, BridgeError, type BridgeEvent, type BridgeTarget } from './bridge.ts'
@@ -213,5 +215,65 @@ describe('what went wrong is named', () => {
     })
     expect(app.asked).toEqual([])
     await guarded.close()
+  })
+})
+
+describe('an application written with the public library', () => {
+  const real = useApplication()
+  // It compares signatures with the clock on the wall, and knows them by this name.
+  const caller = new Bridge({ http, clock: { now: () => new Date() }, signatureHeader: 'novu-signature', pause })
+  const there = () => target({ url: real.url })
+  const named = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const
+  const controlSchema = {
+    type: 'object',
+    properties: { subject: { type: 'string', default: 'Hello' } },
+    required: ['subject'],
+    additionalProperties: false,
+  } as const
+  const digest = workflow(
+    'order-shipped',
+    async ({ step, payload, subscriber }) => {
+      const { events } = await step.digest('collect', () => ({ amount: 1, unit: 'hours' }))
+      await step.email(
+        'mail',
+        ({ subject }) => ({ subject, body: `<p>${payload.name}, ${events.length}, ${subscriber.subscriberId}</p>` }),
+        { controlSchema, skip: () => payload.name === 'nobody' },
+      )
+    },
+    { payloadSchema: named },
+  )
+  const collected = {
+    stepId: 'collect',
+    outputs: { events: [{ id: 'e1', time: '2026-01-01T00:00:00.000Z', payload: {} }], eventCount: 1 },
+    state: { status: 'completed' },
+  }
+  const run = (more: Partial<BridgeEvent> = {}) =>
+    caller.execute(there(), { ...ids, jobId: 'j1' }, { ...event, state: [collected], ...more })
+
+  test('runs a step, or skips it', async () => {
+    real.serves([digest], 'the-key')
+    expect(await run({ controls: { subject: 'Hi {{payload.name}}' } })).toEqual({
+      outputs: { subject: 'Hi Ann', body: '<p>Ann, 1, u1</p>' },
+      providers: {},
+      options: { skip: false },
+      metadata: { status: 'success', error: false, duration: expect.any(Number) },
+    })
+    expect(await run({ payload: { name: 'nobody' } })).toMatchObject({ outputs: {}, options: { skip: true } })
+    expect(real.actions).toEqual(['execute', 'execute'])
+  })
+
+  test('says what it was not told, and what it does not accept', async () => {
+    real.serves([digest], 'the-key')
+    expect(await failure(run({ state: [] }))).toMatchObject({ code: 'ExecutionStateCorruptError' })
+    expect(await failure(run({ controls: { subject: 7 } }))).toMatchObject({
+      code: 'ExecutionStateControlInvalidError',
+      data: [{ path: '/subject', message: 'must be string' }],
+    })
+    const late = new Bridge({ http, clock, signatureHeader: 'novu-signature', pause })
+    expect(await failure(late.discover(there()))).toMatchObject({ code: 'SignatureExpiredError' })
+    const unsigned = new Bridge({ http, clock, signatureHeader: 'svc-signature', pause })
+    expect(await failure(unsigned.discover(there()))).toMatchObject({ code: 'SignatureNotFoundError' })
+    real.serves([digest], 'another-key')
+    expect(await failure(run())).toMatchObject({ code: 'SignatureMismatchError' })
   })
 })

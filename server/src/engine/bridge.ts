@@ -231,7 +231,10 @@ function transportProblem({ code, reason }: DeliveryError): BridgeError {
     case 'invalid_url':
       return problem('InvalidBridgeUrl')
     case 'address_refused':
-      return problem('InvalidBridgeUrl', 'it leads to a private or reserved address')
+      return problem(
+        'InvalidBridgeUrl',
+        'it is private or reserved; with BELFRY_ALLOW_PRIVATE_ADDRESSES it can be called',
+      )
     case 'host_unknown':
     case 'connection_failed':
     case 'connection_lost':

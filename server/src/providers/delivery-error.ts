@@ -11,7 +11,7 @@ const kinds = {
   invalid_request: { retry: 'never', sentence: 'the request cannot be sent as HTTP' },
   address_refused: {
     retry: 'never',
-    sentence: 'the address is private or reserved, and such addresses are not called',
+    sentence: 'the address is private or reserved; with BELFRY_ALLOW_PRIVATE_ADDRESSES it can be called',
   },
   host_unknown: { retry: 'later', sentence: 'the host name cannot be resolved' },
   connection_failed: { retry: 'later', sentence: 'no connection could be made' },
