@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type Api, useServer } from '../../test/server.ts'
 import { useVendor } from '../../test/vendor.ts'
@@ -573,5 +574,96 @@ describe('trying the request of an HTTP request step', () => {
   test('refuses what is no request at all', async () => {
     expect((await send({ controlValues: 'x' })).status).toBe(422)
     expect((await send({})).status).toBe(400)
+  })
+})
+
+describe('whatever is sent', () => {
+  const pieces = [
+    '{{payload.a}}',
+    '{{',
+    '{% for i in (1..9999999) %}',
+    '{% endfor %}',
+    '{{t.x}}',
+    '"',
+    '{"type":"doc"',
+    '\u2028',
+  ]
+  const text = fc
+    .array(fc.oneof(fc.constantFrom(...pieces), fc.string()), { maxLength: 4 })
+    .map((parts) => parts.join(''))
+  const names = fc.constantFrom(
+    ...['subject', 'body', 'avatar', 'primaryAction', 'redirect', 'url', 'target', 'label', 'data', 'skip', 'layoutId'],
+    ...[
+      'editorType',
+      'from',
+      'amount',
+      'unit',
+      'cron',
+      'lookBackWindow',
+      'digestKey',
+      'dynamicKey',
+      'threshold',
+      'method',
+    ],
+    ...[
+      'headers',
+      'key',
+      'value',
+      'timeout',
+      'responseBodySchema',
+      'steps',
+      'events',
+      'payload',
+      'tenant',
+      'locale',
+      '{{a}}',
+    ],
+  )
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 3 },
+      text,
+      fc.constantFrom<unknown>(null, true, -1, 1e300, '', 'https://example.com', { type: 'doc', content: [null] }),
+      fc.array(tie('value'), { maxLength: 3 }),
+      fc.dictionary(names, tie('value'), { maxKeys: 5 }),
+    ),
+  }))
+  const object = fc.dictionary(names, value, { maxKeys: 6 })
+  const previewPayload = fc.record(
+    { payload: object, subscriber: object, context: object, steps: object, env: object },
+    { requiredKeys: [] },
+  )
+
+  test('a preview is an answer, for every kind of step', { timeout: 60_000 }, async () => {
+    const types = 'in_app email sms chat push digest delay throttle custom http_request'.split(' ')
+    const { workflow } = await create(types.map((type) => ({ name: type, type })))
+    const stepIds = workflow.steps.map(({ stepId }: { stepId: string }) => stepId)
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...stepIds), object, previewPayload, async (stepId, controlValues, given) => {
+        const request = { controlValues, previewPayload: given }
+        const { status, body } = await api.post(`/v2/workflows/orders/step/${stepId}/preview`, request)
+        // Half of a surrogate pair cannot be sent as UTF-8, and is told so.
+        expect({ status, message: body.message }).toMatchObject({ status: expect.toBeOneOf([201, 400]) })
+      }),
+      { numRuns: 300 },
+    )
+    expect(server.logged).toEqual([])
+  })
+
+  test('a request that is tried is made or refused', { timeout: 60_000 }, async () => {
+    vendor.plays(() => ({ body: {} }))
+    const fields = fc.record({ method: value, headers: value, body: value, timeout: value }, { requiredKeys: [] })
+    await fc.assert(
+      fc.asyncProperty(fields, previewPayload, async (given, payload) => {
+        const controlValues = { url: vendor.url, ...given }
+        const { status } = await api.post('/v2/workflows/steps/test-http-request', {
+          controlValues,
+          previewPayload: payload,
+        })
+        expect(status).toBeOneOf([201, 400])
+      }),
+      { numRuns: 200 },
+    )
+    expect(server.logged).toEqual([])
   })
 })
