@@ -521,6 +521,8 @@ describe('trying the request of an HTTP request step', () => {
       resolvedRequest: { url: '••••••••/x', headers: { authorization: '••••••••' } },
     })
     expect(vendor.asked).toMatchObject([{ path: '/x', headers: { authorization: 's3cret' } }])
+    const { headers } = answer.body.resolvedRequest
+    expect(headers['svc-signature']).toBe(vendor.asked[0]?.headers['svc-signature'])
     expect(answer.text).not.toContain('s3cret')
   })
 

@@ -134,7 +134,8 @@ export const previews: Resource = (app, { db, clock, secrets, brand, http }) => 
       const signing = { header: signatureHeader, apiKey: access.apiKey, now }
       const withEnv = (env: Record<string, string>) => situation(dataOf(values, given, env, now), now)
       const resolved = worded(() => resolveRequest(values, withEnv(envOf(access, { showSecrets: true })), signing))
-      const shown = shownAs(resolved, () => fillIn(values, withEnv(envOf(access, { showSecrets: false })), signing))
+      const maskedEnv = envOf(access, { showSecrets: false })
+      const shown = shownAs(resolved, signatureHeader, () => fillIn(values, withEnv(maskedEnv), signing))
 
       const startedAt = performance.now()
       const { timeout = longestTimeoutMs } = values
@@ -190,10 +191,11 @@ function withoutMasks(given: PreviewPayload): PreviewPayload {
   return { ...rest, env: Object.fromEntries(Object.entries(env).filter(([, value]) => value !== mask)) }
 }
 
-/** The request with secrets masked; where it makes no sense like that, hardly anything of it. */
-function shownAs({ method }: ResolvedRequest, masked: () => ResolvedRequest): ResolvedRequest {
+/** The request with secrets masked, under its true signature; where it makes no sense like that, hardly anything of it. */
+function shownAs({ method, headers }: ResolvedRequest, header: string, masked: () => ResolvedRequest): ResolvedRequest {
   try {
-    return masked()
+    const shown = masked()
+    return { ...shown, headers: { ...shown.headers, [header]: headers[header] ?? '' } }
   } catch (error) {
     if (error instanceof RequestInvalid || error instanceof RenderError) return { url: mask, method, headers: {} }
     throw error
