@@ -1,8 +1,10 @@
 // `npm run bench`: runs the benchmarks, prints one table and keeps the results. `--quick` takes smaller sizes.
 import { type Figure, isMet, printTable, writeResults } from './figures.ts'
 import { benchLists } from './lists.ts'
+import { benchRendering } from './rendering.ts'
+import { benchStart } from './start.ts'
 
-const suites = { lists: benchLists }
+const suites = { start: benchStart, rendering: benchRendering, lists: benchLists }
 
 const args = process.argv.slice(2)
 const quick = args.includes('--quick')

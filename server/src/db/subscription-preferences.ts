@@ -6,7 +6,7 @@ import type { WorkflowTable } from './tables.ts'
 /** What callers send: a workflow by identifier or id, or workflows by either or by tags, with what is to apply to them. */
 export type PreferenceRequest = string | PreferenceObject
 
-interface PreferenceObject {
+export interface PreferenceObject {
   workflowId?: string
   filter?: { workflowIds?: string[]; tags?: string[] }
   /** The workflow's own default where absent. */

@@ -1,0 +1,69 @@
+// How long a person waits after `npm start` on a machine where it has run before.
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { type Figure, median } from './figures.ts'
+import { freePort } from './service.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+export async function benchStart({
+  quick,
+}: {
+  quick: boolean
+}): Promise<{ figures: Figure[]; notes: Record<string, unknown> }> {
+  const repetitions = quick ? 3 : 7
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'belfry-bench-'))
+  chmodSync(dataDir, 0o755)
+  try {
+    await startOnce(dataDir)
+    const ours: number[] = []
+    const floor: number[] = []
+    for (let n = 0; n < repetitions; n += 1) {
+      ours.push(await startOnce(dataDir))
+      const began = performance.now()
+      spawnSync('npm', ['exec', '--', 'node', '-e', ''], { cwd: root })
+      floor.push(performance.now() - began)
+    }
+    const figure: Figure = {
+      name: 'npm start until healthy, second time',
+      unit: 'ms',
+      ours: median(ours),
+      reference: median(floor),
+      against: 'npm running a program that does nothing',
+      target: { oursAtMost: 3_000 },
+    }
+    return { figures: [figure], notes: { repetitions, value: 'median' } }
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
+/** Milliseconds from the command to the first healthy answer. The service is stopped again. */
+async function startOnce(dataDir: string): Promise<number> {
+  const port = await freePort()
+  const began = performance.now()
+  const child = spawn('npm', ['start'], {
+    cwd: root,
+    stdio: 'ignore',
+    env: { ...process.env, PORT: String(port), BELFRY_DATA_DIR: dataDir },
+  })
+  const ended = once(child, 'exit')
+  for (;;) {
+    const isReady = await fetch(`http://127.0.0.1:${port}/health/ready`).then(
+      (reply) => reply.ok,
+      () => false,
+    )
+    if (isReady) break
+    if (child.exitCode !== null) throw new Error(`npm start ended with code ${child.exitCode}`)
+    await sleep(10)
+  }
+  const took = performance.now() - began
+  child.kill('SIGTERM')
+  await ended
+  return took
+}
