@@ -99,7 +99,7 @@ describe('creating', () => {
     })
     expect(created).toMatchObject({
       name: 'Mail of the Ünion',
-      identifier: expect.stringMatching(/^mail-of-the-union-[\w-]{8}$/),
+      identifier: expect.stringMatching(/^mail-of-the-uenion-[\w-]{8}$/),
       credentials,
       configurations: { inboundWebhookEnabled: true, inboundWebhookSigningKey: 'key' },
       conditions: oneCondition,
