@@ -12,6 +12,7 @@ import type { Resource } from './resource.ts'
 import {
   Body,
   Channel,
+  ContextKeys,
   ContextPayload,
   CursorPage,
   cursorQuery,
@@ -19,12 +20,12 @@ import {
   Enum,
   Identifier,
   Nullable,
-  QueryList,
   Timestamp,
 } from './schema.ts'
 
 const Workspace = Body({ id: Type.String({ minLength: 1 }), name: Type.Optional(Type.String()) })
 const Auth = Body({ accessToken: Type.String({ minLength: 1 }) })
+const exampleWorkspace = { workspace: { id: 'T0123ABCD', name: 'Acme' }, auth: { accessToken: 'xoxb-…' } }
 
 const ChannelConnection = Type.Object({
   identifier: Type.String(),
@@ -65,15 +66,18 @@ export const channelConnections: Resource = (app, { db, clock, secrets, brand })
       schema: {
         tags,
         summary: 'Create a channel connection',
-        body: Body({
-          integrationIdentifier: Identifier(),
-          workspace: Workspace,
-          auth: Auth,
-          identifier: Type.Optional(Identifier()),
-          subscriberId: Type.Optional(Identifier()),
-          context: Type.Optional(ContextPayload()),
-          connectionMode: Type.Optional(Enum(connectionModes)),
-        }),
+        body: Body(
+          {
+            integrationIdentifier: Identifier(),
+            workspace: Workspace,
+            auth: Auth,
+            identifier: Type.Optional(Identifier()),
+            subscriberId: Type.Optional(Identifier()),
+            context: Type.Optional(ContextPayload()),
+            connectionMode: Type.Optional(Enum(connectionModes)),
+          },
+          { examples: [{ integrationIdentifier: 'slack', subscriberId: 'ada', ...exampleWorkspace }] },
+        ),
         response: { 201: ChannelConnection },
       },
     },
@@ -97,7 +101,7 @@ export const channelConnections: Resource = (app, { db, clock, secrets, brand })
           channel: Type.Optional(Channel),
           providerId: Type.Optional(ProviderId(brand)),
           integrationIdentifier: Type.Optional(Type.String()),
-          contextKeys: Type.Optional(QueryList),
+          contextKeys: Type.Optional(ContextKeys),
         }),
         response: { 200: CursorPage(ChannelConnection) },
       },
@@ -148,7 +152,7 @@ export const channelConnections: Resource = (app, { db, clock, secrets, brand })
         tags,
         summary: 'Replace the workspace and its authorization',
         params: Params,
-        body: Body({ workspace: Workspace, auth: Auth }),
+        body: Body({ workspace: Workspace, auth: Auth }, { examples: [exampleWorkspace] }),
         response: { 200: ChannelConnection },
       },
     },

@@ -18,6 +18,7 @@ import type { Resource } from './resource.ts'
 import {
   Body,
   Channel,
+  ContextKeys,
   ContextPayload,
   CursorPage,
   cursorQuery,
@@ -26,7 +27,6 @@ import {
   FreeObject,
   Identifier,
   Nullable,
-  QueryList,
   Timestamp,
 } from './schema.ts'
 import { fieldError } from './validation.ts'
@@ -44,6 +44,11 @@ const ChannelEndpoint = Type.Object({
   createdAt: Timestamp,
   updatedAt: Timestamp,
 })
+
+const exampleEndpoint = { endpoint: { userId: 'U0123ABCD' } }
+const membersOfTypes =
+  'Exactly the members of its type: `channelId` of a `slack_channel`, `userId` of a `slack_user` or `ms_teams_user`, ' +
+  '`url` and perhaps `channel` of a `webhook`, `phoneNumber` of a `phone`, `teamId` and `channelId` of an `ms_teams_channel`'
 
 const Params = Type.Object({ identifier: Type.String() })
 const createCommand = 'CreateChannelEndpointCommand'
@@ -74,19 +79,20 @@ export const channelEndpoints: Resource = (app, { db, clock, brand }) => {
       schema: {
         tags,
         summary: 'Create a channel endpoint',
-        body: Body({
-          type: Enum(endpointTypes, perField),
-          endpoint: Type.Unsafe<Record<string, unknown>>({
-            ...FreeObject,
-            ...perField,
-            description: 'Exactly the members of its type',
-          }),
-          subscriberId: Identifier(perField),
-          integrationIdentifier: Identifier(perField),
-          connectionIdentifier: Type.Optional(Identifier(perField)),
-          context: Type.Optional(ContextPayload(perField)),
-          identifier: Type.Optional(Identifier(perField)),
-        }),
+        body: Body(
+          {
+            type: Enum(endpointTypes, perField),
+            endpoint: Type.Unsafe<Record<string, unknown>>({ ...FreeObject, ...perField, description: membersOfTypes }),
+            subscriberId: Identifier(perField),
+            integrationIdentifier: Identifier(perField),
+            connectionIdentifier: Type.Optional(Identifier(perField)),
+            context: Type.Optional(ContextPayload(perField)),
+            identifier: Type.Optional(Identifier(perField)),
+          },
+          {
+            examples: [{ type: 'slack_user', integrationIdentifier: 'slack', subscriberId: 'ada', ...exampleEndpoint }],
+          },
+        ),
         response: { 201: ChannelEndpoint },
       },
     },
@@ -112,7 +118,7 @@ export const channelEndpoints: Resource = (app, { db, clock, brand }) => {
           providerId: Type.Optional(ProviderId(brand)),
           integrationIdentifier: Type.Optional(Type.String()),
           connectionIdentifier: Type.Optional(Type.String()),
-          contextKeys: Type.Optional(QueryList),
+          contextKeys: Type.Optional(ContextKeys),
         }),
         response: { 200: CursorPage(ChannelEndpoint) },
       },
@@ -162,7 +168,10 @@ export const channelEndpoints: Resource = (app, { db, clock, brand }) => {
         tags,
         summary: 'Replace where a channel endpoint leads; its type stays',
         params: Params,
-        body: Body({ endpoint: FreeObject }),
+        body: Body(
+          { endpoint: Type.Unsafe<Record<string, unknown>>({ ...FreeObject, description: membersOfTypes }) },
+          { examples: [exampleEndpoint] },
+        ),
         response: { 200: ChannelEndpoint },
       },
     },

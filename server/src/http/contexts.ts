@@ -53,7 +53,10 @@ export const contexts: Resource = (app, { db, clock }) => {
       schema: {
         tags,
         summary: 'Create a context',
-        body: Body({ type: nameOf('Type'), id: nameOf('ID'), data: Type.Optional(FreeObject) }),
+        body: Body(
+          { type: nameOf('Type'), id: nameOf('ID'), data: Type.Optional(FreeObject) },
+          { examples: [{ type: 'tenant', id: 'acme', data: { plan: 'pro' } }] },
+        ),
         response: { 201: Context },
       },
     },
@@ -148,7 +151,7 @@ export const contexts: Resource = (app, { db, clock }) => {
         tags,
         summary: "Replace a context's data",
         params: Params,
-        body: Body({ data: FreeObject }),
+        body: Body({ data: FreeObject }, { examples: [{ data: { plan: 'free' } }] }),
         response: { 200: Context },
       },
     },

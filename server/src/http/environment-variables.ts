@@ -117,7 +117,7 @@ export const environmentVariables: Resource = (app, { db, clock, secrets }) => {
       schema: {
         tags,
         summary: 'Create an environment variable',
-        body: Body({ key: Key, ...fields }),
+        body: Body({ key: Key, ...fields }, { examples: [{ key: 'SUPPORT_EMAIL' }] }),
         response: { 200: Variable },
       },
     },

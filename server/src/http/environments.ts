@@ -118,11 +118,14 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys }) => 
       schema: {
         tags,
         summary: 'Create an environment',
-        body: Body({
-          name: Name,
-          color: Color,
-          parentId: Type.Optional({ ...Id, description: 'Accepted from older callers, without effect' }),
-        }),
+        body: Body(
+          {
+            name: Name,
+            color: Color,
+            parentId: Type.Optional({ ...Id, description: 'Accepted from older callers, without effect' }),
+          },
+          { examples: [{ name: 'Staging', color: '#2e86de' }] },
+        ),
         response: { 201: Environment },
       },
     },

@@ -71,7 +71,14 @@ const fields = {
   conditions: Type.Optional(StepFilters),
   configurations: Type.Optional(Configurations),
 }
-const Changes = Body(fields)
+const example = {
+  providerId: 'sendgrid',
+  channel: 'email',
+  name: 'SendGrid',
+  active: true,
+  credentials: { apiKey: 'SG.…', from: 'hello@example.com', senderName: 'Acme' },
+}
+const Changes = Body(fields, { examples: [{ name: 'SendGrid for receipts', active: true }] })
 const Params = Type.Object({ integrationId: Type.String({ description: 'Its `_id`' }) })
 
 export const integrations: Resource = (app, services) => {
@@ -129,12 +136,15 @@ export const integrations: Resource = (app, services) => {
         summary: 'Create an integration',
         description:
           'The first active integration of the email or SMS channel becomes its primary one, through which workflows deliver.',
-        body: Body({
-          ...fields,
-          providerId: ProviderId(brand),
-          channel: Channel,
-          kind: Type.Optional(Enum(['delivery'])),
-        }),
+        body: Body(
+          {
+            ...fields,
+            providerId: ProviderId(brand),
+            channel: Channel,
+            kind: Type.Optional(Enum(['delivery'])),
+          },
+          { examples: [example] },
+        ),
         response: { 201: Integration },
       },
     },

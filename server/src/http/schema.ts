@@ -54,6 +54,9 @@ export const StringOr = <T extends object>(object: { properties: object; require
 
 /** Repeated (`a=1&a=2`) or given once. */
 export const QueryList = Type.Array(Type.String())
+export const ContextKeys = Type.Array(Type.String(), {
+  description: 'Those with exactly these contexts, each `type:id`, in any order; one empty value: those without any',
+})
 
 /** A limit below 1 is a per-field error of `command` everywhere; above 100 it is one on some lists. */
 export const cursorQuery = (command: string, rules: string[] = ['minimum']) => ({
@@ -63,7 +66,7 @@ export const cursorQuery = (command: string, rules: string[] = ['minimum']) => (
     Type.Integer({ minimum: 1, maximum: 100, default: 10, zeroIsAbsent: true, perField: { command, rules } }),
   ),
   orderDirection: Type.Optional(Type.String({ description: 'ASC or DESC', default: 'DESC' })),
-  orderBy: Type.Optional(Type.String()),
+  orderBy: Type.Optional(Type.String({ description: 'Field to order by; the usual one when it is not known' })),
   includeCursor: Type.Optional(Type.Boolean({ description: 'Make the cursor item part of the page' })),
 })
 

@@ -72,7 +72,9 @@ export const subscriberCredentials: Resource = (app, { db, clock, brand }) => {
         tags,
         summary,
         params: Type.Object({ subscriberId: Type.String() }),
-        body: Body(channelFields(brand)),
+        body: Body(channelFields(brand), {
+          examples: [{ providerId: 'fcm', credentials: { deviceTokens: ['the-token-of-a-device'] } }],
+        }),
         response: { 200: Subscriber },
       },
       handler: async (request) => {

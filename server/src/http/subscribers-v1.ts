@@ -107,13 +107,16 @@ export const subscribersV1: Resource = (app, { db, clock, brand }) => {
       schema: {
         tags,
         summary: 'Create or update up to 500 subscribers',
-        body: Body({
-          subscribers: Type.Array(Body({ subscriberId: BulkSubscriberId, ...subscriberFields, channels }), {
-            minItems: 1,
-            maxItems: mostInBulk,
-            perField: { command: 'BulkCreateSubscribersCommand', rules: ['maxItems'] },
-          }),
-        }),
+        body: Body(
+          {
+            subscribers: Type.Array(Body({ subscriberId: BulkSubscriberId, ...subscriberFields, channels }), {
+              minItems: 1,
+              maxItems: mostInBulk,
+              perField: { command: 'BulkCreateSubscribersCommand', rules: ['maxItems'] },
+            }),
+          },
+          { examples: [{ subscribers: [{ subscriberId: 'ada', firstName: 'Ada' }, { subscriberId: 'bob' }] }] },
+        ),
         response: { 201: BulkResult },
       },
     },

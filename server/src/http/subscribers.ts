@@ -74,6 +74,14 @@ export const Subscriber = Type.Object({
   updatedAt: Timestamp,
 })
 
+const example = {
+  subscriberId: 'ada',
+  firstName: 'Ada',
+  lastName: 'Lovelace',
+  email: 'ada@example.com',
+  locale: 'en_GB',
+}
+
 export const Deleted = Type.Object({ acknowledged: Type.Boolean(), status: Type.String() })
 const Params = Type.Object({ subscriberId: Type.String() })
 
@@ -113,8 +121,12 @@ export const subscribers: Resource = (app, { db, clock, brand }) => {
       schema: {
         tags,
         summary: 'Create or update a subscriber',
-        querystring: Type.Object({ failIfExists: Type.Optional(Type.Boolean()) }),
-        body: Body({ subscriberId: SubscriberId, ...subscriberFields }),
+        querystring: Type.Object({
+          failIfExists: Type.Optional(
+            Type.Boolean({ description: 'Leave an existing subscriber alone and answer 409' }),
+          ),
+        }),
+        body: Body({ subscriberId: SubscriberId, ...subscriberFields }, { examples: [example] }),
         response: { 201: Subscriber },
       },
     },
@@ -186,7 +198,7 @@ export const subscribers: Resource = (app, { db, clock, brand }) => {
         tags,
         summary: 'Change the given fields of a subscriber',
         params: Params,
-        body: Type.Optional(Body(subscriberFields)),
+        body: Type.Optional(Body(subscriberFields, { examples: [{ phone: '+15551234567', data: { plan: 'pro' } }] })),
         response: { 200: Subscriber },
       },
     },

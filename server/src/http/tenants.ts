@@ -90,11 +90,14 @@ export const tenants: Resource = (app, { db, clock }) => {
       schema: {
         tags,
         summary: 'Create a tenant',
-        body: Body({
-          identifier: Identifier({ perField }),
-          name: Type.String({ minLength: 1, perField }),
-          data: Type.Optional(Type.Unsafe<Record<string, unknown>>({ ...FreeObject, perField })),
-        }),
+        body: Body(
+          {
+            identifier: Identifier({ perField }),
+            name: Type.String({ minLength: 1, perField }),
+            data: Type.Optional(Type.Unsafe<Record<string, unknown>>({ ...FreeObject, perField })),
+          },
+          { examples: [{ identifier: 'acme', name: 'Acme', data: { plan: 'pro' } }] },
+        ),
         response: { 201: Tenant },
       },
     },

@@ -20,7 +20,7 @@ import {
 import { findTopic, type TopicRow, takeTopic } from '../db/topics.ts'
 import { fail } from '../errors.ts'
 import type { Resource } from './resource.ts'
-import { Body, ContextPayload, CursorPage, cursorQuery, Nullable, QueryList, StringOr, Timestamp } from './schema.ts'
+import { Body, ContextKeys, ContextPayload, CursorPage, cursorQuery, Nullable, StringOr, Timestamp } from './schema.ts'
 import { choosePreferences, Preference, Preferences, toPreference } from './subscription-preferences.ts'
 import { TopicKey, TopicName } from './topics.ts'
 import { generalError } from './validation.ts'
@@ -212,12 +212,15 @@ export const topicSubscriptions: Resource = (app, { db, clock }) => {
         tags,
         summary: 'Subscribe to a topic, which is created if missing',
         params: Type.Object({ topicKey: TopicKey }),
-        body: Body({
-          ...listed(NewSubscription, 'subscribe', { minItems: 1 }),
-          name: Type.Optional(TopicName),
-          context: Type.Optional(ContextPayload()),
-          preferences: Type.Optional(Preferences),
-        }),
+        body: Body(
+          {
+            ...listed(NewSubscription, 'subscribe', { minItems: 1 }),
+            name: Type.Optional(TopicName),
+            context: Type.Optional(ContextPayload()),
+            preferences: Type.Optional(Preferences),
+          },
+          { examples: [{ subscriptions: ['ada'] }] },
+        ),
         response: { 201: Outcome(Subscription) },
       },
     },
@@ -257,7 +260,7 @@ export const topicSubscriptions: Resource = (app, { db, clock }) => {
         querystring: Type.Object({
           ...cursorQuery('ListTopicSubscriptionsCommand'),
           subscriberId: Type.Optional(Type.String({ description: 'Exactly this subscriber' })),
-          contextKeys: Type.Optional(QueryList),
+          contextKeys: Type.Optional(ContextKeys),
         }),
         response: { 200: CursorPage(TopicSubscription) },
       },
@@ -287,7 +290,7 @@ export const topicSubscriptions: Resource = (app, { db, clock }) => {
         tags,
         summary: 'Unsubscribe from a topic',
         params: Params,
-        body: Body(listed(OldSubscription, 'unsubscribe', { minItems: 0 })),
+        body: Body(listed(OldSubscription, 'unsubscribe', { minItems: 0 }), { examples: [{ subscriptions: ['ada'] }] }),
         response: { 200: Outcome(RemovedSubscription) },
       },
     },
@@ -384,7 +387,7 @@ export const topicSubscriptions: Resource = (app, { db, clock }) => {
         querystring: Type.Object({
           ...cursorQuery('ListSubscriberSubscriptionsCommand'),
           key: Type.Optional(Type.String({ description: 'Exactly this topic' })),
-          contextKeys: Type.Optional(QueryList),
+          contextKeys: Type.Optional(ContextKeys),
         }),
         response: { 200: CursorPage(TopicSubscription) },
       },

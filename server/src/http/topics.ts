@@ -75,8 +75,10 @@ export const topics: Resource = (app, { db, clock }) => {
       schema: {
         tags,
         summary: 'Create or rename a topic',
-        querystring: Type.Object({ failIfExists: Type.Optional(Type.Boolean()) }),
-        body: Body({ key: TopicKey, name: Type.Optional(TopicName) }),
+        querystring: Type.Object({
+          failIfExists: Type.Optional(Type.Boolean({ description: 'Leave an existing topic alone and answer 409' })),
+        }),
+        body: Body({ key: TopicKey, name: Type.Optional(TopicName) }, { examples: [{ key: 'news', name: 'News' }] }),
         response: { 200: Topic, 201: Topic },
       },
     },
