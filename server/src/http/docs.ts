@@ -3,19 +3,52 @@ import { createReadStream } from 'node:fs'
 import { STATUS_CODES } from 'node:http'
 import swagger from '@fastify/swagger'
 import type { App } from './resource.ts'
+import { ownKeywords } from './validation.ts'
+
+const introduction = `
+Belfry keeps what notifications need: subscribers, topics, workflows, the integrations that deliver, and more.
+
+**Keys.** Send the API key of an environment as \`Authorization: ApiKey <key>\`. What you read and write is in that
+environment.
+
+**Lists.** Most come in pages: send the \`next\` of a page as \`after\` for the one that follows, its \`previous\` as
+\`before\` to go back.
+
+**Repeats.** A \`POST\` or \`PATCH\` with an \`idempotency-key\` is executed once. For 24 hours, repeating it gives the first
+answer again.
+
+**Errors.** They all look alike: \`statusCode\`, \`message\`, a \`code\` for programs and, on 422, what is wrong with which
+field under \`errors\`.
+`
+
+/** The parts of the API, in the order people meet them. */
+const tags = [
+  { name: 'Subscribers', description: 'The people notifications go to, and how chat and push reach them.' },
+  { name: 'Preferences', description: 'What a subscriber wants to receive, through which channels and when.' },
+  { name: 'Topics', description: 'Names that subscribers follow, so that one name stands for all of them.' },
+  { name: 'Contexts', description: 'What a notification is about beyond its recipient, such as a tenant or an app.' },
+  { name: 'Tenants', description: 'What contexts were before; kept for older callers.' },
+  { name: 'Workflows', description: 'The steps of a notification: messages, delays, digests and conditions.' },
+  { name: 'Layouts', description: 'What surrounds the content of an email.' },
+  { name: 'Translations', description: 'The texts of workflows and layouts in other languages.' },
+  { name: 'Bridge', description: 'Workflows that are written as code in an application of yours.' },
+  { name: 'Integrations', description: 'The providers an environment delivers through, and which of them is primary.' },
+  { name: 'Channel connections', description: 'Authorized chat workspaces, of a subscriber or shared.' },
+  { name: 'Channel endpoints', description: 'Chat channels, chat users, webhooks and phone numbers of subscribers.' },
+  { name: 'Chat sign-in', description: 'How people connect a chat workspace or say who they are in it.' },
+  { name: 'Environments', description: 'Worlds apart, such as Development and Production, each with its own API key.' },
+  { name: 'Environment variables', description: 'Values for templates that differ between environments.' },
+  { name: 'Organizations', description: 'What all environments share.' },
+  { name: 'Operating', description: 'For whoever runs the service; no key is needed.' },
+]
 
 export async function registerDocs(app: App): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: {
-        title: 'Belfry',
-        version: '1',
-        description:
-          'Notification delivery: subscribers, topics, integrations and everything else a notification needs. ' +
-          'Every operation takes an API key in the `Authorization` header: `ApiKey <key>`.',
-      },
+      info: { title: 'Belfry', version: '1', description: introduction.trim() },
       servers: [{ url: '/' }],
+      tags,
       security: [{ apiKey: [] }],
       components: {
         securitySchemes: {
@@ -29,10 +62,12 @@ export async function registerDocs(app: App): Promise<void> {
         schemas: { Error: errorSchema as never },
       },
     },
-    transform: ({ schema, url, route }) => ({
-      schema: withErrors(schema as RouteSchema, route.config?.public === true) as never,
-      url,
-    }),
+    transform: ({ schema, url, route }) => {
+      const [method = 'GET'] = [route.method].flat()
+      const isPublic = route.config?.public === true
+      return { schema: describeOperation(schema as RouteSchema, { method, url, isPublic }) as never, url }
+    },
+    transformObject: (made) => forReaders('openapiObject' in made ? made.openapiObject : made.swaggerObject) as never,
   })
   const open = { config: { public: true }, schema: { hide: true } }
   app.get('/openapi.json', open, async () => app.swagger())
@@ -53,6 +88,7 @@ const docsPage = `<!doctype html>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Belfry API</title>
+    <link rel="icon" href="data:,">
   </head>
   <body>
     <div id="reference"></div>
@@ -60,6 +96,9 @@ const docsPage = `<!doctype html>
     <script>
       Scalar.createApiReference('#reference', {
         url: '/openapi.json',
+        authentication: {
+          securitySchemes: { apiKey: { value: 'ApiKey ', description: 'Paste your key behind the word ApiKey.' } },
+        },
         // Nothing that would send the API or what is typed here to somebody else.
         telemetry: false,
         withDefaultFonts: false,
@@ -78,8 +117,16 @@ const docsPolicy =
   "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; frame-ancestors 'none'"
 
 interface RouteSchema {
+  operationId?: string
+  headers?: unknown
   response?: Record<string, unknown>
   security?: unknown[]
+}
+
+interface Operation {
+  method: string
+  url: string
+  isPublic: boolean
 }
 
 const errorSchema = {
@@ -98,8 +145,19 @@ const errorSchema = {
   },
 }
 
-/** The answers that any operation may give; the handlers do not list them one by one. */
-function withErrors(schema: RouteSchema, isPublic: boolean): RouteSchema {
+const idempotencyHeader = {
+  type: 'object',
+  properties: {
+    'idempotency-key': {
+      type: 'string',
+      maxLength: 255,
+      description: 'Makes the request safe to repeat: any text that no other request has',
+    },
+  },
+}
+
+/** With what is true of all operations, and so is not said at each of them. */
+function describeOperation(schema: RouteSchema, { method, url, isPublic }: Operation): RouteSchema {
   const statuses = isPublic ? [400] : [400, 401, 404, 409, 413, 422, 429, 503]
   const response: Record<string, unknown> = { ...schema.response }
   for (const status of statuses) {
@@ -108,5 +166,40 @@ function withErrors(schema: RouteSchema, isPublic: boolean): RouteSchema {
       content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
     }
   }
-  return { ...schema, response, ...(isPublic ? { security: [] } : {}) }
+  const canRepeat = !isPublic && (method === 'POST' || method === 'PATCH')
+  return {
+    operationId: operationIdOf(method, url),
+    ...schema,
+    response,
+    ...(canRepeat ? { headers: idempotencyHeader } : {}),
+    ...(isPublic ? { security: [] } : {}),
+  }
+}
+
+/** `getV2SubscribersBySubscriberId`: made of method and path it is unique, and changes only when they do. */
+function operationIdOf(method: string, url: string): string {
+  const words = url
+    .split('/')
+    .flatMap((part) => (part.startsWith(':') ? ['by', part.slice(1)] : part.split(/[^A-Za-z0-9]+/)))
+  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+}
+
+/**
+ * The document without our own keywords, with answers named after their status where nothing else is said of them, and with
+ * the example of a body back in its schema: the generator takes it out, and the viewer looks for it there.
+ */
+function forReaders(value: unknown, within = ''): unknown {
+  if (Array.isArray(value)) return value.map((item) => forReaders(item))
+  if (typeof value !== 'object' || value === null) return value
+  const { schema, example } = value as { schema?: object; example?: unknown }
+  if (schema !== undefined && example !== undefined) return { schema: forReaders({ ...schema, examples: [example] }) }
+  // Inside `properties` a keyword's name is somebody's property.
+  const entries = Object.entries(value).filter(([name]) => within === 'properties' || !ownKeywords.includes(name))
+  return Object.fromEntries(
+    entries.map(([name, member]) => {
+      const isUntold = within === 'responses' && member?.description === 'Default Response'
+      const told = isUntold ? { ...member, description: STATUS_CODES[name] } : member
+      return [name, forReaders(told, within === 'properties' ? '' : name)]
+    }),
+  )
 }
