@@ -1,7 +1,8 @@
 // What a benchmark reports: a figure, the reference it is measured against in the same run, and the ratio promised.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { arch, cpus, platform, release, totalmem } from 'node:os'
-import { fileURLToPath } from 'node:url'
+import path from 'node:path'
+import { root } from './root.ts'
 
 export interface Figure {
   name: string
@@ -57,7 +58,7 @@ const rounded = (value: number) => (value >= 100 ? value.toFixed(0) : value >= 1
 
 /** Keeps the figures with the machine they were measured on. */
 export function writeResults(suite: string, figures: Figure[], notes: Record<string, unknown>): string {
-  const folder = fileURLToPath(new URL('../results', import.meta.url))
+  const folder = path.join(root, 'bench/results')
   const file = `${folder}/${suite}.json`
   const machine = {
     cpu: cpus()[0]?.model,

@@ -1,11 +1,12 @@
 // How fast messages are rendered and decided about, once their templates are cached, next to plain LiquidJS on the same text.
 // Rates are per second of processor time: other programs on the machine do not change them.
-import { resolvePreference } from '@belfry/server/dist/engine/preferences.js'
-import { renderEmail } from '@belfry/server/dist/render/email.js'
-import { situation } from '@belfry/server/dist/render/liquid.js'
-import { renderInApp } from '@belfry/server/dist/render/messages.js'
-import { evaluateCondition } from '@belfry/server/dist/steps/conditions.js'
+
 import { Liquid } from 'liquidjs'
+import { resolvePreference } from '../../server/src/engine/preferences.ts'
+import { renderEmail } from '../../server/src/render/email.ts'
+import { situation } from '../../server/src/render/liquid.ts'
+import { renderInApp } from '../../server/src/render/messages.ts'
+import { evaluateCondition } from '../../server/src/steps/conditions.ts'
 import type { Figure } from './figures.ts'
 
 const now = new Date('2026-05-01T10:00:00.000Z')

@@ -5,11 +5,11 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { Client } from 'undici'
+import { root } from './root.ts'
 
-const program = fileURLToPath(new URL('../../server/dist/main.js', import.meta.url))
+const program = path.join(root, 'server/dist/main.js')
 const apiKey = 'bench-key-0123456789abcdef'
 const longestStartMs = 60_000
 

@@ -5,11 +5,9 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { type Figure, median } from './figures.ts'
+import { root } from './root.ts'
 import { freePort } from './service.ts'
-
-const root = fileURLToPath(new URL('../..', import.meta.url))
 
 export async function benchStart({
   quick,
