@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import { during } from '../../test/during.ts'
 import { addIntegration } from '../../test/integrations.ts'
 import { type Api, useServer } from '../../test/server.ts'
 
@@ -315,6 +316,17 @@ describe('changing and deleting', () => {
       expect(answer.status).toBe(422)
       expect(answer.body.errors.general.messages).toEqual([message])
     }
+  })
+
+  test('an endpoint deleted while it is being changed is not found', async () => {
+    await create({ identifier: 'mine' })
+    const answer = await during(
+      server,
+      (tx) => tx.deleteFrom('channel_endpoints').where('environment_id', '=', api.environmentId).execute(),
+      () => api.patch('/v1/channel-endpoints/mine', { endpoint: { channelId: 'C9' } }),
+    )
+    const message = `Channel endpoint with identifier "mine" not found in environment "${api.environmentId}"`
+    expect(answer).toMatchObject({ status: 404, body: { message } })
   })
 
   test('a deleted endpoint is gone', async () => {

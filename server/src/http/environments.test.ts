@@ -381,6 +381,20 @@ describe('deleting', () => {
     await refused(there)
   })
 
+  test('a request under way with the key of a deleted environment is refused like any other', async () => {
+    const api = await server.freshApi()
+    // The process remembers the key, and is not told: as if the request had been let in just before.
+    expect((await api.get('/v1/environments/me')).status).toBe(200)
+    await server.database.db.deleteFrom('environments').where('id', '=', api.environmentId).execute()
+    const integration = { providerId: 'sendgrid', channel: 'email' }
+    for (const answer of [
+      await api.get('/v1/environments/me'),
+      await api.post('/v1/environments/api-keys/regenerate'),
+      await api.post('/v1/integrations', integration),
+    ])
+      expect(answer).toMatchObject({ status: 401, body: { message: 'API Key not found' } })
+  })
+
   test('system environments are protected', async () => {
     const { development, production } = await server.freshOrganization()
     for (const [api, name] of [

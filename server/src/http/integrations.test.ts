@@ -1,9 +1,11 @@
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { during } from '../../test/during.ts'
 import { Api, useServer } from '../../test/server.ts'
 import { useVendor } from '../../test/vendor.ts'
 import { Changes } from '../db/changes.ts'
 import { newId } from '../db/ids.ts'
+import { lockIntegrations } from '../db/integrations.ts'
 
 // Vendors are played by servers on this machine.
 const server = useServer({ allowPrivateAddresses: true })
@@ -634,6 +636,28 @@ describe('deleting', () => {
     expect((await api.post(`/v1/integrations/${gone._id}/auto-configure`)).status).toBe(404)
     expect((await api.get(`/v1/integrations/webhook/provider/${gone._id}/status`)).status).toBe(404)
     expect((await list(other)).at(-1)).toEqual(theirs)
+  })
+})
+
+describe('one that is deleted meanwhile', () => {
+  test.each([
+    ['changed', (api: Api, path: string) => api.put(path, { name: 'x' })],
+    ['deleted', (api: Api, path: string) => api.delete(path)],
+    ['made primary', (api: Api, path: string) => api.post(`${path}/set-primary`)],
+    ['configured', (api: Api, path: string) => api.post(`${path}/auto-configure`)],
+  ])('cannot be %s', async (_, request) => {
+    const api = await server.freshApi()
+    vendor.plays(() => ({ body: { http_signing_key: 'sign' } }))
+    const credentials = { apiKey: 'key-x', user: 'api', domain: 'mg.example.com', baseUrl: vendor.url }
+    const { _id } = await create(api, { providerId: 'mailgun', channel: 'email', credentials })
+    const answer = await during(
+      server,
+      (tx) => lockIntegrations(tx, api.environmentId),
+      () => request(api, `/v1/integrations/${_id}`),
+      (tx) => tx.updateTable('integrations').set({ deleted_at: server.clock.now() }).where('id', '=', _id).execute(),
+    )
+    expect(answer).toMatchObject({ status: 404, body: { message: expect.stringContaining(_id) } })
+    expect(await list(api)).toHaveLength(1)
   })
 })
 

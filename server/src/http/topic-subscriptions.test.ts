@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import { describe, expect, test, vi } from 'vitest'
+import { during } from '../../test/during.ts'
 import { type Api, useServer } from '../../test/server.ts'
 import type { Tx } from '../db/database.ts'
 import { newId } from '../db/ids.ts'
@@ -819,6 +820,7 @@ describe('many at once', () => {
   test('identifiers are taken in their own order, not in that of the request, so nobody waits in a circle', async () => {
     const api = await apiWith('ada')
     const answer = await during(
+      server,
       (tx) => subscribeInside(tx, api, 'one', 'ada', 'a'),
       () =>
         api.post(subscriptionsOf('two'), {
@@ -857,11 +859,13 @@ describe('many at once', () => {
   test('a subscriber who is being deleted is not found; one who is being subscribed is deleted with the subscription', async () => {
     const api = await apiWith('ada', 'bob')
     const late = await during(
+      server,
       (tx) => deleteSubscriber(tx, api.environmentId, 'ada'),
       () => api.post(subscriptionsOf('news'), { subscriptions: ['ada', 'bob'] }),
     )
     expect(late.body.errors).toMatchObject([{ subscriberId: 'ada', code: 'SUBSCRIBER_NOT_FOUND' }])
     const deleted = await during(
+      server,
       (tx) => subscribeInside(tx, api, 'other', 'bob'),
       () => api.delete('/v2/subscribers/bob'),
     )
@@ -873,6 +877,7 @@ describe('many at once', () => {
     const api = await apiWith('ada')
     const { _id } = (await api.post('/v2/topics', { key: 'news' })).body
     const late = await during(
+      server,
       (tx) => deleteTopic(tx, api.environmentId, 'news'),
       () => api.post(subscriptionsOf('news'), { subscriptions: ['ada'] }),
     )
@@ -880,6 +885,7 @@ describe('many at once', () => {
     expect(late.body.data[0].topic._id).not.toBe(_id)
     await api.post('/v2/topics', { key: 'other' })
     const deleted = await during(
+      server,
       (tx) => subscribeInside(tx, api, 'other', 'ada'),
       () => api.delete('/v2/topics/other'),
     )
@@ -896,6 +902,7 @@ describe('many at once', () => {
       const made = await api.post(subscriptionsOf('news'), { subscriptions: ['ada'] })
       const { _id } = made.body.data[0]
       const deleted = await during(
+        server,
         async (tx) => {
           await tx.updateTable('topic_subscriptions').set({ name: 'x' }).where('id', '=', _id).execute()
           await replacePreferences(tx, api.environmentId, _id, [{ workflowId, enabled: true, condition: null }])
@@ -907,31 +914,6 @@ describe('many at once', () => {
     },
   )
 })
-
-/** Sends the request while `first` is done but not committed; once the request waits for it, does `last` and commits. */
-async function during<T>(
-  first: (tx: Tx) => Promise<unknown>,
-  request: () => Promise<T>,
-  last: (tx: Tx) => Promise<unknown> = async () => undefined,
-): Promise<T> {
-  const { db } = server.database
-  let waiting: Promise<T> | undefined
-  await db.transaction().execute(async (tx) => {
-    await first(tx)
-    waiting = request()
-    await vi.waitFor(
-      async () => {
-        const { rows } = await sql`
-          SELECT 1 FROM pg_stat_activity
-          WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`.execute(db)
-        expect(rows).toHaveLength(1)
-      },
-      { timeout: 20_000, interval: 10 },
-    )
-    await last(tx)
-  })
-  return waiting as Promise<T>
-}
 
 async function subscribeInside(tx: Tx, api: Api, key: string, subscriberId: string, identifier = '') {
   const now = server.clock.now()
