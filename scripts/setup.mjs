@@ -66,7 +66,7 @@ function fingerprint() {
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
     .map((file) => path.join('server', 'src', file))
   const hash = createHash('sha256')
-  for (const file of [...sources.sort(), 'server/tsconfig.json', 'tsconfig.base.json', 'package-lock.json'])
+  for (const file of [...sources.sort(), 'server/tsconfig.json', 'tsconfig.base.json', 'scripts/bundle.mjs', 'package-lock.json'])
     hash
       .update(`${file}\0`)
       .update(readFileSync(inRoot(file)))
@@ -85,6 +85,9 @@ function build() {
     [process.execPath, compiler, '-p', inRoot('server'), '--outDir', draft],
     'The server could not be built.',
     () => rmSync(draft, { recursive: true, force: true }),
+  )
+  runOrStop([process.execPath, inRoot('scripts', 'bundle.mjs'), draft], 'The server could not be bundled.', () =>
+    rmSync(draft, { recursive: true, force: true }),
   )
   writeFileSync(path.join(draft, 'built-from'), builtFrom)
   rmSync(dist, { recursive: true, force: true })

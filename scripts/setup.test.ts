@@ -34,7 +34,7 @@ function setUp(purpose: 'start' | 'test', ...nodeOptions: string[]): { code: num
 beforeEach(() => {
   project = realpathSync(mkdtempSync(path.join(tmpdir(), 'belfry-setup-')))
   mkdirSync(place('server/src'), { recursive: true })
-  cpSync(path.join(root, 'scripts/setup.mjs'), place('scripts/setup.mjs'))
+  for (const script of ['scripts/setup.mjs', 'scripts/bundle.mjs']) cpSync(path.join(root, script), place(script))
   write('package.json', { name: 'small', version: '1.0.0' })
   write('package-lock.json', { name: 'small', version: '1.0.0', lockfileVersion: 3, packages: {} })
   write('server/package.json', { name: 'server' })
@@ -49,11 +49,12 @@ beforeEach(() => {
 
 afterEach(() => rmSync(project, { recursive: true, force: true }))
 
-/** As after an installation: npm's record of it, and the compiler. */
+/** As after an installation: npm's record of it, the compiler and the bundler. */
 function pretendInstalled(): void {
   mkdirSync(place('node_modules'))
   write('node_modules/.package-lock.json', { packages: {} })
-  symlinkSync(path.join(root, 'node_modules/typescript'), place('node_modules/typescript'))
+  for (const tool of ['typescript', 'rolldown'])
+    symlinkSync(path.join(root, 'node_modules', tool), place(`node_modules/${tool}`))
 }
 
 test('an old Node is refused in one sentence', () => {
@@ -102,6 +103,7 @@ test('the server is built when its sources differ, and only then', () => {
   write('server/src/other.ts', 'export {}\n')
   expect(setUp('start')).toEqual({ code: 0, output: '  Building…\n' })
   expect(existsSync(place('server/dist/other.js'))).toBe(true)
+  expect(existsSync(place('server/dist/bundle/main.js'))).toBe(true)
   expect(setUp('start')).toEqual({ code: 0, output: '' })
 
   rmSync(place('server/src/other.ts'))
@@ -119,7 +121,7 @@ test('a build that fails shows what the compiler says and leaves the last one al
   expect(code).toBe(1)
   expect(output).toContain("Type 'string' is not assignable to type 'number'")
   expect(output).toMatch(/The server could not be built\.\n$/)
-  expect(readFileSync(place('server/dist/main.js'), 'utf8')).toContain('42')
+  expect(readFileSync(place('server/dist/bundle/main.js'), 'utf8')).toContain('42')
   write('server/src/main.ts', 'export const answer: number = 42\n')
   expect(setUp('start')).toEqual({ code: 0, output: '' })
 })

@@ -9,7 +9,7 @@ import pg from 'pg'
 import { Client } from 'undici'
 import { root } from './root.ts'
 
-const program = path.join(root, 'server/dist/main.js')
+const program = path.join(root, 'server/dist/bundle/main.js')
 const apiKey = 'bench-key-0123456789abcdef'
 const longestStartMs = 60_000
 

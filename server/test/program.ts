@@ -26,7 +26,7 @@ export class Run {
   constructor(env: Record<string, string>) {
     this.url = `http://127.0.0.1:${env.PORT}`
     const { PATH = '', HOME = '/' } = process.env
-    this.#child = spawn(process.execPath, [path.join(root, 'server/dist/main.js')], {
+    this.#child = spawn(process.execPath, [path.join(root, 'server/dist/bundle/main.js')], {
       cwd: root,
       env: { PATH, HOME, ...env },
     })

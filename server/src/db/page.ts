@@ -137,7 +137,7 @@ const longListMs = 10_000
 const mostLongLists = 1_000
 
 /**
- * Counting stops at the cap, which bounds its cost (3 ms for 50,000 rows); the order keeps it on an index of this
+ * Counting stops at the cap, which bounds its cost; the order keeps it on an index of this
  * environment's rows, where PostgreSQL might otherwise wade through everybody's. A list that long stays so for a while:
  * for ten seconds it is not counted again, so that paging through it costs no more than paging through a short one.
  */
