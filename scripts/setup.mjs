@@ -66,7 +66,13 @@ function fingerprint() {
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
     .map((file) => path.join('server', 'src', file))
   const hash = createHash('sha256')
-  for (const file of [...sources.sort(), 'server/tsconfig.json', 'tsconfig.base.json', 'scripts/bundle.mjs', 'package-lock.json'])
+  for (const file of [
+    ...sources.sort(),
+    'server/tsconfig.json',
+    'tsconfig.base.json',
+    'scripts/bundle.mjs',
+    'package-lock.json',
+  ])
     hash
       .update(`${file}\0`)
       .update(readFileSync(inRoot(file)))
