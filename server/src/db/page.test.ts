@@ -107,6 +107,7 @@ test('a page at any cursor, listed itself or not, is the stretch of the list tha
 })
 
 test(`counting stops at ${countedUpTo}, and says so`, async () => {
+  expect(countedUpTo).toBe(50_000)
   const environmentId = newId(new Date())
   const add = (from: number, to: number) =>
     sql`

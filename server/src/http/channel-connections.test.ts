@@ -93,9 +93,11 @@ describe('creating', () => {
     [{ integrationIdentifier: 7 }, 'integrationIdentifier must be a string'],
     [{ workspace: undefined }, 'workspace should not be null or undefined'],
     [{ workspace: {} }, 'workspace.id should not be empty'],
+    [{ workspace: { id: '' } }, 'workspace.id should not be empty'],
     [{ workspace: { id: 'T', name: 1 } }, 'workspace.name must be a string'],
     [{ auth: undefined }, 'auth should not be null or undefined'],
     [{ auth: {} }, 'auth.accessToken should not be empty'],
+    [{ auth: { accessToken: '' } }, 'auth.accessToken should not be empty'],
     [{ identifier: 'x'.repeat(256) }, 'identifier must be shorter than or equal to 255 characters'],
     [{ subscriberId: 5 }, 'subscriberId must be a string'],
     [{ connectionMode: 'own' }, 'connectionMode must be one of the following values: subscriber, shared'],
@@ -270,6 +272,7 @@ describe('listing', () => {
     expect(await list('providerId=slack')).toEqual(['three', 'two', 'one'])
     expect(await list('providerId=belfry-slack')).toEqual(['four'])
     expect(await list('providerId=svc-slack')).toEqual(['four'])
+    expect(await list('integrationIdentifier=slack-main')).toEqual(['three', 'two', 'one'])
     expect(await list('integrationIdentifier=slack-main&subscriberId=ada')).toEqual(['two', 'one'])
     expect(await list('contextKeys=tenant:acme')).toEqual(['three'])
     expect(await list('contextKeys=tenant:acme&contextKeys=app:jira')).toEqual(['two'])

@@ -92,8 +92,11 @@ describe('Slack', () => {
 
   test('the old operation does both', async () => {
     const api = await prepare()
-    const ask = async (more: object) =>
-      read((await api.post(eitherPath, { integrationIdentifier: 'slack', subscriberId: 'ada', ...more })).body.url)
+    const ask = async (more: object) => {
+      const answer = await api.post(eitherPath, { integrationIdentifier: 'slack', subscriberId: 'ada', ...more })
+      expect(answer.status).toBe(201)
+      return read(answer.body.url)
+    }
     expect(await ask({})).toMatchObject({ query: { scope: slackScopes }, state: { mode: 'connect' } })
     expect(await ask({ mode: 'connect', scope: ['a'] })).toMatchObject({ query: { scope: 'a' } })
     expect(await ask({ mode: 'link_user' })).toMatchObject({

@@ -16,10 +16,10 @@ async function createCustom(api: Api, name: string): Promise<Api> {
   return new Api(api.url, body.apiKeys[0].key, body._id, api.organizationId)
 }
 
-/** The named point: the process the caller talks to has heard that its key is gone. */
+/** The named point: the process the caller talks to has heard that its key is gone. The list needs no look at the environment. */
 async function refused(api: Api): Promise<void> {
   await expect
-    .poll(async () => await api.get('/v1/environments/me'), { timeout: 20_000, interval: 10 })
+    .poll(async () => await api.get('/v2/topics'), { timeout: 20_000, interval: 10 })
     .toMatchObject({ status: 401, body: { message: 'API Key not found' } })
 }
 
@@ -204,6 +204,10 @@ describe('reading', () => {
     for (const name of [development.environmentId, identifier])
       expect(await development.get(`/v2/environments/${name}/tags`)).toMatchObject({ status: 200, body: tags })
     expect((await production.get(`/v2/environments/${identifier}/tags`)).body).toEqual(tags)
+    // An identifier that looks like the id of another environment does not stand in its way.
+    const confusing = { identifier: development.environmentId }
+    expect((await production.put(`/v1/environments/${production.environmentId}`, confusing)).status).toBe(200)
+    expect((await production.get(`/v2/environments/${development.environmentId}/tags`)).body).toEqual(tags)
   })
 
   test('there are no tags of an environment that is unknown or elsewhere', async () => {
@@ -281,10 +285,11 @@ describe('changing', () => {
       status: 400,
       body: { message: 'Environment name must be unique' },
     })
-    expect(await development.put(path, { name: 'development' })).toMatchObject({
-      status: 422,
-      body: { message: 'Environment name cannot be Development or Production' },
-    })
+    for (const name of ['development', ' Production '])
+      expect(await development.put(path, { name })).toMatchObject({
+        status: 422,
+        body: { message: 'Environment name cannot be Development or Production' },
+      })
     const { identifier } = (await server.api.get('/v1/environments/me')).body
     expect(await development.put(path, { name: 'three', identifier })).toMatchObject({
       status: 400,

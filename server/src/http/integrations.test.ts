@@ -441,7 +441,11 @@ describe('primary and priority', () => {
       ...{ active: true, primary: true, priority: 3, conditions: [], updatedAt: server.clock.now().toISOString() },
     })
     expect(await ranking(api)).toEqual(['c: 3*', 'a: 2', 'b: 1'])
-    expect((await list(api)).find(({ _id }) => _id === a._id)).toMatchObject({ active: true, primary: false })
+    expect((await list(api)).find(({ _id }) => _id === a._id)).toMatchObject({
+      active: true,
+      primary: false,
+      updatedAt: server.clock.now().toISOString(),
+    })
     server.clock.advance({ minutes: 1 })
     expect((await api.post(`/v1/integrations/${c._id}/set-primary`)).body).toEqual(answer.body)
   })
@@ -814,6 +818,18 @@ describe('the webhook status of a provider', () => {
         status: 404,
         body: { message: `Integration for ${id} was not found` },
       })
+  })
+
+  test('goes by the integration that delivers where a provider has several', async () => {
+    const api = await server.freshApi()
+    const status = async () => (await api.get('/v1/integrations/webhook/provider/sendgrid/status')).status
+    await mail(api, 'bare', { active: false })
+    expect(await status()).toBe(400)
+    await mail(api, 'active', { active: true, credentials: { apiKey: 'SG.x' } })
+    expect(await status()).toBe(200)
+    const primary = await mail(api, 'primary')
+    await api.post(`/v1/integrations/${primary._id}/set-primary`)
+    expect(await status()).toBe(400)
   })
 })
 

@@ -242,7 +242,11 @@ describe('creation in bulk', () => {
       { subscribers: [{ subscriberId: 'x', channels: [{ providerId: 'fcm' }] }] },
       'subscribers.0.channels.0.credentials should not be null or undefined',
     ],
-  ])('%j is refused', async (body, message) => {
+    [
+      { subscribers: [{ subscriberId: 'x', channels: Array(101).fill(push('x')[0]) }] },
+      'subscribers.0.channels must contain no more than 100 elements',
+    ],
+  ])('refused: $1', async (body, message) => {
     const answer = await api.post('/v1/subscribers/bulk', body)
     expect(answer).toMatchObject({ status: 422, body: { message: 'Validation Error' } })
     expect(answer.body.errors.general.messages).toEqual([message])
@@ -258,6 +262,7 @@ describe('creation in bulk', () => {
     const other = await server.freshApi()
     await other.post('/v2/subscribers', { subscriberId: 'a', firstName: 'Theirs' })
     expect((await bulk({ subscriberId: 'a', firstName: 'Mine' })).body.created).toEqual(listed('a'))
+    expect((await bulk({ subscriberId: 'a', firstName: 'Still mine' })).body.updated).toEqual(listed('a'))
     expect((await other.get('/v2/subscribers/a')).body.firstName).toBe('Theirs')
   })
 })

@@ -276,6 +276,8 @@ describe('subscribing', () => {
     [{ subscriptions: Array(101).fill('ada') }, 'Cannot subscribe more than 100 subscriptions at once'],
     [{ subscriberIds: Array(101).fill('ada') }, 'Cannot subscribe more than 100 subscribers at once'],
     [{ subscriptions: [''] }, 'each value in subscriptions should not be empty'],
+    [{ subscriberIds: [''] }, 'each value in subscriberIds should not be empty'],
+    [{ subscriptions: [{ subscriberId: '' }] }, 'subscriptions.0.subscriberId should not be empty'],
     [{ subscriptions: [7] }, 'each value in subscriptions must be a subscriber id or an object with one'],
     [{ subscriptions: [{ identifier: 'x' }] }, 'subscriptions.0.subscriberId should not be empty'],
     [
@@ -414,6 +416,8 @@ describe('preferences', () => {
       preferences: ['theirs', id, { filter: { tags: ['t'] } }],
     })
     expect(answer).toMatchObject({ status: 201, body: { data: [{ preferences: [] }] } })
+    const stored = server.database.db.selectFrom('subscription_preferences').selectAll()
+    expect(await stored.where('environment_id', '=', mine.environmentId).execute()).toEqual([])
   })
 })
 

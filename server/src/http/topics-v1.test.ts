@@ -31,7 +31,9 @@ describe('membership', () => {
   test('is not found for anybody else, any other topic or from another environment', async () => {
     const [api, other] = [await apiWith('ada', 'bob'), await apiWith('ada')]
     await api.post('/v2/topics/news/subscriptions', { subscriptions: ['ada'] })
+    await api.post('/v2/topics', { key: 'empty' })
     for (const [caller, topic, subscriber] of [
+      [api, 'empty', 'ada'],
       [api, 'news', 'bob'],
       [api, 'news', 'ghost'],
       [api, 'nowhere', 'ada'],
@@ -86,6 +88,8 @@ describe('topics', () => {
       body: { message: 'Topic with key news has subscribers; remove them before deleting it' },
     })
     expect((await api.get('/v1/topics/news')).body.subscribers).toEqual(['ada', 'bob'])
+    await api.post('/v2/topics', { key: 'empty' })
+    expect((await api.delete('/v1/topics/empty')).status).toBe(204)
     await api.post('/v1/topics/news/subscribers/removal', { subscribers: ['ada', 'bob'] })
     expect((await api.delete('/v1/topics/news')).status).toBe(204)
   })
@@ -145,9 +149,12 @@ describe('topics', () => {
     ['POST', '/v1/topics', { key: 'a' }, 'name should not be empty'],
     ['PATCH', '/v1/topics/a', {}, 'name should not be empty'],
     ['GET', '/v1/topics?pageSize=11', undefined, 'pageSize must not be greater than 10'],
+    ['GET', '/v1/topics?pageSize=-1', undefined, 'pageSize must not be less than 1'],
     ['GET', '/v1/topics?page=-1', undefined, 'page must not be less than 0'],
+    ['GET', '/v1/topics?page=1000001', undefined, 'page must not be greater than 1000000'],
     ['POST', '/v1/topics/a/subscribers', {}, 'subscribers should not be null or undefined'],
     ['POST', '/v1/topics/a/subscribers', { subscribers: [] }, 'subscribers should not be empty'],
+    ['POST', '/v1/topics/a/subscribers', { subscribers: [''] }, 'each value in subscribers should not be empty'],
     ['POST', '/v1/topics/a/subscribers/removal', { subscribers: 'ada' }, 'subscribers must be an array'],
   ])('refused: %s %s %j', async (method, path, body, message) => {
     const answer = await server.api.send(method, path, body)

@@ -1,0 +1,149 @@
+// Every change is sent to the things named `ada` in one environment. What is named `bob` beside them, and everything of another
+// organization where the same names exist, stays exactly as it was.
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { type Api, useServer } from './server.ts'
+
+const server = useServer()
+
+const push = (name: string) => ({
+  providerId: 'fcm',
+  integrationIdentifier: 'push',
+  credentials: { deviceTokens: [name] },
+})
+const workspace = (name: string) => ({ workspace: { id: name }, auth: { accessToken: name } })
+
+const endpointOf = (name: string) => ({
+  ...{ identifier: name, integrationIdentifier: `chat-${name}`, subscriberId: name },
+  ...{ type: 'slack_user', endpoint: { userId: name } },
+})
+
+/** With a preference that has the name in it too. */
+const subscriptionOf = (name: string, identifier: string) => ({
+  subscriptions: [{ subscriberId: name, identifier }],
+  preferences: [{ workflowId: 'workflow', condition: { '==': [{ var: 'name' }, name] } }],
+})
+
+/** One thing of every kind with this name. */
+async function populate(api: Api, name: string): Promise<void> {
+  const integrationIdentifier = `chat-${name}`
+  for (const [method, url, body] of [
+    ['POST', '/v2/subscribers', { subscriberId: name, firstName: name }],
+    ['PUT', `/v1/subscribers/${name}/credentials`, push(name)],
+    ['PATCH', `/v2/subscribers/${name}/preferences`, { channels: { sms: false }, context: { [name]: name } }],
+    ['POST', `/v2/topics/${name}/subscriptions`, subscriptionOf(name, name)],
+    ['POST', '/v2/topics/shared/subscriptions', subscriptionOf(name, `shared-${name}`)],
+    ['POST', '/v2/contexts', { type: name, id: 'own' }],
+    ['POST', '/v1/tenants', { identifier: name, name }],
+    ['POST', '/v1/environment-variables', { key: name }],
+    ['POST', '/v1/integrations', { providerId: 'slack', channel: 'chat', identifier: integrationIdentifier, name }],
+    [
+      'POST',
+      '/v1/channel-connections',
+      { integrationIdentifier, identifier: name, subscriberId: name, ...workspace(name) },
+    ],
+    ['POST', '/v1/channel-endpoints', endpointOf(name)],
+  ] as const)
+    expect(await api.send(method, url, body)).toMatchObject({ status: expect.toBeOneOf([200, 201]) })
+}
+
+async function prepare(api: Api): Promise<void> {
+  await api.post('/v1/integrations', { providerId: 'fcm', channel: 'push', identifier: 'push', active: true })
+  const step = { name: 'Tell', type: 'in_app', controlValues: { body: 'Hello' } }
+  const workflow = { name: 'Workflow', workflowId: 'workflow', active: true, steps: [step] }
+  expect(await api.post('/v2/workflows', workflow)).toMatchObject({ status: 201 })
+  for (const name of ['ada', 'bob']) await populate(api, name)
+}
+
+/** Every row that no change to `ada` may touch, by table. */
+async function bystanders(api: Api): Promise<Record<string, unknown[]>> {
+  const { db } = server.database
+  const { rows: tables } = await sql<{ name: string }>`
+    SELECT tablename AS name FROM pg_tables
+    WHERE schemaname = current_schema() AND tablename <> 'idempotency_keys' ORDER BY tablename`.execute(db)
+  const found = tables.map(async ({ name }) => {
+    const { rows } = await sql<{ row: Record<string, unknown> }>`
+      SELECT row FROM (SELECT to_jsonb(t) AS row FROM ${sql.table(name)} t) all_rows
+      WHERE row::text LIKE '%bob%' OR row::text NOT LIKE ALL (ARRAY[${`%${api.environmentId}%`}, ${`%${api.organizationId}%`}])
+      ORDER BY row::text`.execute(db)
+    return [name, rows.map(({ row }) => row)] as const
+  })
+  return Object.fromEntries(await Promise.all(found))
+}
+
+test('a change to one thing leaves all others alone', async () => {
+  const [{ development: api }, { development: other }] = [
+    await server.freshOrganization(),
+    await server.freshOrganization(),
+  ]
+  await prepare(api)
+  await prepare(other)
+  const before = await bystanders(api)
+  expect(Object.keys(before)).toEqual(expect.arrayContaining(['subscribers', 'topic_subscriptions', 'integrations']))
+  server.clock.advance({ minutes: 1 })
+
+  const chat = (await api.get('/v1/integrations')).body.find((one: any) => one.identifier === 'chat-ada')._id
+  const mail = await api.post('/v1/integrations', { providerId: 'resend', channel: 'email', active: true })
+  const preference = { workflowId: 'workflow', channels: { in_app: false } }
+  const belongings = [
+    ['POST', '/v2/topics/ada/subscriptions', subscriptionOf('ada', 'another')],
+    ['PATCH', '/v2/subscribers/ada/preferences', preference],
+  ] as const
+  for (const [method, path, body] of [
+    ['PATCH', '/v2/subscribers/ada', { firstName: 'x' }],
+    ['POST', '/v2/subscribers', { subscriberId: 'ada', lastName: 'x' }],
+    ['POST', '/v1/subscribers', { subscriberId: 'ada', phone: 'x', channels: [push('x')] }],
+    ['PUT', '/v1/subscribers/ada', { avatar: 'x', channels: [push('y')] }],
+    ['POST', '/v1/subscribers/bulk', { subscribers: [{ subscriberId: 'ada', data: {}, channels: [push('z')] }] }],
+    ['PATCH', '/v1/subscribers/ada/online-status', { isOnline: true }],
+    ['PATCH', '/v1/subscribers/ada/credentials', push('a')],
+    ['PUT', '/v1/subscribers/ada/credentials', push('b')],
+    ['DELETE', '/v1/subscribers/ada/credentials/fcm'],
+    ['PATCH', '/v2/subscribers/ada/preferences', { channels: { email: false } }],
+    ['PATCH', '/v2/subscribers/ada/preferences/bulk', { preferences: [preference] }],
+    ['POST', '/v2/topics', { key: 'ada', name: 'x' }],
+    ['PATCH', '/v2/topics/ada', { name: 'y' }],
+    ['PATCH', '/v1/topics/ada', { name: 'z' }],
+    ['PATCH', '/v2/topics/ada/subscriptions/ada', { name: 'x', preferences: [] }],
+    ['PATCH', '/v2/topics/shared/subscriptions/shared-ada', { name: 'x', preferences: [] }],
+    ['DELETE', '/v2/topics/shared/subscriptions', { subscriptions: ['ada'] }],
+    ['POST', '/v1/topics/shared/subscribers', { subscribers: ['ada'] }],
+    ['POST', '/v1/topics/shared/subscribers/removal', { subscribers: ['ada'] }],
+    ...belongings,
+    ['DELETE', '/v2/topics/ada/subscriptions', { subscriptions: [{ identifier: 'another' }] }],
+    ['DELETE', '/v2/topics/ada/subscriptions', { subscriptions: ['ada'] }],
+    ['POST', '/v1/topics/ada/subscribers', { subscribers: ['ada'] }],
+    ['POST', '/v1/topics/ada/subscribers/removal', { subscribers: ['ada'] }],
+    ['DELETE', '/v1/topics/ada'],
+    ...belongings,
+    ['DELETE', '/v2/topics/ada'],
+    ...belongings,
+    ['PATCH', '/v1/channel-endpoints/ada', { endpoint: { userId: 'x' } }],
+    ['DELETE', '/v1/subscribers/ada'],
+    ['POST', '/v2/subscribers', { subscriberId: 'ada' }],
+    ...belongings,
+    ['POST', '/v1/channel-endpoints', endpointOf('ada')],
+    ['DELETE', '/v1/channel-endpoints/ada'],
+    ['POST', '/v1/channel-endpoints', endpointOf('ada')],
+    ['DELETE', '/v2/subscribers/ada'],
+    ['PATCH', '/v1/channel-connections/ada', workspace('x')],
+    ['DELETE', '/v1/channel-connections/ada'],
+    ['PATCH', '/v2/contexts/ada/own', { data: { x: 1 } }],
+    ['DELETE', '/v2/contexts/ada/own'],
+    ['PATCH', '/v1/tenants/ada', { name: 'x' }],
+    ['DELETE', '/v1/tenants/ada'],
+    ['PATCH', '/v1/environment-variables/ada', { isSecret: true }],
+    ['DELETE', '/v1/environment-variables/ada'],
+    ['PUT', `/v1/integrations/${chat}`, { name: 'x', active: true }],
+    ['POST', `/v1/integrations/${mail.body._id}/set-primary`],
+    ['PUT', `/v1/integrations/${mail.body._id}`, { active: false }],
+    ['DELETE', `/v1/integrations/${chat}`],
+    ['PUT', `/v1/environments/${api.environmentId}`, { color: '#000' }],
+    ['POST', '/v1/environments/api-keys/regenerate'],
+  ] as Array<[method: string, path: string, body?: object]>) {
+    const name = `${method} ${path}`
+    const answer = await api.send(method, path, body)
+    expect([name, answer.status, answer.body?.message]).toEqual([name, expect.toBeOneOf([200, 201, 204]), undefined])
+    expect([name, await bystanders(api)]).toEqual([name, before])
+  }
+})
