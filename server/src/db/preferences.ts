@@ -28,8 +28,8 @@ export type PreferenceWorkflow = Pick<
   | 'updated_at'
 > & { step_types: string[] }
 
-/** An environment has at most a hundred unless its limit was raised. */
-const mostWorkflows = 1_000
+/** Well above how many an environment may have: nobody misses one, and the answer has an end. */
+const mostListed = 1_000
 
 // Steps are long; only what they are called leaves the database.
 const workflowColumns = sql`
@@ -41,7 +41,7 @@ export async function listActiveWorkflows(db: Db | Tx, environmentId: string): P
   const { rows } = await sql<PreferenceWorkflow>`
     SELECT ${workflowColumns} FROM workflows w
     WHERE w.environment_id = ${environmentId} AND w.active
-    ORDER BY w.created_at, w.id LIMIT ${mostWorkflows}`.execute(db)
+    ORDER BY w.created_at, w.id LIMIT ${mostListed}`.execute(db)
   return rows
 }
 

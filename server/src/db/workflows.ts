@@ -4,8 +4,8 @@ import { announce } from './changes.ts'
 import type { Db, Tx } from './database.ts'
 import type { WorkflowTable } from './tables.ts'
 
-/** In one environment. */
-export const mostWorkflows = 100
+/** How many an environment may have. */
+export const workflowLimit = 100
 
 /** One step as stored. `_id` and `stepId` stay with it for life; `controlSchema` is set where code declared it. */
 export interface WorkflowStep {

@@ -6,15 +6,15 @@ export const channelNames = ['email', 'sms', 'in_app', 'chat', 'push'] as const
 export type Channel = (typeof channelNames)[number]
 
 /** A workflow's preferences with nothing left out. `readOnly` makes it critical: subscribers are not asked. */
-export interface WorkflowPreferences {
+export type WorkflowPreferences = {
   all: { enabled: boolean; readOnly: boolean }
   channels: Record<Channel, { enabled: boolean }>
 }
 
 /** The same as callers and code may give it. */
 export interface PartialPreferences {
-  all?: { enabled?: boolean; readOnly?: boolean }
-  channels?: { [channel in Channel]?: { enabled?: boolean } }
+  all?: { enabled?: boolean; readOnly?: boolean } | null
+  channels?: { [channel in Channel]?: { enabled?: boolean } | null } | null
 }
 
 /** A channel that is not mentioned follows `all`, and without that it is on. */

@@ -1,6 +1,6 @@
 // What publishing one environment into another comes to, for each workflow and layout, before anything is written.
 import { mostLayouts } from '../db/layouts.ts'
-import { mostWorkflows, type WorkflowRow } from '../db/workflows.ts'
+import { type WorkflowRow, workflowLimit } from '../db/workflows.ts'
 import { errorTable, fail } from '../errors.ts'
 import { type EnvironmentContent, layoutsUsedBy, type Pair, pairUp, type ResourceType } from './environment-diff.ts'
 
@@ -114,7 +114,7 @@ function refuseTooMany(outcomes: Outcome[], { workflows, layouts }: EnvironmentC
     const currentCount = present + count('created') - count('deleted')
     if (count('created') > 0 && currentCount > limit) throw fail(code, { limit }, { ctx: { currentCount, limit } })
   }
-  refuse('workflow', 'too_many_workflows', workflows.length, mostWorkflows)
+  refuse('workflow', 'too_many_workflows', workflows.length, workflowLimit)
   refuse('layout', 'too_many_layouts', layouts.length, mostLayouts)
 }
 

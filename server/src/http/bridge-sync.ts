@@ -7,11 +7,11 @@ import { newId } from '../db/ids.ts'
 import {
   deleteWorkflows,
   fieldsOf,
-  mostWorkflows,
   saveWorkflows,
   type WorkflowFields,
   type WorkflowRow,
   type WorkflowStep,
+  workflowLimit,
 } from '../db/workflows.ts'
 import { completePreferences, isCritical, type PartialPreferences } from '../engine/preferences.ts'
 import { fail } from '../errors.ts'
@@ -106,11 +106,11 @@ export async function syncWorkflows(tx: Tx, sync: Sync, discovered: Discovered[]
     if (taken && taken.origin !== 'external') throw fail('bridge_workflow_taken', { workflowId })
   }
   const others = stored.filter(({ origin }) => origin !== 'external').length
-  if (others + discovered.length > mostWorkflows)
+  if (others + discovered.length > workflowLimit)
     throw fail(
       'too_many_workflows',
-      { limit: mostWorkflows },
-      { ctx: { currentCount: others + discovered.length, limit: mostWorkflows } },
+      { limit: workflowLimit },
+      { ctx: { currentCount: others + discovered.length, limit: workflowLimit } },
     )
 
   const planned = discovered.map((workflow) => {
@@ -145,7 +145,7 @@ function fieldsAfter(found: Discovered, row: WorkflowRow | undefined, now: Date)
     severity: found.severity ?? 'none',
     tags: found.tags ?? [],
     payload_schema: found.payload?.schema ?? null,
-    preferences: { ...preferences },
+    preferences,
     critical: isCritical({ workflow: preferences, user }),
     steps: found.steps.map((step) => stepAfter(step, row?.steps ?? [], now)),
   }

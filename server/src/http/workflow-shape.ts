@@ -5,6 +5,7 @@ import { envKeysOf } from '../db/environment-access.ts'
 import { listIntegrations } from '../db/integrations.ts'
 import type { WorkflowRow, WorkflowStep } from '../db/workflows.ts'
 import { examplePayload } from '../engine/payload-example.ts'
+import { completePreferences, type WorkflowPreferences } from '../engine/preferences.ts'
 import { issuesOfSteps, statusOf, variablesOfSteps } from '../steps/inspect.ts'
 import { type ActiveIntegration, type ControlIssues, integrationIssues } from '../steps/issues.ts'
 import { type JsonSchema, type StepType, stepTypes } from '../steps/kind.ts'
@@ -15,7 +16,6 @@ import { Body, Enum, FreeObject, Identifier, NullableTimestamp, Timestamp } from
 import { slugOf } from './slug.ts'
 
 export const origins = ['svc-cloud', 'svc-cloud-v1', 'external'] as const
-export const channels = ['email', 'sms', 'in_app', 'chat', 'push'] as const
 export const Severity = Enum(['high', 'medium', 'low', 'none'])
 const lengthRules = ['minLength', 'maxLength', 'maxItems', 'uniqueItems']
 
@@ -63,29 +63,23 @@ export function workflowFields(command: string, under?: string) {
 export type StepInput = Static<ReturnType<typeof workflowFields>['steps']>[number]
 
 const Switch = Body({ enabled: Type.Optional(Type.Boolean()) })
+const perChannel = <T extends TSchema>(schema: T) => ({
+  email: schema,
+  sms: schema,
+  in_app: schema,
+  chat: schema,
+  push: schema,
+})
 const PreferenceInput = Body({
   all: Maybe(Body({ ...Switch.properties, readOnly: Type.Optional(Type.Boolean()) })),
-  channels: Maybe(Body(Object.fromEntries(channels.map((channel) => [channel, Maybe(Switch)])))),
+  channels: Maybe(Body(perChannel(Maybe(Switch)))),
 })
 export const PreferencesInput = Body({ user: Maybe(PreferenceInput), workflow: Maybe(PreferenceInput) })
 
 const Preference = Type.Object({
   all: Type.Object({ enabled: Type.Boolean(), readOnly: Type.Boolean() }),
-  channels: Type.Object(Object.fromEntries(channels.map((name) => [name, Type.Object({ enabled: Type.Boolean() })]))),
+  channels: Type.Object(perChannel(Type.Object({ enabled: Type.Boolean() }))),
 })
-export type Preference = Static<typeof Preference>
-
-/** What is not said about a channel is said about all of them, or is yes. */
-export function completePreference(given: Static<typeof PreferenceInput> | null | undefined): Preference {
-  const { all, channels: byChannel } = given ?? {}
-  const { enabled = true, readOnly = false } = all ?? {}
-  return {
-    all: { enabled, readOnly },
-    channels: Object.fromEntries(
-      channels.map((channel) => [channel, { enabled: byChannel?.[channel]?.enabled ?? enabled }]),
-    ),
-  }
-}
 
 const Issue = Type.Object({
   issueType: Type.String(),
@@ -133,7 +127,7 @@ export const Workflow = Type.Object({
   status: Status,
   issues: Type.Object({}, { description: 'Always empty: what is wrong is told step by step' }),
   preferences: Type.Object({
-    user: Type.Unsafe<Preference | null>({ ...Preference, type: ['object', 'null'] }),
+    user: Type.Unsafe<WorkflowPreferences | null>({ ...Preference, type: ['object', 'null'] }),
     default: Preference,
   }),
   steps: Type.Array(Step),
@@ -232,8 +226,8 @@ export async function showWorkflow(
     status: statusOf(row, issues),
     issues: {},
     preferences: {
-      user: row.user_preferences && completePreference(row.user_preferences),
-      default: completePreference(row.preferences),
+      user: row.user_preferences && completePreferences(row.user_preferences),
+      default: completePreferences(row.preferences),
     },
     steps: row.steps.map((step, i) =>
       toStep(step, row, brand, {

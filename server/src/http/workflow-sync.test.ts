@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { step, workflow, writeWorkflow } from '../../test/environment-content.ts'
 import { type Api, useServer } from '../../test/server.ts'
 import { lockEnvironment } from '../db/environments.ts'
-import { deleteWorkflow, findWorkflow, mostWorkflows, type WorkflowFields } from '../db/workflows.ts'
+import { deleteWorkflow, findWorkflow, type WorkflowFields, workflowLimit } from '../db/workflows.ts'
 
 const server = useServer()
 
@@ -171,7 +171,7 @@ describe('refusals', () => {
     await database.db
       .insertInto('workflows')
       .values(
-        Array.from({ length: mostWorkflows }, (_, index) => ({
+        Array.from({ length: workflowLimit }, (_, index) => ({
           environment_id: production.environmentId,
           id: index.toString(16).padStart(24, '0'),
           identifier: `w${index}`,

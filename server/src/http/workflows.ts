@@ -9,11 +9,12 @@ import {
   fieldsOf,
   findWorkflow,
   lockWorkflow,
-  mostWorkflows,
   saveWorkflow,
   type WorkflowFields,
   type WorkflowRow,
+  workflowLimit,
 } from '../db/workflows.ts'
+import { completePreferences, isCritical } from '../engine/preferences.ts'
 import { fail } from '../errors.ts'
 import { usedPaths } from '../steps/inspect.ts'
 import { compileSchema } from '../steps/json-schema.ts'
@@ -26,11 +27,9 @@ import { idIn, slugify } from './slug.ts'
 import { generalError } from './validation.ts'
 import { ListQuery, listWorkflows, WorkflowPage } from './workflow-list.ts'
 import {
-  completePreference,
   Maybe,
   OwnIdentifier,
   origins,
-  type Preference,
   PreferencesInput,
   Step,
   showStep,
@@ -86,11 +85,11 @@ async function reservePlace(tx: Tx, environmentId: string): Promise<void> {
     .select((select) => select.fn.countAll<string>().as('count'))
     .where('environment_id', '=', environmentId)
     .executeTakeFirstOrThrow()
-  if (Number(count) >= mostWorkflows)
+  if (Number(count) >= workflowLimit)
     throw fail(
       'too_many_workflows',
-      { limit: mostWorkflows },
-      { ctx: { currentCount: Number(count), limit: mostWorkflows } },
+      { limit: workflowLimit },
+      { ctx: { currentCount: Number(count), limit: workflowLimit } },
     )
 }
 
@@ -112,10 +111,6 @@ async function isTaken(tx: Tx, environmentId: string, identifier: string): Promi
     .executeTakeFirst()
   return row !== undefined
 }
-
-/** A workflow that subscribers cannot switch off. */
-const isCritical = (preference: Preference, user: Preference | null) =>
-  preference.all.readOnly || user?.all.readOnly === true
 
 /** Texts come and go with the switch. */
 async function followSwitch(tx: Tx, row: WorkflowRow, wasEnabled: boolean): Promise<void> {
@@ -186,8 +181,8 @@ export const workflows: Resource = (app, services) => {
       refuseSchema(payloadSchema)
       const { environmentId, userId, now } = writing(request.environment)
       const given = storedValues(body.steps)
-      const preference = completePreference(preferences?.workflow)
-      const user = preferences?.user ? completePreference(preferences.user) : null
+      const workflow = completePreferences(preferences?.workflow)
+      const user = preferences?.user ? completePreferences(preferences.user) : null
       const row = await db.transaction().execute(async (tx) => {
         await reservePlace(tx, environmentId)
         const saved = await saveWorkflow(
@@ -199,7 +194,7 @@ export const workflows: Resource = (app, services) => {
             description: body.description ?? '',
             origin: 'svc-cloud',
             active: body.active ?? false,
-            critical: isCritical(preference, user),
+            critical: isCritical({ workflow, user }),
             severity: severity ?? 'none',
             tags: body.tags ?? [],
             data: null,
@@ -207,7 +202,7 @@ export const workflows: Resource = (app, services) => {
             payload_schema: payloadSchema ?? openPayload,
             validate_payload: body.validatePayload ?? !payloadSchema,
             is_translation_enabled: body.isTranslationEnabled ?? false,
-            preferences: preference,
+            preferences: workflow,
             user_preferences: user,
           },
         )
@@ -289,8 +284,8 @@ export const workflows: Resource = (app, services) => {
       const { body, environment } = request
       refuseTooManySteps(body.steps)
       refuseSchema(body.payloadSchema)
-      const preference = completePreference(body.preferences.workflow)
-      const user = body.preferences.user ? completePreference(body.preferences.user) : null
+      const workflow = completePreferences(body.preferences.workflow)
+      const user = body.preferences.user ? completePreferences(body.preferences.user) : null
       let given = body.steps
       const saved = await change(
         environment,
@@ -301,14 +296,14 @@ export const workflows: Resource = (app, services) => {
           identifier: await identifierAfter(tx, row, body.workflowId),
           description: body.description ?? row.description,
           active: body.active ?? false,
-          critical: isCritical(preference, user),
+          critical: isCritical({ workflow, user }),
           severity: body.severity ?? row.severity,
           tags: body.tags ?? row.tags,
           steps: planSteps(given, row.steps, clock.now()),
           payload_schema: body.payloadSchema === undefined ? row.payload_schema : body.payloadSchema,
           validate_payload: body.validatePayload ?? row.validate_payload,
           is_translation_enabled: body.isTranslationEnabled ?? row.is_translation_enabled,
-          preferences: preference,
+          preferences: workflow,
           user_preferences: user,
         }),
         async (row, tx) => {
