@@ -7,9 +7,23 @@ CREATE TABLE api_keys (
   user_id text COLLATE "C" NOT NULL,
   created_at timestamp(3) with time zone NOT NULL,
   CONSTRAINT api_keys_environment_id_fkey FOREIGN KEY (environment_id) REFERENCES environments(id) ON DELETE CASCADE,
-  CONSTRAINT api_keys_pkey PRIMARY KEY (hash)
+  CONSTRAINT api_keys_pkey PRIMARY KEY (hash),
+  CONSTRAINT counted TRIGGER DEFERRABLE INITIALLY DEFERRED
 );
 CREATE INDEX api_keys_environment ON public.api_keys USING btree (environment_id);
+CREATE CONSTRAINT TRIGGER counted AFTER INSERT OR DELETE OR UPDATE ON public.api_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_environment_change('environment_id');
+
+CREATE TABLE attachments (
+  environment_id text COLLATE "C" NOT NULL,
+  event_id text COLLATE "C" NOT NULL,
+  position smallint NOT NULL,
+  name text NOT NULL,
+  mime text NOT NULL,
+  content bytea NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT attachments_pkey PRIMARY KEY (environment_id, event_id, "position")
+);
+CREATE INDEX attachments_age ON public.attachments USING btree (created_at);
 
 CREATE TABLE belfry_migrations (
   name text NOT NULL,
@@ -74,14 +88,35 @@ CREATE TABLE contexts (
 CREATE INDEX contexts_created ON public.contexts USING btree (environment_id, created_at, id);
 CREATE INDEX contexts_updated ON public.contexts USING btree (environment_id, updated_at, id);
 
+CREATE TABLE digests (
+  environment_id text COLLATE "C" NOT NULL,
+  workflow_id text COLLATE "C" NOT NULL,
+  step_row_id text COLLATE "C" NOT NULL,
+  subscriber_row_id text COLLATE "C" NOT NULL,
+  value text COLLATE "C" NOT NULL,
+  notification_id text COLLATE "C",
+  seen_at timestamp(3) with time zone NOT NULL,
+  forget_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT digests_pkey PRIMARY KEY (environment_id, workflow_id, step_row_id, subscriber_row_id, value)
+);
+CREATE INDEX digests_forget ON public.digests USING btree (forget_at) WHERE (notification_id IS NULL);
+
+CREATE TABLE environment_revisions (
+  environment_id text COLLATE "C" NOT NULL,
+  revision bigint NOT NULL,
+  CONSTRAINT environment_revisions_pkey PRIMARY KEY (environment_id)
+);
+
 CREATE TABLE environment_variable_values (
   variable_id text COLLATE "C" NOT NULL,
   environment_id text COLLATE "C" NOT NULL,
   value text NOT NULL,
   CONSTRAINT environment_variable_values_environment_id_fkey FOREIGN KEY (environment_id) REFERENCES environments(id) ON DELETE CASCADE,
   CONSTRAINT environment_variable_values_variable_id_fkey FOREIGN KEY (variable_id) REFERENCES environment_variables(id) ON DELETE CASCADE,
-  CONSTRAINT environment_variable_values_pkey PRIMARY KEY (variable_id, environment_id)
+  CONSTRAINT environment_variable_values_pkey PRIMARY KEY (variable_id, environment_id),
+  CONSTRAINT counted TRIGGER DEFERRABLE INITIALLY DEFERRED
 );
+CREATE CONSTRAINT TRIGGER counted AFTER INSERT OR DELETE OR UPDATE ON public.environment_variable_values DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_environment_change('environment_id');
 
 CREATE TABLE environment_variables (
   id text COLLATE "C" NOT NULL,
@@ -112,9 +147,47 @@ CREATE TABLE environments (
   CONSTRAINT environments_type_check CHECK ((type = ANY (ARRAY['dev'::text, 'prod'::text]))),
   CONSTRAINT environments_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT environments_pkey PRIMARY KEY (id),
+  CONSTRAINT counted TRIGGER DEFERRABLE INITIALLY DEFERRED,
   CONSTRAINT environments_identifier_key UNIQUE (identifier)
 );
 CREATE UNIQUE INDEX environments_name ON public.environments USING btree (organization_id, lower(name));
+CREATE CONSTRAINT TRIGGER counted AFTER UPDATE ON public.environments DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_environment_change('id');
+
+CREATE TABLE events (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  transaction_id text COLLATE "C" NOT NULL,
+  workflow_id text COLLATE "C" NOT NULL,
+  workflow_version integer NOT NULL,
+  recipients json,
+  payload json NOT NULL,
+  overrides json NOT NULL,
+  actor json,
+  tenant json,
+  context json,
+  started_at timestamp(3) with time zone,
+  reached text COLLATE "C",
+  created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT events_pkey PRIMARY KEY (environment_id, id)
+) PARTITION BY RANGE (id);
+
+CREATE TABLE events_default (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  transaction_id text COLLATE "C" NOT NULL,
+  workflow_id text COLLATE "C" NOT NULL,
+  workflow_version integer NOT NULL,
+  recipients json,
+  payload json NOT NULL,
+  overrides json NOT NULL,
+  actor json,
+  tenant json,
+  context json,
+  started_at timestamp(3) with time zone,
+  reached text COLLATE "C",
+  created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT events_default_pkey PRIMARY KEY (environment_id, id)
+) PARTITION OF events DEFAULT;
 
 CREATE TABLE idempotency_keys (
   environment_id text COLLATE "C" NOT NULL,
@@ -148,10 +221,64 @@ CREATE TABLE integrations (
   updated_at timestamp(3) with time zone NOT NULL,
   connected boolean DEFAULT false NOT NULL,
   CONSTRAINT integrations_channel_check CHECK ((channel = ANY (ARRAY['in_app'::text, 'email'::text, 'sms'::text, 'chat'::text, 'push'::text]))),
-  CONSTRAINT integrations_pkey PRIMARY KEY (environment_id, id)
+  CONSTRAINT integrations_pkey PRIMARY KEY (environment_id, id),
+  CONSTRAINT counted TRIGGER DEFERRABLE INITIALLY DEFERRED
 );
 CREATE UNIQUE INDEX integrations_identifier ON public.integrations USING btree (environment_id, identifier) WHERE (deleted_at IS NULL);
 CREATE UNIQUE INDEX integrations_primary ON public.integrations USING btree (environment_id, channel) WHERE (is_primary AND (deleted_at IS NULL));
+CREATE CONSTRAINT TRIGGER counted AFTER INSERT OR DELETE OR UPDATE ON public.integrations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_environment_change('environment_id');
+
+CREATE TABLE jobs (
+  environment_id text COLLATE "C" NOT NULL,
+  notification_id text COLLATE "C" NOT NULL,
+  position smallint NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  step_row_id text COLLATE "C" NOT NULL,
+  step_id text COLLATE "C" NOT NULL,
+  type text NOT NULL,
+  status text NOT NULL,
+  reason text,
+  error text,
+  provider_id text COLLATE "C",
+  details jsonb NOT NULL,
+  output json,
+  digest json,
+  merged_into text COLLATE "C",
+  schedule_extensions smallint NOT NULL,
+  attempts smallint NOT NULL,
+  delivery json,
+  due_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone NOT NULL,
+  updated_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT jobs_pkey PRIMARY KEY (environment_id, notification_id, "position")
+) PARTITION BY RANGE (notification_id);
+CREATE INDEX jobs_merged ON ONLY public.jobs USING btree (environment_id, merged_into) WHERE (merged_into IS NOT NULL);
+
+CREATE TABLE jobs_default (
+  environment_id text COLLATE "C" NOT NULL,
+  notification_id text COLLATE "C" NOT NULL,
+  position smallint NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  step_row_id text COLLATE "C" NOT NULL,
+  step_id text COLLATE "C" NOT NULL,
+  type text NOT NULL,
+  status text NOT NULL,
+  reason text,
+  error text,
+  provider_id text COLLATE "C",
+  details jsonb NOT NULL,
+  output json,
+  digest json,
+  merged_into text COLLATE "C",
+  schedule_extensions smallint NOT NULL,
+  attempts smallint NOT NULL,
+  delivery json,
+  due_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone NOT NULL,
+  updated_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT jobs_default_pkey PRIMARY KEY (environment_id, notification_id, "position")
+) PARTITION OF jobs DEFAULT;
+CREATE INDEX jobs_default_environment_id_merged_into_idx ON public.jobs_default USING btree (environment_id, merged_into) WHERE (merged_into IS NOT NULL);
 
 CREATE TABLE layouts (
   environment_id text COLLATE "C" NOT NULL,
@@ -165,9 +292,163 @@ CREATE TABLE layouts (
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
   CONSTRAINT layouts_pkey PRIMARY KEY (environment_id, id),
+  CONSTRAINT counted TRIGGER DEFERRABLE INITIALLY DEFERRED,
   CONSTRAINT layouts_environment_id_identifier_key UNIQUE (environment_id, identifier)
 );
 CREATE UNIQUE INDEX layouts_default ON public.layouts USING btree (environment_id) WHERE is_default;
+CREATE CONSTRAINT TRIGGER counted AFTER INSERT OR DELETE OR UPDATE ON public.layouts DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_environment_change('environment_id');
+
+CREATE TABLE messages (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  notification_id text COLLATE "C" NOT NULL,
+  event_id text COLLATE "C" NOT NULL,
+  transaction_id text COLLATE "C" NOT NULL,
+  job_id text COLLATE "C" NOT NULL,
+  workflow_id text COLLATE "C" NOT NULL,
+  workflow text COLLATE "C" NOT NULL,
+  step_row_id text COLLATE "C" NOT NULL,
+  step_id text COLLATE "C" NOT NULL,
+  subscriber_row_id text COLLATE "C" NOT NULL,
+  subscriber_id text COLLATE "C" NOT NULL,
+  channel text NOT NULL,
+  provider_id text COLLATE "C",
+  integration_id text COLLATE "C",
+  identifier text COLLATE "C",
+  subject text,
+  content text,
+  avatar text,
+  cta json,
+  data jsonb,
+  email text,
+  phone text,
+  device_tokens text[],
+  webhook_url text,
+  channel_data json,
+  tags text[] NOT NULL,
+  severity text NOT NULL,
+  context_keys text[] COLLATE "C" NOT NULL,
+  actor_row_id text COLLATE "C",
+  status text NOT NULL,
+  error_id text,
+  error_text text,
+  seen boolean DEFAULT false NOT NULL,
+  read boolean DEFAULT false NOT NULL,
+  archived boolean DEFAULT false NOT NULL,
+  snoozed_until timestamp(3) with time zone,
+  delivered_at timestamp(3) with time zone[],
+  first_seen_at timestamp(3) with time zone,
+  last_seen_at timestamp(3) with time zone,
+  last_read_at timestamp(3) with time zone,
+  archived_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone NOT NULL,
+  updated_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT messages_pkey PRIMARY KEY (environment_id, id)
+) PARTITION BY RANGE (id);
+CREATE INDEX messages_identifier ON ONLY public.messages USING btree (environment_id, identifier) WHERE (identifier IS NOT NULL);
+CREATE INDEX messages_inbox ON ONLY public.messages USING btree (environment_id, subscriber_row_id, created_at, id) WHERE (channel = 'in_app'::text);
+CREATE INDEX messages_transaction ON ONLY public.messages USING btree (environment_id, transaction_id, notification_id);
+
+CREATE TABLE messages_default (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  notification_id text COLLATE "C" NOT NULL,
+  event_id text COLLATE "C" NOT NULL,
+  transaction_id text COLLATE "C" NOT NULL,
+  job_id text COLLATE "C" NOT NULL,
+  workflow_id text COLLATE "C" NOT NULL,
+  workflow text COLLATE "C" NOT NULL,
+  step_row_id text COLLATE "C" NOT NULL,
+  step_id text COLLATE "C" NOT NULL,
+  subscriber_row_id text COLLATE "C" NOT NULL,
+  subscriber_id text COLLATE "C" NOT NULL,
+  channel text NOT NULL,
+  provider_id text COLLATE "C",
+  integration_id text COLLATE "C",
+  identifier text COLLATE "C",
+  subject text,
+  content text,
+  avatar text,
+  cta json,
+  data jsonb,
+  email text,
+  phone text,
+  device_tokens text[],
+  webhook_url text,
+  channel_data json,
+  tags text[] NOT NULL,
+  severity text NOT NULL,
+  context_keys text[] COLLATE "C" NOT NULL,
+  actor_row_id text COLLATE "C",
+  status text NOT NULL,
+  error_id text,
+  error_text text,
+  seen boolean DEFAULT false NOT NULL,
+  read boolean DEFAULT false NOT NULL,
+  archived boolean DEFAULT false NOT NULL,
+  snoozed_until timestamp(3) with time zone,
+  delivered_at timestamp(3) with time zone[],
+  first_seen_at timestamp(3) with time zone,
+  last_seen_at timestamp(3) with time zone,
+  last_read_at timestamp(3) with time zone,
+  archived_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone NOT NULL,
+  updated_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT messages_default_pkey PRIMARY KEY (environment_id, id)
+) PARTITION OF messages DEFAULT;
+CREATE INDEX messages_default_environment_id_identifier_idx ON public.messages_default USING btree (environment_id, identifier) WHERE (identifier IS NOT NULL);
+CREATE INDEX messages_default_environment_id_subscriber_row_id_created_a_idx ON public.messages_default USING btree (environment_id, subscriber_row_id, created_at, id) WHERE (channel = 'in_app'::text);
+CREATE INDEX messages_default_environment_id_transaction_id_notification_idx ON public.messages_default USING btree (environment_id, transaction_id, notification_id);
+
+CREATE TABLE notifications (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  event_id text COLLATE "C" NOT NULL,
+  transaction_id text COLLATE "C" NOT NULL,
+  workflow_id text COLLATE "C" NOT NULL,
+  workflow_version integer NOT NULL,
+  subscriber_row_id text COLLATE "C" NOT NULL,
+  subscriber_id text COLLATE "C" NOT NULL,
+  status text NOT NULL,
+  severity text NOT NULL,
+  critical boolean NOT NULL,
+  channels text[] NOT NULL,
+  tags text[] NOT NULL,
+  context_keys text[] COLLATE "C" NOT NULL,
+  topics json,
+  digested_into text COLLATE "C",
+  created_at timestamp(3) with time zone NOT NULL,
+  updated_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT notifications_pkey PRIMARY KEY (environment_id, id)
+) PARTITION BY RANGE (id);
+CREATE INDEX notifications_subscriber ON ONLY public.notifications USING btree (environment_id, subscriber_row_id, id);
+CREATE INDEX notifications_transaction ON ONLY public.notifications USING btree (environment_id, transaction_id);
+CREATE INDEX notifications_workflow ON ONLY public.notifications USING btree (environment_id, workflow_id, id);
+
+CREATE TABLE notifications_default (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  event_id text COLLATE "C" NOT NULL,
+  transaction_id text COLLATE "C" NOT NULL,
+  workflow_id text COLLATE "C" NOT NULL,
+  workflow_version integer NOT NULL,
+  subscriber_row_id text COLLATE "C" NOT NULL,
+  subscriber_id text COLLATE "C" NOT NULL,
+  status text NOT NULL,
+  severity text NOT NULL,
+  critical boolean NOT NULL,
+  channels text[] NOT NULL,
+  tags text[] NOT NULL,
+  context_keys text[] COLLATE "C" NOT NULL,
+  topics json,
+  digested_into text COLLATE "C",
+  created_at timestamp(3) with time zone NOT NULL,
+  updated_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT notifications_default_pkey PRIMARY KEY (environment_id, id)
+) PARTITION OF notifications DEFAULT;
+CREATE INDEX notifications_default_environment_id_subscriber_row_id_id_idx ON public.notifications_default USING btree (environment_id, subscriber_row_id, id);
+CREATE INDEX notifications_default_environment_id_transaction_id_idx ON public.notifications_default USING btree (environment_id, transaction_id);
+CREATE INDEX notifications_default_environment_id_workflow_id_id_idx ON public.notifications_default USING btree (environment_id, workflow_id, id);
 
 CREATE TABLE organizations (
   id text COLLATE "C" NOT NULL,
@@ -177,8 +458,10 @@ CREATE TABLE organizations (
   default_locale text DEFAULT 'en_US'::text NOT NULL,
   target_locales text[] DEFAULT '{}'::text[] NOT NULL,
   remove_branding boolean DEFAULT false NOT NULL,
-  CONSTRAINT organizations_pkey PRIMARY KEY (id)
+  CONSTRAINT organizations_pkey PRIMARY KEY (id),
+  CONSTRAINT counted TRIGGER DEFERRABLE INITIALLY DEFERRED
 );
+CREATE CONSTRAINT TRIGGER counted AFTER UPDATE ON public.organizations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_environment_change('id');
 
 CREATE UNLOGGED TABLE rate_buckets (
   environment_id text COLLATE "C" NOT NULL,
@@ -245,6 +528,31 @@ CREATE TABLE tenants (
 );
 CREATE INDEX tenants_created ON public.tenants USING btree (environment_id, created_at, id);
 
+CREATE TABLE throttles (
+  environment_id text COLLATE "C" NOT NULL,
+  workflow_id text COLLATE "C" NOT NULL,
+  step_row_id text COLLATE "C" NOT NULL,
+  subscriber_row_id text COLLATE "C" NOT NULL,
+  value text COLLATE "C" NOT NULL,
+  passed integer NOT NULL,
+  granted integer NOT NULL,
+  started_at timestamp(3) with time zone NOT NULL,
+  ends_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT throttles_pkey PRIMARY KEY (environment_id, workflow_id, step_row_id, subscriber_row_id, value)
+);
+CREATE INDEX throttles_end ON public.throttles USING btree (ends_at);
+
+CREATE TABLE timers (
+  environment_id text COLLATE "C" NOT NULL,
+  subject_id text COLLATE "C" NOT NULL,
+  position smallint NOT NULL,
+  kind text NOT NULL,
+  due_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT timers_kind_check CHECK ((kind = ANY (ARRAY['step'::text, 'unsnooze'::text]))),
+  CONSTRAINT timers_pkey PRIMARY KEY (environment_id, subject_id, "position")
+);
+CREATE INDEX timers_due ON public.timers USING btree (due_at);
+
 CREATE TABLE topic_subscriptions (
   environment_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -258,6 +566,7 @@ CREATE TABLE topic_subscriptions (
   CONSTRAINT topic_subscriptions_pkey PRIMARY KEY (environment_id, id),
   CONSTRAINT topic_subscriptions_environment_id_identifier_key UNIQUE (environment_id, identifier)
 );
+CREATE INDEX topic_subscriptions_member ON public.topic_subscriptions USING btree (environment_id, topic_id, subscriber_row_id);
 CREATE INDEX topic_subscriptions_subscriber ON public.topic_subscriptions USING btree (environment_id, subscriber_row_id, id) INCLUDE (topic_id);
 CREATE INDEX topic_subscriptions_topic ON public.topic_subscriptions USING btree (environment_id, topic_id, id);
 
@@ -274,6 +583,15 @@ CREATE TABLE topics (
 CREATE INDEX topics_created ON public.topics USING btree (environment_id, created_at, id);
 CREATE INDEX topics_updated ON public.topics USING btree (environment_id, updated_at, id);
 
+CREATE TABLE transactions (
+  environment_id text COLLATE "C" NOT NULL,
+  transaction_id text COLLATE "C" NOT NULL,
+  event_id text COLLATE "C" NOT NULL,
+  expires_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT transactions_pkey PRIMARY KEY (environment_id, transaction_id)
+);
+CREATE INDEX transactions_expiry ON public.transactions USING btree (expires_at);
+
 CREATE TABLE translations (
   environment_id text COLLATE "C" NOT NULL,
   resource_type text NOT NULL,
@@ -284,8 +602,10 @@ CREATE TABLE translations (
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
   CONSTRAINT translations_resource_type_check CHECK ((resource_type = ANY (ARRAY['workflow'::text, 'layout'::text]))),
-  CONSTRAINT translations_pkey PRIMARY KEY (environment_id, resource_type, resource_row_id, locale)
+  CONSTRAINT translations_pkey PRIMARY KEY (environment_id, resource_type, resource_row_id, locale),
+  CONSTRAINT counted TRIGGER DEFERRABLE INITIALLY DEFERRED
 );
+CREATE CONSTRAINT TRIGGER counted AFTER INSERT OR DELETE OR UPDATE ON public.translations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_environment_change('environment_id');
 
 CREATE TABLE workflow_versions (
   environment_id text COLLATE "C" NOT NULL,
@@ -322,5 +642,22 @@ CREATE TABLE workflows (
   last_published_by text COLLATE "C",
   last_triggered_at timestamp(3) with time zone,
   CONSTRAINT workflows_pkey PRIMARY KEY (environment_id, id),
+  CONSTRAINT counted TRIGGER DEFERRABLE INITIALLY DEFERRED,
   CONSTRAINT workflows_environment_id_identifier_key UNIQUE (environment_id, identifier)
 );
+CREATE CONSTRAINT TRIGGER counted AFTER INSERT OR DELETE OR UPDATE OF version ON public.workflows DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_environment_change('environment_id');
+
+CREATE OR REPLACE FUNCTION public.count_environment_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  changed_id text;
+BEGIN
+  EXECUTE format('SELECT ($1).%I', TG_ARGV[0]) INTO changed_id USING CASE TG_OP WHEN 'DELETE' THEN OLD ELSE NEW END;
+  INSERT INTO environment_revisions AS r (environment_id, revision)
+  SELECT id, 1 FROM environments WHERE CASE TG_TABLE_NAME WHEN 'organizations' THEN organization_id ELSE id END = changed_id
+  ORDER BY id
+  ON CONFLICT (environment_id) DO UPDATE SET revision = r.revision + 1;
+  RETURN NULL;
+END $function$;

@@ -263,6 +263,184 @@ export interface RateBucketTable {
   granted: boolean
 }
 
+export interface EnvironmentRevisionTable {
+  environment_id: string
+  revision: string
+}
+
+export interface TransactionTable {
+  environment_id: string
+  transaction_id: string
+  event_id: string
+  expires_at: Date
+}
+
+type JsonText<T> = ColumnType<T, string | null, string | null>
+
+export interface EventTable {
+  environment_id: string
+  id: string
+  transaction_id: string
+  workflow_id: string
+  workflow_version: number
+  recipients: JsonText<Recipient[] | null>
+  payload: JsonText<Record<string, unknown>>
+  overrides: JsonText<Record<string, unknown>>
+  actor: JsonText<Record<string, unknown> | null>
+  tenant: JsonText<Record<string, unknown> | null>
+  context: JsonText<Record<string, unknown> | null>
+  started_at: Date | null
+  reached: string | null
+  created_at: Date
+}
+
+/** Somebody a trigger names: one subscriber with what is to be set of it, or all of a topic. */
+export type Recipient =
+  | ({ subscriberId: string; channels?: unknown[] } & Record<string, unknown>)
+  | { topicKey: string; exclude?: string[] }
+
+export interface NotificationTable extends Row {
+  event_id: string
+  transaction_id: string
+  workflow_id: string
+  workflow_version: number
+  subscriber_row_id: string
+  subscriber_id: string
+  status: string
+  severity: string
+  critical: boolean
+  channels: string[]
+  tags: string[]
+  context_keys: string[]
+  topics: JsonText<RunTopic[] | null>
+  digested_into: string | null
+}
+
+/** A topic a run came through, and what the preference of the subscription said. */
+export interface RunTopic {
+  _topicId: string
+  topicKey: string
+  subscriptionIdentifier: string
+  preference?: string
+}
+
+export interface JobTable extends Row {
+  notification_id: string
+  position: number
+  step_row_id: string
+  step_id: string
+  type: string
+  status: string
+  reason: string | null
+  error: string | null
+  provider_id: string | null
+  details: ColumnType<StoredDetail[], string, string>
+  output: JsonText<Record<string, unknown> | null>
+  digest: JsonText<Record<string, unknown> | null>
+  merged_into: string | null
+  schedule_extensions: number
+  attempts: number
+  delivery: JsonText<Record<string, unknown> | null>
+  due_at: Date | null
+}
+
+/** One line of a job's log. `at` is ISO 8601; flags that are false are left out. */
+export interface StoredDetail {
+  id: string
+  at: string
+  detail: string
+  status: 'Success' | 'Warning' | 'Failed' | 'Pending' | 'Queued' | 'ReadConfirmation'
+  source?: 'Credentials' | 'Internal' | 'Payload' | 'Webhook'
+  providerId?: string
+  messageId?: string
+  isRetry?: boolean
+  raw?: string
+}
+
+export interface MessageTable extends Row {
+  notification_id: string
+  event_id: string
+  transaction_id: string
+  job_id: string
+  workflow_id: string
+  workflow: string
+  step_row_id: string
+  step_id: string
+  subscriber_row_id: string
+  subscriber_id: string
+  channel: 'in_app' | 'email' | 'sms' | 'chat' | 'push'
+  provider_id: string | null
+  integration_id: string | null
+  identifier: string | null
+  subject: string | null
+  content: string | null
+  avatar: string | null
+  cta: JsonText<Record<string, unknown> | null>
+  data: JsonText<Record<string, unknown> | null>
+  email: string | null
+  phone: string | null
+  device_tokens: string[] | null
+  webhook_url: string | null
+  channel_data: JsonText<Record<string, unknown>[] | null>
+  tags: string[]
+  severity: string
+  context_keys: string[]
+  actor_row_id: string | null
+  status: 'sent' | 'warning' | 'error'
+  error_id: string | null
+  error_text: string | null
+  seen: Defaulted<boolean>
+  read: Defaulted<boolean>
+  archived: Defaulted<boolean>
+  snoozed_until: Date | null
+  delivered_at: Date[] | null
+  first_seen_at: Date | null
+  last_seen_at: Date | null
+  last_read_at: Date | null
+  archived_at: Date | null
+}
+
+export interface TimerTable {
+  environment_id: string
+  subject_id: string
+  position: number
+  kind: 'step' | 'unsnooze'
+  due_at: Date
+}
+
+export interface DigestTable {
+  environment_id: string
+  workflow_id: string
+  step_row_id: string
+  subscriber_row_id: string
+  value: string
+  notification_id: string | null
+  seen_at: Date
+  forget_at: Date
+}
+
+export interface ThrottleTable {
+  environment_id: string
+  workflow_id: string
+  step_row_id: string
+  subscriber_row_id: string
+  value: string
+  passed: number
+  granted: number
+  started_at: Date
+  ends_at: Date
+}
+
+export interface AttachmentTable {
+  environment_id: string
+  event_id: string
+  position: number
+  name: string
+  mime: string
+  content: Buffer
+  created_at: Date
+}
+
 export interface Tables {
   organizations: OrganizationTable
   environments: EnvironmentTable
@@ -285,4 +463,14 @@ export interface Tables {
   tenants: TenantTable
   idempotency_keys: IdempotencyKeyTable
   rate_buckets: RateBucketTable
+  environment_revisions: EnvironmentRevisionTable
+  transactions: TransactionTable
+  events: EventTable
+  notifications: NotificationTable
+  jobs: JobTable
+  messages: MessageTable
+  timers: TimerTable
+  digests: DigestTable
+  throttles: ThrottleTable
+  attachments: AttachmentTable
 }
