@@ -74,12 +74,16 @@ function payloadExample(schema: JsonSchema | null, used: readonly Path[], now: D
   return { ...(isOpen ? namesIn(payloadVariables(used)) : {}), ...examplePayload(schema, now) }
 }
 
-function namesIn({ properties }: JsonSchema): Members {
-  const names = Object.entries(membersOf(properties)).map(([name, schema]) => {
-    const { properties: inner } = membersOf(schema)
-    return [name, inner === undefined ? name : namesIn(schema as JsonSchema)]
-  })
-  return Object.fromEntries(names)
+function namesIn({ properties }: JsonSchema, count = 2): Members {
+  return Object.fromEntries(
+    Object.entries(membersOf(properties)).map(([name, schema]) => [name, nameOf(name, membersOf(schema), count)]),
+  )
+}
+
+/** Two items show what stands between them; one is enough inside of them, or lists in lists would grow without end. */
+function nameOf(name: string, schema: JsonSchema, count: number): unknown {
+  if (schema.items !== undefined) return Array.from({ length: count }, () => nameOf(name, membersOf(schema.items), 1))
+  return schema.properties === undefined ? name : namesIn(schema, count)
 }
 
 /** The example with the caller's values in it. What it does not have is left out; lists come as a whole. */

@@ -299,10 +299,45 @@ describe('the example', () => {
     const body = '{{payload.user.name}} {{payload.orderId}}{% for item in payload.items %}{{item.sku}}{% endfor %}'
     const { preview } = await create([{ name: 'Text', type: 'sms', controlValues: { body } }])
     const { previewPayloadExample, result } = await preview()
-    expect(previewPayloadExample.payload).toMatchObject({ user: { name: 'name' }, orderId: 'orderId' })
-    expect(result.preview.body).toBe('name orderId')
+    expect(previewPayloadExample.payload).toEqual({
+      user: { name: 'name' },
+      orderId: 'orderId',
+      items: [{ sku: 'sku' }, { sku: 'sku' }],
+    })
+    expect(result.preview.body).toBe('name orderIdskusku')
     const payload = { user: { name: 'Ann' }, items: [{ sku: 'a' }, { sku: 'b' }] }
     expect((await preview({ previewPayload: { payload } })).result.preview.body).toBe('Ann orderIdab')
+  })
+
+  const repeated = (each: string, ...content: object[]) => ({ type: 'repeat', attrs: { each }, content })
+  const variable = (id: string) => ({ type: 'variable', attrs: { id } })
+  test.each<[string, string | object[], string]>([
+    ['a repeat', [repeated('payload.items', variable('payload.items.name'))], 'namename'],
+    ['an item called current', [repeated('payload.items', variable('current.name'))], 'namename'],
+    ['a list in a list', [repeated('payload.as', repeated('payload.as.bs', variable('payload.as.bs.c')))], 'cc'],
+    ['a list of texts', '{% for tag in payload.tags %}{{tag}},{% endfor %}', 'tags,tags,'],
+    ['an item by its number', '{{payload.items[0].name}}', 'name'],
+    ['a sentence of items', '{{payload.people | toSentence: "name"}}', 'name and name'],
+    ['events of a digest', '{{steps.collect.events | toSentence: "payload.author"}}', 'author, author, and 1 other'],
+    [
+      'a repeat of events',
+      [repeated('steps.collect.events', variable('current.payload.author'))],
+      'authorauthorauthor',
+    ],
+  ])('without a schema has a list where the templates go through one: %s', async (_, body, text) => {
+    const controlValues = {
+      subject: 'x',
+      layoutId: null,
+      ...(typeof body === 'string'
+        ? { editorType: 'html', body }
+        : { editorType: 'block', body: JSON.stringify({ type: 'doc', content: body }) }),
+    }
+    const { preview } = await create([
+      { name: 'Collect', type: 'digest', controlValues: { amount: 1, unit: 'hours' } },
+      { name: 'Mail', type: 'email', controlValues },
+    ])
+    const { result } = await preview()
+    expect(result.preview.body.replaceAll(/<head>.*<\/head>|<[^<>]*>/g, '')).toBe(text)
   })
 
   test('has contexts as the caller names them, with data or by their id alone', async () => {

@@ -1,5 +1,5 @@
 // What the body of an email asks for, in either editor.
-import { type Analysis, analyseExpression, analyseTemplate } from './analyse.ts'
+import { type Analysis, analyseExpression, analyseTemplate, type Names } from './analyse.ts'
 import { blockNodes } from './block-nodes.ts'
 import { type BlockNode, readDocument, withoutBraces } from './blocks.ts'
 import type { EmailBody } from './email.ts'
@@ -17,55 +17,69 @@ const flags: Record<string, string> = {
 
 /** In a layout `content` is the body of the step. */
 export function analyseBody(body: EmailBody, { isLayout }: { isLayout: boolean }): Analysis {
-  const locals = isLayout ? ['content'] : []
+  const names: Names = new Map(isLayout ? [['content', undefined]] : [])
   try {
     const document = readDocument(body)
-    if (document !== undefined) return guarded(() => merge([...inNode(document, locals, true)]))
+    if (document !== undefined) return guarded(() => merge([...inNode(document, names, true)]))
   } catch (error) {
     if (!(error instanceof RenderError)) throw error
     return problem(error.message)
   }
-  return typeof body === 'string' ? analyseTemplate(body, locals) : problem('The body is not a block document')
+  return typeof body === 'string' ? analyseTemplate(body, names) : problem('The body is not a block document')
 }
 
-function* inNode(node: BlockNode, locals: readonly string[], isRoot = false): Generator<Analysis> {
+function* inNode(node: BlockNode, names: Names, isRoot = false): Generator<Analysis> {
   if (!isRoot && !Object.hasOwn(blockNodes, node.type)) yield problem(`Unknown block type "${node.type}"`)
   const isRepeat = node.type === 'repeat' || node.type === 'for'
-  yield* inAttributes(node.attrs ?? {}, locals, node.type)
-  if (typeof node.text === 'string' && hasLiquid(node.text)) yield analyseTemplate(node.text, locals)
+  yield* inAttributes(node.attrs ?? {}, names, node.type)
+  if (typeof node.text === 'string' && hasLiquid(node.text)) yield analyseTemplate(node.text, names)
   for (const mark of Array.isArray(node.marks) ? node.marks : [])
-    yield* inAttributes(mark.attrs ?? {}, locals, mark.type)
-  const inner = isRepeat ? [...locals, 'current', 'forloop'] : locals
+    yield* inAttributes(mark.attrs ?? {}, names, mark.type)
+  let inner = names
+  if (isRepeat) {
+    const item = itemOf(node.attrs?.each, names)
+    inner = new Map([...names, ['current', item], ['forloop', undefined]])
+    if (item) yield { ...nothing, items: [item] }
+  }
   for (const child of Array.isArray(node.content) ? node.content : []) yield* inNode(child, inner)
 }
 
-function* inAttributes(attrs: Readonly<Record<string, unknown>>, locals: readonly string[], type: string) {
+/** The path of an item of the list that a repeat names. */
+function itemOf(each: unknown, names: Names): Analysis['items'][number] | undefined {
+  if (typeof each !== 'string' || each.trim() === '') return undefined
+  const { variables, items } = analyseExpression(withoutBraces(each), names)
+  const list = variables[0]?.segments ?? items[0]
+  return list && [...list, null]
+}
+
+function* inAttributes(attrs: Readonly<Record<string, unknown>>, names: Names, type: string) {
   const { id, aliasFor, showIfKey, each } = attrs
   const paths = [showIfKey, ...(type === 'repeat' || type === 'for' ? [each] : [])]
   if (type === 'variable') paths.push(typeof aliasFor === 'string' && aliasFor !== '' ? aliasFor : id)
   for (const path of paths) {
-    if (typeof path === 'string' && path.trim() !== '') yield analyseExpression(withoutBraces(path), locals)
+    if (typeof path === 'string' && path.trim() !== '') yield analyseExpression(withoutBraces(path), names)
   }
   for (const [name, value] of Object.entries(attrs)) {
     const isPath = name in flags && attrs[flags[name] ?? ''] === true
     if (typeof value !== 'string' || value === '' || ['id', 'aliasFor', 'showIfKey', 'each'].includes(name)) continue
-    if (hasLiquid(value)) yield analyseTemplate(value, locals)
+    if (hasLiquid(value)) yield analyseTemplate(value, names)
     else if (isPath)
       yield analyseExpression(
         type === 'link' && typeof aliasFor === 'string' && aliasFor !== '' ? aliasFor : value,
-        locals,
+        names,
       )
   }
 }
 
+const nothing: Analysis = { variables: [], items: [], filters: [], problems: [] }
 const problem = (message: string): Analysis => ({
-  variables: [],
-  filters: [],
+  ...nothing,
   problems: [{ message, text: '', position: undefined }],
 })
 
 const merge = (parts: readonly Analysis[]): Analysis => ({
   variables: parts.flatMap((part) => part.variables),
+  items: parts.flatMap((part) => part.items),
   filters: parts.flatMap((part) => part.filters),
   problems: parts.flatMap((part) => part.problems),
 })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { analyseExpression, analyseTemplate } from './analyse.ts'
+import { analyseExpression, analyseTemplate, pathText } from './analyse.ts'
 
-const paths = (source: string, locals: string[] = []) =>
-  analyseTemplate(source, locals).variables.map(({ path }) => path)
+const paths = (source: string, names: string[] = []) =>
+  analyseTemplate(source, new Map(names.map((name) => [name, undefined]))).variables.map(({ path }) => path)
 
 test('variables are listed with their path and place', () => {
   expect(analyseTemplate('Hello {{name}}\n {{ payload.items[0]["full name"] | upcase }}').variables).toEqual([
@@ -99,6 +99,20 @@ test('a template that cannot be read has a problem and its place', () => {
   })
   expect(analyseTemplate('{% include "x" %}').problems[0]?.message).toContain('not available')
   expect(analyseTemplate('{{ a }}'.repeat(5_000)).problems[0]?.message).toContain('at most')
+})
+
+test.each([
+  ['{% for i in payload.list %}{{ i.name }}{% endfor %}', ['payload.list[]', 'payload.list[].name']],
+  ['{% tablerow i in payload.list %}{{ i }}{% endtablerow %}', ['payload.list[]']],
+  [
+    '{% for a in payload.as %}{% for b in a.bs %}{{ b.c }}{{ forloop.index }}{% endfor %}{% endfor %}',
+    ['payload.as[]', 'payload.as[].bs', 'payload.as[].bs[]', 'payload.as[].bs[].c'],
+  ],
+  ['{{ steps.d.events | toSentence: "payload.author", 2 }}', ['steps.d.events[].payload.author']],
+  ['{{ payload.people | digest: 2, "name" }}{{ payload.tags | digest }}', ['payload.people[].name', 'payload.tags[]']],
+  ['{% assign x = payload.list %}{% for i in x %}{{ i.a }}{% endfor %}{% for n in (1..3) %}{{ n }}{% endfor %}', []],
+])('what is read of the items of a list is known: %s', (source, items) => {
+  expect(analyseTemplate(source).items.map(pathText)).toEqual(items)
 })
 
 test('an expression without braces is read the same way', () => {

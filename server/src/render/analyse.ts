@@ -1,15 +1,28 @@
 // What a template asks for: its variables and filters, and what is wrong with its syntax. Nothing is rendered; saving a
 // workflow uses this to warn its author, and to guess the shape of a payload nobody has described.
-import { type FilteredValueToken, type Template, type Token, TypeGuards, toValueSync, Value } from 'liquidjs'
+import {
+  type FilteredValueToken,
+  type ForTag,
+  type Template,
+  type Token,
+  TypeGuards,
+  toValueSync,
+  Value,
+} from 'liquidjs'
 import { isFilter } from './filters.ts'
 import { type Position, RenderError } from './limits.ts'
 import { parseExpression, parseTemplate, positionOf, staticKey } from './syntax.ts'
 
+/** The steps of a path; null where the template computes one. */
+type Segments = (string | number | null)[]
+
+/** Names that mean something where a template stands, such as `content` in a layout, and of which list they are an item. */
+export type Names = ReadonlyMap<string, Segments | undefined>
+
 export interface TemplateVariable {
   /** `payload.items[0].name`, however it is written in the template. */
   path: string
-  /** The steps of the path; null where the template computes one. */
-  segments: (string | number | null)[]
+  segments: Segments
   /** As written. */
   text: string
   position: Position
@@ -39,22 +52,26 @@ export interface TemplateProblem {
 
 export interface Analysis {
   variables: TemplateVariable[]
+  /** What is gone through as a list: its path, null for an item, and what is read of that. */
+  items: Segments[]
   filters: TemplateFilter[]
   problems: TemplateProblem[]
 }
+
+/** Filters that read something of each item of a list, and which of their arguments says what. */
+const itemFilters: Readonly<Record<string, number>> = { toSentence: 0, digest: 1, map: 0 }
 
 type Filtered = Value | FilteredValueToken
 type FilterSyntax = Filtered['filters'][number]
 
 class Analyser {
-  readonly found: Analysis = { variables: [], filters: [], problems: [] }
-  readonly #locals: Set<string>
+  readonly found: Analysis = { variables: [], items: [], filters: [], problems: [] }
+  readonly #locals = new Set<string>()
   readonly #source: string
   #lines: number[] | undefined
 
-  constructor(source: string, locals: Iterable<string>) {
+  constructor(source: string) {
     this.#source = source
-    this.#locals = new Set(locals)
   }
 
   /** LiquidJS counts from the beginning for every token, which adds up in a long template. */
@@ -73,15 +90,22 @@ class Analyser {
     }
   }
 
-  visit(templates: readonly Template[], names: ReadonlySet<string>) {
+  visit(templates: readonly Template[], names: Names) {
     for (const template of templates) {
       for (const argument of template.arguments?.() ?? []) this.value(argument, names, template)
-      const inner = new Set([...names, ...(template.blockScope?.() ?? [])])
+      const inner = new Map(names)
+      for (const name of template.blockScope?.() ?? []) inner.set(name, undefined)
+      const { variable, collection } = template as Partial<ForTag>
+      const list = this.#segmentsOf(collection, names)
+      if (variable !== undefined && list) {
+        this.found.items.push([...list, null])
+        inner.set(variable, [...list, null])
+      }
       this.visit(childrenOf(template), inner)
     }
   }
 
-  value(value: Filtered | Token, names: ReadonlySet<string>, within: Template | undefined) {
+  value(value: Filtered | Token, names: Names, within: Template | undefined) {
     if (!(value instanceof Value) && !TypeGuards.isFilteredValueToken(value)) return this.token(value, names)
     const { postfix } = value.initial
     const operands = postfix.filter((token) => !TypeGuards.isOperatorToken(token))
@@ -95,10 +119,15 @@ class Analyser {
     for (const [i, filter] of value.filters.entries()) {
       this.filter(filter, names, i === 0 ? input : undefined, operands[0] ?? within?.token)
     }
+    const [first] = value.filters
+    const list = operands.length === 1 && first ? this.#segmentsOf(operands[0], names) : undefined
+    const key = first?.args[itemFilters[first.name] ?? -1]
+    if (list && first && Object.hasOwn(itemFilters, first.name))
+      this.found.items.push([...list, null, ...(TypeGuards.isQuotedToken(key) ? keysOf(key.content) : [])])
     return undefined
   }
 
-  token(token: Token | undefined, names: ReadonlySet<string>) {
+  token(token: Token | undefined, names: Names) {
     if (TypeGuards.isRangeToken(token)) {
       this.token(token.lhs, names)
       this.token(token.rhs, names)
@@ -110,11 +139,14 @@ class Analyser {
       if (/\s/.test(text.replace(/\[[^\]]*\]/g, ''))) this.#spaced(text, token)
       else if (!this.#isLocal(segments[0], names)) {
         this.found.variables.push({ path: pathText(segments), segments, text, position: this.#positionOf(token) })
+      } else if (segments.length > 1) {
+        const ofItem = this.#segmentsOf(token, names)
+        if (ofItem) this.found.items.push(ofItem)
       }
     }
   }
 
-  filter(filter: FilterSyntax, names: ReadonlySet<string>, input: string | undefined, near: Token | undefined) {
+  filter(filter: FilterSyntax, names: Names, input: string | undefined, near: Token | undefined) {
     const token = TypeGuards.isFilteredValueToken(near) ? near : (filter as { token?: Token }).token
     const position = token === undefined ? { line: 1, column: 1 } : this.#positionOf(token)
     const values = filter.args.map((argument) => (Array.isArray(argument) ? argument[1] : argument))
@@ -123,8 +155,9 @@ class Analyser {
     for (const value of values) this.token(value, names)
     const [item, expression] = values
     if (filter.name.endsWith('_exp') && TypeGuards.isQuotedToken(expression)) {
-      const itemName = TypeGuards.isQuotedToken(item) ? [item.content] : []
-      this.attempt(() => this.value(parseExpression(expression.content), new Set([...names, ...itemName]), undefined))
+      const inner = new Map(names)
+      if (TypeGuards.isQuotedToken(item)) inner.set(item.content, undefined)
+      this.attempt(() => this.value(parseExpression(expression.content), inner, undefined))
     }
   }
 
@@ -142,8 +175,18 @@ class Analyser {
     this.found.problems.push({ message, text, position: token && this.#positionOf(token) })
   }
 
-  #isLocal(root: string | number | null | undefined, names: ReadonlySet<string>) {
+  #isLocal(root: string | number | null | undefined, names: Names) {
     return typeof root === 'string' && (names.has(root) || this.#locals.has(root))
+  }
+
+  /** From a namespace on, whatever the list it is an item of is called here; undefined where that is not known. */
+  #segmentsOf(token: Token | undefined, names: Names): Segments | undefined {
+    if (!TypeGuards.isPropertyAccessToken(token) || token.variable !== undefined) return undefined
+    const segments = token.props.map((prop) => staticKey(prop) ?? null)
+    const [root, ...rest] = segments
+    if (!this.#isLocal(root, names)) return segments
+    const item = names.get(String(root))
+    return item && [...item, ...rest].slice(0, longestPath)
   }
 
   #pathText(token: Token | undefined) {
@@ -151,6 +194,10 @@ class Analyser {
     return pathText(token.props.map((prop) => staticKey(prop) ?? null))
   }
 }
+
+/** Loops in loops make paths longer than anybody would write. */
+const longestPath = 30
+const keysOf = (path: string) => path.split('.').filter((key) => key !== '')
 
 const childrenOf = (template: Template) =>
   template.children === undefined ? [] : toValueSync(template.children(false, true))
@@ -173,20 +220,21 @@ export const pathText = (segments: readonly (string | number | null)[]) =>
     })
     .join('')
 
-/** `locals` are names that mean something where the template stands, such as `content` in a layout. */
-export function analyseTemplate(source: string, locals: Iterable<string> = []): Analysis {
-  const analyser = new Analyser(source, locals)
+const noNames: Names = new Map()
+
+export function analyseTemplate(source: string, names = noNames): Analysis {
+  const analyser = new Analyser(source)
   analyser.attempt(() => {
     const templates = parseTemplate(source)
     analyser.collectLocals(templates)
-    analyser.visit(templates, new Set())
+    analyser.visit(templates, names)
   })
   return analyser.found
 }
 
 /** The same for an expression without braces. */
-export function analyseExpression(source: string, locals: Iterable<string> = []): Analysis {
-  const analyser = new Analyser(source, locals)
-  analyser.attempt(() => analyser.value(parseExpression(source), new Set(), undefined))
+export function analyseExpression(source: string, names = noNames): Analysis {
+  const analyser = new Analyser(source)
+  analyser.attempt(() => analyser.value(parseExpression(source), names, undefined))
   return analyser.found
 }

@@ -1,5 +1,5 @@
 // The templates in a step's control values: every text with Liquid in it, block documents, and the fields of its condition.
-import { type Analysis, analyseTemplate, type TemplateVariable } from '../render/analyse.ts'
+import { type Analysis, analyseTemplate } from '../render/analyse.ts'
 import { analyseBody } from '../render/analyse-email.ts'
 import { Cache } from '../render/cache.ts'
 import { DEPTH_LIMIT } from '../render/limits.ts'
@@ -17,7 +17,7 @@ export interface StepTemplate {
 const mostCharacters = 1024 * 1024
 
 const analyses = new Cache<Analysis>(8 * 1024 * 1024)
-const nothing: Analysis = { variables: [], filters: [], problems: [] }
+const nothing: Analysis = { variables: [], items: [], filters: [], problems: [] }
 
 export function stepTemplates(values: ControlValues, literals: readonly string[] = []): StepTemplate[] {
   const found: StepTemplate[] = []
@@ -52,8 +52,7 @@ function textsIn(rule: unknown, depth = 0): string[] {
 
 const tooLong = `The templates of a step have more than ${mostCharacters} characters`
 const refused = (message: string): Analysis => ({
-  variables: [],
-  filters: [],
+  ...nothing,
   problems: [{ message, text: '', position: undefined }],
 })
 
@@ -68,11 +67,20 @@ export type Path = readonly (string | number | null)[]
 
 /** Every variable that a step's templates and condition read, as the parts of its path. */
 export function pathsIn(templates: StepTemplate[], condition: unknown): Path[] {
-  const paths: Path[] = templates.flatMap(({ analysis }) =>
-    analysis.variables.map(({ segments }: TemplateVariable) => segments),
-  )
+  const paths: Path[] = templates.flatMap(({ analysis }) => [
+    ...analysis.variables.map(({ segments }) => segments),
+    ...analysis.items,
+  ])
   fieldsIn(condition, paths, 0)
-  return paths
+  return paths.flatMap(ofPayload)
+}
+
+/** The events of a digest are triggers of the same workflow: what is read of their payload is read of the payload. */
+function ofPayload(path: Path): Path[] {
+  const [root, , events, ...rest] = path
+  if (root !== 'steps' || events !== 'events') return [path]
+  const inEvent = rest[0] === 'payload' ? rest : rest.slice(1)
+  return inEvent[0] === 'payload' && inEvent.length > 1 ? [path, inEvent] : [path]
 }
 
 function fieldsIn(rule: unknown, paths: Path[], depth: number): void {

@@ -97,7 +97,10 @@ test('what the templates of any step read is listed where nothing describes it',
   expect(first.properties.payload.properties).toEqual({
     name: {},
     user: { type: 'object', properties: { email: {} }, required: [], additionalProperties: true },
-    items: {},
+    items: {
+      type: 'array',
+      items: { type: 'object', properties: { x: {} }, required: [], additionalProperties: true },
+    },
     total: {},
   })
   expect(Object.keys(first.properties.subscriber.properties.data.properties)).toEqual(['plan'])

@@ -100,11 +100,19 @@ function listed(paths: readonly Path[], depth = 0): JsonSchema {
   const names = [...new Set(paths.map(([first]) => first).filter((first) => typeof first === 'string'))]
   const properties = names.slice(0, mostListed).map((name): [string, JsonSchema] => {
     const inner = below(name, paths).filter((path) => path.length > 0)
-    const isObject = inner.some(([first]) => typeof first === 'string' && !listMembers.has(first))
-    return [name, isObject && depth < 20 ? listed(inner, depth + 1) : {}]
+    const isList = inner.some(([first]) => typeof first !== 'string')
+    if (!isList || depth >= deepestListed) return [name, membersOf(inner, depth)]
+    // Blocks name what an item has as if it were the list's.
+    const ofItems = inner.map((path) => (isMember(path) ? path : path.slice(1))).filter((path) => path.length > 0)
+    return [name, { type: 'array', items: membersOf(ofItems, depth + 1) }]
   })
   return { type: 'object', properties: Object.fromEntries(properties), required: [], additionalProperties: true }
 }
+
+const deepestListed = 20
+const membersOf = (paths: readonly Path[], depth: number): JsonSchema =>
+  paths.some(isMember) && depth < deepestListed ? listed(paths, depth + 1) : {}
+const isMember = ([first]: Path) => typeof first === 'string' && !listMembers.has(first)
 
 /** What every list has, and for `size` every text. */
 const listMembers = new Set(['size', 'length', 'first', 'last'])
