@@ -3,6 +3,7 @@ import { Novu } from '@novu/api'
 import type { CreateWorkflowDto } from '@novu/api/models/components/index.js'
 import { workflow } from '@novu/framework/express'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { brandingOf } from '../src/render/branding.ts'
 import { useApplication } from './application.ts'
 import { type Api, useServer } from './server.ts'
 
@@ -72,7 +73,7 @@ test('a step of every kind is previewed', async () => {
       redirect: { url: '/orders', target: '_blank' },
       data: { a: 1 },
     },
-    mail: { subject: 'Order o-1', body: '<p>Ada</p>' },
+    mail: { subject: 'Order o-1', body: `<p>Ada</p>${brandingOf('novu')}` },
     text: { body: 'o-1' },
     chat: { body: 'o-1' },
     push: { subject: 'Order', body: 'o-1' },

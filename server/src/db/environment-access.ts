@@ -12,6 +12,8 @@ export interface EnvironmentAccess {
   type: 'dev' | 'prod'
   apiKey: string
   bridgeUrl: string | undefined
+  /** Whether its organization lets emails carry the mark of the service. */
+  hasBranding: boolean
   /** Those that have a value here. */
   variables: Array<{ key: string; value: string; isSecret: boolean }>
 }
@@ -21,6 +23,7 @@ interface Row {
   type: 'dev' | 'prod'
   bridge: { url?: string }
   encrypted_key: string
+  has_branding: boolean
   variables: EnvironmentAccess['variables']
 }
 
@@ -31,11 +34,12 @@ export async function findEnvironmentAccess(
   environmentId: string,
 ): Promise<EnvironmentAccess | undefined> {
   const { rows } = await sql<Row>`
-    SELECT e.name, e.type, e.bridge, k.encrypted_key, coalesce((
+    SELECT e.name, e.type, e.bridge, k.encrypted_key, NOT g.remove_branding AS has_branding, coalesce((
       SELECT json_agg(json_build_object('key', v.key, 'isSecret', v.is_secret, 'value', o.value) ORDER BY v.key)
       FROM environment_variable_values o JOIN environment_variables v ON v.id = o.variable_id
       WHERE o.environment_id = e.id), '[]') AS variables
     FROM environments e
+    JOIN organizations g ON g.id = e.organization_id
     JOIN LATERAL (SELECT encrypted_key FROM api_keys WHERE environment_id = e.id ORDER BY created_at DESC LIMIT 1) k ON true
     WHERE e.id = ${environmentId}`.execute(db)
   const [row] = rows
@@ -46,6 +50,7 @@ export async function findEnvironmentAccess(
     type: row.type,
     apiKey: secrets.decrypt(row.encrypted_key),
     bridgeUrl: row.bridge.url || undefined,
+    hasBranding: row.has_branding,
     variables: row.variables.map((variable) => ({ ...variable, value: secrets.decrypt(variable.value) })),
   }
 }

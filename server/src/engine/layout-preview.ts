@@ -7,6 +7,7 @@ import { renderEmailHtml } from '../render/email.ts'
 import { RenderError } from '../render/limits.ts'
 import { situation } from '../render/liquid.ts'
 import { noTranslations, translatorFor } from '../render/translations.ts'
+import { type PreviewError, previewError } from './preview-error.ts'
 import { type PreviewData, type PreviewPayload, previewData } from './preview-example.ts'
 
 /** Stands where the email will be. */
@@ -27,12 +28,13 @@ export interface LayoutPreview {
   data: Pick<PreviewData, 'subscriber' | 'context'>
 }
 
-/** Undefined where it cannot be rendered. */
+/** Or why it cannot be rendered. */
 export async function previewLayout(
-  { db, access, now }: { db: Db; access: EnvironmentAccess; now: Date },
+  { db, access, branding, now }: { db: Db; access: EnvironmentAccess; branding: string; now: Date },
   { layout, body, previewPayload }: Previewed,
-): Promise<LayoutPreview | undefined> {
-  if (typeof body !== 'string') return undefined
+): Promise<LayoutPreview | { error: PreviewError }> {
+  if (typeof body !== 'string')
+    return { error: previewError(new RenderError('empty_content', 'The layout has no body')) }
   const env = envOf(access, { showSecrets: false })
   const data = previewData(previewPayload, { payloadSchema: null, used: [], previous: [], env, now })
   const { subscriber, context } = data
@@ -42,11 +44,12 @@ export async function previewLayout(
     ? translatorFor(await loadTranslations(db, resource, locale), locale)
     : noTranslations
   try {
-    const template = { subject: '', body: placeholder, layout: { body, translator } }
+    const mark = access.hasBranding ? branding : null
+    const template = { subject: '', body: placeholder, layout: { body, translator }, branding: mark }
     const html = renderEmailHtml(template, situation({ ...data }, now))
     return { source: body, html, data: { subscriber, context } }
   } catch (error) {
-    if (error instanceof RenderError) return undefined
+    if (error instanceof RenderError) return { error: previewError(error) }
     throw error
   }
 }

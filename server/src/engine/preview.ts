@@ -16,6 +16,7 @@ import { compileOwnSchema } from '../steps/json-schema.ts'
 import { type ControlValues, type JsonSchema, type StepKind, type StepType, withoutNulls } from '../steps/kind.ts'
 import { stepKinds } from '../steps/kinds.ts'
 import { type Bridge, BridgeError, type BridgeEvent, targetIn } from './bridge.ts'
+import { type PreviewError, previewError } from './preview-error.ts'
 import { type PreviewData, type PreviewPayload, previewData } from './preview-example.ts'
 
 interface Surroundings {
@@ -23,6 +24,8 @@ interface Surroundings {
   bridge: Bridge
   /** The brand's, such as `svc-signature`. */
   signatureHeader: string
+  /** The mark of emails, from `brandingOf`. */
+  branding: string
   access: EnvironmentAccess
   now: Date
 }
@@ -39,8 +42,8 @@ export interface StepPreview {
   type: string
   /** Empty where it could not be made. */
   preview: Record<string, unknown>
-  /** Why code of the user's could not make it. */
-  error?: { title: string; message: string; hint: string }
+  /** Why it could not. */
+  error?: PreviewError
   data: PreviewData
   /** The variables the step can use. */
   schema: JsonSchema
@@ -96,7 +99,7 @@ interface Task {
 type Rendered = Pick<StepPreview, 'preview' | 'error' | 'signature'>
 
 async function previewHere(
-  { db, access, signatureHeader, now }: Surroundings,
+  { db, access, signatureHeader, now, ...more }: Surroundings,
   { workflow, step, values, data }: Task,
 ): Promise<Rendered> {
   const kind = stepKinds[step.type as StepType] as StepKind | undefined
@@ -108,11 +111,13 @@ async function previewHere(
   try {
     const translator = await translatorOf(db, access.id, 'workflow', workflow, locale)
     const layout = kind.usesLayout ? await layoutFor(db, access.id, normal.layoutId, locale) : null
-    const preview = kind.preview?.(normal, { of, translator, layout }) ?? filledIn(kind, normal, of, translator)
+    const branding = access.hasBranding ? more.branding : null
+    const preview =
+      kind.preview?.(normal, { of, translator, layout, branding }) ?? filledIn(kind, normal, of, translator)
     const signature = kind.isSigned ? signatureOf(normal, of, signing) : undefined
     return { preview, ...(signature === undefined ? {} : { signature }) }
   } catch (error) {
-    if (error instanceof RenderError) return { preview: {} }
+    if (error instanceof RenderError) return { preview: {}, error: previewError(error) }
     throw error
   }
 }
@@ -167,7 +172,8 @@ async function layoutFor(
   locale: string | null,
 ): Promise<EmailLayout | null> {
   const found = await layoutOfStep(db, environmentId, layoutId as string | null | undefined)
-  if (found === 'missing') throw new RenderError('invalid_document', 'There is no such layout')
+  if (found === 'missing')
+    throw new RenderError('layout_missing', `There is no layout "${String(layoutId).slice(0, 100)}"`)
   if (found === 'none' || !found.content?.email) return null
   const translator = await translatorOf(db, environmentId, 'layout', found as LayoutRow, locale)
   return { body: found.content.email.body, translator }

@@ -421,7 +421,10 @@ describe('content that is refused', () => {
 
 describe('preview', () => {
   const preview = (api: Api, body?: object) => api.post('/v2/layouts/default-layout/preview', body)
-  const nothing = { result: { type: 'email' }, previewPayloadExample: {}, schema: null }
+  const nothing = (title: string) => {
+    const error = { title, message: expect.any(String), hint: expect.any(String) }
+    return { result: { type: 'email', error }, previewPayloadExample: {}, schema: null }
+  }
 
   test('shows what is stored, with an example of a person and a place for the content', async () => {
     const { status, body } = await preview(await server.freshApi())
@@ -475,7 +478,7 @@ describe('preview', () => {
         locale,
         content: { footer },
       })
-    expect((await preview(api)).body).toEqual(nothing)
+    expect((await preview(api)).body).toEqual(nothing('translation_missing'))
     await write('en_US', 'Bye, {{subscriber.firstName}}')
     await write('fr_FR', 'Salut')
     const shown = async (locale: string) =>
@@ -484,18 +487,19 @@ describe('preview', () => {
     expect(await shown('fr-FR')).toContain('<p>Salut</p>')
     expect(await shown('de_DE')).toContain('<p>Bye, John</p>')
     await api.put('/v2/layouts/default-layout', { name: 'Default', isTranslationEnabled: false })
-    expect((await preview(api)).body).toEqual(nothing)
+    expect((await preview(api)).body).toEqual(nothing('translation_missing'))
   })
 
   test.each([
-    [{}],
-    [{ email: null }],
-    [{ email: { body: 5 } }],
-    [{ email: { body: '{% if %}' } }],
-    [email(html('{% for i in (1..100000000) %}{{content}}{% endfor %}'))],
-    [email(JSON.stringify({ type: 'doc', content: [{ type: 'nope' }] }), 'block')],
-  ])('what cannot be rendered (%j) is nothing to see', async (controlValues) => {
-    expect(await preview(server.api, { controlValues })).toMatchObject({ status: 201, body: nothing })
+    [{}, 'empty_content'],
+    [{ email: null }, 'empty_content'],
+    [{ email: { body: 5 } }, 'empty_content'],
+    [{ email: { body: '{% if %}' } }, 'template_syntax'],
+    [email(html('{% for i in (1..100000000) %}{{content}}{% endfor %}')), 'work_limit'],
+    [email(JSON.stringify({ type: 'doc', content: [{ type: 'nope' }] }), 'block'), 'unknown_block'],
+  ])('what cannot be rendered (%j) is nothing to see but why', async (controlValues, title) => {
+    const { status, body } = await preview(server.api, { controlValues })
+    expect([status, body]).toEqual([201, nothing(title)])
   })
 
   test('a request of the wrong shape is refused', async () => {

@@ -12,8 +12,10 @@ import { copyTranslations, disableTranslations, enableTranslations } from '../db
 import { fieldsOf, saveWorkflows, type WorkflowRow, type WorkflowStep } from '../db/workflows.ts'
 import { previewLayout } from '../engine/layout-preview.ts'
 import { fail } from '../errors.ts'
+import { brandingOf } from '../render/branding.ts'
 import type { Brand } from './brand.ts'
 import { layoutVariables, refuseContent } from './layout-content.ts'
+import { PreviewError } from './preview.ts'
 import type { Environment, Resource } from './resource.ts'
 import { Body, Empty, Enum, FreeObject, Identifier, Nullable, Timestamp } from './schema.ts'
 import { idIn, slugify, slugOf } from './slug.ts'
@@ -75,6 +77,7 @@ const Preview = Type.Object({
   result: Type.Object({
     type: Enum(['email']),
     preview: Type.Optional(Type.Object({ body: Type.String() })),
+    error: PreviewError,
   }),
   previewPayloadExample: FreeObject,
   schema: Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'], additionalProperties: true }),
@@ -85,6 +88,7 @@ const Params = Type.Object({ layoutId: Type.String({ description: 'Identifier, s
 
 export const layouts: Resource = (app, { db, clock, secrets, brand }) => {
   const tags = ['Layouts']
+  const branding = brandingOf(brand.word)
 
   app.post(
     '/v2/layouts',
@@ -284,9 +288,10 @@ export const layouts: Resource = (app, { db, clock, secrets, brand }) => {
       const access = await findEnvironmentAccess(db, secrets, request.environment.id)
       // Deleted after the key was checked.
       if (!access) throw fail('api_key_not_found')
-      const preview = await previewLayout({ db, access, now: clock.now() }, { layout, body, previewPayload })
+      const preview = await previewLayout({ db, access, branding, now: clock.now() }, { layout, body, previewPayload })
       reply.code(201)
-      if (!preview) return { result: { type: 'email' as const }, previewPayloadExample: {}, schema: null }
+      if ('error' in preview)
+        return { result: { type: 'email' as const, error: preview.error }, previewPayloadExample: {}, schema: null }
       return {
         result: { type: 'email' as const, preview: { body: preview.html } },
         previewPayloadExample: preview.data,

@@ -3,9 +3,12 @@ import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type Api, useServer } from '../../test/server.ts'
 import { useVendor } from '../../test/vendor.ts'
+import { brandingOf } from '../render/branding.ts'
 
 const server = useServer({ allowPrivateAddresses: true })
 const vendor = useVendor()
+
+const branding = brandingOf('svc')
 
 let api: Api
 beforeEach(async () => {
@@ -63,7 +66,7 @@ describe('a step of each kind', () => {
         editorType: 'html',
         layoutId: null,
       },
-      { subject: 'Hi Ann', body: '<p>Ann</p>' },
+      { subject: 'Hi Ann', body: `<p>Ann</p>${branding}` },
     ],
     ['sms', { body: '{{payload.name}} {{subscriber.phone}}' }, { body: 'Ann +1234567890' }],
     ['chat', { body: 'Hi {{payload.name}}' }, { body: 'Hi Ann' }],
@@ -188,9 +191,9 @@ describe('what is missing or broken', () => {
     expect(result.preview).toEqual({ body: '[]7' })
   })
 
-  test.each<[string, string, object]>([
-    ['a loop without end', 'sms', { body: '{% for i in (1..100000000) %}x{% endfor %}' }],
-    ['a translation without translations', 'sms', { body: '{{t.greeting}}' }],
+  test.each<[string, string, object, string, string]>([
+    ['a loop without end', 'sms', { body: '{% for i in (1..100000000) %}x{% endfor %}' }, 'work_limit', 'too long'],
+    ['a translation without translations', 'sms', { body: '{{t.greeting}}' }, 'translation_missing', 'greeting'],
     [
       'a block nobody knows',
       'email',
@@ -198,6 +201,8 @@ describe('what is missing or broken', () => {
         subject: 'x',
         body: JSON.stringify({ type: 'doc', content: [{ type: 'nonsense' }] }),
       },
+      'unknown_block',
+      'nonsense',
     ],
     [
       'a list that is none',
@@ -209,11 +214,17 @@ describe('what is missing or broken', () => {
           content: [{ type: 'repeat', attrs: { each: 'subscriber.email' }, content: [] }],
         }),
       },
+      'not_a_list',
+      'subscriber.email',
     ],
-  ])('%s shows nothing, and everything else is there', async (_, type, controlValues) => {
+  ])('%s shows nothing but why, and everything else is there', async (_, type, controlValues, title, word) => {
     const { preview } = await create([{ name: 'Step', type, controlValues }])
     expect(await preview()).toEqual({
-      result: { type, preview: {} },
+      result: {
+        type,
+        preview: {},
+        error: { title, message: expect.stringContaining(word), hint: expect.stringMatching(/\.$/) },
+      },
       previewPayloadExample: expect.objectContaining({ subscriber: expect.any(Object) }),
       schema: expect.objectContaining({ type: 'object' }),
     })
@@ -337,7 +348,7 @@ describe('the example', () => {
       { name: 'Mail', type: 'email', controlValues },
     ])
     const { result } = await preview()
-    expect(result.preview.body.replaceAll(/<head>.*<\/head>|<[^<>]*>/g, '')).toBe(text)
+    expect(result.preview.body.replace(branding, '').replaceAll(/<head>.*<\/head>|<[^<>]*>/g, '')).toBe(text)
   })
 
   test('has contexts as the caller names them, with data or by their id alone', async () => {
@@ -461,17 +472,36 @@ describe('around an email', () => {
     const { controlValues } = mail()
     for (const layoutId of [layout._id, layout.slug])
       expect(bodyOf(await preview({ controlValues: { ...controlValues, layoutId } }))).toContain('<h1>Frame</h1>')
-    expect(bodyOf(await preview({ controlValues: { ...controlValues, layoutId: null } }))).toBe('<p>inside</p>')
+    expect(bodyOf(await preview({ controlValues: { ...controlValues, layoutId: null } }))).toBe(
+      `<p>inside</p>${branding}`,
+    )
     const usual = bodyOf(await preview({ controlValues }))
     expect(usual).toContain('<p>inside</p>')
     expect(usual).toContain('<html')
     expect(usual).not.toContain('<h1>')
   })
 
+  test('stands the mark of the service, at its end, until the organization removes it', async () => {
+    const { development } = await server.freshOrganization()
+    api = development
+    await makeLayout('frame', 'Frame')
+    const { preview } = await create([mail('frame')])
+    const layoutPreview = async () => (await api.post('/v2/layouts/frame/preview', {})).body
+    const branded = new RegExp(`Frame</h1>.*${branding}</body></html>$`)
+    for (const shown of [await preview(), await layoutPreview()]) expect(bodyOf(shown)).toMatch(branded)
+    await api.patch('/v1/organizations/settings', { removeSvcBranding: true })
+    for (const shown of [await preview(), await layoutPreview()]) expect(bodyOf(shown)).not.toContain('branding')
+  })
+
   test('that does not exist is a preview that fails', async () => {
     const { preview } = await create([mail()])
     const { result } = await preview({ controlValues: { ...mail('nope').controlValues } })
-    expect(result).toEqual({ type: 'email', preview: {} })
+    const hint = 'Name a layout of this environment, or null for none.'
+    expect(result).toEqual({
+      type: 'email',
+      preview: {},
+      error: { title: 'layout_missing', message: 'There is no layout "nope"', hint },
+    })
   })
 })
 

@@ -7,6 +7,7 @@ import { previewStep } from '../engine/preview.ts'
 import { type PreviewPayload, previewData } from '../engine/preview-example.ts'
 import { fail } from '../errors.ts'
 import type { DeliveryErrorCode } from '../providers/delivery-error.ts'
+import { brandingOf } from '../render/branding.ts'
 import { RenderError } from '../render/limits.ts'
 import { situation } from '../render/liquid.ts'
 import { longestTimeoutMs } from '../steps/http-request.ts'
@@ -40,12 +41,19 @@ const PreviewRequest = Body({
   ),
 })
 
+export const PreviewError = Type.Optional(
+  Type.Object(
+    { title: Type.String(), message: Type.String(), hint: Type.String() },
+    { description: 'Why there is nothing to see' },
+  ),
+)
+
 const Preview = Type.Object(
   {
     result: Type.Object({
       type: Type.Optional(Type.String()),
       preview: FreeObject,
-      error: Type.Optional(Type.Object({ title: Type.String(), message: Type.String(), hint: Type.String() })),
+      error: PreviewError,
     }),
     previewPayloadExample: FreeObject,
     schema: Type.Unsafe<JsonSchema | null>({ type: ['object', 'null'], additionalProperties: true }),
@@ -70,6 +78,7 @@ const Tried = Type.Object({
 export const previews: Resource = (app, { db, clock, secrets, brand, http }) => {
   const tags = ['Workflows']
   const signatureHeader = `${brand.word}-signature`
+  const branding = brandingOf(brand.word)
   const bridge = new Bridge({ http, clock, signatureHeader })
 
   app.post(
@@ -95,7 +104,7 @@ export const previews: Resource = (app, { db, clock, secrets, brand, http }) => 
       // An editor asks while steps come and go; what is not there (yet) looks empty.
       if (!workflow || !step || !access) return { result: { preview: {} }, previewPayloadExample: {}, schema: null }
       const shown = await previewStep(
-        { db, bridge, signatureHeader, access, now: clock.now() },
+        { db, bridge, signatureHeader, branding, access, now: clock.now() },
         {
           workflow,
           step,

@@ -57,8 +57,12 @@ const paragraph: RenderNode = (node, place, compiler) => {
     },
     FONT,
   )
-  return [`<p${css}>`, ...orSpace(compiler.children(node, { isBox: false })), '</p>']
+  // The body of an email has paragraphs and tables of its own, which a paragraph cannot hold.
+  const tag = compiler.isLayout && compiler.nodesOf(node).some(isContent) ? 'div' : 'p'
+  return [`<${tag}${css}>`, ...orSpace(compiler.children(node, { isBox: false })), `</${tag}>`]
 }
+
+const isContent = ({ type, attrs }: BlockNode) => type === 'variable' && attrs?.id === 'content'
 
 const headings = [
   { size: 30, line: 40 },

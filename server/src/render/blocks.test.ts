@@ -198,6 +198,11 @@ describe('variables', () => {
   ])('%j', (node, expected) => {
     expect(bare(doc(node))).toBe(expected)
   })
+  test('in a layout a paragraph with the content is a box that can hold it', () => {
+    const layout = doc(paragraph(text('a')), paragraph(variable('content')))
+    const rendered = html(layout, { content: '<p>x</p>' }, { isLayout: true })
+    expect(rendered.replaceAll(/ style="[^"]*"/g, '')).toBe('<p>a</p><div><p>x</p></div>')
+  })
   test('in a layout the content is HTML', () => {
     expect(html(doc(variable('content')), { content: '<p>a & b</p>' }, { isLayout: true })).toBe('<p>a & b</p>')
   })

@@ -64,14 +64,14 @@ const isNode = (value: unknown): value is BlockNode =>
 export class BlockCompiler {
   readonly #nodes: Readonly<Record<string, RenderNode>>
   readonly #translator: Translator
-  readonly #isLayout: boolean
+  readonly isLayout: boolean
   #depth = 0
   #count = 0
 
   constructor(nodes: Readonly<Record<string, RenderNode>>, translator: Translator, isLayout: boolean) {
     this.#nodes = nodes
     this.#translator = translator
-    this.#isLayout = isLayout
+    this.isLayout = isLayout
   }
 
   document(document: BlockNode): Emit {
@@ -138,7 +138,7 @@ export class BlockCompiler {
     if (/^t\./i.test(path)) return this.text(`{{${path}}}`)
     const evaluate = compileExpression(path)
     // The body of the step is HTML already.
-    if (this.#isLayout && path === 'content') return [(run) => run.write(run.print(evaluate(run)))]
+    if (this.isLayout && path === 'content') return [(run) => run.write(run.print(evaluate(run)))]
     const otherwise = escapeHtml(this.#fallback(fallback))
     return [
       (run) => {

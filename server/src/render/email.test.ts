@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { brandingOf } from './branding.ts'
 import { type EmailTemplate, renderEmail, renderEmailHtml, renderHeader } from './email.ts'
 import { RenderError } from './limits.ts'
 import { situation } from './liquid.ts'
@@ -21,6 +22,36 @@ const render = (template: Partial<EmailTemplate>) => renderEmail({ subject: 's',
 const paragraph = (text: string) => ({
   type: 'doc',
   content: [{ type: 'paragraph', content: [{ type: 'text', text }] }],
+})
+
+describe('the mark of the service', () => {
+  const branding = brandingOf('svc')
+  const layout = { body: '<html><body><h1>H</h1>{{content}}</body></html>' }
+  test.each<[string, Partial<EmailTemplate>, string]>([
+    ['stands below a fragment', { body: '<p>a</p>' }, `<p>a</p>${branding}`],
+    [
+      'inside the body of a document',
+      { body: '<html><body>a</body></html>' },
+      `<html><body>a${branding}</body></html>`,
+    ],
+    [
+      'before the last end of a body, however it is written',
+      { body: '<BODY>a</BODY >b</BODY>', disableOutputSanitization: true },
+      `<BODY>a</BODY >b${branding}</BODY>`,
+    ],
+    ['once, below the layout', { body: '<p>a</p>', layout }, `<html><body><h1>H</h1><p>a</p>${branding}</body></html>`],
+    ['once where it was copied along', { body: `<p>a</p>${branding}<p>b</p>` }, `<p>a</p><p>b</p>${branding}`],
+  ])('%s', (_, template, html) => {
+    expect(render({ ...template, branding }).html).toBe(html)
+  })
+  test('can be found, is told in plain text, and passes as harmless HTML', () => {
+    expect(branding).toContain(' data-svc-branding=""')
+    expect(render({ body: '<p>a</p>', branding }).text).toBe('a\n\nSent with Belfry')
+    expect(render({ body: branding }).html).toBe(branding)
+  })
+  test('is not there unless it is asked for', () => {
+    for (const none of [{}, { branding: null }]) expect(render({ body: '<p>a</p>', ...none }).html).toBe('<p>a</p>')
+  })
 })
 
 describe('HTML', () => {

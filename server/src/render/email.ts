@@ -2,6 +2,7 @@
 import { decodeHTML } from 'entities'
 import { blockNodes } from './block-nodes.ts'
 import { BlockCompiler, type BlockNode, readDocument } from './blocks.ts'
+import { withBranding } from './branding.ts'
 import { Cache } from './cache.ts'
 import { guarded, RenderError } from './limits.ts'
 import { compileTemplate, renderEmit, type Situation } from './liquid.ts'
@@ -22,6 +23,8 @@ export interface EmailTemplate {
   from?: { email?: string; name?: string }
   replyTo?: string
   layout?: EmailLayout | null
+  /** What `brandingOf` makes, where it is to be shown. */
+  branding?: string | null
 }
 
 export interface EmailLayout {
@@ -60,7 +63,7 @@ export function renderEmail(template: EmailTemplate, of: Situation, translator =
 export function renderEmailHtml(template: EmailTemplate, of: Situation, translator = noTranslations): string {
   const isRaw = template.disableOutputSanitization === true
   const body = compileBody(template.body, translator, 'body')
-  const { layout } = template
+  const { layout, branding } = template
   let html = renderEmit(body.emit, of)
   let isBlocks = body.isBlocks
   if (layout) {
@@ -70,7 +73,8 @@ export function renderEmailHtml(template: EmailTemplate, of: Situation, translat
   }
   if (isBlocks) html = withShell(html)
   html = html.replace(/(<p(?:\s[^<>]*)?>)[ \t\r\n\f]+(?=<\/p>)/gi, '$1')
-  return isRaw ? html : guarded(() => sanitize(html))
+  const safe = isRaw ? html : guarded(() => sanitize(html))
+  return branding ? withBranding(safe, branding) : safe
 }
 
 /** Text for the header of a message: one line, whatever the data say. */

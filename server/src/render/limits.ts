@@ -31,6 +31,7 @@ export type RenderErrorCode =
   | 'translation_missing'
   | 'invalid_document'
   | 'unknown_block'
+  | 'layout_missing'
   | 'not_a_list'
   | 'empty_content'
 

@@ -56,8 +56,8 @@ export const email: StepKind = {
   },
   usesLayout: true,
 
-  preview({ subject, body, disableOutputSanitization }, { of, translator, layout }) {
-    const template = { subject: asText(subject), body: asText(body), layout }
+  preview({ subject, body, disableOutputSanitization }, { of, translator, layout, branding }) {
+    const template = { subject: asText(subject), body: asText(body), layout, branding }
     const isRaw = disableOutputSanitization === true
     return {
       subject: renderHeader(template.subject, of, translator),

@@ -71,6 +71,8 @@ export interface Rendering {
   translator: Translator
   /** What stands around it, where `usesLayout`. */
   layout: EmailLayout | null
+  /** The mark of the service, where the channel carries one and the organization has not removed it. */
+  branding: string | null
 }
 
 /** For an amount of time, or until a cron expression says so. Neither has been checked. */
