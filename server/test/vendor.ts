@@ -1,8 +1,8 @@
 // A local HTTP server that plays somebody else's: it keeps what it was asked and answers what the test says. And a client that
-// may call it.
+// may call it, or takes it for whomever it means to call.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { text } from 'node:stream/consumers'
+import { type AddressInfo, connect } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { HttpClient } from '../src/providers/http-client.ts'
 
@@ -13,12 +13,33 @@ export function useHttp(now = new Date('2026-05-01T10:00:00.000Z')): HttpClient 
   return http
 }
 
+/** A client that reaches this one vendor whatever it calls, as if the vendor were everybody. Closed after the tests. */
+export function useHttpTo(vendor: Vendor, now = new Date('2026-05-01T10:00:00.000Z')): HttpClient {
+  const http = new HttpClient({
+    clock: { now: () => now },
+    allowPrivateAddresses: true,
+    connect({ protocol, hostname, port }, callback) {
+      const socket = connect(Number(new URL(vendor.url).port), '127.0.0.1')
+      socket.once('error', (error) => callback(error, null))
+      socket.once('connect', () => {
+        vendor.taken.set(socket.localPort ?? 0, `${protocol}//${hostname}${port === '' ? '' : `:${port}`}`)
+        callback(null, socket)
+      })
+    },
+  })
+  afterAll(() => http.close())
+  return http
+}
+
 export interface Asked {
   method: string
+  /** With the origin the client meant, if it took the vendor for somebody else. */
+  url: string
   path: string
   query: Record<string, string>
   headers: Record<string, string | string[] | undefined>
   body: string
+  bytes: Buffer
   /** The body as a form. */
   form: Record<string, string>
 }
@@ -37,12 +58,15 @@ export interface Vendor {
   readonly url: string
   /** Everything asked since the test began. */
   readonly asked: Asked[]
+  /** Whom clients took it for, by the port they called from. */
+  readonly taken: Map<number, string>
   plays(play: Play): void
 }
 
 /** Starts before the tests of a file and stops after them; forgets between them. */
 export function useVendor(): Vendor {
   const asked: Asked[] = []
+  const taken = new Map<number, string>()
   const nothing: Play = ({ method, path }) => ({ status: 404, body: `no play for ${method} ${path}` })
   let play = nothing
   let server: Server
@@ -50,14 +74,17 @@ export function useVendor(): Vendor {
 
   beforeAll(async () => {
     const serve = async (request: IncomingMessage, response: ServerResponse) => {
-      const body = await text(request)
+      const bytes = await buffer(request)
+      const body = bytes.toString('utf8')
       const { pathname, searchParams } = new URL(request.url ?? '', 'http://vendor')
       const one: Asked = {
         method: request.method ?? '',
+        url: (taken.get(request.socket.remotePort ?? 0) ?? url) + (request.url ?? ''),
         path: pathname,
         query: Object.fromEntries(searchParams),
         headers: request.headers,
         body,
+        bytes,
         form: Object.fromEntries(new URLSearchParams(body)),
       }
       asked.push(one)
@@ -86,6 +113,7 @@ export function useVendor(): Vendor {
       return url
     },
     asked,
+    taken,
     plays(next) {
       play = next
     },

@@ -251,9 +251,13 @@ function transportProblem({ code, reason }: DeliveryError): BridgeError {
       return problem('ResponseParseError', reason)
     case 'invalid_request':
     case 'unauthorized':
+    case 'incomplete_credentials':
     case 'rate_limited':
     case 'unavailable':
+    case 'quota_exhausted':
     case 'rejected':
+    case 'recipient_refused':
+    case 'message_refused':
       return problem('UnknownBridgeRequestError', reason)
   }
 }

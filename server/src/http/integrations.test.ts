@@ -152,7 +152,7 @@ describe('creating', () => {
   test.each([
     [{ channel: 'email' }, 'providerId should not be empty'],
     [{ providerId: 'sendgrid' }, 'channel should not be empty'],
-    [{ providerId: 'pigeon', channel: 'email' }, /^providerId must be one of the following values: sendgrid, /],
+    [{ providerId: 'pigeon', channel: 'email' }, /^providerId must be one of the following values: braze, /],
     [
       { providerId: 'sendgrid', channel: 'post' },
       'channel must be one of the following values: in_app, email, sms, chat, push',

@@ -19,8 +19,10 @@ import {
 import { fail } from '../errors.ts'
 import { findProvider, type Provider, reportingIds } from '../providers/catalog.ts'
 import type { Credentials } from '../providers/check.ts'
+import { Delivery } from '../providers/delivery.ts'
 import { autoConfigure } from '../providers/email/auto-configure.ts'
 import { checkEmail } from '../providers/email/check.ts'
+import { deliveryProvider } from '../providers/index.ts'
 import {
   Configurations,
   GivenCredentials,
@@ -424,9 +426,12 @@ function providerOf({ brand }: Services, given: string, channel: Channel): Provi
 }
 
 /** Only email providers can be asked without sending anything. */
-async function refuseFailedCheck({ http }: Services, provider: Provider, credentials: Credentials): Promise<void> {
+async function refuseFailedCheck(services: Services, provider: Provider, credentials: Credentials): Promise<void> {
+  const { http, clock, brand } = services
   if (provider.channel !== 'email') return
-  const result = await checkEmail(http, provider, credentials)
+  const declared = deliveryProvider(provider.id)
+  const delivery = new Delivery({ http, clock, brand: brand.word })
+  const result = await (declared ? delivery.check(declared, credentials) : checkEmail(http, provider, credentials))
   if (!result.ok) throw fail('integration_check_failed', result)
 }
 

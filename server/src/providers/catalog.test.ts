@@ -35,20 +35,25 @@ describe('the catalogue', () => {
     expect([...secretCredentials].filter((name) => !known.has(name))).toEqual([])
   })
 
-  test('required credentials come marked, the shared ones of a channel first', () => {
-    expect(findProvider('mailgun')).toEqual({
-      id: 'mailgun',
-      name: 'Mailgun',
+  test('credentials come as the provider declares them, fit to draw a form from', () => {
+    expect(findProvider('postmark')).toEqual({
+      id: 'postmark',
+      name: 'Postmark',
       channel: 'email',
       kind: 'delivery',
+      docs: 'https://postmarkapp.com/developer/api/email-api',
       credentials: [
-        { name: 'from', required: true },
-        { name: 'senderName', required: true },
-        { name: 'apiKey', required: true },
-        { name: 'user', required: true },
-        { name: 'domain', required: true },
-        { name: 'baseUrl', required: false },
+        { name: 'apiKey', label: 'Server API token', type: 'text', required: true, secret: true },
+        { name: 'from', label: 'From address', type: 'text', required: true, secret: false },
+        { name: 'senderName', label: 'Sender name', type: 'text', required: true, secret: false },
       ],
     })
+  })
+
+  test('what is secret for one provider is stored encrypted for all', () => {
+    expect([...secretCredentials]).toEqual(
+      expect.arrayContaining(['apiKey', 'secretKey', 'token', 'password', 'accessKey', 'webhookUrl', 'tlsOptions']),
+    )
+    expect([...secretCredentials].filter((name) => /^(from|host|port|user|region|senderName)$/.test(name))).toEqual([])
   })
 })

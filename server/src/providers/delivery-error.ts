@@ -1,70 +1,112 @@
-// Why something could not be handed to another service, and whether trying again can help. Providers throw it; only the
-// engine decides what follows. Its sentence names the host at most: paths, headers and bodies can hold secrets.
+// Why something could not be handed to another service, and what can help. Providers throw it; only the engine decides what
+// follows. What we add to it names the host at most: paths, headers and bodies can hold secrets.
 
-interface Kind {
-  retry: 'later' | 'never'
+/**
+ * What can help:
+ * `later`        the same again, after a while;
+ * `failover`     another provider: this one will not take it, which says nothing about others;
+ * `credentials`  another provider, and somebody who mends the credentials of this one;
+ * `address`      nothing: the recipient cannot be reached there, so a device token is to be forgotten;
+ * `never`        nothing: nobody would take it.
+ */
+export type DeliveryErrorKind = 'later' | 'failover' | 'credentials' | 'address' | 'never'
+
+interface Meaning {
+  kind: DeliveryErrorKind
   sentence: string
+  /** The other side may have taken it all the same: sent again, it may arrive twice. */
+  mayHaveArrived?: true
 }
 
-const kinds = {
-  invalid_url: { retry: 'never', sentence: 'the address is not an http(s) URL' },
-  invalid_request: { retry: 'never', sentence: 'the request cannot be sent as HTTP' },
+const meanings = {
+  invalid_url: { kind: 'failover', sentence: 'the address is not an http(s) URL' },
+  invalid_request: { kind: 'failover', sentence: 'the request cannot be sent as HTTP' },
   address_refused: {
-    retry: 'never',
+    kind: 'failover',
     sentence: 'the address is private or reserved; with BELFRY_ALLOW_PRIVATE_ADDRESSES it can be called',
   },
-  host_unknown: { retry: 'later', sentence: 'the host name cannot be resolved' },
-  connection_failed: { retry: 'later', sentence: 'no connection could be made' },
-  certificate_refused: { retry: 'later', sentence: 'the certificate is not accepted' },
-  connection_lost: { retry: 'later', sentence: 'the connection was lost before the answer was complete' },
-  timeout: { retry: 'later', sentence: 'no complete answer came in time' },
-  too_many_redirects: { retry: 'never', sentence: 'it redirects too many times' },
-  answer_too_large: { retry: 'never', sentence: 'the answer is too large' },
-  unreadable_answer: { retry: 'later', sentence: 'the answer cannot be read' },
-  unauthorized: { retry: 'never', sentence: 'it does not accept the credentials' },
-  rate_limited: { retry: 'later', sentence: 'it asks for fewer requests' },
-  unavailable: { retry: 'later', sentence: 'it is out of order' },
-  rejected: { retry: 'never', sentence: 'it refuses the request' },
-} satisfies Record<string, Kind>
+  host_unknown: { kind: 'later', sentence: 'the host name cannot be resolved' },
+  connection_failed: { kind: 'later', sentence: 'no connection could be made' },
+  certificate_refused: { kind: 'later', sentence: 'the certificate is not accepted' },
+  connection_lost: {
+    kind: 'later',
+    sentence: 'the connection was lost before the answer was complete',
+    mayHaveArrived: true,
+  },
+  timeout: { kind: 'later', sentence: 'no complete answer came in time', mayHaveArrived: true },
+  too_many_redirects: { kind: 'failover', sentence: 'it redirects too many times' },
+  answer_too_large: { kind: 'never', sentence: 'the answer is too large', mayHaveArrived: true },
+  unreadable_answer: { kind: 'later', sentence: 'the answer cannot be read', mayHaveArrived: true },
+  unauthorized: { kind: 'credentials', sentence: 'it does not accept the credentials' },
+  incomplete_credentials: { kind: 'credentials', sentence: 'credentials are missing or cannot be used' },
+  rate_limited: { kind: 'later', sentence: 'it asks for fewer requests' },
+  unavailable: { kind: 'later', sentence: 'it is out of order' },
+  quota_exhausted: { kind: 'failover', sentence: 'the account has used up what it may send' },
+  rejected: { kind: 'failover', sentence: 'it refuses the request' },
+  recipient_refused: { kind: 'address', sentence: 'it cannot reach this recipient' },
+  message_refused: { kind: 'never', sentence: 'the message cannot be sent as it is' },
+} satisfies Record<string, Meaning>
 
-export type DeliveryErrorCode = keyof typeof kinds
+export type DeliveryErrorCode = keyof typeof meanings
 
-interface Details {
+export interface Details {
   host?: string | undefined
   /** The transport's own name for it, such as ECONNREFUSED. */
   reason?: string | undefined
-  status?: number
+  status?: number | undefined
   afterSeconds?: number | undefined
+  /** The other side's own words, without the secrets it was sent. */
+  says?: string | undefined
+  /** Where more is known than the code tells. */
+  mayHaveArrived?: boolean
 }
 
 export class DeliveryError extends Error {
   readonly code: DeliveryErrorCode
+  readonly kind: DeliveryErrorKind
   readonly retry: 'later' | 'never'
+  readonly mayHaveArrived: boolean
   /** How long the other side asked to be left alone. */
   readonly afterSeconds: number | undefined
   /** Of the answer, where there was one. */
   readonly status: number | undefined
   readonly reason: string | undefined
+  /** Who was to be reached. */
+  readonly host: string | undefined
+  readonly says: string | undefined
 
-  constructor(code: DeliveryErrorCode, { host, reason, status, afterSeconds }: Details = {}) {
-    const { sentence, retry } = kinds[code]
+  constructor(code: DeliveryErrorCode, { host, reason, status, afterSeconds, says, mayHaveArrived }: Details = {}) {
+    const meaning: Meaning = meanings[code]
     const remark = status === undefined ? reason : `HTTP status ${status}`
-    super(`${host === undefined ? '' : `${host}: `}${sentence}${remark === undefined ? '' : ` (${remark})`}`)
+    const where = host === undefined ? '' : `${host}: `
+    super(
+      `${where}${meaning.sentence}${remark === undefined ? '' : ` (${remark})`}${says === undefined ? '' : `: ${says}`}`,
+    )
     this.code = code
-    this.retry = retry
+    this.kind = meaning.kind
+    this.retry = meaning.kind === 'later' ? 'later' : 'never'
+    this.mayHaveArrived = mayHaveArrived ?? meaning.mayHaveArrived ?? false
     this.status = status
     this.afterSeconds = afterSeconds
     this.reason = reason
+    this.host = host
+    this.says = says
   }
 }
 
-/** What a status that is no success means. */
+/** What a status that is no success means, unless the answer itself says more. */
 export function statusError(
   host: string,
   { status, retryAfter }: { status: number; retryAfter: string | undefined },
   now: Date,
+  more: { code?: DeliveryErrorCode | undefined; says?: string | undefined; afterSeconds?: number | undefined } = {},
 ): DeliveryError {
-  return new DeliveryError(codeOfStatus(status), { host, status, afterSeconds: secondsUntil(retryAfter, now) })
+  return new DeliveryError(more.code ?? codeOfStatus(status), {
+    host,
+    status,
+    says: more.says,
+    afterSeconds: more.afterSeconds ?? secondsUntil(retryAfter, now),
+  })
 }
 
 function codeOfStatus(status: number): DeliveryErrorCode {
@@ -83,11 +125,14 @@ function secondsUntil(retryAfter: string | undefined, now: Date): number | undef
   return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - now.getTime()) / 1000))
 }
 
+/** Came up before there was a connection to send anything over. */
+const neverSent = new Set(['UND_ERR_CONNECT_TIMEOUT'])
 const certificateCodes = /CERT|^ERR_TLS|^ERR_SSL|UNABLE_TO_(VERIFY|GET_ISSUER)/
 
 /** What a failure below HTTP means, by the code the transport gave it. */
 export function transportError(host: string, reason: string): DeliveryError {
-  return new DeliveryError(codeOfTransport(reason), { host, reason })
+  const details = neverSent.has(reason) ? { mayHaveArrived: false } : {}
+  return new DeliveryError(codeOfTransport(reason), { host, reason, ...details })
 }
 
 function codeOfTransport(reason: string): DeliveryErrorCode {

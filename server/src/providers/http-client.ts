@@ -1,7 +1,7 @@
 // The one client for calls to other services: bounded in time, size and redirects, kept away from private addresses, and
 // clear about what went wrong. What it reports never quotes what was sent.
-import { isIP, type LookupFunction } from 'node:net'
-import { Agent, buildConnector, request as send } from 'undici'
+import { isIP, type LookupFunction, type Socket } from 'node:net'
+import { Agent, buildConnector, type FormData, request as send } from 'undici'
 import { DeliveryError, statusError, transportError } from './delivery-error.ts'
 import { AddressRefused, guardedLookup, isPublicAddress } from './public-address.ts'
 
@@ -24,9 +24,10 @@ interface Permissions {
 export interface HttpRequest extends Permissions {
   method?: HttpMethod
   headers?: Record<string, string>
-  /** At most one of these three. */
+  /** At most one of these four. */
   json?: unknown
   form?: Record<string, string> | URLSearchParams
+  multipart?: FormData
   body?: string | Uint8Array
   /** For everything: connection, redirects and the last byte of the answer. */
   timeoutMs?: number
@@ -51,7 +52,11 @@ export interface HttpClientOptions {
   lookup?: LookupFunction
   /** Which addresses may be called where private ones may not; in place of `isPublicAddress`. */
   isAllowed?: (address: string) => boolean
+  /** Opens connections in place of the network. */
+  connect?: Connector
 }
+
+export type Connector = buildConnector.connector
 
 export class HttpClient {
   readonly #options: HttpClientOptions
@@ -86,6 +91,20 @@ export class HttpClient {
   get = (url: string, request?: HttpRequest) => this.ask(url, { ...request, method: 'GET' })
   post = (url: string, request?: HttpRequest) => this.ask(url, { ...request, method: 'POST' })
 
+  /** A connection for another protocol, under the same rules as any other. What is said over it is not this client's. */
+  async connect(host: string, port: number): Promise<Socket> {
+    const { lookup, isAllowed = isPublicAddress, allowPrivateAddresses, connect } = this.#options
+    const options = { acceptAnyCertificate: false, lookup, connect }
+    const open = makeConnector(allowPrivateAddresses ? () => true : isAllowed, options)
+    return new Promise((resolve, reject) => {
+      open({ hostname: host, protocol: 'http:', port: String(port) }, (error, socket) => {
+        if (socket) resolve(socket)
+        else if (error instanceof AddressRefused) reject(new DeliveryError('address_refused', { host }))
+        else reject(transportError(host, (error as NodeJS.ErrnoException | null)?.code ?? 'ECONNREFUSED'))
+      })
+    })
+  }
+
   /** Ends idle connections, and what is still under way. */
   async close(): Promise<void> {
     await Promise.all([...this.#agents.values()].map((agent) => agent.destroy()))
@@ -117,34 +136,39 @@ export class HttpClient {
   }
 
   #agent({ allowPrivateAddresses, acceptAnyCertificate = false }: Permissions): Agent {
-    const { lookup, isAllowed = isPublicAddress, ...usual } = this.#options
+    const { lookup, connect, isAllowed = isPublicAddress, ...usual } = this.#options
     const anyAddress = allowPrivateAddresses ?? usual.allowPrivateAddresses
     const key = `${anyAddress} ${acceptAnyCertificate}`
     const agent =
-      this.#agents.get(key) ?? makeAgent(anyAddress ? () => true : isAllowed, { acceptAnyCertificate, lookup })
+      this.#agents.get(key) ?? makeAgent(anyAddress ? () => true : isAllowed, { acceptAnyCertificate, lookup, connect })
     this.#agents.set(key, agent)
     return agent
   }
 }
 
-function makeAgent(
-  isAllowed: (address: string) => boolean,
-  options: { acceptAnyCertificate: boolean; lookup: LookupFunction | undefined },
-): Agent {
-  const connect = buildConnector({
-    timeout: connectTimeoutMs,
-    rejectUnauthorized: !options.acceptAnyCertificate,
-    lookup: guardedLookup(isAllowed, options.lookup),
-  })
-  return new Agent({
-    connections: mostConnections,
-    connect(target, callback) {
-      const address = target.hostname.replace(/^\[|\]$/g, '')
-      // An address is not resolved, so nothing else would look at it.
-      if (isIP(address) !== 0 && !isAllowed(address)) callback(new AddressRefused(), null)
-      else connect(target, callback)
-    },
-  })
+interface ConnectorOptions {
+  acceptAnyCertificate: boolean
+  lookup: LookupFunction | undefined
+  connect: Connector | undefined
+}
+
+const makeAgent = (isAllowed: (address: string) => boolean, options: ConnectorOptions) =>
+  new Agent({ connections: mostConnections, connect: makeConnector(isAllowed, options) })
+
+function makeConnector(isAllowed: (address: string) => boolean, options: ConnectorOptions): Connector {
+  const connect =
+    options.connect ??
+    buildConnector({
+      timeout: connectTimeoutMs,
+      rejectUnauthorized: !options.acceptAnyCertificate,
+      lookup: guardedLookup(isAllowed, options.lookup),
+    })
+  return (target, callback) => {
+    const address = target.hostname.replace(/^\[|\]$/g, '')
+    // An address is not resolved, so nothing else would look at it.
+    if (isIP(address) !== 0 && !isAllowed(address)) callback(new AddressRefused(), null)
+    else connect(target, callback)
+  }
 }
 
 function readUrl(text: string, base?: URL): URL {
@@ -174,10 +198,10 @@ function decoded(text: string): string {
   }
 }
 
-function bodyOf({ json, form, body }: HttpRequest): string | Uint8Array | null {
+function bodyOf({ json, form, multipart, body }: HttpRequest): string | Uint8Array | FormData | null {
   if (json !== undefined) return JSON.stringify(json)
   if (form !== undefined) return new URLSearchParams(form).toString()
-  return body ?? null
+  return multipart ?? body ?? null
 }
 
 async function readText(body: AsyncIterable<Buffer>, mostBytes: number, host: string): Promise<string> {
@@ -220,9 +244,9 @@ function redirected(
   { status, headers: { location } }: HttpAnswer,
 ): (HttpRequest & { url: URL }) | undefined {
   if (!redirects.has(status) || !location) return undefined
-  const { method = 'GET', headers = {}, json, form, body, ...rest } = asked
+  const { method = 'GET', headers = {}, json, form, multipart, body, ...rest } = asked
   const url = readUrl(location, asked.url)
-  const content = status === 307 || status === 308 ? { json, form, body } : {}
+  const content = status === 307 || status === 308 ? { json, form, multipart, body } : {}
   const isRead = method === 'GET' || method === 'HEAD'
   const told = Object.entries(headers).filter(
     ([name]) => isSameParty(asked.url, url) || impersonal.has(name.toLowerCase()),

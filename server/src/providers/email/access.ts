@@ -31,10 +31,6 @@ export const access: Record<string, Access> = {
     headers: ({ apiKey, secretKey }) => basic(apiKey, secretKey),
   },
   mailersend: { base: () => 'https://api.mailersend.com', headers: bearer },
-  postmark: {
-    base: () => 'https://api.postmarkapp.com',
-    headers: ({ apiKey }) => ({ 'x-postmark-server-token': String(apiKey) }),
-  },
   resend: { base: () => 'https://api.resend.com', headers: bearer },
   sendinblue: { base: () => 'https://api.brevo.com', headers: ({ apiKey }) => ({ 'api-key': String(apiKey) }) },
   sparkpost: {

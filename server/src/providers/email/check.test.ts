@@ -35,7 +35,6 @@ describe('checking the credentials of a vendor with an HTTP API', () => {
       'GET /v3/domains/mg.example.com',
       { authorization: basic('api:key-x') },
     ],
-    ['postmark', { apiKey: 'token' }, 'GET /server', { 'x-postmark-server-token': 'token' }],
     ['resend', { apiKey: 're_x' }, 'GET /domains', { authorization: 'Bearer re_x' }],
     ['mailersend', { apiKey: 'mlsn' }, 'GET /v1/api-quota', { authorization: 'Bearer mlsn' }],
     ['sparkpost', { apiKey: 'spark' }, 'GET /api/v1/account', { authorization: 'spark' }],

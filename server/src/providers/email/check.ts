@@ -4,7 +4,6 @@ import { type CheckResult, type Credentials, missingCredentials, refused, unreso
 import { DeliveryError } from '../delivery-error.ts'
 import type { HttpClient } from '../http-client.ts'
 import { access, ask, type BaseUrls } from './access.ts'
-import { checkSmtp, type SmtpServer, wellKnownServers } from './smtp.ts'
 
 interface Probe {
   /** Something small that any genuine key may read. */
@@ -18,7 +17,6 @@ const probes: Record<string, Probe> = {
   mailgun: { path: ({ domain }) => `/v3/domains/${encodeURIComponent(String(domain))}` },
   mailjet: { path: () => '/v3/REST/sender?Limit=1' },
   mailersend: { path: () => '/v1/api-quota' },
-  postmark: { path: () => '/server' },
   // A key that may only send is refused every read, and is told so by this name.
   resend: { path: () => '/domains', isGenuine: (answer) => answer.includes('restricted_api_key') },
   sendinblue: { path: () => '/v3/account' },
@@ -28,7 +26,6 @@ const probes: Record<string, Probe> = {
 export interface Vendors {
   /** Where to ask instead of the vendors themselves, by provider id. */
   urls?: BaseUrls
-  smtp?: Record<string, SmtpServer>
   timeoutMs?: number
 }
 
@@ -37,15 +34,14 @@ export async function checkEmail(
   http: HttpClient,
   provider: Provider,
   credentials: Credentials,
-  { urls = {}, smtp = wellKnownServers, timeoutMs = 5_000 }: Vendors = {},
+  { urls = {}, timeoutMs = 5_000 }: Vendors = {},
 ): Promise<CheckResult> {
   const { id, name } = provider
-  const [probe, vendor, server] = [probes[id], access[id], smtp[id]]
-  if (!probe && !server && id !== 'nodemailer') return { ok: true }
-  // Sender details matter only once something is sent, except where the sender is who signs in.
-  const incomplete = missingCredentials(provider, credentials, server ? ['senderName'] : ['from', 'senderName'])
+  const [probe, vendor] = [probes[id], access[id]]
+  if (!probe || !vendor) return { ok: true }
+  // Sender details matter only once something is sent.
+  const incomplete = missingCredentials(provider, credentials, ['from', 'senderName'])
   if (incomplete) return incomplete
-  if (!probe || !vendor) return checkSmtp(credentials, server)
   const url = (urls[id] ?? vendor.base(credentials)).replace(/\/+$/, '') + probe.path(credentials)
   try {
     const { status, isSuccess, text } = await ask(http, url, { headers: vendor.headers(credentials), timeoutMs })

@@ -1,24 +1,72 @@
-import { createServer } from 'node:net'
+import { generateKeyPairSync } from 'node:crypto'
+import { connect, createServer } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
-import { afterEach, describe, expect, test } from 'vitest'
-import { useHttp } from '../../../test/vendor.ts'
-import { findProvider } from '../catalog.ts'
-import type { CheckResult } from '../check.ts'
-import { checkEmail } from './check.ts'
-import { checkSmtp, smtpOptions } from './smtp.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { fullMail, plainMail } from '../../../test/provider-suite.ts'
+import { Delivery } from '../delivery.ts'
+import { DeliveryError } from '../delivery-error.ts'
+import { HttpClient, type HttpClientOptions } from '../http-client.ts'
+import type { Credentials, EmailMessage } from '../provider.ts'
+import { emailjs } from './emailjs.ts'
+import { nodemailer } from './nodemailer.ts'
+import { outlook365 } from './outlook365.ts'
 
 const account = { user: 'ada', password: 'correct horse' }
-const http = useHttp()
+const trusting = { tlsOptions: { rejectUnauthorized: false } }
 const servers: SMTPServer[] = []
+const clients: Array<{ close(): Promise<void> }> = []
+
+function deliveryWith(options: Partial<HttpClientOptions> = {}, timeoutMs = 5_000): Delivery {
+  const clock = { now: () => new Date('2026-05-01T10:00:00.000Z') }
+  const http = new HttpClient({ clock, allowPrivateAddresses: true, ...options })
+  const made = new Delivery({ http, clock, brand: 'acme', timeoutMs })
+  clients.push(made, http)
+  return made
+}
+let delivery: Delivery
+beforeEach(() => {
+  delivery = deliveryWith()
+})
+
+interface Received {
+  from: string
+  to: string[]
+  raw: string
+  secure: boolean
+  user: string | undefined
+}
 
 async function smtpServer(options: SMTPServerOptions = {}) {
   const logins: string[] = []
+  const received: Received[] = []
+  let connections = 0
   const server = new SMTPServer({
     allowInsecureAuth: true,
+    authOptional: true,
+    onConnect(_session, done) {
+      connections += 1
+      done()
+    },
     onAuth({ username, password }, _session, done) {
       logins.push(username ?? '')
       const isRight = username === account.user && password === account.password
       done(isRight ? null : new Error(`Wrong password ${password ?? ''} for ${username ?? ''}`), { user: username })
+    },
+    onData(stream, { envelope, secure, user }, done) {
+      // Cut off when a mail turns out to be unfit half-way.
+      const whole = buffer(stream).catch(() => undefined)
+      void whole.then((raw) => {
+        if (!raw) return
+        received.push({
+          from: envelope.mailFrom ? envelope.mailFrom.address : '',
+          to: envelope.rcptTo.map(({ address }) => address),
+          raw: raw.toString('latin1'),
+          secure,
+          user: user as string | undefined,
+        })
+        done()
+      })
     },
     ...options,
   })
@@ -27,113 +75,295 @@ async function smtpServer(options: SMTPServerOptions = {}) {
   servers.push(server)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.server.address() as { port: number }
-  return { address: { host: '127.0.0.1', port: String(port) }, port, logins }
+  return {
+    address: { host: '127.0.0.1', port: String(port) },
+    port,
+    logins,
+    received,
+    connections: () => connections,
+  }
 }
 
 afterEach(async () => {
+  // Servers wait for connections that are kept.
+  await Promise.all(clients.splice(0).map((each) => each.close()))
   for (const server of servers.splice(0)) await new Promise<void>((resolve) => server.close(() => resolve()))
 })
 
-const reasonOf = (result: CheckResult) => (result.ok ? 'none' : result.reason)
+let integrations = 0
+function send(credentials: Credentials, message: Partial<EmailMessage> = {}, through = delivery) {
+  integrations += 1
+  const integration = { id: `integration-${integrations}`, credentials }
+  return through.send(nodemailer, integration, { ...plainMail, ...message })
+}
 
-describe('checking an SMTP server', () => {
-  test('the right login passes, over an encrypted connection when the server offers one', async () => {
-    const { address, logins } = await smtpServer()
-    const tlsOptions = { rejectUnauthorized: false }
-    expect(await checkSmtp({ ...address, ...account, tlsOptions })).toEqual({ ok: true })
-    expect(await checkSmtp({ ...address, ...account, ignoreTls: true })).toEqual({ ok: true })
+async function problem(work: Promise<unknown>): Promise<DeliveryError> {
+  const error: unknown = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  expect(error).toBeInstanceOf(DeliveryError)
+  expect(`${JSON.stringify(error)} ${String((error as Error).stack)}`).not.toContain(account.password)
+  return error as DeliveryError
+}
+
+const headersOf = (raw: string) => raw.slice(0, raw.indexOf('\r\n\r\n')).replace(/\r\n[ \t]+/g, ' ')
+
+describe('a mail over SMTP', () => {
+  test('is signed in for and encrypted when the server offers it, and has the same Message-ID in every attempt', async () => {
+    const { address, received } = await smtpServer()
+    const credentials = { ...address, ...account, ...trusting }
+    const id = `<${plainMail.id}@acme.example>`
+    expect(await send(credentials)).toEqual({ providerMessageId: id })
+    expect(await send(credentials, { attempt: 2 })).toEqual({ providerMessageId: id })
+    expect(received).toHaveLength(2)
+    expect(received[1]).toMatchObject({ from: 'news@acme.example', to: ['ada@example.com'], secure: true, user: 'ada' })
+    expect(received[1]?.raw).toContain(`Message-ID: ${id}\r\n`)
+  })
+
+  test('can be encrypted from the start', async () => {
+    const { address, received } = await smtpServer({ secure: true })
+    await send({ ...address, ...account, ...trusting, secure: true })
+    expect(received).toMatchObject([{ secure: true, user: 'ada' }])
+  })
+
+  test('goes in clear where nobody offers or wants encryption', async () => {
+    const { address, received } = await smtpServer({ hideSTARTTLS: true })
+    await send(address)
+    await send({ ...address, user: 'ada' })
+    expect(received).toMatchObject([
+      { secure: false, user: undefined },
+      { secure: false, user: undefined },
+    ])
+  })
+
+  test('has everything a mail can have, and hides who gets a blind copy', async () => {
+    const { address, received } = await smtpServer({ hideSTARTTLS: true })
+    await send(address, fullMail)
+    const [{ to, raw } = { to: [], raw: '' }] = received
+    expect(to).toEqual(['ada@example.com', 'bob@example.com', 'cc@example.com', 'bcc@example.com'])
+    const headers = headersOf(raw)
+    expect(headers).toContain('From: Acme <news@acme.example>')
+    expect(headers).toContain('To: ada@example.com, bob@example.com')
+    expect(headers).toContain('Cc: cc@example.com')
+    expect(headers).toContain('Reply-To: help@acme.example')
+    expect(headers).toContain('X-Campaign: spring')
+    expect(raw).not.toContain('bcc@example.com')
+    expect(raw).toMatch(
+      /Content-Type: text\/plain; charset=utf-8[\s\S]*Hi[\s\S]*Content-Type: text\/html[\s\S]*<p>Hi<\/p>/,
+    )
+    expect(raw).toMatch(/filename=bill\.pdf[\s\S]*UERG/)
+    expect(raw).toMatch(/Content-ID: <logo>[\s\S]*\/wA=/)
+  })
+
+  test('can be for people who do not see each other', async () => {
+    const { address, received } = await smtpServer({ hideSTARTTLS: true })
+    await send(address, { to: [], bcc: ['bcc@example.com'] })
+    expect(received).toMatchObject([{ to: ['bcc@example.com'] }])
+    expect(headersOf(received[0]?.raw ?? '')).toContain('To: "undisclosed-recipients":;')
+  })
+
+  test('is signed with DKIM when all three parts of the key are there', async () => {
+    const { privateKey } = generateKeyPairSync('rsa', {
+      modulusLength: 1024,
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    })
+    const { address, received } = await smtpServer({ hideSTARTTLS: true })
+    const dkim = { domain: 'acme.example', accountSid: 'mail', secretKey: privateKey }
+    await send({ ...address, ...dkim })
+    await send({ ...address, ...dkim, secretKey: '' })
+    expect(headersOf(received[0]?.raw ?? '')).toMatch(/DKIM-Signature: v=1; a=rsa-sha256; .*d=acme\.example;.* s=mail;/)
+    expect(received[1]?.raw).not.toContain('DKIM-Signature')
+  })
+
+  test("takes members of nodemailer's own, but neither files nor addresses of this machine", async () => {
+    const { address, received } = await smtpServer({ hideSTARTTLS: true })
+    await send(address, { providerData: { priority: 'high', _passthrough: { body: { inReplyTo: '<a@b>' } } } })
+    expect(headersOf(received[0]?.raw ?? '')).toMatch(/In-Reply-To: <a@b>[\s\S]*X-Priority: 1 \(Highest\)/)
+    for (const attachment of [{ path: '/etc/passwd' }, { href: 'http://127.0.0.1/' }])
+      expect(await problem(send(address, { providerData: { attachments: [attachment] } }))).toMatchObject({
+        code: 'message_refused',
+        kind: 'never',
+      })
+    expect(received).toHaveLength(1)
+  })
+})
+
+describe('the connections of an integration', () => {
+  test('are used again by later messages, and never more than five at a time', async () => {
+    const { address, received, connections } = await smtpServer({ hideSTARTTLS: true })
+    const integration = { id: 'pooled', credentials: { ...address, ...account } }
+    for (let sent = 0; sent < 3; sent += 1) await delivery.send(nodemailer, integration, plainMail)
+    expect(connections()).toBe(1)
+    await Promise.all(Array.from({ length: 20 }, () => delivery.send(nodemailer, integration, plainMail)))
+    expect(received).toHaveLength(23)
+    expect(connections()).toBeLessThanOrEqual(5)
+  })
+
+  test('are made anew when its credentials change', async () => {
+    const { address, logins } = await smtpServer({ hideSTARTTLS: true })
+    const stored = { id: 'changing', credentials: { ...address, user: 'ada', password: 'old' } }
+    expect(await problem(delivery.send(nodemailer, stored, plainMail))).toMatchObject({ code: 'unauthorized' })
+    await delivery.send(nodemailer, { ...stored, credentials: { ...address, ...account } }, plainMail)
     expect(logins).toEqual(['ada', 'ada'])
   })
 
-  test('implicit TLS is used when asked for', async () => {
-    const { address } = await smtpServer({ secure: true })
-    const tlsOptions = { rejectUnauthorized: false }
-    expect(await checkSmtp({ ...address, ...account, secure: true, tlsOptions })).toEqual({ ok: true })
+  test('survive a server that closed them meanwhile', async () => {
+    const first = await smtpServer({ hideSTARTTLS: true })
+    const integration = { id: 'restarted', credentials: first.address }
+    await delivery.send(nodemailer, integration, plainMail)
+    const [server] = servers.splice(0)
+    await new Promise<void>((resolve) => server?.close(() => resolve()))
+    expect(await problem(delivery.send(nodemailer, integration, plainMail))).toMatchObject({ kind: 'later' })
+  })
+})
+
+describe('a server that does not take a mail', () => {
+  const failing = (responseCode: number, text: string) => Object.assign(new Error(text), { responseCode })
+  const onRcpt = (code: number, text: string): SMTPServerOptions => ({
+    hideSTARTTLS: true,
+    onRcptTo: (_address, _session, done) => done(failing(code, text)),
   })
 
-  test('a certificate nobody vouches for is refused unless the caller says otherwise', async () => {
-    const { address, logins } = await smtpServer()
-    expect(reasonOf(await checkSmtp({ ...address, ...account }))).toMatch(/certificate/)
-    expect(logins).toEqual([])
+  test.each<[string, SMTPServerOptions, object]>([
+    ['no such mailbox', onRcpt(550, '5.1.1 no such user'), { code: 'recipient_refused', kind: 'address' }],
+    ['no such mailbox, in old words', onRcpt(550, 'no such user'), { code: 'recipient_refused' }],
+    ['a mailbox that is full for now', onRcpt(452, '4.2.2 full'), { code: 'unavailable', kind: 'later' }],
+    ['a policy against the sender', onRcpt(554, '5.7.1 relay denied'), { code: 'rejected', kind: 'failover' }],
+    [
+      'a sender it does not know',
+      { hideSTARTTLS: true, onMailFrom: (_a, _s, done) => done(failing(550, '5.1.8 no')) },
+      { code: 'rejected' },
+    ],
+    [
+      'contents it dislikes',
+      { hideSTARTTLS: true, onData: (stream, _s, done) => void buffer(stream).then(() => done(failing(554, 'spam'))) },
+      { code: 'rejected', kind: 'failover' },
+    ],
+    [
+      'too busy',
+      { hideSTARTTLS: true, onConnect: (_s, done) => done(failing(421, 'later')) },
+      { code: 'unavailable', kind: 'later' },
+    ],
+  ])('%s', async (_, options, expected) => {
+    const { address } = await smtpServer(options)
+    expect(await problem(send(address))).toMatchObject(expected)
   })
 
-  test('without user and password nobody signs in', async () => {
-    const { address, logins } = await smtpServer({ hideSTARTTLS: true, authOptional: true })
-    expect(await checkSmtp({ ...address, user: 'ada' })).toEqual({ ok: true })
-    expect(logins).toEqual([])
-  })
-
-  test("a wrong password fails with the server's words, but never with the password", async () => {
+  test("wrong password: the server's words, but never the password", async () => {
     const { address } = await smtpServer({ hideSTARTTLS: true })
-    const reason = reasonOf(await checkSmtp({ ...address, user: 'ada', password: 'not it' }))
-    expect(reason).toMatch(/^Invalid login: 535 Wrong password \*\*\* for ada/)
-    expect(reason).not.toContain('not it')
+    const error = await problem(send({ ...address, user: 'ada', password: 'not it' }))
+    expect(error).toMatchObject({ code: 'unauthorized', kind: 'credentials' })
+    expect(error.says).toBe('Invalid login: 535 Wrong password *** for ada')
   })
 
-  test('a server without encryption is refused where encryption is required', async () => {
-    const { address, logins } = await smtpServer({ hideSTARTTLS: true, disabledCommands: ['STARTTLS'] })
-    expect(reasonOf(await checkSmtp({ ...address, ...account, requireTls: true }))).toMatch(/STARTTLS/)
-    expect(logins).toEqual([])
+  test('nobody listens, or nobody speaks', async () => {
+    const mute = createServer()
+    await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve))
+    const { port } = mute.address() as { port: number }
+    const address = { host: '127.0.0.1', port: String(port) }
+    const impatient = deliveryWith({}, 30)
+    expect(await problem(send(address, {}, impatient))).toMatchObject({ code: 'timeout', kind: 'later' })
+    await new Promise<void>((resolve) => mute.close(() => resolve()))
+    expect(await problem(send(address))).toMatchObject({ code: 'connection_failed', kind: 'later' })
   })
 
-  test('a closed port fails with the reason of the network', async () => {
-    const closed = createServer()
-    const port = await new Promise<number>((resolve) =>
-      closed.listen(0, '127.0.0.1', () => resolve((closed.address() as { port: number }).port)),
-    )
-    await new Promise((resolve) => closed.close(resolve))
-    expect(reasonOf(await checkSmtp({ host: '127.0.0.1', port: String(port) }))).toMatch(/ECONNREFUSED/)
-  })
-
-  test('an unknown host is named', async () => {
-    expect(await checkSmtp({ host: 'no-such-host.invalid', port: '25' })).toEqual({
-      ok: false,
-      reason: "Provider gateway can't resolve the host with the given hostname no-such-host.invalid",
+  test('the connection is cut in the middle', async () => {
+    const { address } = await smtpServer({
+      hideSTARTTLS: true,
+      onData: (stream) =>
+        void buffer(stream).then(() => {
+          for (const connection of servers[0]?.connections ?? []) connection.close()
+        }),
     })
+    expect(await problem(send(address))).toMatchObject({ code: 'connection_lost', mayHaveArrived: true })
+  })
+
+  test('no encryption where it is required, or a certificate nobody vouches for', async () => {
+    const { address, received } = await smtpServer({ hideSTARTTLS: true, disabledCommands: ['STARTTLS'] })
+    expect((await problem(send({ ...address, ...account, requireTls: true }))).says).toMatch(/STARTTLS/)
+    const encrypted = await smtpServer()
+    expect(await problem(send({ ...encrypted.address, ...account }))).toMatchObject({ code: 'certificate_refused' })
+    expect([...received, ...encrypted.logins]).toEqual([])
+  })
+
+  test('a private address, where those may not be called', async () => {
+    const { address, connections } = await smtpServer()
+    const careful = deliveryWith({ allowPrivateAddresses: false })
+    expect(await problem(send(address, {}, careful))).toMatchObject({ code: 'address_refused' })
+    expect(await problem(send({ ...address, host: 'localhost' }, {}, careful))).toMatchObject({
+      code: 'address_refused',
+    })
+    expect(connections()).toBe(0)
   })
 
   test.each(['submission', '0', '65536'])('the port %s is no port', async (port) => {
-    expect(await checkSmtp({ host: '127.0.0.1', port })).toEqual({
-      ok: false,
-      reason: `The port "${port}" is not a number from 1 to 65535`,
+    expect(await problem(send({ host: '127.0.0.1', port }))).toMatchObject({
+      code: 'incomplete_credentials',
+      says: `The port "${port}" is not a number from 1 to 65535`,
     })
   })
 })
 
-describe('the connection that credentials describe', () => {
-  test('TLS options keep to encryption', () => {
-    const tlsOptions = { rejectUnauthorized: false, servername: 'mail.example.com', path: '/run/other.sock', host: 'x' }
-    expect(smtpOptions({ host: 'mail.example.com', port: '465', secure: true, tlsOptions })).toMatchObject({
-      host: 'mail.example.com',
-      port: 465,
-      secure: true,
-      tls: { rejectUnauthorized: false, servername: 'mail.example.com' },
-    })
-    expect(smtpOptions({ host: 'mail.example.com', tlsOptions }).tls).not.toHaveProperty('path')
+describe('trying the credentials of a server', () => {
+  const check = (credentials: Credentials) => delivery.check(nodemailer, credentials)
+
+  test('signs in and sends nothing', async () => {
+    const { address, logins, received } = await smtpServer()
+    expect(await check({ ...address, ...account, ...trusting })).toEqual({ ok: true })
+    expect(await check({ ...address, ...account, ignoreTls: true })).toEqual({ ok: true })
+    expect(logins).toEqual(['ada', 'ada'])
+    expect(received).toEqual([])
   })
 
-  test('Outlook 365 is one server, entered as the sender and only encrypted', async () => {
-    const outlook365 = findProvider('outlook365')
-    if (!outlook365) throw new Error('not in the catalogue')
-    const { port, logins } = await smtpServer({ hideSTARTTLS: true, disabledCommands: ['STARTTLS'] })
-    const smtp = { outlook365: { host: '127.0.0.1', port, requireTls: true } }
-    const credentials = { from: account.user, password: account.password }
-    expect(reasonOf(await checkEmail(http, outlook365, credentials, { smtp }))).toMatch(/STARTTLS/)
-    smtp.outlook365.requireTls = false
-    expect(await checkEmail(http, outlook365, credentials, { smtp })).toEqual({ ok: true })
-    expect(logins).toEqual(['ada'])
-    expect(await checkEmail(http, outlook365, {}, { smtp })).toEqual({
+  test('tells what is wrong', async () => {
+    const { address } = await smtpServer({ hideSTARTTLS: true })
+    expect(await check({ ...address, user: 'ada', password: 'not it' })).toEqual({
       ok: false,
-      reason: 'Microsoft Outlook 365 cannot be checked without these credentials: from, password',
+      reason: 'Invalid login: 535 Wrong password *** for ada',
     })
-  })
-
-  test('a custom server cannot be checked before its address is known', async () => {
-    const nodemailer = findProvider('nodemailer')
-    if (!nodemailer) throw new Error('not in the catalogue')
-    expect(await checkEmail(http, nodemailer, { host: '' })).toEqual({
+    expect(await check({ host: 'no-such-host.invalid', port: '25' })).toEqual({
+      ok: false,
+      reason: "Provider gateway can't resolve the host with the given hostname no-such-host.invalid",
+    })
+    expect(await check({ host: '127.0.0.1', port: '0' })).toEqual({
+      ok: false,
+      reason: 'The port "0" is not a number from 1 to 65535',
+    })
+    expect(await check({ host: '' })).toEqual({
       ok: false,
       reason: 'Custom SMTP cannot be checked without these credentials: host, port',
     })
+  })
+})
+
+describe('providers that are such servers', () => {
+  test('Outlook 365 is one server, entered as the sender and only encrypted', async () => {
+    const { port, logins } = await smtpServer({ hideSTARTTLS: true, disabledCommands: ['STARTTLS'] })
+    const asked: string[] = []
+    const redirected = deliveryWith({
+      connect: (target, callback) => {
+        asked.push(`${target.hostname}:${target.port}`)
+        const socket = connect(port, '127.0.0.1', () => callback(null, socket))
+      },
+    })
+    const integration = { id: 'outlook', credentials: { from: 'ada', password: account.password } }
+    const error = await problem(redirected.send(outlook365, integration, plainMail))
+    expect(error).toMatchObject({ says: expect.stringContaining('STARTTLS') })
+    expect(await redirected.check(outlook365, {})).toEqual({
+      ok: false,
+      reason: 'Microsoft Outlook 365 cannot be checked without these credentials: from, password',
+    })
+    expect(new Set(asked)).toEqual(new Set(['smtp.office365.com:587']))
+    expect(logins).toEqual([])
+  })
+
+  test('EmailJS is any server', async () => {
+    const { address, received } = await smtpServer({ hideSTARTTLS: true })
+    const credentials = { ...address, ...account }
+    expect(await delivery.check(emailjs, credentials)).toEqual({ ok: true })
+    await delivery.send(emailjs, { id: 'emailjs', credentials }, plainMail)
+    expect(received).toMatchObject([{ user: 'ada', to: ['ada@example.com'] }])
   })
 })

@@ -1,18 +1,21 @@
-// Mail over SMTP: any server by its host and port, and Outlook 365, which is one such server.
-import { createTransport } from 'nodemailer'
-import type SMTPTransport from 'nodemailer/lib/smtp-transport/index.js'
-import { type CheckResult, type Credentials, refused, unresolvable } from '../check.ts'
+// Mail over SMTP, for every provider that is such a server. Connections stay open between messages, up to five for an
+// integration; nodemailer does the protocol and the MIME, and is read with the first message.
+import type Mail from 'nodemailer/lib/mailer/index.js'
+import type SMTPPool from 'nodemailer/lib/smtp-pool/index.js'
+import { DeliveryError, type DeliveryErrorCode, transportError } from '../delivery-error.ts'
+import type { EmailMessage, SendResult, Tools } from '../provider.ts'
+import { mailOf } from './mime.ts'
 
 export interface SmtpServer {
   host: string
-  port: number
-  /** Outlook 365 takes no mail before the connection is encrypted. */
+  port: string
+  auth?: { user: string; pass: string }
+  /** Encrypted from the start. Otherwise it is as soon as the server offers it. */
+  secure?: boolean
   requireTls?: boolean
-}
-
-/** Services that differ from any other SMTP server only in their address. The user is the sender. */
-export const wellKnownServers: Record<string, SmtpServer> = {
-  outlook365: { host: 'smtp.office365.com', port: 587, requireTls: true },
+  ignoreTls?: boolean
+  tlsOptions?: Record<string, unknown> | undefined
+  dkim?: { domainName: string; keySelector: string; privateKey: string }
 }
 
 /** What a caller may decide about TLS. Anything else, such as a socket path, is not a matter of encryption. */
@@ -21,46 +24,125 @@ const tlsMembers = [
   ...['ca', 'cert', 'key', 'passphrase'],
 ]
 
-const timeouts = { dnsTimeout: 5_000, connectionTimeout: 5_000, greetingTimeout: 5_000, socketTimeout: 10_000 }
+const mostConnections = 5
+/** After which a server may be tired of a connection. */
+const mostMessages = 100
 
-const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
-
-/** The connection these credentials describe; with `server`, to that one instead of the host and port they name. */
-export function smtpOptions(credentials: Credentials, server?: SmtpServer): SMTPTransport.Options {
-  const { secure, requireTls, ignoreTls, tlsOptions } = credentials
-  const host = server?.host ?? text(credentials.host) ?? ''
-  const user = server ? text(credentials.from) : text(credentials.user)
-  const pass = text(credentials.password)
-  const port = server?.port ?? (text(credentials.port) === undefined ? undefined : Number(credentials.port))
-  return {
-    host,
-    name: host,
-    ...(port === undefined ? {} : { port }),
-    ...(user !== undefined && pass !== undefined ? { auth: { user, pass } } : {}),
-    secure: !server && secure === true,
-    requireTLS: server?.requireTls ?? requireTls === true,
-    ignoreTLS: !server && ignoreTls === true,
-    tls: Object.fromEntries(Object.entries(tlsOptions ?? {}).filter(([name]) => tlsMembers.includes(name))),
-    disableFileAccess: true,
-    disableUrlAccess: true,
-    ...timeouts,
+export async function sendMail(message: EmailMessage, server: SmtpServer, tools: Tools): Promise<SendResult> {
+  const { body, headers } = tools.extend({ ...mailOf(message) })
+  const mail = { ...body, headers: { ...(body.headers as Record<string, string>), ...headers } } as Mail.Options
+  const transport = await tools.keep(() => open(server, tools, { pool: true }))
+  try {
+    const { messageId } = await transport.sendMail(mail)
+    return { providerMessageId: messageId }
+  } catch (error) {
+    throw problem(error, server, tools)
   }
 }
 
 /** Connects and signs in, without sending anything. */
-export async function checkSmtp(credentials: Credentials, server?: SmtpServer): Promise<CheckResult> {
-  const options = smtpOptions(credentials, server)
-  const { port } = options
-  if (port !== undefined && !(Number(port) > 0 && Number(port) < 65_536))
-    return refused(`The port "${String(credentials.port)}" is not a number from 1 to 65535`, credentials)
-  const transport = createTransport(options)
+export async function checkServer(server: SmtpServer, tools: Tools): Promise<void> {
+  const transport = await open(server, tools, { pool: true, maxConnections: 1 })
   try {
     await transport.verify()
-    return { ok: true }
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    return code === 'EDNS' ? unresolvable(options.host ?? '') : refused(message, credentials)
+    throw problem(error, server, tools)
   } finally {
     transport.close()
   }
+}
+
+async function open(server: SmtpServer, tools: Tools, pool: { pool: true; maxConnections?: number }) {
+  const { createTransport } = await import('nodemailer')
+  const options = { ...smtpOptions(server, tools), maxConnections: mostConnections, maxMessages: mostMessages, ...pool }
+  const transport = createTransport(options)
+  // Whoever's message fails is told; an idle connection that ends is nobody's concern.
+  transport.on('error', () => undefined)
+  return transport
+}
+
+export function smtpOptions(
+  server: SmtpServer,
+  { http, timeoutMs, error }: Pick<Tools, 'http' | 'timeoutMs' | 'error'>,
+) {
+  const { host, auth, dkim, tlsOptions, secure = false, requireTls = false, ignoreTls = false } = server
+  const port = Number(server.port)
+  if (!(Number.isInteger(port) && port > 0 && port < 65_536))
+    throw error('incomplete_credentials', { says: `The port "${server.port}" is not a number from 1 to 65535` })
+  const getSocket: SMTPPool.Options['getSocket'] = (_, callback) =>
+    void http.connect(host, port).then(
+      (connection) => callback(null, { connection }),
+      (reason: unknown) => callback(reason as Error, undefined),
+    )
+  return {
+    host,
+    port,
+    name: host,
+    secure,
+    requireTLS: requireTls,
+    ignoreTLS: ignoreTls,
+    tls: Object.fromEntries(Object.entries(tlsOptions ?? {}).filter(([name]) => tlsMembers.includes(name))),
+    ...(auth ? { auth } : {}),
+    ...(dkim ? { dkim } : {}),
+    getSocket,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+  }
+}
+
+interface SmtpFailure extends Error {
+  code?: string
+  /** The server's three digits. */
+  responseCode?: number
+  response?: string
+  command?: string
+}
+
+function problem(failure: unknown, { host }: SmtpServer, tools: Tools): DeliveryError {
+  if (failure instanceof DeliveryError) return failure
+  const error = failure as SmtpFailure
+  const { code, responseCode, command } = error
+  const told = (as: DeliveryErrorCode) => tools.error(as, { says: error.message })
+  if (responseCode !== undefined && responseCode < 500) return told('unavailable')
+  switch (code) {
+    case 'EAUTH':
+    case 'ENOAUTH':
+      return told('unauthorized')
+    case 'EENVELOPE':
+      if (command === 'API') return told('message_refused')
+      return told(isAboutRecipient(error) ? 'recipient_refused' : 'rejected')
+    case 'EMESSAGE':
+      return told(command === 'API' ? 'message_refused' : 'rejected')
+    case 'EFILEACCESS':
+    case 'EURLACCESS':
+    case 'ESTREAM':
+      return told('message_refused')
+    case 'EDNS':
+      return transportError(host, 'ENOTFOUND')
+    case 'ETIMEDOUT':
+      return new DeliveryError('timeout', { host })
+    case 'ETLS':
+      return told('certificate_refused')
+    case 'EPROTOCOL':
+      return told('rejected')
+    case 'ESOCKET':
+    case 'ECONNECTION':
+      return /certificate|self.signed/i.test(error.message)
+        ? told('certificate_refused')
+        : new DeliveryError('connection_lost', { host })
+    default:
+      // A defect, of ours or nodemailer's.
+      return code === undefined && !/socket close|Connection closed/.test(error.message)
+        ? told('message_refused')
+        : new DeliveryError('connection_lost', { host })
+  }
+}
+
+/** RFC 3463: 5.1.x is about addresses, 5.2.x about mailboxes; 550, 551 and 553 without one of them too. */
+function isAboutRecipient({ command, response = '', responseCode = 0 }: SmtpFailure): boolean {
+  if (command !== 'RCPT TO') return false
+  const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})/.exec(response)?.[1]
+  return enhanced === undefined ? [550, 551, 553].includes(responseCode) : /^5\.[12]\./.test(enhanced)
 }

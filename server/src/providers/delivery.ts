@@ -1,0 +1,243 @@
+// Everything a provider's file leaves to others: reading its credentials, making its requests, turning answers into errors
+// without secrets, and keeping what lives longer than one message. The engine calls it, and nothing of a provider directly.
+import { createHash } from 'node:crypto'
+import { DeliveryError, statusError } from './delivery-error.ts'
+import type { AutoConfigured, DeliveryEvent, InboundRequest } from './events.ts'
+import type { HttpAnswer, HttpClient } from './http-client.ts'
+import { Kept } from './kept.ts'
+import { mask } from './masking.ts'
+import type { Credentials, Message, Problem, Provider, Sandbox, SendResult, Tools, VendorRequest } from './provider.ts'
+import { type Data, extend } from './provider-data.ts'
+import { httpRequestOf } from './vendor-request.ts'
+
+const defaultTimeoutMs = 30_000
+const checkTimeoutMs = 5_000
+const longestSaid = 300
+
+export interface DeliverySurroundings {
+  http: HttpClient
+  clock: { now(): Date }
+  /** The word that names this service on the wire. */
+  brand: string
+  sandbox?: Sandbox
+  timeoutMs?: number
+}
+
+export type CheckResult = { ok: true } | { ok: false; reason: string }
+
+/** What is stored about who delivers. */
+export interface Integration {
+  id: string
+  credentials: Credentials
+  configurations?: Data
+}
+
+export class Delivery {
+  readonly #surroundings: DeliverySurroundings
+  readonly #kept: Kept
+
+  constructor(surroundings: DeliverySurroundings) {
+    this.#surroundings = surroundings
+    this.#kept = new Kept(surroundings.clock)
+  }
+
+  /** One attempt. Whatever is not an acceptance is a `DeliveryError`, unless it is a defect of ours. */
+  async send<M extends Message>(
+    provider: Provider<M>,
+    integration: Integration,
+    message: M,
+  ): Promise<SendResult & { providerMessageId: string }> {
+    const use = this.#kept.use(integration.id, fingerprintOf(integration.credentials))
+    const tools = this.#tools(provider, integration, use, { message })
+    try {
+      const values = readCredentials(provider, integration.credentials)
+      const { providerMessageId, date } = await provider.send(message, values, tools)
+      return { providerMessageId: providerMessageId ?? message.id, ...(date === undefined ? {} : { date }) }
+    } finally {
+      use.end()
+    }
+  }
+
+  /** Whether the vendor accepts these credentials; a provider that offers no cheap way to ask passes. */
+  async check(provider: Provider, credentials: Credentials): Promise<CheckResult> {
+    if (!provider.check) return { ok: true }
+    const { name } = provider
+    const use = this.#kept.use('', '')
+    try {
+      const tools = this.#tools(provider, { id: '', credentials }, use, { patienceMs: checkTimeoutMs })
+      const values = readCredentials(provider, credentials)
+      await provider.check(values, tools)
+      return { ok: true }
+    } catch (error) {
+      if (!(error instanceof DeliveryError)) throw error
+      return { ok: false, reason: reasonOf(name, error) }
+    } finally {
+      use.end()
+    }
+  }
+
+  /** What a request to our inbound webhook reports; undefined when it is not the vendor's. */
+  async receive(
+    provider: Provider,
+    integration: Integration,
+    request: InboundRequest,
+  ): Promise<DeliveryEvent[] | undefined> {
+    if (!provider.events) return []
+    const use = this.#kept.use(integration.id, fingerprintOf(integration.credentials))
+    try {
+      const tools = this.#tools(provider, integration, use)
+      const key = integration.configurations?.inboundWebhookSigningKey
+      const signingKey = typeof key === 'string' && key !== '' ? key : undefined
+      const keys = { signingKey, credentials: valuesOf(provider, integration.credentials) }
+      const isGenuine = (await provider.events.verify?.(request, keys, tools)) ?? true
+      return isGenuine ? await provider.events.read(request, tools) : undefined
+    } finally {
+      use.end()
+    }
+  }
+
+  /** Has the vendor report to our inbound webhook. Failing is an answer like any other. */
+  async configure(provider: Provider, credentials: Credentials, webhookUrl: string): Promise<AutoConfigured> {
+    const { name, events } = provider
+    if (!events?.configure) {
+      const message = `${name} does not currently offer automatic inbound webhook configuration. Please configure your webhook manually.`
+      return { success: false, message }
+    }
+    const use = this.#kept.use('', '')
+    try {
+      const tools = this.#tools(provider, { id: '', credentials }, use)
+      return await events.configure(webhookUrl, readCredentials(provider, credentials), tools)
+    } catch (error) {
+      if (!(error instanceof DeliveryError)) throw error
+      const reason = error.status === undefined ? error.message : `it answered with HTTP status ${error.status}`
+      const message = `${name} webhook configuration failed: ${reason}`
+      return { success: false, message }
+    } finally {
+      use.end()
+    }
+  }
+
+  /** Ends what was kept, once nobody uses it any more. */
+  async close(): Promise<void> {
+    await this.#kept.close()
+  }
+
+  #tools(
+    provider: Provider,
+    { credentials, configurations = {} }: Integration,
+    use: ReturnType<Kept['use']>,
+    { message, patienceMs = defaultTimeoutMs }: { message?: Message; patienceMs?: number } = {},
+  ): Tools {
+    const { http, clock, brand, sandbox = noSandbox, timeoutMs = patienceMs } = this.#surroundings
+    const secrets = new Set(secretsOf(provider, credentials, message))
+    const providerData = message?.providerData ?? {}
+    const naming = provider.naming ?? { casing: 'camel' }
+
+    const call = async (url: string, request: VendorRequest, added: Data): Promise<HttpAnswer> => {
+      const prepared = await httpRequestOf(url, request, (base) => extend(base, added, naming))
+      secrets.add(proofIn(prepared.request.headers ?? {}))
+      const answer = await http.exchange(prepared.url, { timeoutMs, ...prepared.request })
+      const problem = problemOf(provider, answer)
+      if (isSuccess(answer) && problem === undefined) return answer
+      const { says, code = isSuccess(answer) ? 'rejected' : undefined, afterSeconds } = problem ?? {}
+      const { status, headers } = answer
+      const more = { code, afterSeconds, says: tellable(says, secrets) }
+      throw statusError(new URL(prepared.url).host, { status, retryAfter: headers['retry-after'] }, clock.now(), more)
+    }
+
+    return {
+      deliver: (url, request) => call(url, { method: 'POST', ...request }, providerData),
+      ask: (url, request = {}) => {
+        const hasBody = (request.json ?? request.form ?? request.multipart) !== undefined
+        return call(url, { method: hasBody ? 'POST' : 'GET', ...request }, {})
+      },
+      extend: (base) => extend(base, providerData, naming),
+      error(code, { says, afterSeconds, status } = {}) {
+        return new DeliveryError(code, { says: tellable(says, secrets), afterSeconds, status })
+      },
+      conceal: (secret) => void secrets.add(secret),
+      keep: (make) => use.keep(make),
+      remember: async (name, make) => {
+        const value = await use.remember(name, make)
+        secrets.add(value)
+        return value
+      },
+      forget: (name) => use.forget(name),
+      ...{ http, clock, brand, sandbox, timeoutMs, configurations },
+    }
+  }
+}
+
+const noSandbox: Sandbox = {
+  take: () => Promise.reject(new DeliveryError('incomplete_credentials', { reason: 'there is no sandbox here' })),
+}
+
+const fingerprintOf = (credentials: Credentials) =>
+  createHash('sha256').update(JSON.stringify(credentials)).digest('base64')
+
+/** Why the credentials cannot be used, for whoever entered them. */
+function reasonOf(name: string, { code, status, host, reason, says, message }: DeliveryError): string {
+  const words = says === undefined ? '' : `: ${says}`
+  if (code === 'incomplete_credentials')
+    return says ?? `${name} cannot be checked without these credentials: ${reason ?? ''}`
+  if (code === 'host_unknown' && host !== undefined)
+    return `Provider gateway can't resolve the host with the given hostname ${host.replace(/:\d+$/, '')}`
+  if (code === 'timeout') return `${name} did not answer in time`
+  if (status === undefined) return says ?? `${name} could not be reached: ${message}`
+  const verdict = code === 'unauthorized' ? 'does not accept these credentials' : 'could not check the credentials'
+  return `${name} ${verdict}; it answered with HTTP status ${status}${words}`
+}
+
+/** The values of the fields a provider declares; what is empty is not there. */
+function valuesOf(provider: Provider, stored: Credentials): Record<string, never> {
+  return Object.fromEntries(
+    Object.entries(provider.credentials).map(([name, { type }]) => {
+      const value = stored[name]
+      if (type === 'flag') return [name, value === true || value === 'true']
+      if (value === '' || value === null) return [name, undefined]
+      return [name, type === 'text' && value !== undefined ? String(value) : value]
+    }),
+    // Each value has the type its field gives it.
+  ) as Record<string, never>
+}
+
+function readCredentials(provider: Provider, stored: Credentials): Record<string, never> {
+  const values = valuesOf(provider, stored)
+  const missing = Object.entries(provider.credentials).filter(([name, { needed }]) => needed && !values[name])
+  if (missing.length === 0) return values
+  throw new DeliveryError('incomplete_credentials', { reason: missing.map(([name]) => name).join(', ') })
+}
+
+function secretsOf(provider: Provider, credentials: Credentials, message: Message | undefined): string[] {
+  const declared = Object.entries(provider.credentials)
+    .filter(([, { secret }]) => secret)
+    .map(([name]) => credentials[name])
+  // Whoever knows a webhook's address may post there.
+  const target: Data = message?.channel === 'chat' ? message.target : {}
+  return [...declared, target.url, target.token].filter((value) => typeof value === 'string')
+}
+
+/** What proves who we are, put together from name and password for example. */
+function proofIn({ authorization }: Record<string, string>): string {
+  // Without the scheme's name.
+  return authorization?.replace(/^\S+\s+/, '') ?? ''
+}
+
+const isSuccess = ({ status }: { status: number }) => status >= 200 && status < 300
+
+function problemOf(provider: Provider, { status, headers, text }: HttpAnswer): Problem | undefined {
+  if (!provider.problem) return undefined
+  let body: unknown
+  try {
+    body = JSON.parse(text) as unknown
+  } catch {
+    // Undefined says it is not JSON.
+  }
+  return provider.problem({ status, isSuccess: isSuccess({ status }), headers, text, body })
+}
+
+/** A vendor's words on one line of sensible length, without what it should not have repeated. */
+function tellable(words: string | undefined, secrets: Iterable<string>): string | undefined {
+  const line = words?.replace(/\s+/g, ' ').trim()
+  return line ? mask(line, secrets).slice(0, longestSaid) : undefined
+}

@@ -1,0 +1,108 @@
+// What providers report about messages they took: the requests as they arrive, and what is read out of them.
+import { createHmac, timingSafeEqual } from 'node:crypto'
+
+export type EventStatus =
+  | 'accepted'
+  | 'queued'
+  | 'sending'
+  | 'sent'
+  | 'delivered'
+  | 'undelivered'
+  | 'failed'
+  | 'opened'
+  | 'clicked'
+  | 'bounced'
+  | 'blocked'
+  | 'dropped'
+  | 'delayed'
+  | 'deferred'
+  | 'rejected'
+  | 'spam'
+  | 'complaint'
+  | 'unsubscribed'
+
+export interface DeliveryEvent {
+  /** As `send` returned it. */
+  providerMessageId: string
+  status: EventStatus
+  /** When it happened, where the vendor says so. */
+  date?: Date
+  /** The vendor's id of the event. */
+  externalId?: string
+  attempts?: number
+  /** The vendor's own words about it. */
+  response?: string
+  /** The event as it came. */
+  raw: unknown
+}
+
+export interface AutoConfigured {
+  success: boolean
+  message: string
+  /** To be merged into the integration's configurations. */
+  configurations?: { inboundWebhookEnabled: boolean; inboundWebhookSigningKey: string }
+}
+
+/** A request to our inbound webhook. */
+export class InboundRequest {
+  /** As the vendor knows it, query included. */
+  readonly url: string
+  /** By lower-case name. */
+  readonly headers: Record<string, string>
+  readonly rawBody: Buffer
+
+  constructor(request: { url: string; headers: Record<string, string | string[] | undefined>; rawBody: Uint8Array }) {
+    this.url = request.url
+    this.headers = Object.fromEntries(
+      Object.entries(request.headers).map(([name, value]) => [name.toLowerCase(), [value ?? ''].flat().join(', ')]),
+    )
+    this.rawBody = Buffer.from(request.rawBody)
+  }
+
+  /** The body as JSON, whatever its type says; a form as its members; else undefined. */
+  get body(): unknown {
+    if (this.headers['content-type']?.startsWith('application/x-www-form-urlencoded')) return this.form
+    try {
+      return JSON.parse(this.rawBody.toString('utf8')) as unknown
+    } catch {
+      return undefined
+    }
+  }
+
+  get form(): Record<string, string> {
+    return Object.fromEntries(new URLSearchParams(this.rawBody.toString('utf8')))
+  }
+}
+
+/** Batches and single events alike. */
+export const eventsIn = (body: unknown): unknown[] =>
+  (Array.isArray(body) ? (body as unknown[]) : [body]).filter((event) => typeof event === 'object' && event !== null)
+
+interface Reading {
+  id: string | undefined
+  /** The vendor's word, and what it means. */
+  event: string | undefined
+  means: Record<string, EventStatus>
+  at?: string | number | Date | undefined
+  externalId?: string | undefined
+  attempts?: number | undefined
+  response?: string | undefined
+}
+
+/** None, for an event we have no use for or that belongs to no message. */
+export function eventOf(raw: unknown, { id, event, means, at, ...rest }: Reading): DeliveryEvent[] {
+  if (id === undefined || event === undefined || !Object.hasOwn(means, event)) return []
+  const status = means[event]
+  if (status === undefined) return []
+  const date = at === undefined ? undefined : new Date(at)
+  const known = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
+  const isDated = date !== undefined && !Number.isNaN(date.getTime())
+  return [{ providerMessageId: id, status, ...(isDated ? { date } : {}), ...known, raw }]
+}
+
+export const hmac = (algorithm: 'sha1' | 'sha256', key: string | Buffer, content: string | Buffer): Buffer =>
+  createHmac(algorithm, key).update(content).digest()
+
+/** Without telling by its duration how much of it was right. */
+export const isSame = (given: Buffer, expected: Buffer): boolean =>
+  given.length === expected.length && timingSafeEqual(given, expected)

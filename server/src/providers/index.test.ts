@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { deliveryProvider, deliveryProviders } from './index.ts'
+import { pending } from './pending.ts'
+
+const folder = import.meta.dirname
+/** Files that declare a provider, as opposed to what several of them share. */
+const declaring = (channel: string) =>
+  readdirSync(path.join(folder, channel))
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .filter((file) => /= \w+Provider\(\{/.test(readFileSync(path.join(folder, channel, file), 'utf8')))
+    .map((file) => file.replace(/\.ts$/, ''))
+
+describe('the list of providers', () => {
+  test.each(['email', 'sms', 'push', 'chat'])('has every file of the folder %s, by the name of its id', (channel) => {
+    const listed = deliveryProviders.filter((provider) => provider.channel === channel).map(({ id }) => id)
+    expect(listed).toEqual(declaring(channel).sort())
+  })
+
+  test('has none twice, and none that is still only written down', () => {
+    const ids = [...deliveryProviders, ...pending].map(({ id }) => id)
+    expect(new Set(ids).size).toBe(ids.length)
+    for (const provider of deliveryProviders) expect(deliveryProvider(provider.id)).toBe(provider)
+  })
+
+  test('has only providers that are fully declared', () => {
+    for (const { id, name, docs, credentials } of deliveryProviders) {
+      expect([id, name]).toEqual([expect.stringMatching(/^[a-z0-9]+(-[a-z0-9]+)*$/), expect.stringMatching(/\S/)])
+      if (!id.startsWith('svc')) expect([id, docs]).toEqual([id, expect.stringMatching(/^https:\/\//)])
+      for (const [field, { label }] of Object.entries(credentials))
+        expect([id, field, label]).toEqual([id, field, expect.stringMatching(/\S/)])
+    }
+  })
+})

@@ -1,0 +1,158 @@
+// Providers an integration can name, of which only the credentials are written down so far. Whoever writes one's file takes
+// its row away from here.
+import type { Channel, Field } from './provider.ts'
+
+export interface PendingProvider {
+  id: string
+  name: string
+  channel: Channel
+  credentials: Record<string, Field>
+  /** Reports what became of a message. */
+  reports: boolean
+}
+
+const flags = new Set(['secure', 'requireTls', 'ignoreTls', 'hmac', 'authenticateByToken'])
+const secrets = new Set(
+  words(['apiKey apiToken secretKey token password serviceAccount signingSecret accessKey webhookUrl']),
+)
+const reporting = new Set(
+  words(['sendgrid mailgun mailjet ses resend sendinblue mandrill netcore plivo telnyx termii ring-central imedia']),
+)
+
+interface Group {
+  channel: Channel
+  /** Credentials every provider of the group takes; `*` marks the required ones. */
+  base: string
+  rows: Array<[id: string, name: string, credentials: string]>
+}
+
+const groups: Group[] = [
+  {
+    channel: 'email',
+    base: 'from* senderName*',
+    rows: [
+      ['sendgrid', 'SendGrid', 'apiKey* region ipPoolName'],
+      ['mailgun', 'Mailgun', 'apiKey* user* domain* baseUrl'],
+      ['mailjet', 'Mailjet', 'apiKey* secretKey*'],
+      ['ses', 'Amazon SES', 'apiKey* secretKey* region*'],
+      ['resend', 'Resend', 'apiKey*'],
+      ['sendinblue', 'Brevo', 'apiKey*'],
+      ['mandrill', 'Mandrill', 'apiKey*'],
+      ['sparkpost', 'SparkPost', 'apiKey* region'],
+      ['mailersend', 'MailerSend', 'apiKey*'],
+      ['mailtrap', 'Mailtrap', 'apiKey*'],
+      ['plunk', 'Plunk', 'apiKey*'],
+      ['netcore', 'Netcore', 'apiKey*'],
+      ['infobip-email', 'Infobip', 'apiKey* baseUrl*'],
+      ['braze', 'Braze', 'apiKey* apiURL* appID*'],
+      ['email-webhook', 'Email Webhook', 'webhookUrl* secretKey*'],
+    ],
+  },
+  { channel: 'email', base: '', rows: [['svc-email', 'Belfry Email', '']] },
+  {
+    channel: 'sms',
+    base: 'from*',
+    rows: [
+      ['nexmo', 'Vonage (Nexmo)', 'apiKey* secretKey*'],
+      ['plivo', 'Plivo', 'accountSid* token*'],
+      ['telnyx', 'Telnyx', 'apiKey* messageProfileId*'],
+      ['messagebird', 'MessageBird', 'accessKey*'],
+      ['infobip-sms', 'Infobip', 'apiKey* baseUrl*'],
+      ['sms77', 'sms77', 'apiKey*'],
+      ['termii', 'Termii', 'apiKey*'],
+      ['firetext', 'FireText', 'apiKey*'],
+      ['clicksend', 'ClickSend', 'apiKey* user*'],
+      ['bandwidth', 'Bandwidth', 'user* password* accountSid*'],
+      ['simpletexting', 'SimpleTexting', 'apiKey*'],
+      ['azure-sms', 'Azure SMS', 'accessKey*'],
+      ['ring-central', 'RingCentral', 'clientId* secretKey* token* secure'],
+      ['brevo-sms', 'Brevo', 'apiKey*'],
+      ['kannel', 'Kannel', 'host* port* user password'],
+      ['maqsam', 'Maqsam', 'apiKey* secretKey*'],
+      ['africas-talking', "Africa's Talking", 'apiKey* user*'],
+      ['sendchamp', 'Sendchamp', 'apiKey*'],
+      ['forty-six-elks', '46elks', 'user* password*'],
+      ['sms-central', 'SMS Central', 'user* password* baseUrl'],
+      ['mobishastra', 'Mobishastra', 'baseUrl* user* password*'],
+      ['afro-message', 'AfroMessage', 'apiKey* senderName*'],
+      ['unifonic', 'Unifonic', 'appSid* senderId*'],
+      ['smsmode', 'smsmode', 'apiKey*'],
+      ['imedia', 'iMedia', 'token*'],
+      ['sinch', 'Sinch', 'servicePlanId* apiToken* region*'],
+      ['cm-telecom', 'CM.com', 'apiToken*'],
+      [
+        'generic-sms',
+        'SMS Webhook',
+        'baseUrl* apiKeyRequestHeader* apiKey* idPath* secretKeyRequestHeader secretKey datePath authenticateByToken domain authenticationTokenKey',
+      ],
+    ],
+  },
+  {
+    channel: 'sms',
+    base: '',
+    rows: [
+      ['sns', 'Amazon SNS', 'apiKey* secretKey* region*'],
+      ['gupshup', 'Gupshup', 'user* password*'],
+      ['clickatell', 'Clickatell', 'apiKey*'],
+      ['burst-sms', 'Kudosity (BurstSMS)', 'apiKey* secretKey*'],
+      ['bulk-sms', 'BulkSMS', 'apiToken* from'],
+      ['isend-sms', 'iSend SMS', 'apiToken* from contentType'],
+      ['isendpro-sms', 'iSendPro', 'apiKey* from'],
+      ['eazy-sms', 'Eazy', 'apiKey* channelId*'],
+      ['svc-sms', 'Belfry SMS', ''],
+    ],
+  },
+  {
+    channel: 'chat',
+    base: '',
+    rows: [
+      ['slack', 'Slack', 'applicationId* clientId* secretKey* signingSecret* redirectUrl hmac'],
+      ['msteams', 'Microsoft Teams', 'clientId secretKey tenantId redirectUrl'],
+      ['discord', 'Discord', ''],
+      ['mattermost', 'Mattermost', ''],
+      ['ryver', 'Ryver', ''],
+      ['zulip', 'Zulip', ''],
+      ['rocket-chat', 'Rocket.Chat', 'token* user*'],
+      ['getstream', 'GetStream', 'apiKey*'],
+      ['grafana-on-call', 'Grafana OnCall', 'alertUid title imageUrl state externalLink'],
+      [
+        'whatsapp-business',
+        'WhatsApp Business',
+        'apiToken* phoneNumberIdentification* businessAccountId* secretKey* token',
+      ],
+      ['chat-webhook', 'Chat Webhook', 'secretKey'],
+      ['svc-slack', 'Belfry Slack', ''],
+    ],
+  },
+  {
+    channel: 'push',
+    base: '',
+    rows: [
+      ['fcm', 'Firebase Cloud Messaging', 'serviceAccount*'],
+      ['apns', 'Apple Push Notification service', 'secretKey* apiKey* projectName* applicationId* secure'],
+      ['expo', 'Expo Push', 'apiKey*'],
+      ['one-signal', 'OneSignal', 'applicationId* apiKey* apiVersion'],
+      ['pushpad', 'Pushpad', 'apiKey* applicationId*'],
+      ['pusher-beams', 'Pusher Beams', 'instanceId* secretKey*'],
+      ['appio', 'App IO', 'AppIOBaseUrl* apiKey'],
+      ['push-webhook', 'Push Webhook', 'webhookUrl* secretKey*'],
+    ],
+  },
+]
+
+export const pending: PendingProvider[] = groups.flatMap(({ channel, base, rows }) =>
+  rows.map(([id, name, own]) => ({
+    ...{ id, name, channel, reports: reporting.has(id) },
+    credentials: Object.fromEntries(words([base, own]).map((word) => [word.replace('*', ''), fieldOf(word)])),
+  })),
+)
+
+function fieldOf(word: string): Field {
+  const label = word.replace('*', '')
+  const required = word.endsWith('*')
+  return { label, type: flags.has(label) ? 'flag' : 'text', required, needed: required, secret: secrets.has(label) }
+}
+
+function words(lines: string[]): string[] {
+  return lines.flatMap((line) => line.split(' ').filter((word) => word !== ''))
+}

@@ -1,0 +1,122 @@
+// What a workflow or a caller adds to one provider's request: members under names of ours, turned into the provider's own,
+// and `_passthrough`, which goes out as it is. providers.md of the interface, section 1.3.
+
+export type Casing = 'camel' | 'pascal' | 'snake' | 'kebab' | 'constant'
+
+/** Plain data, as it came out of JSON. */
+export type Data = Record<string, unknown>
+
+export interface Naming {
+  casing: Casing
+  /** Names that do not follow the casing, by what the casing makes of them. */
+  names?: Record<string, string>
+}
+
+export interface Extended {
+  body: Data
+  headers: Record<string, string>
+  query: Record<string, string>
+}
+
+/** The request's body as it would be, with what was added to it; and what else was added. */
+export function extend(base: Data, providerData: Data, naming: Naming): Extended {
+  const { _passthrough, ...known } = providerData
+  const passthrough = isPlain(_passthrough) ? _passthrough : {}
+  const named = rename(known, naming) as Data
+  return {
+    body: merge(merge(base, named), isPlain(passthrough.body) ? passthrough.body : {}) as Data,
+    headers: Object.fromEntries(
+      texts(passthrough.headers)
+        .map(([name, value]) => [name.toLowerCase(), value] as const)
+        .filter(([name]) => !ofTheConnection.has(name)),
+    ),
+    query: Object.fromEntries(texts(passthrough.query)),
+  }
+}
+
+/** They belong to the connection and the size of the body, which are ours to know. */
+const ofTheConnection = new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'upgrade', 'expect'])
+
+const texts = (value: unknown): Array<[string, string]> =>
+  Object.entries(isPlain(value) ? value : {}).flatMap(([name, inner]) =>
+    ['string', 'number', 'boolean'].includes(typeof inner) ? [[name, String(inner)]] : [],
+  )
+
+/** Later scalars win and lists are joined, so that more recipients can be added. What is undefined says nothing. */
+export function merge(base: unknown, added: unknown): unknown {
+  if (added === undefined) return base
+  if (Array.isArray(base) && Array.isArray(added)) return [...(base as unknown[]), ...(added as unknown[])]
+  if (!isPlain(base) || !isPlain(added)) return added
+  return mergeMembers(base, added, merge)
+}
+
+/**
+ * Provider data from several places into one, the last of them winning: from the step's code, for the whole workflow, for
+ * one step. Here lists are merged place by place.
+ */
+export function mergeSources(...sources: Array<Data | undefined>): Data {
+  return sources.reduce<Data>((merged, source) => byIndex(merged, source ?? {}) as Data, {})
+}
+
+function byIndex(base: unknown, added: unknown): unknown {
+  if (added === undefined) return base
+  if (Array.isArray(base) && Array.isArray(added)) {
+    const length = Math.max(base.length, added.length)
+    return Array.from({ length }, (_, index) => byIndex(base[index] as unknown, added[index] as unknown))
+  }
+  if (!isPlain(base) || !isPlain(added)) return added
+  return mergeMembers(base, added, byIndex)
+}
+
+function mergeMembers(base: Data, added: Data, mergeMember: (base: unknown, added: unknown) => unknown): Data {
+  const names = new Set([...Object.keys(base), ...Object.keys(added)])
+  // As entries, so that a member called __proto__ is one like any other.
+  return Object.fromEntries(
+    [...names].map((name) => [name, mergeMember(own(base, name), own(added, name))] as [string, unknown]),
+  )
+}
+
+const own = (data: Data, name: string): unknown => (Object.hasOwn(data, name) ? data[name] : undefined)
+
+/** Bytes, files and dates are values; only plain data is taken apart. */
+export function isPlain(value: unknown): value is Data {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+/** Members at every depth. */
+export function rename(value: unknown, naming: Naming): unknown {
+  if (Array.isArray(value)) return value.map((item) => rename(item, naming))
+  if (!isPlain(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => {
+      const cased = inCase(name, naming.casing)
+      const { names = {} } = naming
+      return [Object.hasOwn(names, cased) ? (names[cased] ?? cased) : cased, rename(inner, naming)]
+    }),
+  )
+}
+
+const upperFirst = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
+
+export function inCase(name: string, casing: Casing): string {
+  const words = name
+    .replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')
+    .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
+    .split(/[^\p{L}\d]+/u)
+    .filter((word) => word !== '')
+    .map((word) => word.toLowerCase())
+  switch (casing) {
+    case 'camel':
+      return words.map((word, index) => (index === 0 ? word : upperFirst(word))).join('')
+    case 'pascal':
+      return words.map(upperFirst).join('')
+    case 'snake':
+      return words.join('_')
+    case 'kebab':
+      return words.join('-')
+    case 'constant':
+      return words.join('_').toUpperCase()
+  }
+}

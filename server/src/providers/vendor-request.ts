@@ -1,0 +1,73 @@
+// A provider's request as HTTP sends it: provider data merged into the part that carries the message, what is undefined
+// left out, then encoded.
+import { File } from 'node:buffer'
+import { FormData } from 'undici'
+import { DeliveryError } from './delivery-error.ts'
+import type { HttpRequest } from './http-client.ts'
+import { FilePart, type VendorRequest } from './provider.ts'
+import type { Data, Extended } from './provider-data.ts'
+
+export async function httpRequestOf(
+  address: string,
+  request: VendorRequest,
+  extend: (base: Data) => Extended,
+): Promise<{ url: string; request: HttpRequest }> {
+  const { method = 'POST', query = {}, json, form, multipart, timeoutMs } = request
+  const base = json ?? form ?? multipart
+  const { body, headers: added, query: addedQuery } = extend(base ?? query)
+  const url = urlWith(address, { ...(base ? query : body), ...addedQuery })
+  const headers = { ...defined(request.headers ?? {}), ...added }
+  const usual = { method, ...(timeoutMs === undefined ? {} : { timeoutMs }) }
+  if (multipart) return { url, request: { ...usual, headers, multipart: formDataOf(body) } }
+  const encoded = encode(request, body)
+  const signed = await request.sign?.({ method, url, body: encoded.body ?? '' })
+  return { url, request: { ...usual, ...encoded, headers: { ...encoded.headers, ...headers, ...signed } } }
+}
+
+function encode({ json, form, wrap }: VendorRequest, body: Data): { body?: string; headers: Record<string, string> } {
+  if (json)
+    return {
+      body: JSON.stringify(wrap ? wrap(body) : body),
+      headers: { 'content-type': 'application/json' },
+    }
+  if (form)
+    return {
+      body: new URLSearchParams(pairs(wrap ? (wrap(body) as Data) : body)).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    }
+  return { headers: {} }
+}
+
+function urlWith(address: string, query: Data): string {
+  if (!URL.canParse(address)) throw new DeliveryError('invalid_url')
+  const url = new URL(address)
+  for (const [name, value] of pairs(query)) url.searchParams.append(name, value)
+  return url.href
+}
+
+function formDataOf(body: Data): FormData {
+  const data = new FormData()
+  for (const [name, value] of members(body)) {
+    if (value instanceof FilePart) data.append(name, new File([value.file], value.name, { type: value.mime }))
+    else data.append(name, textOf(value))
+  }
+  return data
+}
+
+const pairs = (body: Data): Array<[string, string]> => members(body).map(([name, value]) => [name, textOf(value)])
+
+/** A list is one member per item. */
+const members = (body: Data): Array<[string, unknown]> =>
+  Object.entries(body).flatMap(([name, value]) =>
+    [value]
+      .flat()
+      .flatMap((item): Array<[string, unknown]> => (item === undefined || item === null ? [] : [[name, item]])),
+  )
+
+const textOf = (value: unknown): string =>
+  typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean)
+
+const defined = (headers: Record<string, string | undefined>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name.toLowerCase(), value]])),
+  )

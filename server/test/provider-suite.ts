@@ -1,0 +1,320 @@
+// What every provider that speaks HTTP promises, tried against a local server that plays its vendor. A provider's own test
+// is one call with a table: what goes out for a message, what comes back, and how its vendor words refusals.
+import { describe, expect, test } from 'vitest'
+import { Delivery } from '../src/providers/delivery.ts'
+import { DeliveryError } from '../src/providers/delivery-error.ts'
+import { type DeliveryEvent, InboundRequest } from '../src/providers/events.ts'
+import type {
+  ChatMessage,
+  Credentials,
+  EmailMessage,
+  Message,
+  Provider,
+  PushMessage,
+  SmsMessage,
+} from '../src/providers/provider.ts'
+import type { Data } from '../src/providers/provider-data.ts'
+import { type Asked, useHttpTo, useVendor, type VendorReply } from './vendor.ts'
+
+const common = { id: '6630a1b2c3d4e5f601020304', attempt: 1, providerData: {}, customData: {} }
+
+/** The least there is to send, by channel; a test adds what it is about. */
+const plain = {
+  email: {
+    ...common,
+    channel: 'email',
+    to: ['ada@example.com'],
+    cc: [],
+    bcc: [],
+    from: 'news@acme.example',
+    subject: 'Hello',
+    html: '<p>Hi</p>',
+    headers: {},
+    attachments: [],
+    details: { transactionId: 'tx-1', workflowId: 'welcome', subscriberId: 'ada' },
+    payload: {},
+  } satisfies EmailMessage,
+  sms: { ...common, channel: 'sms', to: '+15550100', content: 'Hi' } satisfies SmsMessage,
+  push: {
+    ...common,
+    channel: 'push',
+    target: 'device-token',
+    title: 'Hello',
+    content: 'Hi',
+    payload: {},
+    overrides: {},
+    subscriber: { subscriberId: 'ada' },
+    step: { digest: false, events: [], total_count: 0 },
+  } satisfies PushMessage,
+  chat: {
+    ...common,
+    channel: 'chat',
+    target: { type: 'webhook', url: 'https://hooks.example.com/T0/B0/hook-secret' },
+    content: 'Hi',
+  } satisfies ChatMessage,
+}
+
+export const plainMail: EmailMessage = plain.email
+
+/** A mail with everything a mail can have. */
+export const fullMail: Partial<EmailMessage> = {
+  to: ['ada@example.com', 'bob@example.com'],
+  cc: ['cc@example.com'],
+  bcc: ['bcc@example.com'],
+  senderName: 'Acme',
+  replyTo: 'help@acme.example',
+  text: 'Hi',
+  headers: { 'X-Campaign': 'spring' },
+  attachments: [
+    { file: Buffer.from('PDF'), mime: 'application/pdf', name: 'bill.pdf' },
+    { file: Buffer.from([0xff, 0x00]), mime: 'image/png', name: 'logo.png', cid: 'logo' },
+  ],
+}
+
+interface ExpectedRequest {
+  /** POST, unless said otherwise. */
+  method?: string
+  /** All of it, query included. */
+  url: string
+  /** These at least. */
+  headers?: Record<string, unknown>
+  /** Exactly this, and at most one of these. */
+  json?: unknown
+  form?: Record<string, string> | Array<[string, string]>
+  /** Files as `[name, type, base64]`. */
+  multipart?: Array<[string, string | [name: string, type: string, content: string]]>
+  text?: string
+}
+
+interface Sent<M extends Message> {
+  title: string
+  message?: Partial<M>
+  credentials?: Credentials
+  configurations?: Data
+  /** One per request; `accepted` without. */
+  replies?: VendorReply[]
+  requests: ExpectedRequest[]
+  result: { providerMessageId: string; date?: string }
+}
+
+type ExpectedError = Partial<
+  Pick<DeliveryError, 'code' | 'kind' | 'says' | 'afterSeconds' | 'mayHaveArrived' | 'status'>
+>
+
+interface Reported {
+  title: string
+  body: string | object
+  headers?: Record<string, string>
+  url?: string
+  configurations?: Data
+  credentials?: Credentials
+  /** Undefined: refused. */
+  events: Array<Omit<DeliveryEvent, 'raw'>> | undefined
+}
+
+export interface ProviderCase<M extends Message> {
+  credentials: Credentials
+  /** For every message of the suite. */
+  message?: Partial<M>
+  /** Answers to requests before the one that delivers, such as signing in. */
+  before?: VendorReply[]
+  /** The vendor's answer to what it takes. */
+  accepted: VendorReply
+  sends: Array<Sent<M>>
+  /** The body of an error as this vendor writes it, with these words. */
+  errorBody(words: string): unknown
+  /** What becomes of an answer of success that is not JSON: an error, unless the body is of no interest. */
+  notJson?: 'accepted' | ExpectedError
+  /** Where the vendor says it otherwise than by status 401. */
+  unauthorized?: VendorReply
+  refusals?: Array<[title: string, reply: VendorReply, error: ExpectedError]>
+  /** The request that tries the credentials. */
+  check?: ExpectedRequest
+  events?: Reported[]
+}
+
+export function testProvider<M extends Message>(provider: Provider<M>, given: ProviderCase<M>): void {
+  const vendor = useVendor()
+  /** On its own, since what it is asked may arrive after the caller has gone. */
+  const silent = useVendor()
+  const clock = { now: () => new Date('2026-05-01T10:00:00.000Z') }
+  const delivery = new Delivery({ http: useHttpTo(vendor), clock, brand: 'acme' })
+  const impatient = new Delivery({ http: useHttpTo(silent), clock, brand: 'acme', timeoutMs: 30 })
+  const { before = [], accepted, credentials } = given
+  const channel: Message['channel'] = provider.channel
+  const messageOf = (own?: Partial<M>) => ({ ...plain[channel], ...given.message, ...own }) as unknown as M
+
+  let integrations = 0
+  /** Each a new integration, so that nothing kept by an earlier one plays a part. */
+  const integration = (own: Credentials = credentials, configurations: Data = {}) => {
+    integrations += 1
+    return { id: `integration-${integrations}`, credentials: own, configurations }
+  }
+  function replies(...list: VendorReply[]) {
+    const left = [...list]
+    vendor.plays(() => left.shift() ?? { status: 599, body: 'asked once too often' })
+  }
+  const send = (own?: Partial<M>) => delivery.send(provider, integration(), messageOf(own))
+
+  const secrets = Object.entries(provider.credentials)
+    .filter(([, { secret }]) => secret)
+    .map(([name]) => credentials[name])
+    .filter((value) => typeof value === 'string')
+  async function problem(work: Promise<unknown>, expected: ExpectedError): Promise<DeliveryError> {
+    const error: unknown = await work.then(
+      (result) => result,
+      (reason: unknown) => reason,
+    )
+    expect(error).toBeInstanceOf(DeliveryError)
+    expect(error).toMatchObject(expected)
+    const told = `${JSON.stringify(error)} ${String((error as Error).stack)} ${String((error as Error).cause)}`
+    for (const secret of secrets) {
+      expect(told).not.toContain(secret)
+      expect(told).not.toContain(Buffer.from(secret).toString('base64'))
+    }
+    return error as DeliveryError
+  }
+
+  describe(`${provider.name} takes a message`, () => {
+    for (const sent of given.sends)
+      test(sent.title, async () => {
+        replies(...(sent.replies ?? [...before, accepted]))
+        const own = integration({ ...credentials, ...sent.credentials }, sent.configurations)
+        const result = await delivery.send(provider, own, messageOf(sent.message))
+        expect(vendor.asked).toHaveLength(sent.requests.length)
+        for (const [index, expected] of sent.requests.entries()) await expectRequest(vendor.asked[index], expected)
+        expect(result).toEqual(sent.result)
+      })
+
+    test('with headers and query parameters the caller adds', async () => {
+      replies(...before, accepted)
+      const _passthrough = { headers: { 'X-Extra': 'one' }, query: { extra: 'two' } }
+      await send({ providerData: { _passthrough } } as unknown as Partial<M>)
+      expect(vendor.asked.at(-1)).toMatchObject({ headers: { 'x-extra': 'one' }, query: { extra: 'two' } })
+    })
+  })
+
+  describe(`${provider.name} does not take a message`, () => {
+    test('no answer comes in time', async () => {
+      const left = [...before]
+      silent.plays(() => left.shift())
+      await problem(impatient.send(provider, integration(), messageOf()), { code: 'timeout', kind: 'later' })
+    })
+
+    test('the connection is cut', async () => {
+      const left = [...before]
+      vendor.plays(() => left.shift() ?? 'hang up')
+      await problem(send(), { code: 'connection_lost', kind: 'later', mayHaveArrived: true })
+    })
+
+    test('the credentials are not accepted, and not repeated', async () => {
+      const words = `not you: ${secrets.join(' ')} ${secrets.map((text) => Buffer.from(text).toString('base64')).join(' ')}`
+      const echoed = { status: 401, body: given.errorBody(words) }
+      replies(...before, given.unauthorized ?? echoed)
+      const { says } = await problem(send(), { code: 'unauthorized', kind: 'credentials' })
+      if (!given.unauthorized) expect(says).toMatch(/^not you: [* ]*$/)
+    })
+
+    test('it asks to be left alone for a while', async () => {
+      replies(...before, { status: 429, headers: { 'Retry-After': '7' }, body: given.errorBody('too fast') })
+      await problem(send(), { code: 'rate_limited', kind: 'later', afterSeconds: 7 })
+    })
+
+    test('it is out of order', async () => {
+      replies(...before, { status: 500, body: '<html>' })
+      await problem(send(), { code: 'unavailable', kind: 'later', mayHaveArrived: false })
+    })
+
+    test('it refuses, in its own words', async () => {
+      replies(...before, { status: 400, body: given.errorBody('no such thing') })
+      const { says } = await problem(send(), { status: 400 })
+      expect(says).toContain('no such thing')
+    })
+
+    test('it answers with something that is not JSON', async () => {
+      const { notJson = { code: 'unreadable_answer', kind: 'later' } } = given
+      replies(...before, { ...accepted, body: '<html>' })
+      if (notJson === 'accepted') expect((await send()).providerMessageId).not.toBe('')
+      else await problem(send(), notJson)
+    })
+
+    for (const [title, reply, error] of given.refusals ?? [])
+      test(title, async () => {
+        replies(...before, reply)
+        await problem(send(), error)
+      })
+
+    const needed = Object.entries(provider.credentials).filter(([, field]) => field.needed)
+    test.each(needed.map(([name]) => name))('nobody is asked without %s', async (name) => {
+      const { [name]: _, ...rest } = credentials
+      const error = { code: 'incomplete_credentials', kind: 'credentials', reason: name } as const
+      await problem(delivery.send(provider, integration(rest), messageOf()), error)
+      expect(vendor.asked).toEqual([])
+    })
+  })
+
+  if (given.check)
+    describe(`the credentials of ${provider.name} are tried`, () => {
+      const expected = given.check as ExpectedRequest
+      const check = () => delivery.check(provider as unknown as Provider, credentials)
+
+      test('with one request that sends nothing', async () => {
+        replies({ body: {} })
+        expect(await check()).toEqual({ ok: true })
+        expect(vendor.asked).toHaveLength(1)
+        await expectRequest(vendor.asked[0], { method: 'GET', ...expected })
+      })
+
+      test('and what the vendor says is told without them', async () => {
+        replies({ status: 401, body: given.errorBody(secrets.join(' ')) })
+        const result = await check()
+        const verdict = `${provider.name} does not accept these credentials; it answered with HTTP status 401`
+        expect(result).toEqual({ ok: false, reason: expect.stringContaining(verdict) })
+        for (const secret of secrets) expect(JSON.stringify(result)).not.toContain(secret)
+      })
+    })
+
+  if (given.events)
+    describe(`${provider.name} reports what became of a message`, () => {
+      for (const { title, body, headers = {}, url, events, ...own } of given.events ?? [])
+        test(title, async () => {
+          const type = typeof body === 'string' ? 'application/x-www-form-urlencoded' : 'application/json'
+          const request = new InboundRequest({
+            url: url ?? 'https://belfry.example.com/in',
+            headers: { 'content-type': type, ...headers },
+            rawBody: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
+          })
+          const from = integration({ ...credentials, ...own.credentials }, own.configurations)
+          const read = await delivery.receive(provider as unknown as Provider, from, request)
+          expect(read?.map(({ raw: _, ...event }) => event)).toEqual(events)
+        })
+    })
+}
+
+async function expectRequest(asked: Asked | undefined, expected: ExpectedRequest): Promise<void> {
+  if (!asked) throw new Error('nothing was asked')
+  const { method = 'POST', url, headers = {}, json, form, multipart, text } = expected
+  expect(`${asked.method} ${asked.url}`).toBe(`${method} ${url}`)
+  expect(asked.headers).toMatchObject(headers)
+  if (json !== undefined) {
+    expect(asked.headers['content-type']).toBe('application/json')
+    expect(JSON.parse(asked.body)).toEqual(json)
+  } else if (form !== undefined) {
+    expect(asked.headers['content-type']).toBe('application/x-www-form-urlencoded')
+    expect([...new URLSearchParams(asked.body)]).toEqual(Array.isArray(form) ? form : Object.entries(form))
+  } else if (multipart !== undefined) expect(await partsOf(asked)).toEqual(multipart)
+  else expect(asked.body).toBe(text ?? '')
+}
+
+async function partsOf({ bytes, headers }: Asked) {
+  const type = headers['content-type'] as string
+  expect(type).toMatch(/^multipart\/form-data; boundary=/)
+  const form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData()
+  return Promise.all(
+    [...form].map(async ([name, value]) =>
+      typeof value === 'string'
+        ? [name, value]
+        : [name, [value.name, value.type, Buffer.from(await value.arrayBuffer()).toString('base64')]],
+    ),
+  )
+}
