@@ -51,7 +51,7 @@ describe('values that a kind needs', () => {
     [
       'email',
       { subject: 'Hi', editorType: 'markdown' },
-      missing('editorType', 'Editor type must be equal to one of the allowed values'),
+      missing('editorType', 'Editor type must be one of block, html'),
     ],
     ['sms', { body: '' }, missing('body', 'Body is required')],
     ['chat', null, missing('body', 'Body is required')],
@@ -61,7 +61,7 @@ describe('values that a kind needs', () => {
     [
       'delay',
       { type: 'regular', amount: 1, unit: 'years' },
-      missing('unit', 'Unit must be equal to one of the allowed values'),
+      missing('unit', 'Unit must be one of seconds, minutes, hours, days, weeks, months'),
     ],
     ['delay', { type: 'timed' }, missing('cron', 'Cron is required')],
     ['delay', { type: 'dynamic' }, missing('dynamicKey', 'Dynamic key is required')],
@@ -75,7 +75,7 @@ describe('values that a kind needs', () => {
     ],
     ['digest', { cron: '0 9 * * 1' }, {}],
     ['throttle', {}, {}],
-    ['throttle', { amount: 5, unit: 'seconds' }, missing('unit', 'Unit must be equal to one of the allowed values')],
+    ['throttle', { amount: 5, unit: 'seconds' }, missing('unit', 'Unit must be one of minutes, hours, days')],
     ['throttle', { amout: 5 }, missing('amout', 'Amout is not a known field')],
     ['custom', { anything: { goes: true } }, {}],
     ['http_request', null, { ...missing('method', 'Method is required'), ...missing('url', 'Url is required') }],
@@ -298,7 +298,7 @@ describe('the condition', () => {
 
 describe('waiting', () => {
   const tooLong = (path: string) => ({
-    [path]: [{ issueType: 'TIER_LIMIT_EXCEEDED', variableName: path, message: 'The maximum wait is 180 days' }],
+    [path]: [{ issueType: 'TIER_LIMIT_EXCEEDED', variableName: path, message: 'The maximum is 180 days' }],
   })
 
   test.each<[ControlValues, object]>([
@@ -318,6 +318,17 @@ describe('waiting', () => {
   ])('%j', (values, issues) => {
     expect(issuesOf('delay', values)).toEqual(issues)
     if (values.type !== 'dynamic') expect(issuesOf('digest', values)).toEqual(issues)
+  })
+
+  test.each<[ControlValues, object]>([
+    [{ amount: 180, unit: 'days' }, {}],
+    [
+      { amount: 181, unit: 'days' },
+      { ...tooLong('amount'), ...tooLong('unit') },
+    ],
+    [{ type: 'dynamic', dynamicKey: 'payload.until', amount: 181, unit: 'days' }, {}],
+  ])('nor can runs be counted for longer: %j', (values, issues) => {
+    expect(issuesOf('throttle', values)).toEqual(issues)
   })
 })
 

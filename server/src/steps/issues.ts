@@ -3,7 +3,7 @@ import { Cron } from 'croner'
 import { hasPrimary } from '../db/integrations.ts'
 import { hasLiquid } from '../render/liquid.ts'
 import { checkCondition } from './condition-check.ts'
-import { compileOwnSchema, compileSchema } from './json-schema.ts'
+import { compileOwnSchema, compileSchema, resolve } from './json-schema.ts'
 import { type Problem, SchemaCostError, SchemaError } from './json-schema-run.ts'
 import { type ControlValues, type JsonSchema, type StepKind, type StepType, unitSeconds } from './kind.ts'
 import { stepKinds } from './kinds.ts'
@@ -73,13 +73,13 @@ function schemaIssues(kind: StepKind, values: ControlValues): Found[] {
   const normal = kind.normalise(values)
   const schema = kind.variantSchema?.(normal) ?? kind.dataSchema
   const problems = compileOwnSchema(schema)(normal)
-  return [...issuesOf(problems, kind), ...waitIssues(kind.waitOf?.(normal))]
+  return [...issuesOf(problems, schema, kind), ...waitIssues(kind.waitOf?.(normal))]
 }
 
 /** A value that is empty or blank is none, for controls that code declared. */
 function declaredIssues(schema: JsonSchema, values: ControlValues): Found[] {
   try {
-    return issuesOf(compileSchema(schema)(withoutBlanks(values)), {})
+    return issuesOf(compileSchema(schema)(withoutBlanks(values)), schema, {})
   } catch (error) {
     // What the code declared cannot be checked here; the code itself will.
     if (error instanceof SchemaError || error instanceof SchemaCostError) return []
@@ -99,7 +99,11 @@ const isUrl = (path: string) => /(?:^|\.)url$|^avatar$|(?:^|\.)redirect$/.test(p
 /** They only repeat that something inside them failed. */
 const unions = new Set(['anyOf', 'oneOf', 'if', 'propertyNames'])
 
-function issuesOf(problems: Problem[], { missingTexts = {}, urlText = usualUrlText }: Partial<StepKind>): Found[] {
+function issuesOf(
+  problems: Problem[],
+  schema: JsonSchema,
+  { missingTexts = {}, urlText = usualUrlText }: Partial<StepKind>,
+): Found[] {
   const found: Found[] = []
   const urls = new Set<string>()
   for (const problem of problems) {
@@ -114,17 +118,32 @@ function issuesOf(problems: Problem[], { missingTexts = {}, urlText = usualUrlTe
       continue
     }
     if (unions.has(keyword)) continue
-    const message = missingTexts[path] ?? textOf(problem, path)
+    const message = missingTexts[path] ?? textOf(problem, path, schema)
     found.push([path, { issueType: 'MISSING_VALUE', variableName: path, message }])
   }
   return found
 }
 
-function textOf({ keyword, message }: Problem, path: string): string {
+function textOf({ keyword, message, schemaPath }: Problem, path: string, schema: JsonSchema): string {
   const field = wordsOf(path)
   if (keyword === 'required' || keyword === 'minLength') return `${field} is required`
   if (keyword === 'additionalProperties') return `${field} is not a known field`
-  return `${field} ${message}`
+  const allowed = keyword === 'enum' ? allowedValues(schema, schemaPath) : undefined
+  return allowed === undefined ? `${field} ${message}` : `${field} must be one of ${allowed}`
+}
+
+/** What an enumeration allows, where that is few enough to be read. */
+function allowedValues(schema: JsonSchema, schemaPath: string): string | undefined {
+  try {
+    const { schema: at } = resolve(schema, schemaPath.replace(/\/enum$/, ''))
+    const values = typeof at === 'object' ? at.enum : undefined
+    if (!Array.isArray(values) || values.length > 20) return undefined
+    const text = values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))).join(', ')
+    return text.length > 200 ? undefined : text
+  } catch (error) {
+    if (error instanceof SchemaError) return undefined
+    throw error
+  }
 }
 
 /** `primaryAction.label` as people say it: "Primary action label". */
@@ -146,7 +165,7 @@ function waitIssues(wait: ReturnType<NonNullable<StepKind['waitOf']>>): Found[] 
     {
       issueType: 'TIER_LIMIT_EXCEEDED',
       variableName: path,
-      message: `The maximum wait is ${longestWaitDays} days`,
+      message: `The maximum is ${longestWaitDays} days`,
     },
   ]
   if ('amount' in wait) {

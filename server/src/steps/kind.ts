@@ -51,7 +51,7 @@ export interface StepKind {
   preview?(values: ControlValues, rendering: Rendering): ControlValues
   /** Whether what it sends carries a signature of the environment. */
   isSigned?: boolean
-  /** How long normalised values make a run wait. */
+  /** The time that normalised values say, of waiting or of counting: it has a limit. */
   waitOf?(values: ControlValues): Wait | undefined
   /** Control values as they are stored, where that is not just as they came. */
   toStored?(values: ControlValues): ControlValues

@@ -25,6 +25,7 @@ export const throttle: StepKind = {
     },
   },
   normalise: withoutNulls,
+  waitOf: ({ type, amount, unit }) => (type === 'dynamic' || amount === undefined ? undefined : { amount, unit }),
   resultSchema: () =>
     objectSchema(
       {
