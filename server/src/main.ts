@@ -10,6 +10,7 @@ import { startEmbedded } from './db/embedded.ts'
 import { type NewEnvironment, prepareFirstStart } from './db/environments.ts'
 import { migrate } from './db/migrate.ts'
 import { Secrets } from './db/secrets.ts'
+import { choreSchedule, chores } from './engine/chores.ts'
 import { startWorker } from './engine/worker.ts'
 import { StartError } from './errors.ts'
 import { buildApp } from './http/app.ts'
@@ -19,6 +20,7 @@ import type { App, Clock } from './http/resource.ts'
 import { HttpClient } from './providers/http-client.ts'
 
 const connections = 20
+const jobsAtOnce = 10
 /** How long requests and jobs in hand may take to finish once the service is asked to stop. */
 const patienceMs = 20_000
 /** One Ctrl-C can arrive twice, from the terminal and handed on by npm; a second one after this time is meant. */
@@ -85,7 +87,13 @@ export async function startService(
     const queue = await makeWorkerUtils({ pgPool: database.pool })
     parts.add(() => queue.release())
     if (config.role !== 'api') {
-      const worker = await startWorker({ ...database, clock, log })
+      const worker = await startWorker({
+        ...database,
+        tasks: chores({ ...database, clock }),
+        schedule: choreSchedule,
+        concurrency: jobsAtOnce,
+        log,
+      })
       parts.add(() => worker.stop())
     }
 

@@ -607,6 +607,11 @@ CREATE TABLE translations (
 );
 CREATE CONSTRAINT TRIGGER counted AFTER INSERT OR DELETE OR UPDATE ON public.translations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_environment_change('environment_id');
 
+CREATE TABLE workers (
+  pool_id text COLLATE "C" NOT NULL,
+  CONSTRAINT workers_pkey PRIMARY KEY (pool_id)
+);
+
 CREATE TABLE workflow_versions (
   environment_id text COLLATE "C" NOT NULL,
   workflow_id text COLLATE "C" NOT NULL,

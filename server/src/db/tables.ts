@@ -441,6 +441,10 @@ export interface AttachmentTable {
   created_at: Date
 }
 
+export interface WorkerTable {
+  pool_id: string
+}
+
 export interface Tables {
   organizations: OrganizationTable
   environments: EnvironmentTable
@@ -473,4 +477,5 @@ export interface Tables {
   digests: DigestTable
   throttles: ThrottleTable
   attachments: AttachmentTable
+  workers: WorkerTable
 }

@@ -1,85 +1,100 @@
 // Takes what is due from the queue (graphile-worker) and runs it; chores that come round by the clock are queued here too.
+import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
+  type CronItem,
   parseCronItems,
   Logger as QueueLog,
   type Logger as QueueLogger,
   type Runner,
   type RunnerOptions,
   run,
+  type TaskList,
+  type WorkerEvents,
 } from 'graphile-worker'
 import type { Logger } from 'pino'
 import type { Database } from '../db/database.ts'
-import { choreSchedule, chores } from './chores.ts'
+import { type Pace, Presence } from './presence.ts'
 
-const concurrency = 10
 const longestRetryMs = 5_000
 
-interface Surroundings extends Pick<Database, 'pool' | 'db'> {
-  clock: { now(): Date }
+interface Options extends Pick<Database, 'url' | 'pool'> {
+  tasks: TaskList
+  schedule: CronItem[]
+  /** How many jobs are worked on at a time. */
+  concurrency: number
   log: Logger
+  pace?: Pace
 }
 
 /** Rejects when the queue cannot be reached; a worker that fails later is started again until it holds. */
-export async function startWorker(surroundings: Surroundings): Promise<Worker> {
-  const options = runnerOptions(surroundings)
-  return new Worker(options, await run(options), surroundings.log)
+export async function startWorker(options: Options): Promise<Worker> {
+  return new Worker(options, await startRun(options))
 }
 
-class Worker {
-  readonly #options: RunnerOptions
-  readonly #log: Logger
+export class Worker {
+  readonly #options: Options
   readonly #stopping = new AbortController()
   readonly #watched: Promise<void>
-  #runner: Runner | undefined
+  #run: Run | undefined
 
-  constructor(options: RunnerOptions, runner: Runner, log: Logger) {
+  constructor(options: Options, first: Run) {
     this.#options = options
-    this.#log = log
-    this.#runner = runner
-    this.#watched = this.#watch(runner)
+    this.#run = first
+    this.#watched = this.#watch(first)
   }
 
   /** Finishes the jobs in hand, also what a look at the queue under way still brings, and takes no more. */
   async stop(): Promise<void> {
     this.#stopping.abort()
-    // Between two runners there is none to stop; one that is ending by itself refuses, and is waited for all the same.
-    await this.#runner?.stop().catch(() => undefined)
+    // Between two runs there is none to stop; one that is ending by itself refuses, and is waited for all the same.
+    await this.#run?.runner.stop().catch(() => undefined)
     await this.#watched
   }
 
   /** The library gives up as a whole when it cannot record a job's end, as when the database is away at that moment. */
-  async #watch(first: Runner): Promise<void> {
-    let runner: Runner | undefined = first
-    while (runner) {
-      await runner.promise
-      this.#runner = undefined
+  async #watch(first: Run): Promise<void> {
+    let current: Run | undefined = first
+    while (current) {
+      await current.runner.promise
+      this.#run = undefined
+      await current.presence.leave()
       if (this.#stopping.signal.aborted) return
-      this.#log.error('the queue worker ended by itself; starting it again')
-      runner = await this.#startAgain()
+      this.#options.log.error('the queue worker ended by itself; starting it again')
+      current = await this.#startAgain()
     }
   }
 
   /** Undefined when the service stops before it succeeds. */
-  async #startAgain(): Promise<Runner | undefined> {
+  async #startAgain(): Promise<Run | undefined> {
     const { signal } = this.#stopping
     for (let attempt = 1; ; attempt += 1) {
       await sleep(Math.min(longestRetryMs, 50 * 2 ** attempt), undefined, { signal }).catch(() => undefined)
       if (signal.aborted) return undefined
       try {
-        const runner = await run(this.#options)
-        this.#runner = runner
-        if (signal.aborted) await runner.stop()
-        return runner
+        const started = await startRun(this.#options)
+        this.#run = started
+        if (signal.aborted) await started.runner.stop()
+        return started
       } catch (error) {
-        this.#log.warn({ err: error }, 'the queue worker could not be started; trying again')
+        this.#options.log.warn({ err: error }, 'the queue worker could not be started; trying again')
       }
     }
   }
 }
 
-function runnerOptions({ pool, db, clock, log }: Surroundings): RunnerOptions {
-  return {
+/** The library at work, under an id of its own, and what shows the others that it is. */
+interface Run {
+  runner: Runner
+  presence: Presence
+}
+
+async function startRun({ url, pool, tasks, schedule, concurrency, log, pace }: Options): Promise<Run> {
+  const presence = new Presence({ url, log, ...(pace ? { pace } : {}) })
+  const events: WorkerEvents = new EventEmitter()
+  events.on('pool:create', ({ workerPool }) => presence.enter(workerPool.id))
+  events.on('pool:gracefulShutdown', () => presence.letPass())
+  const options: RunnerOptions = {
     pgPool: pool,
     concurrency,
     noHandleSignals: true,
@@ -88,10 +103,14 @@ function runnerOptions({ pool, db, clock, log }: Surroundings): RunnerOptions {
     // Without these the library does not wait for the statements that end a job: one that fails would take the whole
     // process down, and one still under way could miss the pool at shutdown.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
-    taskList: chores({ db, clock }),
-    parsedCronItems: parseCronItems(choreSchedule),
+    taskList: tasks,
+    parsedCronItems: parseCronItems(schedule),
+    // Asked before every look at the queue, and waited for. We have no flags; it is where we can hold a worker back.
+    forbiddenFlags: () => presence.untilShown()?.then(() => null) ?? null,
+    events,
     logger: queueLog(log),
   }
+  return { runner: await run(options), presence }
 }
 
 const levels = { error: 'error', warning: 'warn', info: 'debug', debug: 'trace' } as const

@@ -1,0 +1,187 @@
+// Shows the other workers that this one lives, by a lock in the database that goes with its connection, and releases the jobs
+// of those that have died.
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import type { Logger } from 'pino'
+
+export interface Pace {
+  /** Between two looks at the others. Each is also what tells us that our own connection still works. */
+  lookMs: number
+  /**
+   * How long a lock has to be free before its worker counts as dead: time for one that lives, but whose connection broke or
+   * whose database moved, to take it again.
+   */
+  graceMs: number
+}
+
+/** Together with one look before and one after, a death is noticed within 10 s. */
+const usualPace: Pace = { lookMs: 2_000, graceMs: 6_000 }
+const longestRetryMs = 1_000
+const connectTimeoutMs = 3_000
+const answerTimeoutMs = 5_000
+
+// A machine that vanishes closes no connection; without these PostgreSQL would notice after two hours.
+const sessionSettings = `
+  SET tcp_keepalives_idle = 3; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3;
+  SET statement_timeout = ${answerTimeoutMs}`
+
+const keyOf = (parameter: string) => `hashtextextended(${parameter}, 0)`
+
+interface Surroundings {
+  url: string
+  log: Logger
+  pace?: Pace
+}
+
+/** Of one pool of the queue's library, whose id is what its jobs are locked with. */
+export class Presence {
+  readonly #url: string
+  readonly #log: Logger
+  readonly #pace: Pace
+  readonly #leaving = new AbortController()
+  /** Since when each of the others has been without its lock, as seen from here. */
+  readonly #suspects = new Map<string, number>()
+  readonly #gate = new Gate()
+  #life: Promise<void> | undefined
+  #wasShown = false
+  #isShuttingDown = false
+
+  constructor({ url, log, pace = usualPace }: Surroundings) {
+    this.#url = url
+    this.#log = log
+    this.#pace = pace
+  }
+
+  /** Returns at once; until the lock is held the gate is closed. */
+  enter(poolId: string): void {
+    this.#life = this.#live(poolId)
+  }
+
+  /**
+   * Nobody may take a job before this has settled: while our lock is lost the others may take us for dead, and would run
+   * again what we take now. Undefined when there is nothing to wait for, which is nearly always.
+   */
+  untilShown(): Promise<void> | undefined {
+    return this.#gate.whenOpen
+  }
+
+  /** For a pool that is shutting down: it takes no jobs any more, but has to get past the gate to find that out. */
+  letPass(): void {
+    this.#isShuttingDown = true
+    this.#gate.open()
+  }
+
+  /** Once the pool has ended. Jobs it could not record the end of are released. */
+  async leave(): Promise<void> {
+    this.letPass()
+    this.#leaving.abort()
+    await this.#life
+  }
+
+  async #live(poolId: string): Promise<void> {
+    const leaving = this.#leaving.signal
+    for (let attempt = 1; !leaving.aborted; attempt += 1) {
+      try {
+        await this.#stay(poolId)
+        attempt = 0
+      } catch (error) {
+        this.#log.warn({ err: error }, 'the connection that shows this worker to the others failed; making another')
+      }
+      await pause(Math.min(longestRetryMs, 50 * 2 ** attempt), leaving)
+    }
+  }
+
+  /** Until we leave or the connection is lost; rejects when the database does not answer. */
+  async #stay(poolId: string): Promise<void> {
+    const lost = new AbortController()
+    const client = this.#newClient()
+    client.once('end', () => lost.abort())
+    client.on('error', () => lost.abort())
+    const over = AbortSignal.any([lost.signal, this.#leaving.signal])
+    try {
+      await client.connect()
+      await client.query(sessionSettings)
+      // Waits where the server has not noticed yet that our last connection is gone.
+      await client.query(`SELECT pg_advisory_lock(${keyOf('$1')})`, [poolId])
+      const { rowCount } = await client.query('INSERT INTO workers VALUES ($1) ON CONFLICT DO NOTHING', [poolId])
+      if (this.#wasShown && rowCount === 1)
+        this.#log.warn('this worker was taken for dead; jobs it had in hand may have been run by others as well')
+      this.#wasShown = true
+      this.#gate.open()
+      while (!over.aborted) {
+        await this.#look(client, poolId)
+        await pause(this.#pace.lookMs, over)
+      }
+      if (!lost.signal.aborted) await release(client, [poolId])
+    } finally {
+      if (!this.#isShuttingDown) this.#gate.close()
+      void client.end().catch(() => undefined)
+    }
+  }
+
+  #newClient(): pg.Client {
+    return new pg.Client({
+      connectionString: this.#url,
+      application_name: 'belfry worker',
+      connectionTimeoutMillis: connectTimeoutMs,
+      query_timeout: answerTimeoutMs,
+    })
+  }
+
+  async #look(client: pg.Client, self: string): Promise<void> {
+    // Shared, so that two who look at the same moment do not take each other for the owner. Ours we could take again.
+    const { rows } = await client.query<{ pool_id: string }>(
+      `SELECT pool_id FROM workers WHERE pool_id <> $1 AND pg_try_advisory_xact_lock_shared(${keyOf('pool_id')})`,
+      [self],
+    )
+    const free = new Set(rows.map((row) => row.pool_id))
+    for (const id of this.#suspects.keys()) if (!free.has(id)) this.#suspects.delete(id)
+    const now = performance.now()
+    for (const id of free) if (!this.#suspects.has(id)) this.#suspects.set(id, now)
+    const dead = [...this.#suspects].filter(([, since]) => now - since >= this.#pace.graceMs).map(([id]) => id)
+    if (dead.length === 0) return
+    const released = await release(client, dead)
+    if (released.length > 0) this.#log.warn({ workers: released }, 'released the jobs of workers that died')
+  }
+}
+
+/** Only of those whose lock can be had, which is held until all is done: one that comes back waits for that. */
+async function release(client: pg.Client, poolIds: string[]): Promise<string[]> {
+  await client.query('BEGIN')
+  const { rows } = await client.query<{ id: string }>(
+    `SELECT id FROM unnest($1::text[]) id WHERE pg_try_advisory_xact_lock(${keyOf('id')})`,
+    [poolIds],
+  )
+  const ids = rows.map((row) => row.id)
+  await client.query('SELECT graphile_worker.force_unlock_workers($1)', [ids])
+  await client.query('DELETE FROM workers WHERE pool_id = ANY ($1)', [ids])
+  await client.query('COMMIT')
+  return ids
+}
+
+/** Ends early, and without an error, when the signal comes. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined)
+}
+
+/** Closed at first. */
+class Gate {
+  whenOpen: Promise<void> | undefined
+  #open: () => void = () => undefined
+
+  constructor() {
+    this.close()
+  }
+
+  close(): void {
+    // Whoever waits at a gate that is closed already goes on waiting for the same promise.
+    this.whenOpen ??= new Promise((resolve) => {
+      this.#open = resolve
+    })
+  }
+
+  open(): void {
+    this.#open()
+    this.whenOpen = undefined
+  }
+}

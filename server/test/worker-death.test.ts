@@ -1,0 +1,99 @@
+// What happens to the work of a worker that is killed: another one, or the next start, goes on with it.
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { freePort, type Run, usePrograms } from './program.ts'
+import { createTestDatabase, dropTestDatabase, secretKey } from './server.ts'
+
+const programs = usePrograms()
+let name: string
+let databaseUrl: string
+let client: pg.Client
+/** Holds a table that a job needs, for as long as its transaction lasts. */
+let holder: pg.Client
+
+vi.setConfig({ testTimeout: 120_000 })
+
+beforeEach(async () => {
+  name = `t_${randomBytes(6).toString('hex')}`
+  databaseUrl = await createTestDatabase(name)
+  client = new pg.Client({ connectionString: databaseUrl })
+  holder = new pg.Client({ connectionString: databaseUrl })
+  await Promise.all([client.connect(), holder.connect()])
+})
+
+afterEach(async () => {
+  await Promise.all([client.end(), holder.end()])
+  await dropTestDatabase(name)
+})
+
+async function startWorker(): Promise<Run> {
+  const env = { PORT: await freePort(), DATABASE_URL: databaseUrl, BELFRY_SECRET_KEY: secretKey, BELFRY_ROLE: 'worker' }
+  return programs.start(env).ready()
+}
+
+async function count(query: string): Promise<number> {
+  const { rows } = await client.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${query}`)
+  return rows[0]?.count ?? 0
+}
+
+const until = (query: string, expected: number, timeout: number) =>
+  vi.waitUntil(async () => (await count(query)) === expected, { timeout, interval: 50 })
+
+/** Queues a job that cannot go on and waits until a worker has it in hand. */
+async function queueHeldJob(): Promise<void> {
+  await holder.query('BEGIN')
+  await holder.query('LOCK TABLE tenants IN ACCESS EXCLUSIVE MODE')
+  await client.query(`
+    SELECT graphile_worker.add_job('purge_environment', '{"environmentId": "000000000000000000000000"}')`)
+  await until("pg_locks WHERE relation = 'tenants'::regclass AND NOT granted", 1, 20_000)
+}
+
+const letGoOn = () => holder.query('COMMIT')
+
+async function kill(run: Run): Promise<void> {
+  // Held first, so that it cannot do anything about its end.
+  run.signal('SIGSTOP')
+  run.signal('SIGKILL')
+  await run.ended
+}
+
+test('a second worker goes on within 15 s', async () => {
+  const first = await startWorker()
+  await queueHeldJob()
+  const second = await startWorker()
+  await kill(first)
+  await letGoOn()
+  await until('graphile_worker.jobs', 0, 15_000)
+  expect(second.output).toContain('released the jobs of workers that died')
+  expect(await count('workers')).toBe(1)
+  expect(await second.stop()).toMatchObject({ code: 0 })
+  expect(await count('workers')).toBe(0)
+})
+
+test('the next start goes on within 30 s', async () => {
+  const first = await startWorker()
+  await queueHeldJob()
+  await kill(first)
+  await letGoOn()
+  await startWorker()
+  await until('graphile_worker.jobs', 0, 30_000)
+})
+
+test('a worker that lives keeps its job, even when its connection breaks', async () => {
+  const first = await startWorker()
+  await queueHeldJob()
+  const second = await startWorker()
+  const shown =
+    "pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND datname = current_database()"
+  await client.query(`SELECT pg_terminate_backend(pid) FROM ${shown}`)
+  await until(shown, 2, 5_000)
+  // Noticed by those two later than each would have taken the other for dead.
+  const third = await startWorker()
+  await kill(third)
+  await until('workers', 2, 15_000)
+  expect(await count('graphile_worker.jobs WHERE locked_at IS NOT NULL AND attempts = 1')).toBe(1)
+  await letGoOn()
+  await until('graphile_worker.jobs', 0, 15_000)
+  for (const worker of [first, second]) expect(worker.output).not.toContain('taken for dead')
+})
