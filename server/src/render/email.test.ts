@@ -54,6 +54,34 @@ describe('the mark of the service', () => {
   })
 })
 
+describe('a whole document in a layout', () => {
+  const layout = { body: '<html><body><h1>H</h1>{{content}}</body></html>' }
+  test.each<[string, string]>([
+    ['<!DOCTYPE html><html lang="de"><head></head><body><p>a</p></body></html>', '<div><p>a</p></div>'],
+    ['<html><BODY class="x">{{payload.orderId}}</BODY ></html>', '<div class="x">A1</div>'],
+    [
+      '<head><meta charset="utf-8"><title>T</title><style>p{color:red}</style></head><body><header>a</header></body>',
+      '<style>p{color:red}</style><div><header>a</header></div>',
+    ],
+    ['<head>{% assign x = "b" %}</head><body>{{x}}</body>', '<div>b</div>'],
+    ['<body><p>a</p>', '<p>a</p>'],
+    ['<p>a</p>', '<p>a</p>'],
+  ])('is not put into another: %s', (body, content) => {
+    expect(render({ body, layout }).html).toBe(`<html><body><h1>H</h1>${content}</body></html>`)
+    expect(render({ body, layout, disableOutputSanitization: true }).html).toContain(content)
+  })
+  test('is one where it stands alone', () => {
+    const body = '<html><head><title>T</title></head><body>a</body></html>'
+    expect(render({ body }).html).toBe(body)
+  })
+  test('takes no time to look for, however often it begins', () => {
+    for (const tag of ['<title>', '<title', '<body>', '<head', '</body', '<meta '])
+      expect(() =>
+        render({ body: tag.repeat(250_000 / tag.length), layout, disableOutputSanitization: true }),
+      ).not.toThrow()
+  })
+})
+
 describe('HTML', () => {
   test('a body is rendered, sanitised, and told in plain text', () => {
     expect(

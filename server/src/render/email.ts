@@ -62,8 +62,8 @@ export function renderEmail(template: EmailTemplate, of: Situation, translator =
 /** The HTML alone, for those who show an email rather than send it. */
 export function renderEmailHtml(template: EmailTemplate, of: Situation, translator = noTranslations): string {
   const isRaw = template.disableOutputSanitization === true
-  const body = compileBody(template.body, translator, 'body')
   const { layout, branding } = template
+  const body = compileBody(template.body, translator, layout ? 'content' : 'body')
   let html = renderEmit(body.emit, of)
   let isBlocks = body.isBlocks
   if (layout) {
@@ -84,7 +84,8 @@ export function renderHeader(text: string, of: Situation, translator: Translator
   )
 }
 
-type Role = 'body' | 'layout' | 'raw layout'
+/** `content` is a body with a layout around it. */
+type Role = 'body' | 'content' | 'layout' | 'raw layout'
 
 interface CompiledBody {
   emit: Emit
@@ -99,6 +100,7 @@ function compileBody(body: EmailBody, translator: Translator, role: Role): Compi
   if (typeof body === 'string') {
     const caches = compiledTexts.get(translator) ?? {
       body: makeCache(),
+      content: makeCache(),
       layout: makeCache(),
       'raw layout': makeCache(),
     }
@@ -117,12 +119,14 @@ const makeCache = () => new Cache<CompiledBody>(4 * 1024 * 1024)
 
 function makeBody(body: EmailBody, translator: Translator, role: Role): CompiledBody {
   const document = readDocument(body)
-  if (document !== undefined) return { emit: compileDocument(document, translator, role !== 'body'), isBlocks: true }
+  const isLayout = role === 'layout' || role === 'raw layout'
+  if (document !== undefined) return { emit: compileDocument(document, translator, isLayout), isBlocks: true }
   if (typeof body !== 'string') {
     throw new RenderError('invalid_document', 'The body is neither HTML nor a block document of type "doc"')
   }
   // The sanitiser drops comments anyway, but only after reading the whole document.
-  const html = role === 'raw layout' ? body : withoutComments(body, role === 'body')
+  const bare = role === 'raw layout' ? body : withoutComments(body, !isLayout)
+  const html = role === 'content' ? withoutDocument(bare) : bare
   return { emit: compileTemplate(translate(html, translator)), isBlocks: false }
 }
 
@@ -142,4 +146,21 @@ function withoutComments(html: string, alsoDoctype: boolean): string {
   }
   const rest = kept + html.slice(at)
   return alsoDoctype ? rest.replace(/<!doctype[^<>]*>/gi, '') : rest
+}
+
+/** What a whole document shows, with its style sheets: in a layout there is a document already. */
+function withoutDocument(html: string): string {
+  const bodies = [/<body\b[^<>]*>/gi, /<\/body\s*>/gi].map((tag) => html.match(tag)?.length ?? 0)
+  const isPaired = bodies[0] === bodies[1]
+  return withoutTitle(html)
+    .replace(/<\/?(?:html|head)\b[^<>]*>|<meta\b[^<>]*>/gi, '')
+    .replace(/<body\b([^<>]*)>/gi, isPaired ? '<div$1>' : '')
+    .replace(/<\/body\s*>/gi, isPaired ? '</div>' : '')
+}
+
+/** A document has one title, so one is looked for: a pattern for any number would begin anew at each that is not closed. */
+function withoutTitle(html: string): string {
+  const begin = html.search(/<title\b[^<>]*>/i)
+  const end = begin < 0 ? null : /<\/title\s*>/i.exec(html.slice(begin))
+  return end ? html.slice(0, begin) + html.slice(begin + end.index + end[0].length) : html
 }
