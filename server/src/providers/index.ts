@@ -4,6 +4,11 @@ import { nodemailer } from './email/nodemailer.ts'
 import { outlook365 } from './email/outlook365.ts'
 import { postmark } from './email/postmark.ts'
 import type { Provider } from './provider.ts'
+import { infobipSms } from './sms/infobip-sms.ts'
+import { messagebird } from './sms/messagebird.ts'
+import { nexmo } from './sms/nexmo.ts'
+import { plivo } from './sms/plivo.ts'
+import { telnyx } from './sms/telnyx.ts'
 import { twilio } from './sms/twilio.ts'
 
 export const deliveryProviders: readonly Provider[] = [
@@ -13,6 +18,11 @@ export const deliveryProviders: readonly Provider[] = [
   outlook365,
   postmark,
   // sms
+  infobipSms,
+  messagebird,
+  nexmo,
+  plivo,
+  telnyx,
   twilio,
 ]
 

@@ -16,7 +16,7 @@ const secrets = new Set(
   words(['apiKey apiToken secretKey token password serviceAccount signingSecret accessKey webhookUrl']),
 )
 const reporting = new Set(
-  words(['sendgrid mailgun mailjet ses resend sendinblue mandrill netcore plivo telnyx termii ring-central imedia']),
+  words(['sendgrid mailgun mailjet ses resend sendinblue mandrill netcore termii ring-central imedia']),
 )
 
 interface Group {
@@ -53,11 +53,6 @@ const groups: Group[] = [
     channel: 'sms',
     base: 'from*',
     rows: [
-      ['nexmo', 'Vonage (Nexmo)', 'apiKey* secretKey*'],
-      ['plivo', 'Plivo', 'accountSid* token*'],
-      ['telnyx', 'Telnyx', 'apiKey* messageProfileId*'],
-      ['messagebird', 'MessageBird', 'accessKey*'],
-      ['infobip-sms', 'Infobip', 'apiKey* baseUrl*'],
       ['sms77', 'sms77', 'apiKey*'],
       ['termii', 'Termii', 'apiKey*'],
       ['firetext', 'FireText', 'apiKey*'],
