@@ -68,7 +68,7 @@ describe('uploading files of one resource', () => {
         totalFiles: 3,
         successfulUploads: 1,
         failedUploads: 2,
-        errors: [expect.stringMatching(/^fr_FR\.json: .*not valid JSON/), 'es_ES.json: it has no JSON object'],
+        errors: [expect.stringMatching(/^fr_FR\.json: it is not valid JSON: /), 'es_ES.json: it has no JSON object'],
       },
     })
     expect(await textsOf('mail', 'en_US')).toEqual({ hello: 'Hello' })
@@ -296,7 +296,7 @@ describe('master JSON', () => {
       'Send exactly one master JSON file, named after its locale, such as en_US.json',
     ],
     ['another name', [['file', '{"layouts":{"mail":{}}}', 'master.json']], /^Translation files are named/],
-    ['no JSON', [['file', '{', 'fr_FR.json']], /^The master JSON file cannot be imported: .*not valid JSON/],
+    ['no JSON', [['file', '{', 'fr_FR.json']], /^The master JSON file cannot be imported: it is not valid JSON: /],
     ['an empty file', [['file', '', 'fr_FR.json']], /no JSON object$/],
     ['an empty object', [['file', '{}', 'fr_FR.json']], /neither workflows nor layouts$/],
     ['lists', [['file', '{"workflows":[]}', 'fr_FR.json']], /workflows and layouts must be objects$/],

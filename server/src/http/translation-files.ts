@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../db/database.ts'
+import { Unstorable } from '../db/storable.ts'
 import {
   lockTranslatables,
   type NewTranslation,
@@ -199,8 +200,10 @@ function parseFile(bytes: Buffer): TranslationContent | string {
     const content = parseBody(bytes)
     return isObject(content) ? content : 'it has no JSON object'
   } catch (error) {
-    if (error instanceof RequestError) return error.message
-    throw error
+    if (!(error instanceof RequestError)) throw error
+    const { cause } = error
+    if (!(cause instanceof Unstorable)) return 'it is not UTF-8'
+    return cause.kind === 'json' ? `it is not valid JSON: ${cause.message}` : error.message
   }
 }
 
