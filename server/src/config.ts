@@ -22,6 +22,8 @@ export interface Config {
   wrapData: boolean
   hideCredentials: boolean
   allowPrivateAddresses: boolean
+  /** How long a transaction id is remembered. */
+  dedupDays: number
   oauth: OAuthUrls
 }
 
@@ -90,6 +92,11 @@ export const settings = [
     default: 'false',
     meaning: 'Let workflows call addresses of this machine and its network, such as a bridge on `localhost`.',
   },
+  {
+    name: 'BELFRY_DEDUP_DAYS',
+    default: '30',
+    meaning: 'For so many days a `transactionId` that was used is recognised, and the trigger ignored.',
+  },
   { name: 'BELFRY_SLACK_URL', default: 'https://slack.com', meaning: 'Where Slack sign-in happens.' },
   {
     name: 'BELFRY_MICROSOFT_LOGIN_URL',
@@ -152,6 +159,13 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
   const apiKey = matching('BELFRY_API_KEY', /^[\x21-\x7e]{16,200}$/, '16 to 200 printable characters without spaces')
   const brand = matching('BELFRY_BRAND', /^[a-z][a-z0-9]{1,30}$/, 'a lower-case word') ?? 'svc'
 
+  const days = (name: SettingName): number => {
+    const value = Number(text(name))
+    if (!Number.isInteger(value) || value < 0 || value > 36_500)
+      problems.push(`${name} must be a whole number of days; it is "${text(name)}".`)
+    return value
+  }
+
   const config: Config = {
     host,
     port,
@@ -167,6 +181,7 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     wrapData: flag('BELFRY_WRAP_DATA'),
     hideCredentials: flag('BELFRY_HIDE_CREDENTIALS'),
     allowPrivateAddresses: flag('BELFRY_ALLOW_PRIVATE_ADDRESSES'),
+    dedupDays: days('BELFRY_DEDUP_DAYS'),
     oauth: {
       slack: url('BELFRY_SLACK_URL'),
       microsoftLogin: url('BELFRY_MICROSOFT_LOGIN_URL'),

@@ -173,6 +173,91 @@ export const errorTable = {
   },
   no_preferences: { status: 400, message: says('Send at least one preference to update') },
 
+  // messages, subscriber notifications, activity
+  message_not_found: { status: 404, message: (p: { messageId: string }) => `Message with id ${p.messageId} not found` },
+  message_subscriber_gone: {
+    status: 400,
+    message: (p: { messageId: string }) => `A subscriber was not found for message ${p.messageId}`,
+  },
+  messages_of_transaction_not_found: { status: 404, message: says('Invalid transactionId or channel') },
+  message_page_too_large: {
+    status: 400,
+    message: (p: { limit: number }) => `Limit can not be larger then ${p.limit}`,
+  },
+  marking_subscriber_not_found: {
+    status: 404,
+    message: (p: { subscriberId: string }) => `Subscriber ${p.subscriberId} not found`,
+  },
+  marking_all_subscriber_not_found: {
+    status: 404,
+    message: (p: { subscriberId: string; environmentId: string }) =>
+      `Subscriber ${p.subscriberId} does not exist in environment ${p.environmentId}, please provide a valid subscriber identifier`,
+  },
+  message_of_action_not_found: {
+    status: 404,
+    message: (p: { messageId: string }) => `Message ${p.messageId} not found`,
+  },
+  message_of_another_subscriber: {
+    status: 400,
+    message: (p: { messageId: string; subscriberId: string }) =>
+      `Message ${p.messageId} was not sent to subscriber ${p.subscriberId}; nothing was changed`,
+  },
+  feed_subscriber_not_found: {
+    status: 400,
+    message: (p: { subscriberId: string }) =>
+      `Subscriber not found for this environment with the id: ${p.subscriberId}. Make sure to create a subscriber before fetching the feed.`,
+  },
+  feed_payload_invalid: {
+    status: 400,
+    message: says('Invalid payload, the JSON object should be encoded to base64 string.'),
+  },
+  inbox_notification_not_found: {
+    status: 404,
+    message: (p: { notificationId: string }) => `Notification with id: ${p.notificationId} is not found.`,
+  },
+  notification_to_snooze_not_found: {
+    status: 404,
+    message: (p: { notificationId: string }) => `Notification id: '${p.notificationId}' not found`,
+  },
+  notification_not_snoozed: {
+    status: 404,
+    message: (p: { notificationId: string }) =>
+      `Could not find a snoozed notification with id '${p.notificationId}'. It does not exist, or is not snoozed any more.`,
+  },
+  snooze_too_short: { status: 422, message: says('Snooze time must be at least 60 seconds in the future') },
+  snooze_too_long: {
+    status: 402,
+    message: (p: { days: number }) => `Snooze time must be at most ${p.days} days in the future`,
+  },
+  button_not_found: {
+    status: 400,
+    message: (p: { type: string }) => `Could not perform action on the ${p.type} button because it does not exist.`,
+  },
+  notification_cursor_unknown: {
+    status: 400,
+    message: (p: { after: string }) =>
+      `There is no notification "${p.after}" to continue after; it may have been deleted. Start again from the newest`,
+  },
+  unread_and_archived: {
+    status: 400,
+    message: says('Filtering for unread and archived notifications is not supported.'),
+  },
+  data_filter_invalid: { status: 400, message: (p: { reason: string }) => p.reason },
+  count_filters_invalid: {
+    status: 400,
+    message: says('Invalid filters, the JSON object should be provided.'),
+  },
+  activity_not_found: { status: 404, message: says('Notification not found') },
+  activity_date_invalid: {
+    status: 400,
+    message: (p: { name: string; value: string }) =>
+      `Invalid date format for parameter '${p.name}': ${p.value}. Please provide a valid ISO 8601 date string.`,
+  },
+  activity_range_invalid: {
+    status: 400,
+    message: says('Invalid date range: start date (after) must be earlier than end date (before)'),
+  },
+
   // topics and their subscriptions
   topic_not_found: { status: 404, message: (p: { key: string }) => `Topic with key ${p.key} not found` },
   topic_exists: { status: 409, message: (p: { key: string }) => `Topic with key "${p.key}" already exists` },
@@ -405,6 +490,13 @@ export const errorTable = {
   },
 
   // workflows
+  trigger_payload_too_large: {
+    status: 413,
+    message: (p: { bytes: number; limit: number; index: number | undefined }) =>
+      `The payload${p.index === undefined ? '' : ` of event ${p.index}`} has ${p.bytes} bytes; at most ${p.limit} are taken, files not counted`,
+  },
+  /** What a trigger answers; clients compare the text. */
+  unknown_trigger: { status: 422, message: says('workflow_not_found') },
   workflow_not_found: { status: 404, message: says('Workflow cannot be found') },
   workflow_step_not_found: { status: 400, message: says('No step found') },
   too_many_workflows: {

@@ -1,6 +1,6 @@
 // The only wiring: settings → database → worker → HTTP; how the service starts and how it stops.
 import { existsSync, realpathSync } from 'node:fs'
-import { makeWorkerUtils } from 'graphile-worker'
+import { makeWorkerUtils, type TaskList } from 'graphile-worker'
 import { type Logger, pino } from 'pino'
 import { type Config, readConfig } from './config.ts'
 import { Changes } from './db/changes.ts'
@@ -11,6 +11,7 @@ import { type NewEnvironment, prepareFirstStart } from './db/environments.ts'
 import { migrate } from './db/migrate.ts'
 import { Secrets } from './db/secrets.ts'
 import { choreSchedule, chores } from './engine/chores.ts'
+import { Engine, engineSchedule } from './engine/engine.ts'
 import { startWorker } from './engine/worker.ts'
 import { StartError } from './errors.ts'
 import { buildApp } from './http/app.ts'
@@ -31,6 +32,9 @@ export interface Service {
   url: string
   /** The environments with their keys, on the first start only. */
   created: NewEnvironment[] | undefined
+  engine: Engine
+  /** What the queue's jobs do. */
+  tasks: TaskList
   stop(): Promise<void>
 }
 
@@ -86,29 +90,40 @@ export async function startService(
     parts.add(() => changes.stop())
     const queue = await makeWorkerUtils({ pgPool: database.pool })
     parts.add(() => queue.release())
+    const http = new HttpClient({ clock, allowPrivateAddresses: config.allowPrivateAddresses })
+    parts.add(() => http.close())
+    const brand = new Brand(config.brand)
+    const { dedupDays } = config
+    const engine = new Engine({ ...database, clock, log, secrets, changes, http, brand, dedupDays })
+    parts.add(() => engine.close())
+    const tasks = { ...chores({ ...database, clock }), ...engine.tasks() }
     if (config.role !== 'api') {
-      const worker = await startWorker({
-        ...database,
-        tasks: chores({ ...database, clock }),
-        schedule: choreSchedule,
-        concurrency: jobsAtOnce,
-        log,
-      })
+      const schedule = [...choreSchedule, ...engineSchedule]
+      const worker = await startWorker({ ...database, tasks, schedule, concurrency: jobsAtOnce, log })
       parts.add(() => worker.stop())
     }
 
-    const http = new HttpClient({ clock, allowPrivateAddresses: config.allowPrivateAddresses })
-    parts.add(() => http.close())
     const metrics = new Metrics(database)
-    const brand = new Brand(config.brand)
-    const app = await buildApp({ ...database, config, clock, secrets, changes, queue, http, brand, log, metrics })
+    const app = await buildApp({
+      ...database,
+      config,
+      clock,
+      secrets,
+      changes,
+      queue,
+      engine,
+      http,
+      brand,
+      log,
+      metrics,
+    })
     parts.add(() => closeApp(app))
     const url = await app.listen({ host: config.host, port: config.port }).catch((cause: unknown) => {
       throw new StartError(`Port ${config.port} of ${config.host} cannot be used; set PORT or HOST.`, { cause })
     })
     // Last of all, because the keys it makes are shown once: nothing may fail between making and showing them.
     const created = await prepareFirstStart(database.db, secrets, config.apiKey, clock.now())
-    return { app, url, created, stop: () => parts.end() }
+    return { app, url, created, engine, tasks, stop: () => parts.end() }
   } catch (error) {
     await parts.end()
     throw error

@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import { type Config, readConfig } from '../src/config.ts'
 import { Changes } from '../src/db/changes.ts'
 import { Secrets } from '../src/db/secrets.ts'
+import { Engine } from '../src/engine/engine.ts'
 import { buildApp } from '../src/http/app.ts'
 import { Brand } from '../src/http/brand.ts'
 import { Metrics } from '../src/http/metrics.ts'
@@ -22,16 +23,12 @@ export async function serveWith(
   await changes.start()
   const queue = await makeWorkerUtils({ pgPool: database.pool })
   const http = new HttpClient({ clock, allowPrivateAddresses: true })
+  const [secrets, brand, log] = [new Secrets(secretKey), new Brand('svc'), pino({ level: 'silent' })]
+  const engine = new Engine({ ...database, clock, log, secrets, changes, http, brand, dedupDays: 30 })
   const app = await buildApp({
     ...database,
     config: { ...readConfig({}).config, role: 'api', ...config },
-    clock,
-    secrets: new Secrets(secretKey),
-    changes,
-    queue,
-    http,
-    brand: new Brand('svc'),
-    log: pino({ level: 'silent' }),
+    ...{ clock, secrets, changes, queue, engine, http, brand, log },
     metrics: new Metrics(database),
   })
   register(app)

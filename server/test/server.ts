@@ -1,5 +1,6 @@
 // A running service for a test file: its own copy of the database, a clock the test moves, and callers with keys.
 import { randomBytes } from 'node:crypto'
+import { Logger as QueueLog, runOnce } from 'graphile-worker'
 import pg from 'pg'
 import { pino } from 'pino'
 import { afterAll, beforeAll, inject } from 'vitest'
@@ -90,6 +91,8 @@ export interface TestServer {
   freshApi(): Promise<Api>
   /** An organization of its own, with its Development and Production. */
   freshOrganization(): Promise<{ development: Api; production: Api }>
+  /** Does everything that is queued or due by the clock, until nothing is left to do. */
+  drain(): Promise<void>
   /** Another process of the same service, on the same database. */
   startAnother(config?: Partial<Config>): Promise<{ url: string; stop(): Promise<void> }>
 }
@@ -188,9 +191,18 @@ export function useServer(overrides: Partial<Config> = {}): TestServer {
         new Api(services[0]?.url ?? '', environment.apiKey, environment.id, id)
       return { development: apiOf(development), production: apiOf(production) }
     },
+    async drain() {
+      const [service] = services
+      if (!service) throw new Error('the service is not running')
+      const options = { pgPool: database.pool, taskList: service.tasks, noHandleSignals: true, logger: quiet }
+      do await runOnce(options)
+      while ((await service.engine.wake()) > 0)
+    },
     startAnother: start,
   }
 }
+
+const quiet = new QueueLog(() => () => undefined)
 
 /** A copy of the migrated template. */
 export async function createTestDatabase(name: string): Promise<string> {

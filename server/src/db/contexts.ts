@@ -41,7 +41,8 @@ export async function resolveContexts(
   return contexts.map(({ type, id }) => `${type}:${id}`).sort()
 }
 
-function readContexts(payload: ContextPayload): ContextRef[] {
+/** What was sent, checked. */
+export function readContexts(payload: ContextPayload): ContextRef[] {
   const entries = Object.entries(payload)
   if (entries.length === 0) throw fail('invalid_context')
   if (entries.length > mostContexts) throw fail('too_many_contexts', { count: entries.length })

@@ -346,7 +346,7 @@ CREATE TABLE messages (
   CONSTRAINT messages_pkey PRIMARY KEY (environment_id, id)
 ) PARTITION BY RANGE (id);
 CREATE INDEX messages_identifier ON ONLY public.messages USING btree (environment_id, identifier) WHERE (identifier IS NOT NULL);
-CREATE INDEX messages_inbox ON ONLY public.messages USING btree (environment_id, subscriber_row_id, created_at, id) WHERE (channel = 'in_app'::text);
+CREATE INDEX messages_subscriber ON ONLY public.messages USING btree (environment_id, subscriber_row_id, channel, created_at, id);
 CREATE INDEX messages_transaction ON ONLY public.messages USING btree (environment_id, transaction_id, notification_id);
 
 CREATE TABLE messages_default (
@@ -397,7 +397,7 @@ CREATE TABLE messages_default (
   CONSTRAINT messages_default_pkey PRIMARY KEY (environment_id, id)
 ) PARTITION OF messages DEFAULT;
 CREATE INDEX messages_default_environment_id_identifier_idx ON public.messages_default USING btree (environment_id, identifier) WHERE (identifier IS NOT NULL);
-CREATE INDEX messages_default_environment_id_subscriber_row_id_created_a_idx ON public.messages_default USING btree (environment_id, subscriber_row_id, created_at, id) WHERE (channel = 'in_app'::text);
+CREATE INDEX messages_default_environment_id_subscriber_row_id_channel_c_idx ON public.messages_default USING btree (environment_id, subscriber_row_id, channel, created_at, id);
 CREATE INDEX messages_default_environment_id_transaction_id_notification_idx ON public.messages_default USING btree (environment_id, transaction_id, notification_id);
 
 CREATE TABLE notifications (
@@ -422,7 +422,7 @@ CREATE TABLE notifications (
   CONSTRAINT notifications_pkey PRIMARY KEY (environment_id, id)
 ) PARTITION BY RANGE (id);
 CREATE INDEX notifications_subscriber ON ONLY public.notifications USING btree (environment_id, subscriber_row_id, id);
-CREATE INDEX notifications_transaction ON ONLY public.notifications USING btree (environment_id, transaction_id);
+CREATE INDEX notifications_transaction ON ONLY public.notifications USING btree (environment_id, transaction_id, id);
 CREATE INDEX notifications_workflow ON ONLY public.notifications USING btree (environment_id, workflow_id, id);
 
 CREATE TABLE notifications_default (
@@ -447,7 +447,7 @@ CREATE TABLE notifications_default (
   CONSTRAINT notifications_default_pkey PRIMARY KEY (environment_id, id)
 ) PARTITION OF notifications DEFAULT;
 CREATE INDEX notifications_default_environment_id_subscriber_row_id_id_idx ON public.notifications_default USING btree (environment_id, subscriber_row_id, id);
-CREATE INDEX notifications_default_environment_id_transaction_id_idx ON public.notifications_default USING btree (environment_id, transaction_id);
+CREATE INDEX notifications_default_environment_id_transaction_id_id_idx ON public.notifications_default USING btree (environment_id, transaction_id, id);
 CREATE INDEX notifications_default_environment_id_workflow_id_id_idx ON public.notifications_default USING btree (environment_id, workflow_id, id);
 
 CREATE TABLE organizations (
@@ -535,7 +535,6 @@ CREATE TABLE throttles (
   subscriber_row_id text COLLATE "C" NOT NULL,
   value text COLLATE "C" NOT NULL,
   passed integer NOT NULL,
-  granted integer NOT NULL,
   started_at timestamp(3) with time zone NOT NULL,
   ends_at timestamp(3) with time zone NOT NULL,
   CONSTRAINT throttles_pkey PRIMARY KEY (environment_id, workflow_id, step_row_id, subscriber_row_id, value)

@@ -2,6 +2,7 @@
 import { type Selectable, sql } from 'kysely'
 import type { Db, Tx } from './database.ts'
 import { newId } from './ids.ts'
+import { deleteMessages } from './messages.ts'
 import type { SubscriberTable } from './tables.ts'
 import { deleteSubscriptions } from './topic-subscriptions.ts'
 
@@ -18,6 +19,9 @@ export interface SubscriberFields {
   timezone?: string | null
   data?: Record<string, unknown> | null
 }
+
+/** What can be the id of a subscriber or the key of a topic in a trigger: letters, digits and a few signs, or an e-mail address. */
+export const recipientIdPattern = /^(?:[a-zA-Z0-9_:.-]+|\S+@\S+\.\S+)$/
 
 export interface SubscriberInput extends SubscriberFields {
   subscriberId: string
@@ -179,7 +183,12 @@ export async function upsertSubscribers(
 }
 
 /** Removes the subscriber with everything that is reached only through it. @returns whether there was one */
-export async function deleteSubscriber(tx: Tx, environmentId: string, subscriberId: string): Promise<boolean> {
+export async function deleteSubscriber(
+  tx: Tx,
+  environmentId: string,
+  subscriberId: string,
+  { keepMessages }: { keepMessages: boolean },
+): Promise<boolean> {
   const deleted = await tx
     .deleteFrom('subscribers')
     .where('environment_id', '=', environmentId)
@@ -198,5 +207,6 @@ export async function deleteSubscriber(tx: Tx, environmentId: string, subscriber
     .where('environment_id', '=', environmentId)
     .where('subscriber_id', '=', subscriberId)
     .execute()
+  if (!keepMessages) await deleteMessages(tx, environmentId, [sql`t.subscriber_row_id = ${deleted.id}`])
   return true
 }

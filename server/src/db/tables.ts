@@ -426,7 +426,6 @@ export interface ThrottleTable {
   subscriber_row_id: string
   value: string
   passed: number
-  granted: number
   started_at: Date
   ends_at: Date
 }

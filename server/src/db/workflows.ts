@@ -15,6 +15,10 @@ export interface WorkflowStep {
   type: string
   controlValues: Record<string, unknown> | null
   controlSchema?: Record<string, unknown>
+  /** Whether its failure ends the run. */
+  shouldStopOnFail?: boolean
+  /** Where answers to its e-mails go. */
+  replyCallback?: { active?: boolean; url?: string }
 }
 
 export type WorkflowRow = Omit<Selectable<WorkflowTable>, 'steps'> & { steps: WorkflowStep[] }

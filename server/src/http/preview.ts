@@ -10,7 +10,7 @@ import type { DeliveryErrorCode } from '../providers/delivery-error.ts'
 import { brandingOf } from '../render/branding.ts'
 import { RenderError } from '../render/limits.ts'
 import { situation } from '../render/liquid.ts'
-import { longestTimeoutMs } from '../steps/http-request.ts'
+import { longestTimeoutMs } from '../steps/http-request-call.ts'
 import {
   callAddress,
   fillIn,

@@ -14,6 +14,7 @@ import type { Changes } from '../db/changes.ts'
 import type { Database } from '../db/database.ts'
 import type { Secrets } from '../db/secrets.ts'
 import type { RateLimits } from '../db/tables.ts'
+import type { Engine } from '../engine/engine.ts'
 import type { HttpClient } from '../providers/http-client.ts'
 import type { Brand } from './brand.ts'
 import type { Metrics } from './metrics.ts'
@@ -38,6 +39,7 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
   /** The keys this process remembers; whoever changes keys has them forgotten before answering. */
   apiKeys: { forget(): void }
   queue: WorkerUtils
+  engine: Pick<Engine, 'trigger' | 'cancel'>
   /** For calls to other services. */
   http: HttpClient
   metrics: Metrics

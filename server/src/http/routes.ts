@@ -8,15 +8,20 @@ import { contexts } from './contexts.ts'
 import { environmentPublish } from './environment-publish.ts'
 import { environmentVariables } from './environment-variables.ts'
 import { environments } from './environments.ts'
+import { events } from './events.ts'
 import { health } from './health.ts'
 import { integrations } from './integrations.ts'
 import { layouts } from './layouts.ts'
+import { messages } from './messages.ts'
+import { notifications } from './notifications.ts'
 import { organizations } from './organizations.ts'
 import { preferences } from './preferences.ts'
 import { preferencesV1 } from './preferences-v1.ts'
 import { previews } from './preview.ts'
 import type { Resource } from './resource.ts'
 import { subscriberCredentials } from './subscriber-credentials.ts'
+import { subscriberMessages } from './subscriber-messages.ts'
+import { subscriberNotifications } from './subscriber-notifications.ts'
 import { subscribers } from './subscribers.ts'
 import { subscribersV1 } from './subscribers-v1.ts'
 import { tenants } from './tenants.ts'
@@ -30,12 +35,17 @@ import { workflows } from './workflows.ts'
 
 export const resources: Resource[] = [
   health,
+  events,
   contexts,
   subscribers,
   subscribersV1,
   subscriberCredentials,
   preferences,
   preferencesV1,
+  subscriberMessages,
+  subscriberNotifications,
+  messages,
+  notifications,
   integrations,
   channelConnections,
   channelEndpoints,

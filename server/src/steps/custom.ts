@@ -1,8 +1,19 @@
 // The custom step: whatever its values render to is its result.
+import { renderValues } from '../render/values.ts'
 import { openObject, type StepKind, withoutNulls } from './kind.ts'
+import { detail } from './outcome.ts'
+import { situationOf } from './step-run.ts'
 
 export const custom: StepKind = {
   type: 'custom',
+  obeysSchedule: true,
+
+  begin(of) {
+    const { skip: _, ...values } = of.values
+    const output = of.isRendered ? of.values : renderValues(values, situationOf(of), of.run.translator)
+    return { kind: 'done', details: [detail('processed')], output }
+  },
+
   dataSchema: openObject,
   normalise: withoutNulls,
   resultSchema: () => openObject,

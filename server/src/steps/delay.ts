@@ -1,4 +1,5 @@
 // The delay step: waits for a time, until a moment the trigger names, or until a time of day or week.
+import { DurationInvalid, durationMs, longestWaitMs, momentOf, nextTime, valueAt } from './duration.ts'
 import {
   type ControlValues,
   objectSchema,
@@ -10,6 +11,8 @@ import {
   wholeNumber,
   withoutNulls,
 } from './kind.ts'
+import { type Detail, detail, type StepOutcome } from './outcome.ts'
+import { type StepRun, situationOf } from './step-run.ts'
 
 const extendToSchedule = { type: 'boolean', default: false }
 const variants = {
@@ -40,6 +43,35 @@ const variants = {
 
 export const delay: StepKind = {
   type: 'delay',
+  isWait: true,
+  isExtendable: true,
+  emptyResult: { duration: 0 },
+
+  begin(of) {
+    const { now, run, values } = of
+    const details: Detail[] = []
+    try {
+      let until = untilOf(of)
+      if (until < now) {
+        details.push(detail('delay_clamped', { date: until.toISOString() }))
+        until = now
+      }
+      const delay = until.getTime() - now.getTime()
+      if (delay > longestWaitMs) return invalid('over_limit', [detail('over_limit', { delay, limit: longestWaitMs })])
+      details.push(detail('delayed', { delay, untilDate: until.toISOString(), timezone: run.subscriber.timezone }))
+      const { extendToSchedule = false } = values
+      return { kind: 'wait', until, details, delivery: { extendToSchedule } }
+    } catch (error) {
+      if (!(error instanceof DurationInvalid)) throw error
+      return invalid('invalid_settings', [detail('delay_invalid', { error: error.message })], error.message)
+    }
+  },
+
+  wake({ now, job }) {
+    const duration = now.getTime() - job.createdAt.getTime()
+    return { kind: 'done', output: { duration }, details: [detail('delay_finished')] }
+  },
+
   dataSchema: { anyOf: Object.values(variants) },
   uiSchema: {
     group: 'DELAY',
@@ -67,6 +99,24 @@ export const delay: StepKind = {
   variantSchema: (values) => variants[variantOf(values)],
   waitOf: ({ amount, unit, cron }) => (cron ? { cron } : amount === undefined ? undefined : { amount, unit }),
   resultSchema: () => objectSchema({ duration: { type: 'number' } }, ['duration']),
+}
+
+/** An amount of time can be replaced by the trigger. */
+function untilOf(of: StepRun): Date {
+  const { now, run, values } = of
+  if (values.cron !== undefined) return nextTime(values.cron, now, run.subscriber.timezone)
+  if (typeof values.dynamicKey === 'string')
+    return momentOf(valueAt(situationOf(of).data, values.dynamicKey), values.dynamicKey, now)
+  const { amount, unit } = (run.event.overrides.delay ?? values) as ControlValues
+  return new Date(now.getTime() + durationMs(amount, unit))
+}
+
+function invalid(
+  reason: 'over_limit' | 'invalid_settings',
+  details: Detail[],
+  error = 'The delay is too long',
+): StepOutcome {
+  return { kind: 'fail', reason, error, stops: true, details }
 }
 
 /** What is filled in decides; `type` does where nothing is. */

@@ -1,4 +1,8 @@
 // The digest step: collects events for a while, then lets one run go on with all of them.
+
+import { renderTemplate } from '../render/liquid.ts'
+import { DurationInvalid, durationMs, longestWaitMs, nextTime, valueAt } from './duration.ts'
+import { groupValue } from './group-value.ts'
 import {
   type ControlValues,
   objectSchema,
@@ -10,6 +14,9 @@ import {
   wholeNumber,
   withoutNulls,
 } from './kind.ts'
+import type { CollectedEvents, DigestPlace, Group } from './need.ts'
+import { detail, type Reason, type StepOutcome } from './outcome.ts'
+import { type StepRun, situationOf } from './step-run.ts'
 
 const unit = { type: 'string', enum: [...timeUnits] }
 const amount = { type: 'number', minimum: 1 }
@@ -30,8 +37,67 @@ const variants = {
   ]),
 }
 
+const noKey = 'No-Key-Provided'
+const noValue = 'No-Value-Provided'
+
 export const digest: StepKind = {
   type: 'digest',
+  isWait: true,
+  isExtendable: true,
+  emptyResult: { eventCount: 0, events: [] },
+
+  *begin(of) {
+    const { now, run, values } = of
+    try {
+      const until = untilOf(of)
+      const delay = until.getTime() - now.getTime()
+      if (delay > longestWaitMs) return failed('over_limit', 'over_limit', { delay, limit: longestWaitMs })
+      const digest = settingsOf(of, until)
+      const lookBack = values.lookBackWindow as ControlValues | undefined
+      const lookBackMs = lookBack && durationMs(lookBack.amount, lookBack.unit)
+      const need = {
+        need: 'join digest',
+        group: groupOf(of, digest.digestValue),
+        notificationId: run.id,
+        lookBackMs,
+      } as const
+      const found = (yield need) as DigestPlace
+      switch (found.place) {
+        case 'merged': {
+          const details = [detail('digest_merged', { digestedInto: found.into })]
+          return {
+            kind: 'stop',
+            status: 'merged',
+            reason: 'merged_into_digest',
+            mergedInto: found.into,
+            digest,
+            details,
+          }
+        }
+        case 'first':
+          return { kind: 'skip', reason: 'first_of_digest', details: [detail('digest_first')], output: own(of, []) }
+        case 'main':
+          return {
+            kind: 'wait',
+            until,
+            digest,
+            details: [detail('digested', { delay, untilDate: until.toISOString() })],
+          }
+      }
+    } catch (error) {
+      if (!(error instanceof DurationInvalid)) throw error
+      return failed('invalid_settings', 'digest_invalid', { error: error.message }, error.message)
+    }
+  },
+
+  *wake(of) {
+    const { run, job } = of
+    const group = groupOf(of, String(job.digest?.digestValue ?? noValue))
+    const { events, left } = (yield { need: 'close digest', group, notificationId: run.id }) as CollectedEvents
+    const output = own(of, events, left)
+    return { kind: 'done', output, details: [detail('digest_fired', output.events)] }
+  },
+
   dataSchema: { anyOf: Object.values(variants) },
   uiSchema: {
     group: 'DIGEST',
@@ -78,6 +144,56 @@ export const digest: StepKind = {
       ['eventCount', 'events'],
     )
   },
+}
+
+function untilOf({ now, run, values }: StepRun): Date {
+  if (values.cron !== undefined) return nextTime(values.cron, now, run.subscriber.timezone)
+  const { amount, unit } = (run.event.overrides.delay ?? values) as ControlValues
+  return new Date(now.getTime() + durationMs(amount, unit))
+}
+
+/** As the step's record shows them. */
+function settingsOf(of: StepRun, until: Date) {
+  const { amount, unit, cron, digestKey, extendToSchedule = false } = of.values
+  const lookBack = of.values.lookBackWindow as ControlValues | undefined
+  const digestValue = digestKey === undefined ? noValue : groupValue(keyOf(of, String(digestKey)))
+  const common = { digestKey: digestKey ?? noKey, digestValue, extendToSchedule }
+  if (cron !== undefined)
+    return { type: 'timed', ...common, timed: { cronExpression: cron, untilDate: until.toISOString() } }
+  if (!lookBack) return { type: 'regular', ...common, amount, unit }
+  const { amount: backoffAmount, unit: backoffUnit } = lookBack
+  return { type: 'backoff', ...common, amount, unit, backoff: true, backoffAmount, backoffUnit }
+}
+
+/** A template's outcome, or what is at a path of the payload. */
+function keyOf(of: StepRun, digestKey: string): unknown {
+  if (of.isRendered || digestKey.includes('{{'))
+    return of.isRendered ? digestKey : renderTemplate(digestKey, situationOf(of))
+  const { payload } = of.run.event
+  return valueAt(digestKey.startsWith('payload.') ? { payload } : payload, digestKey) ?? noValue
+}
+
+const groupOf = ({ run, step }: StepRun, value: string): Group => ({
+  environmentId: run.environment.id,
+  workflowId: run.workflow.id,
+  stepRowId: step._id,
+  subscriberRowId: run.subscriber.id,
+  value,
+})
+
+/** The event of this run, then those it has collected. */
+function own({ run, job }: StepRun, others: CollectedEvents['events'], left = 0) {
+  const events = [{ id: job.id, time: job.createdAt.toISOString(), payload: run.event.payload }, ...others]
+  return { eventCount: events.length + left, events }
+}
+
+function failed(
+  reason: Reason,
+  line: 'over_limit' | 'digest_invalid',
+  raw: object,
+  error = 'The digest is too long',
+): StepOutcome {
+  return { kind: 'fail', reason, error, stops: true, details: [detail(line, raw)] }
 }
 
 function duration(values: ControlValues): ControlValues {

@@ -11,6 +11,7 @@ const kept = ['skip', 'editorType', 'disableOutputSanitization', 'layoutId', 'fr
 
 export const email: StepKind = {
   type: 'email',
+  obeysSchedule: true,
   channel: 'email',
   dataSchema: objectSchema(
     {

@@ -7,11 +7,13 @@ import { DeliveryError } from '../providers/delivery-error.ts'
 import { type HttpAnswer, type HttpClient, type HttpMethod, httpMethods } from '../providers/http-client.ts'
 import { compileTemplate, hasLiquid, renderEmit, type Situation } from '../render/liquid.ts'
 import { renderValues } from '../render/values.ts'
-import { defaultTimeoutMs, longestTimeoutMs, shortestTimeoutMs } from './http-request.ts'
 import { compileSchema } from './json-schema.ts'
 import { SchemaCostError, SchemaError } from './json-schema-run.ts'
 import type { ControlValues, JsonSchema } from './kind.ts'
 
+export const defaultTimeoutMs = 5_000
+export const shortestTimeoutMs = 100
+export const longestTimeoutMs = 30_000
 const mostRedirects = 5
 const mostBytes = 1024 * 1024
 /** The repair takes a time that grows with the square of what is broken: 0.4 s for 64 KB, 25 ms for this. */

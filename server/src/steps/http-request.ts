@@ -1,16 +1,60 @@
 // The HTTP request step: calls an address of the user's and hands the answer to later steps.
-import { absoluteUrlPattern, objectSchema, openObject, type StepKind, skip, skipUi, withoutNulls } from './kind.ts'
+
+import { RenderError } from '../render/limits.ts'
+import {
+  callAddress,
+  defaultTimeoutMs,
+  type HttpRequestFailed,
+  longestTimeoutMs,
+  RequestInvalid,
+  resolveRequest,
+  shortestTimeoutMs,
+} from './http-request-call.ts'
+import {
+  absoluteUrlPattern,
+  type ControlValues,
+  objectSchema,
+  openObject,
+  type StepKind,
+  skip,
+  skipUi,
+  withoutNulls,
+} from './kind.ts'
+import { type Detail, detail, type StepOutcome } from './outcome.ts'
+import { situationOf } from './step-run.ts'
 
 const pair = objectSchema({ key: { type: 'string', minLength: 1 }, value: { type: 'string', minLength: 1 } }, [
   'key',
   'value',
 ])
-export const defaultTimeoutMs = 5_000
-export const shortestTimeoutMs = 100
-export const longestTimeoutMs = 30_000
 
 export const httpRequest: StepKind = {
   type: 'http_request',
+
+  async call(of, { http, signatureHeader }) {
+    const { now, run, values } = of
+    if (of.isRepeated)
+      return failed('Whether the request was answered is not known', values, [detail('outcome_unknown')])
+    try {
+      const signing = { header: signatureHeader, apiKey: run.environment.apiKey, now }
+      const request = resolveRequest(values, situationOf(of), signing)
+      const answer = await callAddress(http, request, values)
+      if (answer.outcome === 'failed') return failed(answer.error, values, failureDetails(answer))
+      const { statusCode, body, headers, isObject } = answer
+      return {
+        kind: 'done',
+        output: isObject ? (body as Record<string, unknown>) : {},
+        details: [
+          ...(isObject ? [] : [detail('response_not_object', { body })]),
+          detail('processed', { statusCode, body, headers }),
+        ],
+      }
+    } catch (error) {
+      if (!(error instanceof RequestInvalid || error instanceof RenderError)) throw error
+      return failed(error.message, values, [detail('action_failed', { error: error.message })])
+    }
+  },
+
   dataSchema: objectSchema(
     {
       skip,
@@ -52,4 +96,13 @@ export const httpRequest: StepKind = {
     const declared = responseBodySchema as Record<string, unknown> | null | undefined
     return declared && Object.keys(declared).length > 0 ? declared : openObject
   },
+}
+
+function failed(error: string, { continueOnFailure }: ControlValues, details: Detail[]): StepOutcome {
+  return { kind: 'fail', reason: 'http_request_failed', error, stops: continueOnFailure !== true, details }
+}
+
+function failureDetails({ error, schemaErrors, statusCode, body }: HttpRequestFailed): Detail[] {
+  if (schemaErrors) return [detail('response_invalid', { errors: schemaErrors, responseBody: body })]
+  return [detail('action_failed', { error, ...(statusCode === undefined ? {} : { statusCode, body }) })]
 }

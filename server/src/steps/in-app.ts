@@ -1,6 +1,9 @@
 // The in-app step: a message in the subscriber's inbox.
-import { renderInApp } from '../render/messages.ts'
+import { newId } from '../db/ids.ts'
+import { type InAppMessage, renderInApp } from '../render/messages.ts'
 import { type ControlValues, objectSchema, type StepKind, skip, skipUi, urlPattern, withoutNulls } from './kind.ts'
+import { detail, type StepOutcome } from './outcome.ts'
+import { type StepRun, situationOf } from './step-run.ts'
 
 const targets = ['_self', '_blank', '_parent', '_top', '_unfencedTop']
 const redirect = objectSchema(
@@ -37,6 +40,18 @@ const missingText = 'Subject or body is required'
 export const inApp: StepKind = {
   type: 'in_app',
   channel: 'in_app',
+  emptyResult: { seen: false, read: false, lastSeenDate: null, lastReadDate: null },
+
+  begin(of) {
+    const { run } = of
+    const integration = run.environment.integrations.find(({ channel }) => channel === 'in_app')
+    if (!integration) return noIntegration
+    const message = of.isRendered
+      ? (of.values as InAppMessage)
+      : renderInApp(of.values, situationOf(of), run.translator)
+    return deliver(of, message, integration.id)
+  },
+
   dataSchema: { anyOf: [withSubject, withBody] },
   variantSchema: ({ subject, body }) =>
     subject !== undefined ? withSubject : body !== undefined ? withBody : withBoth,
@@ -101,3 +116,59 @@ function normalRedirect(value: unknown): ControlValues | undefined {
 
 const isObject = (value: unknown): value is ControlValues =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const noIntegration: StepOutcome = {
+  kind: 'fail',
+  reason: 'no_integration',
+  error: 'There is no active in-app integration',
+  stops: false,
+  details: [detail('no_integration')],
+}
+
+const provider = { providerId: 'svc' }
+
+/** Being stored is being delivered. */
+function deliver({ now, run }: StepRun, message: InAppMessage, integrationId: string): StepOutcome {
+  const id = newId(now)
+  const about = { ...provider, messageId: id }
+  const overridden = run.severity !== run.workflow.severity
+  return {
+    kind: 'done',
+    ...provider,
+    details: [
+      ...(overridden ? [detail('severity_overridden', { from: run.workflow.severity, to: run.severity })] : []),
+      detail('message_created', undefined, about),
+      detail('message_sent', undefined, about),
+    ],
+    messages: [
+      {
+        id,
+        channel: 'in_app',
+        status: 'sent',
+        provider_id: 'svc',
+        integration_id: integrationId,
+        identifier: null,
+        subject: message.subject ?? null,
+        content: message.body ?? '',
+        avatar: message.avatar ?? null,
+        cta: ctaOf(message),
+        data: message.data ?? null,
+        actor_row_id: run.event.actor?.id ?? null,
+        delivered_at: [now],
+      },
+    ],
+  }
+}
+
+/** What a click does, as clients of the inbox read it. */
+function ctaOf({ redirect, primaryAction, secondaryAction }: InAppMessage): Record<string, unknown> {
+  const buttons = [
+    { type: 'primary', action: primaryAction },
+    { type: 'secondary', action: secondaryAction },
+  ].flatMap(({ type, action }) => (action ? [{ type, content: action.label, ...(action.redirect ?? {}) }] : []))
+  return {
+    type: 'redirect',
+    data: redirect ? { url: redirect.url, target: redirect.target } : { url: '' },
+    action: { ...(buttons.length > 0 ? { status: 'pending' } : {}), buttons, result: {} },
+  }
+}

@@ -2,6 +2,10 @@
 import type { EmailLayout } from '../render/email.ts'
 import type { Situation } from '../render/liquid.ts'
 import type { Translator } from '../render/translations.ts'
+import type { CallTools } from './call-tools.ts'
+import type { Progress } from './need.ts'
+import type { StepOutcome } from './outcome.ts'
+import type { StepRun } from './step-run.ts'
 
 export type JsonSchema = { readonly [keyword: string]: unknown }
 export type ControlValues = Record<string, unknown>
@@ -36,6 +40,20 @@ export interface StepKind {
   type: StepType
   /** The channel a step of this kind delivers to; absent for steps that deliver nothing. */
   channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push'
+  /** It lets time or other runs decide when the run goes on. Held back it ends `skipped`, and a failure ends the run. */
+  isWait?: boolean
+  /** Nothing of it happens while the subscriber wants to be left alone. */
+  obeysSchedule?: boolean
+  /** Its wait can be drawn out until the subscriber is there again. */
+  isExtendable?: boolean
+  /** What it does where that needs nobody outside. */
+  begin?(of: StepRun): StepOutcome | Progress<StepOutcome>
+  /** What it does where somebody outside has to be asked. Called outside of any transaction, perhaps more than once. */
+  call?(of: StepRun, tools: CallTools): Promise<StepOutcome>
+  /** What it does when its wait is over. */
+  wake?(of: StepRun): StepOutcome | Progress<StepOutcome>
+  /** What later steps read while there is no result. */
+  emptyResult?: ControlValues
   /** JSON Schema (draft 07) of its control values. */
   dataSchema: JsonSchema
   uiSchema?: UiSchema

@@ -20,6 +20,7 @@ function textStep(
   return {
     type,
     channel: type,
+    obeysSchedule: true,
     dataSchema: objectSchema({ skip, ...Object.fromEntries(names.map((name) => [name, { type: 'string' }])) }, names),
     uiSchema: {
       group: type.toUpperCase(),

@@ -1,8 +1,47 @@
 // The throttle step: lets a number of runs pass in a window of time and ends the others.
+
+import { renderTemplate } from '../render/liquid.ts'
+import { DurationInvalid, durationMs, longestWaitMs, momentOf, valueAt } from './duration.ts'
+import { groupValue } from './group-value.ts'
 import { objectSchema, type StepKind, skip, skipUi, withoutNulls } from './kind.ts'
+import type { ThrottlePass } from './need.ts'
+import { type Detail, detail, type StepOutcome } from './outcome.ts'
+import { type StepRun, situationOf } from './step-run.ts'
 
 export const throttle: StepKind = {
   type: 'throttle',
+  isWait: true,
+  obeysSchedule: true,
+  emptyResult: { throttled: false },
+
+  *begin(of) {
+    const { now, run, step, values } = of
+    const endsAt = endOf(of)
+    if (endsAt === undefined) return { kind: 'done', details: [], output: { throttled: false } }
+    const windowMs = endsAt.getTime() - now.getTime()
+    if (windowMs <= 0) return failed('The date is past', [detail('throttle_past', { date: endsAt.toISOString() })])
+    if (windowMs > longestWaitMs) return failed('The window is too long', [detail('over_limit', { windowMs })])
+    const threshold = Math.max(1, Math.trunc(Number(values.threshold ?? 1)) || 1)
+    const group = {
+      environmentId: run.environment.id,
+      workflowId: run.workflow.id,
+      stepRowId: step._id,
+      subscriberRowId: run.subscriber.id,
+      value: keyOf(of),
+    }
+    const pass = (yield { need: 'pass throttle', group, threshold, endsAt }) as ThrottlePass
+    if (!pass.isThrottled) return { kind: 'done', details: [], output: { throttled: false } }
+    const output = {
+      throttled: true,
+      executionCount: pass.count,
+      threshold,
+      windowStart: pass.startedAt.toISOString(),
+      throttledUntil: pass.endsAt.toISOString(),
+    }
+    const details = [detail('throttled', { ...output, shouldSkip: true })]
+    return { kind: 'stop', status: 'skipped', reason: 'throttled', output, details }
+  },
+
   dataSchema: objectSchema({
     skip,
     type: { type: 'string', enum: ['fixed', 'dynamic'], default: 'fixed' },
@@ -36,4 +75,33 @@ export const throttle: StepKind = {
       },
       ['throttled'],
     ),
+}
+
+/** Undefined where the settings say nothing, or what the trigger was to say is not there: then nobody is held back. */
+function endOf(of: StepRun): Date | undefined {
+  const { now, values } = of
+  const { type = 'fixed', amount, unit, dynamicKey } = values
+  try {
+    if (type !== 'dynamic') return new Date(now.getTime() + durationMs(Number(amount), unit))
+    return momentOf(valueAt(situationOf(of).data, String(dynamicKey)), String(dynamicKey), now)
+  } catch (error) {
+    if (error instanceof DurationInvalid) return undefined
+    throw error
+  }
+}
+
+/** A template's outcome, or what is at a path of the payload, with or without that word before it. */
+function keyOf(of: StepRun): string {
+  const { throttleKey } = of.values
+  if (typeof throttleKey !== 'string' || throttleKey === '') return ''
+  if (throttleKey.includes('{{')) return groupValue(renderTemplate(throttleKey, situationOf(of)))
+  const { payload } = of.run.event
+  const path = throttleKey.startsWith('payload.') ? throttleKey.slice('payload.'.length) : throttleKey
+  const found = valueAt(payload, path)
+  return groupValue(found === undefined && of.isRendered ? throttleKey : (found ?? ''))
+}
+
+function failed(error: string, details: Detail[]): StepOutcome {
+  const all = [...details, detail('delay_invalid', { error })]
+  return { kind: 'fail', reason: 'invalid_settings', error, stops: true, details: all }
 }

@@ -99,7 +99,7 @@ CREATE TABLE notifications (
   updated_at        timestamptz(3) NOT NULL,
   PRIMARY KEY (environment_id, id)
 ) PARTITION BY RANGE (id);
-CREATE INDEX notifications_transaction ON notifications (environment_id, transaction_id);
+CREATE INDEX notifications_transaction ON notifications (environment_id, transaction_id, id);
 CREATE INDEX notifications_subscriber ON notifications (environment_id, subscriber_row_id, id);
 CREATE INDEX notifications_workflow ON notifications (environment_id, workflow_id, id);
 
@@ -183,8 +183,9 @@ CREATE TABLE messages (
   updated_at        timestamptz(3) NOT NULL,
   PRIMARY KEY (environment_id, id)
 ) PARTITION BY RANGE (id);
--- By created_at, not by id: a message that was snoozed comes back as a new one.
-CREATE INDEX messages_inbox ON messages (environment_id, subscriber_row_id, created_at, id) WHERE channel = 'in_app';
+-- By created_at, not by id: a message that was snoozed comes back as a new one. The channel stands in front of it: an inbox
+-- is one channel in order, and all that a subscriber ever got is still found by the same index.
+CREATE INDEX messages_subscriber ON messages (environment_id, subscriber_row_id, channel, created_at, id);
 CREATE INDEX messages_transaction ON messages (environment_id, transaction_id, notification_id);
 CREATE INDEX messages_identifier ON messages (environment_id, identifier) WHERE identifier IS NOT NULL;
 
@@ -220,7 +221,7 @@ CREATE TABLE digests (
 );
 CREATE INDEX digests_forget ON digests (forget_at) WHERE notification_id IS NULL;
 
--- A throttle's window: how many runs it has let pass, and how many of those that asked last.
+-- A throttle's window: how many runs it has let pass.
 CREATE TABLE throttles (
   environment_id    text COLLATE "C" NOT NULL,
   workflow_id       text COLLATE "C" NOT NULL,
@@ -228,7 +229,6 @@ CREATE TABLE throttles (
   subscriber_row_id text COLLATE "C" NOT NULL,
   value             text COLLATE "C" NOT NULL,
   passed            integer NOT NULL,
-  granted           integer NOT NULL,
   started_at        timestamptz(3) NOT NULL,
   ends_at           timestamptz(3) NOT NULL,
   PRIMARY KEY (environment_id, workflow_id, step_row_id, subscriber_row_id, value)

@@ -1,0 +1,58 @@
+// A transaction on one connection, for statements that are prepared once and for the query builder alike.
+import { Kysely, PostgresDialect } from 'kysely'
+import type pg from 'pg'
+import type { Tx } from './database.ts'
+import type { Tables } from './tables.ts'
+
+export interface Transaction {
+  /** Runs a statement that every connection prepares once. */
+  run<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]>
+  /** The same transaction for what is written with the query builder. */
+  tx: Tx
+}
+
+export interface Statement {
+  name: string
+  text: string
+}
+
+export const statement = (name: string, text: string): Statement => ({ name, text })
+
+export async function inTransaction<T>(pool: pg.Pool, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  let builder: Kysely<Tables> | undefined
+  const transaction: Transaction = {
+    async run<Row extends pg.QueryResultRow>({ name, text }: Statement, values: unknown[]) {
+      return (await client.query<Row>({ name, text, values })).rows
+    },
+    get tx() {
+      builder ??= onConnection(client)
+      return builder as Tx
+    },
+  }
+  let broken: Error | undefined
+  try {
+    await client.query('BEGIN')
+    const result = await work(transaction)
+    await client.query('COMMIT')
+    return result
+  } catch (error) {
+    // A connection that cannot even roll back is not used again; the database ends its transaction by itself.
+    await client.query('ROLLBACK').catch((failure: Error) => {
+      broken = failure
+    })
+    throw error
+  } finally {
+    client.release(broken)
+  }
+}
+
+/** A query builder that sends everything through this connection and leaves its transaction alone. */
+function onConnection(client: pg.PoolClient): Kysely<Tables> {
+  const lent = {
+    query: client.query.bind(client),
+    release: () => undefined,
+  }
+  const pool = { connect: async () => lent, end: async () => undefined }
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: pool as unknown as pg.Pool }) })
+}

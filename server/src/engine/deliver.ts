@@ -1,0 +1,211 @@
+// Steps that ask somebody outside: begun in one transaction, called outside of any, and ended in another. What was begun and
+// never ended shows that the process died in between; the step is told, and decides whether asking again can do harm.
+import type { Logger } from 'pino'
+import { isOutage } from '../db/database.ts'
+import { inTransaction } from '../db/transaction.ts'
+import { RenderError } from '../render/limits.ts'
+import type { CallTools } from '../steps/call-tools.ts'
+import type { ControlValues } from '../steps/kind.ts'
+import { detail, type StepOutcome } from '../steps/outcome.ts'
+import { type StepRun, subscriberVariablesOf } from '../steps/step-run.ts'
+import { type Bridge, type BridgeAnswer, BridgeError, type BridgeEvent, targetIn } from './bridge.ts'
+import { GroupCommit } from './group-commit.ts'
+import { lockRuns } from './load.ts'
+import { settle, type Thread } from './needs.ts'
+import { goOn, goOnWith, type JobState, kindOf, note, type RunState, stepRunOf } from './run.ts'
+import type { EngineParts } from './start-runs.ts'
+import { priorities, storeRuns } from './store.ts'
+
+export interface DeliverParts extends EngineParts {
+  bridge: Bridge
+  tools: Omit<CallTools, 'layout' | 'layoutTranslator' | 'hasBranding'>
+}
+
+/** Which step of which run. */
+export interface CallKey {
+  environmentId: string
+  id: string
+  position: number
+}
+
+/** What came of a call: an outcome, or what the user's code wants the step to do. */
+type Result = { outcome: StepOutcome } | { outputs: ControlValues }
+
+interface Ended {
+  key: CallKey
+  /** Which attempt it was: a result that comes after another attempt was begun is dropped. */
+  attempt: number
+  result: Result
+}
+
+interface Begun {
+  key: CallKey
+  run: RunState
+  job: JobState
+  isRepeated: boolean
+}
+
+export class Deliveries {
+  readonly #parts: DeliverParts
+  readonly #ends: GroupCommit<Ended, undefined>
+
+  constructor(parts: DeliverParts) {
+    this.#parts = parts
+    this.#ends = new GroupCommit((ended) => this.#end(ended), isOutage, {
+      mostItems: 100,
+      mostSize: Number.POSITIVE_INFINITY,
+      sizeOf: () => 1,
+    })
+  }
+
+  /** Each is ended as soon as it is answered; the slow ones hold nobody up. */
+  async deliver(keys: CallKey[]): Promise<void> {
+    const begun = await this.#begin(keys)
+    const results = await Promise.allSettled(
+      begun.map(async (call) => {
+        const result = await this.#call(call)
+        await this.#ends.add({ key: call.key, attempt: call.job.attempts, result })
+      }),
+    )
+    const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
+    if (failures.length > 0) throw new AggregateError(failures, 'Not all calls could be recorded.')
+  }
+
+  async #begin(keys: CallKey[]): Promise<Begun[]> {
+    const { pool, memory, clock } = this.#parts
+    const now = clock.now()
+    return inTransaction(pool, async (transaction) => {
+      const runs = await lockRuns(transaction, memory, keys)
+      const begun = keys.flatMap((key) => {
+        const run = runs.find(({ id, environment }) => id === key.id && environment.id === key.environmentId)
+        const job = run?.jobs.find(({ position }) => position === key.position)
+        // A wait before the next attempt, an end, a cancellation: there is nothing to call about.
+        if (!run || !job || job.dueAt !== null || (job.status !== 'queued' && job.status !== 'running')) return []
+        const isRepeated = job.status === 'running'
+        if (isRepeated) note(job, detail('outcome_unknown'), now)
+        job.status = 'running'
+        job.attempts += 1
+        job.isChanged = true
+        return [{ key, run, job, isRepeated }]
+      })
+      await storeRuns(
+        transaction,
+        begun.map(({ run }) => run),
+        { now, priority: priorities.single },
+      )
+      return begun
+    })
+  }
+
+  async #call({ run, job, isRepeated }: Begun): Promise<Result> {
+    const { clock, log, memory } = this.#parts
+    const of: StepRun = { ...stepRunOf(run, job, clock.now()), isRepeated }
+    try {
+      const environment = await memory.recall(run.environment.id)
+      if (!environment) throw new Error('The environment is gone.')
+      const tools: CallTools = {
+        ...this.#parts.tools,
+        layout: (layoutId) => environment.layout(layoutId),
+        layoutTranslator: (layout, locale) => environment.translator('layout', layout, locale),
+        hasBranding: environment.hasBranding,
+      }
+      return run.workflow.origin === 'external' ? await this.#callCode(of, job, tools) : await callStep(of, job, tools)
+    } catch (error) {
+      return { outcome: failureOf(error, of, log) }
+    }
+  }
+
+  /** The user's code says what the step does; then it is done as any other. */
+  async #callCode(of: StepRun, job: JobState, tools: CallTools): Promise<Result> {
+    const { run, step } = of
+    const ids = { workflowId: run.workflow.identifier, stepId: step.stepId, jobId: job.id }
+    let answer: BridgeAnswer
+    try {
+      answer = await this.#parts.bridge.execute(targetIn(run.environment), ids, bridgeEvent(of))
+    } catch (error) {
+      if (!(error instanceof BridgeError)) throw error
+      const { message, code, data } = error
+      const details = [detail('bridge_failed', { message, code, ...(data === undefined ? {} : { data }) })]
+      const stops = kindOf(job).isWait === true
+      return { outcome: { kind: 'fail', reason: 'bridge_failed', error: message, stops, details } }
+    }
+    if (answer.options.skip)
+      return {
+        outcome: { kind: 'skip', reason: 'step_condition', details: [detail('bridge_skipped', { skip: true })] },
+      }
+    const rendered = { ...of, values: answer.outputs, isRendered: true, providerData: answer.providers }
+    return kindOf(job).call ? callStep(rendered, job, tools) : { outputs: answer.outputs }
+  }
+
+  async #end(ended: Ended[]): Promise<undefined[]> {
+    const { pool, memory, clock, log } = this.#parts
+    const now = clock.now()
+    await inTransaction(pool, async (transaction) => {
+      const runs = await lockRuns(
+        transaction,
+        memory,
+        ended.map(({ key }) => key),
+      )
+      const threads = ended.flatMap(({ key, attempt, result }): Thread[] => {
+        const run = runs.find(({ id, environment }) => id === key.id && environment.id === key.environmentId)
+        const job = run?.jobs.find(({ position }) => position === key.position)
+        if (!run || !job || job.status !== 'running' || job.attempts !== attempt) return []
+        const progress =
+          'outputs' in result ? goOnWith(run, job, result.outputs, now) : goOn(run, job, result.outcome, now)
+        return [{ run, progress }]
+      })
+      await settle(transaction, threads, { now, log })
+      await storeRuns(
+        transaction,
+        threads.map(({ run }) => run),
+        { now, priority: priorities.single },
+      )
+    })
+    return ended.map(() => undefined)
+  }
+}
+
+async function callStep(of: StepRun, job: JobState, tools: CallTools): Promise<Result> {
+  const { call } = kindOf(job)
+  if (!call) throw new Error(`A ${job.type} step cannot be called.`)
+  return { outcome: await call(of, tools) }
+}
+
+/** What went wrong in ourselves is logged in full and told in one sentence. */
+function failureOf(error: unknown, { run, step }: StepRun, log: Logger): StepOutcome {
+  if (error instanceof RenderError) {
+    const { message } = error
+    return {
+      kind: 'fail',
+      reason: 'content_failed',
+      error: message,
+      stops: false,
+      details: [detail('content_failed', { error: message })],
+    }
+  }
+  log.error({ err: error, notificationId: run.id, stepId: step.stepId }, 'a step failed unexpectedly')
+  const sentence = 'The step failed unexpectedly; the log of the service says more'
+  return { kind: 'fail', reason: 'internal', error: sentence, stops: false, details: [detail('internal')] }
+}
+
+/** What the user's code is told: the nearest of the earlier steps first. */
+function bridgeEvent({ run, job, step }: StepRun): BridgeEvent {
+  const { payload, context, actor } = run.event
+  const { __source: _, ...told } = payload
+  const state = (run as RunState).jobs
+    .filter(({ position }) => position < job.position)
+    .map((earlier) => ({
+      stepId: earlier.step.stepId,
+      outputs: (run.results[earlier.step.stepId] ?? {}) as Record<string, unknown>,
+      state: { status: earlier.status, ...(earlier.error === null ? {} : { error: earlier.error }) },
+    }))
+  return {
+    payload: told,
+    controls: step.controlValues ?? {},
+    state: state.reverse(),
+    subscriber: subscriberVariablesOf(run.subscriber),
+    context,
+    env: run.environment.env,
+    ...(actor ? { actor: subscriberVariablesOf(actor) } : {}),
+  }
+}

@@ -1,0 +1,92 @@
+// The engine as others see it: triggers come in, and the queue's tasks do the rest.
+import type { CronItem, TaskList } from 'graphile-worker'
+import type { Changes } from '../db/changes.ts'
+import type { Database } from '../db/database.ts'
+import type { Secrets } from '../db/secrets.ts'
+import { Delivery } from '../providers/delivery.ts'
+import type { HttpClient } from '../providers/http-client.ts'
+import { Bridge } from './bridge.ts'
+import { cancelTransaction } from './cancel.ts'
+import { type CallKey, Deliveries } from './deliver.ts'
+import { fanOut } from './fan-out.ts'
+import { Memory } from './memory.ts'
+import { type EngineParts, startRuns } from './start-runs.ts'
+import { queueSoon, wakeDue } from './timers.ts'
+import { type TriggerRequest, type TriggerResult, Triggers } from './trigger.ts'
+
+interface Surroundings extends Pick<Database, 'pool' | 'db'> {
+  clock: { now(): Date }
+  log: EngineParts['log']
+  secrets: Secrets
+  changes: Changes
+  http: HttpClient
+  brand: { word: string }
+  dedupDays: number
+}
+
+export class Engine {
+  readonly #parts: EngineParts
+  readonly #triggers: Triggers
+  readonly #deliveries: Deliveries
+  readonly #delivery: Delivery
+
+  constructor({ db, pool, clock, log, secrets, changes, http, brand, dedupDays }: Surroundings) {
+    const memory = new Memory({ db, secrets, changes })
+    const signatureHeader = `${brand.word}-signature`
+    this.#delivery = new Delivery({ http, clock, brand: brand.word })
+    this.#parts = { pool, memory, clock, log }
+    this.#triggers = new Triggers({ pool, memory, clock, dedupDays })
+    this.#deliveries = new Deliveries({
+      ...this.#parts,
+      bridge: new Bridge({ http, clock, signatureHeader }),
+      tools: { db, secrets, http, delivery: this.#delivery, signatureHeader },
+    })
+  }
+
+  /** Answers once it is committed. */
+  trigger(request: TriggerRequest): Promise<TriggerResult> {
+    return this.#triggers.accept(request)
+  }
+
+  cancel(environmentId: string, transactionId: string): Promise<boolean> {
+    return cancelTransaction(this.#parts, environmentId, transactionId)
+  }
+
+  /** Does what is due by the engine's clock. The queue calls it in time; whoever moves the clock calls it after. */
+  wake(): Promise<number> {
+    return wakeDue(this.#parts)
+  }
+
+  /** What the queue's jobs do. */
+  tasks(): TaskList {
+    return {
+      start_runs: async (payload) => {
+        const { events } = payload as { events: Array<[string, string]> }
+        await startRuns(
+          this.#parts,
+          events.map(([environmentId, id]) => ({ environmentId, id })),
+        )
+      },
+      fan_out: (payload) => fanOut(this.#parts, payload as { environmentId: string; eventId: string }),
+      deliver: async (payload) => {
+        const { calls } = payload as { calls: Array<[string, string, number]> }
+        await this.#deliveries.deliver(
+          calls.map(([environmentId, id, position]): CallKey => ({ environmentId, id, position })),
+        )
+      },
+      wake: async () => {
+        await this.wake()
+      },
+      queue_soon: () => queueSoon(this.#parts),
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#delivery.close()
+  }
+}
+
+/** Timers that come near, every minute; a round that was missed needs no repeat. */
+export const engineSchedule: CronItem[] = [
+  { task: 'queue_soon', match: '* * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
+]

@@ -1,0 +1,74 @@
+// Lets many callers share one statement: whatever arrives while the last commit is under way goes into the next one.
+
+interface Entry<Item, Result> {
+  item: Item
+  size: number
+  resolve(result: Result): void
+  reject(error: unknown): void
+}
+
+interface Limits<Item> {
+  mostItems: number
+  /** In whatever `sizeOf` counts. */
+  mostSize: number
+  sizeOf(item: Item): number
+}
+
+export class GroupCommit<Item, Result> {
+  readonly #commit: (items: Item[]) => Promise<Result[]>
+  readonly #isShared: (error: unknown) => boolean
+  readonly #limits: Limits<Item>
+  #waiting: Entry<Item, Result>[] = []
+  #isBusy = false
+
+  /**
+   * @param commit gives back a result for each item, in their order
+   * @param isShared whether an error concerns all items alike; after any other each is tried by itself, so that one that
+   * cannot be stored does not take the others with it
+   */
+  constructor(
+    commit: (items: Item[]) => Promise<Result[]>,
+    isShared: (error: unknown) => boolean,
+    limits: Limits<Item>,
+  ) {
+    this.#commit = commit
+    this.#isShared = isShared
+    this.#limits = limits
+  }
+
+  add(item: Item): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, size: this.#limits.sizeOf(item), resolve, reject })
+      if (!this.#isBusy) void this.#work()
+    })
+  }
+
+  async #work(): Promise<void> {
+    this.#isBusy = true
+    // Those who call in the same moment go together from the start.
+    await new Promise(setImmediate)
+    while (this.#waiting.length > 0) await this.#commitSome(this.#take())
+    this.#isBusy = false
+  }
+
+  #take(): Entry<Item, Result>[] {
+    const { mostItems, mostSize } = this.#limits
+    let [count, size] = [0, 0]
+    for (const entry of this.#waiting) {
+      if (count > 0 && (count === mostItems || size + entry.size > mostSize)) break
+      count += 1
+      size += entry.size
+    }
+    return this.#waiting.splice(0, count)
+  }
+
+  async #commitSome(entries: Entry<Item, Result>[]): Promise<void> {
+    try {
+      const results = await this.#commit(entries.map(({ item }) => item))
+      for (const [index, { resolve }] of entries.entries()) resolve(results[index] as Result)
+    } catch (error) {
+      if (entries.length === 1 || this.#isShared(error)) for (const { reject } of entries) reject(error)
+      else for (const entry of entries) await this.#commitSome([entry])
+    }
+  }
+}

@@ -1,0 +1,408 @@
+// The statements of the engine. Each is prepared once per connection and handles any number of rows.
+import { statement } from '../db/transaction.ts'
+
+/**
+ * Accepts triggers: dedup row, event and queue job in one statement, so that all of it is there or nothing. A trigger that
+ * was judged by a memory older than the environment's revision is not taken but judged again. A transaction id that was
+ * used before takes no event; the unique key decides, also between triggers that arrive at the same moment.
+ */
+export const acceptTriggers = statement(
+  'accept_triggers',
+  `WITH input AS (
+     SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::text[],
+                          $9::text[], $10::text[], $11::text[], $12::text[], $13::int[], $14::timestamptz[])
+       AS t (environment_id, revision, id, transaction_id, workflow_id, workflow_version, recipients, payload,
+             overrides, actor, tenant, context, batch, created_at)
+   ), fresh AS (
+     SELECT i.* FROM input i LEFT JOIN environment_revisions r USING (environment_id)
+     WHERE coalesce(r.revision, 0) = i.revision
+   ), accepted AS (
+     INSERT INTO transactions (environment_id, transaction_id, event_id, expires_at)
+     SELECT environment_id, transaction_id, id, $15::timestamptz FROM fresh
+     ON CONFLICT DO NOTHING RETURNING event_id
+   ), stored AS (
+     INSERT INTO events (environment_id, id, transaction_id, workflow_id, workflow_version, recipients, payload,
+                         overrides, actor, tenant, context, created_at)
+     SELECT f.environment_id, f.id, f.transaction_id, f.workflow_id, f.workflow_version, f.recipients::json,
+            f.payload::json, f.overrides::json, f.actor::json, f.tenant::json, f.context::json, f.created_at
+     FROM fresh f JOIN accepted a ON a.event_id = f.id
+   ), files AS (
+     INSERT INTO attachments (environment_id, event_id, position, name, mime, content, created_at)
+     SELECT f.environment_id, f.id, x.position, x.name, x.mime, x.content, f.created_at
+     FROM unnest($16::text[], $17::smallint[], $18::text[], $19::text[], $20::bytea[])
+       AS x (event_id, position, name, mime, content)
+     JOIN fresh f ON f.id = x.event_id JOIN accepted a ON a.event_id = f.id
+   ), queued AS (
+     SELECT graphile_worker.add_job('start_runs',
+              json_build_object('events', json_agg(json_build_array(f.environment_id, f.id))), max_attempts := 1000)
+     FROM fresh f JOIN accepted a ON a.event_id = f.id GROUP BY f.batch
+   )
+   SELECT i.id, (f.id IS NOT NULL) AS fresh, (a.event_id IS NOT NULL) AS accepted, (SELECT count(*) FROM queued) AS queued
+   FROM input i LEFT JOIN fresh f ON f.id = i.id LEFT JOIN accepted a ON a.event_id = i.id`,
+)
+
+/**
+ * Events whose runs have not been started, locked: the queue may hand the same job to two workers when it takes the first
+ * for dead, and the second then waits here and finds them started.
+ */
+export const lockEvents = statement(
+  'lock_events',
+  `SELECT e.*, coalesce(r.revision, 0)::text AS revision
+   FROM events e LEFT JOIN environment_revisions r ON r.environment_id = e.environment_id
+   WHERE (e.environment_id, e.id) IN (SELECT * FROM unnest($1::text[], $2::text[])) AND e.started_at IS NULL
+   ORDER BY e.id FOR UPDATE OF e`,
+)
+
+/** What a subscriber wants, with everything that may bear on any of its runs. */
+const preferencesOf = (subscriber: string) => `
+  (SELECT json_agg(json_build_object('workflow_id', p.workflow_id, 'context_keys', p.context_keys,
+                                     'channels', p.channels, 'schedule', p.schedule))
+   FROM subscriber_preferences p
+   WHERE p.environment_id = ${subscriber}.environment_id AND p.subscriber_row_id = ${subscriber}.id)`
+
+export const findRecipients = statement(
+  'find_recipients',
+  `SELECT s.*, ${preferencesOf('s')} AS preferences
+   FROM subscribers s
+   WHERE (s.environment_id, s.subscriber_id) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
+)
+
+/** Those who are not known yet. In one order everywhere, so that two batches cannot wait for each other in a circle. */
+export const addRecipients = statement(
+  'add_recipients',
+  `INSERT INTO subscribers (environment_id, id, subscriber_id, created_at, updated_at)
+   SELECT environment_id, id, subscriber_id, $4, $4
+   FROM unnest($1::text[], $2::text[], $3::text[]) AS t (environment_id, id, subscriber_id)
+   ORDER BY environment_id, subscriber_id
+   ON CONFLICT (environment_id, subscriber_id) DO NOTHING`,
+)
+
+const notificationColumns = `environment_id text, id text, event_id text, transaction_id text, workflow_id text,
+  workflow_version integer, subscriber_row_id text, subscriber_id text, status text, severity text, critical boolean,
+  channels text[], tags text[], context_keys text[], topics json, digested_into text, created_at timestamptz,
+  updated_at timestamptz`
+const jobColumns = `environment_id text, notification_id text, position smallint, id text, step_row_id text, step_id text,
+  type text, status text, reason text, error text, provider_id text, details jsonb, output json, digest json,
+  merged_into text, schedule_extensions smallint, attempts smallint, delivery json, due_at timestamptz,
+  created_at timestamptz, updated_at timestamptz`
+const messageColumns = `environment_id text, id text, notification_id text, event_id text, transaction_id text, job_id text,
+  workflow_id text, workflow text, step_row_id text, step_id text, subscriber_row_id text, subscriber_id text,
+  channel text, provider_id text, integration_id text, identifier text, subject text, content text, avatar text,
+  cta json, data jsonb, email text, phone text, device_tokens text[], webhook_url text, channel_data json, tags text[],
+  severity text, context_keys text[], actor_row_id text, status text, error_id text, error_text text,
+  delivered_at timestamptz[], created_at timestamptz, updated_at timestamptz`
+const timerColumns = 'environment_id text, subject_id text, position smallint, due_at timestamptz'
+const namesIn = (columns: string) => columns.split(',').map((column) => column.trim().split(' ', 1)[0])
+const insertAll = (table: string, columns: string, parameter: number) => `
+  INSERT INTO ${table} (${namesIn(columns)})
+  SELECT ${namesIn(columns)} FROM json_to_recordset($${parameter}::json) AS r (${columns})`
+
+/** What a later attempt has to say of a message that an earlier one stored. */
+const insertMessages = (parameter: number) => `m AS (${insertAll('messages', messageColumns, parameter)}
+  ON CONFLICT (environment_id, id) DO UPDATE SET status = excluded.status, provider_id = excluded.provider_id,
+    integration_id = excluded.integration_id, identifier = excluded.identifier, error_id = excluded.error_id,
+    error_text = excluded.error_text, delivered_at = excluded.delivered_at, updated_at = excluded.updated_at)`
+/** A step has one timer. */
+const insertTimers = (parameter: number) => `t AS (
+  INSERT INTO timers (environment_id, subject_id, position, due_at, kind)
+  SELECT environment_id, subject_id, position, due_at, 'step' FROM json_to_recordset($${parameter}::json) AS r (${timerColumns})
+  ON CONFLICT (environment_id, subject_id, position) DO UPDATE SET due_at = excluded.due_at)`
+
+/** Runs as they are after their first moments, with everything those led to. */
+export const insertRuns = statement(
+  'insert_runs',
+  `WITH n AS (${insertAll('notifications', notificationColumns, 1)}),
+        j AS (${insertAll('jobs', jobColumns, 2)}),
+        ${insertMessages(3)}, ${insertTimers(4)}
+   SELECT`,
+)
+
+/** Changed runs. What is appended to a log is only what is new. The caller has locked them. */
+export const updateRuns = statement(
+  'update_runs',
+  `WITH n AS (
+     UPDATE notifications n SET status = r.status, digested_into = r.digested_into, updated_at = r.updated_at
+     FROM json_to_recordset($1::json)
+       AS r (environment_id text, id text, status text, digested_into text, updated_at timestamptz)
+     WHERE n.environment_id = r.environment_id AND n.id = r.id
+   ), j AS (
+     UPDATE jobs j SET status = r.status, reason = r.reason, error = r.error, provider_id = r.provider_id,
+       details = j.details || r.details, output = r.output, digest = r.digest, merged_into = r.merged_into,
+       schedule_extensions = r.schedule_extensions, attempts = r.attempts, delivery = r.delivery, due_at = r.due_at,
+       updated_at = r.updated_at
+     FROM json_to_recordset($2::json) AS r (${jobColumns})
+     WHERE j.environment_id = r.environment_id AND j.notification_id = r.notification_id AND j.position = r.position
+   ), ${insertMessages(3)}, ${insertTimers(4)}
+   SELECT`,
+)
+
+export const markStarted = statement(
+  'mark_started',
+  `UPDATE events e SET started_at = $3 WHERE (e.environment_id, e.id) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
+)
+
+/**
+ * Everything needed to go on with these runs, locked one after another in the order of their ids: whoever else works on
+ * one of them (a cancel, a second delivery of the same job) waits and then sees what was done.
+ */
+export const loadRuns = statement(
+  'load_runs',
+  `SELECT n.*, coalesce(r.revision, 0)::text AS revision,
+     (SELECT json_agg(j ORDER BY j.position) FROM jobs j
+      WHERE j.environment_id = n.environment_id AND j.notification_id = n.id) AS jobs,
+     (SELECT row_to_json(e) FROM events e WHERE e.environment_id = n.environment_id AND e.id = n.event_id) AS event,
+     (SELECT row_to_json(s) FROM subscribers s
+      WHERE s.environment_id = n.environment_id AND s.id = n.subscriber_row_id) AS subscriber,
+     (SELECT ${preferencesOf('s')} FROM (SELECT n.environment_id, n.subscriber_row_id AS id) s) AS preferences,
+     (SELECT json_object_agg(m.job_id, json_build_object('seen', m.seen, 'read', m.read,
+                'lastSeenDate', m.last_seen_at, 'lastReadDate', m.last_read_at)) FROM messages m
+      WHERE m.environment_id = n.environment_id AND m.transaction_id = n.transaction_id AND m.notification_id = n.id
+        AND m.channel = 'in_app') AS seen
+   FROM notifications n LEFT JOIN environment_revisions r ON r.environment_id = n.environment_id
+   WHERE (n.environment_id, n.id) IN (SELECT * FROM unnest($1::text[], $2::text[]))
+   ORDER BY n.id FOR UPDATE OF n`,
+)
+
+/** Contexts, tenants and actors that runs refer to by name. */
+export const findContexts = statement(
+  'find_contexts',
+  `SELECT environment_id, type, context_id, data FROM contexts
+   WHERE (environment_id, type, context_id) IN (SELECT * FROM unnest($1::text[], $2::text[], $3::text[]))`,
+)
+export const findTenants = statement(
+  'find_tenants',
+  `SELECT environment_id, identifier, name, data FROM tenants
+   WHERE (environment_id, identifier) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
+)
+
+/** Timers that are due, taken: whoever else looks passes them over. They are back if this transaction fails. */
+export const takeTimers = statement(
+  'take_timers',
+  `DELETE FROM timers WHERE (environment_id, subject_id, position) IN (
+     SELECT environment_id, subject_id, position FROM timers
+     WHERE due_at <= $1 ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+   RETURNING environment_id, subject_id, position, kind`,
+)
+
+/**
+ * Locks the digests of these groups, making those that are not there. The lock is what makes a window exact: whoever
+ * joins and whoever closes it come one after the other. The update changes nothing; it gives back what is there.
+ */
+export const lockDigests = statement(
+  'lock_digests',
+  `INSERT INTO digests AS d (environment_id, workflow_id, step_row_id, subscriber_row_id, value, notification_id, seen_at, forget_at)
+   SELECT environment_id, workflow_id, step_row_id, subscriber_row_id, value, NULL, 'epoch', 'epoch'
+   FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
+     AS t (environment_id, workflow_id, step_row_id, subscriber_row_id, value)
+   ORDER BY environment_id, workflow_id, step_row_id, subscriber_row_id, value
+   ON CONFLICT (environment_id, workflow_id, step_row_id, subscriber_row_id, value) DO UPDATE SET seen_at = d.seen_at
+   RETURNING environment_id, workflow_id, step_row_id, subscriber_row_id, value, notification_id, seen_at, forget_at`,
+)
+export const saveDigests = statement(
+  'save_digests',
+  `UPDATE digests d SET notification_id = r.notification_id, seen_at = r.seen_at, forget_at = r.forget_at
+   FROM json_to_recordset($1::json) AS r (environment_id text, workflow_id text, step_row_id text, subscriber_row_id text,
+     value text, notification_id text, seen_at timestamptz, forget_at timestamptz)
+   WHERE d.environment_id = r.environment_id AND d.workflow_id = r.workflow_id AND d.step_row_id = r.step_row_id
+     AND d.subscriber_row_id = r.subscriber_row_id AND d.value = r.value`,
+)
+
+/** The events that were merged into these runs, with their payloads, the oldest first. */
+export const findMerged = statement(
+  'find_merged',
+  `SELECT j.merged_into, j.id, j.created_at, j.total, e.payload
+   FROM (SELECT j.environment_id, j.notification_id, j.merged_into, j.id, j.created_at,
+           count(*) OVER (PARTITION BY j.environment_id, j.merged_into)::int AS total,
+           row_number() OVER (PARTITION BY j.environment_id, j.merged_into ORDER BY j.created_at, j.id) AS place
+         FROM jobs j
+         WHERE (j.environment_id, j.merged_into) IN (SELECT * FROM unnest($1::text[], $2::text[]))
+           AND j.merged_into IS NOT NULL AND j.status = 'merged' AND j.digest IS NOT NULL) j
+   JOIN notifications n ON n.environment_id = j.environment_id AND n.id = j.notification_id
+   JOIN events e ON e.environment_id = n.environment_id AND e.id = n.event_id
+   WHERE j.place <= $3 ORDER BY j.place`,
+)
+
+/** As with digests: locked, made where missing, and given back as they are. */
+export const lockThrottles = statement(
+  'lock_throttles',
+  `INSERT INTO throttles AS d (environment_id, workflow_id, step_row_id, subscriber_row_id, value, passed, started_at, ends_at)
+   SELECT environment_id, workflow_id, step_row_id, subscriber_row_id, value, 0, $6, 'epoch'
+   FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
+     AS t (environment_id, workflow_id, step_row_id, subscriber_row_id, value)
+   ORDER BY environment_id, workflow_id, step_row_id, subscriber_row_id, value
+   ON CONFLICT (environment_id, workflow_id, step_row_id, subscriber_row_id, value) DO UPDATE SET passed = d.passed
+   RETURNING environment_id, workflow_id, step_row_id, subscriber_row_id, value, passed, started_at, ends_at`,
+)
+export const saveThrottles = statement(
+  'save_throttles',
+  `UPDATE throttles d SET passed = r.passed, started_at = r.started_at, ends_at = r.ends_at
+   FROM json_to_recordset($1::json) AS r (environment_id text, workflow_id text, step_row_id text, subscriber_row_id text,
+     value text, passed integer, started_at timestamptz, ends_at timestamptz)
+   WHERE d.environment_id = r.environment_id AND d.workflow_id = r.workflow_id AND d.step_row_id = r.step_row_id
+     AND d.subscriber_row_id = r.subscriber_row_id AND d.value = r.value`,
+)
+
+/** Calls to the outside, for `engine/deliver.ts`. */
+export const queueCalls = statement(
+  'queue_calls',
+  `SELECT graphile_worker.add_job('deliver', payload::json, priority := $2::smallint, max_attempts := 1000)
+   FROM unnest($1::text[]) payload`,
+)
+/** One job for all timers of a tenth of a second. Its time is counted from now, so that no clock but the database's matters. */
+export const queueWakes = statement(
+  'queue_wakes',
+  `SELECT graphile_worker.add_job('wake', '{}', run_at := now() + make_interval(secs => delay_ms / 1000.0),
+                                  job_key := 'wake ' || slot, max_attempts := 1000)
+   FROM unnest($1::text[], $2::double precision[]) AS t (slot, delay_ms)`,
+)
+export const queueFanOut = statement(
+  'queue_fan_out',
+  `SELECT graphile_worker.add_job('fan_out', json_build_object('environmentId', environment_id, 'eventId', id),
+                                  priority := $3::smallint, max_attempts := 1000)
+   FROM unnest($1::text[], $2::text[]) AS t (environment_id, id)`,
+)
+
+/** Only what was said of them is changed. */
+export const saveTenants = statement(
+  'save_tenants',
+  `UPDATE tenants t SET name = coalesce(r.name, t.name), data = coalesce(r.data, t.data), updated_at = $2
+   FROM (SELECT DISTINCT ON (environment_id, identifier) * FROM json_to_recordset($1::json)
+           AS r (environment_id text, identifier text, name text, data jsonb)) r
+   WHERE t.environment_id = r.environment_id AND t.identifier = r.identifier
+     AND (t.name IS DISTINCT FROM coalesce(r.name, t.name) OR t.data IS DISTINCT FROM coalesce(r.data, t.data))`,
+)
+export const touchWorkflows = statement(
+  'touch_workflows',
+  `UPDATE workflows w SET last_triggered_at = $3
+   WHERE (w.environment_id, w.id) IN (SELECT * FROM unnest($1::text[], $2::text[]))
+     AND (w.last_triggered_at IS NULL OR w.last_triggered_at <= $4)`,
+)
+
+/** The tenths of a second in which something is due, one time of each. */
+export const findSoon = statement(
+  'find_soon',
+  `SELECT min(due_at) AS due_at FROM timers WHERE due_at <= $1
+   GROUP BY floor(extract(epoch FROM due_at) * 10) ORDER BY 1 LIMIT 5000`,
+)
+
+export const lockWideEvent = statement(
+  'lock_wide_event',
+  `SELECT e.*, coalesce(r.revision, 0)::text AS revision
+   FROM events e LEFT JOIN environment_revisions r ON r.environment_id = e.environment_id
+   WHERE e.environment_id = $1 AND e.id = $2 FOR UPDATE OF e`,
+)
+export const saveReached = statement(
+  'save_reached',
+  'UPDATE events SET reached = $3 WHERE environment_id = $1 AND id = $2',
+)
+
+/**
+ * The next members of these topics, in the order of their ids, each with all of its subscriptions to them. Every topic
+ * gives as many as are wanted in all: beyond its last one there may be more, but then the limit is reached before.
+ */
+export const findMembers = statement(
+  'find_members',
+  `WITH wanted AS (
+     SELECT id, key FROM topics WHERE environment_id = $1 AND key = ANY ($2::text[])
+   ), next AS (
+     SELECT DISTINCT t.subscriber_row_id FROM wanted o CROSS JOIN LATERAL (
+       SELECT DISTINCT t.subscriber_row_id FROM topic_subscriptions t
+       WHERE t.environment_id = $1 AND t.topic_id = o.id AND t.subscriber_row_id > $3 AND t.context_keys = $4::text[]
+       ORDER BY t.subscriber_row_id LIMIT $6) t
+     ORDER BY t.subscriber_row_id LIMIT $6
+   )
+   SELECT s.*, next.subscriber_row_id AS member_id, ${preferencesOf('s')} AS preferences,
+     (SELECT json_agg(json_build_object('topic_id', o.id, 'topic_key', o.key, 'identifier', t.identifier, 'choice',
+         (SELECT json_build_object('enabled', c.enabled, 'condition', c.condition) FROM subscription_preferences c
+          WHERE c.environment_id = $1 AND c.subscription_id = t.id AND c.workflow_id = $5)) ORDER BY t.id)
+      FROM wanted o JOIN topic_subscriptions t ON t.environment_id = $1 AND t.topic_id = o.id
+        AND t.subscriber_row_id = next.subscriber_row_id AND t.context_keys = $4::text[]) AS via
+   FROM next LEFT JOIN subscribers s ON s.environment_id = $1 AND s.id = next.subscriber_row_id
+   ORDER BY next.subscriber_row_id`,
+)
+
+/** Those who were there when the trigger was taken up. */
+export const findEveryone = statement(
+  'find_everyone',
+  `SELECT s.*, s.id AS member_id, NULL AS via, ${preferencesOf('s')} AS preferences
+   FROM (SELECT * FROM subscribers WHERE environment_id = $1 AND id > $2 AND created_at <= $3 ORDER BY id LIMIT $4) s
+   ORDER BY s.id`,
+)
+
+/** Of waits only: a timer for another attempt at a call stays. */
+export const dropTimers = statement(
+  'drop_timers',
+  `DELETE FROM timers t USING notifications n, jobs j
+   WHERE n.environment_id = $1 AND n.transaction_id = $2 AND t.environment_id = $1 AND t.subject_id = n.id
+     AND j.environment_id = $1 AND j.notification_id = n.id AND j.position = t.position AND j.status = 'delayed'`,
+)
+export const lockTransaction = statement(
+  'lock_transaction',
+  'SELECT FROM notifications WHERE environment_id = $1 AND transaction_id = $2 ORDER BY id FOR UPDATE',
+)
+/** What waits, and in the same runs what would come after. Tells what each of them was. */
+export const cancelWaits = statement(
+  'cancel_waits',
+  `WITH found AS (
+     SELECT j.notification_id, j.position, j.status, j.due_at FROM jobs j
+     JOIN notifications n ON n.environment_id = $1 AND n.id = j.notification_id AND n.transaction_id = $2
+     WHERE j.environment_id = $1 AND j.status IN ('delayed', 'merged', 'pending')
+   ), waiting AS (
+     SELECT DISTINCT notification_id FROM found WHERE status IN ('delayed', 'merged')
+   )
+   UPDATE jobs j SET status = 'canceled', reason = 'canceled_by_user', due_at = NULL, details = j.details || $3::jsonb, updated_at = $4
+   FROM found f JOIN waiting w USING (notification_id)
+   WHERE j.environment_id = $1 AND j.notification_id = f.notification_id AND j.position = f.position
+   RETURNING j.notification_id, j.position, j.type, f.status AS was, f.due_at`,
+)
+/** Runs in which nothing is left to do. */
+export const endRuns = statement(
+  'end_runs',
+  `UPDATE notifications n SET updated_at = $3,
+     status = CASE WHEN EXISTS (SELECT FROM jobs j WHERE j.environment_id = $1 AND j.notification_id = n.id AND j.status = 'failed')
+              THEN 'error' ELSE 'completed' END
+   WHERE n.environment_id = $1 AND n.id = ANY ($2::text[]) AND NOT EXISTS (
+     SELECT FROM jobs j WHERE j.environment_id = $1 AND j.notification_id = n.id
+       AND j.status IN ('pending', 'queued', 'running', 'delayed'))`,
+)
+/** The oldest run merged into each of these, locked. */
+export const findFollowers = statement(
+  'find_followers',
+  `SELECT f.merged_into, f.notification_id, f.position FROM (
+     SELECT DISTINCT ON (j.merged_into) j.merged_into, j.notification_id, j.position FROM jobs j
+     WHERE j.environment_id = $1 AND j.merged_into = ANY ($2::text[]) AND j.status = 'merged' AND j.digest IS NOT NULL
+     ORDER BY j.merged_into, j.created_at, j.id) f
+   JOIN notifications n ON n.environment_id = $1 AND n.id = f.notification_id
+   ORDER BY n.id FOR UPDATE OF n`,
+)
+/** The windows of these runs belong to their followers from now on, or are closed. */
+export const releaseDigests = statement(
+  'release_digests',
+  `UPDATE digests d SET notification_id = (
+     SELECT t.follower FROM unnest($3::text[], $4::text[]) AS t (main, follower) WHERE t.main = d.notification_id)
+   WHERE d.environment_id = $1 AND d.notification_id = ANY ($2::text[])`,
+)
+export const promoteFollowers = statement(
+  'promote_followers',
+  `WITH given AS (
+     SELECT * FROM unnest($2::text[], $3::text[], $4::smallint[], $5::timestamptz[]) AS t (main, follower, position, due_at)
+   ), promoted AS (
+     UPDATE jobs j SET status = CASE WHEN j.position = g.position THEN 'delayed' ELSE 'pending' END, reason = NULL,
+       merged_into = NULL, due_at = CASE WHEN j.position = g.position THEN g.due_at END, updated_at = $6
+     FROM given g
+     WHERE j.environment_id = $1 AND j.notification_id = g.follower AND j.merged_into = g.main AND j.status = 'merged'
+   ), runs AS (
+     UPDATE notifications n SET status = 'processing', digested_into = NULL, updated_at = $6
+     FROM given g WHERE n.environment_id = $1 AND n.id = g.follower
+   ), others AS (
+     UPDATE jobs j SET merged_into = g.follower FROM given g
+     WHERE j.environment_id = $1 AND j.merged_into = g.main AND j.notification_id <> g.follower AND j.status = 'merged'
+   ), their_runs AS (
+     UPDATE notifications n SET digested_into = g.follower FROM given g
+     WHERE n.environment_id = $1 AND n.digested_into = g.main AND n.id <> g.follower
+       AND n.id IN (SELECT j.notification_id FROM jobs j WHERE j.environment_id = $1 AND j.merged_into = g.main)
+   )
+   INSERT INTO timers (environment_id, subject_id, position, kind, due_at)
+   SELECT $1, follower, position, 'step', due_at FROM given
+   ON CONFLICT (environment_id, subject_id, position) DO UPDATE SET due_at = excluded.due_at`,
+)

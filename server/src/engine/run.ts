@@ -1,0 +1,348 @@
+// A run is a state machine: from where it stands it goes on through its steps until one has to wait, asks somebody outside,
+// or none is left. Nothing here talks to anybody; what a step needs from the database it asks for (`Need`), so that many
+// runs can share one statement.
+
+import { newId } from '../db/ids.ts'
+import type { RecipientPreferences } from '../db/preferences.ts'
+import type { RunTopic, StoredDetail } from '../db/tables.ts'
+import type { WorkflowStep } from '../db/workflows.ts'
+import { RenderError } from '../render/limits.ts'
+import type { ControlValues, StepKind, StepType } from '../steps/kind.ts'
+import { stepKinds } from '../steps/kinds.ts'
+import type { NewMessage } from '../steps/message.ts'
+import type { Progress } from '../steps/need.ts'
+import { type Detail, detail, type Reason, type Skip, type StepOutcome } from '../steps/outcome.ts'
+import { conditionOf, type JobFacts, type RunFacts, type StepRun } from '../steps/step-run.ts'
+import type { WorkflowVersion } from './memory.ts'
+import { isCritical, resolvePreference } from './preferences.ts'
+import { isOpen, nextOpening, type Schedule } from './schedule.ts'
+
+export type JobStatus =
+  | 'pending'
+  | 'queued'
+  | 'running'
+  | 'delayed'
+  | 'completed'
+  | 'failed'
+  | 'canceled'
+  | 'merged'
+  | 'skipped'
+
+export interface JobState extends JobFacts {
+  step: WorkflowStep
+  type: string
+  status: JobStatus
+  reason: Reason | null
+  error: string | null
+  providerId: string | null
+  details: StoredDetail[]
+  /** How many of the details are in the database. */
+  storedDetails: number
+  output: Record<string, unknown> | null
+  mergedInto: string | null
+  dueAt: Date | null
+  isChanged: boolean
+}
+
+export interface RunState extends RunFacts {
+  definition: WorkflowVersion
+  preferences: RecipientPreferences | undefined
+  topics: RunTopic[] | null
+  status: 'processing' | 'completed' | 'error'
+  digestedInto: string | null
+  jobs: JobState[]
+  createdAt: Date
+  isNew: boolean
+  /** What has to be written beside the run itself. */
+  effects: Effects
+}
+
+export interface Effects {
+  messages: Array<NewMessage & { job: JobState }>
+  timers: Array<{ position: number; dueAt: Date }>
+  /** Steps that have to ask somebody outside. */
+  calls: number[]
+}
+
+export const noEffects = (): Effects => ({ messages: [], timers: [], calls: [] })
+
+/** After this many the step runs, whatever the schedule says. */
+const mostScheduleExtensions = 3
+
+/** Takes the run from where it stands as far as it goes by itself. */
+export function* advance(run: RunState, now: Date): Progress<void> {
+  for (;;) {
+    const job = run.jobs.find(({ status }) => status === 'pending')
+    if (!job) break
+    note(job, detail('queued', run.topics ? { topics: run.topics } : undefined), now)
+    const { tenant } = run.event
+    if (tenant) note(job, detail('tenant_selected', tenant), now)
+    if (!apply(run, job, yield* guarded(() => begin(run, job, now), job), now)) return
+  }
+  end(run)
+}
+
+/** A wait is over. */
+export function* wake(run: RunState, job: JobState, now: Date): Progress<void> {
+  const extended = extension(run, job, now)
+  if (extended) {
+    apply(run, job, extended, now)
+    return
+  }
+  if (apply(run, job, yield* guarded(() => kindOf(job).wake?.(stepRunOf(run, job, now)) ?? done, job), now))
+    yield* advance(run, now)
+}
+
+/** Somebody outside has answered. */
+export function* goOn(run: RunState, job: JobState, outcome: StepOutcome, now: Date): Progress<void> {
+  if (apply(run, job, outcome, now)) yield* advance(run, now)
+}
+
+/** The user's code has said what the step is to do; the rest is as if it stood in the workflow. */
+export function* goOnWith(run: RunState, job: JobState, outputs: ControlValues, now: Date): Progress<void> {
+  const kind = kindOf(job)
+  const of = { ...stepRunOf(run, job, now), values: outputs, isRendered: true }
+  const outcome = yield* guarded(() => kind.begin?.(of) ?? { ...done, output: outputs }, job)
+  if (apply(run, job, outcome, now)) yield* advance(run, now)
+}
+
+const done: StepOutcome = { kind: 'done', details: [] }
+
+/** Ends what has not begun, because the user said so. */
+export function cancelJob(job: JobState, now: Date): void {
+  job.status = 'canceled'
+  job.reason = 'canceled_by_user'
+  job.dueAt = null
+  note(job, detail('canceled'), now)
+}
+
+/** Whether all of it has come to an end; then its status says how. */
+export function end(run: RunState): void {
+  const isOver = run.jobs.every(({ status }) => ended.has(status))
+  if (isOver) run.status = run.jobs.some(({ status }) => status === 'failed') ? 'error' : 'completed'
+}
+
+const ended: ReadonlySet<JobStatus> = new Set(['completed', 'failed', 'canceled', 'merged', 'skipped'])
+
+function* begin(run: RunState, job: JobState, now: Date): Progress<StepOutcome> {
+  const kind = kindOf(job)
+  const of = stepRunOf(run, job, now)
+  const heldBack = outsideSchedule(run, kind, now) ?? filtered(run, kind)
+  if (heldBack) return heldBack
+  // Code decides by itself whether its step runs.
+  if (run.workflow.origin === 'external') return { kind: 'call', details: [] }
+  const condition = conditionOf(of)
+  if ('error' in condition) {
+    const { message } = condition.error
+    const raw = { message: `Failed to evaluate rule: ${message}`, code: 'InvalidCondition' }
+    return {
+      kind: 'fail',
+      reason: 'step_condition',
+      error: message,
+      stops: isWait(kind),
+      details: [detail('bridge_failed', raw)],
+    }
+  }
+  if (!condition.holds) {
+    const line = isWait(kind) ? detail('condition_skipped_wait') : detail('bridge_skipped', { skip: true })
+    return { kind: 'skip', reason: 'step_condition', details: [line] }
+  }
+  const outcome = kind.begin?.(of) ?? { kind: 'call', details: [] }
+  return 'kind' in outcome ? outcome : yield* outcome
+}
+
+const isWait = ({ isWait: waits = false }: StepKind) => waits
+
+function outsideSchedule(run: RunState, kind: StepKind, now: Date): Skip | undefined {
+  if (!kind.obeysSchedule || run.critical) return undefined
+  const { schedule, timezone } = scheduleOf(run)
+  if (isOpen(schedule, now, timezone)) return undefined
+  return { kind: 'skip', reason: 'outside_schedule', details: [detail('outside_schedule', { schedule, timezone })] }
+}
+
+const scheduleOf = (run: RunState) => ({
+  schedule: (run.preferences?.schedule ?? null) as Schedule | null,
+  timezone: run.subscriber.timezone,
+})
+
+function filtered(run: RunState, { channel }: StepKind): Skip | undefined {
+  if (!channel) return undefined
+  const { preferences, user_preferences, critical } = run.definition
+  const resolved = resolvePreference(
+    {
+      workflow: preferences,
+      user: user_preferences,
+      isMarkedCritical: critical,
+      subscriberGlobal: run.preferences?.global,
+      subscriberWorkflow: run.preferences?.workflow,
+    },
+    channel,
+  )
+  if (resolved.enabled) return undefined
+  const line = detail(`filtered_by_${resolved.mostSpecific}`, { channel, enabled: false, ...resolved.reason })
+  return { kind: 'skip', reason: 'preference', details: [line] }
+}
+
+/** A wait that ends while the subscriber wants nothing is drawn out until they do, a few times. */
+function extension(run: RunState, job: JobState, now: Date): StepOutcome | undefined {
+  const kind = kindOf(job)
+  if (!kind.isExtendable || run.critical || settingsOf(job).extendToSchedule !== true) return undefined
+  const { schedule, timezone } = scheduleOf(run)
+  if (isOpen(schedule, now, timezone)) return undefined
+  const until = nextOpening(schedule, now, timezone)
+  if (until === undefined) return undefined
+  if (job.scheduleExtensions >= mostScheduleExtensions) {
+    note(job, detail('schedule_exhausted'), now)
+    return undefined
+  }
+  job.scheduleExtensions += 1
+  const raw = {
+    delayMs: until.getTime() - now.getTime(),
+    nextAvailableTime: until.toISOString(),
+    timezone,
+    schedule,
+    scheduleExtensionsCount: job.scheduleExtensions,
+    maxScheduleExtensions: mostScheduleExtensions,
+  }
+  const again = detail(job.type === 'digest' ? 'digested' : 'delayed', { delay: raw.delayMs })
+  return { kind: 'wait', until, details: [detail('schedule_extended', raw), again] }
+}
+
+/** What the step was set to when its wait began, where its kind keeps that. */
+const settingsOf = (job: JobState): ControlValues => job.digest ?? job.delivery ?? {}
+
+/** @returns whether the run goes on now */
+function apply(run: RunState, job: JobState, outcome: StepOutcome, now: Date): boolean {
+  for (const line of outcome.details) note(job, line, now)
+  job.isChanged = true
+  job.dueAt = null
+  if (outcome.kind === 'call') {
+    job.status = 'queued'
+    run.effects.calls.push(job.position)
+    return false
+  }
+  if (outcome.providerId !== undefined) job.providerId = outcome.providerId
+  if (outcome.output !== undefined) job.output = outcome.output
+  for (const message of outcome.messages ?? []) run.effects.messages.push({ ...message, job })
+  switch (outcome.kind) {
+    case 'done':
+      job.status = 'completed'
+      break
+    case 'skip':
+      job.status = isWait(kindOf(job)) ? 'skipped' : 'canceled'
+      job.reason = outcome.reason
+      break
+    case 'fail':
+      job.status = 'failed'
+      job.reason = outcome.reason
+      job.error = outcome.error
+      if (outcome.stops || job.step.shouldStopOnFail === true) stopRest(run, now)
+      break
+    case 'stop':
+      job.digest = outcome.digest ?? job.digest
+      for (const each of [job, ...run.jobs.filter(({ status }) => status === 'pending')]) {
+        each.status = outcome.status
+        each.reason = outcome.reason
+        each.mergedInto = outcome.mergedInto ?? null
+        each.isChanged = true
+      }
+      run.digestedInto = outcome.mergedInto ?? null
+      break
+    case 'wait':
+      job.status = 'delayed'
+      job.digest = outcome.digest ?? job.digest
+      job.delivery = outcome.delivery ?? job.delivery
+      wait(run, job, outcome.until)
+      return false
+    case 'retry':
+      job.status = 'queued'
+      job.delivery = outcome.delivery
+      wait(run, job, outcome.at)
+      return false
+  }
+  run.results[job.step.stepId] = resultOf(job)
+  return true
+}
+
+function wait(run: RunState, job: JobState, dueAt: Date): void {
+  job.dueAt = dueAt
+  run.effects.timers.push({ position: job.position, dueAt })
+}
+
+function stopRest(run: RunState, now: Date): void {
+  for (const job of run.jobs.filter(({ status }) => status === 'pending')) {
+    job.status = 'canceled'
+    job.reason = 'previous_step_failed'
+    note(job, detail('previous_failed'), now)
+  }
+}
+
+/** A step that throws has failed; its run goes on like after any other failure. */
+function* guarded(work: () => StepOutcome | Progress<StepOutcome>, job: JobState): Progress<StepOutcome> {
+  const stops = isWait(kindOf(job))
+  try {
+    const outcome = work()
+    return 'kind' in outcome ? outcome : yield* outcome
+  } catch (error) {
+    if (error instanceof RenderError) {
+      const { message } = error
+      return {
+        kind: 'fail',
+        reason: 'content_failed',
+        error: message,
+        stops,
+        details: [detail('content_failed', { error: message })],
+      }
+    }
+    if (error instanceof StepFault) throw error
+    throw new StepFault(job, error)
+  }
+}
+
+/** Our bug, or data nobody thought of: the run it happened in, so that those beside it can go on without it. */
+export class StepFault extends Error {
+  readonly job: JobState
+
+  constructor(job: JobState, cause: unknown) {
+    super(`Step ${job.step.stepId} failed unexpectedly`, { cause })
+    this.job = job
+  }
+}
+
+export function note(job: JobState, { raw, ...line }: Detail, now: Date): void {
+  const text = raw === undefined ? {} : { raw: rawText(raw) }
+  job.details.push({ id: newId(now), at: now.toISOString(), ...line, ...text })
+  job.isChanged = true
+}
+
+const longestRaw = 10_240
+
+function rawText(raw: unknown): string {
+  const text = typeof raw === 'string' ? raw : JSON.stringify(raw)
+  return text.length > longestRaw ? `${text.slice(0, longestRaw).toWellFormed()}... [truncated]` : text
+}
+
+export const kindOf = ({ type }: Pick<JobState, 'type'>): StepKind => stepKinds[type as StepType]
+
+export function resultOf(job: JobState): Record<string, unknown> {
+  return job.output ?? kindOf(job).emptyResult ?? {}
+}
+
+export function stepRunOf(run: RunState, job: JobState, now: Date): StepRun {
+  return { now, run, step: job.step, values: normalValues(job.step), job }
+}
+
+const normalised = new WeakMap<WorkflowStep, ControlValues>()
+
+/** Once per step, not per run: what is compiled for the values is kept by the values. */
+function normalValues(step: WorkflowStep): ControlValues {
+  const known = normalised.get(step)
+  if (known) return known
+  const values = stepKinds[step.type as StepType].normalise(step.controlValues ?? {})
+  normalised.set(step, values)
+  return values
+}
+
+/** Only steps that can deliver; whether the workflow is critical does not depend on who receives it. */
+export const isCriticalWorkflow = ({ preferences, user_preferences, critical }: WorkflowVersion): boolean =>
+  isCritical({ workflow: preferences, user: user_preferences, isMarkedCritical: critical })

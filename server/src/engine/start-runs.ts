@@ -1,0 +1,200 @@
+// From accepted triggers to runs: everybody a trigger names gets one, with everything that can happen at once done at once.
+import type pg from 'pg'
+import type { Logger } from 'pino'
+import { resolveContexts } from '../db/contexts.ts'
+import { isOutage } from '../db/database.ts'
+import { newId } from '../db/ids.ts'
+import { applyChannels, type ChannelInput } from '../db/subscriber-channels.ts'
+import { type SubscriberInput, upsertSubscribers } from '../db/subscribers.ts'
+import type { Recipient } from '../db/tables.ts'
+import { inTransaction, type Transaction } from '../db/transaction.ts'
+import { type EventRow, newRun, type PreparedEvent, type RecipientRow, type RunKey, readReferences } from './load.ts'
+import type { Memory } from './memory.ts'
+import { settle } from './needs.ts'
+import {
+  addRecipients,
+  findRecipients,
+  lockEvents,
+  markStarted,
+  queueFanOut,
+  saveTenants,
+  touchWorkflows,
+} from './queries.ts'
+import { advance, type RunState } from './run.ts'
+import { priorities, storeRuns } from './store.ts'
+
+export interface EngineParts {
+  pool: pg.Pool
+  memory: Memory
+  clock: { now(): Date }
+  log: Logger
+}
+
+export type LockedEvent = EventRow & { revision: string }
+type Direct = Extract<Recipient, { subscriberId: string }>
+
+/** An event that cannot be started does not keep the others of its batch from it; the queue tries the failed ones again. */
+export async function startRuns(parts: EngineParts, keys: RunKey[]): Promise<void> {
+  try {
+    await startTogether(parts, keys)
+  } catch (error) {
+    if (keys.length === 1 || isOutage(error)) throw error
+    const results = await Promise.allSettled(keys.map((key) => startTogether(parts, [key])))
+    const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
+    if (failures.length > 0) throw new AggregateError(failures, 'Not all triggers could be started.')
+  }
+}
+
+async function startTogether(parts: EngineParts, keys: RunKey[]): Promise<void> {
+  const started = await inTransaction(parts.pool, (transaction) => start(transaction, parts, keys))
+  await noteTriggered(parts, started)
+}
+
+async function start(transaction: Transaction, parts: EngineParts, keys: RunKey[]): Promise<PreparedEvent[]> {
+  const { clock, log } = parts
+  const now = clock.now()
+  const columns = (rows: RunKey[]) => [rows.map(({ environmentId }) => environmentId), rows.map(({ id }) => id)]
+  const events = await transaction.run<LockedEvent>(lockEvents, columns(keys))
+  if (events.length === 0) return []
+  await storeSaid(transaction, events, now)
+  const prepared = await prepare(transaction, parts, events)
+  const recipients = await findOrAdd(transaction, events, now)
+  const runs: RunState[] = []
+  for (const event of prepared) {
+    for (const { subscriberId } of directOf(event.row)) {
+      const recipient = recipients.get(`${event.row.environment_id} ${subscriberId}`)
+      if (recipient) runs.push(await newRun(event, recipient, { now }))
+    }
+  }
+  await settle(
+    transaction,
+    runs.map((run) => ({ run, progress: advance(run, now) })),
+    { now, log },
+  )
+  await storeRuns(transaction, runs, { now, priority: priorities.single })
+  await transaction.run(markStarted, [
+    ...columns(events.map(({ environment_id, id }) => ({ environmentId: environment_id, id }))),
+    now,
+  ])
+  const wide = prepared.filter(
+    ({ row }) => row.recipients === null || row.recipients.some((each) => 'topicKey' in each),
+  )
+  if (wide.length > 0)
+    await transaction.run(queueFanOut, [
+      ...columns(wide.map(({ row }) => ({ environmentId: row.environment_id, id: row.id }))),
+      priorities.many,
+    ])
+  return prepared
+}
+
+/** Those named directly, each once; the last definition of one counts. */
+export function directOf({ recipients }: Pick<EventRow, 'recipients'>): Direct[] {
+  const direct = new Map<string, Direct>()
+  for (const each of recipients ?? []) if ('subscriberId' in each) direct.set(each.subscriberId, each as Direct)
+  return [...direct.values()]
+}
+
+/** Events of an environment or workflow that is gone start nothing. */
+export async function prepare(
+  transaction: Transaction,
+  { memory }: Pick<EngineParts, 'memory'>,
+  events: LockedEvent[],
+): Promise<PreparedEvent[]> {
+  const references = await readReferences(transaction, events)
+  const prepared: PreparedEvent[] = []
+  for (const row of events) {
+    const environment = await memory.recallAt(row.environment_id, row.revision)
+    const definition = await environment?.version(row.workflow_id, row.workflow_version)
+    if (!environment || !definition) continue
+    const contextKeys = Object.entries(row.context ?? {})
+      .map(([type, value]) => `${type}:${typeof value === 'string' ? value : (value as { id: string }).id}`)
+      .sort()
+    prepared.push({ row, facts: references.factsOf(row), contextKeys, environment, definition })
+  }
+  return prepared
+}
+
+/** What triggers say about subscribers, actors, tenants and contexts beyond naming them. */
+async function storeSaid(transaction: Transaction, events: LockedEvent[], now: Date): Promise<void> {
+  const said = new Map<string, Map<string, Direct>>()
+  for (const event of events) {
+    const actor = event.actor as Direct | null
+    for (const each of [...directOf(event), ...(actor ? [actor] : [])]) {
+      if (Object.keys(each).length === 1 && each !== actor) continue
+      const people = said.get(event.environment_id) ?? new Map<string, Direct>()
+      said.set(event.environment_id, people.set(each.subscriberId, { ...people.get(each.subscriberId), ...each }))
+    }
+  }
+  for (const [environmentId, people] of said) {
+    const inputs = [...people.values()]
+    await upsertSubscribers(transaction.tx, environmentId, inputs as SubscriberInput[], now)
+    const requests = inputs.flatMap(({ subscriberId, channels }) =>
+      channels ? [{ subscriberId, channels: channels as ChannelInput[] }] : [],
+    )
+    // A channel without an integration, or with too many tokens, is left out: the notification itself has to go on.
+    await applyChannels(transaction.tx, environmentId, requests, 'append', now)
+  }
+  const tenants = events.flatMap(({ environment_id, tenant }) =>
+    tenant && Object.keys(tenant).length > 1 ? [{ environment_id, ...tenant }] : [],
+  )
+  if (tenants.length > 0) await transaction.run(saveTenants, [JSON.stringify(tenants), now])
+  for (const { environment_id, context } of events)
+    if (context) await resolveContexts(transaction.tx, environment_id, context, now)
+}
+
+async function findOrAdd(
+  transaction: Transaction,
+  events: LockedEvent[],
+  now: Date,
+): Promise<Map<string, RecipientRow>> {
+  const wanted = new Map<string, { environmentId: string; subscriberId: string }>()
+  for (const event of events)
+    for (const { subscriberId } of directOf(event))
+      wanted.set(`${event.environment_id} ${subscriberId}`, { environmentId: event.environment_id, subscriberId })
+  const found = new Map<string, RecipientRow>()
+  const look = async () => {
+    const missing = [...wanted].filter(([key]) => !found.has(key)).map(([, each]) => each)
+    if (missing.length === 0) return missing
+    const rows = await transaction.run<RecipientRow>(findRecipients, [
+      missing.map(({ environmentId }) => environmentId),
+      missing.map(({ subscriberId }) => subscriberId),
+    ])
+    for (const row of rows) found.set(`${row.environment_id} ${row.subscriber_id}`, row)
+    return missing.filter(({ environmentId, subscriberId }) => !found.has(`${environmentId} ${subscriberId}`))
+  }
+  const missing = await look()
+  if (missing.length > 0) {
+    await transaction.run(addRecipients, [
+      missing.map(({ environmentId }) => environmentId),
+      missing.map(() => newId(now)),
+      missing.map(({ subscriberId }) => subscriberId),
+      now,
+    ])
+    await look()
+  }
+  return found
+}
+
+const triggeredEveryMs = 5 * 60_000
+const triggered = new Map<string, number>()
+
+/** When a workflow was last triggered is known to five minutes. */
+async function noteTriggered({ pool, clock }: EngineParts, events: PreparedEvent[]): Promise<void> {
+  const now = clock.now()
+  const stale = new Map<string, PreparedEvent>()
+  for (const event of events) {
+    const key = `${event.row.environment_id} ${event.row.workflow_id}`
+    if (event.facts.payload.__source !== undefined || now.getTime() - (triggered.get(key) ?? 0) < triggeredEveryMs)
+      continue
+    triggered.set(key, now.getTime())
+    stale.set(key, event)
+  }
+  if (stale.size === 0) return
+  const rows = [...stale.values()].map(({ row }) => row)
+  await pool.query(touchWorkflows.text, [
+    rows.map(({ environment_id }) => environment_id),
+    rows.map(({ workflow_id }) => workflow_id),
+    now,
+    new Date(now.getTime() - triggeredEveryMs),
+  ])
+}

@@ -1,0 +1,152 @@
+// Writes what runs have come to: one statement for all of them, and one more where somebody outside has to be asked or
+// something has to happen later.
+import type { Transaction } from '../db/transaction.ts'
+import { insertRuns, queueCalls, queueWakes, updateRuns } from './queries.ts'
+import type { JobState, RunState } from './run.ts'
+
+/** Smaller numbers go first. Many recipients at once never delay a login code. */
+export const priorities = { single: 0, many: 10 } as const
+
+/** Calls that one job of the queue makes side by side. */
+const callsPerJob = 10
+/** Timers farther ahead are queued by the minute (`queueSoon` in timers.ts): a million of them cost the queue nothing. */
+export const soonMs = 120_000
+const slotMs = 100
+
+export interface Writing {
+  now: Date
+  priority: number
+}
+
+export async function storeRuns(transaction: Transaction, runs: RunState[], writing: Writing): Promise<void> {
+  const [added, changed] = [runs.filter(({ isNew }) => isNew), runs.filter(({ isNew }) => !isNew)]
+  const { now } = writing
+  if (added.length > 0)
+    await transaction.run(insertRuns, [
+      JSON.stringify(added.map((run) => notificationRow(run, now))),
+      JSON.stringify(added.flatMap((run) => run.jobs.map((job) => jobRow(run, job, job.details, now)))),
+      JSON.stringify(added.flatMap((run) => messageRows(run, now))),
+      JSON.stringify(added.flatMap(timerRows)),
+    ])
+  if (changed.length > 0)
+    await transaction.run(updateRuns, [
+      JSON.stringify(
+        changed.map(({ environment, id, status, digestedInto }) =>
+          changedRow(environment.id, id, { status, digested_into: digestedInto }, now),
+        ),
+      ),
+      JSON.stringify(changed.flatMap((run) => changedJobs(run, now))),
+      JSON.stringify(changed.flatMap((run) => messageRows(run, now))),
+      JSON.stringify(changed.flatMap(timerRows)),
+    ])
+  await queueEffects(transaction, runs, writing)
+}
+
+const changedRow = (environment_id: string, id: string, change: object, now: Date) => ({
+  environment_id,
+  id,
+  ...change,
+  updated_at: now,
+})
+
+const changedJobs = (run: RunState, now: Date) =>
+  run.jobs
+    .filter(({ isChanged }) => isChanged)
+    .map((job) => jobRow(run, job, job.details.slice(job.storedDetails), now))
+
+const notificationRow = (run: RunState, now: Date) => ({
+  environment_id: run.environment.id,
+  id: run.id,
+  event_id: run.event.id,
+  transaction_id: run.transactionId,
+  workflow_id: run.workflow.id,
+  workflow_version: run.definition.version,
+  subscriber_row_id: run.subscriber.id,
+  subscriber_id: run.subscriber.subscriber_id,
+  status: run.status,
+  severity: run.severity,
+  critical: run.critical,
+  channels: [...new Set(run.jobs.map(({ type }) => type))],
+  tags: run.workflow.tags,
+  context_keys: run.contextKeys,
+  topics: run.topics,
+  digested_into: run.digestedInto,
+  created_at: run.createdAt,
+  updated_at: now,
+})
+
+const jobRow = (run: RunState, job: JobState, details: JobState['details'], now: Date) => ({
+  environment_id: run.environment.id,
+  notification_id: run.id,
+  position: job.position,
+  id: job.id,
+  step_row_id: job.step._id,
+  step_id: job.step.stepId,
+  type: job.type,
+  status: job.status,
+  reason: job.reason,
+  error: job.error,
+  provider_id: job.providerId,
+  details,
+  output: job.output,
+  digest: job.digest,
+  merged_into: job.mergedInto,
+  schedule_extensions: job.scheduleExtensions,
+  attempts: job.attempts,
+  delivery: job.delivery,
+  due_at: job.dueAt,
+  created_at: job.createdAt,
+  updated_at: now,
+})
+
+const messageRows = (run: RunState, now: Date) =>
+  run.effects.messages.map(({ job, ...message }) => ({
+    environment_id: run.environment.id,
+    notification_id: run.id,
+    event_id: run.event.id,
+    transaction_id: run.transactionId,
+    job_id: job.id,
+    workflow_id: run.workflow.id,
+    workflow: run.workflow.identifier,
+    step_row_id: job.step._id,
+    step_id: job.step.stepId,
+    subscriber_row_id: run.subscriber.id,
+    subscriber_id: run.subscriber.subscriber_id,
+    tags: run.workflow.tags,
+    severity: run.severity,
+    context_keys: run.contextKeys,
+    ...message,
+    created_at: now,
+    updated_at: now,
+  }))
+
+const timerRows = (run: RunState) =>
+  run.effects.timers.map(({ position, dueAt }) => ({
+    environment_id: run.environment.id,
+    subject_id: run.id,
+    position,
+    due_at: dueAt,
+  }))
+
+async function queueEffects(transaction: Transaction, runs: RunState[], { now, priority }: Writing): Promise<void> {
+  const calls = runs.flatMap((run) => run.effects.calls.map((position) => [run.environment.id, run.id, position]))
+  if (calls.length > 0) {
+    const jobs: string[] = []
+    for (let at = 0; at < calls.length; at += callsPerJob)
+      jobs.push(JSON.stringify({ calls: calls.slice(at, at + callsPerJob) }))
+    await transaction.run(queueCalls, [jobs, priority])
+  }
+  const due = runs.flatMap((run) => run.effects.timers.map(({ dueAt }) => dueAt))
+  await queueWakeUps(transaction, due, now)
+}
+
+/** A job of the queue for each tenth of a second in which one of these times lies, as far as that is soon. */
+export async function queueWakeUps(transaction: Transaction, times: Date[], now: Date): Promise<void> {
+  const slots = new Map<string, number>()
+  for (const time of times) {
+    const delayMs = Math.ceil((time.getTime() - now.getTime()) / slotMs) * slotMs
+    if (delayMs <= 0) slots.set('now', 0)
+    else if (delayMs <= soonMs) slots.set(String(Math.ceil(time.getTime() / slotMs)), delayMs)
+  }
+  if (slots.size > 0) await transaction.run(queueWakes, [[...slots.keys()], [...slots.values()]])
+}

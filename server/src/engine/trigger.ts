@@ -1,0 +1,222 @@
+// Accepts triggers: judges each by its workflow, then stores all that arrive together in one commit. Whoever gets
+// `processed` can rely on it: the trigger is in the database.
+import type pg from 'pg'
+import { isOutage } from '../db/database.ts'
+import { newId } from '../db/ids.ts'
+import type { Recipient } from '../db/tables.ts'
+import { fail } from '../errors.ts'
+import type { JsonSchema } from '../steps/kind.ts'
+import { GroupCommit } from './group-commit.ts'
+import type { Memory } from './memory.ts'
+import { checkPayload, payloadError } from './payload.ts'
+import { acceptTriggers } from './queries.ts'
+
+type Members = Record<string, unknown>
+
+export interface TriggerRequest {
+  environmentId: string
+  /** The identifier of the workflow. */
+  name: string
+  /** Null is everybody. Those whose id is none are gone already. */
+  recipients: Recipient[] | null
+  payload: Members
+  overrides: Members
+  transactionId: string | undefined
+  /** A subscriber, with what is to be set of it. */
+  actor: ({ subscriberId: string } & Members) | undefined
+  tenant: ({ identifier: string } & Members) | undefined
+  context: Members | undefined
+}
+
+export type TriggerStatus =
+  | 'processed'
+  | 'trigger_not_active'
+  | 'no_workflow_steps_defined'
+  | 'no_workflow_active_steps_defined'
+  | 'no_tenant_found'
+  | 'invalid_recipients'
+
+export interface TriggerResult {
+  status: TriggerStatus
+  transactionId: string
+}
+
+interface Attachment {
+  position: number
+  name: string
+  mime: string
+  content: Buffer
+}
+
+/** A trigger that passed, as it is stored. */
+interface AcceptedTrigger {
+  request: TriggerRequest
+  revision: string
+  id: string
+  transactionId: string
+  workflowId: string
+  workflowVersion: number
+  recipients: string | null
+  payload: string
+  attachments: Attachment[]
+  createdAt: Date
+}
+
+interface Surroundings {
+  pool: pg.Pool
+  memory: Memory
+  clock: { now(): Date }
+  /** How long a transaction id is remembered. */
+  dedupDays: number
+}
+
+/** Runs that one job of the queue starts together. */
+const recipientsPerJob = 200
+/** Each try follows a change to the environment that came in between. */
+const mostTries = 10
+
+export class Triggers {
+  readonly #surroundings: Surroundings
+  readonly #commits: GroupCommit<AcceptedTrigger, 'stored' | 'stale'>
+
+  constructor(surroundings: Surroundings) {
+    this.#surroundings = surroundings
+    this.#commits = new GroupCommit((triggers) => this.#store(triggers), isOutage, {
+      mostItems: 500,
+      mostSize: 8 * 1024 * 1024,
+      sizeOf: ({ payload, recipients, attachments }) =>
+        payload.length + (recipients?.length ?? 0) + attachments.reduce((sum, { content }) => sum + content.length, 0),
+    })
+  }
+
+  /** Rejects with what the caller did wrong; else tells what became of the trigger, once that is committed. */
+  async accept(request: TriggerRequest): Promise<TriggerResult> {
+    const transactionId = request.transactionId ?? `txn_${newId(this.#surroundings.clock.now())}`
+    for (let tries = 0; tries < mostTries; tries += 1) {
+      const judged = await this.#judge(request, transactionId)
+      if (typeof judged === 'string') return { status: judged, transactionId }
+      if ((await this.#commits.add(judged)) === 'stored') return { status: 'processed', transactionId }
+      this.#surroundings.memory.forget(request.environmentId)
+    }
+    throw new Error(`The environment changed ${mostTries} times while a trigger was accepted.`)
+  }
+
+  async #judge(request: TriggerRequest, transactionId: string): Promise<AcceptedTrigger | TriggerStatus> {
+    const { memory, clock } = this.#surroundings
+    const environment = await memory.recall(request.environmentId)
+    const workflow = await environment?.workflow(request.name)
+    if (!environment || !workflow) throw fail('unknown_trigger')
+    const payload =
+      workflow.validate_payload && workflow.payload_schema
+        ? validPayload(workflow.payload_schema as JsonSchema, request.payload)
+        : request.payload
+    if (request.tenant && !(await this.#hasTenant(request.environmentId, request.tenant.identifier)))
+      return 'no_tenant_found'
+    if (!workflow.active) return 'trigger_not_active'
+    if (workflow.steps.length === 0) return 'no_workflow_steps_defined'
+    if (request.recipients?.length === 0) return 'invalid_recipients'
+    const now = clock.now()
+    const { attachments, rest } = splitAttachments(payload)
+    return {
+      request,
+      revision: environment.revision,
+      id: newId(now),
+      transactionId,
+      workflowId: workflow.id,
+      workflowVersion: workflow.version,
+      recipients: request.recipients && JSON.stringify(request.recipients),
+      payload: JSON.stringify(rest),
+      attachments,
+      createdAt: now,
+    }
+  }
+
+  async #hasTenant(environmentId: string, identifier: string): Promise<boolean> {
+    const { rows } = await this.#surroundings.pool.query(
+      'SELECT FROM tenants WHERE environment_id = $1 AND identifier = $2',
+      [environmentId, identifier],
+    )
+    return rows.length > 0
+  }
+
+  /** A transaction id that was used before is as good as stored: what it stands for is. */
+  async #store(triggers: AcceptedTrigger[]): Promise<Array<'stored' | 'stale'>> {
+    const { pool, clock, dedupDays } = this.#surroundings
+    const expiresAt = new Date(clock.now().getTime() + dedupDays * 86_400_000)
+    const files = triggers.flatMap(({ id, attachments }) => attachments.map((file) => ({ id, ...file })))
+    const json = (value: Members | undefined) => (value === undefined ? null : JSON.stringify(value))
+    const { rows } = await pool.query<{ id: string; fresh: boolean }>({
+      ...acceptTriggers,
+      values: [
+        triggers.map(({ request }) => request.environmentId),
+        triggers.map(({ revision }) => revision),
+        triggers.map(({ id }) => id),
+        triggers.map(({ transactionId }) => transactionId),
+        triggers.map(({ workflowId }) => workflowId),
+        triggers.map(({ workflowVersion }) => workflowVersion),
+        triggers.map(({ recipients }) => recipients),
+        triggers.map(({ payload }) => payload),
+        triggers.map(({ request }) => JSON.stringify(request.overrides)),
+        triggers.map(({ request }) => json(request.actor)),
+        triggers.map(({ request }) => json(request.tenant)),
+        triggers.map(({ request }) => json(request.context)),
+        batchesOf(triggers),
+        triggers.map(({ createdAt }) => createdAt),
+        expiresAt,
+        files.map(({ id }) => id),
+        files.map(({ position }) => position),
+        files.map(({ name }) => name),
+        files.map(({ mime }) => mime),
+        files.map(({ content }) => content),
+      ],
+    })
+    const fresh = new Map(rows.map((row) => [row.id, row.fresh]))
+    return triggers.map(({ id }) => (fresh.get(id) ? 'stored' : 'stale'))
+  }
+}
+
+function validPayload(schema: JsonSchema, given: Members): Members {
+  const checked = checkPayload(schema, given)
+  if ('problems' in checked) throw payloadError(schema, checked.problems)
+  return checked.payload
+}
+
+/** Which job of the queue starts it. */
+function batchesOf(triggers: AcceptedTrigger[]): number[] {
+  let [batch, size] = [0, 0]
+  return triggers.map(({ request }) => {
+    const recipients = request.recipients?.length ?? 1
+    if (size > 0 && size + recipients > recipientsPerJob) [batch, size] = [batch + 1, 0]
+    size += recipients
+    return batch
+  })
+}
+
+/** Files are kept apart from the payload, which then only describes them. */
+function splitAttachments(payload: Members): { attachments: Attachment[]; rest: Members } {
+  if (!Array.isArray(payload.attachments)) return { attachments: [], rest: payload }
+  const attachments: Attachment[] = []
+  const described = payload.attachments.map((given: unknown) => {
+    if (typeof given !== 'object' || given === null) return given
+    const { file, ...about } = given as Members & { file?: unknown; name?: unknown; mime?: unknown }
+    const content = bytesOf(file)
+    if (!content) return given
+    const position = attachments.length
+    const name = typeof about.name === 'string' ? about.name : `attachment-${position + 1}`
+    attachments.push({
+      position,
+      name,
+      mime: typeof about.mime === 'string' ? about.mime : 'application/octet-stream',
+      content,
+    })
+    return { ...about, position, size: content.length }
+  })
+  return { attachments, rest: { ...payload, attachments: described } }
+}
+
+/** Base64, or bytes as JSON writes them. */
+function bytesOf(file: unknown): Buffer | undefined {
+  if (typeof file === 'string') return Buffer.from(file, 'base64')
+  const bytes = Array.isArray(file) ? file : (file as { data?: unknown } | null)?.data
+  return Array.isArray(bytes) ? Buffer.from(bytes as number[]) : undefined
+}
