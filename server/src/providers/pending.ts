@@ -16,7 +16,7 @@ const secrets = new Set(
   words(['apiKey apiToken secretKey token password serviceAccount signingSecret accessKey webhookUrl']),
 )
 const reporting = new Set(
-  words(['sendgrid mailgun mailjet ses resend sendinblue mandrill netcore termii ring-central imedia']),
+  words(['sendgrid mailgun mailjet ses resend sendinblue mandrill netcore ring-central imedia']),
 )
 
 interface Group {
@@ -53,12 +53,6 @@ const groups: Group[] = [
     channel: 'sms',
     base: 'from*',
     rows: [
-      ['sms77', 'sms77', 'apiKey*'],
-      ['termii', 'Termii', 'apiKey*'],
-      ['firetext', 'FireText', 'apiKey*'],
-      ['clicksend', 'ClickSend', 'apiKey* user*'],
-      ['bandwidth', 'Bandwidth', 'user* password* accountSid*'],
-      ['simpletexting', 'SimpleTexting', 'apiKey*'],
       ['azure-sms', 'Azure SMS', 'accessKey*'],
       ['ring-central', 'RingCentral', 'clientId* secretKey* token* secure'],
       ['brevo-sms', 'Brevo', 'apiKey*'],
@@ -87,8 +81,6 @@ const groups: Group[] = [
     base: '',
     rows: [
       ['sns', 'Amazon SNS', 'apiKey* secretKey* region*'],
-      ['gupshup', 'Gupshup', 'user* password*'],
-      ['clickatell', 'Clickatell', 'apiKey*'],
       ['burst-sms', 'Kudosity (BurstSMS)', 'apiKey* secretKey*'],
       ['bulk-sms', 'BulkSMS', 'apiToken* from'],
       ['isend-sms', 'iSend SMS', 'apiToken* from contentType'],

@@ -1,5 +1,5 @@
 import type { DeliveryErrorCode } from '../delivery-error.ts'
-import { secret, smsProvider, smsSender, text, textAt } from '../provider.ts'
+import { secret, smsProvider, smsSender, textAt } from '../provider.ts'
 import { isGsm } from './short-message.ts'
 
 /** https://developer.vonage.com/en/messaging/sms/guides/troubleshooting-sms */

@@ -1,0 +1,41 @@
+import type { DeliveryErrorCode } from '../delivery-error.ts'
+import { at, secret, smsProvider, textAt } from '../provider.ts'
+
+/** https://docs.clickatell.com/channels/sms-channels/sms-api-reference/#tag/Error-Codes */
+const codes: Record<string, DeliveryErrorCode> = {
+  1: 'unauthorized',
+  105: 'recipient_refused',
+  121: 'recipient_refused',
+  301: 'quota_exhausted',
+}
+
+export const clickatell = smsProvider({
+  id: 'clickatell',
+  name: 'Clickatell',
+  docs: 'https://docs.clickatell.com/channels/sms-channels/sms-api-reference/',
+  credentials: { apiKey: secret('API key') },
+
+  async send({ to, from, content }, { apiKey }, { deliver }) {
+    const answer = await deliver('https://platform.clickatell.com/messages', {
+      headers: { authorization: apiKey },
+      json: { to: [to], from, content, binary: true },
+    })
+    return { providerMessageId: textAt(answer.json, 'messages.0.apiMessageId') }
+  },
+
+  problem({ body, isSuccess }) {
+    const isAccepted = at(body, 'messages.0.accepted') !== false && !at(body, 'messages.0.error') && !at(body, 'error')
+    if (isSuccess && isAccepted) return undefined
+    const said = (path: string) => textAt(body, `${path}.description`) ?? textAt(body, path)
+    const code =
+      textAt(body, 'messages.0.errorCode') ?? textAt(body, 'messages.0.error.code') ?? textAt(body, 'errorCode')
+    return {
+      says:
+        textAt(body, 'messages.0.errorDescription') ??
+        said('messages.0.error') ??
+        textAt(body, 'errorDescription') ??
+        said('error'),
+      code: codes[Number(code)],
+    }
+  },
+})

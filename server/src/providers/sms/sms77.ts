@@ -1,0 +1,42 @@
+import type { DeliveryErrorCode } from '../delivery-error.ts'
+import { secret, smsProvider, smsSender, textAt } from '../provider.ts'
+
+/** https://docs.seven.io/en/rest-api/endpoints/sms#status-codes */
+const codes: Record<string, DeliveryErrorCode> = {
+  202: 'recipient_refused',
+  301: 'recipient_refused',
+  401: 'message_refused',
+  403: 'quota_exhausted',
+  500: 'quota_exhausted',
+  600: 'unavailable',
+  700: 'unavailable',
+  900: 'unauthorized',
+  901: 'unauthorized',
+  902: 'unauthorized',
+  903: 'unauthorized',
+}
+
+export const sms77 = smsProvider({
+  id: 'sms77',
+  name: 'sms77',
+  docs: 'https://docs.seven.io/en/rest-api/endpoints/sms',
+  credentials: { apiKey: secret('API key'), ...smsSender },
+  naming: { casing: 'snake' },
+
+  async send(message, { apiKey, ...credentials }, { deliver }) {
+    // The company has been called seven since 2023.
+    const answer = await deliver('https://gateway.seven.io/api/sms', {
+      headers: { 'x-api-key': apiKey },
+      json: { from: message.from ?? credentials.from, to: message.to, text: message.content, json: true },
+    })
+    return { providerMessageId: textAt(answer.json, 'messages.0.id') }
+  },
+
+  // A refusal is an answer of success with another number, and sometimes with nothing but that number.
+  problem({ body, isSuccess, text }) {
+    const status = textAt(body, 'success') ?? (/^"?(\d{3})"?$/.exec(text.trim())?.[1] || undefined)
+    if (isSuccess && (status === undefined || status === '100')) return undefined
+    const says = textAt(body, 'messages.0.error_text') ?? textAt(body, 'error') ?? status
+    return { says, code: codes[textAt(body, 'messages.0.error') ?? status ?? ''] }
+  },
+})
