@@ -33,6 +33,8 @@ describe('digest', () => {
     ['payload.names | digest: 9', 'John, Josh, Sarah and Al'],
     ['payload.names | digest: "x"', 'John, Josh and 2 others'],
     ['payload.two | digest', 'A and B'],
+    ['payload.two | digest: 1', 'A and B'],
+    ['payload.two | digest: 0', 'A and B'],
     ['payload.one | digest', 'A'],
     ['payload.none | digest', ''],
     ['payload.text | digest', ''],

@@ -65,7 +65,8 @@ const optionalText = (value: unknown, otherwise: string) => (value === undefined
 /** "John, Josh and 2 others" */
 function digest(run: Run, value: unknown, [max, keyPath, separator]: FilterArguments): string {
   const texts = textsOf(run, value, keyPath) ?? []
-  if (texts.length <= 2 && (texts.length < 2 || limitOf(max, 2) > 1)) return texts.join(' and ')
+  // Two are named whatever the limit: "1 other" would say no less.
+  if (texts.length <= 2) return texts.join(' and ')
   const limit = limitOf(max, 2)
   const between = optionalText(separator, ', ')
   if (limit >= texts.length) return `${texts.slice(0, -1).join(between)} and ${texts.at(-1)}`
