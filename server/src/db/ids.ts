@@ -12,6 +12,12 @@ export function newId(now: Date): string {
   return seconds.toString(16).padStart(8, '0') + processPart + counter.toString(16).padStart(6, '0')
 }
 
+/** No id made in this second or later is smaller. Times that no id can have become the nearest one that it can. */
+export function firstIdAt(time: Date): string {
+  const seconds = Math.min(Math.max(Math.floor(time.getTime() / 1000), 0), 0xff_ff_ff_ff)
+  return seconds.toString(16).padStart(8, '0') + '0'.repeat(16)
+}
+
 const lowerAlphabet = '0123456789abcdefghijklmnopqrstuvwxyz'
 const urlAlphabet = `${lowerAlphabet}ABCDEFGHIJKLMNOPQRSTUVWXYZ-_`
 

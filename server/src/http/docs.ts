@@ -25,6 +25,9 @@ field under \`errors\`.
 const tags = [
   { name: 'Subscribers', description: 'The people notifications go to, and how chat and push reach them.' },
   { name: 'Preferences', description: 'What a subscriber wants to receive, through which channels and when.' },
+  { name: 'Activity', description: 'What triggers started, how far it got, and why no further.' },
+  { name: 'Messages', description: 'What was sent, through all channels.' },
+  { name: 'Inbox', description: 'The in-app messages of a subscriber: read, archived, put aside.' },
   { name: 'Topics', description: 'Names that subscribers follow, so that one name stands for all of them.' },
   { name: 'Contexts', description: 'What a notification is about beyond its recipient, such as a tenant or an app.' },
   { name: 'Tenants', description: 'What contexts were before; kept for older callers.' },

@@ -276,7 +276,9 @@ export const subscribersV1: Resource = (app, { db, clock, brand }) => {
     },
     async (request) => {
       const { subscriberId } = request.params
-      const existed = await db.transaction().execute((tx) => deleteSubscriber(tx, request.environment.id, subscriberId))
+      const existed = await db
+        .transaction()
+        .execute((tx) => deleteSubscriber(tx, request.environment.id, subscriberId, { keepMessages: true }))
       if (!existed)
         throw fail('subscriber_to_delete_not_found', undefined, { ctx: { externalSubscriberId: subscriberId } })
       return { acknowledged: true, status: 'deleted' }
