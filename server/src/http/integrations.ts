@@ -18,11 +18,10 @@ import {
 } from '../db/integrations.ts'
 import { fail } from '../errors.ts'
 import { findProvider, type Provider, reportingIds } from '../providers/catalog.ts'
-import type { Credentials } from '../providers/check.ts'
 import { Delivery } from '../providers/delivery.ts'
-import { autoConfigure } from '../providers/email/auto-configure.ts'
-import { checkEmail } from '../providers/email/check.ts'
+import { type AutoConfigured, notConfigurable } from '../providers/events.ts'
 import { deliveryProvider } from '../providers/index.ts'
+import type { Credentials } from '../providers/provider.ts'
 import {
   Configurations,
   GivenCredentials,
@@ -325,12 +324,10 @@ export const integrations: Resource = (app, services) => {
       const provider = stored && findProvider(stored.provider_id)
       if (!provider) throw fail('integration_to_configure_not_found', { id })
       const webhookUrl = `${config.publicUrl}/v2/inbound-webhooks/delivery-providers/${environment.id}/${id}`
-      const { success, message, configurations } = await autoConfigure(
-        services.http,
-        provider,
-        openCredentials(secrets, stored),
+      const { success, message, configurations } = await configure(services, provider, {
+        credentials: openCredentials(secrets, stored),
         webhookUrl,
-      )
+      })
       if (!configurations) return { success, message }
       const row = await change(environment, async (tx) =>
         tx
@@ -427,13 +424,23 @@ function providerOf({ brand }: Services, given: string, channel: Channel): Provi
 
 /** Only email providers can be asked without sending anything. */
 async function refuseFailedCheck(services: Services, provider: Provider, credentials: Credentials): Promise<void> {
-  const { http, clock, brand } = services
-  if (provider.channel !== 'email') return
   const declared = deliveryProvider(provider.id)
-  const delivery = new Delivery({ http, clock, brand: brand.word })
-  const result = await (declared ? delivery.check(declared, credentials) : checkEmail(http, provider, credentials))
+  if (declared?.channel !== 'email') return
+  const result = await deliveryFor(services).check(declared, credentials)
   if (!result.ok) throw fail('integration_check_failed', result)
 }
+
+async function configure(
+  services: Services,
+  { id, name }: Provider,
+  { credentials, webhookUrl }: { credentials: Credentials; webhookUrl: string },
+): Promise<AutoConfigured> {
+  const declared = deliveryProvider(id)
+  return declared ? deliveryFor(services).configure(declared, credentials, webhookUrl) : notConfigurable(name)
+}
+
+/** Keeps nothing: who is only asked something is no integration that sends. */
+const deliveryFor = ({ http, clock, brand }: Services) => new Delivery({ http, clock, brand: brand.word })
 
 /** Of the service's own providers there is one each; there is no limit to others but a sensible number. */
 async function refuseAnother(

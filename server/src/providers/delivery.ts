@@ -2,11 +2,21 @@
 // without secrets, and keeping what lives longer than one message. The engine calls it, and nothing of a provider directly.
 import { createHash } from 'node:crypto'
 import { DeliveryError, statusError } from './delivery-error.ts'
-import type { AutoConfigured, DeliveryEvent, InboundRequest } from './events.ts'
+import { type AutoConfigured, type DeliveryEvent, type InboundRequest, notConfigurable } from './events.ts'
 import type { HttpAnswer, HttpClient } from './http-client.ts'
 import { Kept } from './kept.ts'
 import { mask } from './masking.ts'
-import type { Credentials, Message, Problem, Provider, Sandbox, SendResult, Tools, VendorRequest } from './provider.ts'
+import {
+  type Credentials,
+  type Message,
+  type Problem,
+  type Provider,
+  readJson,
+  type Sandbox,
+  type SendResult,
+  type Tools,
+  type VendorRequest,
+} from './provider.ts'
 import { type Data, extend } from './provider-data.ts'
 import { httpRequestOf } from './vendor-request.ts'
 
@@ -99,10 +109,7 @@ export class Delivery {
   /** Has the vendor report to our inbound webhook. Failing is an answer like any other. */
   async configure(provider: Provider, credentials: Credentials, webhookUrl: string): Promise<AutoConfigured> {
     const { name, events } = provider
-    if (!events?.configure) {
-      const message = `${name} does not currently offer automatic inbound webhook configuration. Please configure your webhook manually.`
-      return { success: false, message }
-    }
+    if (!events?.configure) return notConfigurable(name)
     const use = this.#kept.use('', '')
     try {
       const tools = this.#tools(provider, { id: '', credentials }, use)
@@ -130,19 +137,23 @@ export class Delivery {
   ): Tools {
     const { http, clock, brand, sandbox = noSandbox, timeoutMs = patienceMs } = this.#surroundings
     const secrets = new Set(secretsOf(provider, credentials, message))
-    const providerData = message?.providerData ?? {}
+    const providerData = without(message?.providerData ?? {}, provider.reserved ?? [])
     const naming = provider.naming ?? { casing: 'camel' }
 
     const call = async (url: string, request: VendorRequest, added: Data): Promise<HttpAnswer> => {
       const prepared = await httpRequestOf(url, request, (base) => extend(base, added, naming))
       secrets.add(proofIn(prepared.request.headers ?? {}))
       const answer = await http.exchange(prepared.url, { timeoutMs, ...prepared.request })
-      const problem = problemOf(provider, answer)
+      return accept(new URL(prepared.url).host, answer)
+    }
+
+    const accept = (host: string, answer: HttpAnswer): HttpAnswer => {
+      const problem = problemOf(provider, answer, clock.now())
       if (isSuccess(answer) && problem === undefined) return answer
       const { says, code = isSuccess(answer) ? 'rejected' : undefined, afterSeconds } = problem ?? {}
       const { status, headers } = answer
       const more = { code, afterSeconds, says: tellable(says, secrets) }
-      throw statusError(new URL(prepared.url).host, { status, retryAfter: headers['retry-after'] }, clock.now(), more)
+      throw statusError(host, { status, retryAfter: headers['retry-after'] }, clock.now(), more)
     }
 
     return {
@@ -152,6 +163,7 @@ export class Delivery {
         return call(url, { method: hasBody ? 'POST' : 'GET', ...request }, {})
       },
       extend: (base) => extend(base, providerData, naming),
+      accept,
       error(code, { says, afterSeconds, status } = {}) {
         return new DeliveryError(code, { says: tellable(says, secrets), afterSeconds, status })
       },
@@ -225,19 +237,20 @@ function proofIn({ authorization }: Record<string, string>): string {
 
 const isSuccess = ({ status }: { status: number }) => status >= 200 && status < 300
 
-function problemOf(provider: Provider, { status, headers, text }: HttpAnswer): Problem | undefined {
+function problemOf(provider: Provider, { status, headers, text }: HttpAnswer, now: Date): Problem | undefined {
   if (!provider.problem) return undefined
-  let body: unknown
-  try {
-    body = JSON.parse(text) as unknown
-  } catch {
-    // Undefined says it is not JSON.
-  }
-  return provider.problem({ status, isSuccess: isSuccess({ status }), headers, text, body })
+  return provider.problem({ status, isSuccess: isSuccess({ status }), headers, text, body: readJson(text), now })
 }
 
+const without = (data: Data, names: readonly string[]): Data =>
+  Object.fromEntries(Object.entries(data).filter(([name]) => !names.includes(name)))
+
 /** A vendor's words on one line of sensible length, without what it should not have repeated. */
-function tellable(words: string | undefined, secrets: Iterable<string>): string | undefined {
-  const line = words?.replace(/\s+/g, ' ').trim()
-  return line ? mask(line, secrets).slice(0, longestSaid) : undefined
+function tellable(words: string | undefined, secrets: ReadonlySet<string>): string | undefined {
+  if (words === undefined) return undefined
+  // A key of several lines may be repeated in one.
+  const line = mask(inOneLine(mask(words, secrets)), [...secrets].map(inOneLine))
+  return line === '' ? undefined : line.slice(0, longestSaid)
 }
+
+const inOneLine = (text: string) => text.replace(/\s+/g, ' ').trim()

@@ -11,6 +11,7 @@ export type EventStatus =
   | 'failed'
   | 'opened'
   | 'clicked'
+  | 'dismissed'
   | 'bounced'
   | 'blocked'
   | 'dropped'
@@ -42,6 +43,11 @@ export interface AutoConfigured {
   /** To be merged into the integration's configurations. */
   configurations?: { inboundWebhookEnabled: boolean; inboundWebhookSigningKey: string }
 }
+
+export const notConfigurable = (name: string): AutoConfigured => ({
+  success: false,
+  message: `${name} does not currently offer automatic inbound webhook configuration. Please configure your webhook manually.`,
+})
 
 /** A request to our inbound webhook. */
 export class InboundRequest {

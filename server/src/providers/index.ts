@@ -1,45 +1,110 @@
 // Everybody who delivers, one line each.
+import { braze } from './email/braze.ts'
+import { emailWebhook } from './email/email-webhook.ts'
 import { emailjs } from './email/emailjs.ts'
+import { infobipEmail } from './email/infobip-email.ts'
+import { mailersend } from './email/mailersend.ts'
+import { mailgun } from './email/mailgun.ts'
+import { mailjet } from './email/mailjet.ts'
+import { mailtrap } from './email/mailtrap.ts'
+import { mandrill } from './email/mandrill.ts'
+import { netcore } from './email/netcore.ts'
 import { nodemailer } from './email/nodemailer.ts'
 import { outlook365 } from './email/outlook365.ts'
+import { plunk } from './email/plunk.ts'
 import { postmark } from './email/postmark.ts'
+import { resend } from './email/resend.ts'
+import { sendgrid } from './email/sendgrid.ts'
+import { sendinblue } from './email/sendinblue.ts'
+import { ses } from './email/ses.ts'
+import { sparkpost } from './email/sparkpost.ts'
 import type { Provider } from './provider.ts'
+import { apns } from './push/apns.ts'
+import { appio } from './push/appio.ts'
+import { expo } from './push/expo.ts'
+import { fcm } from './push/fcm.ts'
+import { oneSignal } from './push/one-signal.ts'
+import { pushWebhook } from './push/push-webhook.ts'
+import { pusherBeams } from './push/pusher-beams.ts'
+import { pushpad } from './push/pushpad.ts'
+import { africasTalking } from './sms/africas-talking.ts'
+import { azureSms } from './sms/azure-sms.ts'
 import { bandwidth } from './sms/bandwidth.ts'
+import { brevoSms } from './sms/brevo-sms.ts'
 import { clickatell } from './sms/clickatell.ts'
 import { clicksend } from './sms/clicksend.ts'
 import { firetext } from './sms/firetext.ts'
+import { genericSms } from './sms/generic-sms.ts'
 import { gupshup } from './sms/gupshup.ts'
 import { infobipSms } from './sms/infobip-sms.ts'
+import { kannel } from './sms/kannel.ts'
+import { maqsam } from './sms/maqsam.ts'
 import { messagebird } from './sms/messagebird.ts'
 import { nexmo } from './sms/nexmo.ts'
 import { plivo } from './sms/plivo.ts'
+import { ringCentral } from './sms/ring-central.ts'
+import { sendchamp } from './sms/sendchamp.ts'
 import { simpletexting } from './sms/simpletexting.ts'
 import { sms77 } from './sms/sms77.ts'
+import { sns } from './sms/sns.ts'
 import { telnyx } from './sms/telnyx.ts'
 import { termii } from './sms/termii.ts'
 import { twilio } from './sms/twilio.ts'
 
 export const deliveryProviders: readonly Provider[] = [
   // email
+  braze,
+  emailWebhook,
   emailjs,
+  infobipEmail,
+  mailersend,
+  mailgun,
+  mailjet,
+  mailtrap,
+  mandrill,
+  netcore,
   nodemailer,
   outlook365,
+  plunk,
   postmark,
+  resend,
+  sendgrid,
+  sendinblue,
+  ses,
+  sparkpost,
   // sms
+  africasTalking,
+  azureSms,
   bandwidth,
+  brevoSms,
   clickatell,
   clicksend,
   firetext,
+  genericSms,
   gupshup,
   infobipSms,
+  kannel,
+  maqsam,
   messagebird,
   nexmo,
   plivo,
+  ringCentral,
+  sendchamp,
   simpletexting,
   sms77,
+  sns,
   telnyx,
   termii,
   twilio,
+  // push
+  apns,
+  appio,
+  expo,
+  fcm,
+  oneSignal,
+  pushWebhook,
+  pusherBeams,
+  pushpad,
 ]
 
 const byId = new Map(deliveryProviders.map((provider) => [provider.id, provider]))

@@ -15,9 +15,7 @@ const flags = new Set(['secure', 'requireTls', 'ignoreTls', 'hmac', 'authenticat
 const secrets = new Set(
   words(['apiKey apiToken secretKey token password serviceAccount signingSecret accessKey webhookUrl']),
 )
-const reporting = new Set(
-  words(['sendgrid mailgun mailjet ses resend sendinblue mandrill netcore ring-central imedia']),
-)
+const reporting = new Set(words(['imedia']))
 
 interface Group {
   channel: Channel
@@ -27,39 +25,11 @@ interface Group {
 }
 
 const groups: Group[] = [
-  {
-    channel: 'email',
-    base: 'from* senderName*',
-    rows: [
-      ['sendgrid', 'SendGrid', 'apiKey* region ipPoolName'],
-      ['mailgun', 'Mailgun', 'apiKey* user* domain* baseUrl'],
-      ['mailjet', 'Mailjet', 'apiKey* secretKey*'],
-      ['ses', 'Amazon SES', 'apiKey* secretKey* region*'],
-      ['resend', 'Resend', 'apiKey*'],
-      ['sendinblue', 'Brevo', 'apiKey*'],
-      ['mandrill', 'Mandrill', 'apiKey*'],
-      ['sparkpost', 'SparkPost', 'apiKey* region'],
-      ['mailersend', 'MailerSend', 'apiKey*'],
-      ['mailtrap', 'Mailtrap', 'apiKey*'],
-      ['plunk', 'Plunk', 'apiKey*'],
-      ['netcore', 'Netcore', 'apiKey*'],
-      ['infobip-email', 'Infobip', 'apiKey* baseUrl*'],
-      ['braze', 'Braze', 'apiKey* apiURL* appID*'],
-      ['email-webhook', 'Email Webhook', 'webhookUrl* secretKey*'],
-    ],
-  },
   { channel: 'email', base: '', rows: [['svc-email', 'Belfry Email', '']] },
   {
     channel: 'sms',
     base: 'from*',
     rows: [
-      ['azure-sms', 'Azure SMS', 'accessKey*'],
-      ['ring-central', 'RingCentral', 'clientId* secretKey* token* secure'],
-      ['brevo-sms', 'Brevo', 'apiKey*'],
-      ['kannel', 'Kannel', 'host* port* user password'],
-      ['maqsam', 'Maqsam', 'apiKey* secretKey*'],
-      ['africas-talking', "Africa's Talking", 'apiKey* user*'],
-      ['sendchamp', 'Sendchamp', 'apiKey*'],
       ['forty-six-elks', '46elks', 'user* password*'],
       ['sms-central', 'SMS Central', 'user* password* baseUrl'],
       ['mobishastra', 'Mobishastra', 'baseUrl* user* password*'],
@@ -69,18 +39,12 @@ const groups: Group[] = [
       ['imedia', 'iMedia', 'token*'],
       ['sinch', 'Sinch', 'servicePlanId* apiToken* region*'],
       ['cm-telecom', 'CM.com', 'apiToken*'],
-      [
-        'generic-sms',
-        'SMS Webhook',
-        'baseUrl* apiKeyRequestHeader* apiKey* idPath* secretKeyRequestHeader secretKey datePath authenticateByToken domain authenticationTokenKey',
-      ],
     ],
   },
   {
     channel: 'sms',
     base: '',
     rows: [
-      ['sns', 'Amazon SNS', 'apiKey* secretKey* region*'],
       ['burst-sms', 'Kudosity (BurstSMS)', 'apiKey* secretKey*'],
       ['bulk-sms', 'BulkSMS', 'apiToken* from'],
       ['isend-sms', 'iSend SMS', 'apiToken* from contentType'],
@@ -109,20 +73,6 @@ const groups: Group[] = [
       ],
       ['chat-webhook', 'Chat Webhook', 'secretKey'],
       ['svc-slack', 'Belfry Slack', ''],
-    ],
-  },
-  {
-    channel: 'push',
-    base: '',
-    rows: [
-      ['fcm', 'Firebase Cloud Messaging', 'serviceAccount*'],
-      ['apns', 'Apple Push Notification service', 'secretKey* apiKey* projectName* applicationId* secure'],
-      ['expo', 'Expo Push', 'apiKey*'],
-      ['one-signal', 'OneSignal', 'applicationId* apiKey* apiVersion'],
-      ['pushpad', 'Pushpad', 'apiKey* applicationId*'],
-      ['pusher-beams', 'Pusher Beams', 'instanceId* secretKey*'],
-      ['appio', 'App IO', 'AppIOBaseUrl* apiKey'],
-      ['push-webhook', 'Push Webhook', 'webhookUrl* secretKey*'],
     ],
   },
 ]

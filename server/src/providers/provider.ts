@@ -115,6 +115,8 @@ export interface VendorAnswer {
   headers: Record<string, string>
   text: string
   body: unknown
+  /** When it came, for vendors that say at what time to come again. */
+  now: Date
 }
 
 // ---- What it is sent with
@@ -159,6 +161,8 @@ export interface Tools {
   ask(url: string, request?: VendorRequest): Promise<HttpAnswer>
   /** Provider data merged into what is no HTTP request. */
   extend(base: Data): Extended
+  /** An answer that came some other way than through `deliver` and `ask`: itself, unless it is a `DeliveryError`. */
+  accept(host: string, answer: HttpAnswer): HttpAnswer
   /** An error of this provider's, told without secrets. */
   error(code: DeliveryErrorCode, problem?: Omit<Problem, 'code'> & { status?: number }): DeliveryError
   /** One more secret never to be told: a token that was minted, a key out of a JSON file. */
@@ -227,8 +231,8 @@ export const optional = <Value>(of: Field<Value>): Field<Value | undefined> => (
   required: false,
   needed: false,
 })
-/** Asked for, but a message can bring its own. */
-const usual = <Value>(of: Field<Value>): Field<Value | undefined> => ({
+/** Asked for, but something can be sent without: a message can bring its own, or it is for more than sending. */
+export const usual = <Value>(of: Field<Value>): Field<Value | undefined> => ({
   ...(of as Field<Value | undefined>),
   needed: false,
 })
@@ -247,6 +251,8 @@ interface Definition<F extends Fields, M extends Message> {
   credentials: F
   /** Of provider data; camel case without it. */
   naming?: Naming
+  /** Members of provider data that tell us something, and are no part of the request. */
+  reserved?: readonly string[]
   /** The vendor drops what it has already taken under the same key, so that trying again is always safe. */
   idempotent?: true
   send(message: M, credentials: ValuesOf<F>, tools: Tools): Promise<SendResult>
@@ -276,17 +282,18 @@ export interface Provider<M extends Message = Message> extends Definition<Fields
 }
 
 const declare =
-  <M extends Message>(channel: M['channel']) =>
+  <M extends Message>(channel: M['channel'], reserved: readonly string[] = []) =>
   <F extends Fields>(definition: Definition<F, M>): Provider<M> => ({
     // `Delivery` reads the values by these very fields before any of the functions sees them.
     ...(definition as unknown as Definition<Fields, M>),
     channel,
+    reserved: [...reserved, ...(definition.reserved ?? [])],
   })
 
 export const emailProvider = declare<EmailMessage>('email')
 export const smsProvider = declare<SmsMessage>('sms')
 export const pushProvider = declare<PushMessage>('push')
-export const chatProvider = declare<ChatMessage>('chat')
+export const chatProvider = declare<ChatMessage>('chat', ['webhookUrl'])
 
 // ---- What many of them need
 
@@ -306,6 +313,15 @@ export function at(value: unknown, path: string): unknown {
           : undefined,
       value,
     )
+}
+
+/** The JSON in a text; undefined where it is something else. */
+export function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
 }
 
 /** A text or number there, as text; else undefined. */

@@ -1,14 +1,15 @@
 // A message as nodemailer wants it, for those who send whole mails: SMTP servers and SES.
 import type Mail from 'nodemailer/lib/mailer/index.js'
-import type { EmailMessage } from '../provider.ts'
+import type { EmailMessage, Tools } from '../provider.ts'
 import { domainOf, some } from './mail.ts'
 
-export function mailOf(message: EmailMessage): Mail.Options {
+export function mailOf(message: EmailMessage, date: Date): Mail.Options {
   const { id, from, senderName, to, cc, bcc, replyTo, subject, html, text, headers, attachments } = message
   const isHidden = to.length === 0 && cc.length + bcc.length > 0
   return {
     // The same in every attempt, so that whoever gets it twice can tell.
     messageId: `<${id}@${domainOf(from)}>`,
+    date,
     from: senderName ? { name: senderName, address: from } : from,
     to: isHidden ? 'undisclosed-recipients:;' : to,
     ...(some(cc) ? { cc } : {}),
@@ -25,5 +26,16 @@ export function mailOf(message: EmailMessage): Mail.Options {
       ...(cid === undefined ? {} : { cid }),
       contentDisposition: disposition ?? (cid === undefined ? 'attachment' : 'inline'),
     })),
+  }
+}
+
+/** The mail as it travels. Who gets a blind copy stands nowhere in it. */
+export async function toBytes(mail: Mail.Options, { error }: Pick<Tools, 'error'>): Promise<Buffer> {
+  const { default: MailComposer } = await import('nodemailer/lib/mail-composer/index.js')
+  try {
+    return await new MailComposer({ ...mail, disableFileAccess: true, disableUrlAccess: true }).compile().build()
+  } catch (reason) {
+    // Only what a caller added can be unfit, such as a file of this machine.
+    throw error('message_refused', { says: (reason as Error).message })
   }
 }

@@ -29,7 +29,7 @@ const mostConnections = 5
 const mostMessages = 100
 
 export async function sendMail(message: EmailMessage, server: SmtpServer, tools: Tools): Promise<SendResult> {
-  const { body, headers } = tools.extend({ ...mailOf(message) })
+  const { body, headers } = tools.extend({ ...mailOf(message, tools.clock.now()) })
   const mail = { ...body, headers: { ...(body.headers as Record<string, string>), ...headers } } as Mail.Options
   const transport = await tools.keep(() => open(server, tools, { pool: true }))
   try {

@@ -1,0 +1,45 @@
+import { hmac } from '../events.ts'
+import { emailProvider, mailSender, secret, textAt } from '../provider.ts'
+
+export const emailWebhook = emailProvider({
+  id: 'email-webhook',
+  name: 'Email Webhook',
+  docs: 'https://docs.novu.co/platform/integrations/email/email-webhook',
+  credentials: { webhookUrl: secret('Webhook URL'), secretKey: secret('Secret key'), ...mailSender },
+
+  async send(message, { webhookUrl, secretKey }, { deliver, brand }) {
+    const { id, to, cc, bcc, from, senderName, replyTo, subject, html, text, headers, customData } = message
+    const { details, payload, ipPoolName, attachments } = message
+    await deliver(webhookUrl, {
+      json: {
+        to,
+        subject,
+        html,
+        from,
+        text,
+        // As bytes of a Buffer in JSON, which is what receivers of this webhook read.
+        attachments: attachments.map(({ file, ...rest }) => ({ ...rest, file: Buffer.from(file).toJSON() })),
+        id,
+        replyTo,
+        cc,
+        bcc,
+        headers,
+        senderName,
+        ipPoolName,
+        customData,
+        payloadDetails: payload,
+        notificationDetails: {
+          transactionId: details.transactionId,
+          workflowIdentifier: details.workflowId,
+          subscriberId: details.subscriberId,
+        },
+      },
+      sign: ({ body }) => ({ [`x-${brand}-signature`]: hmac('sha256', secretKey, body).toString('hex') }),
+    })
+    return { providerMessageId: id }
+  },
+
+  problem({ body, isSuccess }) {
+    return isSuccess ? undefined : { says: textAt(body, 'message') ?? textAt(body, 'error') }
+  },
+})

@@ -1,0 +1,84 @@
+import { type EventStatus, eventOf, eventsIn } from '../events.ts'
+import { emailProvider, mailSender, secret, textAt } from '../provider.ts'
+import { inCase } from '../provider-data.ts'
+import { base64, emails, some } from './mail.ts'
+
+const base = 'https://api.brevo.com/v3'
+
+/** The vendor writes some in snake case, and its older documentation in camel case. */
+const means: Record<string, EventStatus> = {
+  opened: 'opened',
+  uniqueOpened: 'opened',
+  proxyOpen: 'opened',
+  uniqueProxyOpen: 'opened',
+  request: 'delivered',
+  delivered: 'delivered',
+  complaint: 'delivered',
+  hardBounce: 'bounced',
+  softBounce: 'bounced',
+  blocked: 'bounced',
+  unsubscribed: 'bounced',
+  click: 'clicked',
+  invalidEmail: 'dropped',
+  error: 'dropped',
+}
+
+/** https://developers.brevo.com/docs/how-it-works */
+const codes = {
+  unauthorized: 'unauthorized',
+  permission_denied: 'unauthorized',
+  account_under_validation: 'rejected',
+  not_enough_credits: 'quota_exhausted',
+} as const
+
+export const sendinblue = emailProvider({
+  id: 'sendinblue',
+  name: 'Brevo',
+  docs: 'https://developers.brevo.com/reference/sendtransacemail',
+  credentials: { apiKey: secret('API key'), ...mailSender },
+
+  async send(message, { apiKey }, { deliver }) {
+    const { id, from, senderName, to, cc, bcc, subject, html, text, replyTo, headers, attachments } = message
+    const { templateId, templateParams } = message.customData
+    const answer = await deliver(`${base}/smtp/email`, {
+      headers: { 'api-key': apiKey },
+      json: {
+        sender: { email: from, name: senderName },
+        to: emails(to),
+        cc: some(emails(cc)),
+        bcc: some(emails(bcc)),
+        subject,
+        htmlContent: html,
+        textContent: text,
+        replyTo: replyTo && { email: replyTo },
+        attachment: some(attachments.map(({ name, file }) => ({ name, content: base64(file) }))),
+        // Not a header of the mail: the vendor takes it out.
+        headers: { ...headers, idempotencyKey: id },
+        templateId,
+        params: templateParams,
+      },
+    })
+    return { providerMessageId: textAt(answer.json, 'messageId') }
+  },
+
+  problem({ body, isSuccess }) {
+    if (isSuccess) return undefined
+    return { says: textAt(body, 'message'), code: codes[textAt(body, 'code') as keyof typeof codes] }
+  },
+
+  check: ({ apiKey }, { ask }) => ask(`${base}/account`, { headers: { 'api-key': apiKey } }),
+
+  events: {
+    read: ({ body }) =>
+      eventsIn(body).flatMap((event) => {
+        const name = textAt(event, 'event')
+        return eventOf(event, {
+          id: textAt(event, 'message-id'),
+          event: name && inCase(name, 'camel'),
+          means,
+          at: Number(textAt(event, 'ts_epoch')) || Number(textAt(event, 'ts_event')) * 1000 || textAt(event, 'date'),
+          response: textAt(event, 'reason'),
+        })
+      }),
+  },
+})

@@ -1,0 +1,93 @@
+// What SES reports through an SNS topic: the notification's signature, the confirmation SNS asks for once, the events.
+import { verify, X509Certificate } from 'node:crypto'
+import { DeliveryError } from '../delivery-error.ts'
+import { type DeliveryEvent, type EventStatus, eventOf, type InboundRequest } from '../events.ts'
+import { at, type Tools, textAt } from '../provider.ts'
+
+const means: Record<string, EventStatus> = {
+  Bounce: 'bounced',
+  Complaint: 'complaint',
+  Delivery: 'delivered',
+  Send: 'sent',
+  Reject: 'rejected',
+  Open: 'opened',
+  Click: 'clicked',
+  DeliveryDelay: 'delayed',
+}
+
+const oldestMs = 15 * 60 * 1000
+const certificateSeconds = 24 * 60 * 60
+
+/** https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message-verify-message-signature.html */
+const signedMembers: Record<string, string[]> = {
+  Notification: ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'],
+  SubscriptionConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
+  UnsubscribeConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
+}
+
+export async function isFromSns({ body }: InboundRequest, region: string, tools: Tools): Promise<boolean> {
+  const members = signedMembers[textAt(body, 'Type') ?? '']
+  const certificateUrl = textAt(body, 'SigningCertURL') ?? textAt(body, 'SigningCertUrl')
+  const sentAt = Date.parse(textAt(body, 'Timestamp') ?? '')
+  const isRecent = Math.abs(tools.clock.now().getTime() - sentAt) <= oldestMs
+  const isOfRegion = textAt(body, 'TopicArn')?.split(':')[3] === region
+  if (!members || !certificateUrl || !isRecent || !isOfRegion || !isOfSns(certificateUrl)) return false
+  const signed = members.flatMap((name) => {
+    const value = at(body, name)
+    return typeof value === 'string' ? [`${name}\n${value}\n`] : []
+  })
+  const algorithm = textAt(body, 'SignatureVersion') === '2' ? 'sha256' : 'sha1'
+  const signature = Buffer.from(textAt(body, 'Signature') ?? '', 'base64')
+  try {
+    const { publicKey } = new X509Certificate(await certificate(certificateUrl, tools))
+    return verify(algorithm, Buffer.from(signed.join('')), publicKey, signature)
+  } catch (error) {
+    // No certificate is no reason to believe it; a network that fails is one to be asked again.
+    if (error instanceof DeliveryError && error.kind === 'later') throw error
+    return false
+  }
+}
+
+const certificate = (url: string, { ask, remember }: Tools) =>
+  remember(url, async () => ({ value: (await ask(url)).text, seconds: certificateSeconds }))
+
+/** Anybody can sign with a certificate of his own. */
+function isOfSns(url: string): boolean {
+  if (!URL.canParse(url)) return false
+  const { protocol, host } = new URL(url)
+  return protocol === 'https:' && /^sns\.[a-z0-9-]+\.amazonaws\.com(\.cn)?$/.test(host)
+}
+
+export async function snsEvents({ body }: InboundRequest, { ask }: Tools): Promise<DeliveryEvent[]> {
+  if (textAt(body, 'Type') === 'SubscriptionConfirmation') {
+    const url = textAt(body, 'SubscribeURL') ?? ''
+    if (isOfSns(url)) await ask(url)
+    return []
+  }
+  const event = parse(textAt(body, 'Message') ?? '')
+  const name = textAt(event, 'eventType') ?? textAt(event, 'notificationType')
+  // Details stand under the event's name: `bounce`, `deliveryDelay`.
+  const details = at(
+    event,
+    (name ?? '').replace(/^./, (first) => first.toLowerCase()),
+  )
+  return eventOf(event, {
+    id: textAt(event, 'mail.messageId'),
+    event: name,
+    means,
+    at: textAt(details, 'timestamp') ?? textAt(event, 'mail.timestamp'),
+    externalId: textAt(body, 'MessageId'),
+    response:
+      textAt(details, 'smtpResponse') ??
+      textAt(details, 'bouncedRecipients.0.diagnosticCode') ??
+      textAt(details, 'reason'),
+  })
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json) as unknown
+  } catch {
+    return undefined
+  }
+}
