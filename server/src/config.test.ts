@@ -13,6 +13,8 @@ test('without settings everything has a default', () => {
     logLevel: 'info',
     rateLimit: 'off',
     wrapData: false,
+    retention: { activityDays: 90, messageDays: 365 },
+    dedupDays: 30,
   })
   expect(config.dataDir).toMatch(/^\/.*\.belfry$/)
   expect(warnings).toEqual([])
@@ -25,6 +27,11 @@ test.each([
   [{ BELFRY_PUBLIC_URL: 'https://belfry.example.com/' }, 'https://belfry.example.com'],
 ])('%j is reached at %s', (env, publicUrl) => {
   expect(readConfig(env).config.publicUrl).toBe(publicUrl)
+})
+
+test('what is kept for ever has no days', () => {
+  const env = { BELFRY_RETENTION_DAYS: '0', BELFRY_MESSAGE_RETENTION_DAYS: '0' }
+  expect(readConfig(env).config.retention).toEqual({ activityDays: 0, messageDays: 0 })
 })
 
 test('an empty setting is no setting', () => {
@@ -41,6 +48,9 @@ test.each([
   [{ BELFRY_LOG: 'chatty' }, 'BELFRY_LOG must be one of fatal, error,'],
   [{ BELFRY_RATE_LIMIT: 'on' }, 'BELFRY_RATE_LIMIT must be one of off, free, pro, team, enterprise; it is "on".'],
   [{ BELFRY_WRAP_DATA: 'yes' }, 'BELFRY_WRAP_DATA must be one of false, true; it is "yes".'],
+  [{ BELFRY_RETENTION_DAYS: '-1' }, 'BELFRY_RETENTION_DAYS must be a whole number from 0 to 36500; it is "-1".'],
+  [{ BELFRY_MESSAGE_RETENTION_DAYS: '1.5' }, 'BELFRY_MESSAGE_RETENTION_DAYS must be a whole number from 0 to 36500;'],
+  [{ BELFRY_DEDUP_DAYS: '0' }, 'BELFRY_DEDUP_DAYS must be a whole number from 1 to 36500; it is "0".'],
   [{ BELFRY_PUBLIC_URL: 'belfry.example.com' }, 'BELFRY_PUBLIC_URL must be an http(s) URL; it is'],
 ])('%j is refused', (env, message) => {
   expect(() => readConfig(env)).toThrow(message)

@@ -22,6 +22,12 @@ export interface Config {
   wrapData: boolean
   hideCredentials: boolean
   allowPrivateAddresses: boolean
+  retention: {
+    /** Days that triggers, runs and their steps are kept; 0 is for ever. */
+    activityDays: number
+    /** The same for messages. */
+    messageDays: number
+  }
   /** How long a transaction id is remembered. */
   dedupDays: number
   oauth: OAuthUrls
@@ -97,6 +103,16 @@ export const settings = [
     default: '30',
     meaning: 'For so many days a `transactionId` that was used is recognised, and the trigger ignored.',
   },
+  {
+    name: 'BELFRY_RETENTION_DAYS',
+    default: '90',
+    meaning: 'How long activity (triggers, runs and their steps) is kept at least; `0` for ever.',
+  },
+  {
+    name: 'BELFRY_MESSAGE_RETENTION_DAYS',
+    default: '365',
+    meaning: 'How long messages, and with them what an inbox shows, are kept at least; `0` for ever.',
+  },
   { name: 'BELFRY_SLACK_URL', default: 'https://slack.com', meaning: 'Where Slack sign-in happens.' },
   {
     name: 'BELFRY_MICROSOFT_LOGIN_URL',
@@ -109,6 +125,9 @@ export const settings = [
     meaning: 'Where the Teams app is installed for a user.',
   },
 ] as const satisfies readonly Setting[]
+
+/** A century: time enough, and dates that every part can hold. */
+const longestDays = 36_500
 
 type SettingName = (typeof settings)[number]['name']
 
@@ -130,6 +149,13 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     const found = values.find((candidate) => candidate === value)
     if (found === undefined) problems.push(`${name} must be one of ${values.join(', ')}; it is "${value}".`)
     return found ?? (values[0] as T)
+  }
+  function days(name: SettingName, least: number): number {
+    const value = text(name)
+    const count = Number(value)
+    if (Number.isInteger(count) && count >= least && count <= longestDays) return count
+    problems.push(`${name} must be a whole number from ${least} to ${longestDays}; it is "${value}".`)
+    return least
   }
   function flag(name: SettingName): boolean {
     return oneOf(name, ['false', 'true']) === 'true'
@@ -159,13 +185,6 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
   const apiKey = matching('BELFRY_API_KEY', /^[\x21-\x7e]{16,200}$/, '16 to 200 printable characters without spaces')
   const brand = matching('BELFRY_BRAND', /^[a-z][a-z0-9]{1,30}$/, 'a lower-case word') ?? 'svc'
 
-  const days = (name: SettingName): number => {
-    const value = Number(text(name))
-    if (!Number.isInteger(value) || value < 0 || value > 36_500)
-      problems.push(`${name} must be a whole number of days; it is "${text(name)}".`)
-    return value
-  }
-
   const config: Config = {
     host,
     port,
@@ -181,7 +200,11 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     wrapData: flag('BELFRY_WRAP_DATA'),
     hideCredentials: flag('BELFRY_HIDE_CREDENTIALS'),
     allowPrivateAddresses: flag('BELFRY_ALLOW_PRIVATE_ADDRESSES'),
-    dedupDays: days('BELFRY_DEDUP_DAYS'),
+    retention: {
+      activityDays: days('BELFRY_RETENTION_DAYS', 0),
+      messageDays: days('BELFRY_MESSAGE_RETENTION_DAYS', 0),
+    },
+    dedupDays: days('BELFRY_DEDUP_DAYS', 1),
     oauth: {
       slack: url('BELFRY_SLACK_URL'),
       microsoftLogin: url('BELFRY_MICROSOFT_LOGIN_URL'),

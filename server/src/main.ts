@@ -9,6 +9,7 @@ import { openDatabase } from './db/database.ts'
 import { startEmbedded } from './db/embedded.ts'
 import { type NewEnvironment, prepareFirstStart } from './db/environments.ts'
 import { migrate } from './db/migrate.ts'
+import { preparePartitions } from './db/partitions.ts'
 import { Secrets } from './db/secrets.ts'
 import { choreSchedule, chores } from './engine/chores.ts'
 import { Engine, engineSchedule } from './engine/engine.ts'
@@ -96,8 +97,12 @@ export async function startService(
     const { dedupDays } = config
     const engine = new Engine({ ...database, clock, log, secrets, changes, http, brand, dedupDays })
     parts.add(() => engine.close())
-    const tasks = { ...chores({ ...database, clock }), ...engine.tasks() }
+    const tasks = { ...chores({ ...database, clock, log, retention: config.retention }), ...engine.tasks() }
     if (config.role !== 'api') {
+      // Those who are in the way may be busy for long; until the chore succeeds, the default partitions do as well.
+      await preparePartitions(database.pool, clock.now()).catch((error: unknown) =>
+        log.warn({ err: error }, 'partitions could not be made; the chore that does it daily will try again'),
+      )
       const schedule = [...choreSchedule, ...engineSchedule]
       const worker = await startWorker({ ...database, tasks, schedule, concurrency: jobsAtOnce, log })
       parts.add(() => worker.stop())

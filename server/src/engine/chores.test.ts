@@ -1,21 +1,33 @@
 import { type JobHelpers, Logger, runOnce } from 'graphile-worker'
 import { sql } from 'kysely'
+import { pino } from 'pino'
 import { afterEach, describe, expect, test } from 'vitest'
+import { addActivity, addRow } from '../../test/activity-rows.ts'
 import { useServer } from '../../test/server.ts'
 import { newId } from '../db/ids.ts'
 import { chores, queueEnvironmentPurge } from './chores.ts'
+import type { Retention } from './retention.ts'
 
 const server = useServer()
 const moreThanTwoBatches = 10_001
 
 afterEach(() => sql`DELETE FROM graphile_worker._private_jobs`.execute(server.database.db))
 
-const tasks = () => chores({ db: server.database.db, clock: server.clock })
+const log = pino({ level: 'silent' })
+const tasks = (retention: Partial<Retention> = {}) =>
+  chores({
+    ...server.database,
+    clock: server.clock,
+    log,
+    retention: { activityDays: 0, messageDays: 0, ...retention },
+  })
 
 /** Runs what is due and returns. */
-async function runDueJobs(): Promise<void> {
+async function runDueJobs(retention: Partial<Retention> = {}): Promise<void> {
   const logger = new Logger(() => () => undefined)
-  await runOnce({ pgPool: server.database.pool, noHandleSignals: true, taskList: tasks(), logger })
+  // Without the delays it would not wait for the statements that end its jobs.
+  const preset = { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } }
+  await runOnce({ pgPool: server.database.pool, noHandleSignals: true, taskList: tasks(retention), preset, logger })
 }
 
 async function addJob(task: string, payload: object = {}): Promise<void> {
@@ -78,6 +90,128 @@ describe('idempotency keys', () => {
     await expect(tasks().purge_idempotency_keys?.({}, helpers)).rejects.toThrow('aborted')
     expect(await remembered()).toContain('old1')
   })
+})
+
+describe('what the engine remembers for a while', () => {
+  const inAnHour = () => new Date(server.clock.now().getTime() + 3_600_000)
+  async function purge(): Promise<void> {
+    await addJob('purge_expired')
+    await runDueJobs()
+    expect(await waitingJobs()).toEqual([])
+  }
+
+  test('transaction ids past their time are forgotten, however many, and no other', async () => {
+    const { environmentId } = server.api
+    await sql`
+      INSERT INTO transactions (environment_id, transaction_id, event_id, expires_at)
+      SELECT ${environmentId}, 'old' || i, 'e', ${server.clock.now()}::timestamptz FROM generate_series(1, ${moreThanTwoBatches}::int) i
+      UNION ALL SELECT ${environmentId}, 'new', 'e', ${inAnHour()}`.execute(server.database.db)
+    await purge()
+    expect(await server.database.db.selectFrom('transactions').select('transaction_id').execute()).toEqual([
+      { transaction_id: 'new' },
+    ])
+  })
+
+  test('digests go when they are to be forgotten, but never while they collect', async () => {
+    const digest = (value: string, given: object) =>
+      addRow(server.database, 'digests', {
+        environment_id: server.api.environmentId,
+        workflow_id: 'w',
+        step_row_id: 's',
+        subscriber_row_id: 'r',
+        value,
+        seen_at: server.clock.now(),
+        forget_at: server.clock.now(),
+        ...given,
+      })
+    await digest('over', {})
+    await digest('collects', { notification_id: 'n' })
+    await digest('looks back', { forget_at: inAnHour() })
+    await purge()
+    const values = await server.database.db.selectFrom('digests').select('value').orderBy('value').execute()
+    expect(values).toEqual([{ value: 'collects' }, { value: 'looks back' }])
+  })
+
+  test('throttles go when their window has ended', async () => {
+    for (const [value, ends_at] of Object.entries({ over: server.clock.now(), open: inAnHour() }))
+      await addRow(server.database, 'throttles', {
+        environment_id: server.api.environmentId,
+        workflow_id: 'w',
+        step_row_id: 's',
+        subscriber_row_id: 'r',
+        value,
+        passed: 1,
+        granted: 1,
+        started_at: server.clock.now(),
+        ends_at,
+      })
+    await purge()
+    expect(await server.database.db.selectFrom('throttles').select('value').execute()).toEqual([{ value: 'open' }])
+  })
+
+  test('files go a day after their trigger, if none of its runs needs them any more', async () => {
+    const { environmentId } = server.api
+    const now = server.clock.now()
+    const activity = (status: 'processing' | 'completed') =>
+      addActivity(server.database, { environmentId, at: now, status })
+    const attach = (name: string, event_id: string) =>
+      addRow(server.database, 'attachments', {
+        environment_id: environmentId,
+        event_id,
+        position: 0,
+        name,
+        mime: 'text/plain',
+        content: '\\x00',
+        created_at: now,
+      })
+    const [done, waiting, queued] = [
+      await activity('completed'),
+      await activity('processing'),
+      await activity('completed'),
+    ]
+    await attach('done', done.eventId)
+    await attach('waiting', waiting.eventId)
+    await attach('queued', queued.eventId)
+    await attach('of what is gone', 'f'.repeat(24))
+    const names = async () =>
+      (await server.database.db.selectFrom('attachments').select('name').orderBy('name').execute()).map(
+        (row) => row.name,
+      )
+
+    server.clock.advance({ hours: 24, ms: -1 })
+    await purge()
+    expect(await names()).toEqual(['done', 'of what is gone', 'queued', 'waiting'])
+
+    server.clock.advance({ ms: 1 })
+    await addJob('fan_out', { environmentId, eventId: queued.eventId })
+    await addJob('purge_expired')
+    await runDueJobs()
+    expect(await names()).toEqual(['queued', 'waiting'])
+
+    await sql`
+      DELETE FROM graphile_worker._private_jobs;
+      UPDATE notifications SET status = 'completed'`.execute(server.database.db)
+    await purge()
+    expect(await names()).toEqual([])
+  })
+})
+
+test('partitions are made ahead and dropped in time by the same chore', async () => {
+  const partitions = async () => {
+    const { rows } = await sql<{ name: string }>`
+      SELECT inhrelid::regclass::text AS name FROM pg_inherits
+      WHERE inhparent = 'messages'::regclass AND inhrelid::regclass::text !~ '_default$' ORDER BY 1`.execute(
+      server.database.db,
+    )
+    return rows.map((row) => row.name)
+  }
+  await addJob('tend_partitions')
+  await runDueJobs()
+  expect(await partitions()).toEqual(['messages_2026_05', 'messages_2026_06'])
+  server.clock.advance({ days: 70 })
+  await addJob('tend_partitions')
+  await runDueJobs({ messageDays: 30 })
+  expect(await partitions()).toEqual(['messages_2026_06', 'messages_2026_07', 'messages_2026_08'])
 })
 
 describe('deleted environments', () => {

@@ -1,20 +1,52 @@
 // What has to be done now and then so that nothing grows for ever, and what is too much work for one request.
 import type { CronItem, TaskList } from 'graphile-worker'
 import { type RawBuilder, sql } from 'kysely'
+import type pg from 'pg'
+import type { Logger } from 'pino'
 import type { Db, Tx } from '../db/database.ts'
+import { preparePartitions } from '../db/partitions.ts'
+import { dropExpired, eventsToStart, type Retention } from './retention.ts'
 
 /** Rows per statement: few enough that no lock is held for long, many enough that the round trips do not count. */
 const batch = 5_000
+/** Files of a trigger may be asked for until its runs have been started. */
+const attachmentHours = 24
 
 export const choreSchedule: CronItem[] = [
   // A round that was missed needs no repeat: the next one removes the same rows.
   { task: 'purge_idempotency_keys', match: '*/10 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
+  { task: 'purge_expired', match: '*/10 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
+  // Made up for by the next start: on a machine that sleeps at night it would never be done.
+  { task: 'tend_partitions', match: '17 3 * * *', options: { backfillPeriod: 86_400_000, maxAttempts: 10 } },
 ]
 
-export function chores({ db, clock }: { db: Db; clock: { now(): Date } }): TaskList {
+interface Surroundings {
+  pool: pg.Pool
+  db: Db
+  clock: { now(): Date }
+  log: Logger
+  retention: Retention
+}
+
+export function chores(surroundings: Surroundings): TaskList {
+  const { pool, db, clock, log } = surroundings
   return {
     async purge_idempotency_keys(_payload, { abortSignal }) {
       await deleteInBatches(db, 'idempotency_keys', sql`expires_at <= ${clock.now()}`, abortSignal)
+    },
+
+    async purge_expired(_payload, { abortSignal }) {
+      const now = clock.now()
+      await deleteInBatches(db, 'transactions', sql`expires_at <= ${now}`, abortSignal)
+      await deleteInBatches(db, 'digests', sql`notification_id IS NULL AND forget_at <= ${now}`, abortSignal)
+      await deleteInBatches(db, 'throttles', sql`ends_at <= ${now}`, abortSignal)
+      await deleteInBatches(db, 'attachments', isAttachmentDone(now), abortSignal)
+    },
+
+    async tend_partitions(_payload, { abortSignal }) {
+      const made = await preparePartitions(pool, clock.now())
+      if (made.length > 0) log.info({ made }, 'made partitions')
+      await dropExpired(surroundings, abortSignal)
     },
 
     async purge_environment(payload, { abortSignal }) {
@@ -25,6 +57,17 @@ export function chores({ db, clock }: { db: Db; clock: { now(): Date } }): TaskL
         await deleteInBatches(db, table, sql`environment_id = ${environmentId}`, abortSignal)
     },
   }
+}
+
+/** Runs are found by their transaction, for which there is an index. */
+function isAttachmentDone(now: Date): RawBuilder<unknown> {
+  return sql`
+    created_at <= ${new Date(now.getTime() - attachmentHours * 3_600_000)}
+    AND NOT EXISTS (
+      SELECT FROM events e JOIN notifications n USING (environment_id, transaction_id)
+      WHERE e.environment_id = attachments.environment_id AND e.id = attachments.event_id
+        AND n.event_id = e.id AND n.status = 'processing')
+    AND event_id <> ALL (ARRAY(${sql.raw(eventsToStart)}))`
 }
 
 /** Behind everything a caller waits for (a smaller number goes first, and 0 is usual). */

@@ -17,7 +17,7 @@ async function startLoggingWorker() {
   const { database, clock } = server
   const worker = await startWorker({
     ...database,
-    tasks: chores({ ...database, clock }),
+    tasks: chores({ ...database, clock, log, retention: { activityDays: 0, messageDays: 0 } }),
     schedule: [],
     concurrency: 3,
     log,

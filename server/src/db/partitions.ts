@@ -1,0 +1,145 @@
+// The partitions of the tables that grow for ever: one per table and calendar month of the time in their ids, made ahead.
+//
+// Months, not weeks: whatever is not looked up by its id (an inbox, a transaction, the activity of a subscriber) looks into
+// every partition, and a year of messages is 12 of them instead of 52. The price is that old data goes up to a month late.
+import type pg from 'pg'
+import { firstIdAt } from './ids.ts'
+
+/** Each with the column that holds the id. */
+const keys = { events: 'id', notifications: 'id', jobs: 'notification_id', messages: 'id' } as const
+
+export type PartitionedTable = keyof typeof keys
+
+const tables = Object.keys(keys) as PartitionedTable[]
+const lockKey = 7_313_884_013
+/**
+ * Whoever asks for these tables waits behind us for as long as we wait for somebody else. A chore that gives up is tried
+ * again; meanwhile the default partition takes what has no other.
+ */
+const lockTimeout = '2s'
+
+/** A calendar month in UTC. */
+export interface Month {
+  start: Date
+  end: Date
+  /** Of ids in it: from the first on, before the second. */
+  from: string
+  to: string
+}
+
+export function monthOf(time: Date, later = 0): Month {
+  const startOf = (offset: number) => new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + offset, 1))
+  const [start, end] = [startOf(later), startOf(later + 1)]
+  return { start, end, from: firstIdAt(start), to: firstIdAt(end) }
+}
+
+export function partitionName(table: PartitionedTable, { start }: Month): string {
+  return `${table}_${start.toISOString().slice(0, 7).replace('-', '_')}`
+}
+
+/**
+ * Sees to it that this month and the next have their partitions, and that nothing of the past is left in the default ones:
+ * there it lands when no worker was running at the turn of a month. @returns what was made; nothing costs two look-ups.
+ */
+export async function preparePartitions(pool: pg.Pool, now: Date): Promise<string[]> {
+  const current = monthOf(now)
+  const made: string[] = []
+  const make = async (table: PartitionedTable, month: Month) => {
+    if (await makePartition(pool, table, month, month.start > now)) made.push(partitionName(table, month))
+  }
+  for (const { table, month } of await missingPartitions(pool, [current, monthOf(now, 1)])) await make(table, month)
+  let strays = await oldestStrays(pool, current)
+  while (strays.length > 0) {
+    for (const { table, id } of strays) await make(table, monthOf(new Date(Number.parseInt(id.slice(0, 8), 16) * 1000)))
+    strays = await oldestStrays(pool, current)
+  }
+  return made
+}
+
+/** Not to_regclass: that may answer from what the session remembers, which waiting for an advisory lock does not refresh. */
+const tableNamed = (name: string) =>
+  `SELECT FROM pg_class WHERE relname = ${name} AND relnamespace = current_schema()::regnamespace`
+
+async function missingPartitions(
+  pool: pg.Pool,
+  months: Month[],
+): Promise<Array<{ table: PartitionedTable; month: Month }>> {
+  const wanted = months.flatMap((month) => tables.map((table) => ({ table, month })))
+  const { rows } = await pool.query<{ place: number }>(
+    `SELECT place::int FROM unnest($1::text[]) WITH ORDINALITY AS t (name, place)
+     WHERE NOT EXISTS (${tableNamed('t.name')}) ORDER BY place`,
+    [wanted.map(({ table, month }) => partitionName(table, month))],
+  )
+  return rows.flatMap(({ place }) => wanted[place - 1] ?? [])
+}
+
+/** Of each table the oldest row that lies in the default partition although its month is over. */
+async function oldestStrays(pool: pg.Pool, current: Month): Promise<Array<{ table: PartitionedTable; id: string }>> {
+  const each = tables.map(
+    (table) => `SELECT '${table}' AS table, min(${keys[table]}) AS id FROM ${table}_default
+                WHERE ${keys[table]} < $1 AND ${keys[table]} ~ '^[0-9a-f]{24}$'`,
+  )
+  const { rows } = await pool.query<{ table: PartitionedTable; id: string }>(
+    `SELECT * FROM (${each.join(' UNION ALL ')}) strays WHERE id IS NOT NULL`,
+    [current.from],
+  )
+  return rows
+}
+
+/** False when somebody else made it first. */
+async function makePartition(pool: pg.Pool, table: PartitionedTable, month: Month, isAhead: boolean): Promise<boolean> {
+  const name = partitionName(table, month)
+  const key = keys[table]
+  return exclusively(pool, async (client) => {
+    const { rowCount } = await client.query(tableNamed('$1'), [name])
+    if (rowCount === 1) return false
+    // Made beside the table and then attached, so that a table in use is only locked against other changes to its shape.
+    // But where rows may be moved or arrive this moment, nobody may hold a plan that does not know the new partition: it
+    // would look for them in the default one. The locks come in the order in which every statement takes them.
+    await client.query(`
+      LOCK TABLE ONLY ${table} IN ${isAhead ? 'SHARE UPDATE EXCLUSIVE' : 'ACCESS EXCLUSIVE'} MODE;
+      LOCK TABLE ${table}_default IN ACCESS EXCLUSIVE MODE;
+      CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL);
+      WITH moved AS (DELETE FROM ${table}_default WHERE ${key} >= '${month.from}' AND ${key} < '${month.to}' RETURNING *)
+      INSERT INTO ${name} SELECT * FROM moved;
+      ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM ('${month.from}') TO ('${month.to}')`)
+    return true
+  })
+}
+
+/** The months of which these tables have partitions, oldest first. */
+export async function partitionedMonths(pool: pg.Pool, of: readonly PartitionedTable[]): Promise<Month[]> {
+  const { rows } = await pool.query<{ start: string }>(
+    `SELECT DISTINCT replace(right(c.relname, 7), '_', '-') AS start
+     FROM unnest($1::text[]) AS t (name)
+     JOIN pg_inherits i ON i.inhparent = t.name::regclass
+     JOIN pg_class c ON c.oid = i.inhrelid AND c.relname ~ ('^' || t.name || '_[0-9]{4}_[0-9]{2}$')
+     ORDER BY start`,
+    [of],
+  )
+  return rows.map((row) => monthOf(new Date(`${row.start}-01T00:00:00Z`)))
+}
+
+export async function dropPartition(pool: pg.Pool, table: PartitionedTable, month: Month): Promise<void> {
+  await exclusively(pool, (client) => client.query(`DROP TABLE IF EXISTS ${partitionName(table, month)}`))
+}
+
+/** One process at a time, in a transaction that does not wait long for the tables and may take long once it has them. */
+async function exclusively<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  let failure: Error | undefined
+  try {
+    await client.query('BEGIN; SET LOCAL statement_timeout = 0')
+    await client.query('SELECT pg_advisory_xact_lock($1)', [lockKey])
+    await client.query(`SET LOCAL lock_timeout = '${lockTimeout}'`)
+    const result = await work(client)
+    await client.query('COMMIT')
+    return result
+  } catch (error) {
+    failure = error as Error
+    throw error
+  } finally {
+    // A connection that failed is closed, which rolls back whatever was begun.
+    client.release(failure)
+  }
+}
