@@ -1,6 +1,6 @@
 // What every provider that speaks HTTP promises, tried against a local server that plays its vendor. A provider's own test
 // is one call with a table: what goes out for a message, what comes back, and how its vendor words refusals.
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { Delivery } from '../src/providers/delivery.ts'
 import { DeliveryError } from '../src/providers/delivery-error.ts'
 import { type DeliveryEvent, InboundRequest } from '../src/providers/events.ts'
@@ -55,6 +55,7 @@ const plain = {
 }
 
 export const plainMail: EmailMessage = plain.email
+export const plainPush: PushMessage = plain.push
 
 /** A mail with everything a mail can have. */
 export const fullMail: Partial<EmailMessage> = {
@@ -114,6 +115,8 @@ interface Reported {
 
 export interface ProviderCase<M extends Message> {
   credentials: Credentials
+  /** HTTP/1.1, unless said otherwise. */
+  speaks?: 'h2'
   /** For every message of the suite. */
   message?: Partial<M>
   /** Answers to requests before the one that delivers, such as signing in. */
@@ -134,12 +137,14 @@ export interface ProviderCase<M extends Message> {
 }
 
 export function testProvider<M extends Message>(provider: Provider<M>, given: ProviderCase<M>): void {
-  const vendor = useVendor()
+  const { speaks = 'http/1.1' } = given
+  const vendor = useVendor({ speaks })
   /** On its own, since what it is asked may arrive after the caller has gone. */
-  const silent = useVendor()
+  const silent = useVendor({ speaks })
   const clock = { now: () => new Date('2026-05-01T10:00:00.000Z') }
   const delivery = new Delivery({ http: useHttpTo(vendor), clock, brand: 'acme' })
   const impatient = new Delivery({ http: useHttpTo(silent), clock, brand: 'acme', timeoutMs: 30 })
+  afterAll(() => Promise.all([delivery.close(), impatient.close()]))
   const { before = [], accepted, credentials } = given
   const channel: Message['channel'] = provider.channel
   const messageOf = (own?: Partial<M>) => ({ ...plain[channel], ...given.message, ...own }) as unknown as M

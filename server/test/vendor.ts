@@ -1,10 +1,12 @@
 // A local HTTP server that plays somebody else's: it keeps what it was asked and answers what the test says. And a client that
 // may call it, or takes it for whomever it means to call.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createSecureServer, type ServerHttp2Session } from 'node:http2'
 import { type AddressInfo, connect } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { HttpClient } from '../src/providers/http-client.ts'
+import { certificate, certificateKey } from './certificate.ts'
 
 /** Closed after the tests of a file. */
 export function useHttp(now = new Date('2026-05-01T10:00:00.000Z')): HttpClient {
@@ -18,6 +20,7 @@ export function useHttpTo(vendor: Vendor, now = new Date('2026-05-01T10:00:00.00
   const http = new HttpClient({
     clock: { now: () => now },
     allowPrivateAddresses: true,
+    authorities: certificate,
     connect({ protocol, hostname, port }, callback) {
       const socket = connect(Number(new URL(vendor.url).port), '127.0.0.1')
       socket.once('error', (error) => callback(error, null))
@@ -61,15 +64,17 @@ export interface Vendor {
   /** Whom clients took it for, by the port they called from. */
   readonly taken: Map<number, string>
   plays(play: Play): void
+  /** Closes connections, saying so where the protocol has words for it. */
+  disconnect(): void
 }
 
 /** Starts before the tests of a file and stops after them; forgets between them. */
-export function useVendor(): Vendor {
+export function useVendor({ speaks = 'http/1.1' }: { speaks?: 'http/1.1' | 'h2' } = {}): Vendor {
   const asked: Asked[] = []
   const taken = new Map<number, string>()
   const nothing: Play = ({ method, path }) => ({ status: 404, body: `no play for ${method} ${path}` })
   let play = nothing
-  let server: Server
+  let server: { close(): unknown; disconnect(): void }
   let url = ''
 
   beforeAll(async () => {
@@ -77,9 +82,12 @@ export function useVendor(): Vendor {
       const bytes = await buffer(request)
       const body = bytes.toString('utf8')
       const { pathname, searchParams } = new URL(request.url ?? '', 'http://vendor')
+      const authority = request.headers[':authority']
+      const origin =
+        authority === undefined ? taken.get(request.socket.remotePort ?? 0) : `https://${authority as string}`
       const one: Asked = {
         method: request.method ?? '',
-        url: (taken.get(request.socket.remotePort ?? 0) ?? url) + (request.url ?? ''),
+        url: (origin ?? url) + (request.url ?? ''),
         path: pathname,
         query: Object.fromEntries(searchParams),
         headers: request.headers,
@@ -95,9 +103,10 @@ export function useVendor(): Vendor {
           .writeHead(reply.status ?? 200, { 'content-type': 'application/json', ...reply.headers })
           .end(typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body))
     }
-    server = createServer((request, response) => void serve(request, response))
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const listener = speaks === 'h2' ? http2Server(serve) : http1Server(serve)
+    await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
+    url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`
+    server = listener
   })
   beforeEach(() => {
     asked.length = 0
@@ -105,7 +114,7 @@ export function useVendor(): Vendor {
   })
   afterAll(() => {
     server.close()
-    server.closeAllConnections()
+    server.disconnect()
   })
 
   return {
@@ -117,5 +126,26 @@ export function useVendor(): Vendor {
     plays(next) {
       play = next
     },
+    disconnect: () => server.disconnect(),
   }
+}
+
+type Serve = (request: IncomingMessage, response: ServerResponse) => Promise<void>
+
+function http1Server(serve: Serve) {
+  const server = createServer((request, response) => void serve(request, response))
+  return Object.assign(server, { disconnect: () => server.closeAllConnections() })
+}
+
+function http2Server(serve: Serve) {
+  const sessions = new Set<ServerHttp2Session>()
+  const server = createSecureServer({ cert: certificate, key: certificateKey }, (request, response) => {
+    // For what is used of them here, they are the same.
+    void serve(request as unknown as IncomingMessage, response as unknown as ServerResponse)
+  })
+  server.on('session', (session) => {
+    sessions.add(session)
+    session.on('close', () => sessions.delete(session))
+  })
+  return Object.assign(server, { disconnect: () => sessions.forEach((session) => void session.destroy()) })
 }

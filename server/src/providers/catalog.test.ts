@@ -22,7 +22,7 @@ describe('the catalogue', () => {
     expect(new Set(providerIds).size).toBe(providers.length)
     for (const provider of providers) expect(findProvider(provider.id)).toBe(provider)
     expect(findProvider('carrier-pigeon')).toBeUndefined()
-    for (const id of reportingIds) expect(findProvider(id)?.channel).toMatch(/email|sms/)
+    for (const id of reportingIds) expect(findProvider(id)?.kind).toBe('delivery')
   })
 
   test('providers ask only for credentials that exist, each once', () => {

@@ -1,6 +1,7 @@
 // The one client for calls to other services: bounded in time, size and redirects, kept away from private addresses, and
 // clear about what went wrong. What it reports never quotes what was sent.
 import { isIP, type LookupFunction, type Socket } from 'node:net'
+import { connect as encrypt } from 'node:tls'
 import { Agent, buildConnector, type FormData, request as send } from 'undici'
 import { DeliveryError, statusError, transportError } from './delivery-error.ts'
 import { AddressRefused, guardedLookup, isPublicAddress } from './public-address.ts'
@@ -54,6 +55,8 @@ export interface HttpClientOptions {
   isAllowed?: (address: string) => boolean
   /** Opens connections in place of the network. */
   connect?: Connector
+  /** Who vouches for other protocols' servers, in PEM; in place of the authorities Node knows. */
+  authorities?: string
 }
 
 export type Connector = buildConnector.connector
@@ -90,6 +93,37 @@ export class HttpClient {
 
   get = (url: string, request?: HttpRequest) => this.ask(url, { ...request, method: 'GET' })
   post = (url: string, request?: HttpRequest) => this.ask(url, { ...request, method: 'POST' })
+
+  /** An encrypted connection for the protocol of this name. */
+  async connectSecurely(host: string, port: number, protocol: string): Promise<Socket> {
+    const { authorities } = this.#options
+    const socket = encrypt({
+      socket: await this.connect(host, port),
+      servername: host,
+      ALPNProtocols: [protocol],
+      ...(authorities === undefined ? {} : { ca: authorities }),
+    })
+    return new Promise((resolve, reject) => {
+      const giveUp = (error: DeliveryError) => {
+        clearTimeout(timer)
+        socket.destroy()
+        reject(error)
+      }
+      const timer = setTimeout(
+        () => giveUp(new DeliveryError('timeout', { host, mayHaveArrived: false })),
+        connectTimeoutMs,
+      )
+      const fail = ({ code = 'ECONNRESET' }: NodeJS.ErrnoException) => giveUp(transportError(host, code))
+      socket.once('error', fail)
+      socket.once('secureConnect', () => {
+        if (socket.alpnProtocol !== protocol)
+          return giveUp(new DeliveryError('connection_failed', { host, reason: `it does not speak ${protocol}` }))
+        clearTimeout(timer)
+        socket.off('error', fail)
+        resolve(socket)
+      })
+    })
+  }
 
   /** A connection for another protocol, under the same rules as any other. What is said over it is not this client's. */
   async connect(host: string, port: number): Promise<Socket> {
@@ -215,7 +249,7 @@ async function readText(body: AsyncIterable<Buffer>, mostBytes: number, host: st
   return Buffer.concat(chunks).toString('utf8')
 }
 
-function answerOf(
+export function answerOf(
   status: number,
   headers: Record<string, string | string[] | undefined>,
   text: string,
