@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox'
 import { idPattern } from '../db/ids.ts'
 import type { MemberCondition } from '../db/message-filter.ts'
 import {
+  type ButtonType,
   countInbox,
   lockMessage,
   type Marking,
@@ -19,7 +20,7 @@ import { leavesOf } from './inbox-filter.ts'
 import { given, Message, messageFields, showMessages, toMessageFields, triggersOf } from './message-shape.ts'
 import type { Environment, Resource } from './resource.ts'
 import { Body, Enum, FreeObject, NumberedPage, numberedQuery } from './schema.ts'
-import { generalError } from './validation.ts'
+import { fieldError, generalError } from './validation.ts'
 
 const mostMarked = 1_000
 const deepestPayload = 3
@@ -115,9 +116,8 @@ export const subscriberMessages: Resource = (app, { db, clock, brand }) => {
     '/v1/subscribers/:subscriberId/messages/markAs',
     {
       schema: {
-        tags,
-        summary: 'Set whether messages are read and seen',
-        deprecated: true,
+        // Older callers know it; nobody else should, beside `mark-as`.
+        hide: true,
         params: Params,
         body: Body({
           messageId: MessageId,
@@ -170,15 +170,7 @@ export const subscriberMessages: Resource = (app, { db, clock, brand }) => {
       schema: {
         tags,
         summary: 'Set what became of the buttons of a message',
-        params: Type.Object({
-          subscriberId: Type.String(),
-          messageId: Type.String({
-            pattern: idPattern,
-            texts: { pattern: 'must be a mongodb id' },
-            perField: { command: 'UpdateMessageActionsCommand' },
-          }),
-          type: Enum(['primary', 'secondary']),
-        }),
+        params: Type.Object({ subscriberId: Type.String(), messageId: Type.String(), type: Type.String() }),
         body: Body(
           { status: Enum(['pending', 'done']), payload: Type.Optional(FreeObject) },
           { examples: [{ status: 'done', payload: { answer: 'yes' } }] },
@@ -188,8 +180,15 @@ export const subscriberMessages: Resource = (app, { db, clock, brand }) => {
     },
     async (request, reply) => {
       const { environment } = request
-      const { subscriberId, messageId, type } = request.params
+      const { subscriberId, messageId } = request.params
+      const type = readButtonType(request.params.type)
       const { status, payload } = request.body
+      if (!isId.test(messageId))
+        throw fieldError(
+          'UpdateMessageActionsCommand',
+          { messageId: ['messageId must be a mongodb id'] },
+          { messageId },
+        )
       const inbox = await inboxOf(environment, subscriberId)
       if (!inbox) throw fail('subscriber_id_unknown', { subscriberId })
       const row = await db.transaction().execute(async (tx) => {
@@ -286,6 +285,12 @@ export const subscriberMessages: Resource = (app, { db, clock, brand }) => {
       return { count }
     },
   )
+}
+
+function readButtonType(type: string): ButtonType {
+  if (type !== 'primary' && type !== 'secondary')
+    throw generalError(['type must be one of the following values: primary, secondary'])
+  return type
 }
 
 const namesFeed = (given: string | string[] | undefined) => [given ?? []].flat().some((name) => name !== '')
