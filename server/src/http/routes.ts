@@ -18,6 +18,7 @@ import { organizations } from './organizations.ts'
 import { preferences } from './preferences.ts'
 import { preferencesV1 } from './preferences-v1.ts'
 import { previews } from './preview.ts'
+import { providers } from './providers.ts'
 import type { Resource } from './resource.ts'
 import { subscriberCredentials } from './subscriber-credentials.ts'
 import { subscriberMessages } from './subscriber-messages.ts'
@@ -47,6 +48,7 @@ export const resources: Resource[] = [
   messages,
   notifications,
   integrations,
+  providers,
   channelConnections,
   channelEndpoints,
   chatOAuth,
