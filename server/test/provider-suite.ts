@@ -55,6 +55,7 @@ const plain = {
 }
 
 export const plainMail: EmailMessage = plain.email
+export const plainSms: SmsMessage = plain.sms
 export const plainPush: PushMessage = plain.push
 
 /** A mail with everything a mail can have. */

@@ -331,6 +331,13 @@ export function textAt(value: unknown, path: string): string | undefined {
   return typeof found === 'string' && found !== '' ? found : undefined
 }
 
+/** From vendors that tell the time at which a limit ends, unless they say it the usual way too. */
+export function secondsUntilReset({ headers, now }: Pick<VendorAnswer, 'headers' | 'now'>): number | undefined {
+  const reset = Number(headers['x-ratelimit-reset'])
+  if (!(reset > 0) || headers['retry-after'] !== undefined) return undefined
+  return Math.max(0, Math.ceil(reset - now.getTime() / 1000))
+}
+
 /** An id of ours for vendors that want a UUID: the same for the same id. */
 export function uuidOf(id: string): string {
   const hash = createHash('sha256').update(id).digest()

@@ -1,4 +1,4 @@
-import { at, bearer, emailProvider, mailSender, secret, text, textAt } from '../provider.ts'
+import { bearer, emailProvider, mailSender, secondsUntilReset, secret, text, textAt } from '../provider.ts'
 import { address, base64, some, someOf } from './mail.ts'
 
 export const braze = emailProvider({
@@ -58,9 +58,7 @@ export const braze = emailProvider({
 
   problem({ body, isSuccess, headers, now }) {
     if (isSuccess) return undefined
-    const reset = Number(headers['x-ratelimit-reset'])
-    const afterSeconds = reset > 0 && !headers['retry-after'] ? Math.ceil(reset - now.getTime() / 1000) : undefined
-    const says = textAt(body, 'message') ?? textAt(at(body, 'errors'), '0')
-    return { says, afterSeconds: afterSeconds && Math.max(0, afterSeconds) }
+    const says = textAt(body, 'message') ?? textAt(body, 'errors.0')
+    return { says, afterSeconds: secondsUntilReset({ headers, now }) }
   },
 })

@@ -7,6 +7,7 @@ import {
   emailProvider,
   mailSender,
   optional,
+  secondsUntilReset,
   secret,
   type Tools,
   text,
@@ -96,9 +97,7 @@ export const sendgrid = emailProvider({
     if (/verified sender identity/i.test(says ?? '')) return { says, code: 'rejected' }
     if (/^personalizations\.\d+\.to\./.test(textAt(body, 'errors.0.field') ?? ''))
       return { says, code: 'recipient_refused' }
-    const reset = Number(headers['x-ratelimit-reset'])
-    const afterSeconds = reset > 0 && !headers['retry-after'] ? Math.ceil(reset - now.getTime() / 1000) : undefined
-    return { says, afterSeconds: afterSeconds && Math.max(0, afterSeconds) }
+    return { says, afterSeconds: secondsUntilReset({ headers, now }) }
   },
 
   check: ({ apiKey, region }, { ask }) => ask(`${baseOf(region)}/v3/scopes`, { headers: bearer(apiKey) }),

@@ -86,6 +86,9 @@ testProvider(sendinblue, {
         ['blocked', 'bounced'],
         ['unsubscribed', 'bounced'],
         ['click', 'clicked'],
+        ['complaint', 'delivered'],
+        ['spam', 'spam'],
+        ['deferred', 'deferred'],
         ['invalid_email', 'dropped'],
         ['error', 'dropped'],
       ] as const

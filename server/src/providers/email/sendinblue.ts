@@ -19,6 +19,8 @@ const means: Record<string, EventStatus> = {
   blocked: 'bounced',
   unsubscribed: 'bounced',
   click: 'clicked',
+  spam: 'spam',
+  deferred: 'deferred',
   invalidEmail: 'dropped',
   error: 'dropped',
 }

@@ -43,6 +43,7 @@ async function smtpServer(options: SMTPServerOptions = {}) {
   let connections = 0
   const server = new SMTPServer({
     allowInsecureAuth: true,
+    closeTimeout: 10,
     authOptional: true,
     onConnect(_session, done) {
       connections += 1
@@ -209,13 +210,21 @@ describe('the connections of an integration', () => {
     expect(logins).toEqual(['ada', 'ada'])
   })
 
-  test('survive a server that closed them meanwhile', async () => {
-    const first = await smtpServer({ hideSTARTTLS: true })
-    const integration = { id: 'restarted', credentials: first.address }
-    await delivery.send(nodemailer, integration, plainMail)
-    const [server] = servers.splice(0)
-    await new Promise<void>((resolve) => server?.close(() => resolve()))
-    expect(await problem(delivery.send(nodemailer, integration, plainMail))).toMatchObject({ kind: 'later' })
+  test('survive a server that closes them meanwhile', async () => {
+    const { address, received, connections } = await smtpServer({ hideSTARTTLS: true })
+    const integration = { id: 'closed', credentials: address }
+    const attempt = () =>
+      delivery.send(nodemailer, integration, plainMail).then(
+        () => 'sent',
+        (error: unknown) => (error as DeliveryError).kind,
+      )
+    expect(await attempt()).toBe('sent')
+    for (const connection of servers[0]?.connections ?? []) connection.close()
+    // Whether the end of the old connection is noticed before or while it is used again is a matter of luck.
+    expect(['sent', 'later']).toContain(await attempt())
+    expect(await attempt()).toBe('sent')
+    expect(connections()).toBe(2)
+    expect(received.length).toBeGreaterThanOrEqual(2)
   })
 })
 
@@ -267,6 +276,14 @@ describe('a server that does not take a mail', () => {
     expect(await problem(send(address, {}, impatient))).toMatchObject({ code: 'timeout', kind: 'later' })
     await new Promise<void>((resolve) => mute.close(() => resolve()))
     expect(await problem(send(address))).toMatchObject({ code: 'connection_failed', kind: 'later' })
+  })
+
+  test('one that hangs, for those who wait behind others as well', async () => {
+    const { address } = await smtpServer({ hideSTARTTLS: true, onMailFrom: () => undefined })
+    const integration = { id: 'hanging', credentials: address }
+    const impatient = deliveryWith({}, 100)
+    const sends = Array.from({ length: 12 }, () => problem(impatient.send(nodemailer, integration, plainMail)))
+    for (const error of await Promise.all(sends)) expect(error).toMatchObject({ code: 'timeout', kind: 'later' })
   })
 
   test('the connection is cut in the middle', async () => {

@@ -33,10 +33,23 @@ export async function sendMail(message: EmailMessage, server: SmtpServer, tools:
   const mail = { ...body, headers: { ...(body.headers as Record<string, string>), ...headers } } as Mail.Options
   const transport = await tools.keep(() => open(server, tools, { pool: true }))
   try {
-    const { messageId } = await transport.sendMail(mail)
+    const { messageId } = await within(tools.timeoutMs, transport.sendMail(mail), server)
     return { providerMessageId: messageId }
   } catch (error) {
     throw problem(error, server, tools)
+  }
+}
+
+/** Waiting for a connection counts: a server that hangs must not gather those who wait for it. */
+async function within<T>(timeoutMs: number, work: Promise<T>, { host }: SmtpServer): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new DeliveryError('timeout', { host })), timeoutMs)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
   }
 }
 
@@ -87,6 +100,8 @@ export function smtpOptions(
     getSocket,
     disableFileAccess: true,
     disableUrlAccess: true,
+    // Whether to send again is not for the pool to decide.
+    maxRequeues: 0,
     greetingTimeout: timeoutMs,
     socketTimeout: timeoutMs,
   }
@@ -133,8 +148,8 @@ function problem(failure: unknown, { host }: SmtpServer, tools: Tools): Delivery
         ? told('certificate_refused')
         : new DeliveryError('connection_lost', { host })
     default:
-      // A defect, of ours or nodemailer's.
-      return code === undefined && !/socket close|Connection closed/.test(error.message)
+      // Without a code it is the end of the connection, or a mail that cannot be put together.
+      return code === undefined && !/\bclosed?\b/i.test(error.message)
         ? told('message_refused')
         : new DeliveryError('connection_lost', { host })
   }

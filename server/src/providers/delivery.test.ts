@@ -1,0 +1,231 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { plainMail, plainSms } from '../../test/provider-suite.ts'
+import { useHttpTo, useVendor } from '../../test/vendor.ts'
+import { Delivery } from './delivery.ts'
+import { DeliveryError } from './delivery-error.ts'
+import { InboundRequest } from './events.ts'
+import {
+  emailProvider,
+  flag,
+  optional,
+  secret,
+  secretObject,
+  smsProvider,
+  type Tools,
+  text,
+  uuidOf,
+} from './provider.ts'
+
+const vendor = useVendor()
+const http = useHttpTo(vendor)
+let now = new Date('2026-05-01T10:00:00.000Z')
+const clock = { now: () => now }
+const delivery = new Delivery({ http, clock, brand: 'acme' })
+beforeEach(() => {
+  now = new Date('2026-05-01T10:00:00.000Z')
+  vendor.plays(() => ({ body: {} }))
+})
+
+/** A provider that does what the test says with its tools. */
+const doing = (work: (tools: Tools, values: Record<string, unknown>) => Promise<unknown>) =>
+  smsProvider({
+    id: 'test',
+    name: 'Test',
+    docs: 'https://example.com',
+    credentials: {
+      token: secret('Token'),
+      port: optional(text('Port')),
+      secure: flag('Secure'),
+      tlsOptions: optional(secretObject('TLS')),
+    },
+    async send(_message, credentials, tools) {
+      const id = await work(tools, credentials)
+      return { providerMessageId: typeof id === 'string' ? id : undefined }
+    },
+    problem: ({ text: says, isSuccess }) => (isSuccess ? undefined : { says }),
+  })
+const send = (
+  work: (tools: Tools, values: Record<string, unknown>) => Promise<unknown>,
+  { id = 'i', ...credentials }: Record<string, unknown> = {},
+) => delivery.send(doing(work), { id: String(id), credentials: { token: 'a-token', ...credentials } }, plainSms)
+
+describe('a message', () => {
+  test('has our id where the vendor gives none', async () => {
+    expect(await send(async () => 'theirs')).toEqual({ providerMessageId: 'theirs' })
+    expect(await send(async () => undefined)).toEqual({ providerMessageId: plainSms.id })
+  })
+
+  test('is sent with credentials of the declared types, whatever was stored', async () => {
+    let seen: unknown
+    const look = async (_: Tools, values: unknown) => {
+      seen = values
+    }
+    await send(look, { port: 587, secure: 'true', tlsOptions: { ca: 'x' }, unknown: 'dropped' })
+    expect(seen).toEqual({ token: 'a-token', port: '587', secure: true, tlsOptions: { ca: 'x' } })
+    await send(look, { port: '', secure: 'no', tlsOptions: null })
+    expect(seen).toEqual({ token: 'a-token', port: undefined, secure: false, tlsOptions: undefined })
+  })
+
+  test('goes into a sandbox only where there is one', async () => {
+    const native = emailProvider({
+      ...{ id: 'native', name: 'Native', docs: 'https://example.com', credentials: {} },
+      send: async (message, _, { sandbox }) => ({ providerMessageId: (await sandbox.take(message)).id }),
+    })
+    const taken: unknown[] = []
+    const take = async (message: unknown) => ({ id: `kept-${taken.push(message)}` })
+    const playing = new Delivery({ http, clock, brand: 'acme', sandbox: { take } })
+    const integration = { id: 'i', credentials: {} }
+    expect(await playing.send(native, integration, plainMail)).toEqual({ providerMessageId: 'kept-1' })
+    expect(taken).toEqual([plainMail])
+    await expect(delivery.send(native, integration, plainMail)).rejects.toBeInstanceOf(DeliveryError)
+  })
+})
+
+describe('an error', () => {
+  test('never tells a secret, in whatever form it comes back', async () => {
+    const key = 'line one\nline two/+='
+    vendor.plays(({ headers }) => ({
+      status: 400,
+      body: [
+        `${key} ${encodeURIComponent(key)} ${Buffer.from(key).toString('base64')} line one line two/+=`,
+        `${String(headers.authorization)} minted-1 kept-secret`,
+      ].join(' | '),
+    }))
+    const failed = send(
+      async ({ ask, conceal, remember }) => {
+        conceal('kept-secret')
+        await remember('access', async () => ({ value: 'minted-1', seconds: 3600 }))
+        await ask('https://api.example.com', {
+          headers: { authorization: `Basic ${Buffer.from('ada:x').toString('base64')}` },
+        })
+      },
+      { id: 'secrets', token: key },
+    )
+    const error = await failed.then(
+      () => undefined,
+      (reason: unknown) => reason,
+    )
+    expect(error).toMatchObject({ code: 'rejected', says: '*** *** *** *** | Basic *** *** ***' })
+  })
+
+  test('has words of sensible length on one line', async () => {
+    vendor.plays(() => ({ status: 422, body: ` a\n\n b${'c'.repeat(1000)}` }))
+    const failed = send(async ({ ask }) => ask('https://api.example.com'))
+    await expect(failed).rejects.toMatchObject({ says: `a b${'c'.repeat(297)}`, host: 'api.example.com', status: 422 })
+  })
+
+  test('of ours stays what it is', async () => {
+    const defect = new TypeError('a defect')
+    await expect(send(() => Promise.reject(defect))).rejects.toBe(defect)
+  })
+
+  test('an address that is none is told', async () => {
+    const work = send(async ({ deliver }) => deliver('nowhere', { json: {} }))
+    await expect(work).rejects.toMatchObject({ code: 'invalid_url', kind: 'failover' })
+  })
+})
+
+describe('a value that stays good for a while', () => {
+  let made = 0
+  const token = async () => {
+    made += 1
+    return { value: `token-${made}`, seconds: 3600 }
+  }
+  const get = (id: string, more: object = {}) => send((tools) => tools.remember('access', token), { id, ...more })
+  beforeEach(() => {
+    made = 0
+  })
+
+  test('is made once for all who wait for it, and again a minute before it ends', async () => {
+    const ids = await Promise.all([get('r1'), get('r1'), get('r1')])
+    expect(ids).toEqual(Array(3).fill({ providerMessageId: 'token-1' }))
+    now = new Date('2026-05-01T10:58:59.000Z')
+    expect(await get('r1')).toEqual({ providerMessageId: 'token-1' })
+    now = new Date('2026-05-01T10:59:00.000Z')
+    expect(await get('r1')).toEqual({ providerMessageId: 'token-2' })
+  })
+
+  test('belongs to one integration, and to its present credentials', async () => {
+    expect(await get('r2')).toEqual({ providerMessageId: 'token-1' })
+    expect(await get('r3')).toEqual({ providerMessageId: 'token-2' })
+    expect(await get('r2', { token: 'changed' })).toEqual({ providerMessageId: 'token-3' })
+  })
+
+  test('can be given up', async () => {
+    await get('r4')
+    await send(async ({ forget }) => forget('access'), { id: 'r4' })
+    expect(await get('r4')).toEqual({ providerMessageId: 'token-2' })
+  })
+
+  test('is not kept when it could not be had', async () => {
+    const failing = send((tools) => tools.remember('access', () => Promise.reject(new Error('no token'))), { id: 'r5' })
+    await expect(failing).rejects.toThrow('no token')
+    expect(await get('r5')).toEqual({ providerMessageId: 'token-1' })
+  })
+})
+
+describe('a connection that is kept', () => {
+  const closed: string[] = []
+  const connection = (name: string) => ({ name, close: () => void closed.push(name) })
+  beforeEach(() => {
+    closed.length = 0
+  })
+
+  test('is used by all messages of an integration until its credentials change, and closed when the last is done', async () => {
+    const made: string[] = []
+    const open = (name: string) => async (tools: Tools) => {
+      const kept = await tools.keep(() => {
+        made.push(name)
+        return connection(name)
+      })
+      return kept.name
+    }
+    const owner = new Delivery({ http, clock, brand: 'acme' })
+    const through = (work: (tools: Tools) => Promise<unknown>, token: string) =>
+      owner.send(doing(work), { id: 'k1', credentials: { token } }, plainSms)
+    expect(await through(open('a'), 'one')).toEqual({ providerMessageId: 'a' })
+    expect(await through(open('b'), 'one')).toEqual({ providerMessageId: 'a' })
+
+    let finish = () => {}
+    const slow = through(async (tools) => {
+      const kept = await tools.keep(() => connection('never made'))
+      await new Promise<void>((resolve) => {
+        finish = resolve
+      })
+      return (kept as { name: string }).name
+    }, 'one')
+    expect(await through(open('c'), 'two')).toEqual({ providerMessageId: 'c' })
+    expect(closed).toEqual([])
+    finish()
+    expect(await slow).toEqual({ providerMessageId: 'a' })
+    await vi.waitUntil(() => closed.length > 0)
+    expect(closed).toEqual(['a'])
+
+    await owner.close()
+    expect(closed).toEqual(['a', 'c'])
+    expect(made).toEqual(['a', 'c'])
+  })
+
+  test('is not kept when it could not be made', async () => {
+    const failing = send((tools) => tools.keep(() => Promise.reject(new Error('no line'))), { id: 'k2' })
+    await expect(failing).rejects.toThrow('no line')
+    const next = send(async (tools) => (await tools.keep(() => connection('fine'))).name, { id: 'k2' })
+    expect(await next).toEqual({ providerMessageId: 'fine' })
+  })
+})
+
+test('a provider that reports nothing reads nothing out of any request', async () => {
+  const request = new InboundRequest({ url: 'https://x.example', headers: {}, rawBody: Buffer.from('{}') })
+  const silent = doing(async () => undefined)
+  expect(await delivery.receive(silent, { id: 'i', credentials: {} }, request)).toEqual([])
+  expect(await delivery.check(silent, {})).toEqual({ ok: true })
+  expect(await delivery.configure(silent, {}, 'https://x.example')).toMatchObject({ success: false })
+})
+
+test('an id can be told as a UUID, always the same', () => {
+  expect(uuidOf('6630a1b2c3d4e5f601020304')).toMatch(
+    /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+  )
+  expect(uuidOf('a')).toBe(uuidOf('a'))
+  expect(uuidOf('a')).not.toBe(uuidOf('b'))
+})
