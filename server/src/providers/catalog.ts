@@ -95,10 +95,9 @@ export const chatAndPushIds: readonly string[] = providers
   .map(({ id }) => id)
 
 /** Those that report what became of a message to our inbound webhook, stored form. */
-export const reportingIds: ReadonlySet<string> = new Set([
-  ...deliveryProviders.filter(({ events }) => events).map(({ id }) => id),
-  ...pending.filter(({ reports }) => reports).map(({ id }) => id),
-])
+export const reportingIds: ReadonlySet<string> = new Set(
+  deliveryProviders.filter(({ events }) => events).map(({ id }) => id),
+)
 
 const declared = providers.flatMap(({ credentials }) => credentials)
 /** Known to the public client, and asked for by no provider. */

@@ -28,28 +28,42 @@ import { pushWebhook } from './push/push-webhook.ts'
 import { pusherBeams } from './push/pusher-beams.ts'
 import { pushpad } from './push/pushpad.ts'
 import { africasTalking } from './sms/africas-talking.ts'
+import { afroMessage } from './sms/afro-message.ts'
 import { azureSms } from './sms/azure-sms.ts'
 import { bandwidth } from './sms/bandwidth.ts'
 import { brevoSms } from './sms/brevo-sms.ts'
+import { bulkSms } from './sms/bulk-sms.ts'
+import { burstSms } from './sms/burst-sms.ts'
 import { clickatell } from './sms/clickatell.ts'
 import { clicksend } from './sms/clicksend.ts'
+import { cmTelecom } from './sms/cm-telecom.ts'
+import { eazySms } from './sms/eazy-sms.ts'
 import { firetext } from './sms/firetext.ts'
+import { fortySixElks } from './sms/forty-six-elks.ts'
 import { genericSms } from './sms/generic-sms.ts'
 import { gupshup } from './sms/gupshup.ts'
+import { imedia } from './sms/imedia.ts'
 import { infobipSms } from './sms/infobip-sms.ts'
+import { isendSms } from './sms/isend-sms.ts'
+import { isendproSms } from './sms/isendpro-sms.ts'
 import { kannel } from './sms/kannel.ts'
 import { maqsam } from './sms/maqsam.ts'
 import { messagebird } from './sms/messagebird.ts'
+import { mobishastra } from './sms/mobishastra.ts'
 import { nexmo } from './sms/nexmo.ts'
 import { plivo } from './sms/plivo.ts'
 import { ringCentral } from './sms/ring-central.ts'
 import { sendchamp } from './sms/sendchamp.ts'
 import { simpletexting } from './sms/simpletexting.ts'
+import { sinch } from './sms/sinch.ts'
+import { smsCentral } from './sms/sms-central.ts'
 import { sms77 } from './sms/sms77.ts'
+import { smsmode } from './sms/smsmode.ts'
 import { sns } from './sms/sns.ts'
 import { telnyx } from './sms/telnyx.ts'
 import { termii } from './sms/termii.ts'
 import { twilio } from './sms/twilio.ts'
+import { unifonic } from './sms/unifonic.ts'
 
 export const deliveryProviders: readonly Provider[] = [
   // email
@@ -74,28 +88,42 @@ export const deliveryProviders: readonly Provider[] = [
   sparkpost,
   // sms
   africasTalking,
+  afroMessage,
   azureSms,
   bandwidth,
   brevoSms,
+  bulkSms,
+  burstSms,
   clickatell,
   clicksend,
+  cmTelecom,
+  eazySms,
   firetext,
+  fortySixElks,
   genericSms,
   gupshup,
+  imedia,
   infobipSms,
+  isendSms,
+  isendproSms,
   kannel,
   maqsam,
   messagebird,
+  mobishastra,
   nexmo,
   plivo,
   ringCentral,
   sendchamp,
   simpletexting,
+  sinch,
+  smsCentral,
   sms77,
+  smsmode,
   sns,
   telnyx,
   termii,
   twilio,
+  unifonic,
   // push
   apns,
   appio,

@@ -7,15 +7,12 @@ export interface PendingProvider {
   name: string
   channel: Channel
   credentials: Record<string, Field>
-  /** Reports what became of a message. */
-  reports: boolean
 }
 
 const flags = new Set(['secure', 'requireTls', 'ignoreTls', 'hmac', 'authenticateByToken'])
 const secrets = new Set(
   words(['apiKey apiToken secretKey token password serviceAccount signingSecret accessKey webhookUrl']),
 )
-const reporting = new Set(words(['imedia']))
 
 interface Group {
   channel: Channel
@@ -26,33 +23,7 @@ interface Group {
 
 const groups: Group[] = [
   { channel: 'email', base: '', rows: [['svc-email', 'Belfry Email', '']] },
-  {
-    channel: 'sms',
-    base: 'from*',
-    rows: [
-      ['forty-six-elks', '46elks', 'user* password*'],
-      ['sms-central', 'SMS Central', 'user* password* baseUrl'],
-      ['mobishastra', 'Mobishastra', 'baseUrl* user* password*'],
-      ['afro-message', 'AfroMessage', 'apiKey* senderName*'],
-      ['unifonic', 'Unifonic', 'appSid* senderId*'],
-      ['smsmode', 'smsmode', 'apiKey*'],
-      ['imedia', 'iMedia', 'token*'],
-      ['sinch', 'Sinch', 'servicePlanId* apiToken* region*'],
-      ['cm-telecom', 'CM.com', 'apiToken*'],
-    ],
-  },
-  {
-    channel: 'sms',
-    base: '',
-    rows: [
-      ['burst-sms', 'Kudosity (BurstSMS)', 'apiKey* secretKey*'],
-      ['bulk-sms', 'BulkSMS', 'apiToken* from'],
-      ['isend-sms', 'iSend SMS', 'apiToken* from contentType'],
-      ['isendpro-sms', 'iSendPro', 'apiKey* from'],
-      ['eazy-sms', 'Eazy', 'apiKey* channelId*'],
-      ['svc-sms', 'Belfry SMS', ''],
-    ],
-  },
+  { channel: 'sms', base: '', rows: [['svc-sms', 'Belfry SMS', '']] },
   {
     channel: 'chat',
     base: '',
@@ -79,7 +50,7 @@ const groups: Group[] = [
 
 export const pending: PendingProvider[] = groups.flatMap(({ channel, base, rows }) =>
   rows.map(([id, name, own]) => ({
-    ...{ id, name, channel, reports: reporting.has(id) },
+    ...{ id, name, channel },
     credentials: Object.fromEntries(words([base, own]).map((word) => [word.replace('*', ''), fieldOf(word)])),
   })),
 )
