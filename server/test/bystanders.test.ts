@@ -2,6 +2,7 @@
 // organization where the same names exist, stays exactly as it was.
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { insertMessage, insertRun } from './activity.ts'
 import { type Api, useServer } from './server.ts'
 
 const server = useServer()
@@ -45,7 +46,13 @@ async function populate(api: Api, name: string): Promise<void> {
     ['POST', '/v1/channel-endpoints', endpointOf(name)],
   ] as const)
     expect(await api.send(method, url, body)).toMatchObject({ status: expect.toBeOneOf([200, 201]) })
+  for (let n = 0; n < messagesEach; n += 1) {
+    const run = await insertRun(server, api, name, { transaction_id: `${name}-${n}`, jobs: [{ type: 'in_app' }] })
+    await insertMessage(server, run, { cta: { action: { buttons: [{ type: 'primary', content: name }] } } })
+  }
 }
+
+const messagesEach = 5
 
 async function prepare(api: Api): Promise<void> {
   await api.post('/v1/integrations', { providerId: 'fcm', channel: 'push', identifier: 'push', active: true })
@@ -79,12 +86,18 @@ test('a change to one thing leaves all others alone', async () => {
   await prepare(api)
   await prepare(other)
   const before = await bystanders(api)
-  expect(Object.keys(before)).toEqual(expect.arrayContaining(['subscribers', 'topic_subscriptions', 'integrations']))
+  expect(Object.keys(before)).toEqual(
+    expect.arrayContaining(['subscribers', 'topic_subscriptions', 'integrations', 'messages_default']),
+  )
   server.clock.advance({ minutes: 1 })
 
   const chat = (await api.get('/v1/integrations')).body.find((one: any) => one.identifier === 'chat-ada')._id
   const mail = await api.post('/v1/integrations', { providerId: 'resend', channel: 'email', active: true })
   const preference = { workflowId: 'workflow', channels: { in_app: false } }
+  const messages = (await api.get('/v1/messages?subscriberId=ada')).body.data.map(({ _id }: { _id: string }) => _id)
+  expect(messages).toHaveLength(messagesEach)
+  const [first, second] = messages
+  const inbox = '/v2/subscribers/ada/notifications'
   const belongings = [
     ['POST', '/v2/topics/ada/subscriptions', subscriptionOf('ada', 'another')],
     ['PATCH', '/v2/subscribers/ada/preferences', preference],
@@ -101,6 +114,19 @@ test('a change to one thing leaves all others alone', async () => {
     ['DELETE', '/v1/subscribers/ada/credentials/fcm'],
     ['PATCH', '/v2/subscribers/ada/preferences', { channels: { email: false } }],
     ['PATCH', '/v2/subscribers/ada/preferences/bulk', { preferences: [preference] }],
+    ['POST', '/v1/subscribers/ada/messages/mark-as', { messageId: first, markAs: 'read' }],
+    ['POST', '/v1/subscribers/ada/messages/mark-all', { markAs: 'seen' }],
+    ['POST', `/v1/subscribers/ada/messages/${first}/actions/primary`, { status: 'done' }],
+    ...['read', 'unread', 'archive', 'unarchive'].map((change) => ['PATCH', `${inbox}/${second}/${change}`]),
+    ['PATCH', `${inbox}/${second}/snooze`, { snoozeUntil: '2026-06-01T00:00:00.000Z' }],
+    ['PATCH', `${inbox}/${second}/unsnooze`],
+    ['PATCH', `${inbox}/${second}/actions/primary/complete`],
+    ['PATCH', `${inbox}/${second}/actions/primary/revert`],
+    ...['seen', 'read', 'read-archive', 'archive'].map((change) => ['POST', `${inbox}/${change}`]),
+    ['DELETE', `${inbox}/${first}`],
+    ['DELETE', `/v1/messages/${second}`],
+    ['DELETE', `/v1/messages/transaction/ada-${messagesEach - 3}`],
+    ['POST', `${inbox}/delete`, { data: '{}', contextKeys: [''] }],
     ['POST', '/v2/topics', { key: 'ada', name: 'x' }],
     ['PATCH', '/v2/topics/ada', { name: 'y' }],
     ['PATCH', '/v1/topics/ada', { name: 'z' }],

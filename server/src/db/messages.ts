@@ -100,7 +100,7 @@ export async function markMessages(
   now: Date,
 ): Promise<MessageRow[]> {
   const conditions = filter.anyChannel ? matchingOfAnyChannel(inbox, filter) : matching(inbox, filter)
-  return update<MessageRow>(db, inbox.environmentId, conditions, effects[marking].sets(now), now, sql`m.*`)
+  return update<MessageRow>(db, conditions, { ...inbox, ...filter, sets: effects[marking].sets(now), now }, sql`m.*`)
 }
 
 /** Marks all that match and are not marked so yet. */
@@ -113,8 +113,20 @@ export async function markAll(
 ): Promise<ChangedMessage[]> {
   const { sets, isDone } = effects[marking]
   const conditions = [...matching(inbox, filter), sql`NOT (${isDone})`]
-  return update<ChangedMessage>(db, inbox.environmentId, conditions, sets(now), now, changedColumns)
+  return update<ChangedMessage>(db, conditions, { ...inbox, ...filter, sets: sets(now), now }, changedColumns)
 }
+
+interface Change {
+  environmentId: string
+  /** Where the messages are known by their ids: tells PostgreSQL which partitions to look at. */
+  ids?: string[] | undefined
+  sets: RawBuilder<unknown>
+  now: Date
+}
+
+/** Those of the locked messages, as `m`. */
+const isLocked = ({ environmentId, ids }: Pick<Change, 'environmentId' | 'ids'>) =>
+  sql`m.environment_id = ${environmentId} AND m.id = locked.id ${ids ? sql`AND m.id = ANY(${ids}::text[])` : sql``}`
 
 /**
  * The rows are locked in the order of their ids, so that two who change the same inbox cannot wait for each other in a
@@ -122,17 +134,15 @@ export async function markAll(
  */
 async function update<Row>(
   db: Db | Tx,
-  environmentId: string,
   conditions: RawBuilder<unknown>[],
-  sets: RawBuilder<unknown>,
-  now: Date,
+  change: Change,
   returned: RawBuilder<unknown>,
 ): Promise<Row[]> {
   const { rows } = await sql<Row>`
     WITH locked AS MATERIALIZED (
       SELECT t.id FROM messages t WHERE ${allOf(conditions)} ORDER BY t.id FOR NO KEY UPDATE)
-    UPDATE messages m SET ${sets}, updated_at = ${now}
-    FROM locked WHERE m.environment_id = ${environmentId} AND m.id = locked.id
+    UPDATE messages m SET ${change.sets}, updated_at = ${change.now}
+    FROM locked WHERE ${isLocked(change)}
     RETURNING ${returned}`.execute(db)
   return rows
 }
@@ -188,7 +198,8 @@ export async function snoozeMessage(
     ON CONFLICT (environment_id, subject_id, position) DO UPDATE SET due_at = excluded.due_at
     WHERE timers.kind = 'unsnooze'`.execute(tx)
   const sets = sql`snoozed_until = ${until}, archived = false, archived_at = NULL, ${becomesSeen(now)}`
-  const [row] = await update<MessageRow>(tx, inbox.environmentId, matching(inbox, filter), sets, now, sql`m.*`)
+  const change = { ...inbox, ids: filter.ids, sets, now }
+  const [row] = await update<MessageRow>(tx, matching(inbox, filter), change, sql`m.*`)
   if (row) await logOnJobs(tx, [row], 'Message snoozed', now)
   return row
 }
@@ -203,7 +214,7 @@ export async function unsnoozeMessage(
   const conditions = matching(inbox, { ...filter, snoozed: true })
   await deleteTimers(tx, inbox.environmentId, conditions)
   const sets = sql`snoozed_until = NULL, archived = false, archived_at = NULL, ${becomesSeen(now)}`
-  const [row] = await update<MessageRow>(tx, inbox.environmentId, conditions, sets, now, sql`m.*`)
+  const [row] = await update<MessageRow>(tx, conditions, { ...inbox, ids: filter.ids, sets, now }, sql`m.*`)
   if (row) await logOnJobs(tx, [row], 'Message unsnoozed', now)
   return row
 }
@@ -260,21 +271,25 @@ async function logOnJobs(tx: Tx, messages: MessageRow[], detail: string, now: Da
 /** Removes the messages `t` of which the conditions hold, with the timers of those that were put aside. */
 export async function deleteMessages(
   tx: Tx,
-  environmentId: string,
-  conditions: RawBuilder<unknown>[],
+  { environmentId, ids }: { environmentId: string; ids?: string[] | undefined },
+  conditions: RawBuilder<unknown>[] = [],
 ): Promise<ChangedMessage[]> {
-  const own = [sql`t.environment_id = ${environmentId}`, ...conditions]
+  const own = [
+    sql`t.environment_id = ${environmentId}`,
+    ...(ids ? [sql`t.id = ANY(${ids}::text[])`] : []),
+    ...conditions,
+  ]
   await deleteTimers(tx, environmentId, own)
   const { rows } = await sql<ChangedMessage>`
     WITH locked AS MATERIALIZED (SELECT t.id FROM messages t WHERE ${allOf(own)} ORDER BY t.id FOR UPDATE)
-    DELETE FROM messages m USING locked WHERE m.environment_id = ${environmentId} AND m.id = locked.id
+    DELETE FROM messages m USING locked WHERE ${isLocked({ environmentId, ids })}
     RETURNING ${changedColumns}`.execute(tx)
   return rows
 }
 
 /** The same for what matches in one inbox. */
 export const deleteFromInbox = (tx: Tx, inbox: Inbox, filter: MessageFilter): Promise<ChangedMessage[]> =>
-  deleteMessages(tx, inbox.environmentId, matching(inbox, filter))
+  deleteMessages(tx, { ...inbox, ids: filter.ids }, matching(inbox, filter))
 
 /** Ahead of the messages, and in the order of their ids: see `snoozeMessage`. */
 async function deleteTimers(tx: Tx, environmentId: string, conditions: RawBuilder<unknown>[]): Promise<void> {

@@ -207,6 +207,6 @@ export async function deleteSubscriber(
     .where('environment_id', '=', environmentId)
     .where('subscriber_id', '=', subscriberId)
     .execute()
-  if (!keepMessages) await deleteMessages(tx, environmentId, [sql`t.subscriber_row_id = ${deleted.id}`])
+  if (!keepMessages) await deleteMessages(tx, { environmentId }, [sql`t.subscriber_row_id = ${deleted.id}`])
   return true
 }

@@ -124,10 +124,11 @@ export const messages: Resource = (app, { db, brand }) => {
     },
     async (request) => {
       const { messageId } = request.params
+      const { id: environmentId } = request.environment
       await db.transaction().execute(async (tx) => {
-        const [deleted] = await deleteMessages(tx, request.environment.id, [sql`t.id = ${messageId}`])
+        const [deleted] = await deleteMessages(tx, { environmentId, ids: [messageId] })
         if (!deleted) throw fail('message_not_found', { messageId })
-        const subscriber = await findSubscriber(tx, request.environment.id, deleted.subscriber_id)
+        const subscriber = await findSubscriber(tx, environmentId, deleted.subscriber_id)
         if (subscriber?.id !== deleted.subscriber_row_id) throw fail('message_subscriber_gone', { messageId })
       })
       return { acknowledged: true, status: 'deleted' }
@@ -151,7 +152,7 @@ export const messages: Resource = (app, { db, brand }) => {
       const deleted = await db
         .transaction()
         .execute((tx) =>
-          deleteMessages(tx, request.environment.id, [
+          deleteMessages(tx, { environmentId: request.environment.id }, [
             sql`t.transaction_id = ${transactionId}`,
             ...(channel === undefined ? [] : [sql`t.channel = ${channel}`]),
           ]),
