@@ -57,6 +57,7 @@ const plain = {
 export const plainMail: EmailMessage = plain.email
 export const plainSms: SmsMessage = plain.sms
 export const plainPush: PushMessage = plain.push
+export const plainChat: ChatMessage = plain.chat
 
 /** A mail with everything a mail can have. */
 export const fullMail: Partial<EmailMessage> = {
@@ -162,10 +163,13 @@ export function testProvider<M extends Message>(provider: Provider<M>, given: Pr
   }
   const send = (own?: Partial<M>) => delivery.send(provider, integration(), messageOf(own))
 
-  const secrets = Object.entries(provider.credentials)
+  const declared = Object.entries(provider.credentials)
     .filter(([, { secret }]) => secret)
     .map(([name]) => credentials[name])
-    .filter((value) => typeof value === 'string')
+  const message: Message = messageOf()
+  // Whoever knows a webhook's address may post there.
+  const target: Data = message.channel === 'chat' ? message.target : {}
+  const secrets = [...declared, target.url, target.token].filter((value) => typeof value === 'string')
   async function problem(work: Promise<unknown>, expected: ExpectedError): Promise<DeliveryError> {
     const error: unknown = await work.then(
       (result) => result,
@@ -218,7 +222,7 @@ export function testProvider<M extends Message>(provider: Provider<M>, given: Pr
       const echoed = { status: 401, body: given.errorBody(words) }
       replies(...before, given.unauthorized ?? echoed)
       const { says } = await problem(send(), { code: 'unauthorized', kind: 'credentials' })
-      if (!given.unauthorized) expect(says).toMatch(/^not you: [* ]*$/)
+      if (!given.unauthorized) expect(says).toMatch(/^not you:[* ]*$/)
     })
 
     test('it asks to be left alone for a while', async () => {

@@ -1,4 +1,15 @@
 // Everybody who delivers, one line each.
+import { chatWebhook } from './chat/chat-webhook.ts'
+import { discord } from './chat/discord.ts'
+import { getstream } from './chat/getstream.ts'
+import { grafanaOnCall } from './chat/grafana-on-call.ts'
+import { mattermost } from './chat/mattermost.ts'
+import { msteams } from './chat/msteams.ts'
+import { rocketChat } from './chat/rocket-chat.ts'
+import { ryver } from './chat/ryver.ts'
+import { slack } from './chat/slack.ts'
+import { whatsappBusiness } from './chat/whatsapp-business.ts'
+import { zulip } from './chat/zulip.ts'
 import { braze } from './email/braze.ts'
 import { emailWebhook } from './email/email-webhook.ts'
 import { emailjs } from './email/emailjs.ts'
@@ -133,6 +144,18 @@ export const deliveryProviders: readonly Provider[] = [
   pushWebhook,
   pusherBeams,
   pushpad,
+  // chat
+  chatWebhook,
+  discord,
+  getstream,
+  grafanaOnCall,
+  mattermost,
+  msteams,
+  rocketChat,
+  ryver,
+  slack,
+  whatsappBusiness,
+  zulip,
 ]
 
 const byId = new Map(deliveryProviders.map((provider) => [provider.id, provider]))

@@ -27,24 +27,7 @@ const groups: Group[] = [
   {
     channel: 'chat',
     base: '',
-    rows: [
-      ['slack', 'Slack', 'applicationId* clientId* secretKey* signingSecret* redirectUrl hmac'],
-      ['msteams', 'Microsoft Teams', 'clientId secretKey tenantId redirectUrl'],
-      ['discord', 'Discord', ''],
-      ['mattermost', 'Mattermost', ''],
-      ['ryver', 'Ryver', ''],
-      ['zulip', 'Zulip', ''],
-      ['rocket-chat', 'Rocket.Chat', 'token* user*'],
-      ['getstream', 'GetStream', 'apiKey*'],
-      ['grafana-on-call', 'Grafana OnCall', 'alertUid title imageUrl state externalLink'],
-      [
-        'whatsapp-business',
-        'WhatsApp Business',
-        'apiToken* phoneNumberIdentification* businessAccountId* secretKey* token',
-      ],
-      ['chat-webhook', 'Chat Webhook', 'secretKey'],
-      ['svc-slack', 'Belfry Slack', ''],
-    ],
+    rows: [['svc-slack', 'Belfry Slack', '']],
   },
 ]
 
