@@ -147,5 +147,8 @@ function http2Server(serve: Serve) {
     sessions.add(session)
     session.on('close', () => sessions.delete(session))
   })
-  return Object.assign(server, { disconnect: () => sessions.forEach((session) => void session.destroy()) })
+  const disconnect = () => {
+    for (const session of sessions) session.destroy()
+  }
+  return Object.assign(server, { disconnect })
 }

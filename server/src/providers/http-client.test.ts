@@ -1,6 +1,9 @@
+import { File } from 'node:buffer'
 import type { AddressInfo, LookupFunction } from 'node:net'
 import { createServer } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { SMTPServer } from 'smtp-server'
+import { FormData } from 'undici'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { useVendor } from '../../test/vendor.ts'
 import { DeliveryError } from './delivery-error.ts'
@@ -48,6 +51,18 @@ describe('what is sent', () => {
     ])
   })
 
+  test('parts, with files among them', async () => {
+    const multipart = new FormData()
+    multipart.append('name', 'Ada')
+    multipart.append('file', new File([Buffer.from([0xff, 0])], 'a.png', { type: 'image/png' }))
+    await http.post(vendor.url, { multipart })
+    const [{ bytes, headers } = { bytes: Buffer.of(), headers: {} }] = vendor.asked
+    const type = { 'content-type': String(headers['content-type' as never]) }
+    const sent = await new Response(new Uint8Array(bytes), { headers: type }).formData()
+    expect(sent.get('name')).toBe('Ada')
+    expect(Buffer.from(await (sent.get('file') as File).arrayBuffer())).toEqual(Buffer.from([0xff, 0]))
+  })
+
   test('a name and password in the URL, as credentials', async () => {
     const url = vendor.url.replace('http://', 'http://ada:p%40ss%zz@')
     await http.get(url)
@@ -55,6 +70,28 @@ describe('what is sent', () => {
     expect(vendor.asked).toMatchObject([{ headers: { authorization: expected } }])
     await http.get(vendor.url.replace('http://', 'http://ada:p%40ss@'))
     expect(vendor.asked[1]?.headers.authorization).toBe(`Basic ${Buffer.from('ada:p@ss').toString('base64')}`)
+  })
+})
+
+describe('a connection for another protocol', () => {
+  const portOf = () => Number(new URL(vendor.url).port)
+
+  test('is made like any other', async () => {
+    const socket = await http.connect('127.0.0.1', portOf())
+    socket.end('GET / HTTP/1.0\r\n\r\n')
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
+  })
+
+  test('leads to no private address, by number or by name', async () => {
+    const careful = client({ allowPrivateAddresses: false })
+    for (const host of ['127.0.0.1', '::1', 'localhost'])
+      expect(await problem(careful.connect(host, portOf()))).toMatchObject({ code: 'address_refused', host })
+  })
+
+  test('fails with the reason of the network', async () => {
+    const lookup: LookupFunction = (_host, _options, callback) =>
+      callback(Object.assign(new Error(), { code: 'ENOTFOUND' }), '')
+    expect(await problem(client({ lookup }).connect('nowhere.example', 25))).toMatchObject({ code: 'host_unknown' })
   })
 })
 

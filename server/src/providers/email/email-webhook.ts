@@ -1,5 +1,5 @@
-import { hmac } from '../events.ts'
 import { emailProvider, mailSender, secret, textAt } from '../provider.ts'
+import { signed } from '../webhook-signature.ts'
 
 export const emailWebhook = emailProvider({
   id: 'email-webhook',
@@ -34,7 +34,7 @@ export const emailWebhook = emailProvider({
           subscriberId: details.subscriberId,
         },
       },
-      sign: ({ body }) => ({ [`x-${brand}-signature`]: hmac('sha256', secretKey, body).toString('hex') }),
+      sign: signed(brand, secretKey),
     })
     return { providerMessageId: id }
   },

@@ -29,11 +29,15 @@ export function mailOf(message: EmailMessage, date: Date): Mail.Options {
   }
 }
 
-/** The mail as it travels. Who gets a blind copy stands nowhere in it. */
-export async function toBytes(mail: Mail.Options, { error }: Pick<Tools, 'error'>): Promise<Buffer> {
+/** The mail as it travels, and to whom. Who gets a blind copy stands nowhere in it. */
+export async function composed(
+  mail: Mail.Options,
+  { error }: Pick<Tools, 'error'>,
+): Promise<{ bytes: Buffer; recipients: string[] }> {
   const { default: MailComposer } = await import('nodemailer/lib/mail-composer/index.js')
   try {
-    return await new MailComposer({ ...mail, disableFileAccess: true, disableUrlAccess: true }).compile().build()
+    const node = new MailComposer({ ...mail, disableFileAccess: true, disableUrlAccess: true }).compile()
+    return { bytes: await node.build(), recipients: node.getEnvelope().to }
   } catch (reason) {
     // Only what a caller added can be unfit, such as a file of this machine.
     throw error('message_refused', { says: (reason as Error).message })

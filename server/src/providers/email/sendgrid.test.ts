@@ -87,6 +87,20 @@ testProvider(sendgrid, {
       result,
     },
     {
+      title: 'that names nobody twice, as the vendor demands',
+      message: { cc: ['Ada@example.com', 'cc@example.com'], bcc: ['CC@example.com', 'ada@example.com'] },
+      requests: [
+        {
+          url,
+          json: {
+            ...plain,
+            personalizations: [{ to: [{ email: 'ada@example.com' }], cc: [{ email: 'cc@example.com' }] }],
+          },
+        },
+      ],
+      result,
+    },
+    {
       title: "from a template of the provider's, with values for it and for the events",
       message: {
         customData: { templateId: 'd-1', dynamicTemplateData: { fooBar: 1 }, orderId: 7 },

@@ -49,8 +49,9 @@ export const sendgrid = emailProvider({
         personalizations: [
           {
             to: emails(to),
-            cc: some(emails(cc)),
-            bcc: some(emails(bcc)),
+            // Nobody may be named twice.
+            cc: some(emails(without(cc, to))),
+            bcc: some(emails(without(bcc, [...to, ...cc]))),
             dynamic_template_data: dynamicTemplateData,
           },
         ],
@@ -128,6 +129,11 @@ export const sendgrid = emailProvider({
     configure: (webhookUrl, { apiKey, region }, tools) => configure(webhookUrl, baseOf(region), bearer(apiKey), tools),
   },
 })
+
+function without(list: string[], others: string[]): string[] {
+  const named = new Set(others.map((email) => email.toLowerCase()))
+  return list.filter((email) => !named.has(email.toLowerCase()))
+}
 
 /** The vendor takes nothing else here. */
 const inTexts = (values: Record<string, unknown>) =>

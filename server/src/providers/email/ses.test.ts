@@ -44,11 +44,7 @@ testProvider(ses, {
         {
           url,
           json: {
-            Destination: {
-              ToAddresses: ['ada@example.com', 'bob@example.com'],
-              CcAddresses: ['cc@example.com'],
-              BccAddresses: ['bcc@example.com'],
-            },
+            Destination: { ToAddresses: ['ada@example.com', 'bob@example.com', 'cc@example.com', 'bcc@example.com'] },
             Content,
             ConfigurationSetName: 'events',
           },
@@ -57,13 +53,18 @@ testProvider(ses, {
       result,
     },
     {
-      title: "with members of the provider's own",
-      message: { providerData: { ses: { emailTags: [{ name: 'a', value: 'b' }], configurationSetName: 'own' } } },
+      title: "with members of the provider's own, and one more recipient",
+      message: {
+        providerData: {
+          to: ['eve@example.com'],
+          ses: { emailTags: [{ name: 'a', value: 'b' }], configurationSetName: 'own' },
+        },
+      },
       requests: [
         {
           url,
           json: {
-            Destination: { ToAddresses: ['ada@example.com'] },
+            Destination: { ToAddresses: ['ada@example.com', 'eve@example.com'] },
             Content,
             EmailTags: [{ Name: 'a', Value: 'b' }],
             ConfigurationSetName: 'own',

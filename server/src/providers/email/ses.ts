@@ -2,8 +2,8 @@ import { awsSignature, isRegion } from '../aws.ts'
 import { DeliveryError } from '../delivery-error.ts'
 import { emailProvider, mailSender, secret, type Tools, text, textAt } from '../provider.ts'
 import { isPlain, rename } from '../provider-data.ts'
-import { base64, some } from './mail.ts'
-import { mailOf, toBytes } from './mime.ts'
+import { base64 } from './mail.ts'
+import { composed, mailOf } from './mime.ts'
 import { isFromSns, snsEvents } from './ses-events.ts'
 
 /** https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html#API_SendEmail_Errors */
@@ -31,14 +31,14 @@ export const ses = emailProvider({
       ...mailOf({ senderName: 'no-reply', ...message }, tools.clock.now()),
     })
     const { ses: settings, ...mail } = body
-    const { to, cc, bcc } = message
+    const { bytes, recipients } = await composed(mail, tools)
     const answer = await tools.ask(`${endpoint(keys.region, tools)}/v2/email/outbound-emails`, {
       headers,
       query,
       json: {
-        // Said apart, so that blind copies stand nowhere in the mail.
-        Destination: { ToAddresses: some(to), CcAddresses: some(cc), BccAddresses: some(bcc) },
-        Content: { Raw: { Data: base64(await toBytes(mail, tools)) } },
+        // Everybody, since blind copies stand nowhere in the mail. Its headers stay as they are.
+        Destination: { ToAddresses: recipients },
+        Content: { Raw: { Data: base64(bytes) } },
         ConfigurationSetName: tools.configurations.configurationSetName,
         ...(isPlain(settings) ? (rename(settings, { casing: 'pascal' }) as object) : {}),
       },
