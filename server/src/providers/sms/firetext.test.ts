@@ -17,9 +17,9 @@ testProvider(firetext, {
       result,
     },
     {
-      title: "with members of the provider's own, in letters GSM does not have",
+      title: "with members of the provider's own",
       message: { from: 'Shop', content: 'Ŷ', providerData: { reference: 'r 1' } },
-      requests: [{ method: 'GET', url: `${url}&from=Shop&message=%C5%B6&unicode=1&reference=r+1` }],
+      requests: [{ method: 'GET', url: `${url}&from=Shop&message=%C5%B6&reference=r+1` }],
       result,
     },
     {

@@ -1,31 +1,20 @@
 import type { DeliveryErrorCode } from '../delivery-error.ts'
 import { secret, smsProvider, smsSender } from '../provider.ts'
-import { isGsm } from './short-message.ts'
-
-/** https://www.firetext.co.uk/docs#response-codes */
-const codes: Record<string, DeliveryErrorCode> = {
-  1: 'unauthorized',
-  2: 'recipient_refused',
-  5: 'message_refused',
-  7: 'quota_exhausted',
-}
 
 export const firetext = smsProvider({
   id: 'firetext',
   name: 'FireText',
-  docs: 'https://www.firetext.co.uk/docs#sending-sms',
+  docs: 'https://www.firetext.co.uk/docs',
   credentials: { apiKey: secret('API key'), ...smsSender },
 
   async send(message, { apiKey, ...credentials }, { deliver }) {
-    const { to, content } = message
     const answer = await deliver('https://www.firetext.co.uk/api/sendsms', {
       method: 'GET',
       query: {
         apiKey,
-        to,
+        to: message.to,
         from: message.from ?? credentials.from,
-        message: content,
-        unicode: isGsm(content) ? undefined : '1',
+        message: message.content,
       },
     })
     return { providerMessageId: answer.headers['x-message'] }
@@ -35,7 +24,13 @@ export const firetext = smsProvider({
   problem({ isSuccess, text }) {
     const [, code, says] = /^(\d+):\d*\s*(.*)$/s.exec(text.trim()) ?? []
     if (isSuccess && code === '0') return undefined
-    if (code !== undefined) return { says, code: codes[code] }
+    if (code !== undefined) return { says, code: codeOf(says ?? '') }
     return isSuccess ? { code: 'unreadable_answer' } : { says: text }
   },
 })
+
+function codeOf(words: string): DeliveryErrorCode | undefined {
+  if (/authentication/i.test(words)) return 'unauthorized'
+  if (/destination/i.test(words)) return 'recipient_refused'
+  return /credit/i.test(words) ? 'quota_exhausted' : undefined
+}
