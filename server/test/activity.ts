@@ -122,7 +122,6 @@ export async function insertRun(
 }
 
 const toDetail = (line: Line, now: Date): StoredDetail => ({
-  id: newId(now),
   at: now.toISOString(),
   status: 'Success',
   ...line,

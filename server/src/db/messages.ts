@@ -2,7 +2,6 @@
 // whoever has to be told can be told from one place.
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Db, Tx } from './database.ts'
-import { newId } from './ids.ts'
 import { type Inbox, type MessageFilter, matching, matchingOfAnyChannel } from './message-filter.ts'
 import { allOf } from './page.ts'
 import type { MessageTable, StoredDetail } from './tables.ts'
@@ -249,7 +248,6 @@ async function logOnJobs(tx: Tx, messages: MessageRow[], detail: string, now: Da
   if (messages.length === 0) return
   const lines = messages.map(
     ({ id }): StoredDetail => ({
-      id: newId(now),
       at: now.toISOString(),
       detail,
       status: 'Success',

@@ -322,6 +322,7 @@ export interface RunTopic {
   topicKey: string
   subscriptionIdentifier: string
   preference?: string
+  condition?: Record<string, unknown>
 }
 
 export interface JobTable extends Row {
@@ -344,9 +345,8 @@ export interface JobTable extends Row {
   due_at: Date | null
 }
 
-/** One line of a job's log. `at` is ISO 8601; flags that are false are left out. */
+/** One line of a job's log. `at` is ISO 8601; flags that are false are left out. Its id follows from its place in the log. */
 export interface StoredDetail {
-  id: string
   at: string
   detail: string
   status: 'Success' | 'Warning' | 'Failed' | 'Pending' | 'Queued' | 'ReadConfirmation'
@@ -440,6 +440,39 @@ export interface AttachmentTable {
   created_at: Date
 }
 
+export interface CircuitTable {
+  environment_id: string
+  integration_id: string
+  host: string
+  failures: number
+  error: string | null
+  retry_at: Date
+  updated_at: Date
+}
+
+export interface SandboxMessageTable extends Row {
+  channel: string
+  transaction_id: string
+  subscriber_id: string
+  workflow: string
+  step_id: string
+  recipients: string[]
+  subject: string | null
+  html: string | null
+  text: string | null
+  message: Json<Record<string, unknown>>
+  attachments: Json<Array<{ name: string; mime: string; cid?: string; disposition?: string }>>
+  files: Buffer[]
+}
+
+export interface SandboxFaultTable {
+  environment_id: string
+  channel: string
+  fault: string
+  retry_after_seconds: number | null
+  remaining: number | null
+}
+
 export interface WorkerTable {
   pool_id: string
 }
@@ -477,4 +510,7 @@ export interface Tables {
   throttles: ThrottleTable
   attachments: AttachmentTable
   workers: WorkerTable
+  circuits: CircuitTable
+  sandbox_messages: SandboxMessageTable
+  sandbox_faults: SandboxFaultTable
 }

@@ -2,7 +2,6 @@
 // or none is left. Nothing here talks to anybody; what a step needs from the database it asks for (`Need`), so that many
 // runs can share one statement.
 
-import { newId } from '../db/ids.ts'
 import type { RecipientPreferences } from '../db/preferences.ts'
 import type { RunTopic, StoredDetail } from '../db/tables.ts'
 import type { WorkflowStep } from '../db/workflows.ts'
@@ -74,13 +73,31 @@ export function* advance(run: RunState, now: Date): Progress<void> {
   for (;;) {
     const job = run.jobs.find(({ status }) => status === 'pending')
     if (!job) break
-    note(job, detail('queued', run.topics ? { topics: run.topics } : undefined), now)
-    const { tenant } = run.event
-    if (tenant) note(job, detail('tenant_selected', tenant), now)
+    noteBegin(run, job, now)
     if (!apply(run, job, yield* guarded(() => begin(run, job, now), job), now)) return
   }
   end(run)
 }
+
+function noteBegin(run: RunState, job: JobState, now: Date): void {
+  const { topics } = run
+  note(job, detail('queued', topics ? { topics } : undefined), now)
+  if (topics && job.position === 0)
+    note(job, detail('topic_preference', { topics: topics.map(preferenceEvaluation) }), now)
+  const { tenant, tenantIdentifier } = run.event
+  if (tenant) note(job, detail('tenant_selected', tenant), now)
+  else if (tenantIdentifier !== undefined) note(job, detail('tenant_missing', { identifier: tenantIdentifier }), now)
+}
+
+const preferenceEvaluation = ({ topicKey, subscriptionIdentifier, preference, condition }: RunTopic) => ({
+  topic: topicKey,
+  preferenceEvaluation: {
+    result: true,
+    subscriptionIdentifier,
+    reason: preference,
+    ...(condition ? { condition } : {}),
+  },
+})
 
 /** A wait is over. */
 export function* wake(run: RunState, job: JobState, now: Date): Progress<void> {
@@ -107,14 +124,6 @@ export function* goOnWith(run: RunState, job: JobState, outputs: ControlValues, 
 }
 
 const done: StepOutcome = { kind: 'done', details: [] }
-
-/** Ends what has not begun, because the user said so. */
-export function cancelJob(job: JobState, now: Date): void {
-  job.status = 'canceled'
-  job.reason = 'canceled_by_user'
-  job.dueAt = null
-  note(job, detail('canceled'), now)
-}
 
 /** Whether all of it has come to an end; then its status says how. */
 export function end(run: RunState): void {
@@ -143,13 +152,17 @@ function* begin(run: RunState, job: JobState, now: Date): Progress<StepOutcome> 
       details: [detail('bridge_failed', raw)],
     }
   }
-  if (!condition.holds) {
-    const line = isWait(kind) ? detail('condition_skipped_wait') : detail('bridge_skipped', { skip: true })
-    return { kind: 'skip', reason: 'step_condition', details: [line] }
-  }
+  if (!condition.holds) return skippedBy(kind)
   const outcome = kind.begin?.(of) ?? { kind: 'call', details: [] }
   return 'kind' in outcome ? outcome : yield* outcome
 }
+
+/** Its condition does not hold. */
+export const skippedBy = (kind: StepKind): Skip => ({
+  kind: 'skip',
+  reason: 'step_condition',
+  details: [isWait(kind) ? detail('condition_skipped_wait') : detail('bridge_skipped', { skip: true })],
+})
 
 const isWait = ({ isWait: waits = false }: StepKind) => waits
 
@@ -223,13 +236,16 @@ function apply(run: RunState, job: JobState, outcome: StepOutcome, now: Date): b
   }
   if (outcome.providerId !== undefined) job.providerId = outcome.providerId
   if (outcome.output !== undefined) job.output = outcome.output
+  if (outcome.delivery !== undefined) job.delivery = outcome.delivery
   for (const message of outcome.messages ?? []) run.effects.messages.push({ ...message, job })
   switch (outcome.kind) {
     case 'done':
       job.status = 'completed'
+      job.reason = outcome.reason ?? null
       break
     case 'skip':
-      job.status = isWait(kindOf(job)) ? 'skipped' : 'canceled'
+      // What the schedule holds back is canceled, also where it is a throttle.
+      job.status = isWait(kindOf(job)) && outcome.reason !== 'outside_schedule' ? 'skipped' : 'canceled'
       job.reason = outcome.reason
       break
     case 'fail':
@@ -251,12 +267,10 @@ function apply(run: RunState, job: JobState, outcome: StepOutcome, now: Date): b
     case 'wait':
       job.status = 'delayed'
       job.digest = outcome.digest ?? job.digest
-      job.delivery = outcome.delivery ?? job.delivery
       wait(run, job, outcome.until)
       return false
     case 'retry':
       job.status = 'queued'
-      job.delivery = outcome.delivery
       wait(run, job, outcome.at)
       return false
   }
@@ -309,10 +323,14 @@ export class StepFault extends Error {
   }
 }
 
-export function note(job: JobState, { raw, ...line }: Detail, now: Date): void {
-  const text = raw === undefined ? {} : { raw: rawText(raw) }
-  job.details.push({ id: newId(now), at: now.toISOString(), ...line, ...text })
+export function note(job: JobState, line: Detail, now: Date): void {
+  job.details.push(storedLine(line, now))
   job.isChanged = true
+}
+
+export function storedLine({ raw, ...line }: Detail, now: Date): StoredDetail {
+  const text = raw === undefined ? {} : { raw: rawText(raw) }
+  return { at: now.toISOString(), ...line, ...text }
 }
 
 const longestRaw = 10_240

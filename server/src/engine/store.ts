@@ -1,5 +1,6 @@
 // Writes what runs have come to: one statement for all of them, and one more where somebody outside has to be asked or
 // something has to happen later.
+import { storableJson } from '../db/storable.ts'
 import type { Transaction } from '../db/transaction.ts'
 import { insertRuns, queueCalls, queueWakes, updateRuns } from './queries.ts'
 import type { JobState, RunState } from './run.ts'
@@ -23,21 +24,22 @@ export async function storeRuns(transaction: Transaction, runs: RunState[], writ
   const { now } = writing
   if (added.length > 0)
     await transaction.run(insertRuns, [
-      JSON.stringify(added.map((run) => notificationRow(run, now))),
-      JSON.stringify(added.flatMap((run) => run.jobs.map((job) => jobRow(run, job, job.details, now)))),
-      JSON.stringify(added.flatMap((run) => messageRows(run, now))),
-      JSON.stringify(added.flatMap(timerRows)),
+      storableJson(added.map(newNotification)),
+      storableJson(added.flatMap((run) => run.jobs.map((job) => newJob(run, job)))),
+      storableJson(added.flatMap(newMessages)),
+      storableJson(added.flatMap(timerRows)),
+      now,
     ])
   if (changed.length > 0)
     await transaction.run(updateRuns, [
-      JSON.stringify(
+      storableJson(
         changed.map(({ environment, id, status, digestedInto }) =>
           changedRow(environment.id, id, { status, digested_into: digestedInto }, now),
         ),
       ),
-      JSON.stringify(changed.flatMap((run) => changedJobs(run, now))),
-      JSON.stringify(changed.flatMap((run) => messageRows(run, now))),
-      JSON.stringify(changed.flatMap(timerRows)),
+      storableJson(changed.flatMap((run) => changedJobs(run, now))),
+      storableJson(changed.flatMap((run) => messageRows(run, now))),
+      storableJson(changed.flatMap(timerRows)),
     ])
   await queueEffects(transaction, runs, writing)
 }
@@ -54,7 +56,8 @@ const changedJobs = (run: RunState, now: Date) =>
     .filter(({ isChanged }) => isChanged)
     .map((job) => jobRow(run, job, job.details.slice(job.storedDetails), now))
 
-const notificationRow = (run: RunState, now: Date) => ({
+/** Rows of new runs. What is null is left out. */
+const newNotification = (run: RunState) => ({
   environment_id: run.environment.id,
   id: run.id,
   event_id: run.event.id,
@@ -69,11 +72,41 @@ const notificationRow = (run: RunState, now: Date) => ({
   channels: [...new Set(run.jobs.map(({ type }) => type))],
   tags: run.workflow.tags,
   context_keys: run.contextKeys,
-  topics: run.topics,
-  digested_into: run.digestedInto,
-  created_at: run.createdAt,
-  updated_at: now,
+  topics: run.topics ?? undefined,
+  digested_into: run.digestedInto ?? undefined,
 })
+
+const newJob = (run: RunState, job: JobState) => ({
+  notification_id: run.id,
+  position: job.position,
+  id: job.id,
+  step_row_id: job.step._id,
+  step_id: job.step.stepId,
+  type: job.type,
+  status: job.status,
+  reason: job.reason ?? undefined,
+  error: job.error ?? undefined,
+  provider_id: job.providerId ?? undefined,
+  details: job.details,
+  output: job.output ?? undefined,
+  digest: job.digest ?? undefined,
+  merged_into: job.mergedInto ?? undefined,
+  delivery: job.delivery ?? undefined,
+  due_at: job.dueAt ?? undefined,
+})
+
+const newMessages = (run: RunState) =>
+  run.effects.messages.map(({ job, ...message }) => {
+    const row: Record<string, unknown> = {
+      notification_id: run.id,
+      job_id: job.id,
+      workflow: run.workflow.identifier,
+      step_row_id: job.step._id,
+      step_id: job.step.stepId,
+    }
+    for (const [name, value] of Object.entries(message)) if (value !== null) row[name] = value
+    return row
+  })
 
 const jobRow = (run: RunState, job: JobState, details: JobState['details'], now: Date) => ({
   environment_id: run.environment.id,

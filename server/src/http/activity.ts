@@ -6,6 +6,7 @@ import { type Static, Type } from 'typebox'
 import type { Db } from '../db/database.ts'
 import { firstIdAt } from '../db/ids.ts'
 import type { MessageRow } from '../db/messages.ts'
+import { sha256 } from '../db/secrets.ts'
 import type { JobTable, NotificationTable, Recipient, StoredDetail } from '../db/tables.ts'
 import type { WorkflowStep } from '../db/workflows.ts'
 import { lifecycleOf, lifecycleStatuses } from '../engine/lifecycle.ts'
@@ -178,7 +179,7 @@ interface Parts {
 
 /**
  * Everything that belongs to these runs, in four statements whatever their number. Only the record shown alone has the
- * payload of its trigger whatever its size, and with each job too.
+ * payload of its trigger whatever its size and with each job too, and the events that its digests collected.
  */
 export async function showActivities(
   db: Db,
@@ -189,7 +190,7 @@ export async function showActivities(
 ): Promise<Activity[]> {
   if (runs.length === 0) return []
   const [jobs, messages, triggers, versions] = await Promise.all([
-    jobsOf(db, environment.id, runs),
+    jobsOf(db, environment.id, runs, isAlone),
     messagesOf(db, environment.id, runs),
     triggersOf(db, environment.id, runs, isAlone),
     versionsOf(db, environment.id, runs),
@@ -213,10 +214,11 @@ function byRun<Row extends { notification_id: string }>(rows: Row[]): Map<string
   return groups
 }
 
-async function jobsOf(db: Db, environmentId: string, runs: RunRow[]): Promise<JobRow[]> {
+async function jobsOf(db: Db, environmentId: string, runs: RunRow[], isAlone: boolean): Promise<JobRow[]> {
   const { rows } = await sql<JobRow>`
     SELECT environment_id, notification_id, position, id, step_row_id, step_id, type, status, reason, error, provider_id,
-           details, digest, merged_into, schedule_extensions, created_at, updated_at
+           details, digest, merged_into, schedule_extensions, created_at, updated_at,
+           CASE WHEN ${isAlone} AND type = 'digest' THEN output END AS output
     FROM jobs WHERE environment_id = ${environmentId} AND notification_id = ANY(${runs.map(({ id }) => id)}::text[])
     ORDER BY notification_id, position`.execute(db)
   return rows
@@ -342,7 +344,7 @@ function toJob(job: JobRow, { steps, messages, trigger, brand, isAlone }: JobCon
     type: job.type,
     status: job.status,
     providerId: brand.toWire(knownProviders.has(used) ? used : 'svc'),
-    executionDetails: job.details.map((detail) => toDetail(detail, brand)),
+    executionDetails: job.details.map((detail, place) => toDetail(detail, { id: detailId(job.id, place), brand })),
     messages: sent.map((message) => ({
       _id: message.id,
       channel: message.channel,
@@ -368,17 +370,20 @@ function toJob(job: JobRow, { steps, messages, trigger, brand, isAlone }: JobCon
     ...given({
       reason: job.reason,
       error: job.error,
-      digest: job.digest ? { type: 'regular', ...job.digest } : null,
+      digest: job.digest ? { type: 'regular', ...job.digest, ...given({ events: job.output?.events }) } : null,
       payload: isAlone ? trigger?.payload : null,
       overrides: hasOverrides ? trigger?.overrides : null,
     }),
   }
 }
 
-function toDetail(detail: StoredDetail, brand: Brand): Static<typeof ExecutionDetail> {
+/** Lines are only ever added at the end, so that a place is as good as an id. */
+const detailId = (jobId: string, place: number) => jobId.slice(0, 8) + sha256(`${jobId} ${place}`).slice(0, 16)
+
+function toDetail(detail: StoredDetail, { id, brand }: { id: string; brand: Brand }): Static<typeof ExecutionDetail> {
   const isKnown = detail.providerId !== undefined && knownProviders.has(detail.providerId)
   return {
-    _id: detail.id,
+    _id: id,
     createdAt: new Date(detail.at),
     status: detail.status,
     detail: detail.detail,

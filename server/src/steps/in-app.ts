@@ -130,15 +130,14 @@ const provider = { providerId: 'svc' }
 /** Being stored is being delivered. */
 function deliver({ now, run }: StepRun, message: InAppMessage, integrationId: string): StepOutcome {
   const id = newId(now)
-  const about = { ...provider, messageId: id }
   const overridden = run.severity !== run.workflow.severity
   return {
     kind: 'done',
     ...provider,
     details: [
       ...(overridden ? [detail('severity_overridden', { from: run.workflow.severity, to: run.severity })] : []),
-      detail('message_created', undefined, about),
-      detail('message_sent', undefined, about),
+      detail('message_created', undefined, provider),
+      detail('message_sent', undefined, provider),
     ],
     messages: [
       {
@@ -160,8 +159,9 @@ function deliver({ now, run }: StepRun, message: InAppMessage, integrationId: st
   }
 }
 
-/** What a click does, as clients of the inbox read it. */
-function ctaOf({ redirect, primaryAction, secondaryAction }: InAppMessage): Record<string, unknown> {
+/** What a click does, as clients of the inbox read it; null where it does nothing. */
+function ctaOf({ redirect, primaryAction, secondaryAction }: InAppMessage): Record<string, unknown> | null {
+  if (!redirect && !primaryAction && !secondaryAction) return null
   const buttons = [
     { type: 'primary', action: primaryAction },
     { type: 'secondary', action: secondaryAction },
