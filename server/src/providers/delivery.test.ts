@@ -73,9 +73,9 @@ describe('a message', () => {
     })
     const taken: unknown[] = []
     const take = async (message: unknown) => ({ id: `kept-${taken.push(message)}` })
-    const playing = new Delivery({ http, clock, brand: 'acme', sandbox: { take } })
     const integration = { id: 'i', credentials: {} }
-    expect(await playing.send(native, integration, plainMail)).toEqual({ providerMessageId: 'kept-1' })
+    const playing = { ...integration, sandbox: { take } }
+    expect(await delivery.send(native, playing, plainMail)).toEqual({ providerMessageId: 'kept-1' })
     expect(taken).toEqual([plainMail])
     await expect(delivery.send(native, integration, plainMail)).rejects.toBeInstanceOf(DeliveryError)
   })
@@ -106,6 +106,12 @@ describe('an error', () => {
       (reason: unknown) => reason,
     )
     expect(error).toMatchObject({ code: 'rejected', says: '*** *** *** *** | Basic *** *** ***' })
+  })
+
+  test('never tells what is inside a secret object', async () => {
+    vendor.plays(() => ({ status: 400, body: 'bad key: PRIVATE' }))
+    const failed = send(({ ask }) => ask('https://api.example.com'), { tlsOptions: { key: ['PRIVATE'] } })
+    await expect(failed).rejects.toMatchObject({ says: 'bad key: ***' })
   })
 
   test('has words of sensible length on one line', async () => {
@@ -204,6 +210,20 @@ describe('a connection that is kept', () => {
     await owner.close()
     expect(closed).toEqual(['a', 'c'])
     expect(made).toEqual(['a', 'c'])
+  })
+
+  test('is closed after the one question it was made for', async () => {
+    const tokens: string[] = []
+    const asking = {
+      ...doing(async () => undefined),
+      check: async (values: { token: string }, tools: Tools) => {
+        await tools.keep(() => connection(values.token))
+        tokens.push(await tools.remember('access', async () => ({ value: `for ${values.token}`, seconds: 3600 })))
+      },
+    }
+    for (const token of ['one', 'two']) expect(await delivery.check(asking as never, { token })).toEqual({ ok: true })
+    expect(closed).toEqual(['one', 'two'])
+    expect(tokens).toEqual(['for one', 'for two'])
   })
 
   test('is not kept when it could not be made', async () => {

@@ -29,7 +29,6 @@ export interface DeliverySurroundings {
   clock: { now(): Date }
   /** The word that names this service on the wire. */
   brand: string
-  sandbox?: Sandbox
   timeoutMs?: number
 }
 
@@ -40,6 +39,8 @@ export interface Integration {
   id: string
   credentials: Credentials
   configurations?: Data
+  /** Of the one who sends, who knows whom it is for. */
+  sandbox?: Sandbox
 }
 
 export class Delivery {
@@ -71,18 +72,17 @@ export class Delivery {
   /** Whether the vendor accepts these credentials; a provider that offers no cheap way to ask passes. */
   async check(provider: Provider, credentials: Credentials): Promise<CheckResult> {
     if (!provider.check) return { ok: true }
-    const { name } = provider
-    const use = this.#kept.use('', '')
+    const aside = this.#aside()
     try {
-      const tools = this.#tools(provider, { id: '', credentials }, use, { patienceMs: checkTimeoutMs })
+      const tools = this.#tools(provider, { id: '', credentials }, aside.use, { patienceMs: checkTimeoutMs })
       const values = readCredentials(provider, credentials)
       await provider.check(values, tools)
       return { ok: true }
     } catch (error) {
       if (!(error instanceof DeliveryError)) throw error
-      return { ok: false, reason: reasonOf(name, error) }
+      return { ok: false, reason: reasonOf(provider.name, error) }
     } finally {
-      use.end()
+      await aside.close()
     }
   }
 
@@ -110,9 +110,9 @@ export class Delivery {
   async configure(provider: Provider, credentials: Credentials, webhookUrl: string): Promise<AutoConfigured> {
     const { name, events } = provider
     if (!events?.configure) return notConfigurable(name)
-    const use = this.#kept.use('', '')
+    const aside = this.#aside()
     try {
-      const tools = this.#tools(provider, { id: '', credentials }, use)
+      const tools = this.#tools(provider, { id: '', credentials }, aside.use)
       return await events.configure(webhookUrl, readCredentials(provider, credentials), tools)
     } catch (error) {
       if (!(error instanceof DeliveryError)) throw error
@@ -120,8 +120,19 @@ export class Delivery {
       const message = `${name} webhook configuration failed: ${reason}`
       return { success: false, message }
     } finally {
-      use.end()
+      await aside.close()
     }
+  }
+
+  /** For questions about what is no integration yet: nothing outlives the question. */
+  #aside() {
+    const kept = new Kept(this.#surroundings.clock)
+    const use = kept.use('', '')
+    const close = () => {
+      use.end()
+      return kept.close()
+    }
+    return { use, close }
   }
 
   /** Ends what was kept, once nobody uses it any more. */
@@ -131,11 +142,11 @@ export class Delivery {
 
   #tools(
     provider: Provider,
-    { credentials, configurations = {} }: Integration,
+    { credentials, configurations = {}, sandbox = noSandbox }: Integration,
     use: ReturnType<Kept['use']>,
     { message, patienceMs = defaultTimeoutMs }: { message?: Message; patienceMs?: number } = {},
   ): Tools {
-    const { http, clock, brand, sandbox = noSandbox, timeoutMs = patienceMs } = this.#surroundings
+    const { http, clock, brand, timeoutMs = patienceMs } = this.#surroundings
     const secrets = new Set(secretsOf(provider, credentials, message))
     const providerData = without(message?.providerData ?? {}, provider.reserved ?? [])
     const naming = provider.naming ?? { casing: 'camel' }
@@ -223,10 +234,16 @@ function readCredentials(provider: Provider, stored: Credentials): Record<string
 function secretsOf(provider: Provider, credentials: Credentials, message: Message | undefined): string[] {
   const declared = Object.entries(provider.credentials)
     .filter(([, { secret }]) => secret)
-    .map(([name]) => credentials[name])
+    .flatMap(([name]) => textsIn(credentials[name]))
   // Whoever knows a webhook's address may post there.
   const target: Data = message?.channel === 'chat' ? message.target : {}
   return [...declared, target.url, target.token].filter((value) => typeof value === 'string')
+}
+
+/** Those of an object too, such as a private key among TLS options. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }
 
 /** What proves who we are, put together from name and password for example. */

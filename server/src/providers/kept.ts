@@ -38,7 +38,9 @@ export class Kept {
         const known = entry.remembered.get(name)
         if (known && known.until > this.#clock.now().getTime()) return known.value
         const fresh = { value: Promise.resolve(''), until: Number.POSITIVE_INFINITY }
-        const forget = () => void entry.remembered.delete(name)
+        const forget = () => {
+          if (entry.remembered.get(name) === fresh) entry.remembered.delete(name)
+        }
         fresh.value = once(async () => {
           const { value, seconds } = await make()
           fresh.until = this.#clock.now().getTime() + Math.max(0, seconds - marginSeconds) * 1000
@@ -99,7 +101,10 @@ async function closeUnused(entry: Entry): Promise<void> {
   const { kept } = entry
   if (!entry.isGone || entry.users > 0 || !kept) return
   entry.kept = undefined
-  // One that could not be made needs no closing.
-  const closable = await kept.catch(() => undefined)
-  await closable?.close()
+  try {
+    const closable = await kept
+    await closable.close()
+  } catch {
+    // It could not be made, or is gone already.
+  }
 }
