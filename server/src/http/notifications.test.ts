@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
-import { insertMessage, insertRun } from '../../test/activity.ts'
+import { insertMessage, insertRun, timersOf } from '../../test/activity.ts'
+import { inApp, makeWorkflow, runOf, trigger } from '../../test/runs.ts'
 import { type Api, useServer } from '../../test/server.ts'
 import { addWorkflow } from '../../test/workflows.ts'
 
@@ -25,7 +26,7 @@ describe('a record', () => {
       name: 'Welcome',
       stepTypes: ['in_app', 'digest', 'email'],
     })
-    const [inApp, digest, email] = await stepsOf(workflow_id)
+    const [inbox, digest, email] = await stepsOf(workflow_id)
     const run = await insertRun(server, api, 'ada', {
       workflow_id,
       ...{ status: 'error', severity: 'high', critical: true, tags: ['t'], context_keys: ['tenant:acme'] },
@@ -39,7 +40,7 @@ describe('a record', () => {
       },
       jobs: [
         {
-          ...{ type: 'in_app', step_row_id: inApp?._id ?? '', step_id: 'in_app-0', provider_id: 'svc' },
+          ...{ type: 'in_app', step_row_id: inbox?._id ?? '', step_id: 'in_app-0', provider_id: 'svc' },
           details: [
             { detail: 'Step queued', status: 'Pending' },
             { detail: 'Message sent', source: 'Webhook', providerId: 'svc', isRetry: true, raw: '{"a":1}' },
@@ -57,7 +58,13 @@ describe('a record', () => {
     })
     const message = await insertMessage(server, run)
     const failed = await insertMessage(server, run, {
-      ...{ job_id: run.jobIds[2] ?? '', channel: 'email', provider_id: 'sendgrid', status: 'error', delivered_at: null },
+      ...{
+        job_id: run.jobIds[2] ?? '',
+        channel: 'email',
+        provider_id: 'sendgrid',
+        status: 'error',
+        delivered_at: null,
+      },
       ...{ error_id: 'mail_unexpected_error', error_text: 'No such mailbox' },
     })
     const { status, body } = await api.get(`/v1/notifications/${run.id}`)
@@ -102,7 +109,7 @@ describe('a record', () => {
           ],
           messages: [{ _id: message, channel: 'in_app', status: 'sent', providerId: 'svc' }],
           step: {
-            ...{ _id: inApp?._id, _templateId: inApp?._id, _parentId: null, stepId: 'in_app-0', name: 'in_app' },
+            ...{ _id: inbox?._id, _templateId: inbox?._id, _parentId: null, stepId: 'in_app-0', name: 'in_app' },
             ...{ active: true, filters: [] },
           },
         },
@@ -110,7 +117,7 @@ describe('a record', () => {
           ...{ ...common, _id: run.jobIds[1], type: 'digest', status: 'completed', providerId: 'svc' },
           ...{ scheduleExtensionsCount: 2, executionDetails: [], messages: [] },
           digest: { type: 'timed', amount: 5, unit: 'minutes', events: [{ order: 7 }] },
-          step: expect.objectContaining({ _id: digest?._id, _parentId: inApp?._id }),
+          step: expect.objectContaining({ _id: digest?._id, _parentId: inbox?._id }),
         },
         {
           ...{ ...common, _id: run.jobIds[2], type: 'email', status: 'failed', providerId: 'sendgrid' },
@@ -230,6 +237,62 @@ describe('a record', () => {
     expect(data[1].jobs[0]).not.toHaveProperty('payload')
     const alone = (await api.get(`/v1/notifications/${runs[1]?.id}`)).body
     expect([alone.payload.text.length, alone.jobs[0].payload.text.length]).toEqual([sizes[1], sizes[1]])
+  })
+})
+
+describe('what the engine did', () => {
+  test('two triggers, one digest: who sent it, with which events, and where the other went', async () => {
+    const api = await server.freshApi()
+    await makeWorkflow(api, 'comments', [
+      { type: 'digest', controlValues: { amount: 10, unit: 'minutes' } },
+      inApp('{{steps.digest-0.eventCount}} comments'),
+      { type: 'email', controlValues: { subject: 'Comments', body: 'x' } },
+    ])
+    const first = await trigger(api, 'comments', 'ada', { payload: { n: 1 } })
+    await server.drain()
+    const second = await trigger(api, 'comments', 'ada', { payload: { n: 2 } })
+    await server.drain()
+    const waiting = await runOf(api, first)
+    expect(waiting).toMatchObject({ status: 'processing', deliveryLifecycle: { status: 'pending' } })
+    server.clock.advance({ minutes: 10 })
+    await server.drain()
+    server.clock.advance({ minutes: -10 })
+
+    const main = (await api.get(`/v1/notifications/${waiting._id}`)).body
+    expect(main).toMatchObject({
+      deliveryLifecycle: { status: 'delivered' },
+      jobs: [
+        { type: 'digest', status: 'completed', digest: { type: 'regular', amount: 10, unit: 'minutes' } },
+        { type: 'in_app', status: 'completed', messages: [{ channel: 'in_app', status: 'sent', providerId: 'svc' }] },
+        { type: 'email', reason: expect.stringMatching(/^[a-z_]+$/) },
+      ],
+    })
+    expect(main.jobs[0].digest.events.map((event: any) => event.payload)).toEqual([{ n: 1 }, { n: 2 }])
+    expect((await runOf(api, first)).jobs[0].digest).not.toHaveProperty('events')
+    expect(await runOf(api, second)).toMatchObject({
+      status: 'completed',
+      deliveryLifecycle: { status: 'merged' },
+      _digestedNotificationId: main._id,
+    })
+  })
+
+  test('a notification that was put aside comes back when its time has come', async () => {
+    const api = await server.freshApi()
+    await makeWorkflow(api, 'hello', [inApp()])
+    await trigger(api, 'hello', 'ada')
+    await server.drain()
+    const path = '/v2/subscribers/ada/notifications'
+    const [{ id }] = (await api.get(path)).body.data
+    const snoozeUntil = new Date(server.clock.now().getTime() + 3_600_000).toISOString()
+    expect((await api.patch(`${path}/${id}/snooze`, { snoozeUntil })).status).toBe(200)
+    await server.drain()
+    expect((await api.get(`${path}?snoozed=true`)).body.data).toMatchObject([{ id }])
+    server.clock.advance({ hours: 1 })
+    await server.drain()
+    const [back] = (await api.get(path)).body.data
+    server.clock.advance({ hours: -1 })
+    expect(back).toMatchObject({ id, isSnoozed: false, createdAt: snoozeUntil, deliveredAt: [now, snoozeUntil] })
+    expect((await timersOf(server, api)).length).toBe(0)
   })
 })
 
