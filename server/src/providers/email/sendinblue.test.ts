@@ -1,4 +1,5 @@
 import { fullMail, plainMail, testProvider } from '../../../test/provider-suite.ts'
+import { uuidOf } from '../provider.ts'
 import { sendinblue } from './sendinblue.ts'
 
 const url = 'https://api.brevo.com/v3/smtp/email'
@@ -8,7 +9,7 @@ const plain = {
   to: [{ email: 'ada@example.com' }],
   subject: 'Hello',
   htmlContent: '<p>Hi</p>',
-  headers: { idempotencyKey: plainMail.id },
+  headers: { idempotencyKey: uuidOf(plainMail.id) },
 }
 const result = { providerMessageId: '<1@smtp-relay.mailin.fr>' }
 const event = { event: 'delivered', 'message-id': '<1@smtp-relay.mailin.fr>', ts_event: 1_777_629_600, reason: 'sent' }
@@ -45,7 +46,7 @@ testProvider(sendinblue, {
               { name: 'bill.pdf', content: 'UERG' },
               { name: 'logo.png', content: '/wA=' },
             ],
-            headers: { 'X-Campaign': 'spring', idempotencyKey: plainMail.id },
+            headers: { 'X-Campaign': 'spring', idempotencyKey: uuidOf(plainMail.id) },
           },
         },
       ],
@@ -60,9 +61,21 @@ testProvider(sendinblue, {
       requests: [{ url, json: { ...plain, templateId: 7, params: { fooBar: 1 }, batchId: 'b', tags: ['a'] } }],
       result,
     },
+    {
+      title: 'that an earlier attempt brought it after all',
+      message: { attempt: 2 },
+      replies: [{ status: 400, body: { code: 'invalid_parameter', message: 'idempotencyKey was used before' } }],
+      requests: [{ url, json: plain }],
+      result: { providerMessageId: plainMail.id },
+    },
   ],
 
   refusals: [
+    [
+      'it knows the message before we ever sent it',
+      { status: 400, body: { code: 'invalid_parameter', message: 'idempotencyKey was used before' } },
+      { code: 'rejected', kind: 'failover' },
+    ],
     [
       'the account has no credits left',
       { status: 402, body: { code: 'not_enough_credits', message: 'not enough credits' } },

@@ -1,5 +1,6 @@
+import { DeliveryError } from '../delivery-error.ts'
 import { type EventStatus, eventOf, eventsIn } from '../events.ts'
-import { emailProvider, mailSender, secret, textAt } from '../provider.ts'
+import { emailProvider, mailSender, secret, textAt, uuidOf, type VendorRequest } from '../provider.ts'
 import { inCase } from '../provider-data.ts'
 import { base64, emails, some } from './mail.ts'
 
@@ -42,7 +43,7 @@ export const sendinblue = emailProvider({
   async send(message, { apiKey }, { deliver }) {
     const { id, from, senderName, to, cc, bcc, subject, html, text, replyTo, headers, attachments } = message
     const { templateId, templateParams } = message.customData
-    const answer = await deliver(`${base}/smtp/email`, {
+    const request: VendorRequest = {
       headers: { 'api-key': apiKey },
       json: {
         sender: { email: from, name: senderName },
@@ -54,13 +55,21 @@ export const sendinblue = emailProvider({
         textContent: text,
         replyTo: replyTo && { email: replyTo },
         attachment: some(attachments.map(({ name, file }) => ({ name, content: base64(file) }))),
-        // Not a header of the mail: the vendor takes it out.
-        headers: { ...headers, idempotencyKey: id },
+        // Not a header of the mail: the vendor takes it out. It has to be a UUID.
+        headers: { ...headers, idempotencyKey: uuidOf(id) },
         templateId,
         params: templateParams,
       },
-    })
-    return { providerMessageId: textAt(answer.json, 'messageId') }
+    }
+    try {
+      const answer = await deliver(`${base}/smtp/email`, request)
+      return { providerMessageId: textAt(answer.json, 'messageId') }
+    } catch (error) {
+      // An earlier attempt arrived after all, and only its answer was lost.
+      const isKnown = error instanceof DeliveryError && error.kind !== 'later' && /idempoten/i.test(error.says ?? '')
+      if (message.attempt > 1 && isKnown) return { providerMessageId: undefined }
+      throw error
+    }
   },
 
   problem({ body, isSuccess }) {
