@@ -54,6 +54,11 @@ testProvider(africasTalking, {
     ],
     ['there is no money left', answer({ statusCode: 405, status: 'InsufficientBalance' }), { code: 'quota_exhausted' }],
     ['it fails itself', answer({ statusCode: 500, status: 'InternalServerError' }), { code: 'unavailable' }],
+    [
+      'the hour is wrong in Nigeria',
+      answer({ statusCode: 409, status: 'DoNotDisturbRejection' }),
+      { kind: 'failover' },
+    ],
     ['it knows no way there', answer({ statusCode: 407, status: 'CouldNotRoute' }), { code: 'rejected' }],
   ],
 })

@@ -7,7 +7,6 @@ const codes: Record<string, DeliveryErrorCode> = {
   404: 'recipient_refused',
   405: 'quota_exhausted',
   406: 'recipient_refused',
-  409: 'recipient_refused',
   500: 'unavailable',
   501: 'unavailable',
 }

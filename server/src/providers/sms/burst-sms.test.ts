@@ -28,15 +28,10 @@ testProvider(burstSms, {
 
   refusals: [
     [
-      'the number is none',
-      { status: 400, body: error('RECIPIENTS_ERROR', 'no valid recipients specified') },
-      { code: 'recipient_refused', kind: 'address', says: 'no valid recipients specified' },
-    ],
-    [
       'an answer of success says there is no money left',
       { body: error('LEDGER_ERROR', 'Insufficient funds') },
       { code: 'quota_exhausted', kind: 'failover' },
     ],
-    ['it is asked too often', { status: 400, body: error('OVER_LIMIT', 'too fast') }, { code: 'rate_limited' }],
+    ['it is asked too often', { status: 429, body: error('OVER_LIMIT', 'too fast') }, { code: 'rate_limited' }],
   ],
 })

@@ -1,13 +1,12 @@
 import type { DeliveryErrorCode } from '../delivery-error.ts'
 import { basic, secret, smsProvider, textAt } from '../provider.ts'
 
-/** https://developer.transmitsms.com/#error-codes */
+/** https://developers.kudosity.com/reference/status-codes */
 const codes: Record<string, DeliveryErrorCode> = {
   AUTH_FAILED: 'unauthorized',
   AUTH_FAILED_NO_DATA: 'unauthorized',
   LEDGER_ERROR: 'quota_exhausted',
   OVER_LIMIT: 'rate_limited',
-  RECIPIENTS_ERROR: 'recipient_refused',
 }
 
 export const burstSms = smsProvider({

@@ -31,7 +31,7 @@ testProvider(clickatell, {
 
   refusals: [
     [
-      'an answer of success says the number is none',
+      'an answer of success says otherwise',
       {
         status: 207,
         body: {
@@ -40,7 +40,7 @@ testProvider(clickatell, {
           ],
         },
       },
-      { code: 'recipient_refused', kind: 'address', says: 'Invalid or missing destination address' },
+      { code: 'rejected', kind: 'failover', says: 'Invalid or missing destination address' },
     ],
     [
       'there is no money left',

@@ -1,13 +1,4 @@
-import type { DeliveryErrorCode } from '../delivery-error.ts'
 import { at, secret, smsProvider, textAt } from '../provider.ts'
-
-/** https://docs.clickatell.com/channels/sms-channels/sms-api-reference/#tag/Error-Codes */
-const codes: Record<string, DeliveryErrorCode> = {
-  1: 'unauthorized',
-  105: 'recipient_refused',
-  121: 'recipient_refused',
-  301: 'quota_exhausted',
-}
 
 export const clickatell = smsProvider({
   id: 'clickatell',
@@ -23,19 +14,17 @@ export const clickatell = smsProvider({
     return { providerMessageId: textAt(answer.json, 'messages.0.apiMessageId') }
   },
 
-  problem({ body, isSuccess }) {
+  problem({ body, isSuccess, status }) {
     const isAccepted = at(body, 'messages.0.accepted') !== false && !at(body, 'messages.0.error') && !at(body, 'error')
     if (isSuccess && isAccepted) return undefined
     const said = (path: string) => textAt(body, `${path}.description`) ?? textAt(body, path)
-    const code =
-      textAt(body, 'messages.0.errorCode') ?? textAt(body, 'messages.0.error.code') ?? textAt(body, 'errorCode')
     return {
       says:
         textAt(body, 'messages.0.errorDescription') ??
         said('messages.0.error') ??
         textAt(body, 'errorDescription') ??
         said('error'),
-      code: codes[Number(code)],
+      code: status === 402 ? 'quota_exhausted' : undefined,
     }
   },
 })

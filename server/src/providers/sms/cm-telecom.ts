@@ -1,12 +1,15 @@
 import type { DeliveryErrorCode } from '../delivery-error.ts'
 import { secret, smsProvider, smsSender, textAt } from '../provider.ts'
 
-/** https://developers.cm.com/messaging/docs/error-codes */
+/** As in the vendor's own client: https://github.com/cmdotcom/text-sdk-php/blob/master/src/CMText/TextClientStatusCodes.php */
 const codes: Record<string, DeliveryErrorCode> = {
   101: 'unauthorized',
   102: 'quota_exhausted',
   103: 'unauthorized',
+  302: 'recipient_refused',
   303: 'recipient_refused',
+  304: 'message_refused',
+  500: 'unavailable',
 }
 
 export const cmTelecom = smsProvider({

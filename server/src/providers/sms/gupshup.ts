@@ -4,7 +4,6 @@ import { isGsm } from './short-message.ts'
 
 const codes: Record<string, DeliveryErrorCode> = {
   102: 'unauthorized',
-  103: 'unauthorized',
   105: 'recipient_refused',
 }
 

@@ -7,6 +7,7 @@ const codes: Record<string, DeliveryErrorCode> = {
   MISSING_TO: 'recipient_refused',
   REJECTED_DESTINATION: 'recipient_refused',
   REJECTED_DND: 'recipient_refused',
+  REJECTED_INVALID_DESTINATION: 'recipient_refused',
   REJECTED_PREFIX_MISSING: 'recipient_refused',
   REJECTED_NOT_ENOUGH_CREDITS: 'quota_exhausted',
   REJECTED_PREPAID_PACKAGE_EXPIRED: 'quota_exhausted',

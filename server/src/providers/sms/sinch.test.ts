@@ -32,12 +32,4 @@ testProvider(sinch, {
       result,
     },
   ],
-
-  refusals: [
-    [
-      'it names no reason but a word',
-      { status: 400, body: { code: 'unauthorized', text: 'not yours' } },
-      { code: 'unauthorized', kind: 'credentials' },
-    ],
-  ],
 })

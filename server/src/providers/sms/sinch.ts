@@ -1,11 +1,4 @@
-import type { DeliveryErrorCode } from '../delivery-error.ts'
 import { bearer, choice, secret, smsProvider, smsSender, text, textAt } from '../provider.ts'
-
-/** https://developers.sinch.com/docs/sms/api-reference/status-codes/ */
-const codes: Record<string, DeliveryErrorCode> = {
-  unauthorized: 'unauthorized',
-  too_many_requests: 'rate_limited',
-}
 
 const regions = ['eu', 'us', 'au', 'br', 'ca'] as const
 
@@ -32,7 +25,6 @@ export const sinch = smsProvider({
   },
 
   problem({ body, isSuccess }) {
-    if (isSuccess) return undefined
-    return { says: textAt(body, 'text'), code: codes[textAt(body, 'code') ?? ''] }
+    return isSuccess ? undefined : { says: textAt(body, 'text') }
   },
 })

@@ -48,6 +48,7 @@ testProvider(sms77, {
       { body: { success: '101', messages: [{ success: false, error: '202', error_text: 'recipient invalid' }] } },
       { code: 'recipient_refused', kind: 'address', says: 'recipient invalid' },
     ],
+    ['it was sent a moment ago', { body: { success: '402' } }, { code: 'message_refused', kind: 'never' }],
     ['there is no money left', { body: { success: '500', messages: [] } }, { code: 'quota_exhausted', says: '500' }],
     [
       'an answer of success is only a number',

@@ -1,17 +1,19 @@
 import type { DeliveryErrorCode } from '../delivery-error.ts'
 import { secret, smsProvider, smsSender, textAt } from '../provider.ts'
 
-/** https://docs.seven.io/en/rest-api/endpoints/sms#status-codes */
+/** As in the vendor's own client: https://github.com/seven-io/js-client/blob/main/src/lib/ErrorCode.ts */
 const codes: Record<string, DeliveryErrorCode> = {
   202: 'recipient_refused',
+  300: 'unauthorized',
   301: 'recipient_refused',
+  305: 'message_refused',
   401: 'message_refused',
-  403: 'quota_exhausted',
+  // The same was sent a moment ago: somebody else would send it twice.
+  402: 'message_refused',
   500: 'quota_exhausted',
   600: 'unavailable',
   700: 'unavailable',
   900: 'unauthorized',
-  901: 'unauthorized',
   902: 'unauthorized',
   903: 'unauthorized',
 }

@@ -17,6 +17,7 @@ const means: Record<string, EventStatus> = {
 const codes: Record<string, DeliveryErrorCode> = {
   20100: 'quota_exhausted',
   40001: 'recipient_refused',
+  40012: 'recipient_refused',
   40300: 'recipient_refused',
   40302: 'message_refused',
   40310: 'recipient_refused',

@@ -40,17 +40,17 @@ testProvider(unifonic, {
     ],
     [
       'the App SID is wrong',
-      { body: { success: false, message: 'Invalid AppSid', errorCode: 'ER-01', data: null } },
+      { body: { success: false, message: 'Invalid AppSid', errorCode: 'ER-99', data: null } },
       { code: 'unauthorized', kind: 'credentials', says: 'Invalid AppSid' },
     ],
     [
       'the number is none',
-      { body: { success: false, message: 'Invalid dest num', errorCode: 'ER-482' } },
+      { body: { success: false, message: 'Invalid destination number', errorCode: 'ER-02' } },
       { code: 'recipient_refused', kind: 'address' },
     ],
     [
       'there is no money left',
-      { body: { success: false, message: 'Insufficient balance' } },
+      { body: { success: false, message: 'No rate found or insufficient funds', errorCode: 'ER-01' } },
       { code: 'quota_exhausted' },
     ],
   ],

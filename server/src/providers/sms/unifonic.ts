@@ -1,10 +1,13 @@
 import type { DeliveryErrorCode } from '../delivery-error.ts'
 import { secret, smsProvider, smsSender, text, textAt } from '../provider.ts'
 
-/** https://docs.unifonic.com/reference/sms-error-codes */
+/** https://docs.unifonic.com/docs/understanding-reasons-of-sms-non-delivery */
 const codes: Record<string, DeliveryErrorCode> = {
-  'ER-01': 'unauthorized',
-  'ER-482': 'recipient_refused',
+  'ER-01': 'quota_exhausted',
+  'ER-02': 'recipient_refused',
+  'ER-03': 'recipient_refused',
+  'ER-04': 'recipient_refused',
+  'ER-06': 'message_refused',
 }
 
 export const unifonic = smsProvider({
@@ -32,7 +35,8 @@ export const unifonic = smsProvider({
   problem({ body, isSuccess, text }) {
     if (isSuccess && (body === undefined || textAt(body, 'data.MessageID') !== undefined)) return undefined
     const says = textAt(body, 'message') ?? (isSuccess ? `Unifonic SMS failed: ${text}` : undefined)
-    const isPoor = /\b(balance|credit)/i.test(says ?? '')
-    return { says, code: isPoor ? 'quota_exhausted' : codes[textAt(body, 'errorCode') ?? ''] }
+    // Of keys the list of codes says nothing.
+    const isLocked = isSuccess && /\bAppSid\b|authenticat/i.test(says ?? '')
+    return { says, code: isLocked ? 'unauthorized' : codes[textAt(body, 'errorCode') ?? ''] }
   },
 })
