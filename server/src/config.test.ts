@@ -47,6 +47,7 @@ test.each([
   [{ BELFRY_BRAND: 'Loud' }, 'BELFRY_BRAND must be a lower-case word.'],
   [{ BELFRY_LOG: 'chatty' }, 'BELFRY_LOG must be one of fatal, error,'],
   [{ BELFRY_RATE_LIMIT: 'on' }, 'BELFRY_RATE_LIMIT must be one of off, free, pro, team, enterprise; it is "on".'],
+  [{ BELFRY_EXTRA_PROVIDERS: 'pigeon' }, 'BELFRY_EXTRA_PROVIDERS must be one of none, telegram; it is "pigeon".'],
   [{ BELFRY_WRAP_DATA: 'yes' }, 'BELFRY_WRAP_DATA must be one of false, true; it is "yes".'],
   [{ BELFRY_RETENTION_DAYS: '-1' }, 'BELFRY_RETENTION_DAYS must be a whole number from 0 to 36500; it is "-1".'],
   [{ BELFRY_MESSAGE_RETENTION_DAYS: '1.5' }, 'BELFRY_MESSAGE_RETENTION_DAYS must be a whole number from 0 to 36500;'],

@@ -6,6 +6,9 @@ export const roles = ['all', 'api', 'worker'] as const
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export const serviceLevels = ['off', 'free', 'pro', 'team', 'enterprise'] as const
 
+/** Providers beyond the closed set of ids that the public client libraries can read. */
+const extraProviders = ['none', 'telegram'] as const
+
 export interface Config {
   host: string
   port: number
@@ -28,6 +31,7 @@ export interface Config {
     /** The same for messages. */
     messageDays: number
   }
+  extraProviders: readonly string[]
   /** How long a transaction id is remembered. */
   dedupDays: number
   oauth: OAuthUrls
@@ -97,6 +101,11 @@ export const settings = [
     name: 'BELFRY_ALLOW_PRIVATE_ADDRESSES',
     default: 'false',
     meaning: 'Let workflows call addresses of this machine and its network, such as a bridge on `localhost`.',
+  },
+  {
+    name: 'BELFRY_EXTRA_PROVIDERS',
+    default: 'none',
+    meaning: '`telegram` offers it too; the public client libraries cannot read answers that name it.',
   },
   {
     name: 'BELFRY_DEDUP_DAYS',
@@ -204,6 +213,7 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
       activityDays: days('BELFRY_RETENTION_DAYS', 0),
       messageDays: days('BELFRY_MESSAGE_RETENTION_DAYS', 0),
     },
+    extraProviders: [oneOf('BELFRY_EXTRA_PROVIDERS', extraProviders)].filter((id) => id !== 'none'),
     dedupDays: days('BELFRY_DEDUP_DAYS', 1),
     oauth: {
       slack: url('BELFRY_SLACK_URL'),

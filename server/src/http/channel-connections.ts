@@ -57,7 +57,7 @@ function toConnection(row: ConnectionRow, brand: Brand, secrets: Secrets): Stati
   }
 }
 
-export const channelConnections: Resource = (app, { db, clock, secrets, brand }) => {
+export const channelConnections: Resource = (app, { db, clock, secrets, brand, config }) => {
   const tags = ['Channel connections']
 
   app.post(
@@ -99,7 +99,7 @@ export const channelConnections: Resource = (app, { db, clock, secrets, brand })
           ...cursorQuery('ListChannelConnectionsCommand'),
           subscriberId: Type.Optional(Type.String({ description: 'Never matches shared connections' })),
           channel: Type.Optional(Channel),
-          providerId: Type.Optional(ProviderId(brand)),
+          providerId: Type.Optional(ProviderId({ brand, config })),
           integrationIdentifier: Type.Optional(Type.String()),
           contextKeys: Type.Optional(ContextKeys),
         }),

@@ -70,7 +70,7 @@ function toEndpoint(row: EndpointRow, brand: Brand): Static<typeof ChannelEndpoi
   }
 }
 
-export const channelEndpoints: Resource = (app, { db, clock, brand }) => {
+export const channelEndpoints: Resource = (app, { db, clock, brand, config }) => {
   const tags = ['Channel endpoints']
 
   app.post(
@@ -115,7 +115,7 @@ export const channelEndpoints: Resource = (app, { db, clock, brand }) => {
           ...cursorQuery('ListChannelEndpointsCommand'),
           subscriberId: Type.Optional(Type.String()),
           channel: Type.Optional(Channel),
-          providerId: Type.Optional(ProviderId(brand)),
+          providerId: Type.Optional(ProviderId({ brand, config })),
           integrationIdentifier: Type.Optional(Type.String()),
           connectionIdentifier: Type.Optional(Type.String()),
           contextKeys: Type.Optional(ContextKeys),

@@ -140,7 +140,7 @@ export const integrations: Resource = (app, services) => {
         body: Body(
           {
             ...fields,
-            providerId: ProviderId(brand),
+            providerId: ProviderId(services),
             channel: Channel,
             kind: Type.Optional(Enum(['delivery'])),
           },

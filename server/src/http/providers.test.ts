@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { useServer } from '../../test/server.ts'
+import { Api, useServer } from '../../test/server.ts'
 
 const server = useServer()
 
@@ -56,4 +56,20 @@ test('one channel can be asked for, in the order of ids', async () => {
 test('nobody is told without a key', async () => {
   const answer = await fetch(`${server.url}/v1/providers`)
   expect(answer.status).toBe(401)
+})
+
+test('one that public clients cannot read is offered only where the operator says so', async () => {
+  const { key, environmentId, organizationId } = await server.freshApi()
+  const { url, stop } = await server.startAnother({ extraProviders: ['telegram'] })
+  const usual = new Api(server.url, key, environmentId, organizationId)
+  const generous = new Api(url, key, environmentId, organizationId)
+  const telegram = { providerId: 'telegram', channel: 'chat', credentials: { token: '1:A' } }
+  const listed = async (api: Api) => ((await api.get('/v1/providers')).body as Item[]).map(({ id }) => id)
+
+  expect(await listed(usual)).not.toContain('telegram')
+  expect((await usual.post('/v1/integrations', telegram)).status).toBe(422)
+  expect(await listed(generous)).toContain('telegram')
+  const created = await generous.post('/v1/integrations', telegram)
+  expect([created.status, created.body.data?.providerId ?? created.body.providerId]).toEqual([201, 'telegram'])
+  await stop()
 })

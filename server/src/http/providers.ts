@@ -1,7 +1,7 @@
 // Who can deliver: every provider an integration can be made for, with the credentials it asks for, so that forms can be
 // drawn from it.
 import { type Static, Type } from 'typebox'
-import { providers as catalog, type Provider, reportingIds } from '../providers/catalog.ts'
+import { providers as catalog, extras, type Provider, reportingIds } from '../providers/catalog.ts'
 import type { Brand } from './brand.ts'
 import type { Resource } from './resource.ts'
 import { Enum } from './schema.ts'
@@ -29,7 +29,8 @@ const ProviderItem = Type.Object({
   credentials: Type.Array(Credential),
 })
 
-export const providers: Resource = (app, { brand }) => {
+export const providers: Resource = (app, { brand, config }) => {
+  const offered = [...catalog, ...extras.filter(({ id }) => config.extraProviders.includes(id))]
   app.get(
     '/v1/providers',
     {
@@ -42,7 +43,7 @@ export const providers: Resource = (app, { brand }) => {
     },
     (request) => {
       const { channel } = request.query
-      return catalog
+      return offered
         .flatMap((provider) => itemOf(provider, brand))
         .filter((item) => !channel || item.channel === channel)
     },

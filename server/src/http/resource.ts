@@ -44,7 +44,7 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
   http: HttpClient
   metrics: Metrics
   log: Logger
-  config: Pick<Config, 'role' | 'publicUrl' | 'hideCredentials' | 'wrapData' | 'rateLimit' | 'oauth'>
+  config: Pick<Config, 'role' | 'publicUrl' | 'hideCredentials' | 'wrapData' | 'rateLimit' | 'oauth' | 'extraProviders'>
 }
 
 /** Registers the routes of one resource. */

@@ -11,7 +11,7 @@ import {
 import { findSubscriber } from '../db/subscribers.ts'
 import { fail, type RequestError } from '../errors.ts'
 import type { Brand } from './brand.ts'
-import { ChatOrPushProviderId } from './provider-id.ts'
+import { ChatOrPushProviderId, type Offer } from './provider-id.ts'
 import type { Resource } from './resource.ts'
 import { Body, Empty } from './schema.ts'
 import { Credentials, Subscriber, toSubscriber } from './subscribers.ts'
@@ -19,8 +19,8 @@ import { Credentials, Subscriber, toSubscriber } from './subscribers.ts'
 const unknown = 'must be a valid provider ID'
 
 /** Credentials for one provider, as callers give them. */
-export const channelFields = (brand: Brand) => ({
-  providerId: { ...ChatOrPushProviderId(brand), texts: { enum: unknown, type: unknown, required: unknown } },
+export const channelFields = (offer: Offer) => ({
+  providerId: { ...ChatOrPushProviderId(offer), texts: { enum: unknown, type: unknown, required: unknown } },
   integrationIdentifier: Type.Optional(Type.String({ description: 'Else the newest active one of the provider' })),
   credentials: Body(Credentials.properties),
 })
@@ -48,7 +48,7 @@ export function channelError(
   }
 }
 
-export const subscriberCredentials: Resource = (app, { db, clock, brand }) => {
+export const subscriberCredentials: Resource = (app, { db, clock, brand, config }) => {
   const tags = ['Subscribers']
   const url = '/v1/subscribers/:subscriberId/credentials'
 
@@ -72,7 +72,7 @@ export const subscriberCredentials: Resource = (app, { db, clock, brand }) => {
         tags,
         summary,
         params: Type.Object({ subscriberId: Type.String() }),
-        body: Body(channelFields(brand), {
+        body: Body(channelFields({ brand, config }), {
           examples: [{ providerId: 'fcm', credentials: { deviceTokens: ['the-token-of-a-device'] } }],
         }),
         response: { 200: Subscriber },

@@ -80,9 +80,9 @@ function oncePerId(elements: BulkElement[]): SubscriberInput[] {
   return [...inputs.values()]
 }
 
-export const subscribersV1: Resource = (app, { db, clock, brand }) => {
+export const subscribersV1: Resource = (app, { db, clock, brand, config }) => {
   const tags = ['Subscribers']
-  const channels = Type.Optional(Type.Array(Body(channelFields(brand)), { maxItems: 100 }))
+  const channels = Type.Optional(Type.Array(Body(channelFields({ brand, config })), { maxItems: 100 }))
 
   /** Writes the fields with `write`, then the channels: both, or neither when a channel cannot be set. */
   const store = (

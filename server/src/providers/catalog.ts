@@ -1,6 +1,6 @@
 // Every provider an integration can name: id, display name, channel and the credentials it takes, as its own file declares
 // them. Stored ids of the service's own providers start with `svc`; callers see the brand instead.
-import { deliveryProviders } from './index.ts'
+import { deliveryProviders, extraProviders } from './index.ts'
 import { pending } from './pending.ts'
 import { type Channel, type Field, flag, optional, secret, text } from './provider.ts'
 
@@ -81,7 +81,10 @@ export const providers: readonly Provider[] = [
   ...agents.map(entry('agent')),
 ].sort((a, b) => channels.indexOf(a.channel) - channels.indexOf(b.channel) || (a.id < b.id ? -1 : 1))
 
-const byId = new Map(providers.map((provider) => [provider.id, provider]))
+/** Offered where the operator says so: their ids are not in the closed set that public clients can read. */
+export const extras: readonly Provider[] = extraProviders.map(entry('delivery'))
+
+const byId = new Map([...providers, ...extras].map((provider) => [provider.id, provider]))
 
 /** By its stored id. */
 export const findProvider = (id: string): Provider | undefined => byId.get(id)

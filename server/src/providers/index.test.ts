@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { deliveryProvider, deliveryProviders } from './index.ts'
+import { deliveryProvider, deliveryProviders, extraProviders } from './index.ts'
 import { pending } from './pending.ts'
 
+const all = [...deliveryProviders, ...extraProviders]
 const folder = import.meta.dirname
 /** Files that declare a provider, as opposed to what several of them share. */
 const declaring = (channel: string) =>
@@ -15,17 +16,19 @@ const declaring = (channel: string) =>
 describe('the list of providers', () => {
   test.each(['email', 'sms', 'push', 'chat'])('has every file of the folder %s, by the name of its id', (channel) => {
     const listed = deliveryProviders.filter((provider) => provider.channel === channel).map(({ id }) => id)
-    expect(listed).toEqual(declaring(channel).sort())
+    const extra = extraProviders.filter((provider) => provider.channel === channel).map(({ id }) => id)
+    expect([...listed, ...extra].sort()).toEqual(declaring(channel).sort())
+    expect(listed).toEqual([...listed].sort())
   })
 
   test('has none twice, and none that is still only written down', () => {
-    const ids = [...deliveryProviders, ...pending].map(({ id }) => id)
+    const ids = [...all, ...pending].map(({ id }) => id)
     expect(new Set(ids).size).toBe(ids.length)
-    for (const provider of deliveryProviders) expect(deliveryProvider(provider.id)).toBe(provider)
+    for (const provider of all) expect(deliveryProvider(provider.id)).toBe(provider)
   })
 
   test('has only providers that are fully declared', () => {
-    for (const { id, name, docs, credentials } of deliveryProviders) {
+    for (const { id, name, docs, credentials } of all) {
       expect([id, name]).toEqual([expect.stringMatching(/^[a-z0-9]+(-[a-z0-9]+)*$/), expect.stringMatching(/\S/)])
       if (!id.startsWith('svc')) expect([id, docs]).toEqual([id, expect.stringMatching(/^https:\/\//)])
       for (const [field, { label }] of Object.entries(credentials))

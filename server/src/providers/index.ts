@@ -8,6 +8,7 @@ import { msteams } from './chat/msteams.ts'
 import { rocketChat } from './chat/rocket-chat.ts'
 import { ryver } from './chat/ryver.ts'
 import { slack } from './chat/slack.ts'
+import { telegram } from './chat/telegram.ts'
 import { whatsappBusiness } from './chat/whatsapp-business.ts'
 import { zulip } from './chat/zulip.ts'
 import { braze } from './email/braze.ts'
@@ -158,7 +159,10 @@ export const deliveryProviders: readonly Provider[] = [
   zulip,
 ]
 
-const byId = new Map(deliveryProviders.map((provider) => [provider.id, provider]))
+/** Beyond the closed set of ids the public clients know: offered only where whoever operates this service says so. */
+export const extraProviders: readonly Provider[] = [telegram]
+
+const byId = new Map([...deliveryProviders, ...extraProviders].map((provider) => [provider.id, provider]))
 
 /** By its stored id. */
 export const deliveryProvider = (id: string): Provider | undefined => byId.get(id)
