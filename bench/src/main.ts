@@ -1,10 +1,24 @@
 // `npm run bench`: runs the benchmarks, prints one table and keeps the results. `--quick` takes smaller sizes.
+import { benchAccepting } from './accepting.ts'
+import { benchEndToEnd } from './end-to-end.ts'
+import { benchFanOut } from './fan-out.ts'
 import { type Figure, isMet, printTable, writeResults } from './figures.ts'
+import { benchIdle } from './idle.ts'
+import { benchLatency } from './latency.ts'
 import { benchLists } from './lists.ts'
 import { benchRendering } from './rendering.ts'
 import { benchStart } from './start.ts'
 
-const suites = { start: benchStart, rendering: benchRendering, lists: benchLists }
+const suites = {
+  start: benchStart,
+  rendering: benchRendering,
+  lists: benchLists,
+  accepting: benchAccepting,
+  'end-to-end': benchEndToEnd,
+  'fan-out': benchFanOut,
+  latency: benchLatency,
+  idle: benchIdle,
+}
 
 const args = process.argv.slice(2)
 const quick = args.includes('--quick')

@@ -14,6 +14,12 @@ const apiKey = 'bench-key-0123456789abcdef'
 const longestStartMs = 60_000
 
 export interface Service {
+  url: string
+  apiKey: string
+  databaseUrl: string
+  /** The folder with its database and secrets. */
+  dataDir: string
+  pid: number
   database: pg.Pool
   environmentId: string
   /** Sends one request and gives its body back; any status but a success is an error. */
@@ -39,14 +45,12 @@ export async function startService(settings: Record<string, string> = {}): Promi
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   await untilReady(`http://127.0.0.1:${port}/health/ready`, child)
 
-  const database = new pg.Pool({
-    connectionString: readFileSync(path.join(dataDir, 'database-url'), 'utf8').trim(),
-    max: 2,
-  })
+  const databaseUrl = readFileSync(path.join(dataDir, 'database-url'), 'utf8').trim()
+  const database = new pg.Pool({ connectionString: databaseUrl, max: 2 })
   const { rows } = await database.query<{ id: string }>("SELECT id FROM environments WHERE name = 'Development'")
   const client = new Client(`http://127.0.0.1:${port}`)
   return {
-    database,
+    ...{ url: `http://127.0.0.1:${port}`, apiKey, databaseUrl, dataDir, pid: child.pid ?? 0, database },
     environmentId: rows[0]?.id ?? '',
     async send<Answer>(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', target: string, body?: unknown) {
       const reply = await client.request({
@@ -72,7 +76,7 @@ export async function startService(settings: Record<string, string> = {}): Promi
   }
 }
 
-async function untilReady(url: string, child: { exitCode: number | null }): Promise<void> {
+export async function untilReady(url: string, child: { exitCode: number | null }): Promise<void> {
   const deadline = Date.now() + longestStartMs
   for (;;) {
     if (child.exitCode !== null) throw new Error(`the service ended with code ${child.exitCode} before it was ready`)

@@ -1,0 +1,86 @@
+// How many triggers a process accepts, each on disk before it is answered, next to the same route answering without work.
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Figure, median } from './figures.ts'
+import { type Load, sendMany } from './load.ts'
+import { freePort, type Service, startService, untilReady } from './service.ts'
+import { makeWorkflow, triggerOf } from './triggers.ts'
+
+const connections = 128
+
+export async function benchAccepting({
+  quick,
+}: {
+  quick: boolean
+}): Promise<{ figures: Figure[]; notes: Record<string, unknown> }> {
+  const [rounds, count] = quick ? [3, 3_000] : [5, 15_000]
+  const service = await startService({ BELFRY_ROLE: 'api' })
+  const reference = await startWithoutWork(service)
+  try {
+    await makeWorkflow(service)
+    const ours: Load = { url: service.url, apiKey: service.apiKey, connections }
+    const theirs: Load = { ...ours, url: reference.url }
+    for (const load of [ours, theirs]) await sendMany(load, '/v1/events/trigger', 2_000, triggerOf)
+    const rates: Array<{ ours: number; reference: number }> = []
+    for (let round = 0; round < rounds; round += 1) {
+      const withoutWork = await sendMany(theirs, '/v1/events/trigger', count, triggerOf)
+      const accepted = await sendMany(ours, '/v1/events/trigger', count, triggerOf)
+      rates.push({ ours: accepted.perSecond, reference: withoutWork.perSecond })
+    }
+    const accepting: Figure = {
+      name: 'triggers accepted, each committed',
+      unit: '/s',
+      ours: median(rates.map((rate) => rate.ours)),
+      reference: median(rates.map((rate) => rate.reference)),
+      against: 'the same route without work',
+      target: { atLeast: 0.75 },
+    }
+    return {
+      figures: [accepting, await whileDelivering(accepting.reference, count)],
+      notes: { rounds, count, connections, value: 'median of the rounds, taken in turns' },
+    }
+  } finally {
+    reference.stop()
+    await service.stop()
+  }
+}
+
+/** In one process with the worker. It has no target: it is what one process does when it does everything. */
+async function whileDelivering(reference: number, count: number): Promise<Figure> {
+  const service = await startService()
+  try {
+    await makeWorkflow(service)
+    const load: Load = { url: service.url, apiKey: service.apiKey, connections }
+    await sendMany(load, '/v1/events/trigger', 2_000, triggerOf)
+    const { perSecond } = await sendMany(load, '/v1/events/trigger', count, triggerOf)
+    return {
+      name: 'the same while the process delivers them',
+      unit: '/s',
+      ours: perSecond,
+      reference,
+      against: 'the same route without work',
+      target: { atLeast: 0 },
+    }
+  } finally {
+    await service.stop()
+  }
+}
+
+async function startWithoutWork({ databaseUrl, dataDir }: Service): Promise<{ url: string; stop(): void }> {
+  const secretKey = readSecretKey(dataDir)
+  const port = await freePort()
+  const program = fileURLToPath(new URL('without-work.js', import.meta.url))
+  const child = spawn(process.execPath, [program, databaseUrl, secretKey, String(port)], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const url = `http://127.0.0.1:${port}`
+  await untilReady(`${url}/health/ready`, child)
+  return { url, stop: () => void child.kill('SIGTERM') }
+}
+
+function readSecretKey(dataDir: string): string {
+  const secrets = JSON.parse(readFileSync(path.join(dataDir, 'secrets.json'), 'utf8')) as { secretKey: string }
+  return secrets.secretKey
+}

@@ -1,0 +1,78 @@
+// Five queues in a row, each job doing nothing but adding the next one. Redis writes every second, as it does by default.
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Queue, Worker } from 'bullmq'
+import { freePort } from './service.ts'
+
+const hops = 5
+/** Of each queue, as the comparable product sets it. */
+const concurrency = 200
+
+interface Pipeline {
+  /** @returns how many came out at the other end per second */
+  send(count: number): Promise<number>
+  stop(): Promise<void>
+}
+
+/** Undefined where Redis is not installed. */
+export async function pipeline(): Promise<Pipeline | undefined> {
+  if (spawnSync('redis-server', ['--version']).status !== 0) return undefined
+  const folder = mkdtempSync(path.join(tmpdir(), 'belfry-bench-redis-'))
+  const port = await freePort()
+  const settings = ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder, '--appendonly', 'yes', '--save', '']
+  const server = spawn('redis-server', settings, { stdio: 'ignore' })
+  const ended = once(server, 'exit')
+  await sleep(500)
+
+  const connection = { host: '127.0.0.1', port }
+  const queues = Array.from({ length: hops }, (_, hop) => new Queue(`hop-${hop}`, { connection }))
+  const options = { removeOnComplete: true }
+  let [arrived, wanted, done] = [0, 0, () => {}]
+  const workers = queues.map(
+    ({ name }, hop) =>
+      new Worker(
+        name,
+        async ({ data }) => {
+          const next = queues[hop + 1]
+          if (next) await next.add('job', data, options)
+          else {
+            arrived += 1
+            if (arrived === wanted) done()
+          }
+        },
+        { connection, concurrency },
+      ),
+  )
+  await Promise.all(workers.map((worker) => worker.waitUntilReady()))
+
+  return {
+    async send(count) {
+      ;[arrived, wanted] = [0, count]
+      const finished = new Promise<void>((resolve) => {
+        done = resolve
+      })
+      const began = performance.now()
+      let next = 0
+      const sender = async () => {
+        while (next < count) {
+          next += 1
+          await queues[0]?.add('job', { number: next, to: 'ada', payload: { text: 'hello' } }, options)
+        }
+      }
+      await Promise.all(Array.from({ length: 128 }, sender))
+      await finished
+      return count / ((performance.now() - began) / 1000)
+    },
+    async stop() {
+      await Promise.all(workers.map((worker) => worker.close()))
+      await Promise.all(queues.map((queue) => queue.close()))
+      server.kill('SIGTERM')
+      await ended
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,32 @@
+// The workflow and the triggers all benchmarks of the engine use: one in-app step, a thousand subscribers.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Service } from './service.ts'
+
+export const subscribers = 1_000
+
+export async function makeWorkflow(service: Service, steps: object[] = [inApp]): Promise<void> {
+  await service.send('POST', '/v2/workflows', { name: 'Bench', workflowId: 'bench', active: true, steps })
+}
+
+const inApp = {
+  name: 'Tell',
+  type: 'in_app',
+  controlValues: { subject: 'News', body: 'Hello {{subscriber.firstName}}, this is number {{payload.number}}' },
+}
+
+export const triggerOf = (number: number) => ({
+  name: 'bench',
+  to: `subscriber-${number % subscribers}`,
+  payload: { number, sentAt: Date.now() },
+})
+
+/** Until so many messages can be read. */
+export async function untilMessages({ database }: Service, count: number, longestMs = 300_000): Promise<void> {
+  const deadline = Date.now() + longestMs
+  for (;;) {
+    const { rows } = await database.query<{ count: string }>('SELECT count(*) FROM messages')
+    if (Number(rows[0]?.count) >= count) return
+    if (Date.now() > deadline) throw new Error(`${rows[0]?.count} of ${count} messages after ${longestMs / 1000} s`)
+    await sleep(10)
+  }
+}
