@@ -30,15 +30,22 @@ export async function resolveContexts(
   now: Date,
 ): Promise<string[]> {
   if (payload === undefined) return []
+  const contexts = readContexts(payload)
+  await addContexts(db, environmentId, contexts, now)
+  return contexts.map(({ type, id }) => `${type}:${id}`).sort()
+}
+
+/** Creates those that are missing. Of several with one key the first counts. */
+export async function addContexts(db: Db | Tx, environmentId: string, given: ContextRef[], now: Date): Promise<void> {
+  const byKey = new Map(given.toReversed().map((context) => [`${context.type}:${context.id}`, context]))
   // In one order everywhere, so that two calls that name the same new contexts cannot wait for each other in a circle.
-  const contexts = readContexts(payload).sort((a, b) => (a.type < b.type ? -1 : 1))
+  const contexts = [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, context]) => context)
   await sql`
     INSERT INTO contexts (environment_id, id, type, context_id, data, created_at, updated_at)
     SELECT ${environmentId}, id, type, context_id, data, ${now}, ${now}
     FROM unnest(${contexts.map(() => newId(now))}::text[], ${contexts.map((c) => c.type)}::text[], ${contexts.map((c) => c.id)}::text[],
                 ${contexts.map((c) => JSON.stringify(c.data))}::jsonb[]) AS given (id, type, context_id, data)
     ON CONFLICT (environment_id, type, context_id) DO NOTHING`.execute(db)
-  return contexts.map(({ type, id }) => `${type}:${id}`).sort()
 }
 
 /** What was sent, checked. */

@@ -15,11 +15,22 @@ export interface WorkflowStep {
   type: string
   controlValues: Record<string, unknown> | null
   controlSchema?: Record<string, unknown>
+  /** One that is switched off is left out of runs; absent is on. */
+  active?: boolean
   /** Whether its failure ends the run. */
   shouldStopOnFail?: boolean
   /** Where answers to its e-mails go. */
   replyCallback?: { active?: boolean; url?: string }
 }
+
+type Switches = { [name in 'active' | 'shouldStopOnFail' | 'replyCallback']?: WorkflowStep[name] | undefined }
+
+/** What a step may have beside its values; only what was said. */
+export const switchesOf = ({ active, shouldStopOnFail, replyCallback }: Switches) => ({
+  ...(active === undefined ? {} : { active }),
+  ...(shouldStopOnFail === undefined ? {} : { shouldStopOnFail }),
+  ...(replyCallback === undefined ? {} : { replyCallback }),
+})
 
 export type WorkflowRow = Omit<Selectable<WorkflowTable>, 'steps'> & { steps: WorkflowStep[] }
 

@@ -12,7 +12,7 @@ import { type Bridge, type BridgeAnswer, BridgeError, type BridgeEvent, targetIn
 import { GroupCommit } from './group-commit.ts'
 import { lockRuns } from './load.ts'
 import { settle, type Thread } from './needs.ts'
-import { goOn, goOnWith, type JobState, kindOf, note, type RunState, stepRunOf } from './run.ts'
+import { goOn, goOnWith, type JobState, kindOf, note, type RunState, skippedBy, stepRunOf } from './run.ts'
 import type { EngineParts } from './start-runs.ts'
 import { priorities, storeRuns } from './store.ts'
 
@@ -75,7 +75,7 @@ export class Deliveries {
     const { pool, memory, clock } = this.#parts
     const now = clock.now()
     return inTransaction(pool, async (transaction) => {
-      const runs = await lockRuns(transaction, memory, keys)
+      const runs = await lockRuns(transaction, memory, keys, now)
       const begun = keys.flatMap((key) => {
         const run = runs.find(({ id, environment }) => id === key.id && environment.id === key.environmentId)
         const job = run?.jobs.find(({ position }) => position === key.position)
@@ -129,10 +129,7 @@ export class Deliveries {
       const stops = kindOf(job).isWait === true
       return { outcome: { kind: 'fail', reason: 'bridge_failed', error: message, stops, details } }
     }
-    if (answer.options.skip)
-      return {
-        outcome: { kind: 'skip', reason: 'step_condition', details: [detail('bridge_skipped', { skip: true })] },
-      }
+    if (answer.options.skip) return { outcome: skippedBy(kindOf(job)) }
     const rendered = { ...of, values: answer.outputs, isRendered: true, providerData: answer.providers }
     return kindOf(job).call ? callStep(rendered, job, tools) : { outputs: answer.outputs }
   }
@@ -145,6 +142,7 @@ export class Deliveries {
         transaction,
         memory,
         ended.map(({ key }) => key),
+        now,
       )
       const threads = ended.flatMap(({ key, attempt, result }): Thread[] => {
         const run = runs.find(({ id, environment }) => id === key.id && environment.id === key.environmentId)
@@ -173,19 +171,20 @@ async function callStep(of: StepRun, job: JobState, tools: CallTools): Promise<R
 
 /** What went wrong in ourselves is logged in full and told in one sentence. */
 function failureOf(error: unknown, { run, step }: StepRun, log: Logger): StepOutcome {
+  const stops = kindOf(step).isWait === true
   if (error instanceof RenderError) {
     const { message } = error
     return {
       kind: 'fail',
       reason: 'content_failed',
       error: message,
-      stops: false,
+      stops,
       details: [detail('content_failed', { error: message })],
     }
   }
   log.error({ err: error, notificationId: run.id, stepId: step.stepId }, 'a step failed unexpectedly')
   const sentence = 'The step failed unexpectedly; the log of the service says more'
-  return { kind: 'fail', reason: 'internal', error: sentence, stops: false, details: [detail('internal')] }
+  return { kind: 'fail', reason: 'internal', error: sentence, stops, details: [detail('internal')] }
 }
 
 /** What the user's code is told: the nearest of the earlier steps first. */

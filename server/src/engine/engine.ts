@@ -49,7 +49,7 @@ export class Engine {
   }
 
   cancel(environmentId: string, transactionId: string): Promise<boolean> {
-    return cancelTransaction(this.#parts, environmentId, transactionId)
+    return cancelTransaction(this.#parts, { environmentId, transactionId })
   }
 
   /** Does what is due by the engine's clock. The queue calls it in time; whoever moves the clock calls it after. */

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Selectable } from 'kysely'
 import type { LayoutTable, TranslationTable } from '../db/tables.ts'
-import type { WorkflowRow, WorkflowStep } from '../db/workflows.ts'
+import { switchesOf, type WorkflowRow, type WorkflowStep } from '../db/workflows.ts'
 import type { StepType } from '../steps/kind.ts'
 import { stepKinds } from '../steps/kinds.ts'
 
@@ -239,13 +239,13 @@ function compareSteps(source: Resource, target: Resource | undefined): Change[] 
 function stepsIn(resource: Resource | undefined): Map<string, Side & { type: string; index: number }> {
   if (!resource) return new Map()
   return new Map(
-    resource.steps.map(({ stepId, name, type, controlValues }, index) => [
+    resource.steps.map(({ stepId, name, type, controlValues, ...switches }, index) => [
       stepId,
       {
         // Steps have no history of their own: they were changed when their workflow was.
         info: { ...resource.info, id: stepId, name },
         // No values and an empty object of them say the same.
-        content: { stepId, name, type, controlValues: controlValues ?? {} },
+        content: { stepId, name, type, controlValues: controlValues ?? {}, ...switchesOf(switches) },
         type,
         index,
       },

@@ -3,7 +3,7 @@
 // nobody comes twice, however many topics they are in and whoever joins or leaves meanwhile.
 import type { RunTopic } from '../db/tables.ts'
 import { inTransaction, type Transaction } from '../db/transaction.ts'
-import { newRun, type PreparedEvent, type RecipientRow } from './load.ts'
+import { type EventRow, newRun, type PreparedEvent, type RecipientRow } from './load.ts'
 import { settle } from './needs.ts'
 import { resolveSubscription } from './preferences.ts'
 import { findEveryone, findMembers, lockWideEvent, queueFanOut, saveReached } from './queries.ts'
@@ -15,7 +15,11 @@ import { priorities, storeRuns } from './store.ts'
 const chunk = 500
 
 /** Cannot be the id of a subscriber: the walk is over. */
-const finished = '~'
+export const finished = '~'
+
+/** Whether a trigger names more than single subscribers. */
+export const isWide = ({ recipients }: Pick<EventRow, 'recipients'>) =>
+  recipients === null || recipients.some((each) => 'topicKey' in each)
 
 /** Whoever was deleted this very moment has a place in the walk, but no row. */
 type Member = { member_id: string; via: Subscription[] | null } & (RecipientRow | { id: null })
@@ -78,8 +82,8 @@ function topicsThatPass(via: Subscription[], event: PreparedEvent, now: Date): R
   const { payload } = event.facts
   return via.flatMap(({ topic_id, topic_key, identifier, choice }) => {
     const { passes, reason } = resolveSubscription(choice ?? undefined, { payload, now })
-    return passes
-      ? [{ _topicId: topic_id, topicKey: topic_key, subscriptionIdentifier: identifier, preference: reason }]
-      : []
+    if (!passes) return []
+    const topic = { _topicId: topic_id, topicKey: topic_key, subscriptionIdentifier: identifier, preference: reason }
+    return [choice?.condition ? { ...topic, condition: choice.condition } : topic]
   })
 }

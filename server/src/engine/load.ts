@@ -5,10 +5,12 @@ import type { RecipientPreferences } from '../db/preferences.ts'
 import type { SubscriberRow } from '../db/subscribers.ts'
 import type { ChannelChoices, EventTable, JobTable, NotificationTable, RunTopic } from '../db/tables.ts'
 import type { Transaction } from '../db/transaction.ts'
+import type { WorkflowStep } from '../db/workflows.ts'
+import { detail } from '../steps/outcome.ts'
 import type { EventFacts } from '../steps/step-run.ts'
 import type { Memory, RememberedEnvironment, WorkflowVersion } from './memory.ts'
-import { findContexts, findRecipients, findTenants, loadRuns } from './queries.ts'
-import { isCriticalWorkflow, type JobState, noEffects, type RunState, resultOf } from './run.ts'
+import { endOrphans, findContexts, findRecipients, findTenants, loadRuns } from './queries.ts'
+import { isCriticalWorkflow, type JobState, noEffects, type RunState, resultOf, storedLine } from './run.ts'
 
 export type EventRow = Selectable<EventTable>
 
@@ -58,7 +60,7 @@ export async function newRun(
     id: newId(now),
     transactionId: prepared.row.transaction_id,
     contextKeys,
-    severity: typeof severity === 'string' ? severity : definition.severity,
+    severity: severities.has(severity) ? String(severity) : definition.severity,
     critical: isCriticalWorkflow(definition),
     event: facts,
     subscriber,
@@ -71,12 +73,16 @@ export async function newRun(
     topics,
     status: 'processing',
     digestedInto: null,
-    jobs: definition.steps.map((step, position) => newJob(step, position, now)),
+    jobs: definition.steps.filter(isActive).map((step, position) => newJob(step, position, now)),
     createdAt: now,
     isNew: true,
     effects: noEffects(),
   }
 }
+
+const severities: ReadonlySet<unknown> = new Set(['high', 'medium', 'low', 'none'])
+
+export const isActive = ({ active }: Pick<WorkflowStep, 'active'>) => active !== false
 
 const newJob = (step: JobState['step'], position: number, now: Date): JobState => ({
   id: newId(now),
@@ -117,8 +123,13 @@ interface LoadedRow extends Selectable<NotificationTable> {
   seen: Record<string, Record<string, unknown>> | null
 }
 
-/** Locks and reads runs. One whose workflow, event or subscriber is gone is left out: there is nothing to go on with. */
-export async function lockRuns(transaction: Transaction, memory: Memory, keys: RunKey[]): Promise<RunState[]> {
+/** Locks and reads runs. One whose subscriber is gone is ended and left out: there is nothing to go on with. */
+export async function lockRuns(
+  transaction: Transaction,
+  memory: Memory,
+  keys: RunKey[],
+  now: Date,
+): Promise<RunState[]> {
   const rows = await transaction.run<LoadedRow>(loadRuns, [
     keys.map(({ environmentId }) => environmentId),
     keys.map(({ id }) => id),
@@ -126,14 +137,25 @@ export async function lockRuns(transaction: Transaction, memory: Memory, keys: R
   const events = rows.flatMap(({ event }) => (event ? [{ ...event, created_at: new Date(event.created_at) }] : []))
   const references = await readReferences(transaction, events as unknown as EventRow[])
   const runs: RunState[] = []
+  const orphans: LoadedRow[] = []
   for (const row of rows) {
     const environment = await memory.recallAt(row.environment_id, row.revision)
     const definition = await environment?.version(row.workflow_id, row.workflow_version)
-    if (!environment || !definition || !row.event || !row.subscriber) continue
+    if (!environment || !definition || !row.event || !row.subscriber) {
+      orphans.push(row)
+      continue
+    }
     runs.push(
       await existingRun(row, { environment, definition, event: references.factsOf(row.event as unknown as EventRow) }),
     )
   }
+  if (orphans.length > 0)
+    await transaction.run(endOrphans, [
+      orphans.map(({ environment_id }) => environment_id),
+      orphans.map(({ id }) => id),
+      JSON.stringify([storedLine(detail('previous_failed'), now)]),
+      now,
+    ])
   return runs
 }
 
@@ -162,7 +184,7 @@ async function existingRun(
       providerId: job.provider_id,
       details: job.details,
       storedDetails: job.details.length,
-      output: row.seen?.[job.id] ?? job.output,
+      output: isoDates(row.seen?.[job.id]) ?? job.output,
       digest: job.digest,
       mergedInto: job.merged_into,
       scheduleExtensions: job.schedule_extensions,
@@ -196,6 +218,13 @@ async function existingRun(
     isNew: false,
     effects: noEffects(),
   }
+}
+
+/** Of a message as later steps see it: the dates as everywhere else. */
+function isoDates(seen: Record<string, unknown> | undefined): Record<string, unknown> | undefined {
+  if (!seen) return undefined
+  const iso = (value: unknown) => (typeof value === 'string' ? new Date(value).toISOString() : null)
+  return { ...seen, lastSeenDate: iso(seen.lastSeenDate), lastReadDate: iso(seen.lastReadDate) }
 }
 
 /** Rows that come out of the database as JSON have their times as text. */
@@ -251,9 +280,12 @@ export async function readReferences(transaction: Transaction, events: EventRow[
       actor: foundActors.find(
         (row) => row.environment_id === event.environment_id && row.subscriber_id === event.actor?.subscriberId,
       ),
-      tenant: foundTenants.find(
-        (row) => row.environment_id === event.environment_id && row.identifier === event.tenant?.identifier,
+      tenant: tenantOf(
+        foundTenants.find(
+          (row) => row.environment_id === event.environment_id && row.identifier === event.tenant?.identifier,
+        ),
       ),
+      tenantIdentifier: event.tenant ? String(event.tenant.identifier) : undefined,
       context: Object.fromEntries(
         Object.entries(event.context ?? {}).map(([type, value]) => {
           const id = contextId(value)
@@ -267,6 +299,9 @@ export async function readReferences(transaction: Transaction, events: EventRow[
     }),
   }
 }
+
+const tenantOf = (row: NonNullable<EventFacts['tenant']> | undefined): EventFacts['tenant'] =>
+  row && { identifier: row.identifier, name: row.name ?? null, data: row.data ?? null }
 
 const contextId = (value: unknown) =>
   typeof value === 'string' ? value : String((value as { id?: unknown } | null)?.id ?? '')

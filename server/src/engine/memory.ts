@@ -129,8 +129,8 @@ export class RememberedEnvironment {
   }
 
   /**
-   * The steps are those of the version a run was started with; what is in them is read when they run, so that a correction
-   * also reaches runs that wait.
+   * The steps are those of the version a run was started with; what is in them, and who wants the workflow, is read when
+   * they run, so that a correction also reaches runs that wait.
    */
   version(id: string, version: number): Promise<WorkflowVersion | undefined> {
     return this.#once(`version ${id} ${version}`, async () => {
@@ -150,7 +150,8 @@ export class RememberedEnvironment {
         const edited = now.get(step._id)
         return edited?.type === step.type ? edited : step
       })
-      return { ...then, steps }
+      const { preferences, user_preferences, critical } = current
+      return { ...then, steps, preferences, user_preferences, critical }
     })
   }
 

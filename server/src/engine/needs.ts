@@ -100,7 +100,7 @@ const rowKey = (row: GroupRow) =>
   JSON.stringify([row.environment_id, row.workflow_id, row.step_row_id, row.subscriber_row_id, row.value])
 
 /** The needs of each group in their order, and the groups as columns. */
-function byGroup<T extends { group: Group }>(needs: T[]): { groups: Map<string, T[]>; columns: string[][] } {
+export function byGroup<T extends { group: Group }>(needs: T[]): { groups: Map<string, T[]>; columns: string[][] } {
   const groups = new Map<string, T[]>()
   for (const need of needs) {
     const key = keyOf(need.group)
@@ -119,7 +119,7 @@ function byGroup<T extends { group: Group }>(needs: T[]): { groups: Map<string, 
   return { groups, columns }
 }
 
-type DigestRow = GroupRow & { notification_id: string | null; seen_at: Date; forget_at: Date }
+export type DigestRow = GroupRow & { notification_id: string | null; seen_at: Date; forget_at: Date }
 
 /**
  * Whoever comes while the group collects is merged. Else it starts to collect; with a look-back only if the group has had
@@ -168,6 +168,7 @@ const groupRowOf = ({ environment_id, workflow_id, step_row_id, subscriber_row_i
 
 /** Of one digest; how many more there were is counted. */
 const mostEvents = 1_000
+const mostEventBytes = 8 * 1024 * 1024
 
 async function closeDigests(transaction: Transaction, needs: CloseDigest[], answers: Map<Need, Answer>): Promise<void> {
   if (needs.length === 0) return
@@ -180,7 +181,6 @@ async function closeDigests(transaction: Transaction, needs: CloseDigest[], answ
   )
   if (closed.length > 0) await transaction.run(saveDigests, [JSON.stringify(closed)])
   const merged = await transaction.run<{
-    environment_id: string
     merged_into: string
     id: string
     created_at: Date
@@ -190,6 +190,7 @@ async function closeDigests(transaction: Transaction, needs: CloseDigest[], answ
     needs.map(({ group }) => group.environmentId),
     needs.map(({ notificationId }) => notificationId),
     mostEvents,
+    mostEventBytes,
   ])
   const totals = new Map(merged.map(({ merged_into, total }) => [merged_into, total]))
   const events = new Map<string, DigestEvent[]>()

@@ -1,10 +1,10 @@
 // From accepted triggers to runs: everybody a trigger names gets one, with everything that can happen at once done at once.
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import { resolveContexts } from '../db/contexts.ts'
+import { addContexts, readContexts } from '../db/contexts.ts'
 import { isOutage } from '../db/database.ts'
 import { newId } from '../db/ids.ts'
-import { applyChannels, type ChannelInput } from '../db/subscriber-channels.ts'
+import { applyChannels, type ChannelInput, type ChannelRequest } from '../db/subscriber-channels.ts'
 import { type SubscriberInput, upsertSubscribers } from '../db/subscribers.ts'
 import type { Recipient } from '../db/tables.ts'
 import { inTransaction, type Transaction } from '../db/transaction.ts'
@@ -114,32 +114,35 @@ export async function prepare(
   return prepared
 }
 
-/** What triggers say about subscribers, actors, tenants and contexts beyond naming them. */
+/** What triggers say about subscribers, actors, tenants and contexts beyond naming them. Of several the last one counts. */
 async function storeSaid(transaction: Transaction, events: LockedEvent[], now: Date): Promise<void> {
-  const said = new Map<string, Map<string, Direct>>()
-  for (const event of events) {
-    const actor = event.actor as Direct | null
-    for (const each of [...directOf(event), ...(actor ? [actor] : [])]) {
-      if (Object.keys(each).length === 1 && each !== actor) continue
-      const people = said.get(event.environment_id) ?? new Map<string, Direct>()
-      said.set(event.environment_id, people.set(each.subscriberId, { ...people.get(each.subscriberId), ...each }))
+  for (const environmentId of new Set(events.map(({ environment_id }) => environment_id))) {
+    const own = events.filter(({ environment_id }) => environment_id === environmentId)
+    const people = new Map<string, SubscriberInput>()
+    const requests: ChannelRequest[] = []
+    for (const event of own) {
+      const actor = event.actor as Direct | null
+      for (const each of [...directOf(event), ...(actor ? [actor] : [])]) {
+        if (Object.keys(each).length === 1 && each !== actor) continue
+        const { channels, ...fields } = each
+        people.set(each.subscriberId, { ...people.get(each.subscriberId), ...fields })
+        for (const channel of (channels ?? []) as ChannelInput[])
+          requests.push({ subscriberId: each.subscriberId, channels: [channel] })
+      }
     }
-  }
-  for (const [environmentId, people] of said) {
-    const inputs = [...people.values()]
-    await upsertSubscribers(transaction.tx, environmentId, inputs as SubscriberInput[], now)
-    const requests = inputs.flatMap(({ subscriberId, channels }) =>
-      channels ? [{ subscriberId, channels: channels as ChannelInput[] }] : [],
-    )
+    if (people.size > 0) await upsertSubscribers(transaction.tx, environmentId, [...people.values()], now)
     // A channel without an integration, or with too many tokens, is left out: the notification itself has to go on.
     await applyChannels(transaction.tx, environmentId, requests, 'append', now)
+    const contexts = own.flatMap(({ context }) => (context ? readContexts(context) : []))
+    if (contexts.length > 0) await addContexts(transaction.tx, environmentId, contexts, now)
   }
-  const tenants = events.flatMap(({ environment_id, tenant }) =>
-    tenant && Object.keys(tenant).length > 1 ? [{ environment_id, ...tenant }] : [],
-  )
-  if (tenants.length > 0) await transaction.run(saveTenants, [JSON.stringify(tenants), now])
-  for (const { environment_id, context } of events)
-    if (context) await resolveContexts(transaction.tx, environment_id, context, now)
+  const tenants = new Map<string, object>()
+  for (const { environment_id, tenant } of events) {
+    if (!tenant || Object.keys(tenant).length === 1) continue
+    const key = `${environment_id} ${tenant.identifier}`
+    tenants.set(key, { ...tenants.get(key), environment_id, ...tenant })
+  }
+  if (tenants.size > 0) await transaction.run(saveTenants, [JSON.stringify([...tenants.values()]), now])
 }
 
 async function findOrAdd(

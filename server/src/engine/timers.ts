@@ -41,7 +41,7 @@ async function wakeSome(parts: EngineParts): Promise<number> {
     if (messages.length > 0) await unsnoozeDue(transaction.tx, messages, now)
     const steps = timers.filter(({ kind }) => kind === 'step')
     if (steps.length === 0) return timers.length
-    const runs = new Map((await lockRuns(transaction, memory, keysOf('step'))).map((run) => [run.id, run]))
+    const runs = new Map((await lockRuns(transaction, memory, keysOf('step'), now)).map((run) => [run.id, run]))
     const threads = steps.flatMap(({ subject_id, position }) => threadOf(runs.get(subject_id), position, now))
     await settle(transaction, threads, { now, log })
     await storeRuns(transaction, [...runs.values()], { now, priority: priorities.single })

@@ -7,6 +7,7 @@ import type { Recipient } from '../db/tables.ts'
 import { fail } from '../errors.ts'
 import type { JsonSchema } from '../steps/kind.ts'
 import { GroupCommit } from './group-commit.ts'
+import { isActive } from './load.ts'
 import type { Memory } from './memory.ts'
 import { checkPayload, payloadError } from './payload.ts'
 import { acceptTriggers } from './queries.ts'
@@ -91,9 +92,12 @@ export class Triggers {
 
   /** Rejects with what the caller did wrong; else tells what became of the trigger, once that is committed. */
   async accept(request: TriggerRequest): Promise<TriggerResult> {
-    const transactionId = request.transactionId ?? `txn_${newId(this.#surroundings.clock.now())}`
+    const createdAt = this.#surroundings.clock.now()
+    // Made before anything is waited for, so that triggers that arrive together keep their order.
+    const id = newId(createdAt)
+    const transactionId = request.transactionId ?? `txn_${id}`
     for (let tries = 0; tries < mostTries; tries += 1) {
-      const judged = await this.#judge(request, transactionId)
+      const judged = await this.#judge(request, { id, transactionId, createdAt })
       if (typeof judged === 'string') return { status: judged, transactionId }
       if ((await this.#commits.add(judged)) === 'stored') return { status: 'processed', transactionId }
       this.#surroundings.memory.forget(request.environmentId)
@@ -101,9 +105,11 @@ export class Triggers {
     throw new Error(`The environment changed ${mostTries} times while a trigger was accepted.`)
   }
 
-  async #judge(request: TriggerRequest, transactionId: string): Promise<AcceptedTrigger | TriggerStatus> {
-    const { memory, clock } = this.#surroundings
-    const environment = await memory.recall(request.environmentId)
+  async #judge(
+    request: TriggerRequest,
+    given: Pick<AcceptedTrigger, 'id' | 'transactionId' | 'createdAt'>,
+  ): Promise<AcceptedTrigger | TriggerStatus> {
+    const environment = await this.#surroundings.memory.recall(request.environmentId)
     const workflow = await environment?.workflow(request.name)
     if (!environment || !workflow) throw fail('unknown_trigger')
     const payload =
@@ -114,20 +120,18 @@ export class Triggers {
       return 'no_tenant_found'
     if (!workflow.active) return 'trigger_not_active'
     if (workflow.steps.length === 0) return 'no_workflow_steps_defined'
+    if (!workflow.steps.some(isActive)) return 'no_workflow_active_steps_defined'
     if (request.recipients?.length === 0) return 'invalid_recipients'
-    const now = clock.now()
     const { attachments, rest } = splitAttachments(payload)
     return {
+      ...given,
       request,
       revision: environment.revision,
-      id: newId(now),
-      transactionId,
       workflowId: workflow.id,
       workflowVersion: workflow.version,
       recipients: request.recipients && JSON.stringify(request.recipients),
       payload: JSON.stringify(rest),
       attachments,
-      createdAt: now,
     }
   }
 

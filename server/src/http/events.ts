@@ -38,7 +38,12 @@ const Answer = Type.Object({
   activityFeedLink: Type.Optional(Type.String()),
 })
 
+const toText =
+  'must be a non-empty subscriberId string, an object with a non-empty subscriberId, a topic object with a non-empty topicKey, or a non-empty array of those'
+const actorText = 'actor must be a subscriber id or an object with a subscriberId'
+
 const Recipients = Type.Unknown({
+  texts: { required: toText },
   description:
     'At most 100: a subscriber id, a subscriber object, a topic `{"type": "Topic", "topicKey": …, "exclude"?: […]}`, or a list of those',
 })
@@ -72,7 +77,7 @@ export const events: Resource = (app, { engine, brand, config }) => {
       payload: given.payload ?? {},
       overrides: given.overrides ?? {},
       transactionId: given.transactionId || undefined,
-      actor: given.actor === undefined || given.actor === null ? undefined : readPerson(given.actor, 'actor', brand),
+      actor: given.actor === undefined || given.actor === null ? undefined : readActor(given.actor, brand),
       tenant: given.tenant === undefined || given.tenant === null ? undefined : readTenant(given.tenant),
       context: given.context,
     }
@@ -177,13 +182,10 @@ function refuseLargePayload(request: FastifyRequest, payload: Members | undefine
   if (bytes > mostPayloadBytes) throw fail('trigger_payload_too_large', { bytes, limit: mostPayloadBytes, index })
 }
 
-const toText =
-  'to must be a non-empty subscriberId string, an object with a non-empty subscriberId, a topic object with a non-empty topicKey, or a non-empty array of those'
-
 /** Those whose id cannot be one are left out; when nobody is left, the engine says so. */
 function readRecipients(to: unknown, brand: Brand): Recipient[] {
   const given = (Array.isArray(to) ? (to as unknown[]) : [to]).filter((each) => each !== null && each !== undefined)
-  if (given.length === 0) throw generalError([toText])
+  if (given.length === 0) throw generalError([`to ${toText}`])
   if (given.length > mostRecipients) throw generalError([`to must contain no more than ${mostRecipients} elements`])
   return given.map((each) => readRecipient(each, brand)).filter(isPossible)
 }
@@ -195,7 +197,7 @@ function readRecipient(given: unknown, brand: Brand): Recipient {
 }
 
 function readTopic({ topicKey, exclude = [] }: Members): Recipient {
-  if (!isText(topicKey)) throw generalError([toText])
+  if (!isText(topicKey)) throw generalError([`to ${toText}`])
   if (!Array.isArray(exclude) || exclude.some((id) => typeof id !== 'string'))
     throw generalError(['to.exclude must be an array of subscriber ids'])
   if (exclude.length > mostExcluded)
@@ -212,8 +214,7 @@ const textFields = ['firstName', 'lastName', 'email', 'phone', 'avatar', 'locale
 
 function readPerson(given: unknown, field: string, brand: Brand): { subscriberId: string } & Members {
   if (isText(given)) return { subscriberId: given.trim() }
-  if (!isObject(given) || !isText(given.subscriberId))
-    throw generalError([field === 'to' ? toText : `${field} must be a subscriber id or an object with a subscriberId`])
+  if (!isObject(given) || !isText(given.subscriberId)) throw generalError([field === 'to' ? `to ${toText}` : actorText])
   const person: { subscriberId: string } & Members = { subscriberId: given.subscriberId.trim() }
   for (const name of textFields) {
     const value = given[name]
@@ -228,6 +229,12 @@ function readPerson(given: unknown, field: string, brand: Brand): { subscriberId
   }
   if (channels !== undefined && channels !== null) person.channels = readChannels(channels, field, brand)
   return person
+}
+
+function readActor(given: unknown, brand: Brand): { subscriberId: string } & Members {
+  const actor = readPerson(given, 'actor', brand)
+  if (!isPossible(actor)) throw generalError([actorText])
+  return actor
 }
 
 function readChannels(channels: unknown, field: string, brand: Brand): Members[] {

@@ -3,7 +3,7 @@ import { type Static, type TSchema, Type } from 'typebox'
 import type { Db } from '../db/database.ts'
 import { envKeysOf } from '../db/environment-access.ts'
 import { listIntegrations } from '../db/integrations.ts'
-import type { WorkflowRow, WorkflowStep } from '../db/workflows.ts'
+import { switchesOf, type WorkflowRow, type WorkflowStep } from '../db/workflows.ts'
 import { examplePayload } from '../engine/payload-example.ts'
 import { completePreferences, type WorkflowPreferences } from '../engine/preferences.ts'
 import { issuesOfSteps, statusOf, variablesOfSteps } from '../steps/inspect.ts'
@@ -35,6 +35,11 @@ const separatedText =
 /** Of a workflow or a step. */
 export const OwnIdentifier = Identifier({ pattern: separated, texts: { pattern: separatedText } })
 
+const ReplyCallback = Body(
+  { active: Type.Optional(Type.Boolean()), url: Type.Optional(Type.String({ maxLength: 2048 })) },
+  { description: 'Where answers to its e-mails go' },
+)
+
 /** What can be said about a workflow whenever it is written. Limits are reported per field of the command. */
 export function workflowFields(command: string, under?: string) {
   const perField = { command, rules: lengthRules, ...(under === undefined ? {} : { under }) }
@@ -56,6 +61,9 @@ export function workflowFields(command: string, under?: string) {
         name: Name,
         type: Enum(stepTypes),
         controlValues: Maybe(FreeObject),
+        active: Maybe(Type.Boolean({ description: 'False leaves it out of runs that start from now on' })),
+        shouldStopOnFail: Maybe(Type.Boolean({ description: 'Whether its failure ends the run' })),
+        replyCallback: Maybe(ReplyCallback),
       }),
     ),
   }
@@ -107,6 +115,9 @@ export const Step = Type.Object({
   origin: Type.String(),
   workflowId: Type.String(),
   workflowDatabaseId: Type.String(),
+  active: Type.Optional(Type.Boolean()),
+  shouldStopOnFail: Type.Optional(Type.Boolean()),
+  replyCallback: Type.Optional(ReplyCallback),
   issues: Type.Optional(StepIssues),
 })
 
@@ -180,6 +191,7 @@ function toStep(step: WorkflowStep, row: WorkflowRow, brand: Brand, insight: Ste
     origin: brand.toWire(row.origin),
     workflowId: row.identifier,
     workflowDatabaseId: row.id,
+    ...switchesOf(step),
     ...shownIssues(insight.controls, insight.integration),
   }
 }

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { Tx } from '../db/database.ts'
 import { newId, randomLower } from '../db/ids.ts'
-import type { WorkflowStep } from '../db/workflows.ts'
+import { switchesOf, type WorkflowStep } from '../db/workflows.ts'
 import { fail } from '../errors.ts'
 import { stepKinds } from '../steps/kinds.ts'
 import { idIn, slugify } from './slug.ts'
@@ -18,7 +18,8 @@ export function refuseTooManySteps(steps: readonly unknown[]): void {
 
 /**
  * In the order given. A step that is there already keeps its id, its `stepId` and the schema that code declared for it; one
- * without a match is new; what is not given is gone. Values are taken as they are: absent ones are none.
+ * without a match is new; what is not given is gone. Values are taken as they are: absent ones are none. Its switches are
+ * not known to every caller: absent ones stay, null removes them.
  */
 export function planSteps(given: readonly StepInput[], stored: readonly WorkflowStep[], now: Date): WorkflowStep[] {
   const left = new Map(stored.map((step) => [step._id, step]))
@@ -38,9 +39,17 @@ export function planSteps(given: readonly StepInput[], stored: readonly Workflow
       type: step.type,
       controlValues: step.controlValues ?? null,
       ...(controlSchema ? { controlSchema } : {}),
+      ...switchesOf({
+        active: kept(step.active, match?.active),
+        shouldStopOnFail: kept(step.shouldStopOnFail, match?.shouldStopOnFail),
+        replyCallback: kept(step.replyCallback, match?.replyCallback),
+      }),
     }
   })
 }
+
+const kept = <T>(given: T | null | undefined, stored: T | undefined): T | undefined =>
+  given === undefined ? stored : (given ?? undefined)
 
 /** As asked for, or with a random tail where another step has it. */
 function freeStepId(wanted: string, taken: Set<string>): string {

@@ -1,5 +1,6 @@
 // The delay step: waits for a time, until a moment the trigger names, or until a time of day or week.
-import { DurationInvalid, durationMs, longestWaitMs, momentOf, nextTime, valueAt } from './duration.ts'
+import { hasLiquid } from '../render/liquid.ts'
+import { DurationInvalid, durationMs, longestWaitMs, momentOf, nextTime, valueAt, wallTime } from './duration.ts'
 import {
   type ControlValues,
   objectSchema,
@@ -12,7 +13,7 @@ import {
   withoutNulls,
 } from './kind.ts'
 import { type Detail, detail, type StepOutcome } from './outcome.ts'
-import { type StepRun, situationOf } from './step-run.ts'
+import { type StepRun, situationOf, textOf } from './step-run.ts'
 
 const extendToSchedule = { type: 'boolean', default: false }
 const variants = {
@@ -58,7 +59,7 @@ export const delay: StepKind = {
       }
       const delay = until.getTime() - now.getTime()
       if (delay > longestWaitMs) return invalid('over_limit', [detail('over_limit', { delay, limit: longestWaitMs })])
-      details.push(detail('delayed', { delay, untilDate: until.toISOString(), timezone: run.subscriber.timezone }))
+      details.push(detail('delayed', { delay, untilDate: wallTime(until, run.subscriber.timezone) }))
       const { extendToSchedule = false } = values
       return { kind: 'wait', until, details, delivery: { extendToSchedule } }
     } catch (error) {
@@ -87,7 +88,7 @@ export const delay: StepKind = {
   },
 
   normalise(values) {
-    const given = withoutNulls(values)
+    const given = fromScheduled(withoutNulls(values))
     const common = pickFilled(given, ['skip', 'extendToSchedule'])
     const variant = variantOf(given)
     if (variant === 'timed') return { ...common, type: variant, ...pickFilled(given, ['cron']) }
@@ -104,9 +105,14 @@ export const delay: StepKind = {
 /** An amount of time can be replaced by the trigger. */
 function untilOf(of: StepRun): Date {
   const { now, run, values } = of
-  if (values.cron !== undefined) return nextTime(values.cron, now, run.subscriber.timezone)
-  if (typeof values.dynamicKey === 'string')
-    return momentOf(valueAt(situationOf(of).data, values.dynamicKey), values.dynamicKey, now)
+  if (values.cron !== undefined) return nextTime(textOf(of, values.cron), now, run.subscriber.timezone)
+  if (typeof values.dynamicKey === 'string') {
+    const { dynamicKey } = values
+    // A template's outcome is the moment itself; anything else is the place where it is.
+    const isTemplate = !of.isRendered && hasLiquid(dynamicKey)
+    const value = isTemplate ? textOf(of, dynamicKey) : valueAt(situationOf(of).data, dynamicKey)
+    return momentOf(value, dynamicKey, now)
+  }
   const { amount, unit } = (run.event.overrides.delay ?? values) as ControlValues
   return new Date(now.getTime() + durationMs(amount, unit))
 }
@@ -117,6 +123,13 @@ function invalid(
   error = 'The delay is too long',
 ): StepOutcome {
   return { kind: 'fail', reason, error, stops: true, details }
+}
+
+/** Steps from before `dynamic` name a place in the payload. */
+function fromScheduled(values: ControlValues): ControlValues {
+  const { type, delayPath, ...rest } = values
+  if (type !== 'scheduled' || typeof delayPath !== 'string' || delayPath === '') return values
+  return { ...rest, type: 'dynamic', dynamicKey: delayPath.startsWith('payload.') ? delayPath : `payload.${delayPath}` }
 }
 
 /** What is filled in decides; `type` does where nothing is. */

@@ -1,7 +1,7 @@
 // The digest step: collects events for a while, then lets one run go on with all of them.
 
 import { renderTemplate } from '../render/liquid.ts'
-import { DurationInvalid, durationMs, longestWaitMs, nextTime, valueAt } from './duration.ts'
+import { DurationInvalid, durationMs, longestWaitMs, nextTime, valueAt, wallTime } from './duration.ts'
 import { groupValue } from './group-value.ts'
 import {
   type ControlValues,
@@ -16,7 +16,7 @@ import {
 } from './kind.ts'
 import type { CollectedEvents, DigestPlace, Group } from './need.ts'
 import { detail, type Reason, type StepOutcome } from './outcome.ts'
-import { type StepRun, situationOf } from './step-run.ts'
+import { type StepRun, situationOf, textOf } from './step-run.ts'
 
 const unit = { type: 'string', enum: [...timeUnits] }
 const amount = { type: 'number', minimum: 1 }
@@ -81,12 +81,13 @@ export const digest: StepKind = {
             kind: 'wait',
             until,
             digest,
-            details: [detail('digested', { delay, untilDate: until.toISOString() })],
+            details: [detail('digested', { delay, untilDate: wallTime(until, run.subscriber.timezone) })],
           }
       }
     } catch (error) {
       if (!(error instanceof DurationInvalid)) throw error
-      return failed('invalid_settings', 'digest_invalid', { error: error.message }, error.message)
+      const text = error.part ? `Invalid digest ${error.part}` : error.message
+      return failed('invalid_settings', 'digest_invalid', { error: error.message }, text)
     }
   },
 
@@ -146,8 +147,9 @@ export const digest: StepKind = {
   },
 }
 
-function untilOf({ now, run, values }: StepRun): Date {
-  if (values.cron !== undefined) return nextTime(values.cron, now, run.subscriber.timezone)
+function untilOf(of: StepRun): Date {
+  const { now, run, values } = of
+  if (values.cron !== undefined) return nextTime(textOf(of, values.cron), now, run.subscriber.timezone)
   const { amount, unit } = (run.event.overrides.delay ?? values) as ControlValues
   return new Date(now.getTime() + durationMs(amount, unit))
 }
@@ -159,7 +161,7 @@ function settingsOf(of: StepRun, until: Date) {
   const digestValue = digestKey === undefined ? noValue : groupValue(keyOf(of, String(digestKey)))
   const common = { digestKey: digestKey ?? noKey, digestValue, extendToSchedule }
   if (cron !== undefined)
-    return { type: 'timed', ...common, timed: { cronExpression: cron, untilDate: until.toISOString() } }
+    return { type: 'timed', ...common, timed: { cronExpression: textOf(of, cron), untilDate: until.toISOString() } }
   if (!lookBack) return { type: 'regular', ...common, amount, unit }
   const { amount: backoffAmount, unit: backoffUnit } = lookBack
   return { type: 'backoff', ...common, amount, unit, backoff: true, backoffAmount, backoffUnit }

@@ -1,5 +1,6 @@
 // How long a step waits: an amount of a unit, until a cron expression next comes true, or until what the trigger says.
 import { Cron } from 'croner'
+import { Temporal } from 'temporal-polyfill'
 import { Cache } from '../render/cache.ts'
 import { timeUnits, unitSeconds } from './kind.ts'
 
@@ -7,15 +8,24 @@ import { timeUnits, unitSeconds } from './kind.ts'
 export const longestWaitMs = 180 * 86_400_000
 
 /** Why there is no such time, in a sentence for the author of the step. */
-export class DurationInvalid extends Error {}
+export class DurationInvalid extends Error {
+  /** What of an amount of time is wrong, where it is one. */
+  readonly part: 'amount' | 'unit' | undefined
+
+  constructor(message: string, part?: 'amount' | 'unit') {
+    super(message)
+    this.part = part
+  }
+}
 
 export function durationMs(amount: unknown, unit: unknown): number {
   if (typeof amount !== 'number' || !Number.isFinite(amount) || amount <= 0)
-    throw new DurationInvalid(`Invalid amount: ${JSON.stringify(amount)}; it must be a positive number`)
-  const seconds = unitSeconds[unit as keyof typeof unitSeconds]
-  if (seconds === undefined)
-    throw new DurationInvalid(`Invalid time unit: ${JSON.stringify(unit)}; it must be one of ${timeUnits.join(', ')}`)
-  return Math.round(amount * seconds * 1000)
+    throw new DurationInvalid(`Invalid amount: ${JSON.stringify(amount)}; it must be a positive number`, 'amount')
+  if (typeof unit !== 'string' || !Object.hasOwn(unitSeconds, unit)) {
+    const units = timeUnits.join(', ')
+    throw new DurationInvalid(`Invalid time unit: ${JSON.stringify(unit)}; it must be one of ${units}`, 'unit')
+  }
+  return Math.round(amount * unitSeconds[unit as keyof typeof unitSeconds] * 1000)
 }
 
 const crons = new Cache<Cron | undefined>(100_000)
@@ -35,6 +45,15 @@ export function nextTime(expression: unknown, now: Date, timezone: string | null
   const next = cron?.nextRun(now)
   if (!next) throw new DurationInvalid(`${JSON.stringify(expression)} is not a cron expression that comes true again`)
   return next
+}
+
+/** A time as the subscriber's clock shows it, such as `2026-05-01 12:00:00 GMT+2`; without a known zone as ISO 8601. */
+export function wallTime(time: Date, timezone: string | null): string {
+  if (!isKnownZone(timezone)) return time.toISOString()
+  const wall = Temporal.Instant.fromEpochMilliseconds(time.getTime()).toZonedDateTimeISO(timezone)
+  const named = new Intl.DateTimeFormat('en-US', { timeZone: timezone, timeZoneName: 'short' }).formatToParts(time)
+  const zone = named.find(({ type }) => type === 'timeZoneName')?.value ?? wall.offset
+  return `${wall.toPlainDate()} ${wall.toPlainTime().toString({ smallestUnit: 'second' })} ${zone}`
 }
 
 const zones = new Map<string, boolean>()

@@ -13,6 +13,7 @@ export type Reason =
   | 'first_of_digest'
   | 'canceled_by_user'
   | 'previous_step_failed'
+  | 'subscriber_gone'
   // The subscriber cannot be reached this way.
   | 'missing_email'
   | 'missing_phone'

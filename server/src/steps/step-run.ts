@@ -33,6 +33,8 @@ export interface EventFacts {
   /** As a subscriber, when there is one. */
   actor: SubscriberRow | undefined
   tenant: { identifier: string; name?: string | null; data?: Members | null } | undefined
+  /** As the trigger said it; the tenant may have been deleted since. */
+  tenantIdentifier: string | undefined
   /** By type: `{id, data}`. */
   context: Members
   createdAt: Date
@@ -132,6 +134,10 @@ export const subscriberVariablesOf = (row: SubscriberRow): Members => ({
   isOnline: row.is_online,
   lastOnlineAt: row.last_online_at?.toISOString() ?? null,
 })
+
+/** A value with its template filled in, unless the user's code did that. */
+export const textOf = (stepRun: StepRun, value: unknown): string =>
+  stepRun.isRendered ? String(value) : renderTemplate(String(value), situationOf(stepRun))
 
 /** Whether the step's own condition lets it run. */
 export function conditionOf(stepRun: StepRun): ConditionResult {

@@ -19,8 +19,10 @@ export const throttle: StepKind = {
     const endsAt = endOf(of)
     if (endsAt === undefined) return { kind: 'done', details: [], output: { throttled: false } }
     const windowMs = endsAt.getTime() - now.getTime()
-    if (windowMs <= 0) return failed('The date is past', [detail('throttle_past', { date: endsAt.toISOString() })])
-    if (windowMs > longestWaitMs) return failed('The window is too long', [detail('over_limit', { windowMs })])
+    if (windowMs <= 0)
+      return failed('invalid_settings', 'The date is past', [detail('throttle_past', { date: endsAt.toISOString() })])
+    if (windowMs > longestWaitMs)
+      return failed('over_limit', 'The window is too long', [detail('over_limit', { windowMs, limit: longestWaitMs })])
     const threshold = Math.max(1, Math.trunc(Number(values.threshold ?? 1)) || 1)
     const group = {
       environmentId: run.environment.id,
@@ -101,7 +103,7 @@ function keyOf(of: StepRun): string {
   return groupValue(found === undefined && of.isRendered ? throttleKey : (found ?? ''))
 }
 
-function failed(error: string, details: Detail[]): StepOutcome {
+function failed(reason: 'invalid_settings' | 'over_limit', error: string, details: Detail[]): StepOutcome {
   const all = [...details, detail('delay_invalid', { error })]
-  return { kind: 'fail', reason: 'invalid_settings', error, stops: true, details: all }
+  return { kind: 'fail', reason, error, stops: true, details: all }
 }
