@@ -16,9 +16,9 @@ export interface PayloadProblem {
 
 type PayloadCheck = { payload: Payload } | { problems: PayloadProblem[] }
 
-/** What a run gets to see: a copy of the payload in which the schema's defaults are filled in; or all that is wrong with it. */
+/** What a run gets to see: the payload, in a copy with the schema's defaults filled in where it has some; or all that is wrong with it. */
 export function checkPayload(schema: JsonSchema, given: Payload): PayloadCheck {
-  const payload = structuredClone(given)
+  const payload = hasDefaults(schema) ? structuredClone(given) : given
   try {
     const problems = compileSchema(schema)(payload)
     return problems.length === 0 ? { payload } : { problems: problems.map(describe) }
@@ -29,6 +29,15 @@ export function checkPayload(schema: JsonSchema, given: Payload): PayloadCheck {
       return { problems: [{ field: 'root', message: `cannot be checked, the schema is unusable: ${error.message}` }] }
     throw error
   }
+}
+
+const withDefaults = new WeakMap<JsonSchema, boolean>()
+
+/** Without any there is nothing to fill in, and a copy would be most of the work. */
+function hasDefaults(schema: JsonSchema): boolean {
+  const known = withDefaults.get(schema) ?? JSON.stringify(schema).includes('"default"')
+  withDefaults.set(schema, known)
+  return known
 }
 
 function describe({ path, keyword, property, message, value, schemaPath }: Problem): PayloadProblem {
