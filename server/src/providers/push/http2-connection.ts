@@ -31,16 +31,14 @@ export class Http2Connection {
     const host = this.#host
     const late = new AbortController()
     const timer = setTimeout(() => late.abort(), request.timeoutMs)
+    const opened = this.#open()
     try {
       return await new Promise<HttpAnswer>((resolve, reject) => {
         late.signal.addEventListener('abort', () => reject(new DeliveryError('timeout', { host })))
-        this.#open()
-          .then((session) => exchange(session, host, request, late.signal))
-          .then(resolve, reject)
+        opened.then((session) => exchange(session, host, request, late.signal)).then(resolve, reject)
       })
     } catch (error) {
-      // Whoever is waiting for an answer over it still gets theirs; nobody else is sent the same way.
-      if (late.signal.aborted) void this.#retire()
+      if (late.signal.aborted) void this.#retire(opened)
       throw error
     } finally {
       clearTimeout(timer)
@@ -53,10 +51,10 @@ export class Http2Connection {
     session?.destroy()
   }
 
-  async #retire(): Promise<void> {
-    const retired = this.#session
-    this.#session = undefined
-    const session = await retired?.catch(() => undefined)
+  /** Whoever waits for an answer over it still gets theirs; nobody else is sent the same way. */
+  async #retire(opened: Promise<ClientHttp2Session>): Promise<void> {
+    if (this.#session === opened) this.#session = undefined
+    const session = await opened.catch(() => undefined)
     session?.close()
   }
 
