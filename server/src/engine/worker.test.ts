@@ -49,6 +49,25 @@ test('a process with the role of a worker does what others queue', async () => {
   await process.stop()
 })
 
+test('a job is done when its time has come, long before a worker would look by itself', async () => {
+  const { worker } = await startLoggingWorker()
+  await sql`SELECT graphile_worker.add_job('purge_idempotency_keys', run_at := now() + interval '1500 ms')`.execute(
+    server.database.db,
+  )
+  await expect.poll(waitingJobs, { timeout: 5_000, interval: 10 }).toEqual([])
+  await worker.stop()
+})
+
+test('a job that nobody was told of is found within moments', async () => {
+  const { worker } = await startLoggingWorker()
+  const { db } = server.database
+  // Released by hand, which announces nothing.
+  await sql`SELECT graphile_worker.add_job('purge_idempotency_keys', run_at := now() + interval '1 hour')`.execute(db)
+  await sql`UPDATE graphile_worker._private_jobs SET run_at = now()`.execute(db)
+  await expect.poll(waitingJobs, { timeout: 5_000, interval: 10 }).toEqual([])
+  await worker.stop()
+})
+
 test('a worker that is stopped finishes the job in hand and then takes no other', async () => {
   const { worker, lines } = await startLoggingWorker()
   await sql`

@@ -14,6 +14,7 @@ import {
 } from 'graphile-worker'
 import type { Logger } from 'pino'
 import type { Database } from '../db/database.ts'
+import { Alarm } from './alarm.ts'
 import { type Pace, Presence } from './presence.ts'
 
 const longestRetryMs = 5_000
@@ -91,15 +92,22 @@ interface Run {
 
 async function startRun({ url, pool, tasks, schedule, concurrency, log, pace }: Options): Promise<Run> {
   const presence = new Presence({ url, log, ...(pace ? { pace } : {}) })
+  const alarm = new Alarm()
   const events: WorkerEvents = new EventEmitter()
-  events.on('pool:create', ({ workerPool }) => presence.enter(workerPool.id))
-  events.on('pool:gracefulShutdown', () => presence.letPass())
+  events.on('pool:create', ({ workerPool }) => {
+    presence.enter(workerPool.id)
+    alarm.start(pool, (count) => workerPool.nudge(count))
+  })
+  events.on('pool:gracefulShutdown', () => {
+    presence.letPass()
+    alarm.stop()
+  })
   const options: RunnerOptions = {
     pgPool: pool,
     concurrency,
     noHandleSignals: true,
-    // New jobs are announced; polling only finds what came due later.
-    pollInterval: 1_000,
+    // New jobs are announced, and what comes due later is the alarm's business: this only helps where both fail.
+    pollInterval: 10_000,
     // Without these the library does not wait for the statements that end a job: one that fails would take the whole
     // process down, and one still under way could miss the pool at shutdown.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },

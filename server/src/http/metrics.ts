@@ -17,7 +17,8 @@ export class Metrics {
     this.#pool = pool
     const registers = [this.#registry]
     this.contentType = this.#registry.contentType
-    collectDefaultMetrics({ register: this.#registry })
+    // The delay of the event loop is measured by a timer of this many milliseconds; at the usual 10 it takes 0.4 % of a core.
+    collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: 100 })
     this.#requests = new Histogram({
       name: 'belfry_http_request_seconds',
       help: 'Duration of HTTP requests by route and status',
