@@ -69,7 +69,14 @@ export interface Vendor {
 }
 
 /** Starts before the tests of a file and stops after them; forgets between them. */
-export function useVendor({ speaks = 'http/1.1' }: { speaks?: 'http/1.1' | 'h2' } = {}): Vendor {
+export function useVendor({
+  speaks = 'http/1.1',
+  atATime,
+}: {
+  speaks?: 'http/1.1' | 'h2'
+  /** How many requests it takes over one connection, where the protocol can say so. */
+  atATime?: number
+} = {}): Vendor {
   const asked: Asked[] = []
   const taken = new Map<number, string>()
   const nothing: Play = ({ method, path }) => ({ status: 404, body: `no play for ${method} ${path}` })
@@ -103,7 +110,7 @@ export function useVendor({ speaks = 'http/1.1' }: { speaks?: 'http/1.1' | 'h2' 
           .writeHead(reply.status ?? 200, { 'content-type': 'application/json', ...reply.headers })
           .end(typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body))
     }
-    const listener = speaks === 'h2' ? http2Server(serve) : http1Server(serve)
+    const listener = speaks === 'h2' ? http2Server(serve, atATime) : http1Server(serve)
     await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
     url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`
     server = listener
@@ -137,9 +144,10 @@ function http1Server(serve: Serve) {
   return Object.assign(server, { disconnect: () => server.closeAllConnections() })
 }
 
-function http2Server(serve: Serve) {
+function http2Server(serve: Serve, atATime: number | undefined) {
   const sessions = new Set<ServerHttp2Session>()
-  const server = createSecureServer({ cert: certificate, key: certificateKey }, (request, response) => {
+  const settings = atATime === undefined ? {} : { maxConcurrentStreams: atATime }
+  const server = createSecureServer({ cert: certificate, key: certificateKey, settings }, (request, response) => {
     // For what is used of them here, they are the same.
     void serve(request as unknown as IncomingMessage, response as unknown as ServerResponse)
   })

@@ -166,6 +166,19 @@ testProvider(apns, {
   ],
 })
 
+describe('when Apple takes one at a time', () => {
+  const vendor = useVendor({ speaks: 'h2', atATime: 1 })
+  const delivery = new Delivery({ http: useHttpTo(vendor), clock: { now: () => new Date() }, brand: 'acme' })
+  afterAll(() => delivery.close())
+
+  test('the others wait for their turn, and none is lost', async () => {
+    vendor.plays(() => accepted)
+    await Promise.all(Array.from({ length: 150 }, () => delivery.send(apns, { id: 'one', credentials }, plainPush)))
+    expect(vendor.asked).toHaveLength(150)
+    expect(vendor.taken.size).toBe(1)
+  })
+})
+
 describe('what Apple is sent', () => {
   const vendor = useVendor({ speaks: 'h2' })
   const http = useHttpTo(vendor)

@@ -31,17 +31,27 @@ export class Http2Connection {
     const host = this.#host
     const late = new AbortController()
     const timer = setTimeout(() => late.abort(), request.timeoutMs)
-    const opened = this.#open()
     try {
       return await new Promise<HttpAnswer>((resolve, reject) => {
         late.signal.addEventListener('abort', () => reject(new DeliveryError('timeout', { host })))
-        opened.then((session) => exchange(session, host, request, late.signal)).then(resolve, reject)
+        this.#try(request, late.signal).then(resolve, reject)
       })
-    } catch (error) {
-      if (late.signal.aborted) void this.#retire(opened)
-      throw error
     } finally {
       clearTimeout(timer)
+    }
+  }
+
+  async #try(request: Http2Request, signal: AbortSignal, triesLeft = 1): Promise<HttpAnswer> {
+    const opened = this.#open()
+    signal.addEventListener('abort', () => void this.#retire(opened))
+    const session = await opened
+    try {
+      return await exchange(session, this.#host, request, signal)
+    } catch (error) {
+      // The other side has not looked at it: it takes fewer at a time now, or the connection is at its end.
+      const isUnseen = error instanceof DeliveryError && error.code === 'connection_lost' && !error.mayHaveArrived
+      if (!isUnseen || triesLeft === 0 || signal.aborted) throw error
+      return this.#try(request, signal, triesLeft - 1)
     }
   }
 
@@ -68,14 +78,20 @@ export class Http2Connection {
   }
 
   async #connect(onEnd: () => void): Promise<ClientHttp2Session> {
+    const host = this.#host
     try {
-      const socket = await this.#http.connectSecurely(this.#host, 443, 'h2')
-      const session = connect(`https://${this.#host}`, { createConnection: () => socket })
+      const socket = await this.#http.connectSecurely(host, 443, 'h2')
+      const session = connect(`https://${host}`, { createConnection: () => socket })
       session.setTimeout(longestSilenceMs, () => session.close())
       // The requests it takes down are told by their own streams.
       session.on('error', onEnd)
       session.on('goaway', onEnd)
       session.on('close', onEnd)
+      // They say how many requests it takes at a time, which can be one: more than that would be refused.
+      await new Promise<void>((resolve, reject) => {
+        session.once('remoteSettings', () => resolve())
+        session.once('close', () => reject(new DeliveryError('connection_lost', { host, mayHaveArrived: false })))
+      })
       return session
     } catch (error) {
       onEnd()
