@@ -34,6 +34,8 @@ export interface Config {
   extraProviders: readonly string[]
   /** How long a transaction id is remembered. */
   dedupDays: number
+  /** Whether messages keep what they say. */
+  storeContent: boolean
   oauth: OAuthUrls
 }
 
@@ -101,6 +103,11 @@ export const settings = [
     name: 'BELFRY_ALLOW_PRIVATE_ADDRESSES',
     default: 'false',
     meaning: 'Let workflows call addresses of this machine and its network, such as a bridge on `localhost`.',
+  },
+  {
+    name: 'BELFRY_STORE_CONTENT',
+    default: 'true',
+    meaning: 'Keep what e-mails, SMS, chat and push messages say; `false` keeps only that they were sent.',
   },
   {
     name: 'BELFRY_EXTRA_PROVIDERS',
@@ -215,6 +222,7 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     },
     extraProviders: [oneOf('BELFRY_EXTRA_PROVIDERS', extraProviders)].filter((id) => id !== 'none'),
     dedupDays: days('BELFRY_DEDUP_DAYS', 1),
+    storeContent: flag('BELFRY_STORE_CONTENT'),
     oauth: {
       slack: url('BELFRY_SLACK_URL'),
       microsoftLogin: url('BELFRY_MICROSOFT_LOGIN_URL'),

@@ -553,6 +553,21 @@ export const errorTable = {
       `The target environment already has a workflow "${p.workflowId}" of another origin, which is not overwritten; nothing was published. To publish the others, name them in resources`,
   },
 
+  // deliveries and the sandbox
+  delivery_not_found: {
+    status: 404,
+    message: (p: { id: string }) => `There is no failed delivery with the id ${p.id}`,
+  },
+  delivery_not_redrivable: {
+    status: 409,
+    message: (p: { id: string }) =>
+      `Delivery ${p.id} cannot be sent once more: its subscriber, workflow or trigger is gone`,
+  },
+  sandbox_message_not_found: {
+    status: 404,
+    message: (p: { id: string }) => `The sandbox has no message with the id ${p.id}`,
+  },
+
   // tenants
   tenant_not_found: {
     status: 404,

@@ -94,8 +94,8 @@ export async function startService(
     const http = new HttpClient({ clock, allowPrivateAddresses: config.allowPrivateAddresses })
     parts.add(() => http.close())
     const brand = new Brand(config.brand)
-    const { dedupDays } = config
-    const engine = new Engine({ ...database, clock, log, secrets, changes, http, brand, dedupDays })
+    const { dedupDays, storeContent } = config
+    const engine = new Engine({ ...database, clock, log, secrets, changes, http, brand, dedupDays, storeContent })
     parts.add(() => engine.close())
     const tasks = { ...chores({ ...database, clock, log, retention: config.retention }), ...engine.tasks() }
     if (config.role !== 'api') {

@@ -24,7 +24,17 @@ export async function serveWith(
   const queue = await makeWorkerUtils({ pgPool: database.pool })
   const http = new HttpClient({ clock, allowPrivateAddresses: true })
   const [secrets, brand, log] = [new Secrets(secretKey), new Brand('svc'), pino({ level: 'silent' })]
-  const engine = new Engine({ ...database, clock, log, secrets, changes, http, brand, dedupDays: 30 })
+  const engine = new Engine({
+    ...database,
+    clock,
+    log,
+    secrets,
+    changes,
+    http,
+    brand,
+    dedupDays: 30,
+    storeContent: true,
+  })
   const app = await buildApp({
     ...database,
     config: { ...readConfig({}).config, role: 'api', ...config },

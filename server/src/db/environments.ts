@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { Db, Tx } from './database.ts'
 import { newApiKey, newId, randomUrlSafe } from './ids.ts'
+import { hasPrimary } from './integrations.ts'
 import { insertLayout } from './layouts.ts'
 import { type Secrets, sha256 } from './secrets.ts'
 import type { EnvironmentTable } from './tables.ts'
@@ -17,11 +18,13 @@ interface EnvironmentInput extends Pick<EnvironmentTable, 'organization_id' | 'n
   apiKey?: string | undefined
 }
 
-/** Native integrations: in-app everywhere, and in Development email and SMS into the sandbox. */
+/** Native integrations: in-app everywhere, and in Development one for every other channel, into the sandbox. */
 const inbox = { provider_id: 'svc', channel: 'in_app', name: 'Belfry Inbox', identifier: 'inbox' }
 const sandbox = [
   { provider_id: 'svc-email', channel: 'email', name: 'Belfry Email', identifier: 'email-sandbox' },
   { provider_id: 'svc-sms', channel: 'sms', name: 'Belfry SMS', identifier: 'sms-sandbox' },
+  { provider_id: 'svc-push', channel: 'push', name: 'Belfry Push', identifier: 'push-sandbox' },
+  { provider_id: 'svc-slack', channel: 'chat', name: 'Belfry Slack', identifier: 'chat-sandbox' },
 ]
 
 export async function createEnvironment(
@@ -45,8 +48,8 @@ export async function createEnvironment(
         environment_id: id,
         id: newId(now),
         active: true,
-        is_primary: integration.channel !== 'in_app',
-        priority: integration.channel === 'in_app' ? 0 : 1,
+        is_primary: hasPrimary(integration.channel),
+        priority: hasPrimary(integration.channel) ? 1 : 0,
         created_at: now,
         updated_at: now,
       })),

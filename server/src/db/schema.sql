@@ -74,6 +74,17 @@ CREATE INDEX channel_endpoints_created ON public.channel_endpoints USING btree (
 CREATE INDEX channel_endpoints_subscriber ON public.channel_endpoints USING btree (environment_id, subscriber_id);
 CREATE INDEX channel_endpoints_updated ON public.channel_endpoints USING btree (environment_id, updated_at, id);
 
+CREATE TABLE circuits (
+  environment_id text COLLATE "C" NOT NULL,
+  integration_id text COLLATE "C" NOT NULL,
+  host text COLLATE "C" NOT NULL,
+  failures integer NOT NULL,
+  error text,
+  retry_at timestamp(3) with time zone NOT NULL,
+  updated_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT circuits_pkey PRIMARY KEY (environment_id, integration_id, host)
+);
+
 CREATE TABLE contexts (
   environment_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -253,6 +264,7 @@ CREATE TABLE jobs (
   CONSTRAINT jobs_pkey PRIMARY KEY (environment_id, notification_id, "position")
 ) PARTITION BY RANGE (notification_id);
 CREATE INDEX jobs_merged ON ONLY public.jobs USING btree (environment_id, merged_into) WHERE (merged_into IS NOT NULL);
+CREATE INDEX jobs_undelivered ON ONLY public.jobs USING btree (environment_id, id) WHERE (reason = ANY (ARRAY['provider_failed'::text, 'provider_refused'::text, 'outcome_unknown'::text, 'no_integration'::text]));
 
 CREATE TABLE jobs_default (
   environment_id text COLLATE "C" NOT NULL,
@@ -278,6 +290,7 @@ CREATE TABLE jobs_default (
   updated_at timestamp(3) with time zone NOT NULL,
   CONSTRAINT jobs_default_pkey PRIMARY KEY (environment_id, notification_id, "position")
 ) PARTITION OF jobs DEFAULT;
+CREATE INDEX jobs_default_environment_id_id_idx ON public.jobs_default USING btree (environment_id, id) WHERE (reason = ANY (ARRAY['provider_failed'::text, 'provider_refused'::text, 'outcome_unknown'::text, 'no_integration'::text]));
 CREATE INDEX jobs_default_environment_id_merged_into_idx ON public.jobs_default USING btree (environment_id, merged_into) WHERE (merged_into IS NOT NULL);
 
 CREATE TABLE layouts (
@@ -471,6 +484,37 @@ CREATE UNLOGGED TABLE rate_buckets (
   granted boolean NOT NULL,
   CONSTRAINT rate_buckets_pkey PRIMARY KEY (environment_id, category)
 );
+
+CREATE TABLE sandbox_faults (
+  environment_id text COLLATE "C" NOT NULL,
+  channel text NOT NULL,
+  fault text NOT NULL,
+  retry_after_seconds integer,
+  remaining integer,
+  CONSTRAINT sandbox_faults_pkey PRIMARY KEY (environment_id, channel)
+);
+
+CREATE TABLE sandbox_messages (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  channel text NOT NULL,
+  transaction_id text COLLATE "C" NOT NULL,
+  subscriber_id text COLLATE "C" NOT NULL,
+  workflow text COLLATE "C" NOT NULL,
+  step_id text COLLATE "C" NOT NULL,
+  recipients text[] NOT NULL,
+  subject text,
+  html text,
+  text text,
+  message json NOT NULL,
+  attachments json NOT NULL,
+  files bytea[] NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  updated_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT sandbox_messages_pkey PRIMARY KEY (environment_id, id)
+);
+CREATE INDEX sandbox_messages_age ON public.sandbox_messages USING btree (created_at);
+CREATE INDEX sandbox_messages_newest ON public.sandbox_messages USING btree (environment_id, created_at, id);
 
 CREATE TABLE subscriber_preferences (
   environment_id text COLLATE "C" NOT NULL,

@@ -1,7 +1,7 @@
 // How push and chat integrations reach subscribers: device tokens and chat addresses, one entry per integration in `channels`.
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
-import type { Tx } from './database.ts'
+import type { Db, Tx } from './database.ts'
 import type { SubscriberChannel, SubscriberCredentials } from './tables.ts'
 
 export const mostDeviceTokens = 100
@@ -163,4 +163,28 @@ async function writeChannels(
     FROM unnest(${changed.map(([id]) => id)}::text[], ${changed.map(([, channels]) => JSON.stringify(channels))}::jsonb[])
       AS given (subscriber_id, channels)
     WHERE s.environment_id = ${environmentId} AND s.subscriber_id = given.subscriber_id`.execute(tx)
+}
+
+/** A device that is gone. In one statement, so that tokens added meanwhile stay. @returns whether it was there */
+export async function removeDeviceToken(
+  db: Db | Tx,
+  {
+    environmentId,
+    subscriberRowId,
+    integrationId,
+  }: Record<'environmentId' | 'subscriberRowId' | 'integrationId', string>,
+  token: string,
+  now: Date,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    UPDATE subscribers s SET updated_at = ${now}, channels = (
+      SELECT jsonb_agg(
+        CASE WHEN entry ->> '_integrationId' = ${integrationId} AND jsonb_typeof(entry #> '{credentials,deviceTokens}') = 'array'
+          THEN jsonb_set(entry, '{credentials,deviceTokens}', (entry #> '{credentials,deviceTokens}') - ${token}::text)
+          ELSE entry END ORDER BY place)
+      FROM jsonb_array_elements(s.channels) WITH ORDINALITY AS each_entry (entry, place))
+    WHERE s.environment_id = ${environmentId} AND s.id = ${subscriberRowId}
+      AND s.channels @> ${JSON.stringify([{ _integrationId: integrationId, credentials: { deviceTokens: [token] } }])}::jsonb
+  `.execute(db)
+  return numAffectedRows === 1n
 }

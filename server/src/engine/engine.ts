@@ -5,11 +5,14 @@ import type { Database } from '../db/database.ts'
 import type { Secrets } from '../db/secrets.ts'
 import { Delivery } from '../providers/delivery.ts'
 import type { HttpClient } from '../providers/http-client.ts'
+import { CircuitBreaker } from '../steps/circuit-breaker.ts'
 import { Bridge } from './bridge.ts'
 import { cancelTransaction } from './cancel.ts'
+import { recordCircuits } from './circuits.ts'
 import { type CallKey, Deliveries } from './deliver.ts'
 import { fanOut } from './fan-out.ts'
 import { Memory } from './memory.ts'
+import { type FailedJob, redriveJobs } from './redrive.ts'
 import { type EngineParts, startRuns } from './start-runs.ts'
 import { queueSoon, wakeDue } from './timers.ts'
 import { type TriggerRequest, type TriggerResult, Triggers } from './trigger.ts'
@@ -22,6 +25,7 @@ interface Surroundings extends Pick<Database, 'pool' | 'db'> {
   http: HttpClient
   brand: { word: string }
   dedupDays: number
+  storeContent: boolean
 }
 
 export class Engine {
@@ -30,7 +34,8 @@ export class Engine {
   readonly #deliveries: Deliveries
   readonly #delivery: Delivery
 
-  constructor({ db, pool, clock, log, secrets, changes, http, brand, dedupDays }: Surroundings) {
+  constructor(surroundings: Surroundings) {
+    const { db, pool, clock, log, secrets, changes, http, brand, dedupDays, storeContent } = surroundings
     const memory = new Memory({ db, secrets, changes })
     const signatureHeader = `${brand.word}-signature`
     this.#delivery = new Delivery({ http, clock, brand: brand.word })
@@ -39,7 +44,14 @@ export class Engine {
     this.#deliveries = new Deliveries({
       ...this.#parts,
       bridge: new Bridge({ http, clock, signatureHeader }),
-      tools: { db, secrets, http, delivery: this.#delivery, signatureHeader },
+      tools: {
+        ...{ db, secrets, http, clock, log, signatureHeader },
+        delivery: this.#delivery,
+        circuits: new CircuitBreaker({ clock, onChange: recordCircuits({ db, clock, log }) }),
+        random: Math.random,
+        brand: brand.word,
+        storesContent: storeContent,
+      },
     })
   }
 
@@ -50,6 +62,11 @@ export class Engine {
 
   cancel(environmentId: string, transactionId: string): Promise<boolean> {
     return cancelTransaction(this.#parts, { environmentId, transactionId })
+  }
+
+  /** Sends once more what was given up on. @returns the ids of those that will be */
+  redrive(environmentId: string, jobs: FailedJob[]): Promise<string[]> {
+    return redriveJobs(this.#parts, environmentId, jobs)
   }
 
   /** Does what is due by the engine's clock. The queue calls it in time; whoever moves the clock calls it after. */

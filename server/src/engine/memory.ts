@@ -81,8 +81,9 @@ export class Memory {
       organization_id: string
       identifier: string
       remove_branding: boolean
+      dns: EnvironmentFacts['dns']
     }>`
-      SELECT coalesce(r.revision, 0)::text AS revision, e.organization_id, e.identifier, o.remove_branding
+      SELECT coalesce(r.revision, 0)::text AS revision, e.organization_id, e.identifier, o.remove_branding, e.dns
       FROM environments e JOIN organizations o ON o.id = e.organization_id
       LEFT JOIN environment_revisions r ON r.environment_id = e.id
       WHERE e.id = ${environmentId}`.execute(db)
@@ -99,6 +100,7 @@ export class Memory {
       apiKey: access.apiKey,
       bridgeUrl: access.bridgeUrl,
       env: envOf(access, { showSecrets: true }),
+      dns: row.dns,
       integrations,
     }
     return new RememberedEnvironment(db, row.revision, facts, { hasBranding: !row.remove_branding })

@@ -5,11 +5,13 @@ import { channelEndpoints } from './channel-endpoints.ts'
 import { chatOAuth } from './chat-oauth.ts'
 import { chatOAuthCallback } from './chat-oauth-callback.ts'
 import { contexts } from './contexts.ts'
+import { deliveries } from './deliveries.ts'
 import { environmentPublish } from './environment-publish.ts'
 import { environmentVariables } from './environment-variables.ts'
 import { environments } from './environments.ts'
 import { events } from './events.ts'
 import { health } from './health.ts'
+import { integrationHealth } from './integration-health.ts'
 import { integrations } from './integrations.ts'
 import { layouts } from './layouts.ts'
 import { messages } from './messages.ts'
@@ -20,6 +22,7 @@ import { preferencesV1 } from './preferences-v1.ts'
 import { previews } from './preview.ts'
 import { providers } from './providers.ts'
 import type { Resource } from './resource.ts'
+import { sandbox } from './sandbox.ts'
 import { subscriberCredentials } from './subscriber-credentials.ts'
 import { subscriberMessages } from './subscriber-messages.ts'
 import { subscriberNotifications } from './subscriber-notifications.ts'
@@ -48,6 +51,9 @@ export const resources: Resource[] = [
   messages,
   notifications,
   integrations,
+  integrationHealth,
+  deliveries,
+  sandbox,
   providers,
   channelConnections,
   channelEndpoints,

@@ -1,7 +1,6 @@
 // Every provider an integration can name: id, display name, channel and the credentials it takes, as its own file declares
 // them. Stored ids of the service's own providers start with `svc`; callers see the brand instead.
 import { deliveryProviders, extraProviders } from './index.ts'
-import { pending } from './pending.ts'
 import { type Channel, type Field, flag, optional, secret, text } from './provider.ts'
 
 export type ProviderChannel = Channel | 'in_app'
@@ -67,7 +66,7 @@ const entry =
     name: listed.name,
     channel: listed.channel,
     kind,
-    docs: listed.docs,
+    docs: listed.docs || undefined,
     credentials: Object.entries(listed.credentials).map(([name, { label, type, required, secret, help, choices }]) => ({
       ...{ name, label, type, required, secret },
       ...(help === undefined ? {} : { help }),
@@ -77,7 +76,7 @@ const entry =
 
 /** By channel and id. */
 export const providers: readonly Provider[] = [
-  ...[...deliveryProviders, ...pending, inbox].map(entry('delivery')),
+  ...[...deliveryProviders.filter(({ unlisted }) => !unlisted), inbox].map(entry('delivery')),
   ...agents.map(entry('agent')),
 ].sort((a, b) => channels.indexOf(a.channel) - channels.indexOf(b.channel) || (a.id < b.id ? -1 : 1))
 

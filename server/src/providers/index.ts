@@ -8,6 +8,7 @@ import { msteams } from './chat/msteams.ts'
 import { rocketChat } from './chat/rocket-chat.ts'
 import { ryver } from './chat/ryver.ts'
 import { slack } from './chat/slack.ts'
+import { svcSlack } from './chat/svc-slack.ts'
 import { telegram } from './chat/telegram.ts'
 import { whatsappBusiness } from './chat/whatsapp-business.ts'
 import { zulip } from './chat/zulip.ts'
@@ -30,6 +31,7 @@ import { sendgrid } from './email/sendgrid.ts'
 import { sendinblue } from './email/sendinblue.ts'
 import { ses } from './email/ses.ts'
 import { sparkpost } from './email/sparkpost.ts'
+import { svcEmail } from './email/svc-email.ts'
 import type { Provider } from './provider.ts'
 import { apns } from './push/apns.ts'
 import { appio } from './push/appio.ts'
@@ -39,6 +41,7 @@ import { oneSignal } from './push/one-signal.ts'
 import { pushWebhook } from './push/push-webhook.ts'
 import { pusherBeams } from './push/pusher-beams.ts'
 import { pushpad } from './push/pushpad.ts'
+import { svcPush } from './push/svc-push.ts'
 import { africasTalking } from './sms/africas-talking.ts'
 import { afroMessage } from './sms/afro-message.ts'
 import { azureSms } from './sms/azure-sms.ts'
@@ -72,6 +75,7 @@ import { smsCentral } from './sms/sms-central.ts'
 import { sms77 } from './sms/sms77.ts'
 import { smsmode } from './sms/smsmode.ts'
 import { sns } from './sms/sns.ts'
+import { svcSms } from './sms/svc-sms.ts'
 import { telnyx } from './sms/telnyx.ts'
 import { termii } from './sms/termii.ts'
 import { twilio } from './sms/twilio.ts'
@@ -98,6 +102,7 @@ export const deliveryProviders: readonly Provider[] = [
   sendinblue,
   ses,
   sparkpost,
+  svcEmail,
   // sms
   africasTalking,
   afroMessage,
@@ -132,6 +137,7 @@ export const deliveryProviders: readonly Provider[] = [
   sms77,
   smsmode,
   sns,
+  svcSms,
   telnyx,
   termii,
   twilio,
@@ -145,6 +151,7 @@ export const deliveryProviders: readonly Provider[] = [
   pushWebhook,
   pusherBeams,
   pushpad,
+  svcPush,
   // chat
   chatWebhook,
   discord,
@@ -155,6 +162,7 @@ export const deliveryProviders: readonly Provider[] = [
   rocketChat,
   ryver,
   slack,
+  svcSlack,
   whatsappBusiness,
   zulip,
 ]

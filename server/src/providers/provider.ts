@@ -255,6 +255,8 @@ interface Definition<F extends Fields, M extends Message> {
   reserved?: readonly string[]
   /** The vendor drops what it has already taken under the same key, so that trying again is always safe. */
   idempotent?: true
+  /** Set up by the service alone: clients know a closed set of ids, and this is not in it. */
+  unlisted?: true
   send(message: M, credentials: ValuesOf<F>, tools: Tools): Promise<SendResult>
   /** Asked of every answer. Undefined: a success is an acceptance, and anything else means what its status says. */
   problem?(answer: VendorAnswer): Problem | undefined

@@ -1,19 +1,30 @@
 // What a step that asks somebody outside is given to do so.
 
+import type { Logger } from 'pino'
 import type { Db } from '../db/database.ts'
 import type { LayoutRow } from '../db/layouts.ts'
 import type { Secrets } from '../db/secrets.ts'
 import type { Delivery } from '../providers/delivery.ts'
 import type { HttpClient } from '../providers/http-client.ts'
 import type { Translator } from '../render/translations.ts'
+import type { CircuitBreaker } from './circuit-breaker.ts'
 
 export interface CallTools {
   db: Db
   secrets: Secrets
   http: HttpClient
   delivery: Delivery
+  circuits: CircuitBreaker
+  clock: { now(): Date }
+  /** At least 0, less than 1. */
+  random: () => number
+  log: Logger
+  /** The word that names this service on the wire. */
+  brand: string
   /** The brand's, such as `svc-signature`. */
   signatureHeader: string
+  /** Whether messages keep what they say, beside that they were sent. */
+  storesContent: boolean
   /** The layout a step names: null is none, undefined the environment's own. */
   layout(layoutId: string | null | undefined): Promise<LayoutRow | 'none' | 'missing'>
   layoutTranslator(layout: LayoutRow, locale: string | null): Promise<Translator>

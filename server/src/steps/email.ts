@@ -1,9 +1,33 @@
-// The email step.
+// The email step: its form, and how an email is put together and sent.
+import type { IntegrationRow } from '../db/integrations.ts'
+import type { Attachment, EmailMessage } from '../providers/provider.ts'
+import { type Data, isPlain } from '../providers/provider-data.ts'
 import { documentToHtml } from '../render/block-liquid.ts'
 import { readDocument } from '../render/blocks.ts'
-import { renderEmailHtml, renderHeader } from '../render/email.ts'
+import { brandingOf } from '../render/branding.ts'
+import { type EmailLayout, type RenderedEmail, renderEmail, renderEmailHtml, renderHeader } from '../render/email.ts'
 import { RenderError } from '../render/limits.ts'
+import { plainText } from '../render/plain-text.ts'
+import type { CallTools } from './call-tools.ts'
+import { deliveredMessage, deliveryOutcome, dispatch, isKnown } from './dispatch.ts'
+import {
+  channelOverrides,
+  integrationsFor,
+  memberOf,
+  noIntegration,
+  objectIn,
+  openIntegration,
+  providerDataFor,
+  selected,
+  stepOverrides,
+  textIn,
+  textsIn,
+} from './integration-choice.ts'
 import { type ControlValues, closedObject, objectSchema, type StepKind, skip, skipUi, withoutNulls } from './kind.ts'
+import { messageIdFor, type NewMessage } from './message.ts'
+import { type Detail, detail, type StepOutcome } from './outcome.ts'
+import { replyAddress } from './reply-callback.ts'
+import { type StepRun, situationOf, subscriberVariablesOf } from './step-run.ts'
 
 /** What an email without a body shows: nothing, in the block editor's own terms. */
 const emptyDocument = JSON.stringify({ type: 'doc', content: [{ type: 'paragraph' }] })
@@ -67,6 +91,217 @@ export const email: StepKind = {
   },
 
   resultSchema: () => closedObject,
+  call,
+}
+
+const channel = 'email'
+
+async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
+  const { run } = of
+  const integrations = integrationsFor(of, channel)
+  const [first] = integrations
+  if (!first) return noIntegration(of, channel)
+  const id = messageIdFor(of.job.id, channel)
+  const about = { providerId: first.provider_id, messageId: id }
+  const to = recipientsOf(of)
+  const details: Detail[] = [selected(first, run.environment.id)]
+  const row = (
+    state: Pick<NewMessage, 'status'> & Partial<NewMessage>,
+    content?: { subject: string; html: string },
+  ): NewMessage => ({
+    id,
+    channel,
+    email: to[0] ?? null,
+    subject: tools.storesContent ? (content?.subject ?? null) : null,
+    content: tools.storesContent ? (content?.html ?? null) : null,
+    provider_id: first.provider_id,
+    integration_id: first.id,
+    ...state,
+  })
+  const failed = (reason: 'layout_not_found' | 'content_failed', error: string, lines: Detail[]): StepOutcome => ({
+    ...{ kind: 'fail', reason, error, stops: false, providerId: first.provider_id },
+    details: [...details, ...lines],
+    messages: [row({ status: 'error', error_id: unexpected, error_text: error })],
+  })
+
+  const layout = of.isRendered ? null : await layoutOf(of, tools)
+  if (typeof layout === 'string') {
+    const message = `Layout "${layout.slice(0, 100)}" was not found`
+    const raw = { message, code: 'LayoutNotFound' }
+    const lines = [detail('layout_missing', { layoutId: layout, error: message }), detail('bridge_failed', raw)]
+    return failed('layout_not_found', message, lines)
+  }
+  if (layout) details.push(detail('layout_selected', { name: layout.name, layoutId: layout.layoutId }))
+  const { replyTo, details: replyDetails } = replyAddress(of)
+  details.push(...replyDetails)
+  let content: RenderedEmail
+  try {
+    content = render(of, tools, layout)
+  } catch (error) {
+    if (!(error instanceof RenderError)) throw error
+    return failed('content_failed', error.message, [detail('content_failed', { error: error.message })])
+  }
+  details.push(detail('message_created', undefined, about))
+  if (to.length === 0)
+    return {
+      kind: 'skip',
+      reason: 'missing_email',
+      providerId: first.provider_id,
+      details: [...details, detail('missing_email', undefined, about)],
+      messages: [
+        row(
+          { status: 'warning', error_id: unexpected, error_text: 'Subscriber does not have an email address' },
+          content,
+        ),
+      ],
+    }
+  const attachments = await attachmentsOf(of, tools)
+  const report = await dispatch(of, tools, [
+    {
+      key: channel,
+      messageId: id,
+      integrations,
+      message: (integration, attempt) =>
+        composed(of, tools, integration, { id, attempt, to, content, replyTo, attachments }),
+    },
+  ])
+  return deliveryOutcome(report, {
+    details: isKnown(of, channel) ? [] : details,
+    messages: [row(deliveredMessage(report, [channel], unexpected), content)],
+  })
+}
+
+const unexpected = 'mail_unexpected_error'
+
+/** The subscriber's address, or the one the trigger gives instead, and those it adds; each once. */
+function recipientsOf({ run }: StepRun): string[] {
+  const overrides = objectIn(run.event.overrides.email)
+  const added = textsIn(overrides.to)
+  const isReplaced = overrides.replaceToRecipient === true && added.length > 0
+  const own = isReplaced ? undefined : (textIn(overrides.toRecipient) ?? textIn(run.subscriber.email))
+  return [...new Set([...(own === undefined ? [] : [own]), ...added])]
+}
+
+type ChosenLayout = EmailLayout & { name: string; layoutId: string }
+
+/** Null is none; a text is the name of one that is not there. */
+async function layoutOf(of: StepRun, tools: CallTools): Promise<ChosenLayout | string | null> {
+  const { overrides } = of.run.event
+  const asked = [
+    stepOverrides(overrides, of.step).layoutId,
+    memberOf(memberOf(overrides.channels, channel), 'layoutId'),
+    overrides.layoutIdentifier,
+    of.values.layoutId,
+  ].find((value) => value === null || textIn(value) !== undefined) as string | null | undefined
+  const found = await tools.layout(asked)
+  if (found === 'missing') return String(asked)
+  if (found === 'none' || !found.content?.email) return null
+  const translator = await tools.layoutTranslator(found, of.run.subscriber.locale)
+  return { name: found.name, layoutId: found.identifier, body: found.content.email.body, translator }
+}
+
+function render(of: StepRun, tools: CallTools, layout: EmailLayout | null): RenderedEmail {
+  const { values } = of
+  const from = isPlain(values.from) ? (values.from as { email?: string; name?: string }) : undefined
+  const template = { subject: asText(values.subject), body: asText(values.body), ...(from ? { from } : {}) }
+  // Code has rendered it, and is trusted with what it writes.
+  if (of.isRendered)
+    return { ...template, subject: template.subject, html: template.body, text: plainText(template.body) }
+  return renderEmail(
+    {
+      ...template,
+      layout,
+      branding: tools.hasBranding ? brandingOf(tools.brand) : null,
+      disableOutputSanitization: values.disableOutputSanitization === true,
+    },
+    situationOf(of),
+    of.run.translator,
+  )
+}
+
+interface Parts {
+  id: string
+  attempt: number
+  to: string[]
+  content: RenderedEmail
+  replyTo: string | undefined
+  attachments: Attachment[]
+}
+
+/** What the trigger says comes first, then the step, then the integration. */
+function composed(
+  of: StepRun,
+  tools: CallTools,
+  integration: IntegrationRow,
+  { content, replyTo: answerTo, ...parts }: Parts,
+): EmailMessage {
+  const { run } = of
+  const { provider_id: providerId } = integration
+  const { credentials } = openIntegration(integration, tools.secrets)
+  const overrides = channelOverrides(of, channel, providerId, tools.brand)
+  const senderName = textIn(overrides.senderName) ?? textIn(content.from?.name) ?? textIn(credentials.senderName)
+  const replyTo = textIn(overrides.replyTo) ?? answerTo
+  const ipPoolName = textIn(overrides.ipPoolName) ?? textIn(credentials.ipPoolName)
+  const html = textIn(overrides.html) ?? textIn(overrides.text) ?? content.html
+  const text = textIn(overrides.text) ?? (html === content.html ? content.text : plainText(html))
+  return {
+    channel,
+    ...parts,
+    from:
+      textIn(overrides.from) ?? textIn(content.from?.email) ?? textIn(credentials.from) ?? `no-reply@${tools.brand}.co`,
+    ...(senderName === undefined ? {} : { senderName }),
+    ...(replyTo === undefined ? {} : { replyTo }),
+    cc: textsIn(overrides.cc),
+    bcc: textsIn(overrides.bcc),
+    subject: textIn(overrides.subject) ?? content.subject,
+    html,
+    text,
+    headers: headersIn(overrides.headers),
+    ...(ipPoolName === undefined ? {} : { ipPoolName }),
+    details: {
+      transactionId: run.transactionId,
+      workflowId: run.workflow.identifier,
+      subscriberId: run.subscriber.subscriber_id,
+    },
+    payload: { ...run.event.payload, subscriber: subscriberVariablesOf(run.subscriber) },
+    providerData: providerDataFor(of, providerId, tools.brand),
+    customData: objectIn(overrides.customData),
+  }
+}
+
+/** One line each, whoever wrote them. */
+const headersIn = (value: unknown): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(objectIn(value)).flatMap(([name, inner]) =>
+      ['string', 'number', 'boolean'].includes(typeof inner)
+        ? [[name, String(inner).replace(/[\r\n]+/g, ' ')] as const]
+        : [],
+    ),
+  )
+
+/** The trigger's files; the payload says how they are to be shown. */
+async function attachmentsOf({ run }: StepRun, { db }: CallTools): Promise<Attachment[]> {
+  const { attachments: described } = run.event.payload
+  if (!Array.isArray(described) || described.length === 0) return []
+  const rows = await db
+    .selectFrom('attachments')
+    .select(['position', 'name', 'mime', 'content'])
+    .where('environment_id', '=', run.environment.id)
+    .where('event_id', '=', run.event.id)
+    .orderBy('position')
+    .limit(described.length)
+    .execute()
+  const about = (position: number): Data =>
+    described.find((each): each is Data => isPlain(each) && each.position === position) ?? {}
+  return rows.map(({ position, name, mime, content }): Attachment => {
+    const { cid, disposition } = about(position)
+    const isShown = disposition === 'inline' || disposition === 'attachment'
+    return {
+      ...{ name, mime, file: content },
+      ...(textIn(cid) === undefined ? {} : { cid: String(cid) }),
+      ...(isShown ? { disposition } : {}),
+    }
+  })
 }
 
 /** What cannot be read or rewritten is kept: its author is told what is wrong with it when it is looked at. */

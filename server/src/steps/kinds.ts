@@ -1,4 +1,5 @@
 // The list of step kinds: one line each.
+import { chat } from './chat.ts'
 import { custom } from './custom.ts'
 import { delay } from './delay.ts'
 import { digest } from './digest.ts'
@@ -6,7 +7,8 @@ import { email } from './email.ts'
 import { httpRequest } from './http-request.ts'
 import { inApp } from './in-app.ts'
 import type { StepKind, StepType } from './kind.ts'
-import { chat, push, sms } from './text-channels.ts'
+import { push } from './push.ts'
+import { sms } from './sms.ts'
 import { throttle } from './throttle.ts'
 
 export const stepKinds: Record<StepType, StepKind> = {

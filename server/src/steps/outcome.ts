@@ -34,6 +34,10 @@ export type Reason =
   | 'outcome_unknown'
   | 'internal'
 
+/** Those with which a delivery was given up on: once the cause is mended, it can be sent after all. */
+export const undeliveredReasons = ['provider_failed', 'provider_refused', 'outcome_unknown', 'no_integration'] as const
+export const undelivered: ReadonlySet<Reason | null> = new Set<Reason | null>(undeliveredReasons)
+
 type Status = StoredDetail['status']
 
 /** Every line a log can hold: clients compare the texts. */
@@ -86,6 +90,7 @@ const lines = {
   message_sent: ['Message sent', 'Success'],
   provider_error: ['Unexpected provider error', 'Failed'],
   retry_planned: ['The provider could not take the message; it will be tried again', 'Pending'],
+  redriven: ['The message is sent once more, as somebody asked for', 'Pending'],
   failed_over: ['The message goes on to the next integration', 'Warning'],
   outcome_unknown: ['The service stopped during the call; whether the message was taken is unknown', 'Warning'],
   reply_missing_url: ['Inbound mail - Missing replay callback URL', 'Warning'],
@@ -130,11 +135,15 @@ interface Common {
   /** What later steps read under `steps.<id>`. */
   output?: Record<string, unknown>
   messages?: NewMessage[]
+  /** What is to be known when the step goes on, or is taken up again. */
+  delivery?: Record<string, unknown>
 }
 
 /** It did what it is for. */
 export interface Done extends Common {
   kind: 'done'
+  /** Where a part of it was given up on. */
+  reason?: Reason
 }
 
 /** Nothing is to be done until then. */
@@ -142,8 +151,6 @@ export interface Wait extends Common {
   kind: 'wait'
   until: Date
   digest?: Record<string, unknown>
-  /** What it has to know when the wait is over. */
-  delivery?: Record<string, unknown>
 }
 
 /** It was held back, and the run goes on. A waiting step ends `skipped`, any other `canceled`. */

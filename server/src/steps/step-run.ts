@@ -59,6 +59,8 @@ export interface EnvironmentFacts {
   bridgeUrl: string | undefined
   /** What templates read under `env`, secrets included. */
   env: Record<string, string>
+  /** Where answers to e-mails arrive, as far as that is set up. */
+  dns: { mxRecordConfigured?: boolean; inboundParseDomain?: string }
   /** Those that are active. */
   integrations: IntegrationRow[]
 }

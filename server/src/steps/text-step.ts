@@ -1,5 +1,5 @@
-// The SMS, chat and push steps: short texts without mark-up.
-import { renderChat, renderPush, renderSms } from '../render/messages.ts'
+// What the SMS, chat and push steps have in common: short texts without mark-up.
+import type { renderPush, renderSms } from '../render/messages.ts'
 import {
   closedObject,
   objectSchema,
@@ -11,16 +11,21 @@ import {
   withoutNulls,
 } from './kind.ts'
 
-function textStep(
-  type: StepType & StepKind['channel'],
-  fields: Record<string, string>,
-  render: typeof renderSms | typeof renderPush,
-): StepKind {
+interface TextStep {
+  type: StepType & StepKind['channel']
+  /** The texts, and how an editor shows them. */
+  fields: Record<string, string>
+  render: typeof renderSms | typeof renderPush
+  call: NonNullable<StepKind['call']>
+}
+
+export function textStep({ type, fields, render, call }: TextStep): StepKind {
   const names = Object.keys(fields)
   return {
     type,
     channel: type,
     obeysSchedule: true,
+    call,
     dataSchema: objectSchema({ skip, ...Object.fromEntries(names.map((name) => [name, { type: 'string' }])) }, names),
     uiSchema: {
       group: type.toUpperCase(),
@@ -36,7 +41,3 @@ function textStep(
     resultSchema: () => closedObject,
   }
 }
-
-export const sms = textStep('sms', { body: 'SMS_BODY' }, renderSms)
-export const chat = textStep('chat', { body: 'CHAT_BODY' }, renderChat)
-export const push = textStep('push', { subject: 'PUSH_SUBJECT', body: 'PUSH_BODY' }, renderPush)

@@ -1,0 +1,172 @@
+// How each integration fares in this process. One that fails again and again is left alone for a while, then tried with a
+// single message; and no integration may have so many calls under way that the others' have to wait.
+import type { DeliveryErrorCode } from '../providers/delivery-error.ts'
+
+const limits = {
+  /** Failures in a row that open a circuit. */
+  failures: 5,
+  /** How long it stays open the first time; doubled each time the message that is let through fails too. */
+  firstOpenMs: 30_000,
+  longestOpenMs: 300_000,
+  /** Calls to one integration at a time … */
+  calls: 32,
+  /** … of which so many may be slow. More, and whoever is as slow as that occupies us. */
+  slowCalls: 4,
+  slowMs: 2_000,
+  busyWaitMs: 1_000,
+}
+
+/** Circuits that are remembered; of those that are closed and idle the oldest are forgotten. */
+const mostCircuits = 10_000
+
+export interface CircuitKey {
+  environmentId: string
+  integrationId: string
+  /** Where addresses are the subscribers' own, such as chat webhooks: one host that is down says nothing of the others. */
+  host: string
+}
+
+export interface CircuitChange extends CircuitKey {
+  state: 'open' | 'closed'
+  failures: number
+  error: string | undefined
+  /** When the next message is let through. */
+  retryAt: Date | undefined
+}
+
+interface Circuit {
+  failures: number
+  /** How often it has been opened since it was last closed. */
+  openings: number
+  openUntil: number | undefined
+  isProbing: boolean
+  hasSucceeded: boolean
+  /** When each call under way began. */
+  calls: Set<{ since: number }>
+}
+
+/** A call that may be made. Whoever got one says how it went, once. */
+export interface Pass {
+  admitted: true
+  succeed(): void
+  fail(error: string): void
+  /** It went neither well nor badly: the provider answered, or nothing was asked after all. */
+  release(): void
+}
+
+export interface Refusal {
+  admitted: false
+  why: 'open' | 'busy'
+  retryAt: Date
+}
+
+/** Failures of the way there, or of the whole service; the others say that somebody is there who answers. */
+const transportFailures: ReadonlySet<DeliveryErrorCode> = new Set<DeliveryErrorCode>([
+  'host_unknown',
+  'connection_failed',
+  'certificate_refused',
+  'connection_lost',
+  'timeout',
+  'unavailable',
+  'unreadable_answer',
+])
+
+export const breaksCircuit = (code: DeliveryErrorCode): boolean => transportFailures.has(code)
+
+interface Surroundings {
+  clock: { now(): Date }
+  /** Told of every circuit that opens or closes. */
+  onChange?: (change: CircuitChange) => void
+}
+
+export class CircuitBreaker {
+  readonly #surroundings: Surroundings
+  readonly #circuits = new Map<string, Circuit>()
+
+  constructor(surroundings: Surroundings) {
+    this.#surroundings = surroundings
+  }
+
+  enter(key: CircuitKey): Pass | Refusal {
+    const now = this.#now()
+    const circuit = this.#circuit(key)
+    const refused = refusal(circuit, now)
+    if (refused) return refused
+    const isProbe = circuit.openUntil !== undefined
+    if (isProbe) circuit.isProbing = true
+    const call = { since: now }
+    circuit.calls.add(call)
+    const leave = (end: () => void) => () => {
+      circuit.calls.delete(call)
+      if (isProbe) circuit.isProbing = false
+      end()
+    }
+    return {
+      admitted: true,
+      succeed: leave(() => this.#close(key, circuit)),
+      fail: (error) => leave(() => this.#count(key, circuit, { isProbe, error }))(),
+      release: leave(() => undefined),
+    }
+  }
+
+  /** Whether `enter` would let a call pass. */
+  admits(key: CircuitKey): boolean {
+    return refusal(this.#circuit(key), this.#now()) === undefined
+  }
+
+  #circuit(key: CircuitKey): Circuit {
+    const name = `${key.environmentId} ${key.integrationId} ${key.host}`
+    const known = this.#circuits.get(name)
+    if (known) return known
+    const made: Circuit = {
+      failures: 0,
+      openings: 0,
+      openUntil: undefined,
+      isProbing: false,
+      hasSucceeded: false,
+      calls: new Set(),
+    }
+    this.#circuits.set(name, made)
+    if (this.#circuits.size > mostCircuits) this.#forgetOne(name)
+    return made
+  }
+
+  #forgetOne(except: string): void {
+    for (const [name, { openUntil, calls }] of this.#circuits) {
+      if (name === except || openUntil !== undefined || calls.size > 0) continue
+      this.#circuits.delete(name)
+      return
+    }
+  }
+
+  #close(key: CircuitKey, circuit: Circuit): void {
+    // The first success is told too: what an earlier process has said of this circuit may be out of date.
+    const isNews = circuit.openUntil !== undefined || !circuit.hasSucceeded
+    Object.assign(circuit, { failures: 0, openings: 0, openUntil: undefined, hasSucceeded: true })
+    if (isNews)
+      this.#surroundings.onChange?.({ ...key, state: 'closed', failures: 0, error: undefined, retryAt: undefined })
+  }
+
+  #count(key: CircuitKey, circuit: Circuit, { isProbe, error }: { isProbe: boolean; error: string }): void {
+    circuit.failures += 1
+    // Calls that were under way when it opened are heard of later; they say nothing new.
+    if (circuit.openUntil !== undefined ? !isProbe : circuit.failures < limits.failures) return
+    const openMs = Math.min(limits.longestOpenMs, limits.firstOpenMs * 2 ** circuit.openings)
+    circuit.openings += 1
+    circuit.openUntil = this.#now() + openMs
+    const retryAt = new Date(circuit.openUntil)
+    this.#surroundings.onChange?.({ ...key, state: 'open', failures: circuit.failures, error, retryAt })
+  }
+
+  #now(): number {
+    return this.#surroundings.clock.now().getTime()
+  }
+}
+
+function refusal({ openUntil, isProbing, calls }: Circuit, now: number): Refusal | undefined {
+  if (openUntil !== undefined && now < openUntil) return { admitted: false, why: 'open', retryAt: new Date(openUntil) }
+  const slow = [...calls].filter(({ since }) => now - since >= limits.slowMs).length
+  if (isProbing || calls.size >= limits.calls || slow >= limits.slowCalls)
+    return { admitted: false, why: isProbing ? 'open' : 'busy', retryAt: new Date(now + limits.busyWaitMs) }
+  return undefined
+}

@@ -1,0 +1,93 @@
+// The SMS step.
+import { renderSms, type TextMessage } from '../render/messages.ts'
+import type { CallTools } from './call-tools.ts'
+import { deliveredMessage, deliveryOutcome, dispatch, isKnown } from './dispatch.ts'
+import {
+  channelOverrides,
+  integrationsFor,
+  memberOf,
+  noIntegration,
+  objectIn,
+  openIntegration,
+  providerDataFor,
+  selected,
+  textIn,
+} from './integration-choice.ts'
+import { messageIdFor, type NewMessage } from './message.ts'
+import { detail, type StepOutcome } from './outcome.ts'
+import { type StepRun, situationOf } from './step-run.ts'
+import { textStep } from './text-step.ts'
+
+const channel = 'sms'
+
+export const sms = textStep({ type: channel, fields: { body: 'SMS_BODY' }, render: renderSms, call })
+
+async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
+  const { run } = of
+  const { body } = of.isRendered
+    ? (of.values as unknown as TextMessage)
+    : renderSms(of.values, situationOf(of), run.translator)
+  const integrations = integrationsFor(of, channel)
+  const [first] = integrations
+  if (!first) return noIntegration(of, channel)
+  const id = messageIdFor(of.job.id, channel)
+  const phone = phoneOf(of)
+  const row = (state: Pick<NewMessage, 'status'> & Partial<NewMessage>): NewMessage => ({
+    id,
+    channel,
+    phone: phone ?? null,
+    content: tools.storesContent ? body : null,
+    ...state,
+  })
+  const about = { providerId: first.provider_id, messageId: id }
+  const details = isKnown(of, channel)
+    ? []
+    : [selected(first, run.environment.id), detail('message_created', undefined, about)]
+  if (phone === undefined)
+    return {
+      kind: 'skip',
+      reason: 'missing_phone',
+      providerId: first.provider_id,
+      details: [...details, detail('missing_phone', undefined, about)],
+      messages: [
+        row({
+          status: 'warning',
+          provider_id: first.provider_id,
+          integration_id: first.id,
+          error_id: 'no_subscriber_phone',
+          error_text: 'Subscriber does not have active phone',
+        }),
+      ],
+    }
+  const report = await dispatch(of, tools, [
+    {
+      key: channel,
+      messageId: id,
+      integrations,
+      message(integration, attempt) {
+        const { credentials } = openIntegration(integration, tools.secrets)
+        const overrides = channelOverrides(of, channel, integration.provider_id, tools.brand)
+        const from = textIn(overrides.from) ?? textIn(credentials.from)
+        return {
+          channel,
+          id,
+          attempt,
+          to: textIn(overrides.to) ?? phone,
+          ...(from === undefined ? {} : { from }),
+          content: body || (textIn(overrides.content) ?? ''),
+          providerData: providerDataFor(of, integration.provider_id, tools.brand),
+          customData: objectIn(overrides.customData),
+        }
+      },
+    },
+  ])
+  return deliveryOutcome(report, {
+    details,
+    messages: [row(deliveredMessage(report, [channel], 'unexpected_sms_error'))],
+  })
+}
+
+function phoneOf({ run }: StepRun): string | undefined {
+  const { payload, overrides } = run.event
+  return textIn(memberOf(overrides.sms, 'to')) ?? textIn(payload.phone) ?? textIn(run.subscriber.phone)
+}
