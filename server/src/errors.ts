@@ -324,6 +324,29 @@ export const errorTable = {
     status: 400,
     message: (p: { id: string }) => `Integration ${p.id} doesn't have credentials set up`,
   },
+  inbound_integration_not_found: {
+    status: 404,
+    message: (p: { id: string }) => `Integration ${p.id} was not found in this environment`,
+  },
+  inbound_events_not_offered: {
+    status: 404,
+    message: (p: { providerId: string }) => `Provider ${p.providerId} does not report what became of messages`,
+  },
+  inbound_webhook_off: {
+    status: 400,
+    message: says(
+      'The integration does not take reports; set "inboundWebhookEnabled" in its configurations, or call auto-configure',
+    ),
+  },
+  inbound_signature_invalid: {
+    status: 401,
+    message: says('The signature is missing or was not made with the signing key of this integration'),
+  },
+  inbound_not_verifiable: {
+    status: 503,
+    message: (p: { providerId: string }) =>
+      `What ${p.providerId} signs with could not be fetched, so the request was not taken. Please retry.`,
+  },
   webhook_not_offered: {
     status: 400,
     message: (p: { providerId: string; channel: string }) =>

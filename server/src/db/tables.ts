@@ -355,6 +355,8 @@ export interface StoredDetail {
   messageId?: string
   isRetry?: boolean
   raw?: string
+  /** What a provider reported: what became of the message, and when and under which id, as far as the provider says. */
+  webhook?: { status: string; at?: string; id?: string }
 }
 
 export interface MessageTable extends Row {

@@ -4,6 +4,7 @@ import type { Changes } from '../db/changes.ts'
 import type { Database } from '../db/database.ts'
 import type { Secrets } from '../db/secrets.ts'
 import { Delivery } from '../providers/delivery.ts'
+import type { DeliveryEvent } from '../providers/events.ts'
 import type { HttpClient } from '../providers/http-client.ts'
 import { CircuitBreaker } from '../steps/circuit-breaker.ts'
 import { Bridge } from './bridge.ts'
@@ -13,6 +14,7 @@ import { type CallKey, Deliveries } from './deliver.ts'
 import { fanOut } from './fan-out.ts'
 import { Memory } from './memory.ts'
 import { type FailedJob, redriveJobs } from './redrive.ts'
+import { type Reporter, takeReports } from './reports.ts'
 import { type EngineParts, startRuns } from './start-runs.ts'
 import { queueSoon, wakeDue } from './timers.ts'
 import { type TriggerRequest, type TriggerResult, Triggers } from './trigger.ts'
@@ -67,6 +69,11 @@ export class Engine {
   /** Sends once more what was given up on. @returns the ids of those that will be */
   redrive(environmentId: string, jobs: FailedJob[]): Promise<string[]> {
     return redriveJobs(this.#parts, environmentId, jobs)
+  }
+
+  /** Takes down what a provider says became of messages. @returns what was about messages that are known */
+  report(reporter: Reporter, events: DeliveryEvent[]): Promise<DeliveryEvent[]> {
+    return takeReports(this.#parts, reporter, events)
   }
 
   /** Does what is due by the engine's clock. The queue calls it in time; whoever moves the clock calls it after. */

@@ -31,6 +31,7 @@ const ExecutionDetail = Type.Object({
   providerId: OptionalText,
   raw: OptionalText,
   source: Enum(['Credentials', 'Internal', 'Payload', 'Webhook']),
+  webhookStatus: Type.Optional(Type.String({ description: 'What the provider reported, such as `bounced`' })),
 })
 
 const Job = Type.Object({
@@ -390,6 +391,10 @@ function toDetail(detail: StoredDetail, { id, brand }: { id: string; brand: Bran
     isRetry: detail.isRetry ?? false,
     isTest: false,
     source: detail.source ?? 'Internal',
-    ...given({ providerId: isKnown ? brand.toWire(detail.providerId ?? '') : null, raw: detail.raw }),
+    ...given({
+      providerId: isKnown ? brand.toWire(detail.providerId ?? '') : null,
+      raw: detail.raw,
+      webhookStatus: detail.webhook?.status,
+    }),
   }
 }

@@ -39,7 +39,7 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
   /** The keys this process remembers; whoever changes keys has them forgotten before answering. */
   apiKeys: { forget(): void }
   queue: WorkerUtils
-  engine: Pick<Engine, 'trigger' | 'cancel' | 'redrive'>
+  engine: Pick<Engine, 'trigger' | 'cancel' | 'redrive' | 'report'>
   /** For calls to other services. */
   http: HttpClient
   metrics: Metrics

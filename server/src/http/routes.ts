@@ -11,6 +11,7 @@ import { environmentVariables } from './environment-variables.ts'
 import { environments } from './environments.ts'
 import { events } from './events.ts'
 import { health } from './health.ts'
+import { inboundWebhooks } from './inbound-webhooks.ts'
 import { integrationHealth } from './integration-health.ts'
 import { integrations } from './integrations.ts'
 import { layouts } from './layouts.ts'
@@ -51,6 +52,7 @@ export const resources: Resource[] = [
   messages,
   notifications,
   integrations,
+  inboundWebhooks,
   integrationHealth,
   deliveries,
   sandbox,

@@ -267,6 +267,8 @@ interface Definition<F extends Fields, M extends Message> {
     /** Whether the request is the vendor's. Without it, anybody's word is taken. */
     verify?(request: InboundRequest, keys: SigningKeys<ValuesOf<F>>, tools: Tools): MaybePromise<boolean>
     read(request: InboundRequest, tools: Tools): MaybePromise<DeliveryEvent[]>
+    /** Headers of the answer by which the vendor sees that somebody is there, where it asks for that ahead of any event. */
+    greet?(request: InboundRequest): Record<string, string> | undefined
     /** Has the vendor report to this URL. */
     configure?(webhookUrl: string, credentials: ValuesOf<F>, tools: Tools): Promise<AutoConfigured>
   }

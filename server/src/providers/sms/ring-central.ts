@@ -64,6 +64,10 @@ export const ringCentral = smsProvider({
       if (signingKey === undefined) return true
       return isSame(Buffer.from(headers['verification-token'] ?? ''), Buffer.from(signingKey))
     },
+    greet({ headers }) {
+      const token = headers['validation-token']
+      return token === undefined ? undefined : { 'validation-token': token }
+    },
     read({ body }) {
       const event = at(body, 'body') ?? body
       const attempts = Number(textAt(event, 'smsSendingAttemptsCount'))
