@@ -1,12 +1,12 @@
 // Helpers for stories about runs: workflows made in one line, triggers, and what came of them.
 import { expect } from 'vitest'
-import type { Api } from './server.ts'
+import type { Api, TestClock, TestServer } from './server.ts'
 
 export interface Step {
   type: string
   name?: string
   stepId?: string
-  controlValues?: Record<string, unknown>
+  controlValues?: object
   [member: string]: unknown
 }
 
@@ -62,4 +62,30 @@ export async function messagesOf(api: Api, query: string): Promise<Found[]> {
   const answer = await api.get(`/v1/messages?${query}&limit=100`)
   expect(answer, answer.text).toMatchObject({ status: 200 })
   return answer.body.data
+}
+
+/** What a subscriber has got, the oldest first. */
+export async function contentsOf(api: Api, subscriberId: string): Promise<string[]> {
+  const messages = await messagesOf(api, `subscriberId=${subscriberId}`)
+  return messages.map(({ content }) => content).reverse()
+}
+
+export function advanceTo(clock: TestClock, moment: string): void {
+  clock.advance({ ms: Date.parse(moment) - clock.now().getTime() })
+}
+
+/** Lets time pass and does what is due then. */
+export async function pass(server: TestServer, by: Parameters<TestClock['advance']>[0]): Promise<void> {
+  server.clock.advance(by)
+  await server.drain()
+}
+
+/** The queue's jobs by several workers at once. */
+export const drainBySeveral = (server: TestServer) => Promise.all([1, 2, 3, 4].map(() => server.drain()))
+
+/** What a subscriber wants, in general or of one workflow. */
+export async function prefer(api: Api, subscriberId: string, preferences: object): Promise<void> {
+  await api.post('/v2/subscribers', { subscriberId })
+  const answer = await api.patch(`/v2/subscribers/${subscriberId}/preferences`, preferences)
+  expect(answer, answer.text).toMatchObject({ status: 200 })
 }
