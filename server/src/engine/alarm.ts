@@ -1,5 +1,5 @@
-// Tells the worker when a job comes due. The library would have each of its workers look for itself, every so often: ten
-// that look every second cost 0.6 % of a core for nothing, and found a job 50 ms late; this costs 0.1 % and is 5 ms late.
+// Tells the worker when a job comes due. The library would have each of its workers look for itself: ten that look every
+// second take 0.6 % of a core for nothing and find a job 500 ms late on average; this finds it 10 ms late, on a busy machine.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 
