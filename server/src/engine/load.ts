@@ -9,7 +9,7 @@ import type { WorkflowStep } from '../db/workflows.ts'
 import { detail } from '../steps/outcome.ts'
 import type { EventFacts } from '../steps/step-run.ts'
 import type { Memory, RememberedEnvironment, WorkflowVersion } from './memory.ts'
-import { endOrphans, findContexts, findRecipients, findTenants, loadRuns } from './queries.ts'
+import { endOrphans, findContexts, findRecipients, findTenants, holdRuns, loadRuns } from './queries.ts'
 import { isCriticalWorkflow, type JobState, noEffects, type RunState, resultOf, storedLine } from './run.ts'
 
 export type EventRow = Selectable<EventTable>
@@ -130,10 +130,9 @@ export async function lockRuns(
   keys: RunKey[],
   now: Date,
 ): Promise<RunState[]> {
-  const rows = await transaction.run<LoadedRow>(loadRuns, [
-    keys.map(({ environmentId }) => environmentId),
-    keys.map(({ id }) => id),
-  ])
+  const columns = [keys.map(({ environmentId }) => environmentId), keys.map(({ id }) => id)]
+  await transaction.run(holdRuns, columns)
+  const rows = await transaction.run<LoadedRow>(loadRuns, columns)
   const events = rows.flatMap(({ event }) => (event ? [{ ...event, created_at: new Date(event.created_at) }] : []))
   const references = await readReferences(transaction, events as unknown as EventRow[])
   const runs: RunState[] = []

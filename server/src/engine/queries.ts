@@ -168,9 +168,18 @@ export const markStarted = statement(
 )
 
 /**
- * Everything needed to go on with these runs, locked one after another in the order of their ids: whoever else works on
- * one of them (a cancel, a second delivery of the same job) waits and then sees what was done.
+ * Locks these runs one after another in the order of their ids: whoever else works on one of them (a cancel, a second
+ * delivery of the same job) waits. A statement of its own, because one that had to wait goes on with the new row of the
+ * run, but with everything else as it was before the wait; only the next statement sees what was done meanwhile.
  */
+export const holdRuns = statement(
+  'hold_runs',
+  `SELECT FROM notifications n
+   WHERE (n.environment_id, n.id) IN (SELECT * FROM unnest($1::text[], $2::text[]))
+   ORDER BY n.id FOR UPDATE OF n`,
+)
+
+/** Everything needed to go on with these runs, which the caller has locked. */
 export const loadRuns = statement(
   'load_runs',
   `SELECT n.*, coalesce(r.revision, 0)::text AS revision,
@@ -185,8 +194,7 @@ export const loadRuns = statement(
       WHERE m.environment_id = n.environment_id AND m.transaction_id = n.transaction_id AND m.notification_id = n.id
         AND m.channel = 'in_app') AS seen
    FROM notifications n LEFT JOIN environment_revisions r ON r.environment_id = n.environment_id
-   WHERE (n.environment_id, n.id) IN (SELECT * FROM unnest($1::text[], $2::text[]))
-   ORDER BY n.id FOR UPDATE OF n`,
+   WHERE (n.environment_id, n.id) IN (SELECT * FROM unnest($1::text[], $2::text[])) ORDER BY n.id`,
 )
 
 /** Runs that cannot go on, for the subscriber is gone. */

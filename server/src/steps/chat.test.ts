@@ -1,0 +1,236 @@
+import { describe, expect, test } from 'vitest'
+import { addIntegration } from '../../test/integrations.ts'
+import { makeWorkflow, messagesOf, runOf, type Step, storyOf, trigger } from '../../test/runs.ts'
+import { type Api, useServer } from '../../test/server.ts'
+import { useVendor } from '../../test/vendor.ts'
+
+const server = useServer({ allowPrivateAddresses: true })
+const vendor = useVendor()
+const chat: Step = { type: 'chat', controlValues: { body: 'Hello {{payload.n}}' } }
+const selected = 'Discord provider was selected'
+
+async function prepared(provider = 'discord'): Promise<{ api: Api; integration: string }> {
+  const api = await server.freshApi()
+  const integration = `chat-${api.environmentId}`
+  await addIntegration(server, api, { identifier: integration, provider })
+  await makeWorkflow(api, 'talk', [chat])
+  await api.post('/v2/subscribers', { subscriberId: 'ada' })
+  return { api, integration }
+}
+
+async function withEndpoint(api: Api, integrationIdentifier: string, path: string, more: object = {}): Promise<string> {
+  const answer = await api.post('/v1/channel-endpoints', {
+    integrationIdentifier,
+    subscriberId: 'ada',
+    type: 'webhook',
+    endpoint: { url: vendor.url + path },
+    ...more,
+  })
+  expect(answer, answer.text).toMatchObject({ status: 201 })
+  return answer.body.identifier
+}
+
+async function withAddress(api: Api, providerId: string, credentials: object): Promise<void> {
+  const answer = await api.put('/v1/subscribers/ada/credentials', { providerId, credentials })
+  expect(answer, answer.text).toMatchObject({ status: 200 })
+}
+
+const take = () => vendor.plays(() => ({ body: { id: 'vendor-id' } }))
+const paths = () => vendor.asked.map(({ path }) => path).sort()
+async function deliver(api: Api, more: object = {}) {
+  const transactionId = await trigger(api, 'talk', 'ada', { payload: { n: 1 }, ...more })
+  await server.drain()
+  return runOf(api, transactionId)
+}
+
+describe('a chat message', () => {
+  test('to several endpoints of an integration is one message, sent to each', async () => {
+    const { api, integration } = await prepared()
+    await withEndpoint(api, integration, '/one')
+    await withEndpoint(api, integration, '/two')
+    take()
+    const run = await deliver(api)
+    expect(storyOf(run)).toEqual([
+      `chat completed: Step queued, ${selected}, Message created, Message sent, Message sent`,
+    ])
+    expect(paths()).toEqual(['/one', '/two'])
+    expect(JSON.parse(vendor.asked[0]?.body ?? '')).toMatchObject({ content: 'Hello 1' })
+    expect(await messagesOf(api, 'channel=chat')).toMatchObject([
+      { status: 'sent', content: 'Hello 1', providerId: 'discord' },
+    ])
+  })
+
+  test('to an address kept with the subscriber goes there, or where the trigger says', async () => {
+    const { api } = await prepared()
+    await withAddress(api, 'discord', { webhookUrl: `${vendor.url}/stored` })
+    take()
+    await deliver(api)
+    await deliver(api, { payload: { webhookUrl: `${vendor.url}/payload` } })
+    await deliver(api, {
+      payload: { webhookUrl: `${vendor.url}/payload` },
+      overrides: {
+        providers: { discord: { webhookUrl: `${vendor.url}/override`, username: 'Bot' } },
+        chat: { tts: true },
+      },
+    })
+    expect(vendor.asked.map(({ path }) => path)).toEqual(['/stored', '/payload', '/override'])
+    expect(JSON.parse(vendor.asked[2]?.body ?? '')).toEqual({ content: 'Hello ', username: 'Bot', tts: true })
+  })
+
+  test('to somebody without a chat is not sent, and says so; also in which context', async () => {
+    const { api, integration } = await prepared()
+    expect(storyOf(await deliver(api))).toEqual([
+      'chat canceled: Step queued, Subscriber does not have a configured channel',
+    ])
+    await withEndpoint(api, integration, '/plain')
+    const run = await deliver(api, { context: { tenant: 'acme' } })
+    expect(storyOf(run)).toEqual([
+      'chat canceled: Step queued, Subscriber does not have a configured channel with the given context',
+    ])
+    expect(run.jobs[0]).toMatchObject({ reason: 'some_channels_missing_credentials' })
+    expect(vendor.asked).toEqual([])
+  })
+
+  test('goes to the endpoints of exactly its contexts', async () => {
+    const { api, integration } = await prepared()
+    await withEndpoint(api, integration, '/plain')
+    await withEndpoint(api, integration, '/acme', { context: { tenant: 'acme' } })
+    await withEndpoint(api, integration, '/both', { context: { tenant: 'acme', app: 'web' } })
+    take()
+    await deliver(api)
+    await deliver(api, { context: { tenant: 'acme' } })
+    await deliver(api, { context: { app: 'web', tenant: 'acme' } })
+    expect(vendor.asked.map(({ path }) => path)).toEqual(['/plain', '/acme', '/both'])
+  })
+
+  test('to an endpoint the trigger replaces goes where it says, if that fits', async () => {
+    const { api, integration } = await prepared()
+    const identifier = await withEndpoint(api, integration, '/stored')
+    take()
+    const replaced = (endpoint: object) => ({ overrides: { providers: { discord: { [identifier]: { endpoint } } } } })
+    await deliver(api, replaced({ url: `${vendor.url}/instead` }))
+    await deliver(api, replaced({ channelId: 'C1' }))
+    expect(vendor.asked.map(({ path }) => path)).toEqual(['/instead', '/stored'])
+    expect(vendor.asked.map(({ body }) => JSON.parse(body))).toEqual([{ content: 'Hello 1' }, { content: 'Hello 1' }])
+  })
+
+  test('whose address is missing is a message with a warning', async () => {
+    const { api } = await prepared()
+    await withAddress(api, 'discord', { channel: 'general' })
+    const run = await deliver(api)
+    expect(storyOf(run)).toEqual([
+      `chat canceled: Step queued, ${selected}, Message created, Webhook URL for the chat channel is missing, ` +
+        'Some chat channels skipped to send the message',
+    ])
+    expect(run.jobs[0]).toMatchObject({
+      reason: 'missing_webhook_url',
+      messages: [{ status: 'warning', errorId: 'no_subscriber_chat_channel_id' }],
+    })
+  })
+
+  test('through an integration that is switched off fails, and one through another goes on', async () => {
+    const { api, integration } = await prepared()
+    const other = `other-${api.environmentId}`
+    await addIntegration(server, api, { identifier: other, provider: 'mattermost' })
+    await withEndpoint(api, integration, '/off')
+    const { body } = await api.get('/v1/integrations')
+    const { _id } = body.find(({ identifier }: { identifier: string }) => identifier === integration)
+    await api.put(`/v1/integrations/${_id}`, { active: false })
+    const run = await deliver(api)
+    expect(storyOf(run)).toEqual([
+      'chat failed: Step queued, Subscriber does not have an active integration, ' +
+        'All chat channels failed to send the message',
+    ])
+    expect(run.jobs[0]).toMatchObject({ reason: 'no_integration' })
+    await withEndpoint(api, other, '/on')
+    take()
+    expect((await deliver(api)).jobs[0]).toMatchObject({ status: 'completed' })
+    expect(paths()).toEqual(['/on'])
+  })
+
+  test('that all refuse fails; one that some take is done, and says what was given up', async () => {
+    const { api, integration } = await prepared()
+    await withEndpoint(api, integration, '/good')
+    await withEndpoint(api, integration, '/bad')
+    vendor.plays(({ path }) => (path === '/bad' ? { status: 404, body: {} } : { body: { id: '1' } }))
+    const run = await deliver(api)
+    expect(run.jobs[0]).toMatchObject({ status: 'completed', reason: 'provider_refused' })
+    vendor.plays(() => ({ status: 404, body: {} }))
+    const failed = await deliver(api)
+    expect(storyOf(failed)).toEqual([
+      `chat failed: Step queued, ${selected}, Message created, Unexpected provider error, Unexpected provider error, ` +
+        'All chat channels failed to send the message',
+    ])
+    expect(failed.jobs[0].messages).toMatchObject([{ status: 'error', errorId: 'unexpected_chat_error' }])
+  })
+
+  test('to a host that is down waits for that host alone', async () => {
+    const { api, integration } = await prepared()
+    await withEndpoint(api, integration, '/one')
+    await withEndpoint(api, integration, '/down', { endpoint: { url: 'http://127.0.0.1:1/down' } })
+    take()
+    const run = await deliver(api)
+    expect(run.jobs[0]).toMatchObject({ status: 'queued', messages: [{ status: 'sent' }] })
+    for (let i = 0; i < 4; i += 1) {
+      server.clock.advance({ minutes: 1 })
+      await server.drain()
+    }
+    expect(paths()).toEqual(['/one'])
+    const { body } = await api.get('/v1/integrations')
+    const { _id } = body.find(({ identifier }: { identifier: string }) => identifier === integration)
+    expect((await api.get(`/v1/integrations/${_id}/health`)).body).toMatchObject({
+      state: 'closed',
+      hosts: [{ host: '127.0.0.1:1', failures: 5 }],
+    })
+  })
+})
+
+describe('where chats belong to a workspace', () => {
+  test('messages go out with the token of the connection, which no record repeats', async () => {
+    const { development: api } = await server.freshOrganization()
+    await makeWorkflow(api, 'talk', [chat])
+    await api.post('/v2/subscribers', { subscriberId: 'ada' })
+    // The sandbox shows what Slack would have got.
+    const integration = (await api.get('/v1/integrations')).body.find(
+      ({ channel }: { channel: string }) => channel === 'chat',
+    ).identifier
+    const connected = await api.post('/v1/channel-connections', {
+      integrationIdentifier: integration,
+      subscriberId: 'ada',
+      workspace: { id: 'T1' },
+      auth: { accessToken: 'xoxb-secret-token' },
+      identifier: 'conn',
+    })
+    expect(connected, connected.text).toMatchObject({ status: 201 })
+    await withEndpoint(api, integration, '', {
+      type: 'slack_channel',
+      endpoint: { channelId: 'C42' },
+      connectionIdentifier: 'conn',
+    })
+    const run = await deliver(api)
+    const [{ id, to }] = (await api.get('/v1/sandbox/messages')).body.data
+    expect(to).toEqual(['C42'])
+    const seen = JSON.stringify([
+      run,
+      (await api.get(`/v1/sandbox/messages/${id}`)).body,
+      await messagesOf(api, 'channel=chat'),
+    ])
+    expect(seen).not.toContain('xoxb-secret-token')
+    const line = run.jobs[0].executionDetails.at(-1)
+    expect(JSON.parse(line.raw).channelData).toMatchObject({ type: 'slack_channel', token: 'xoxb-sec...' })
+  })
+
+  test('a phone is reached by WhatsApp only where that is set up', async () => {
+    const { api } = await prepared()
+    await api.patch('/v2/subscribers/ada', { phone: '+15550100' })
+    expect(storyOf(await deliver(api))).toEqual([
+      'chat canceled: Step queued, Subscriber does not have a configured channel',
+    ])
+    await addIntegration(server, api, { identifier: `wa-${api.environmentId}`, provider: 'whatsapp-business' })
+    const run = await deliver(api)
+    expect(storyOf(run)[0]).toMatch(
+      /^chat failed: Step queued, WhatsApp Business provider was selected, Message created/,
+    )
+    expect(run.jobs[0]).toMatchObject({ providerId: 'whatsapp-business', reason: 'provider_refused' })
+  })
+})
