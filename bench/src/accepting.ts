@@ -17,8 +17,9 @@ export async function benchAccepting({
 }): Promise<{ figures: Figure[]; notes: Record<string, unknown> }> {
   const [rounds, count] = quick ? [3, 3_000] : [5, 15_000]
   const service = await startService({ BELFRY_ROLE: 'api' })
-  const reference = await startWithoutWork(service)
+  let reference: { url: string; stop(): void } | undefined
   try {
+    reference = await startWithoutWork(service)
     await makeWorkflow(service)
     const ours: Load = { url: service.url, apiKey: service.apiKey, connections }
     const theirs: Load = { ...ours, url: reference.url }
@@ -42,7 +43,7 @@ export async function benchAccepting({
       notes: { rounds, count, connections, value: 'median of the rounds, taken in turns' },
     }
   } finally {
-    reference.stop()
+    reference?.stop()
     await service.stop()
   }
 }
@@ -76,7 +77,7 @@ async function startWithoutWork({ databaseUrl, dataDir }: Service): Promise<{ ur
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   const url = `http://127.0.0.1:${port}`
-  await untilReady(`${url}/health/ready`, child)
+  await untilReady(`${url}/health/live`, child)
   return { url, stop: () => void child.kill('SIGTERM') }
 }
 
