@@ -1,4 +1,5 @@
 // The statements of the engine. Each is prepared once per connection and handles any number of rows.
+import { tellOf } from '../db/inbox-changes.ts'
 import { statement } from '../db/transaction.ts'
 
 /**
@@ -44,15 +45,15 @@ export const acceptTriggers = statement(
 )
 
 /**
- * Events whose runs have not been started, locked: the queue may hand the same job to two workers when it takes the first
- * for dead, and the second then waits here and finds them started.
+ * Events whose runs have not been started, marked as started with the transaction that starts them: the queue may hand the
+ * same job to two workers when it takes the first for dead, and the second then waits here and finds them started.
  */
-export const lockEvents = statement(
-  'lock_events',
-  `SELECT e.*, coalesce(r.revision, 0)::text AS revision
-   FROM events e LEFT JOIN environment_revisions r ON r.environment_id = e.environment_id
+export const takeEvents = statement(
+  'take_events',
+  `UPDATE events e SET started_at = $3
    WHERE (e.environment_id, e.id) IN (SELECT * FROM unnest($1::text[], $2::text[])) AND e.started_at IS NULL
-   ORDER BY e.id FOR UPDATE OF e`,
+   RETURNING e.*, (SELECT coalesce(max(r.revision), 0)::text FROM environment_revisions r
+                   WHERE r.environment_id = e.environment_id) AS revision`,
 )
 
 /** What a subscriber wants, with everything that may bear on any of its runs. */
@@ -95,11 +96,15 @@ const insertAll = (table: string, columns: string, parameter: number) => `
   INSERT INTO ${table} (${namesIn(columns)})
   SELECT ${namesIn(columns)} FROM json_to_recordset($${parameter}::json) AS r (${columns})`
 
+/** What browsers are told of a message. */
+const toldOf = 'environment_id, subscriber_row_id, channel, context_keys, id'
+
 /** What a later attempt has to say of a message that an earlier one stored. */
 const insertMessages = (parameter: number) => `m AS (${insertAll('messages', messageColumns, parameter)}
   ON CONFLICT (environment_id, id) DO UPDATE SET status = excluded.status, provider_id = excluded.provider_id,
     integration_id = excluded.integration_id, identifier = excluded.identifier, error_id = excluded.error_id,
-    error_text = excluded.error_text, delivered_at = excluded.delivered_at, updated_at = excluded.updated_at)`
+    error_text = excluded.error_text, delivered_at = excluded.delivered_at, updated_at = excluded.updated_at
+  RETURNING ${toldOf})`
 /** A step has one timer. */
 const insertTimers = (parameter: number) => `t AS (
   INSERT INTO timers (environment_id, subject_id, position, due_at, kind)
@@ -139,8 +144,9 @@ export const insertRuns = statement(
      INSERT INTO messages (notification_id, ${sharedWithRun}, ${namesIn(newMessage)}, created_at, updated_at)
      SELECT n.id, ${ofRun}, ${ofRow(newMessage)}, $5, $5
      FROM json_to_recordset($3::json) AS r (notification_id text, ${newMessage}) JOIN n ON n.id = r.notification_id
+     RETURNING ${toldOf}
    ), ${insertTimers(4)}
-   SELECT`,
+   ${tellOf('m', 'id')}`,
 )
 
 /** Changed runs. What is appended to a log is only what is new. The caller has locked them. */
@@ -159,12 +165,7 @@ export const updateRuns = statement(
      FROM json_to_recordset($2::json) AS r (${jobColumns})
      WHERE j.environment_id = r.environment_id AND j.notification_id = r.notification_id AND j.position = r.position
    ), ${insertMessages(3)}, ${insertTimers(4)}
-   SELECT`,
-)
-
-export const markStarted = statement(
-  'mark_started',
-  `UPDATE events e SET started_at = $3 WHERE (e.environment_id, e.id) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
+   ${tellOf('m', 'id')}`,
 )
 
 /**

@@ -8,18 +8,11 @@ import { applyChannels, type ChannelInput, type ChannelRequest } from '../db/sub
 import { type SubscriberInput, upsertSubscribers } from '../db/subscribers.ts'
 import type { Recipient } from '../db/tables.ts'
 import { inTransaction, type Transaction } from '../db/transaction.ts'
+import { type EventType, tellAll } from '../db/webhook-events.ts'
 import { type EventRow, newRun, type PreparedEvent, type RecipientRow, type RunKey, readReferences } from './load.ts'
 import type { Memory } from './memory.ts'
 import { settle } from './needs.ts'
-import {
-  addRecipients,
-  findRecipients,
-  lockEvents,
-  markStarted,
-  queueFanOut,
-  saveTenants,
-  touchWorkflows,
-} from './queries.ts'
+import { addRecipients, findRecipients, queueFanOut, saveTenants, takeEvents, touchWorkflows } from './queries.ts'
 import { advance, type RunState } from './run.ts'
 import { priorities, storeRuns } from './store.ts'
 
@@ -54,11 +47,12 @@ async function start(transaction: Transaction, parts: EngineParts, keys: RunKey[
   const { clock, log } = parts
   const now = clock.now()
   const columns = (rows: RunKey[]) => [rows.map(({ environmentId }) => environmentId), rows.map(({ id }) => id)]
-  const events = await transaction.run<LockedEvent>(lockEvents, columns(keys))
+  const events = await transaction.run<LockedEvent>(takeEvents, [...columns(keys), now])
   if (events.length === 0) return []
-  await storeSaid(transaction, events, now)
+  events.sort((a, b) => (a.id < b.id ? -1 : 1))
+  await storeSaid(transaction, parts, events, now)
   const prepared = await prepare(transaction, parts, events)
-  const recipients = await findOrAdd(transaction, events, now)
+  const recipients = await findOrAdd(transaction, parts, events, now)
   const runs: RunState[] = []
   for (const event of prepared) {
     for (const { subscriberId } of directOf(event.row)) {
@@ -72,10 +66,6 @@ async function start(transaction: Transaction, parts: EngineParts, keys: RunKey[
     { now, log },
   )
   await storeRuns(transaction, runs, { now, priority: priorities.single })
-  await transaction.run(markStarted, [
-    ...columns(events.map(({ environment_id, id }) => ({ environmentId: environment_id, id }))),
-    now,
-  ])
   const wide = prepared.filter(
     ({ row }) => row.recipients === null || row.recipients.some((each) => 'topicKey' in each),
   )
@@ -115,7 +105,12 @@ export async function prepare(
 }
 
 /** What triggers say about subscribers, actors, tenants and contexts beyond naming them. Of several the last one counts. */
-async function storeSaid(transaction: Transaction, events: LockedEvent[], now: Date): Promise<void> {
+async function storeSaid(
+  transaction: Transaction,
+  parts: EngineParts,
+  events: LockedEvent[],
+  now: Date,
+): Promise<void> {
   for (const environmentId of new Set(events.map(({ environment_id }) => environment_id))) {
     const own = events.filter(({ environment_id }) => environment_id === environmentId)
     const people = new Map<string, SubscriberInput>()
@@ -130,7 +125,10 @@ async function storeSaid(transaction: Transaction, events: LockedEvent[], now: D
           requests.push({ subscriberId: each.subscriberId, channels: [channel] })
       }
     }
-    if (people.size > 0) await upsertSubscribers(transaction.tx, environmentId, [...people.values()], now)
+    if (people.size > 0) {
+      const isTold = (await wantedIn(parts, own)).size > 0
+      await upsertSubscribers(transaction.tx, environmentId, [...people.values()], now, { isTold })
+    }
     // A channel without an integration, or with too many tokens, is left out: the notification itself has to go on.
     await applyChannels(transaction.tx, environmentId, requests, 'append', now)
     const contexts = own.flatMap(({ context }) => (context ? readContexts(context) : []))
@@ -145,8 +143,15 @@ async function storeSaid(transaction: Transaction, events: LockedEvent[], now: D
   if (tenants.size > 0) await transaction.run(saveTenants, [JSON.stringify([...tenants.values()]), now])
 }
 
+/** The events that somebody wants to be told of in the environment of these triggers. */
+async function wantedIn({ memory }: EngineParts, [first]: LockedEvent[]): Promise<ReadonlySet<EventType>> {
+  const environment = first && (await memory.recallAt(first.environment_id, first.revision))
+  return environment?.facts.webhooks ?? new Set()
+}
+
 async function findOrAdd(
   transaction: Transaction,
+  parts: EngineParts,
   events: LockedEvent[],
   now: Date,
 ): Promise<Map<string, RecipientRow>> {
@@ -167,15 +172,44 @@ async function findOrAdd(
   }
   const missing = await look()
   if (missing.length > 0) {
+    const ids = missing.map(() => newId(now))
     await transaction.run(addRecipients, [
       missing.map(({ environmentId }) => environmentId),
-      missing.map(() => newId(now)),
+      ids,
       missing.map(({ subscriberId }) => subscriberId),
       now,
     ])
     await look()
+    const added = new Set(ids)
+    await tellOfAdded(
+      transaction,
+      parts,
+      events,
+      [...found.values()].filter(({ id }) => added.has(id)),
+      now,
+    )
   }
   return found
+}
+
+async function tellOfAdded(
+  transaction: Transaction,
+  parts: EngineParts,
+  events: LockedEvent[],
+  added: RecipientRow[],
+  now: Date,
+): Promise<void> {
+  for (const environmentId of new Set(added.map(({ environment_id }) => environment_id))) {
+    const own = events.filter(({ environment_id }) => environment_id === environmentId)
+    if (!(await wantedIn(parts, own)).has('subscriber.created')) continue
+    const told = added
+      .filter(({ environment_id }) => environment_id === environmentId)
+      .map(({ preferences: _, channels: __, ...object }) => ({
+        ...{ environmentId, type: 'subscriber.created' as const, object },
+        subscriberId: object.subscriber_id,
+      }))
+    await tellAll(transaction, told, now)
+  }
 }
 
 const triggeredEveryMs = 5 * 60_000
