@@ -22,7 +22,13 @@ import type { App, Clock } from './http/resource.ts'
 import { HttpClient } from './providers/http-client.ts'
 
 const connections = 20
+const lookupConnections = 3
 const jobsAtOnce = 10
+/**
+ * Jobs that mostly wait for others' answers have workers of their own, so that a provider that hangs keeps no trigger from
+ * being begun. They are half as many again as calls one integration may have under way (steps/circuit-breaker.ts).
+ */
+const deliveriesAtOnce = 48
 /** How long requests and jobs in hand may take to finish once the service is asked to stop. */
 const patienceMs = 20_000
 /** One Ctrl-C can arrive twice, from the terminal and handed on by npm; a second one after this time is meant. */
@@ -95,7 +101,12 @@ export async function startService(
     parts.add(() => http.close())
     const brand = new Brand(config.brand)
     const { dedupDays, storeContent } = config
-    const engine = new Engine({ ...database, clock, log, secrets, changes, http, brand, dedupDays, storeContent })
+    const { db: lookups, close: closeLookups } = openDatabase(databaseUrl, { connections: lookupConnections, onError })
+    parts.add(closeLookups)
+    const engine = new Engine({
+      ...database,
+      ...{ lookups, clock, log, secrets, changes, http, brand, dedupDays, storeContent },
+    })
     parts.add(() => engine.close())
     const tasks = { ...chores({ ...database, clock, log, retention: config.retention }), ...engine.tasks() }
     if (config.role !== 'api') {
@@ -104,8 +115,14 @@ export async function startService(
         log.warn({ err: error }, 'partitions could not be made; the chore that does it daily will try again'),
       )
       const schedule = [...choreSchedule, ...engineSchedule]
-      const worker = await startWorker({ ...database, tasks, schedule, concurrency: jobsAtOnce, log })
-      parts.add(() => worker.stop())
+      const { deliver, ...others } = tasks
+      for (const [taskList, concurrency, items] of [
+        [others, jobsAtOnce, schedule],
+        [{ deliver }, deliveriesAtOnce, []],
+      ] as const) {
+        const worker = await startWorker({ ...database, tasks: taskList, schedule: [...items], concurrency, log })
+        parts.add(() => worker.stop())
+      }
     }
 
     const metrics = new Metrics(database)

@@ -26,6 +26,7 @@ export async function serveWith(
   const [secrets, brand, log] = [new Secrets(secretKey), new Brand('svc'), pino({ level: 'silent' })]
   const engine = new Engine({
     ...database,
+    lookups: database.db,
     clock,
     log,
     secrets,

@@ -1,5 +1,6 @@
 // Steps that ask somebody outside: begun in one transaction, called outside of any, and ended in another. What was begun and
 // never ended shows that the process died in between; the step is told, and decides whether asking again can do harm.
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { isOutage } from '../db/database.ts'
 import { inTransaction } from '../db/transaction.ts'
@@ -64,7 +65,7 @@ export class Deliveries {
     const results = await Promise.allSettled(
       begun.map(async (call) => {
         const result = await this.#call(call)
-        await this.#ends.add({ key: call.key, attempt: call.job.attempts, result })
+        await untilReachable(() => this.#ends.add({ key: call.key, attempt: call.job.attempts, result }))
       }),
     )
     const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
@@ -101,7 +102,7 @@ export class Deliveries {
     const { clock, log, memory } = this.#parts
     const of: StepRun = { ...stepRunOf(run, job, clock.now()), isRepeated }
     try {
-      const environment = await memory.recall(run.environment.id)
+      const environment = await untilReachable(() => memory.recall(run.environment.id))
       if (!environment) throw new Error('The environment is gone.')
       const tools: CallTools = {
         ...this.#parts.tools,
@@ -160,6 +161,24 @@ export class Deliveries {
       )
     })
     return ended.map(() => undefined)
+  }
+}
+
+const [firstPauseMs, longestPauseMs, patienceMs] = [50, 5_000, 600_000]
+
+/**
+ * While the database is away, what is known about a call is kept here and tried again: given up, the next attempt would
+ * have to treat it as a call nobody knows the outcome of.
+ */
+async function untilReachable<T>(work: () => Promise<T>): Promise<T> {
+  const began = performance.now()
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isOutage(error) || performance.now() - began > patienceMs) throw error
+      await sleep(pauseMs)
+    }
   }
 }
 

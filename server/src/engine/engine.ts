@@ -1,7 +1,7 @@
 // The engine as others see it: triggers come in, and the queue's tasks do the rest.
 import type { CronItem, TaskList } from 'graphile-worker'
 import type { Changes } from '../db/changes.ts'
-import type { Database } from '../db/database.ts'
+import type { Database, Db } from '../db/database.ts'
 import type { Secrets } from '../db/secrets.ts'
 import { Delivery } from '../providers/delivery.ts'
 import type { DeliveryEvent } from '../providers/events.ts'
@@ -18,14 +18,17 @@ import { type Reporter, takeReports } from './reports.ts'
 import { type EngineParts, startRuns } from './start-runs.ts'
 import { queueSoon, wakeDue } from './timers.ts'
 import { type TriggerRequest, type TriggerResult, Triggers } from './trigger.ts'
+import { Webhooks } from './webhooks.ts'
 
 interface Surroundings extends Pick<Database, 'pool' | 'db'> {
+  /** Connections of their own for what is remembered: it is also looked up inside of transactions that hold all others. */
+  lookups: Db
   clock: { now(): Date }
   log: EngineParts['log']
   secrets: Secrets
   changes: Changes
   http: HttpClient
-  brand: { word: string }
+  brand: { word: string; toWire(identifier: string): string }
   dedupDays: number
   storeContent: boolean
 }
@@ -35,13 +38,15 @@ export class Engine {
   readonly #triggers: Triggers
   readonly #deliveries: Deliveries
   readonly #delivery: Delivery
+  readonly #webhooks: Webhooks
 
   constructor(surroundings: Surroundings) {
-    const { db, pool, clock, log, secrets, changes, http, brand, dedupDays, storeContent } = surroundings
-    const memory = new Memory({ db, secrets, changes })
+    const { db, lookups, pool, clock, log, secrets, changes, http, brand, dedupDays, storeContent } = surroundings
+    const memory = new Memory({ db: lookups, secrets, changes })
     const signatureHeader = `${brand.word}-signature`
     this.#delivery = new Delivery({ http, clock, brand: brand.word })
     this.#parts = { pool, memory, clock, log }
+    this.#webhooks = new Webhooks({ pool, clock, log, http, secrets, brand })
     this.#triggers = new Triggers({ pool, memory, clock, dedupDays })
     this.#deliveries = new Deliveries({
       ...this.#parts,
@@ -77,8 +82,9 @@ export class Engine {
   }
 
   /** Does what is due by the engine's clock. The queue calls it in time; whoever moves the clock calls it after. */
-  wake(): Promise<number> {
-    return wakeDue(this.#parts)
+  async wake(stopping?: AbortSignal): Promise<number> {
+    const done = await wakeDue(this.#parts)
+    return done + (await this.#webhooks.sendDue(stopping))
   }
 
   /** What the queue's jobs do. */
@@ -98,10 +104,16 @@ export class Engine {
           calls.map(([environmentId, id, position]): CallKey => ({ environmentId, id, position })),
         )
       },
-      wake: async () => {
-        await this.wake()
+      wake: async (_payload, { abortSignal }) => {
+        await this.wake(abortSignal)
       },
-      queue_soon: () => queueSoon(this.#parts),
+      send_webhooks: async (_payload, { abortSignal }) => {
+        await this.#webhooks.sendDue(abortSignal)
+      },
+      queue_soon: async () => {
+        await queueSoon(this.#parts)
+        await this.#webhooks.queueSoon()
+      },
     }
   }
 
