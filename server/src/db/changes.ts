@@ -3,11 +3,14 @@ import { type Kysely, sql } from 'kysely'
 import pg from 'pg'
 import type { Tables } from './tables.ts'
 
-const channel = 'belfry_changes'
+export const channel = 'belfry_changes'
 const longestRetryMs = 5_000
 
-/** What can be remembered in a process. A subject's listeners hear the id of what changed. */
-export type Subject = 'api_keys' | 'integrations' | 'workflows' | 'layouts'
+/**
+ * What can be remembered in a process. A subject's listeners hear the id of what changed; those of `inbox`, which browsers
+ * are told about, hear what inbox-changes.ts writes.
+ */
+export type Subject = 'api_keys' | 'integrations' | 'workflows' | 'layouts' | 'inbox'
 
 /** Part of the transaction that makes the change: it is heard when, and only when, that commits. */
 export async function announce(tx: Kysely<Tables>, subject: Subject, id: string): Promise<void> {
@@ -19,6 +22,7 @@ export class Changes {
   readonly #onError: (error: Error) => void
   readonly #listeners = new Map<Subject, Array<(id: string) => void>>()
   readonly #onLoss: Array<() => void> = []
+  readonly #onReturn: Array<() => void> = []
   #client: pg.Client | undefined
   #retry: NodeJS.Timeout | undefined
   #stopped = false
@@ -37,6 +41,11 @@ export class Changes {
   /** Called when changes may have been missed: whatever is remembered must be forgotten. */
   onLoss(listener: () => void): void {
     this.#onLoss.push(listener)
+  }
+
+  /** Called when changes are heard again after that: what was missed meanwhile can be looked up. */
+  onReturn(listener: () => void): void {
+    this.#onReturn.push(listener)
   }
 
   /** Rejects when the first connection fails; a connection lost later is made again until it holds. */
@@ -77,8 +86,10 @@ export class Changes {
       void client.end()
       throw error
     }
+    const isReturn = this.#attempt > 0
     this.#attempt = 0
     this.connected = !this.#stopped
+    if (isReturn && this.connected) for (const listener of this.#onReturn) listener()
   }
 
   #heard(payload: string): void {

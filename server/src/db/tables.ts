@@ -479,6 +479,18 @@ export interface WorkerTable {
   pool_id: string
 }
 
+export interface InboxProcessTable {
+  id: string
+  seen_at: Date
+}
+
+export interface InboxPresenceTable {
+  environment_id: string
+  subscriber_row_id: string
+  contexts: string
+  process_id: string
+}
+
 export interface Tables {
   organizations: OrganizationTable
   environments: EnvironmentTable
@@ -512,6 +524,8 @@ export interface Tables {
   throttles: ThrottleTable
   attachments: AttachmentTable
   workers: WorkerTable
+  inbox_processes: InboxProcessTable
+  inbox_presence: InboxPresenceTable
   circuits: CircuitTable
   sandbox_messages: SandboxMessageTable
   sandbox_faults: SandboxFaultTable
