@@ -1,0 +1,55 @@
+// How much the database is asked for a notification: the same few statements, however many go together.
+import { expect, test } from 'vitest'
+import { statementsOf } from './plan.ts'
+import { inApp, makeWorkflow, messagesOf, trigger } from './runs.ts'
+import { type Answer, useServer } from './server.ts'
+
+const server = useServer()
+const tables = ['events', 'transactions', 'subscribers', 'notifications', 'jobs', 'messages', 'topic_subscriptions']
+
+const statementsWhile = async (work: () => Promise<Answer | undefined>): Promise<string[]> => {
+  const found = await statementsOf(async () => (await work()) ?? { status: 200, text: '' }, tables)
+  // The queue takes a job and ends it, once each for all that go together.
+  const own = found.filter(({ text }) => !text.includes('graphile_worker"'))
+  return own.map(({ text }) => /\b(INSERT INTO|UPDATE|DELETE FROM|FROM) (?!unnest|input)\w+/.exec(text)?.[0] ?? text)
+}
+const drained = async () => {
+  await server.drain()
+  return undefined
+}
+
+test('a trigger is one statement and its run three more; so are a hundred triggers and their runs', async () => {
+  const api = await server.freshApi()
+  await makeWorkflow(api, 'news', [inApp()])
+  // What is remembered of the environment, and who receives it, is known from here on.
+  for (const to of ['ada', 'bob']) await trigger(api, 'news', to)
+  await server.drain()
+
+  const accepting = ['INSERT INTO transactions']
+  const running = ['UPDATE events', 'FROM subscriber_preferences', 'INSERT INTO notifications']
+  expect(await statementsWhile(() => api.post('/v1/events/trigger', { name: 'news', to: 'ada' }))).toEqual(accepting)
+  expect(await statementsWhile(drained)).toEqual(running)
+  const events = Array.from({ length: 100 }, (_, number) => ({ name: 'news', to: number % 2 ? 'bob' : 'ada' }))
+  expect(await statementsWhile(() => api.post('/v1/events/trigger/bulk', { events }))).toEqual(accepting)
+  expect(await statementsWhile(drained)).toEqual(running)
+  expect(await messagesOf(api, 'subscriberId=ada')).toHaveLength(52)
+})
+
+test('a chunk of a topic is two statements to find its members and write their runs, and two to remember how far it got', async () => {
+  const api = await server.freshApi()
+  await makeWorkflow(api, 'news', [inApp()])
+  const ids = Array.from({ length: 90 }, (_, number) => `member-${number}`)
+  await api.post('/v1/subscribers/bulk', { subscribers: ids.map((subscriberId) => ({ subscriberId })) })
+  expect((await api.post('/v2/topics/all/subscriptions', { subscriptions: ids })).status).toBeLessThan(300)
+  await trigger(api, 'news', 'member-1')
+  await server.drain()
+  await trigger(api, 'news', { type: 'Topic', topicKey: 'all' })
+  expect(await statementsWhile(drained)).toEqual([
+    'UPDATE events',
+    'FROM events',
+    'FROM topics',
+    'INSERT INTO notifications',
+    'UPDATE events',
+  ])
+  expect(await messagesOf(api, 'channel=in_app')).toHaveLength(91)
+})
