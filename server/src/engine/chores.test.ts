@@ -100,6 +100,34 @@ describe('what the engine remembers for a while', () => {
     expect(await waitingJobs()).toEqual([])
   }
 
+  test('what the sandbox took a week ago, and integrations nobody has heard of for a day, are forgotten', async () => {
+    const { environmentId } = server.api
+    const now = server.clock.now().getTime()
+    const daysAgo = (days: number) => new Date(now - days * 86_400_000)
+    for (const [id, days] of [
+      ['old', 7],
+      ['new', 6],
+    ] as const)
+      await sql`
+        INSERT INTO sandbox_messages (environment_id, id, channel, transaction_id, subscriber_id, workflow, step_id,
+                                      recipients, message, attachments, files, created_at, updated_at)
+        VALUES (${environmentId}, ${id}, 'sms', 't', 's', 'w', 'x', '{}', '{}', '[]', '{}', ${daysAgo(days)}, ${daysAgo(days)})`.execute(
+        server.database.db,
+      )
+    for (const [id, days] of [
+      ['old', 1],
+      ['new', 0],
+    ] as const)
+      await sql`
+        INSERT INTO circuits (environment_id, integration_id, host, failures, retry_at, updated_at)
+        VALUES (${environmentId}, ${id}, '', 5, ${daysAgo(days)}, ${daysAgo(days)})`.execute(server.database.db)
+    await purge()
+    const kept = await server.database.db.selectFrom('sandbox_messages').select('id').execute()
+    expect(kept).toEqual([{ id: 'new' }])
+    const open = await server.database.db.selectFrom('circuits').select('integration_id').execute()
+    expect(open).toEqual([{ integration_id: 'new' }])
+  })
+
   test('transaction ids past their time are forgotten, however many, and no other', async () => {
     const { environmentId } = server.api
     await sql`

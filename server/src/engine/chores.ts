@@ -11,6 +11,11 @@ import { dropExpired, eventsToStart, type Retention } from './retention.ts'
 const batch = 5_000
 /** Files of a trigger may be asked for until its runs have been started. */
 const attachmentHours = 24
+/** What the sandbox has taken is looked at soon, or never. */
+const sandboxDays = 7
+/** Of an integration that is gone nobody says any more that it works again. */
+const circuitDays = 1
+const dayMs = 86_400_000
 
 export const choreSchedule: CronItem[] = [
   // A round that was missed needs no repeat: the next one removes the same rows.
@@ -41,6 +46,9 @@ export function chores(surroundings: Surroundings): TaskList {
       await deleteInBatches(db, 'digests', sql`notification_id IS NULL AND forget_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'throttles', sql`ends_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'attachments', isAttachmentDone(now), abortSignal)
+      const before = (days: number) => new Date(now.getTime() - days * dayMs)
+      await deleteInBatches(db, 'sandbox_messages', sql`created_at <= ${before(sandboxDays)}`, abortSignal)
+      await deleteInBatches(db, 'circuits', sql`retry_at <= ${before(circuitDays)}`, abortSignal)
     },
 
     async tend_partitions(_payload, { abortSignal }) {

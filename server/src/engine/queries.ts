@@ -101,7 +101,8 @@ const toldOf = 'environment_id, subscriber_row_id, channel, context_keys, id'
 
 /** What a later attempt has to say of a message that an earlier one stored. */
 const insertMessages = (parameter: number) => `m AS (${insertAll('messages', messageColumns, parameter)}
-  ON CONFLICT (environment_id, id) DO UPDATE SET status = excluded.status, provider_id = excluded.provider_id,
+  ON CONFLICT (environment_id, id) DO UPDATE SET status = excluded.status, subject = excluded.subject,
+    content = excluded.content, email = excluded.email, phone = excluded.phone, provider_id = excluded.provider_id,
     integration_id = excluded.integration_id, identifier = excluded.identifier, error_id = excluded.error_id,
     error_text = excluded.error_text, delivered_at = excluded.delivered_at, updated_at = excluded.updated_at
   RETURNING ${toldOf})`

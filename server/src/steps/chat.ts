@@ -1,13 +1,13 @@
 // The chat step: to every channel and person in chats by which the subscriber is reached.
-import { renderChat, type TextMessage } from '../render/messages.ts'
+import { renderChat } from '../render/messages.ts'
 import type { CallTools } from './call-tools.ts'
 import { type ChatGroup, chatGroupsOf, redacted } from './chat-targets.ts'
-import { type Destination, deliveredMessage, deliveryOutcome, dispatch, isKnown } from './dispatch.ts'
+import { type Destination, deliveredMessage, deliveryOutcome, dispatch, isKnown, progressOf } from './dispatch.ts'
 import { channelOverrides, selected } from './integration-choice.ts'
 import { messageIdFor, type NewMessage } from './message.ts'
 import { type Detail, detail, type StepOutcome } from './outcome.ts'
 import { type StepRun, situationOf } from './step-run.ts'
-import { textStep } from './text-step.ts'
+import { textFrom, textStep } from './text-step.ts'
 
 const channel = 'chat'
 
@@ -16,7 +16,7 @@ export const chat = textStep({ type: channel, fields: { body: 'CHAT_BODY' }, ren
 async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
   const { run } = of
   const { body } = of.isRendered
-    ? (of.values as unknown as TextMessage)
+    ? { body: textFrom(of.values.body) }
     : renderChat(of.values, situationOf(of), run.translator)
   const { groups, details: problems } = await chatGroupsOf(of, tools)
   if (groups.length === 0 && problems.length === 0) {
@@ -31,7 +31,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
     const { integration, targets, missing } = group
     const about = { providerId: integration.provider_id, messageId: messageOf(group) }
     if (isFirst || targets.some(({ key }) => !isKnown(of, key))) {
-      details.push(selected(integration, run.environment.id), detail('message_created', undefined, about))
+      details.push(selected(integration, of, tools.brand), detail('message_created', undefined, about))
       if (missing) details.push(detail(missing, undefined, about))
     }
     for (const { key, target, customData, providerData, channelData } of targets)
@@ -54,7 +54,15 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
       })
   }
   const report = await dispatch(of, tools, destinations)
-  const messages = groups.map((group): NewMessage => {
+  const before = progressOf(of)
+  const changed = groups.filter(({ targets, missing }) =>
+    missing
+      ? isFirst
+      : // What is sent to one of them is sent: another that follows is no news of the message.
+        targets.some(({ key }) => report.changed.has(key)) &&
+        !targets.some(({ key }) => before[key]?.status === 'sent'),
+  )
+  const messages = changed.map((group): NewMessage => {
     const { integration, targets, missing } = group
     const state = missing
       ? {

@@ -73,6 +73,19 @@ describe('a provider that fails for a while', () => {
     expect(messages[0].errorText).toBeUndefined()
   })
 
+  test('gets the message as it is then, and so does its record', async () => {
+    const api = await prepared()
+    vendor.plays(() => (vendor.asked.length < 2 ? down : taken))
+    await send(api)
+    const steps = [{ name: 'sms 0', stepId: 'sms-0', type: 'sms', controlValues: { body: 'Corrected' } }]
+    const { body: workflow } = await api.get('/v2/workflows/code')
+    const changed = await api.put('/v2/workflows/code', { ...workflow, steps: [{ ...workflow.steps[0], ...steps[0] }] })
+    expect(changed, changed.text).toMatchObject({ status: 200 })
+    await later({ seconds: 2 })
+    expect(JSON.parse(vendor.asked[1]?.body ?? '').messages[0].text).toBe('Corrected')
+    expect(await messagesOf(api, 'channel=sms')).toMatchObject([{ status: 'sent', content: 'Corrected' }])
+  })
+
   test('is left alone for as long as it asks', async () => {
     const api = await prepared()
     vendor.plays(() => (vendor.asked.length < 2 ? { status: 429, body: {}, headers: { 'retry-after': '40' } } : taken))

@@ -54,6 +54,8 @@ export interface Progress {
 export interface Report {
   /** Of all destinations, those of earlier attempts included. */
   progress: Record<string, Progress>
+  /** Those of which there is something new; the others are as an earlier attempt left them. */
+  changed: ReadonlySet<string>
   details: Detail[]
   /** When something is left to try. */
   retryAt: Date | undefined
@@ -113,7 +115,8 @@ export async function dispatch(of: StepRun, tools: CallTools, destinations: Dest
     const { status, dueAt } = progress[key] ?? {}
     return status === 'waiting' && dueAt !== undefined ? [Date.parse(dueAt)] : []
   })
-  return { progress, details, retryAt: waiting.length === 0 ? undefined : new Date(Math.min(...waiting)) }
+  const changed = new Set(open.map(({ key }) => key))
+  return { progress, changed, details, retryAt: waiting.length === 0 ? undefined : new Date(Math.min(...waiting)) }
 }
 
 /** One destination in one attempt: as many calls as there are integrations that refuse at once. */
@@ -176,7 +179,7 @@ class Attempt {
     const from = this.#destination.integrations.find(({ id }) => id === this.progress.integrationId)
     this.#note(detail('failed_over', { from: from?.identifier, to: next.identifier, error }))
     this.#use(next)
-    this.details.push(selected(next, this.#of.run.environment.id))
+    this.details.push(selected(next, this.#of, this.#tools.brand))
   }
 
   /** @returns whether there is more to try at once */

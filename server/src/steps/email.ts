@@ -97,14 +97,13 @@ export const email: StepKind = {
 const channel = 'email'
 
 async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
-  const { run } = of
   const integrations = integrationsFor(of, channel)
   const [first] = integrations
   if (!first) return noIntegration(of, channel)
   const id = messageIdFor(of.job.id, channel)
   const about = { providerId: first.provider_id, messageId: id }
   const to = recipientsOf(of)
-  const details: Detail[] = [selected(first, run.environment.id)]
+  const details: Detail[] = [selected(first, of, tools.brand)]
   const row = (
     state: Pick<NewMessage, 'status'> & Partial<NewMessage>,
     content?: { subject: string; html: string },

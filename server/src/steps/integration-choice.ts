@@ -50,9 +50,9 @@ export function noIntegration(of: StepRun, channel: string): Fail {
   }
 }
 
-export function selected(row: IntegrationRow, environmentId: string): Detail {
+export function selected(row: IntegrationRow, { run }: StepRun, brand: string): Detail {
   const { provider_id: providerId, identifier, name, id } = row
-  const raw = { providerId, identifier, name, _environmentId: environmentId, _id: id }
+  const raw = { providerId: branded(providerId, brand), identifier, name, _environmentId: run.environment.id, _id: id }
   return providerSelected(findProvider(providerId)?.name ?? name, raw, providerId)
 }
 
@@ -95,9 +95,10 @@ export const stepOverrides = (overrides: Data, { stepId, _id }: StepRun['step'])
 
 /** Callers know the service's own providers by the brand's name. */
 function byProvider(data: unknown, providerId: string, brand: string): Data {
-  const branded = providerId.replace(/^svc(?=-|$)/, brand)
-  return objectIn(memberOf(data, branded) ?? memberOf(data, providerId))
+  return objectIn(memberOf(data, branded(providerId, brand)) ?? memberOf(data, providerId))
 }
+
+const branded = (providerId: string, brand: string) => providerId.replace(/^svc(?=-|$)/, brand)
 
 export const memberOf = (value: unknown, name: string): unknown =>
   isPlain(value) && Object.hasOwn(value, name) ? value[name] : undefined

@@ -20,7 +20,7 @@ import {
 import { messageIdFor, type NewMessage } from './message.ts'
 import { type Detail, detail, type StepOutcome } from './outcome.ts'
 import { type StepRun, situationOf, subscriberVariablesOf } from './step-run.ts'
-import { textStep } from './text-step.ts'
+import { textFrom, textStep } from './text-step.ts'
 
 const channel = 'push'
 /** What an app shows on its icon. */
@@ -44,7 +44,7 @@ interface Audience {
 async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
   const { run } = of
   const texts = of.isRendered
-    ? (of.values as unknown as PushTexts)
+    ? { subject: textFrom(of.values.subject), body: textFrom(of.values.body) }
     : renderPush(of.values, situationOf(of), run.translator)
   const { audiences, details: problems, isSkipped } = audiencesOf(of, tools.brand)
   if (audiences.length === 0 && problems.length === 0)
@@ -59,7 +59,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
       await badgeOf(of, tools, integration),
     )
     if (!targets.every((target) => isKnown(of, keyOf(integration, target))))
-      details.push(selected(integration, run.environment.id))
+      details.push(selected(integration, of, tools.brand))
     for (const target of targets) {
       const key = keyOf(integration, target)
       const id = messageIdFor(of.job.id, key)
@@ -77,7 +77,8 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
     }
   }
   const report = await dispatch(of, tools, destinations)
-  const messages = destinations.map(({ key, messageId }): NewMessage => {
+  const changed = destinations.filter(({ key }) => report.changed.has(key))
+  const messages = changed.map(({ key, messageId }): NewMessage => {
     const state = deliveredMessage(report, [key], 'unexpected_push_error')
     return {
       id: messageId,

@@ -1,5 +1,5 @@
 // The SMS step.
-import { renderSms, type TextMessage } from '../render/messages.ts'
+import { renderSms } from '../render/messages.ts'
 import type { CallTools } from './call-tools.ts'
 import { deliveredMessage, deliveryOutcome, dispatch, isKnown } from './dispatch.ts'
 import {
@@ -16,7 +16,7 @@ import {
 import { messageIdFor, type NewMessage } from './message.ts'
 import { detail, type StepOutcome } from './outcome.ts'
 import { type StepRun, situationOf } from './step-run.ts'
-import { textStep } from './text-step.ts'
+import { textFrom, textStep } from './text-step.ts'
 
 const channel = 'sms'
 
@@ -25,7 +25,7 @@ export const sms = textStep({ type: channel, fields: { body: 'SMS_BODY' }, rende
 async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
   const { run } = of
   const { body } = of.isRendered
-    ? (of.values as unknown as TextMessage)
+    ? { body: textFrom(of.values.body) }
     : renderSms(of.values, situationOf(of), run.translator)
   const integrations = integrationsFor(of, channel)
   const [first] = integrations
@@ -42,7 +42,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
   const about = { providerId: first.provider_id, messageId: id }
   const details = isKnown(of, channel)
     ? []
-    : [selected(first, run.environment.id), detail('message_created', undefined, about)]
+    : [selected(first, of, tools.brand), detail('message_created', undefined, about)]
   if (phone === undefined)
     return {
       kind: 'skip',

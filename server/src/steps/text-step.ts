@@ -41,3 +41,7 @@ export function textStep({ type, fields, render, call }: TextStep): StepKind {
     resultSchema: () => closedObject,
   }
 }
+
+/** What the user's code says, which nobody has looked at yet. */
+export const textFrom = (value: unknown): string =>
+  typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value)
