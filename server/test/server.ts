@@ -1,6 +1,6 @@
 // A running service for a test file: its own copy of the database, a clock the test moves, and callers with keys.
 import { randomBytes } from 'node:crypto'
-import { Logger as QueueLog, runOnce } from 'graphile-worker'
+import { Logger as QueueLog, runOnce, type TaskList } from 'graphile-worker'
 import pg from 'pg'
 import { pino } from 'pino'
 import { afterAll, beforeAll, inject } from 'vitest'
@@ -91,10 +91,13 @@ export interface TestServer {
   freshApi(): Promise<Api>
   /** An organization of its own, with its Development and Production. */
   freshOrganization(): Promise<{ development: Api; production: Api }>
-  /** Does everything that is queued or due by the clock, until nothing is left to do. */
-  drain(): Promise<void>
+  /**
+   * Does everything that is queued or due by the clock, until nothing is left to do. `around` decides how each piece of work
+   * is done: once as it should be, or as it happens when something goes wrong.
+   */
+  drain(around?: (work: () => Promise<void>) => Promise<void>): Promise<void>
   /** Another process of the same service, on the same database. */
-  startAnother(config?: Partial<Config>): Promise<{ url: string; stop(): Promise<void> }>
+  startAnother(config?: Partial<Config>): Promise<Pick<Service, 'url' | 'engine' | 'stop'>>
 }
 
 /** Starts the service before the tests of a file and stops it after them. Read the result inside tests only. */
@@ -191,12 +194,21 @@ export function useServer(overrides: Partial<Config> = {}): TestServer {
         new Api(services[0]?.url ?? '', environment.apiKey, environment.id, id)
       return { development: apiOf(development), production: apiOf(production) }
     },
-    async drain() {
+    async drain(around = (work) => work()) {
       const [service] = services
       if (!service) throw new Error('the service is not running')
-      const options = { pgPool: database.pool, taskList: service.tasks, noHandleSignals: true, logger: quiet }
-      do await runOnce(options)
-      while ((await service.engine.wake()) > 0)
+      const taskList: TaskList = {}
+      for (const [name, task] of Object.entries(service.tasks))
+        taskList[name] = (payload, helpers) => around(async () => void (await task?.(payload, helpers)))
+      const options = { pgPool: database.pool, taskList, noHandleSignals: true, logger: quiet }
+      let woken: number
+      do {
+        await runOnce(options)
+        woken = 0
+        await around(async () => {
+          woken += await service.engine.wake()
+        })
+      } while (woken > 0)
     },
     startAnother: start,
   }
