@@ -17,6 +17,7 @@ import { startWorker } from './engine/worker.ts'
 import { StartError } from './errors.ts'
 import { buildApp } from './http/app.ts'
 import { Brand } from './http/brand.ts'
+import { InboxSockets } from './http/inbox-sockets.ts'
 import { Metrics } from './http/metrics.ts'
 import type { App, Clock } from './http/resource.ts'
 import { HttpClient } from './providers/http-client.ts'
@@ -140,6 +141,11 @@ export async function startService(
       metrics,
     })
     parts.add(() => closeApp(app))
+    if (config.role !== 'worker') {
+      const sockets = new InboxSockets({ ...database, clock, secrets, changes, brand, log })
+      sockets.serve(app)
+      parts.add(() => sockets.stop())
+    }
     const url = await app.listen({ host: config.host, port: config.port }).catch((cause: unknown) => {
       throw new StartError(`Port ${config.port} of ${config.host} cannot be used; set PORT or HOST.`, { cause })
     })
@@ -239,21 +245,45 @@ function welcome({ url, created }: Service, config: Config): string {
   if (created && development) {
     lines.push('', '  Your API keys (shown this once):')
     for (const { name, apiKey } of created) lines.push(`    ${name.padEnd(12)} ${apiKey}`)
-    if (config.role !== 'worker') lines.push('', ...firstRequest(url, development.apiKey))
+    if (config.role !== 'worker') lines.push('', ...firstNotification(url, development.apiKey))
   }
   return `${lines.join('\n')}\n\n`
 }
 
-function firstRequest(url: string, apiKey: string): string[] {
-  return [
-    '  Create your first subscriber:',
-    '',
-    `    curl -X POST ${url}/v2/subscribers \\`,
-    `      -H ${quoted(`Authorization: ApiKey ${apiKey}`)} \\`,
+/** As in README.md: a workflow, a trigger, and where to see what came of it. */
+function firstNotification(url: string, apiKey: string): string[] {
+  const authorization = quoted(`Authorization: ApiKey ${apiKey}`)
+  const post = (path: string, body: string) => [
+    `    curl ${url}${path} \\`,
+    `      -H ${authorization} \\`,
     "      -H 'Content-Type: application/json' \\",
-    `      -d '{"subscriberId": "ada", "firstName": "Ada", "email": "ada@example.com"}'`,
+    `      -d '${body}'`,
+  ]
+  return [
+    '  Send your first notification, an in-app message and an e-mail:',
+    '',
+    ...post('/v2/workflows', firstWorkflow),
+    '',
+    ...post('/v1/events/trigger', firstTrigger),
+    '',
+    '  The e-mail went to the sandbox, where nothing has to be set up. See it there:',
+    '',
+    `    curl ${url}/v1/sandbox/messages -H ${authorization}`,
   ]
 }
+
+const firstWorkflow = `{
+        "name": "Welcome", "workflowId": "welcome", "active": true,
+        "steps": [
+          {"name": "Inbox", "type": "in_app", "controlValues": {"body": "Hello {{subscriber.firstName}}"}},
+          {"name": "E-mail", "type": "email", "controlValues": {
+            "subject": "Hello {{subscriber.firstName}}", "editorType": "html", "body": "<p>It works.</p>"}}
+        ]
+      }`
+const firstTrigger = `{
+        "name": "welcome", "transactionId": "first",
+        "to": {"subscriberId": "ada", "firstName": "Ada", "email": "ada@example.com"}
+      }`
 
 /** For a shell: a key that was given may hold any printable character. */
 function quoted(text: string): string {

@@ -1,10 +1,14 @@
 // Sends every request the documentation shows, so that no page promises what the service does not do. A page starts with an
 // organization of its own, and its requests are sent in order: what one makes, the next may use. The answer is a success,
 // or what the ```json block right after the request says: that may leave members out, and asks for an error by `statusCode`.
+// What a request sets off is done before the next one is sent, and `sleep` moves the clock.
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { Api, useServer } from './server.ts'
+
+/** Requests that are answered before all is done that they ask for. */
+const setsOff = /\/v1\/(?:events|deliveries)\//
 
 const server = useServer()
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -23,7 +27,13 @@ test.each(examples.filter(({ requests }) => requests.length > 0))('$page tells t
     PRODUCTION_ID: production.environmentId,
   }
   for (const { command, expected } of requests) {
+    if (isPause(command)) {
+      server.clock.advance({ seconds: Number(command.slice('sleep '.length)) })
+      await server.drain()
+      continue
+    }
     const answer = await send(wordsOf(command, variables))
+    if (setsOff.test(command)) await server.drain()
     const status = expected?.statusCode ?? expect.toSatisfy((code: number) => code >= 200 && code < 300)
     expect({ command, status: answer.status, body: answer.body }).toMatchObject({
       command,
@@ -44,7 +54,7 @@ function requestsIn(text: string): Request[] {
   for (const [, language, block = ''] of text.matchAll(/^```(\w*)\n(.*?)^```$/gms)) {
     const last = requests.at(-1)
     if (language === 'json' && isAfterRequest && last) last.expected = JSON.parse(block)
-    const commands = language === 'sh' ? commandsIn(block).filter(isRequest) : []
+    const commands = language === 'sh' ? commandsIn(block).filter((each) => isRequest(each) || isPause(each)) : []
     requests.push(...commands.map((command) => ({ command })))
     isAfterRequest = commands.length > 0
   }
@@ -53,6 +63,10 @@ function requestsIn(text: string): Request[] {
 
 function isRequest(command: string): boolean {
   return /^curl\s/.test(command) && /\$BELFRY_URL|http:\/\/127\.0\.0\.1:3000/.test(command)
+}
+
+function isPause(command: string): boolean {
+  return /^sleep \d+$/.test(command)
 }
 
 /** A line each, except where a quote or a backslash carries it on. */

@@ -26,6 +26,23 @@ async function expectAda(run: Run, key: string): Promise<void> {
   expect(await ask(`${run.url}/v2/subscribers/ada`, key)).toMatchObject({ status: 200, body: { firstName: 'Ada' } })
 }
 
+/** Pastes what the start says into a shell. @returns the e-mail that is in the sandbox then */
+async function sendFirst({ output }: Run): Promise<unknown> {
+  const [makeWorkflow, trigger, look] = output.match(/curl .*?(?=\n\n)/gs) ?? []
+  const paste = (command = 'false') =>
+    JSON.parse(execFileSync('sh', ['-c', `${command} --silent`], { encoding: 'utf8' }))
+  expect(paste(makeWorkflow)).toMatchObject({ workflowId: 'welcome', status: 'ACTIVE' })
+  expect(paste(trigger)).toMatchObject({ status: 'processed', transactionId: 'first' })
+  return vi.waitFor(
+    () => {
+      const [email] = paste(look).data
+      expect(email).toBeDefined()
+      return email
+    },
+    { timeout: 20_000 },
+  )
+}
+
 const hasEnded = (pid: number | undefined) => vi.waitUntil(() => !isAlive(pid ?? 0), { timeout: 20_000 })
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -38,9 +55,7 @@ describe('the first start', () => {
     expect(run.output).toContain(`API reference: ${run.url}/docs\n`)
     expect(run.keys).toHaveLength(2)
 
-    const curl = run.output.slice(run.output.indexOf('curl '))
-    const answer = execFileSync('sh', ['-c', `${curl.slice(0, curl.indexOf('\n\n'))} --silent`], { encoding: 'utf8' })
-    expect(JSON.parse(answer)).toMatchObject({ subscriberId: 'ada', firstName: 'Ada' })
+    expect(await sendFirst(run)).toMatchObject({ to: ['ada@example.com'], subject: 'Hello Ada' })
     expect((await fetch(`${run.url}/docs`)).status).toBe(200)
 
     const [development = '', production = ''] = run.keys
@@ -52,8 +67,7 @@ describe('the first start', () => {
     const key = "it's-a-key-of-our-own"
     const run = await startIn(programs.folder(), { BELFRY_API_KEY: key })
     expect(run.keys[0]).toBe(key)
-    const curl = run.output.slice(run.output.indexOf('curl '))
-    execFileSync('sh', ['-c', `${curl.slice(0, curl.indexOf('\n\n'))} --silent --fail`])
+    await sendFirst(run)
     await expectAda(run, key)
   })
 
