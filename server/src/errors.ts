@@ -353,6 +353,15 @@ export const errorTable = {
       `Webhook for ${p.providerId}-${p.channel} is not supported yet`,
   },
 
+  // webhooks of ours
+  webhook_endpoint_not_found: { status: 404, message: (p: { id: string }) => `Webhook endpoint ${p.id} not found` },
+  webhook_endpoint_off: { status: 400, message: says('The webhook endpoint is switched off; switch it on first') },
+  webhook_event_not_found: { status: 404, message: (p: { id: string }) => `Webhook event ${p.id} not found` },
+  too_many_webhook_endpoints: {
+    status: 400,
+    message: (p: { limit: number }) => `An environment cannot have more than ${p.limit} webhook endpoints`,
+  },
+
   // channel connections and endpoints, chat OAuth
   channel_integration_not_found: {
     status: 404,

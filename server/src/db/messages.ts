@@ -1,10 +1,12 @@
-// Messages as they are read, marked, snoozed and removed after they were sent. Every function says what it changed, so that
-// whoever has to be told can be told from one place.
+// Messages as they are read, marked, snoozed and removed after they were sent. Every function says what it changed, and tells
+// the browsers it concerns, and the endpoints that want to know of it, in the same statement.
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Db, Tx } from './database.ts'
+import { tellOf } from './inbox-changes.ts'
 import { type Inbox, type MessageFilter, matching, matchingOfAnyChannel } from './message-filter.ts'
 import { allOf } from './page.ts'
 import type { MessageTable, StoredDetail } from './tables.ts'
+import { type EventType, messageObject, telling } from './webhook-events.ts'
 
 export type MessageRow = Selectable<MessageTable>
 
@@ -13,7 +15,7 @@ export type ChangedMessage = Pick<
   MessageRow,
   'id' | 'subscriber_row_id' | 'subscriber_id' | 'channel' | 'context_keys' | 'severity' | 'seen' | 'read' | 'archived'
 >
-const changedColumns = sql`m.id, m.subscriber_row_id, m.subscriber_id, m.channel, m.context_keys, m.severity, m.seen, m.read, m.archived`
+const changedColumns = sql`c.id, c.subscriber_row_id, c.subscriber_id, c.channel, c.context_keys, c.severity, c.seen, c.read, c.archived`
 
 interface InboxPage {
   limit: number
@@ -39,6 +41,21 @@ export async function readInbox(
   return rows
 }
 
+/** By their ids, the oldest first. */
+export async function findMessages(
+  db: Db | Tx,
+  keys: Array<{ environmentId: string; id: string }>,
+): Promise<MessageRow[]> {
+  const ids = keys.map(({ id }) => id)
+  const { rows } = await sql<MessageRow>`
+    SELECT t.* FROM messages t
+    JOIN unnest(${keys.map(({ environmentId }) => environmentId)}::text[], ${ids}::text[]) AS g (environment_id, id)
+      ON t.environment_id = g.environment_id AND t.id = g.id
+    WHERE t.id = ANY(${ids}::text[])
+    ORDER BY t.created_at, t.id`.execute(db)
+  return rows
+}
+
 /** How many match each filter, none counted beyond `most`; one statement for all. */
 export async function countInbox(db: Db | Tx, inbox: Inbox, filters: MessageFilter[], most: number): Promise<number[]> {
   if (filters.length === 0) return []
@@ -48,6 +65,38 @@ export async function countInbox(db: Db | Tx, inbox: Inbox, filters: MessageFilt
   )
   const { rows } = await sql<{ counts: number[] }>`SELECT ARRAY[${sql.join(counts)}] AS counts`.execute(db)
   return rows[0]?.counts ?? []
+}
+
+/** What an inbox has for somebody who comes back to it, none counted beyond `most`. */
+export interface InboxCounts {
+  unread: { high: number; medium: number; low: number; none: number }
+  unseen: number
+}
+
+/** For any number of inboxes, each in one set of contexts, in one statement; in their order. */
+export async function countUnread(
+  db: Db | Tx,
+  inboxes: Array<Inbox & { contextKeys: string[] }>,
+  most: number,
+): Promise<InboxCounts[]> {
+  const counted = (condition: RawBuilder<unknown>) => sql`(
+    SELECT count(*)::int FROM (
+      SELECT FROM messages t
+      WHERE t.environment_id = g.environment_id AND t.subscriber_row_id = g.subscriber_row_id AND t.channel = 'in_app'
+        AND ${condition} AND NOT t.archived AND t.snoozed_until IS NULL AND t.context_keys = g.context_keys
+      LIMIT ${most}) counted)`
+  const unread = (severity: string) => counted(sql`NOT t.read AND t.severity = ${sql.lit(severity)}`)
+  const { rows } = await sql<{ high: number; medium: number; low: number; none: number; unseen: number }>`
+    SELECT ${unread('high')} AS high, ${unread('medium')} AS medium, ${unread('low')} AS low, ${unread('none')} AS none,
+      ${counted(sql`NOT t.seen`)} AS unseen
+    FROM (
+      SELECT environment_id, subscriber_row_id, ARRAY(SELECT json_array_elements_text(keys)) AS context_keys, place
+      FROM unnest(${inboxes.map(({ environmentId }) => environmentId)}::text[],
+                  ${inboxes.map(({ subscriberRowId }) => subscriberRowId)}::text[],
+                  ${inboxes.map(({ contextKeys }) => JSON.stringify(contextKeys))}::json[])
+        WITH ORDINALITY AS t (environment_id, subscriber_row_id, keys, place)) g
+    ORDER BY g.place`.execute(db)
+  return rows.map(({ unseen, ...unread }) => ({ unread, unseen }))
 }
 
 export type Marking = 'read' | 'unread' | 'mark_unread' | 'seen' | 'unseen' | 'archive' | 'archive_read' | 'unarchive'
@@ -99,7 +148,8 @@ export async function markMessages(
   now: Date,
 ): Promise<MessageRow[]> {
   const conditions = filter.anyChannel ? matchingOfAnyChannel(inbox, filter) : matching(inbox, filter)
-  return update<MessageRow>(db, conditions, { ...inbox, ...filter, sets: effects[marking].sets(now), now }, sql`m.*`)
+  const change = { ...inbox, ...filter, sets: effects[marking].sets(now), now, news: newsOf(marking) }
+  return update<MessageRow>(db, conditions, { ...change, event: events[marking] }, sql`c.*`)
 }
 
 /** Marks all that match and are not marked so yet. */
@@ -112,8 +162,28 @@ export async function markAll(
 ): Promise<ChangedMessage[]> {
   const { sets, isDone } = effects[marking]
   const conditions = [...matching(inbox, filter), sql`NOT (${isDone})`]
-  return update<ChangedMessage>(db, conditions, { ...inbox, ...filter, sets: sets(now), now }, changedColumns)
+  const change = { ...inbox, ...filter, sets: sets(now), now, news: newsOf(marking) }
+  return update<ChangedMessage>(db, conditions, { ...change, event: events[marking] }, changedColumns)
 }
+
+interface MessageEvent {
+  type: EventType
+  /** Of messages as they were: those that this is news of. */
+  when?: RawBuilder<unknown>
+}
+
+/** Nobody is told that a message is unseen. */
+const events: Partial<Record<Marking, MessageEvent>> = {
+  read: { type: 'message.read', when: sql`NOT l.read` },
+  unread: { type: 'message.unread', when: sql`l.read` },
+  mark_unread: { type: 'message.unread', when: sql`l.read` },
+  seen: { type: 'message.seen', when: sql`NOT l.seen` },
+  archive: { type: 'message.archived', when: sql`NOT l.archived` },
+  archive_read: { type: 'message.archived', when: sql`NOT l.archived` },
+  unarchive: { type: 'message.unarchived', when: sql`l.archived` },
+}
+
+const newsOf = (marking: Marking): Change['news'] => (marking === 'seen' || marking === 'unseen' ? 'seen' : 'read')
 
 interface Change {
   environmentId: string
@@ -121,6 +191,10 @@ interface Change {
   ids?: string[] | undefined
   sets: RawBuilder<unknown>
   now: Date
+  /** What browsers are told. */
+  news: 'read' | 'seen'
+  /** What endpoints are told. */
+  event: MessageEvent | undefined
 }
 
 /** Those of the locked messages, as `m`. */
@@ -139,12 +213,28 @@ async function update<Row>(
 ): Promise<Row[]> {
   const { rows } = await sql<Row>`
     WITH locked AS MATERIALIZED (
-      SELECT t.id FROM messages t WHERE ${allOf(conditions)} ORDER BY t.id FOR NO KEY UPDATE)
-    UPDATE messages m SET ${change.sets}, updated_at = ${change.now}
-    FROM locked WHERE ${isLocked(change)}
-    RETURNING ${returned}`.execute(db)
+      SELECT t.id, t.seen, t.read, t.archived FROM messages t WHERE ${allOf(conditions)} ORDER BY t.id FOR NO KEY UPDATE
+    ), changed AS (
+      UPDATE messages m SET ${change.sets}, updated_at = ${change.now}
+      FROM locked WHERE ${isLocked(change)} RETURNING m.*)
+    ${told(change.news, change.event, change.now)}
+    SELECT ${returned} FROM changed c, told`.execute(db)
   return rows
 }
+
+/** To be read beside `changed`: what is not read does not happen. */
+const told = (news: 'read' | 'seen' | 'id', event: MessageEvent | undefined, now: Date) =>
+  sql`, telling AS MATERIALIZED (${sql.raw(tellOf('changed', news))}), told AS MATERIALIZED (SELECT count(*) FROM telling)
+      ${event ? sql`, ${endpointsTold(event, now)}` : sql``}`
+
+const endpointsTold = ({ type, when }: MessageEvent, now: Date) =>
+  telling({
+    type,
+    object: messageObject,
+    subscriberId: sql`c.subscriber_id`,
+    now,
+    ...(when ? { when: sql`EXISTS (SELECT FROM locked l WHERE l.id = c.id AND ${when})` } : {}),
+  })
 
 /** One message, held until the transaction ends. */
 export async function lockMessage(tx: Tx, environmentId: string, id: string): Promise<MessageRow | undefined> {
@@ -197,8 +287,9 @@ export async function snoozeMessage(
     ON CONFLICT (environment_id, subject_id, position) DO UPDATE SET due_at = excluded.due_at
     WHERE timers.kind = 'unsnooze'`.execute(tx)
   const sets = sql`snoozed_until = ${until}, archived = false, archived_at = NULL, ${becomesSeen(now)}`
-  const change = { ...inbox, ids: filter.ids, sets, now }
-  const [row] = await update<MessageRow>(tx, matching(inbox, filter), change, sql`m.*`)
+  const event = { type: 'message.snoozed' as const }
+  const change = { ...inbox, ids: filter.ids, sets, now, news: 'read' as const, event }
+  const [row] = await update<MessageRow>(tx, matching(inbox, filter), change, sql`c.*`)
   if (row) await logOnJobs(tx, [row], 'Message snoozed', now)
   return row
 }
@@ -213,7 +304,9 @@ export async function unsnoozeMessage(
   const conditions = matching(inbox, { ...filter, snoozed: true })
   await deleteTimers(tx, inbox.environmentId, conditions)
   const sets = sql`snoozed_until = NULL, archived = false, archived_at = NULL, ${becomesSeen(now)}`
-  const [row] = await update<MessageRow>(tx, conditions, { ...inbox, ids: filter.ids, sets, now }, sql`m.*`)
+  const event = { type: 'message.unsnoozed' as const }
+  const change = { ...inbox, ids: filter.ids, sets, now, news: 'read' as const, event }
+  const [row] = await update<MessageRow>(tx, conditions, change, sql`c.*`)
   if (row) await logOnJobs(tx, [row], 'Message unsnoozed', now)
   return row
 }
@@ -233,12 +326,15 @@ export async function unsnoozeDue(
       JOIN unnest(${due.map(({ environmentId }) => environmentId)}::text[], ${due.map(({ id }) => id)}::text[])
         AS given (environment_id, id) ON t.environment_id = given.environment_id AND t.id = given.id
       WHERE t.id = ANY(${due.map(({ id }) => id)}::text[]) AND t.snoozed_until <= ${now}
-      ORDER BY t.id FOR NO KEY UPDATE OF t)
-    UPDATE messages m
-    SET snoozed_until = NULL, read = false, last_read_at = NULL, created_at = ${now}, updated_at = ${now},
-        delivered_at = coalesce(m.delivered_at, ARRAY[m.created_at]) || ${now}::timestamptz(3)
-    FROM locked WHERE m.environment_id = locked.environment_id AND m.id = locked.id
-    RETURNING m.*`.execute(tx)
+      ORDER BY t.id FOR NO KEY UPDATE OF t
+    ), changed AS (
+      UPDATE messages m
+      SET snoozed_until = NULL, read = false, last_read_at = NULL, created_at = ${now}, updated_at = ${now},
+          delivered_at = coalesce(m.delivered_at, ARRAY[m.created_at]) || ${now}::timestamptz(3)
+      FROM locked WHERE m.environment_id = locked.environment_id AND m.id = locked.id
+      RETURNING m.*)
+    ${told('id', { type: 'message.unsnoozed' }, now)}
+    SELECT c.* FROM changed c, told`.execute(tx)
   await logOnJobs(tx, rows, 'Message unsnoozed', now)
   return rows
 }
@@ -269,7 +365,7 @@ async function logOnJobs(tx: Tx, messages: MessageRow[], detail: string, now: Da
 /** Removes the messages `t` of which the conditions hold, with the timers of those that were put aside. */
 export async function deleteMessages(
   tx: Tx,
-  { environmentId, ids }: { environmentId: string; ids?: string[] | undefined },
+  { environmentId, ids, now }: { environmentId: string; ids?: string[] | undefined; now: Date },
   conditions: RawBuilder<unknown>[] = [],
 ): Promise<ChangedMessage[]> {
   const own = [
@@ -279,15 +375,18 @@ export async function deleteMessages(
   ]
   await deleteTimers(tx, environmentId, own)
   const { rows } = await sql<ChangedMessage>`
-    WITH locked AS MATERIALIZED (SELECT t.id FROM messages t WHERE ${allOf(own)} ORDER BY t.id FOR UPDATE)
-    DELETE FROM messages m USING locked WHERE ${isLocked({ environmentId, ids })}
-    RETURNING ${changedColumns}`.execute(tx)
+    WITH locked AS MATERIALIZED (
+      SELECT t.id FROM messages t WHERE ${allOf(own)} ORDER BY t.id FOR UPDATE
+    ), changed AS (
+      DELETE FROM messages m USING locked WHERE ${isLocked({ environmentId, ids })} RETURNING m.*)
+    ${told('read', { type: 'message.deleted' }, now)}
+    SELECT ${changedColumns} FROM changed c, told`.execute(tx)
   return rows
 }
 
 /** The same for what matches in one inbox. */
-export const deleteFromInbox = (tx: Tx, inbox: Inbox, filter: MessageFilter): Promise<ChangedMessage[]> =>
-  deleteMessages(tx, { ...inbox, ids: filter.ids }, matching(inbox, filter))
+export const deleteFromInbox = (tx: Tx, inbox: Inbox, filter: MessageFilter, now: Date): Promise<ChangedMessage[]> =>
+  deleteMessages(tx, { ...inbox, ids: filter.ids, now }, matching(inbox, filter))
 
 /** Ahead of the messages, and in the order of their ids: see `snoozeMessage`. */
 async function deleteTimers(tx: Tx, environmentId: string, conditions: RawBuilder<unknown>[]): Promise<void> {

@@ -1,7 +1,8 @@
 // What subscribers want: their choices in general and per workflow, apart for each set of context keys, and their schedule.
-import { type Selectable, sql } from 'kysely'
+import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Db, Tx } from './database.ts'
 import type { ChannelChoices, SubscriberPreferenceTable, WorkflowTable } from './tables.ts'
+import { telling } from './webhook-events.ts'
 
 type PreferenceRow = Selectable<SubscriberPreferenceTable>
 
@@ -130,14 +131,15 @@ export async function saveGlobalPreference(
   { channels = {}, schedule }: { channels?: ChannelChoices | undefined; schedule?: object | undefined },
   now: Date,
 ): Promise<void> {
-  await sql`
+  const upsert = sql`
     INSERT INTO subscriber_preferences AS p
       (environment_id, subscriber_row_id, workflow_id, context_keys, channels, schedule, updated_at)
     VALUES (${environmentId}, ${subscriberRowId}, NULL, ${contextKeys}::text[], ${JSON.stringify(channels)}::jsonb,
             ${schedule === undefined ? null : JSON.stringify(schedule)}::jsonb, ${now})
     ON CONFLICT (environment_id, subscriber_row_id, workflow_id, context_keys) DO UPDATE
     SET channels = p.channels || excluded.channels, schedule = coalesce(excluded.schedule, p.schedule),
-        updated_at = excluded.updated_at`.execute(tx)
+        updated_at = excluded.updated_at`
+  await changeAndTell(tx, upsert, now)
   const names = Object.keys(channels)
   if (names.length === 0) return
   const ofWorkflows = sql`
@@ -159,12 +161,24 @@ export async function saveWorkflowPreferences(
 ): Promise<void> {
   const said = [...choices].filter(([, channels]) => Object.keys(channels).length > 0)
   if (said.length === 0) return
-  await sql`
+  const upsert = sql`
     INSERT INTO subscriber_preferences AS p
       (environment_id, subscriber_row_id, workflow_id, context_keys, channels, updated_at)
     SELECT ${environmentId}, ${subscriberRowId}, workflow_id, ${contextKeys}::text[], channels, ${now}
     FROM unnest(${said.map(([id]) => id)}::text[], ${said.map(([, channels]) => JSON.stringify(channels))}::jsonb[])
       AS given (workflow_id, channels)
     ON CONFLICT (environment_id, subscriber_row_id, workflow_id, context_keys) DO UPDATE
-    SET channels = p.channels || excluded.channels, updated_at = excluded.updated_at`.execute(tx)
+    SET channels = p.channels || excluded.channels, updated_at = excluded.updated_at`
+  await changeAndTell(tx, upsert, now)
+}
+
+async function changeAndTell(tx: Tx, change: RawBuilder<unknown>, now: Date): Promise<void> {
+  const subscriberId = sql`(SELECT s.subscriber_id FROM subscribers s
+    WHERE s.environment_id = c.environment_id AND s.id = c.subscriber_row_id)`
+  const workflow = sql`(SELECT json_build_object('id', w.id, 'identifier', w.identifier, 'name', w.name) FROM workflows w
+    WHERE w.environment_id = c.environment_id AND w.id = c.workflow_id)`
+  const object = sql`(to_jsonb(c) || jsonb_build_object('subscriber_id', ${subscriberId}, 'workflow', ${workflow}))::json`
+  await sql`
+    WITH changed AS (${change} RETURNING p.*), ${telling({ type: 'preference.updated', object, subscriberId, now })}
+    SELECT`.execute(tx)
 }

@@ -650,6 +650,60 @@ CREATE TABLE translations (
 );
 CREATE CONSTRAINT TRIGGER counted AFTER INSERT OR DELETE OR UPDATE ON public.translations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_environment_change('environment_id');
 
+CREATE TABLE webhook_deliveries (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  event_id text COLLATE "C" NOT NULL,
+  endpoint_id text COLLATE "C" NOT NULL,
+  status text NOT NULL,
+  attempts smallint NOT NULL,
+  due_at timestamp(3) with time zone,
+  history jsonb NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  updated_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'sending'::text, 'delivered'::text, 'failed'::text]))),
+  CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (environment_id, id),
+  CONSTRAINT webhook_deliveries_once UNIQUE (environment_id, event_id, endpoint_id)
+);
+CREATE INDEX webhook_deliveries_age ON public.webhook_deliveries USING btree (created_at);
+CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (endpoint_id, due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX webhook_deliveries_endpoint ON public.webhook_deliveries USING btree (environment_id, endpoint_id, id);
+CREATE INDEX webhook_deliveries_soon ON public.webhook_deliveries USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE TRIGGER queued AFTER INSERT ON public.webhook_deliveries REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION queue_webhooks();
+
+CREATE TABLE webhook_endpoints (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  url text NOT NULL,
+  description text,
+  event_types text[],
+  active boolean NOT NULL,
+  secret text NOT NULL,
+  previous_secret text,
+  previous_secret_expires_at timestamp(3) with time zone,
+  failing_since timestamp(3) with time zone,
+  disabled_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone NOT NULL,
+  updated_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (environment_id, id),
+  CONSTRAINT counted TRIGGER DEFERRABLE INITIALLY DEFERRED
+);
+CREATE CONSTRAINT TRIGGER counted AFTER INSERT OR DELETE OR UPDATE OF active, event_types ON public.webhook_endpoints DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_environment_change('environment_id');
+
+CREATE TABLE webhook_events (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  type text NOT NULL,
+  object json NOT NULL,
+  previous json,
+  subscriber_id text COLLATE "C",
+  created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT webhook_events_pkey PRIMARY KEY (environment_id, id)
+);
+CREATE INDEX webhook_events_age ON public.webhook_events USING btree (created_at);
+CREATE INDEX webhook_events_subscriber ON public.webhook_events USING btree (environment_id, subscriber_id, id) WHERE (subscriber_id IS NOT NULL);
+CREATE INDEX webhook_events_type ON public.webhook_events USING btree (environment_id, type, id);
+
 CREATE TABLE workers (
   pool_id text COLLATE "C" NOT NULL,
   CONSTRAINT workers_pkey PRIMARY KEY (pool_id)
@@ -707,5 +761,23 @@ BEGIN
   SELECT id, 1 FROM environments WHERE CASE TG_TABLE_NAME WHEN 'organizations' THEN organization_id ELSE id END = changed_id
   ORDER BY id
   ON CONFLICT (environment_id) DO UPDATE SET revision = r.revision + 1;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.new_row_id(at timestamp with time zone)
+ RETURNS text
+ LANGUAGE sql
+AS $function$
+  SELECT lpad(to_hex(floor(extract(epoch FROM at))::bigint), 8, '0') || right(replace(gen_random_uuid()::text, '-', ''), 16)
+$function$;
+
+CREATE OR REPLACE FUNCTION public.queue_webhooks()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF EXISTS (SELECT FROM added) THEN
+    PERFORM graphile_worker.add_job('send_webhooks', '{}', max_attempts := 1000);
+  END IF;
   RETURN NULL;
 END $function$;

@@ -1,10 +1,11 @@
 // Subscribers as several rooms write and read them: upserts, one or many at once, and removal with all that hangs on them.
-import { type Selectable, sql } from 'kysely'
+import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Db, Tx } from './database.ts'
 import { newId } from './ids.ts'
 import { deleteMessages } from './messages.ts'
 import type { SubscriberTable } from './tables.ts'
 import { deleteSubscriptions } from './topic-subscriptions.ts'
+import { type EventType, subscriberObject, telling } from './webhook-events.ts'
 
 export type SubscriberRow = Selectable<SubscriberTable>
 
@@ -66,6 +67,22 @@ export async function findSubscriber(
     .executeTakeFirst()
 }
 
+/** By its internal id, with the organization it belongs to; undefined also where the environment is gone. */
+export async function findSubscriberById(
+  db: Db | Tx,
+  environmentId: string,
+  id: string,
+): Promise<(SubscriberRow & { organization_id: string }) | undefined> {
+  return db
+    .selectFrom('subscribers')
+    .innerJoin('environments', 'environments.id', 'subscribers.environment_id')
+    .selectAll('subscribers')
+    .select('environments.organization_id')
+    .where('subscribers.environment_id', '=', environmentId)
+    .where('subscribers.id', '=', id)
+    .executeTakeFirst()
+}
+
 /** Creates the subscriber, or leaves the existing one alone and gives nothing back. */
 export async function insertSubscriber(
   db: Db | Tx,
@@ -73,10 +90,10 @@ export async function insertSubscriber(
   { subscriberId, ...fields }: SubscriberInput,
   now: Date,
 ): Promise<SubscriberRow | undefined> {
-  return insertQuery(db, environmentId, subscriberId, fields, now)
+  const insert = insertQuery(db, { environmentId, id: newId(now), subscriberId }, fields, now)
     .onConflict((conflict) => conflict.columns(['environment_id', 'subscriber_id']).doNothing())
     .returningAll()
-    .executeTakeFirst()
+  return told(db, sql`${insert}`, 'subscriber.created', now)
 }
 
 /** Creates the subscriber or sets the given fields of the existing one, in one statement. */
@@ -86,14 +103,18 @@ export async function upsertSubscriber(
   { subscriberId, ...fields }: SubscriberInput,
   now: Date,
 ): Promise<SubscriberRow> {
-  return insertQuery(db, environmentId, subscriberId, fields, now)
+  const id = newId(now)
+  const upsert = insertQuery(db, { environmentId, id, subscriberId }, fields, now)
     .onConflict((conflict) =>
       conflict
         .columns(['environment_id', 'subscriber_id'])
         .doUpdateSet({ ...subscriberColumns(fields), updated_at: now }),
     )
     .returningAll()
-    .executeTakeFirstOrThrow()
+  const type = sql`CASE c.id WHEN ${id} THEN 'subscriber.created' ELSE 'subscriber.updated' END`
+  const row = await told(db, sql`${upsert}`, type, now)
+  if (!row) throw new Error('The subscriber written just now is not there.')
+  return row
 }
 
 /** Sets the given fields of an existing subscriber; without any, it is only read. */
@@ -106,16 +127,48 @@ export async function updateSubscriber(
 ): Promise<SubscriberRow | undefined> {
   const changes = subscriberColumns(fields)
   if (Object.keys(changes).length === 0) return findSubscriber(db, environmentId, subscriberId)
-  return db
+  const update = db
     .updateTable('subscribers')
     .set({ ...changes, updated_at: now })
     .where('environment_id', '=', environmentId)
     .where('subscriber_id', '=', subscriberId)
     .returningAll()
-    .executeTakeFirst()
+  return told(db, sql`${update}`, 'subscriber.updated', now)
 }
 
-function insertQuery(db: Db | Tx, environmentId: string, subscriberId: string, fields: SubscriberFields, now: Date) {
+/** Makes a change that gives back rows, and tells whoever wants to know of it. */
+async function told(
+  db: Db | Tx,
+  change: RawBuilder<unknown>,
+  type: EventType | RawBuilder<unknown>,
+  now: Date,
+): Promise<SubscriberRow | undefined> {
+  const { rows } = await sql<SubscriberRow>`
+    WITH changed AS (${change}), ${tellingOf(type, now)} SELECT * FROM changed`.execute(db)
+  return rows[0]
+}
+
+const tellingOf = (type: EventType | RawBuilder<unknown>, now: Date) =>
+  telling({ type, object: subscriberObject, subscriberId: sql`c.subscriber_id`, now })
+
+/** Of those among many that are not as they were: who names a subscriber says the same every time. */
+const tellingOfChanges = (now: Date) =>
+  telling({
+    type: 'subscriber.updated',
+    object: subscriberObject,
+    previous: sql`c.previous::json`,
+    subscriberId: sql`c.subscriber_id`,
+    when: sql`to_jsonb(c) - '{channels,previous,updated_at}'::text[] <> c.previous - 'updated_at'`,
+    now,
+  })
+
+interface Named {
+  environmentId: string
+  id: string
+  subscriberId: string
+}
+
+function insertQuery(db: Db | Tx, { environmentId, id, subscriberId }: Named, fields: SubscriberFields, now: Date) {
   const empty = {
     first_name: null,
     last_name: null,
@@ -128,7 +181,7 @@ function insertQuery(db: Db | Tx, environmentId: string, subscriberId: string, f
   return db.insertInto('subscribers').values({
     ...empty,
     environment_id: environmentId,
-    id: newId(now),
+    id,
     subscriber_id: subscriberId,
     ...subscriberColumns(fields),
     created_at: now,
@@ -139,13 +192,14 @@ function insertQuery(db: Db | Tx, environmentId: string, subscriberId: string, f
 /**
  * Creates or updates many subscribers with one INSERT and one UPDATE, whatever their number. Each subscriberId must occur once.
  * Rows are inserted, then locked in the order of their ids, so that two calls at once cannot wait for each other in a circle.
- * @returns the ids of those that were created
+ * Whoever knows that nobody wants to be told of it says so. @returns the ids of those that were created
  */
 export async function upsertSubscribers(
   tx: Tx,
   environmentId: string,
   inputs: SubscriberInput[],
   now: Date,
+  { isTold = true }: { isTold?: boolean } = {},
 ): Promise<Set<string>> {
   // Internal ids follow the caller's order, which is the order lists show.
   const ordered = inputs
@@ -156,12 +210,15 @@ export async function upsertSubscribers(
            ${wanted.map(({ fields }) => fields)}::jsonb[]) AS given (id, subscriber_id, fields)`
   const givenValue = (name: keyof SubscriberFields) =>
     name === 'data' ? sql`nullif(given.fields -> 'data', 'null')` : sql`given.fields ->> ${sql.lit(name)}`
-  const inserted = await sql<{ subscriber_id: string }>`
-    INSERT INTO subscribers (environment_id, id, subscriber_id, ${sql.join(fieldNames.map((name) => sql.ref(columnOf[name])))}, created_at, updated_at)
+  const change = (statement: RawBuilder<unknown>, part: RawBuilder<unknown>) =>
+    sql<{ subscriber_id: string }>`
+      WITH changed AS (${statement})${isTold ? sql`, ${part}` : sql``} SELECT subscriber_id FROM changed`.execute(tx)
+  const insert = sql`
+    INSERT INTO subscribers AS s (environment_id, id, subscriber_id, ${sql.join(fieldNames.map((name) => sql.ref(columnOf[name])))}, created_at, updated_at)
     SELECT ${environmentId}, given.id, given.subscriber_id, ${sql.join(fieldNames.map(givenValue))}, ${now}, ${now}
     FROM ${given(ordered)}
-    ON CONFLICT (environment_id, subscriber_id) DO NOTHING
-    RETURNING subscriber_id`.execute(tx)
+    ON CONFLICT (environment_id, subscriber_id) DO NOTHING RETURNING s.*`
+  const inserted = await change(insert, tellingOf('subscriber.created', now))
   const created = new Set(inserted.rows.map((row) => row.subscriber_id))
   const existing = ordered.filter((input) => !created.has(input.subscriberId))
   if (existing.length > 0) {
@@ -170,14 +227,16 @@ export async function upsertSubscribers(
         sql`${sql.ref(columnOf[name])} = CASE WHEN given.fields ? ${sql.lit(name)} THEN ${givenValue(name)} ELSE s.${sql.ref(columnOf[name])} END`,
     )
     // The order in which an UPDATE visits a join is the planner's choice; the inner SELECT makes it ours.
-    await sql`
+    const update = sql`
       UPDATE subscribers s SET ${sql.join(changes)}, updated_at = ${now}
       FROM ${given(existing)}, (
-        SELECT subscriber_id FROM subscribers
+        SELECT subscriber_id, to_jsonb(before) - 'channels' AS previous FROM subscribers before
         WHERE environment_id = ${environmentId} AND subscriber_id = ANY(${existing.map(({ subscriberId }) => subscriberId)}::text[])
         ORDER BY subscriber_id FOR NO KEY UPDATE) locked
       WHERE s.environment_id = ${environmentId} AND s.subscriber_id = given.subscriber_id
-        AND s.subscriber_id = locked.subscriber_id`.execute(tx)
+        AND s.subscriber_id = locked.subscriber_id
+      RETURNING s.*, locked.previous`
+    await change(update, tellingOfChanges(now))
   }
   return created
 }
@@ -187,14 +246,14 @@ export async function deleteSubscriber(
   tx: Tx,
   environmentId: string,
   subscriberId: string,
-  { keepMessages }: { keepMessages: boolean },
+  { keepMessages, now }: { keepMessages: boolean; now: Date },
 ): Promise<boolean> {
-  const deleted = await tx
+  const deletion = tx
     .deleteFrom('subscribers')
     .where('environment_id', '=', environmentId)
     .where('subscriber_id', '=', subscriberId)
-    .returning('id')
-    .executeTakeFirst()
+    .returningAll()
+  const deleted = await told(tx, sql`${deletion}`, 'subscriber.deleted', now)
   if (!deleted) return false
   await deleteSubscriptions(tx, environmentId, sql`t.subscriber_row_id = ${deleted.id}`)
   await tx
@@ -207,6 +266,6 @@ export async function deleteSubscriber(
     .where('environment_id', '=', environmentId)
     .where('subscriber_id', '=', subscriberId)
     .execute()
-  if (!keepMessages) await deleteMessages(tx, { environmentId }, [sql`t.subscriber_row_id = ${deleted.id}`])
+  if (!keepMessages) await deleteMessages(tx, { environmentId, now }, [sql`t.subscriber_row_id = ${deleted.id}`])
   return true
 }

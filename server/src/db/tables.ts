@@ -491,6 +491,48 @@ export interface InboxPresenceTable {
   process_id: string
 }
 
+export interface WebhookEndpointTable extends Row {
+  url: string
+  description: string | null
+  event_types: string[] | null
+  active: boolean
+  secret: string
+  previous_secret: ColumnType<string | null, string | null | undefined, string | null>
+  previous_secret_expires_at: ColumnType<Date | null, Date | null | undefined, Date | null>
+  failing_since: ColumnType<Date | null, Date | null | undefined, Date | null>
+  disabled_at: ColumnType<Date | null, Date | null | undefined, Date | null>
+}
+
+export interface WebhookEventTable {
+  environment_id: string
+  id: string
+  type: string
+  object: JsonText<Record<string, unknown>>
+  previous: JsonText<Record<string, unknown> | null>
+  subscriber_id: string | null
+  created_at: Date
+}
+
+/** One attempt to tell an endpoint. `at` is ISO 8601. */
+export interface WebhookAttempt {
+  at: string
+  durationMs: number
+  /** Of the answer, where there was one. */
+  status?: number
+  /** How it began. */
+  response?: string
+  error?: string
+}
+
+export interface WebhookDeliveryTable extends Row {
+  event_id: string
+  endpoint_id: string
+  status: 'pending' | 'sending' | 'delivered' | 'failed'
+  attempts: number
+  due_at: Date | null
+  history: ColumnType<WebhookAttempt[], string, string>
+}
+
 export interface Tables {
   organizations: OrganizationTable
   environments: EnvironmentTable
@@ -529,4 +571,7 @@ export interface Tables {
   circuits: CircuitTable
   sandbox_messages: SandboxMessageTable
   sandbox_faults: SandboxFaultTable
+  webhook_endpoints: WebhookEndpointTable
+  webhook_events: WebhookEventTable
+  webhook_deliveries: WebhookDeliveryTable
 }

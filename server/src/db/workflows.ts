@@ -3,6 +3,7 @@ import { type Selectable, sql } from 'kysely'
 import { announce } from './changes.ts'
 import type { Db, Tx } from './database.ts'
 import type { WorkflowTable } from './tables.ts'
+import { type EventType, type NewEvent, tell, wantedTypes } from './webhook-events.ts'
 
 /** How many an environment may have. */
 export const workflowLimit = 100
@@ -106,6 +107,8 @@ interface Writing {
   environmentId: string
   userId: string
   now: Date
+  /** From another environment. */
+  isPublished?: boolean
 }
 
 /**
@@ -125,7 +128,7 @@ export async function saveWorkflow(
 /** The same for any number of workflows of one environment, in as many statements as for one. */
 export async function saveWorkflows(
   tx: Tx,
-  { environmentId, userId, now }: Writing,
+  { environmentId, userId, now, isPublished = false }: Writing,
   workflows: Array<{ id: string; fields: WorkflowFields }>,
 ): Promise<WorkflowRow[]> {
   if (workflows.length === 0) return []
@@ -170,8 +173,48 @@ export async function saveWorkflows(
       })),
     )
     .execute()
+  await tellOfWorkflows(tx, environmentId, saved, isPublished ? ['saved', 'published'] : ['saved'], now)
   await announce(tx, 'workflows', environmentId)
   return saved
+}
+
+type Happening = 'saved' | 'published' | 'deleted'
+
+/** With what an updated workflow was before, which its last version knows. */
+async function tellOfWorkflows(
+  tx: Tx,
+  environmentId: string,
+  rows: WorkflowRow[],
+  happenings: Happening[],
+  now: Date,
+): Promise<void> {
+  const wanted = await wantedTypes(tx, environmentId)
+  if (wanted.size === 0) return
+  const before = wanted.has('workflow.updated') ? await versionsBefore(tx, environmentId, rows) : new Map()
+  const events = rows.flatMap((row) =>
+    happenings.map((happening): NewEvent => {
+      const saved = row.version === 1 ? 'workflow.created' : 'workflow.updated'
+      const type: EventType = happening === 'saved' ? saved : `workflow.${happening}`
+      const previous = type === 'workflow.updated' ? before.get(row.id) : undefined
+      return { type, object: row, ...(previous ? { previous } : {}) }
+    }),
+  )
+  await tell(
+    tx,
+    environmentId,
+    events.filter(({ type }) => wanted.has(type)),
+    now,
+  )
+}
+
+async function versionsBefore(tx: Tx, environmentId: string, rows: WorkflowRow[]): Promise<Map<string, object>> {
+  const { rows: versions } = await sql<{ workflow_id: string; definition: object }>`
+    SELECT v.workflow_id, v.definition
+    FROM unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ version }) => version - 1)}::int[]) AS g (id, version)
+    JOIN workflow_versions v ON v.environment_id = ${environmentId} AND v.workflow_id = g.id AND v.version = g.version`.execute(
+    tx,
+  )
+  return new Map(versions.map(({ workflow_id, definition }) => [workflow_id, definition]))
 }
 
 /** What every write replaces. */
@@ -195,19 +238,21 @@ const writtenColumns = [
   'updated_at',
 ] as const
 
-export async function deleteWorkflow(tx: Tx, environmentId: string, id: string): Promise<boolean> {
-  return (await deleteWorkflows(tx, environmentId, [id])) > 0
+export async function deleteWorkflow(tx: Tx, environmentId: string, id: string, now: Date): Promise<boolean> {
+  return (await deleteWorkflows(tx, environmentId, [id], now)) > 0
 }
 
 /** Removes workflows and what is kept for them. Versions stay: notifications under way still need theirs. */
-export async function deleteWorkflows(tx: Tx, environmentId: string, ids: string[]): Promise<number> {
+export async function deleteWorkflows(tx: Tx, environmentId: string, ids: string[], now: Date): Promise<number> {
   if (ids.length === 0) return 0
-  const { numDeletedRows } = await tx
+  const deleted = (await tx
     .deleteFrom('workflows')
     .where('environment_id', '=', environmentId)
     .where('id', 'in', ids)
-    .executeTakeFirst()
-  if (numDeletedRows === 0n) return 0
+    .returningAll()
+    .execute()) as WorkflowRow[]
+  if (deleted.length === 0) return 0
+  await tellOfWorkflows(tx, environmentId, deleted, ['deleted'], now)
   await tx
     .deleteFrom('subscriber_preferences')
     .where('environment_id', '=', environmentId)
@@ -225,5 +270,5 @@ export async function deleteWorkflows(tx: Tx, environmentId: string, ids: string
     .where('resource_row_id', 'in', ids)
     .execute()
   await announce(tx, 'workflows', environmentId)
-  return Number(numDeletedRows)
+  return deleted.length
 }

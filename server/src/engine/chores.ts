@@ -11,6 +11,8 @@ import { dropExpired, eventsToStart, type Retention } from './retention.ts'
 const batch = 5_000
 /** Files of a trigger may be asked for until its runs have been started. */
 const attachmentHours = 24
+/** So long events can be sent to endpoints once more. */
+const webhookDays = 30
 /** What the sandbox has taken is looked at soon, or never. */
 const sandboxDays = 7
 /** Of an integration that is gone nobody says any more that it works again. */
@@ -49,6 +51,9 @@ export function chores(surroundings: Surroundings): TaskList {
       const before = (days: number) => new Date(now.getTime() - days * dayMs)
       await deleteInBatches(db, 'sandbox_messages', sql`created_at <= ${before(sandboxDays)}`, abortSignal)
       await deleteInBatches(db, 'circuits', sql`retry_at <= ${before(circuitDays)}`, abortSignal)
+      const isTold = sql`created_at <= ${before(webhookDays)} AND due_at IS NULL`
+      await deleteInBatches(db, 'webhook_deliveries', isTold, abortSignal)
+      await deleteInBatches(db, 'webhook_events', sql`created_at <= ${before(webhookDays)}`, abortSignal)
     },
 
     async tend_partitions(_payload, { abortSignal }) {

@@ -8,6 +8,7 @@ import { listIntegrations } from '../db/integrations.ts'
 import { type LayoutRow, layoutOfStep } from '../db/layouts.ts'
 import type { Secrets } from '../db/secrets.ts'
 import { loadTranslations, type TranslatedType } from '../db/translations.ts'
+import { wantedTypes } from '../db/webhook-events.ts'
 import type { WorkflowFields, WorkflowRow, WorkflowStep } from '../db/workflows.ts'
 import { noTranslations, type TranslationGroup, type Translator, translatorFor } from '../render/translations.ts'
 import type { EnvironmentFacts } from '../steps/step-run.ts'
@@ -36,7 +37,7 @@ export class Memory {
   constructor(surroundings: Surroundings) {
     this.#surroundings = surroundings
     const { changes } = surroundings
-    for (const subject of ['workflows', 'integrations', 'layouts', 'api_keys'] as const)
+    for (const subject of ['workflows', 'integrations', 'layouts', 'api_keys', 'webhook_endpoints'] as const)
       changes.on(subject, (environmentId) => this.forget(environmentId))
     changes.onLoss(() => this.#environments.clear())
   }
@@ -88,9 +89,10 @@ export class Memory {
       LEFT JOIN environment_revisions r ON r.environment_id = e.id
       WHERE e.id = ${environmentId}`.execute(db)
     const [row] = rows
-    const [access, integrations] = await Promise.all([
+    const [access, integrations, webhooks] = await Promise.all([
       findEnvironmentAccess(db, secrets, environmentId),
       listIntegrations(db, environmentId, { onlyActive: true }),
+      wantedTypes(db, environmentId),
     ])
     if (!row || !access) return undefined
     const facts: EnvironmentFacts = {
@@ -102,6 +104,7 @@ export class Memory {
       env: envOf(access, { showSecrets: true }),
       dns: row.dns,
       integrations,
+      webhooks,
     }
     return new RememberedEnvironment(db, row.revision, facts, { hasBranding: !row.remove_branding })
   }

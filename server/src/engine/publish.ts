@@ -54,7 +54,7 @@ export async function publish(tx: Tx, route: Route, options: PublishOptions, occ
   await writeLayouts(tx, route, contents, writes, occasion)
   await writeWorkflows(tx, route, contents, writes, occasion)
   await writeTexts(tx, route, writes)
-  await deleteWorkflows(tx, route.targetId, deletedIn(outcomes, 'workflow'))
+  await deleteWorkflows(tx, route.targetId, deletedIn(outcomes, 'workflow'), occasion.now)
   await deleteLayouts(tx, route.targetId, deletedIn(outcomes, 'layout'))
   const published = writes.filter(({ type }) => type === 'workflow').map(({ from }) => from)
   await markPublished(tx, route.sourceId, published, occasion)
@@ -203,7 +203,7 @@ async function writeWorkflows(
     const steps = row.steps.map((step): WorkflowStep => ({ ...step, _id: idOf.get(step.stepId) ?? newId(now) }))
     return [{ id: write.to, fields: { ...fieldsOf(row), steps } }]
   })
-  await saveWorkflows(tx, { environmentId, userId, now }, workflows)
+  await saveWorkflows(tx, { environmentId, userId, now, isPublished: true }, workflows)
 }
 
 async function writeTexts(tx: Tx, { sourceId, targetId }: Route, writes: Write[]): Promise<void> {

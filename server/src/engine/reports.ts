@@ -4,6 +4,7 @@ import type { MessageRow } from '../db/messages.ts'
 import { storableJson } from '../db/storable.ts'
 import type { StoredDetail } from '../db/tables.ts'
 import { inTransaction, statement, type Transaction } from '../db/transaction.ts'
+import { type EventType, keptOfMessage, tellAll } from '../db/webhook-events.ts'
 import type { DeliveryEvent, EventStatus } from '../providers/events.ts'
 import { storedLine } from './run.ts'
 import type { EngineParts } from './start-runs.ts'
@@ -91,6 +92,11 @@ export async function takeReports(
         now,
         changed.map(({ row }) => row.id),
       ])
+    await tellAll(
+      transaction,
+      changed.flatMap((message) => message.toEvents(now)),
+      now,
+    )
     const known = new Set(messages.map(({ row }) => row.identifier))
     return events.filter(({ providerMessageId }) => known.has(providerMessageId))
   })
@@ -113,6 +119,7 @@ class Report {
   readonly row: ReportedMessage
   readonly #known: Reported[]
   readonly #lines: StoredDetail[] = []
+  readonly #told = new Set<EventType>()
 
   constructor(row: ReportedMessage) {
     this.row = row
@@ -165,20 +172,24 @@ class Report {
     const at = date ?? now
     if (status === 'delivered') {
       row.delivered_at = [...(row.delivered_at ?? []), at]
+      this.#told.add('message.delivered')
       // One that was held up has arrived after all, unless it came back later.
       if (row.status === 'error' && !this.#hasFailedAfter(at))
         Object.assign(row, { status: 'sent', error_id: null, error_text: null })
     }
     if (status === 'opened' || status === 'clicked') {
+      if (!row.seen) this.#told.add('message.seen')
       row.seen = true
       row.first_seen_at ??= at
       row.last_seen_at = latest(row.last_seen_at, at)
     }
     if (status === 'clicked') {
+      if (!row.read) this.#told.add('message.read')
       row.read = true
       row.last_read_at = latest(row.last_read_at, at)
     }
     if (failures.has(status) && !this.#hasArrivedAfter(at)) {
+      if (row.status !== 'error') this.#told.add('message.failed')
       row.status = 'error'
       row.error_id = errorIds[row.channel] ?? null
       row.error_text = response ?? `Message ${status}`
@@ -195,6 +206,14 @@ class Report {
     return this.#known.some(
       ({ status, at }) => status === 'delivered' && at !== undefined && Date.parse(at) > time.getTime(),
     )
+  }
+
+  /** What endpoints are told: what became of the message, as it is now. */
+  toEvents(now: Date) {
+    const { position: _, reported: __, lines: ___, ...row } = this.row
+    const object = keptOfMessage({ ...row, updated_at: now })
+    const { environment_id: environmentId, subscriber_id: subscriberId } = row
+    return [...this.#told].map((type) => ({ environmentId, type, object, subscriberId }))
   }
 
   toRow() {

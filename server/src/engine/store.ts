@@ -2,6 +2,7 @@
 // something has to happen later.
 import { storableJson } from '../db/storable.ts'
 import type { Transaction } from '../db/transaction.ts'
+import { type EventType, keptOfMessage, tellOfStates } from '../db/webhook-events.ts'
 import { insertRuns, queueCalls, queueWakes, updateRuns } from './queries.ts'
 import type { JobState, RunState } from './run.ts'
 
@@ -22,6 +23,11 @@ export interface Writing {
 export async function storeRuns(transaction: Transaction, runs: RunState[], writing: Writing): Promise<void> {
   const [added, changed] = [runs.filter(({ isNew }) => isNew), runs.filter(({ isNew }) => !isNew)]
   const { now } = writing
+  await tellOfStates(
+    transaction,
+    runs.flatMap((run) => eventsOf(run, now)),
+    now,
+  )
   if (added.length > 0)
     await transaction.run(insertRuns, [
       storableJson(added.map(newNotification)),
@@ -42,6 +48,29 @@ export async function storeRuns(transaction: Transaction, runs: RunState[], writ
       storableJson(changed.flatMap(timerRows)),
     ])
   await queueEffects(transaction, runs, writing)
+}
+
+/** What endpoints are told of messages, as far as any of them wants to know. */
+function eventsOf(run: RunState, now: Date) {
+  const { environment, effects, subscriber } = run
+  if (environment.webhooks.size === 0 || effects.messages.length === 0) return []
+  return messageRows(run, now).flatMap((row, index) => {
+    const types = typesOf(row, effects.messages[index]?.job.status === 'queued')
+    return types
+      .filter((type) => environment.webhooks.has(type))
+      .map((type) => ({
+        environmentId: environment.id,
+        type,
+        object: keptOfMessage(row),
+        subscriberId: subscriber.subscriber_id,
+      }))
+  })
+}
+
+/** A message in the inbox has arrived by being there. One that will be tried again has not failed. */
+function typesOf({ status, channel }: { status: string; channel: string }, isTriedAgain: boolean): EventType[] {
+  if (status === 'sent') return channel === 'in_app' ? ['message.sent', 'message.delivered'] : ['message.sent']
+  return status === 'warning' && isTriedAgain ? [] : ['message.failed']
 }
 
 const changedRow = (environment_id: string, id: string, change: object, now: Date) => ({

@@ -125,6 +125,7 @@ export async function syncWorkflows(tx: Tx, sync: Sync, discovered: Discovered[]
     tx,
     environmentId,
     gone.map(({ id }) => id),
+    now,
   )
   await tx
     .updateTable('environments')

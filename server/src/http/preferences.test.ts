@@ -461,7 +461,7 @@ describe('at the same time', () => {
         api.patch(path(), { workflowId: 'gone', channels: { email: false } }),
         api.patch(path('bob'), { channels: { email: false } }),
         api.delete('/v2/subscribers/bob'),
-        server.database.db.transaction().execute((tx) => deleteWorkflow(tx, api.environmentId, id)),
+        server.database.db.transaction().execute((tx) => deleteWorkflow(tx, api.environmentId, id, server.clock.now())),
       ])
       expect(await rowsOf(api.environmentId)).toEqual([])
       await api.post('/v2/subscribers', { subscriberId: 'bob' })

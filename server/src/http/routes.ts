@@ -35,6 +35,8 @@ import { topics } from './topics.ts'
 import { topicsV1 } from './topics-v1.ts'
 import { translationFiles } from './translation-files.ts'
 import { translations } from './translations.ts'
+import { webhookEndpoints } from './webhook-endpoints.ts'
+import { webhookEvents } from './webhook-events.ts'
 import { workflowSync } from './workflow-sync.ts'
 import { workflows } from './workflows.ts'
 
@@ -53,6 +55,8 @@ export const resources: Resource[] = [
   notifications,
   integrations,
   inboundWebhooks,
+  webhookEndpoints,
+  webhookEvents,
   integrationHealth,
   deliveries,
   sandbox,

@@ -300,7 +300,7 @@ export const subscriberNotifications: Resource = (app, { db, clock }) => {
       const { notificationId } = request.params
       const subscriber = await findOwner(request.environment, request.params.subscriberId)
       const filter = { ids: [notificationId], contextKeys: request.query.contextKeys }
-      const [deleted] = await db.transaction().execute((tx) => deleteFromInbox(tx, inboxOf(subscriber), filter))
+      const [deleted] = await db.transaction().execute((tx) => deleteFromInbox(tx, inboxOf(subscriber), filter, clock.now()))
       if (!deleted) throw fail('inbox_notification_not_found', { notificationId })
       return reply.code(204).send(null)
     },
@@ -372,7 +372,7 @@ export const subscriberNotifications: Resource = (app, { db, clock }) => {
     async (request, reply) => {
       const filter = filterOf(request.body)
       const subscriber = await findOwner(request.environment, request.params.subscriberId)
-      await db.transaction().execute((tx) => deleteFromInbox(tx, inboxOf(subscriber), filter))
+      await db.transaction().execute((tx) => deleteFromInbox(tx, inboxOf(subscriber), filter, clock.now()))
       return reply.code(204).send(null)
     },
   )

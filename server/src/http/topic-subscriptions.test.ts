@@ -864,7 +864,7 @@ describe('many at once', () => {
     const api = await apiWith('ada', 'bob')
     const late = await during(
       server,
-      (tx) => deleteSubscriber(tx, api.environmentId, 'ada', { keepMessages: false }),
+      (tx) => deleteSubscriber(tx, api.environmentId, 'ada', { keepMessages: false, now: server.clock.now() }),
       () => api.post(subscriptionsOf('news'), { subscriptions: ['ada', 'bob'] }),
     )
     expect(late.body.errors).toMatchObject([{ subscriberId: 'ada', code: 'SUBSCRIBER_NOT_FOUND' }])

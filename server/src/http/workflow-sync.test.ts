@@ -104,7 +104,7 @@ test('a workflow deleted while it is being synced takes nothing with it', async 
           AND query LIKE '%from "environments"%for no key update'`.execute(server.database.db)
       expect(rows).toHaveLength(1)
     })
-    await deleteWorkflow(tx, development.environmentId, id)
+    await deleteWorkflow(tx, development.environmentId, id, server.clock.now())
     return { syncing: underWay }
   })
   expect(await syncing).toMatchObject({ status: 404, body: { message: 'Workflow cannot be found' } })

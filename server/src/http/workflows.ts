@@ -369,7 +369,7 @@ export const workflows: Resource = (app, services) => {
       const { workflowId } = request.params
       await db.transaction().execute(async (tx) => {
         const { id } = await readWorkflow(tx, { environmentId, workflowId })
-        if (!(await deleteWorkflow(tx, environmentId, id)))
+        if (!(await deleteWorkflow(tx, environmentId, id, clock.now())))
           throw fail('workflow_not_found', undefined, { ctx: { workflowId } })
       })
       return reply.code(204).send(null)

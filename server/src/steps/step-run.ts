@@ -1,6 +1,7 @@
 // What a step gets to see when it runs: its own settings, the run it belongs to, and what came before.
 import type { IntegrationRow } from '../db/integrations.ts'
 import type { SubscriberRow } from '../db/subscribers.ts'
+import type { EventType } from '../db/webhook-events.ts'
 import type { WorkflowStep } from '../db/workflows.ts'
 import { renderTemplate, type Situation, situation } from '../render/liquid.ts'
 import type { Translator } from '../render/translations.ts'
@@ -63,6 +64,8 @@ export interface EnvironmentFacts {
   dns: { mxRecordConfigured?: boolean; inboundParseDomain?: string }
   /** Those that are active. */
   integrations: IntegrationRow[]
+  /** The events that somebody wants to be told of. */
+  webhooks: ReadonlySet<EventType>
 }
 
 export interface StepRun {

@@ -1,0 +1,474 @@
+import { sql } from 'kysely'
+import { afterEach, expect, test, vi } from 'vitest'
+import { insertMessage, insertRun } from '../../test/activity.ts'
+import { inApp, makeWorkflow, trigger } from '../../test/runs.ts'
+import { type Api, useServer } from '../../test/server.ts'
+import { useVendor, type Vendor } from '../../test/vendor.ts'
+import { makeEndpoint, toldOf, verified } from '../../test/webhook-receiver.ts'
+import { deleteSubscriber } from '../db/subscribers.ts'
+
+const server = useServer({ allowPrivateAddresses: true })
+const vendor = useVendor()
+const second = useVendor()
+
+// What one test leaves to be tried again is no business of the next.
+afterEach(() => sql`TRUNCATE webhook_deliveries, webhook_endpoints`.execute(server.database.db))
+
+const accepts = (...vendors: Vendor[]) => {
+  for (const each of vendors) each.plays(() => ({ status: 204, body: '' }))
+}
+const typesOf = (secret: string) => toldOf(vendor, secret, server.clock).map(({ type }) => type)
+const deliveriesOf = async (api: Api, query = '') => (await api.get(`/v2/webhooks/deliveries${query}`)).body.data
+const createSubscriber = (api: Api, subscriberId: string) => api.post('/v2/subscribers', { subscriberId })
+
+test('a message in the inbox is told of with everything about it but what it says', async () => {
+  const api = await server.freshApi()
+  accepts(vendor)
+  const { secret } = await makeEndpoint(api, vendor)
+  const workflowId = await makeWorkflow(api, 'welcome', [inApp('The secret plan', { subject: 'Psst' })])
+  const transactionId = await trigger(api, 'welcome', 'ada', { context: { tenant: 'acme' } })
+  await server.drain()
+
+  const told = toldOf(vendor, secret, server.clock)
+  expect(told.map(({ type }) => type)).toEqual([
+    'message.delivered',
+    'message.sent',
+    'subscriber.created',
+    'workflow.created',
+  ])
+  const { identifier } = await server.database.db
+    .selectFrom('environments')
+    .select('identifier')
+    .where('id', '=', api.environmentId)
+    .executeTakeFirstOrThrow()
+  const [delivered, sent] = told
+  expect(sent).toEqual({
+    id: expect.stringMatching(/^evt_[0-9a-f]{24}$/),
+    type: 'message.sent',
+    object: 'message',
+    timestamp: server.clock.now().toISOString(),
+    environmentId: identifier,
+    data: {
+      subscriberId: 'ada',
+      object: {
+        _id: expect.stringMatching(/^[0-9a-f]{24}$/),
+        _templateId: workflowId,
+        _environmentId: api.environmentId,
+        _organizationId: api.organizationId,
+        _notificationId: expect.stringMatching(/^[0-9a-f]{24}$/),
+        subscriberId: 'ada',
+        templateIdentifier: 'welcome',
+        workflowId: 'welcome',
+        stepId: 'in_app-0',
+        createdAt: server.clock.now().toISOString(),
+        updatedAt: server.clock.now().toISOString(),
+        archivedAt: null,
+        archived: false,
+        transactionId,
+        channel: 'in_app',
+        seen: false,
+        read: false,
+        snoozedUntil: null,
+        deliveredAt: [server.clock.now().toISOString()],
+        providerId: 'svc',
+        lastSeenDate: null,
+        firstSeenDate: null,
+        lastReadDate: null,
+        status: 'sent',
+        severity: 'none',
+        errorId: null,
+        errorText: null,
+        contextKeys: ['tenant:acme'],
+      },
+    },
+  })
+  expect(delivered.data.object).toEqual(sent.data.object)
+  expect(delivered.id).not.toBe(sent.id)
+  expect(vendor.asked[0]).toMatchObject({
+    method: 'POST',
+    path: '/hooks',
+    headers: { 'content-type': 'application/json', 'webhook-id': expect.stringMatching(/^evt_/) },
+  })
+  expect(JSON.stringify([sent, delivered])).not.toContain('secret plan')
+})
+
+test('an endpoint is told only of what it wants, and where nobody listens nothing is written', async () => {
+  const api = await server.freshApi()
+  accepts(vendor, second)
+  await makeWorkflow(api, 'quiet', [inApp()])
+  await trigger(api, 'quiet', 'ada')
+  await server.drain()
+  const eventsOf = async () => (await api.get('/v2/webhooks/events?limit=100')).body.data
+  expect(await eventsOf()).toEqual([])
+
+  const { secret } = await makeEndpoint(api, vendor, { eventTypes: ['subscriber.created', 'message.read'] })
+  await makeEndpoint(api, second, { active: false })
+  await trigger(api, 'quiet', 'bob')
+  await server.drain()
+  expect(typesOf(secret)).toEqual(['subscriber.created'])
+  expect(await eventsOf()).toHaveLength(1)
+  expect(second.asked).toEqual([])
+})
+
+test('an endpoint that was made a moment ago is told of the next trigger, in every process', async () => {
+  const api = await server.freshApi()
+  accepts(vendor)
+  await makeWorkflow(api, 'soon', [inApp()])
+  await trigger(api, 'soon', 'ada')
+  await server.drain()
+  const { secret, id } = await makeEndpoint(api, vendor, { eventTypes: ['message.sent'] })
+  await trigger(api, 'soon', 'ada')
+  await server.drain()
+  expect(typesOf(secret)).toEqual(['message.sent'])
+  await api.delete(`/v2/webhooks/endpoints/${id}`)
+  await trigger(api, 'soon', 'ada')
+  await server.drain()
+  expect(vendor.asked).toHaveLength(1)
+})
+
+test('what is done in an inbox is told of once, when it changes something', async () => {
+  const api = await server.freshApi()
+  accepts(vendor)
+  await makeWorkflow(api, 'inbox', [inApp()])
+  await trigger(api, 'inbox', 'ada')
+  await trigger(api, 'inbox', 'ada')
+  await server.drain()
+  const { data } = (await api.get('/v2/subscribers/ada/notifications')).body
+  const { secret } = await makeEndpoint(api, vendor)
+  const one = `/v2/subscribers/ada/notifications/${data[0].id}`
+  const until = new Date(server.clock.now().getTime() + 3_600_000).toISOString()
+  const steps: Array<[path: string, body: object | undefined, expected: string[]]> = [
+    [`${one}/read`, undefined, ['message.read']],
+    [`${one}/read`, undefined, []],
+    [`${one}/unread`, undefined, ['message.unread']],
+    [`${one}/archive`, undefined, ['message.archived']],
+    [`${one}/unarchive`, undefined, ['message.unarchived']],
+    [`${one}/snooze`, { snoozeUntil: until }, ['message.snoozed']],
+    [`${one}/unsnooze`, undefined, ['message.unsnoozed']],
+  ]
+  for (const [path, body, expected] of steps) {
+    vendor.asked.length = 0
+    const answer = await api.patch(path, body)
+    expect(answer.status, path).toBeLessThan(300)
+    await server.drain()
+    expect(typesOf(secret), path).toEqual(expected)
+  }
+
+  vendor.asked.length = 0
+  await api.patch(`${one}/snooze`, { snoozeUntil: until })
+  server.clock.advance({ hours: 2 })
+  await server.drain()
+  expect(vendor.asked.map(({ body }) => JSON.parse(body).type)).toEqual(['message.snoozed', 'message.unsnoozed'])
+
+  vendor.asked.length = 0
+  const marked = await api.post('/v1/subscribers/ada/messages/mark-all', { markAs: 'seen' })
+  expect(marked.body).toBe(1)
+  await api.delete(`/v1/messages/${data[1].id}`)
+  await api.delete('/v2/subscribers/ada')
+  await server.drain()
+  const told = toldOf(vendor, secret, server.clock)
+  expect(told.map(({ type, data: { object } }) => [type, object._id])).toEqual([
+    ['message.deleted', expect.any(String)],
+    ['message.deleted', expect.any(String)],
+    ['message.seen', data[1].id],
+    ['subscriber.deleted', expect.any(String)],
+  ])
+  expect(told[2].data.object).toMatchObject({ seen: true, firstSeenDate: server.clock.now().toISOString() })
+})
+
+test('workflows, subscribers and preferences are told of, with what was before where that is known', async () => {
+  const api = await server.freshApi()
+  accepts(vendor)
+  const { secret } = await makeEndpoint(api, vendor)
+  const told = async () => {
+    vendor.asked.length = 0
+    await server.drain()
+    return toldOf(vendor, secret, server.clock)
+  }
+
+  const id = await makeWorkflow(api, 'told', [inApp()])
+  expect(await told()).toMatchObject([
+    { type: 'workflow.created', object: 'workflow', data: { object: { _id: id, workflowId: 'told', name: 'told' } } },
+  ])
+  await api.patch('/v2/workflows/told', { tags: ['new'] })
+  expect(await told()).toMatchObject([
+    { type: 'workflow.updated', data: { object: { tags: ['new'] }, previousObject: { workflowId: 'told', tags: [] } } },
+  ])
+
+  await api.post('/v2/subscribers', { subscriberId: 'ada', email: 'ada@example.com' })
+  await api.post('/v2/subscribers?failIfExists=false', { subscriberId: 'ada', firstName: 'Ada' })
+  await api.patch('/v2/subscribers/ada', { lastName: 'Lovelace' })
+  expect(await told()).toMatchObject([
+    { type: 'subscriber.created', object: 'subscriber', data: { object: { email: 'ada@example.com' } } },
+    { type: 'subscriber.updated', data: { object: { subscriberId: 'ada' }, subscriberId: 'ada' } },
+    { type: 'subscriber.updated', data: { object: { subscriberId: 'ada' } } },
+  ])
+
+  // A trigger that says what is known already is no news.
+  await trigger(api, 'told', { subscriberId: 'ada', firstName: 'Ada' })
+  await trigger(api, 'told', { subscriberId: 'ada', firstName: 'Augusta' })
+  await api.post('/v1/subscribers/bulk', { subscribers: [{ subscriberId: 'ada' }, { subscriberId: 'bob' }] })
+  expect((await told()).filter(({ object }) => object === 'subscriber')).toMatchObject([
+    { type: 'subscriber.created', data: { subscriberId: 'bob' } },
+    { type: 'subscriber.updated', data: { object: { firstName: 'Augusta' }, previousObject: { firstName: 'Ada' } } },
+  ])
+
+  await api.patch('/v2/subscribers/ada/preferences', { channels: { email: false } })
+  await api.patch('/v2/subscribers/ada/preferences', { workflowId: 'told', channels: { in_app: false } })
+  const preferences = await told()
+  expect(preferences).toHaveLength(2)
+  expect(preferences).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({
+        type: 'preference.updated',
+        object: 'preference',
+        data: { subscriberId: 'ada', object: expect.objectContaining({ level: 'global', channels: { email: false } }) },
+      }),
+      expect.objectContaining({
+        data: {
+          subscriberId: 'ada',
+          object: expect.objectContaining({
+            level: 'template',
+            subscriberId: 'ada',
+            workflow: { id, identifier: 'told', name: 'told' },
+            channels: { in_app: false },
+          }),
+        },
+      }),
+    ]),
+  )
+
+  await api.delete('/v2/workflows/told')
+  expect(await told()).toMatchObject([{ type: 'workflow.deleted', data: { object: { _id: id } } }])
+})
+
+test('no device token and no chat address of a subscriber is told to anybody', async () => {
+  const api = await server.freshApi()
+  accepts(vendor)
+  await makeEndpoint(api, vendor)
+  await api.post('/v1/integrations', { providerId: 'fcm', channel: 'push', active: true, credentials: {} })
+  await createSubscriber(api, 'ada')
+  await api.put('/v1/subscribers/ada/credentials', { providerId: 'fcm', credentials: { deviceTokens: ['tok-123'] } })
+  await api.patch('/v2/subscribers/ada', { firstName: 'Ada' })
+  await api.post('/v1/subscribers/bulk', { subscribers: [{ subscriberId: 'ada', firstName: 'A' }] })
+  await api.delete('/v2/subscribers/ada')
+  await server.drain()
+  expect(vendor.asked.length).toBeGreaterThan(3)
+  for (const { body } of vendor.asked) expect(body).not.toContain('tok-123')
+})
+
+test('publishing tells the target environment', async () => {
+  const { development, production } = await server.freshOrganization()
+  accepts(vendor)
+  await makeWorkflow(development, 'shared', [inApp()])
+  const { secret } = await makeEndpoint(production, vendor)
+  const answer = await development.post(`/v2/environments/${production.environmentId}/publish`, {
+    sourceEnvironmentId: development.environmentId,
+  })
+  expect(answer, answer.text).toMatchObject({ status: 200 })
+  await server.drain()
+  expect(typesOf(secret)).toEqual(['workflow.created', 'workflow.published'])
+})
+
+test('a change that is rolled back is told to nobody', async () => {
+  const api = await server.freshApi()
+  accepts(vendor)
+  await makeEndpoint(api, vendor)
+  expect(await createSubscriber(api, 'ada')).toMatchObject({ status: 201 })
+  await server.drain()
+  vendor.asked.length = 0
+  const { db } = server.database
+  await expect(
+    db.transaction().execute(async (tx) => {
+      await deleteSubscriber(tx, api.environmentId, 'ada', { keepMessages: false, now: server.clock.now() })
+      throw new Error('no, after all')
+    }),
+  ).rejects.toThrow('no, after all')
+  await server.drain()
+  expect(vendor.asked).toEqual([])
+})
+
+test('an endpoint that fails is tried again on schedule, with the same id and a fresh signature, then given up on', async () => {
+  const api = await server.freshApi()
+  vendor.plays(() => ({ status: 503, body: 'come back later' }))
+  const { id, secret } = await makeEndpoint(api, vendor)
+  await createSubscriber(api, 'ada')
+  await server.drain()
+  expect(vendor.asked).toHaveLength(1)
+  for (const [index, seconds] of [5, 300, 1_800, 7_200, 18_000, 36_000, 36_000].entries()) {
+    server.clock.advance({ seconds: seconds - 1 })
+    await server.drain()
+    expect(vendor.asked, `${seconds - 1} s after the last`).toHaveLength(index + 1)
+    server.clock.advance({ seconds: 1 })
+    await server.drain()
+    expect(vendor.asked, `${seconds} s after the last`).toHaveLength(index + 2)
+    for (const asked of vendor.asked.slice(-1)) verified(asked, secret, server.clock.now())
+  }
+  expect(vendor.asked).toHaveLength(8)
+  expect(new Set(vendor.asked.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+  expect(new Set(vendor.asked.map(({ body }) => body)).size).toBe(1)
+  const [delivery] = await deliveriesOf(api)
+  expect(delivery).toMatchObject({ status: 'failed', attempts: 8, endpointId: id, nextAttemptAt: null })
+  expect(delivery.history).toHaveLength(8)
+  expect(delivery.history[0]).toMatchObject({
+    status: 503,
+    response: 'come back later',
+    error: 'The endpoint answered with HTTP status 503',
+  })
+  server.clock.advance({ days: 2 })
+  await server.drain()
+  expect(vendor.asked).toHaveLength(8)
+})
+
+test('an endpoint that works again gets what it missed, and its failures are forgotten', async () => {
+  const api = await server.freshApi()
+  vendor.plays(() => 'hang up')
+  const { id } = await makeEndpoint(api, vendor)
+  await createSubscriber(api, 'ada')
+  await server.drain()
+  expect((await api.get(`/v2/webhooks/endpoints/${id}`)).body).toMatchObject({
+    failingSince: server.clock.now().toISOString(),
+    active: true,
+  })
+  accepts(vendor)
+  server.clock.advance({ seconds: 5 })
+  await server.drain()
+  expect(await deliveriesOf(api)).toMatchObject([{ status: 'delivered', attempts: 2 }])
+  expect((await api.get(`/v2/webhooks/endpoints/${id}`)).body).toMatchObject({ failingSince: null })
+})
+
+test('an endpoint through which nothing comes for five days is switched off; switched on, it can have all it missed', async () => {
+  const api = await server.freshApi()
+  vendor.plays(() => ({ status: 500 }))
+  const { id } = await makeEndpoint(api, vendor)
+  const since = server.clock.now().toISOString()
+  for (let day = 0; day <= 5; day += 1) {
+    await createSubscriber(api, `s${day}`)
+    await server.drain()
+    const { body } = await api.get(`/v2/webhooks/endpoints/${id}`)
+    expect(body, `day ${day}`).toMatchObject({ active: day < 5, failingSince: since })
+    if (day < 5) server.clock.advance({ days: 1 })
+  }
+  expect((await api.get(`/v2/webhooks/endpoints/${id}`)).body.disabledAt).toBe(server.clock.now().toISOString())
+  const asked = vendor.asked.length
+  await createSubscriber(api, 'late')
+  server.clock.advance({ days: 2 })
+  await server.drain()
+  expect(vendor.asked).toHaveLength(asked)
+  expect(await deliveriesOf(api, '?status=pending')).toEqual([])
+
+  accepts(vendor)
+  vendor.asked.length = 0
+  expect(await api.post(`/v2/webhooks/endpoints/${id}/replay`, { since })).toMatchObject({
+    status: 400,
+    body: { code: 'webhook_endpoint_off' },
+  })
+  expect(await api.patch(`/v2/webhooks/endpoints/${id}`, { active: true })).toMatchObject({
+    body: { active: true, failingSince: null, disabledAt: null },
+  })
+  expect(await api.post(`/v2/webhooks/endpoints/${id}/replay`, { since })).toMatchObject({
+    status: 202,
+    body: { count: 6 },
+  })
+  await server.drain()
+  expect(vendor.asked.map(({ body }) => JSON.parse(body).data.subscriberId).sort()).toEqual([
+    's0',
+    's1',
+    's2',
+    's3',
+    's4',
+    's5',
+  ])
+})
+
+test('an address that may not be called is not called, and the delivery says why', async () => {
+  const strict = await server.startAnother({ allowPrivateAddresses: false })
+  const api = await server.freshApi()
+  accepts(vendor)
+  await makeEndpoint(api, vendor)
+  await createSubscriber(api, 'ada')
+  await strict.engine.wake()
+  expect(vendor.asked).toEqual([])
+  const [{ history }] = await deliveriesOf(api)
+  expect(history[0].error).toContain('private or reserved')
+  await strict.stop()
+})
+
+test('a process that dies between sending and writing that down leads to the same event twice, never to none', async () => {
+  const api = await server.freshApi()
+  const { id } = await makeEndpoint(api, vendor)
+  accepts(vendor)
+  // The receiver has it, but the database forgets that it was told so.
+  const { db } = server.database
+  await createSubscriber(api, 'ada')
+  await server.drain()
+  await sql`UPDATE webhook_deliveries SET status = 'sending', history = '[]', due_at = ${new Date(server.clock.now().getTime() + 60_000)}
+            WHERE endpoint_id = ${id}`.execute(db)
+  server.clock.advance({ seconds: 59 })
+  await server.drain()
+  expect(vendor.asked).toHaveLength(1)
+  server.clock.advance({ seconds: 1 })
+  await server.drain()
+  expect(vendor.asked).toHaveLength(2)
+  const [first, again] = vendor.asked
+  expect(again?.headers['webhook-id']).toBe(first?.headers['webhook-id'])
+  expect(again?.body).toBe(first?.body)
+  expect(await deliveriesOf(api)).toMatchObject([{ status: 'delivered', attempts: 2 }])
+})
+
+test('an endpoint that hangs keeps no other waiting', async () => {
+  const api = await server.freshApi()
+  vendor.plays(() => undefined)
+  second.plays(() => ({ status: 200 }))
+  await makeEndpoint(api, vendor)
+  await makeEndpoint(api, second)
+  for (let index = 0; index < 40; index += 1) await createSubscriber(api, `s${index}`)
+  const draining = server.drain()
+  await vi.waitFor(() => expect(second.asked).toHaveLength(40))
+  // 16 at a time are sent to one endpoint, and those still wait for their answer.
+  expect(vendor.asked).toHaveLength(16)
+  vendor.plays(() => 'hang up')
+  vendor.disconnect()
+  await draining
+  expect(vendor.asked).toHaveLength(40)
+})
+
+test('many events go out side by side, each once', async () => {
+  const api = await server.freshApi()
+  accepts(vendor)
+  await makeEndpoint(api, vendor)
+  const subscribers = Array.from({ length: 300 }, (_, index) => ({ subscriberId: `s${index}` }))
+  await api.post('/v1/subscribers/bulk', { subscribers })
+  await server.drain()
+  expect(vendor.asked).toHaveLength(300)
+  expect(new Set(vendor.asked.map(({ headers }) => headers['webhook-id'])).size).toBe(300)
+})
+
+test('what a provider reports about a message is told on', async () => {
+  const api = await server.freshApi()
+  accepts(vendor)
+  const { secret } = await makeEndpoint(api, vendor, {
+    eventTypes: ['message.delivered', 'message.seen', 'message.read', 'message.failed'],
+  })
+  const integration = await api.post('/v1/integrations', {
+    ...{ providerId: 'sendgrid', channel: 'email', credentials: { apiKey: 'k' } },
+    configurations: { inboundWebhookEnabled: true },
+  })
+  const run = await insertRun(server, api, 'ada', { jobs: [{ type: 'email' }] })
+  const sent = { channel: 'email' as const, provider_id: 'sendgrid', integration_id: integration.body._id }
+  const id = await insertMessage(server, run, { ...sent, identifier: 'v1', delivered_at: null })
+  const report = (...events: string[]) =>
+    api.post(
+      `/v2/inbound-webhooks/delivery-providers/${api.environmentId}/${integration.body._id}`,
+      events.map((event, index) => ({ id: 'v1', event, timestamp: 1777630000 + index, reason: 'gone' })),
+    )
+  await report('delivered', 'open', 'click', 'click', 'bounce')
+  await report('delivered', 'open', 'click', 'click', 'bounce')
+  await server.drain()
+  expect(toldOf(vendor, secret, server.clock)).toMatchObject([
+    { type: 'message.delivered', data: { object: { _id: id, providerResponseId: 'v1' } } },
+    { type: 'message.failed', data: { error: { message: 'gone' }, object: { status: 'error', errorText: 'gone' } } },
+    { type: 'message.read', data: { object: { read: true } } },
+    { type: 'message.seen', data: { object: { seen: true } } },
+  ])
+})
