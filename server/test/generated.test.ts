@@ -47,6 +47,23 @@ test('docs/operating.md has a row for every setting, and for no other', () => {
   expect(rows).toEqual(settings.map(({ name, default: value, meaning }) => `| \`${name}\` | ${value} | ${meaning} |`))
 })
 
+describe('docs/activity.md', () => {
+  const page = readFileSync(place('docs/activity.md'), 'utf8')
+  const code = readFileSync(place('server/src/steps/outcome.ts'), 'utf8')
+
+  test('explains every reason, and no other', () => {
+    const reasons = /type Reason =\n(.*?)\n\n/s.exec(code)?.[1]?.matchAll(/^ {2}\| '(\w+)'$/gm) ?? []
+    const rows = /^## Reasons$(.*?)^## /ms.exec(page)?.[1]?.matchAll(/^\| `(\w+)` \|/gm) ?? []
+    expect([...rows].map(([, reason]) => reason)).toEqual([...reasons].map(([, reason]) => reason))
+  })
+
+  test('has every line a log can hold, and no other', () => {
+    const lines = code.matchAll(/^ {2}\w+: \[(['"])(.*)\1, '(\w+)'\],$/gm)
+    const rows = /<summary>All texts<\/summary>(.*?)<\/details>/s.exec(page)?.[1]?.match(/^\| (?!detail).*$/gm)
+    expect(rows).toEqual([...lines].map(([, , text = '', status]) => `| ${text.trim()} | ${status} |`))
+  })
+})
+
 /** The names in tables.ts, read from its text: types are gone when the program runs. */
 function columnsInCode(): Record<string, string[]> {
   const text = readFileSync(place('server/src/db/tables.ts'), 'utf8')
