@@ -173,6 +173,31 @@ export const errorTable = {
   },
   no_preferences: { status: 400, message: says('Send at least one preference to update') },
 
+  // the inbox in browsers
+  application_identifier_missing: {
+    status: 422,
+    message: says('A valid application identifier is required when providing subscriber information'),
+  },
+  keyless_not_offered: { status: 400, message: says('Keyless is not supported in community edition') },
+  session_subscriber_missing: { status: 422, message: says('Subscriber ID is required') },
+  application_identifier_unknown: { status: 400, message: says('Please provide a valid application identifier') },
+  in_app_integration_not_found: { status: 404, message: says('The active in-app integration could not be found') },
+  subscriber_hash_invalid: { status: 400, message: says('Please provide a valid HMAC hash') },
+  context_hash_invalid: { status: 400, message: says('Please provide a valid context HMAC hash') },
+  inbox_trigger_refused: {
+    status: 403,
+    message: says('Workflows cannot be triggered from a browser; trigger them from your backend with an API key'),
+  },
+  own_endpoint_refused: {
+    status: 403,
+    message: says('Subscribers cannot declare endpoints themselves; create them from your backend with an API key'),
+  },
+  link_not_offered: {
+    status: 400,
+    message: (p: { identifier: string }) =>
+      `Integration ${p.identifier} has no link to be followed; use the sign-in URL of channel-endpoints/oauth`,
+  },
+
   // messages, subscriber notifications, activity
   message_not_found: { status: 404, message: (p: { messageId: string }) => `Message with id ${p.messageId} not found` },
   message_subscriber_gone: {
@@ -275,6 +300,11 @@ export const errorTable = {
     message: (p: { identifier: string; key: string }) =>
       `Subscription with identifier ${p.identifier} not found for topic ${p.key}`,
   },
+  own_subscription_not_found: {
+    status: 404,
+    message: (p: { identifier: string }) => `Subscription with identifier "${p.identifier}" is not found`,
+  },
+  subscription_refused: { status: 400, message: (p: { message: string }) => p.message },
   no_subscription_succeeded: { status: 400, message: says('Api Exception Raised with status 400') },
   subscriber_of_subscriptions_not_found: { status: 404, message: says('Subscriber not found') },
   topic_subscriber_not_found: {

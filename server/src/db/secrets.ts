@@ -14,6 +14,7 @@ const marker = 'enc:v1:'
 export class Secrets {
   readonly #encryptionKey: Buffer
   readonly #signingKey: Buffer
+  readonly #tokenKey: Buffer
 
   /** @param secretKey 64 hex digits; separate keys for separate purposes are derived from it. */
   constructor(secretKey: string) {
@@ -21,6 +22,7 @@ export class Secrets {
       Buffer.from(hkdfSync('sha256', Buffer.from(secretKey, 'hex'), '', `belfry ${purpose}`, 32))
     this.#encryptionKey = derive('encryption')
     this.#signingKey = derive('signing')
+    this.#tokenKey = derive('tokens')
   }
 
   encrypt(clear: string): string {
@@ -49,7 +51,28 @@ export class Secrets {
     const given = Buffer.from(signature)
     return expected.length === given.length && timingSafeEqual(expected, given)
   }
+
+  /** A JSON Web Token with these claims, HS256. */
+  makeToken(claims: object): string {
+    const text = `${tokenHeader}.${base64url(JSON.stringify(claims))}`
+    return `${text}.${this.#signToken(text).toString('base64url')}`
+  }
+
+  /** Its claims, if we signed it; whatever its header says, no other way of signing counts. */
+  readToken(token: string): Record<string, unknown> | undefined {
+    const [header = '', payload = '', signature = '', ...more] = token.split('.')
+    const [expected, given] = [this.#signToken(`${header}.${payload}`), Buffer.from(signature, 'base64url')]
+    if (more.length > 0 || given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined
+    return JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>
+  }
+
+  #signToken(text: string): Buffer {
+    return createHmac('sha256', this.#tokenKey).update(text).digest()
+  }
 }
+
+const base64url = (text: string) => Buffer.from(text).toString('base64url')
+const tokenHeader = base64url(JSON.stringify({ alg: 'HS256', typ: 'JWT' }))
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 

@@ -144,6 +144,43 @@ export async function readPreferences(
   return bySubscription
 }
 
+/** What workflows with these ids, identifiers or tags would be for a subscription that says nothing of them. */
+export async function readDefaults(
+  db: Db | Tx,
+  environmentId: string,
+  filter: { workflowIds: string[]; tags: string[] },
+): Promise<PreferenceRow[]> {
+  const { preferences } = await resolvePreferences(db, environmentId, [{ filter }])
+  if (preferences.length === 0) return []
+  const enabled = new Map(preferences.map((preference) => [preference.workflowId, preference.enabled]))
+  const { rows } = await sql<Omit<PreferenceRow, 'subscription_id' | 'enabled' | 'condition'>>`
+    SELECT w.id AS workflow_id, w.identifier, w.name, w.critical, w.severity, w.tags, w.data FROM workflows w
+    WHERE w.environment_id = ${environmentId} AND w.id = ANY(${[...enabled.keys()]}::text[])
+    ORDER BY w.id`.execute(db)
+  return rows.map((row) => ({
+    ...row,
+    subscription_id: '',
+    enabled: enabled.get(row.workflow_id) ?? true,
+    condition: null,
+  }))
+}
+
+/** Sets what is given for one workflow; a new entry is enabled unless it says otherwise. The caller holds the subscription. */
+export async function savePreference(
+  tx: Tx,
+  environmentId: string,
+  subscriptionId: string,
+  { workflowId, enabled, condition }: { workflowId: string; enabled?: boolean | undefined; condition?: Condition },
+): Promise<void> {
+  const rule = condition === undefined || condition === null ? null : JSON.stringify(condition)
+  await sql`
+    INSERT INTO subscription_preferences AS p (environment_id, subscription_id, workflow_id, enabled, condition)
+    VALUES (${environmentId}, ${subscriptionId}, ${workflowId}, ${enabled ?? true}, ${rule}::jsonb)
+    ON CONFLICT (environment_id, subscription_id, workflow_id) DO UPDATE
+    SET enabled = ${enabled === undefined ? sql`p.enabled` : sql`excluded.enabled`},
+        condition = ${condition === undefined ? sql`p.condition` : sql`excluded.condition`}`.execute(tx)
+}
+
 /** What these subscriptions say of one workflow; those that say nothing are left out. */
 export async function readChoices(
   db: Db | Tx,

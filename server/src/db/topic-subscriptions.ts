@@ -9,6 +9,7 @@ import { insertPreferences, type Preference } from './subscription-preferences.t
 
 /** A subscription with its topic and its subscriber. */
 export interface SubscriptionRow {
+  environment_id: string
   id: string
   identifier: string
   name: string | null
@@ -32,7 +33,7 @@ export interface SubscriptionRow {
 }
 
 const columns = sql`
-  t.id, t.identifier, t.name, t.context_keys, t.created_at, t.updated_at, t.topic_id, t.subscriber_row_id,
+  t.environment_id, t.id, t.identifier, t.name, t.context_keys, t.created_at, t.updated_at, t.topic_id, t.subscriber_row_id,
   o.key AS topic_key, o.name AS topic_name, o.created_at AS topic_created_at, o.updated_at AS topic_updated_at,
   s.subscriber_id, s.avatar, s.first_name, s.last_name, s.email,
   s.created_at AS subscriber_created_at, s.updated_at AS subscriber_updated_at`

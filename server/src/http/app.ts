@@ -11,6 +11,8 @@ import { parseBody, parseForm, refuseUnstorableUrl } from './body.ts'
 import { registerDocs } from './docs.ts'
 import { health } from './health.ts'
 import { registerIdempotency } from './idempotency.ts'
+import { openToBrowsers } from './inbox-cors.ts'
+import { InboxTokens } from './inbox-token.ts'
 import { takeTokens } from './rate-limit.ts'
 import type { App, Clock, Services } from './resource.ts'
 import { resources } from './routes.ts'
@@ -24,6 +26,7 @@ export async function buildApp(given: Omit<Services, 'apiKeys'>): Promise<App> {
   const services: Services = { ...given, apiKeys }
   const { clock, log, metrics, config } = services
   const answer = answerWith(clock)
+  const tokens = new InboxTokens(services)
   const app = fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -36,7 +39,10 @@ export async function buildApp(given: Omit<Services, 'apiKeys'>): Promise<App> {
     return503OnClosing: false,
     routerOptions: { maxParamLength: 2_000, ignoreTrailingSlash: true },
     genReqId: () => randomUUID(),
-    frameworkErrors: (error, request, reply) => answer(error, request, reply.headers(securityHeaders)),
+    frameworkErrors: (error, request, reply) => {
+      openToBrowsers(request, reply.headers(securityHeaders), services.brand)
+      answer(error, request, reply)
+    },
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, clock.now()),
   }).withTypeProvider() as unknown as App
 
@@ -49,10 +55,14 @@ export async function buildApp(given: Omit<Services, 'apiKeys'>): Promise<App> {
   await app.register(formbody, { parser: parseForm as (text: string) => Record<string, unknown> })
 
   app.decorateRequest('environment')
+  app.decorateRequest('session')
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(securityHeaders)
+    const isPreflight = openToBrowsers(request, reply, services.brand)
+    if (isPreflight) return reply.code(204).send()
     if (request.is404) throw fail('route_not_found', { method: request.method, path: request.url })
     refuseUnstorableUrl(request.url)
+    if (request.routeOptions.config.inbox) request.session = await tokens.authenticate(request)
     if (request.routeOptions.config.public) return
     request.environment = await apiKeys.authenticate(request)
     if (config.rateLimit !== 'off') await takeTokens({ ...services, level: config.rateLimit }, request, reply)

@@ -35,13 +35,13 @@ const fields = {
   context: Type.Optional(ContextPayload()),
 }
 const Scopes = (description: string) => Type.Optional(Type.Array(Type.String(), { maxItems: 100, description }))
-const connectFields = {
+export const connectFields = {
   scope: Scopes('Slack: what the bot may do; a sensible set when absent'),
   connectionMode: Type.Optional(Enum(connectionModes)),
   autoLinkUser: Type.Optional(Type.Boolean({ description: 'Also make an endpoint of the person who signs in' })),
 }
-const linkFields = { userScope: Scopes('Slack: what is asked about the person; `identity.basic` when absent') }
-const modes = ['connect', 'link_user'] as const
+export const linkFields = { userScope: Scopes('Slack: what is asked about the person; `identity.basic` when absent') }
+export const modes = ['connect', 'link_user'] as const
 
 const Connect = Body({ ...fields, ...connectFields })
 const LinkUser = Body({
@@ -126,7 +126,12 @@ export const chatOAuth: Resource = (app, services) => {
   )
 }
 
-async function signInUrl(services: OAuthServices, environment: Environment, asked: SignIn): Promise<string> {
+/** Where to send a person who is to connect a workspace, or to say who they are in it. */
+export async function signInUrl(
+  services: OAuthServices,
+  environment: Pick<Environment, 'id' | 'organizationId'>,
+  asked: SignIn,
+): Promise<string> {
   const { db, clock } = services
   const { mode, subscriberId, scope, userScope } = asked
   const integration = await findChatIntegration(db, environment.id, asked.integrationIdentifier)

@@ -28,6 +28,10 @@ const tags = [
   { name: 'Activity', description: 'What triggers started, how far it got, and why no further.' },
   { name: 'Messages', description: 'What was sent, through all channels.' },
   { name: 'Inbox', description: 'The in-app messages of a subscriber: read, archived, put aside.' },
+  {
+    name: 'Inbox in browsers',
+    description: 'The same for a subscriber in its own browser, with the token of its session.',
+  },
   { name: 'Topics', description: 'Names that subscribers follow, so that one name stands for all of them.' },
   { name: 'Contexts', description: 'What a notification is about beyond its recipient, such as a tenant or an app.' },
   { name: 'Tenants', description: 'What contexts were before; kept for older callers.' },
@@ -61,14 +65,15 @@ export async function registerDocs(app: App): Promise<void> {
             name: 'Authorization',
             description: 'The word `ApiKey`, a space and the key.',
           },
+          session: { type: 'http', scheme: 'bearer', description: 'The token of a session with the inbox.' },
         },
         schemas: { Error: errorSchema as never },
       },
     },
     transform: ({ schema, url, route }) => {
       const [method = 'GET'] = [route.method].flat()
-      const isPublic = route.config?.public === true
-      return { schema: describeOperation(schema as RouteSchema, { method, url, isPublic }) as never, url }
+      const { public: isPublic = false, inbox: isInbox = false } = route.config ?? {}
+      return { schema: describeOperation(schema as RouteSchema, { method, url, isPublic, isInbox }) as never, url }
     },
     transformObject: (made) => forReaders('openapiObject' in made ? made.openapiObject : made.swaggerObject) as never,
   })
@@ -130,6 +135,7 @@ interface Operation {
   method: string
   url: string
   isPublic: boolean
+  isInbox: boolean
 }
 
 const errorSchema = {
@@ -160,8 +166,12 @@ const idempotencyHeader = {
 }
 
 /** With what is true of all operations, and so is not said at each of them. */
-function describeOperation(schema: RouteSchema, { method, url, isPublic }: Operation): RouteSchema {
-  const statuses = isPublic ? [400] : [400, 401, 404, 409, 413, 422, 429, 503]
+function describeOperation(schema: RouteSchema, { method, url, isPublic, isInbox }: Operation): RouteSchema {
+  const statuses = isInbox
+    ? [400, 401, 404, 413, 422, 503]
+    : isPublic
+      ? [400]
+      : [400, 401, 404, 409, 413, 422, 429, 503]
   const response: Record<string, unknown> = { ...schema.response }
   for (const status of statuses) {
     response[status] ??= {
@@ -175,7 +185,7 @@ function describeOperation(schema: RouteSchema, { method, url, isPublic }: Opera
     ...schema,
     response,
     ...(canRepeat ? { headers: idempotencyHeader } : {}),
-    ...(isPublic ? { security: [] } : {}),
+    ...(isInbox ? { security: [{ session: [] }] } : isPublic ? { security: [] } : {}),
   }
 }
 

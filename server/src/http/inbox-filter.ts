@@ -60,25 +60,69 @@ function parsed(text: string): unknown {
   }
 }
 
+/** What may stand in place of a value in a data filter. */
+export interface DataForms {
+  /** `[a, b]` and `{"or": [a, b]}`: any of them; `{"and": [{"or": [a]}, ...]}`: one of every group. */
+  lists?: boolean
+}
+
 /** `data` as it was sent: the text of a JSON object. @returns the object, to be shown again, and what it asks for */
-export function readData(text: string | undefined): { data?: Record<string, unknown>; conditions: MemberCondition[] } {
+export function readData(
+  text: string | undefined,
+  forms: DataForms = {},
+): { data?: Record<string, unknown>; conditions: MemberCondition[] } {
   if (text === undefined || text === '') return { conditions: [] }
   const data = parsed(text)
   if (data === undefined) throw fail('data_filter_invalid', { reason: 'Invalid JSON format for data parameter' })
   if (!isObject(data)) throw fail('data_filter_invalid', { reason: 'Data must be an object' })
-  return { data, conditions: conditionsOfData(data) }
+  return { data, conditions: conditionsOfData(data, forms) }
 }
 
-function conditionsOfData(data: Record<string, unknown>): MemberCondition[] {
-  const conditions = leavesOf(data, deepestData)
+function conditionsOfData(data: Record<string, unknown>, { lists = false }: DataForms): MemberCondition[] {
+  const conditions = lists ? formsOf(data, deepestData) : leavesOf(data, deepestData)
   if (!conditions)
     throw fail('data_filter_invalid', { reason: `Maximum nesting level exceeded (${deepestData} levels max)` })
+  for (const name of conditions.flatMap(({ path }) => path))
+    if (/^[$.]/.test(name) || reservedNames.has(name))
+      throw fail('data_filter_invalid', { reason: `"${name}" cannot be the name of a member` })
   for (const value of conditions.flatMap(({ anyOf }) => anyOf)) {
     if (Array.isArray(value)) throw fail('data_filter_invalid', { reason: 'Arrays are not supported in data filter' })
+    if (typeof value === 'object' && value !== null)
+      throw fail('data_filter_invalid', { reason: 'Values in data filter are texts, numbers, booleans or null' })
     if (typeof value === 'string' && value.length > longestDataText)
       throw fail('data_filter_invalid', { reason: `Texts in data filter have at most ${longestDataText} characters` })
   }
   return conditions
+}
+
+const reservedNames = new Set(['__proto__', 'constructor', 'prototype'])
+
+/** The same as `leavesOf` for what may be lists and groups of values. */
+function formsOf(object: Record<string, unknown>, depth: number): MemberCondition[] | undefined {
+  if (depth === 0) return undefined
+  const conditions: MemberCondition[] = []
+  for (const [name, value] of Object.entries(object)) {
+    const groups = groupsOfValues(value)
+    // An empty group asks for nothing.
+    if (groups) conditions.push(...groups.filter(({ length }) => length > 0).map((anyOf) => ({ path: [name], anyOf })))
+    const inner = groups ? [] : formsOf(value as Record<string, unknown>, depth - 1)
+    if (!inner) return undefined
+    conditions.push(...inner.map(({ path, anyOf }) => ({ path: [name, ...path], anyOf })))
+  }
+  return conditions
+}
+
+/** Nothing where the value is an object with members of its own. */
+function groupsOfValues(value: unknown): unknown[][] | undefined {
+  if (Array.isArray(value)) return [value]
+  if (!isObject(value)) return [[value]]
+  const [[form, inner] = ['', undefined], ...others] = Object.entries(value)
+  if (others.length > 0 || !Array.isArray(inner)) return undefined
+  if (form === 'or') return [inner]
+  const groups = inner.map((group) =>
+    isObject(group) && Array.isArray(group.or) ? (group.or as unknown[]) : undefined,
+  )
+  return form === 'and' && !groups.includes(undefined) ? (groups as unknown[][]) : undefined
 }
 
 /** Every member that is no object, with its path; nothing where objects stand in each other deeper than that. */
@@ -111,7 +155,7 @@ interface CountFilter {
 }
 
 /** `filters` of a count: the text of a JSON list of filters, their members with their JSON types. */
-export function readCountFilters(text: string | undefined): CountFilter[] {
+export function readCountFilters(text: string | undefined, forms: DataForms = {}): CountFilter[] {
   const list = parsed(text ?? '')
   if (!Array.isArray(list)) throw fail('count_filters_invalid')
   if (list.length > mostCountFilters)
@@ -130,8 +174,26 @@ export function readCountFilters(text: string | undefined): CountFilter[] {
     if (shown.contextKeys !== undefined && !isTexts(shown.contextKeys)) throw fail('count_filters_invalid')
     filter.contextKeys = shown.contextKeys
     if (shown.data !== undefined && !isObject(shown.data)) throw fail('count_filters_invalid')
-    filter.data = conditionsOfData(shown.data ?? {})
+    filter.data = conditionsOfData(shown.data ?? {}, forms)
+    filter.createdFrom = momentOf(shown.createdGte)
+    filter.createdTo = momentOf(shown.createdLte)
     refuseUnreadArchived(filter)
     return { filter, shown }
   })
+}
+
+function momentOf(value: unknown): Date | undefined {
+  if (value === undefined || value === null) return undefined
+  const moment = new Date(typeof value === 'number' ? value : Number.NaN)
+  if (Number.isNaN(moment.getTime())) throw fail('count_filters_invalid')
+  return moment
+}
+
+/** `severity=a` or `severity[]=a&severity[]=b`. */
+export function severityOfQuery(query: Record<string, unknown>): string[] | undefined {
+  const found = [query.severity ?? [], query['severity[]'] ?? []].flat()
+  const unknown = found.find((one) => !severities.includes(one as string))
+  if (unknown !== undefined)
+    throw generalError([`each value in severity must be one of the following values: ${severities.join(', ')}`])
+  return found.length === 0 ? undefined : (found as string[])
 }

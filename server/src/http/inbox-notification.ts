@@ -52,9 +52,9 @@ export const InboxNotification = Type.Object({
   }),
   severity: Severity,
 })
-type InboxNotification = Static<typeof InboxNotification>
+export type InboxNotification = Static<typeof InboxNotification>
 
-interface Workflow {
+export interface NotificationWorkflow {
   id: string
   identifier: string
   name: string
@@ -65,10 +65,14 @@ interface Workflow {
 }
 
 /** The workflows of these messages. One that was deleted is shown as it was last. */
-async function workflowsOf(db: Db, environmentId: string, rows: MessageRow[]): Promise<Map<string, Workflow>> {
+export async function workflowsOf(
+  db: Db,
+  environmentId: string,
+  rows: MessageRow[],
+): Promise<Map<string, NotificationWorkflow>> {
   const ids = [...new Set(rows.map(({ workflow_id }) => workflow_id))]
   if (ids.length === 0) return new Map()
-  const { rows: found } = await sql<Workflow>`
+  const { rows: found } = await sql<NotificationWorkflow>`
     SELECT g.id, coalesce(w.identifier, v.identifier) AS identifier, coalesce(w.name, v.name) AS name,
            coalesce(w.critical, v.critical) AS critical, coalesce(w.tags, v.tags) AS tags,
            CASE WHEN w.id IS NULL THEN v.data ELSE w.data END AS data, coalesce(w.severity, v.severity) AS severity
@@ -110,7 +114,11 @@ interface Cta {
 export const buttonOf = (row: MessageRow, type: ButtonType): Button | undefined =>
   ((row.cta ?? {}) as Cta).action?.buttons?.find((button) => button.type === type)
 
-function toNotification(row: MessageRow, subscriber: SubscriberRow, workflow: Workflow | undefined): InboxNotification {
+function toNotification(
+  row: MessageRow,
+  subscriber: SubscriberRow,
+  workflow: NotificationWorkflow | undefined,
+): InboxNotification {
   const cta = (row.cta ?? {}) as Cta
   const severity = row.severity as Static<typeof Severity>
   return {
@@ -134,15 +142,7 @@ function toNotification(row: MessageRow, subscriber: SubscriberRow, workflow: Wo
     channelType: row.channel,
     tags: row.tags,
     severity,
-    workflow: {
-      id: row.workflow_id,
-      identifier: workflow?.identifier ?? row.workflow,
-      name: workflow?.name ?? row.workflow,
-      critical: workflow?.critical ?? false,
-      tags: workflow?.tags ?? row.tags,
-      severity: workflow?.severity ?? severity,
-      ...given({ data: workflow?.data }),
-    },
+    workflow: toWorkflow(row, workflow),
     ...given({
       subject: row.subject,
       deliveredAt: row.delivered_at,
@@ -154,6 +154,20 @@ function toNotification(row: MessageRow, subscriber: SubscriberRow, workflow: Wo
     }),
   }
 }
+
+/** One that nobody remembers is known by what the message says of it. */
+export const toWorkflow = (
+  row: MessageRow,
+  workflow: NotificationWorkflow | undefined,
+): InboxNotification['workflow'] => ({
+  id: row.workflow_id,
+  identifier: workflow?.identifier ?? row.workflow,
+  name: workflow?.name ?? row.workflow,
+  critical: workflow?.critical ?? false,
+  tags: workflow?.tags ?? row.tags,
+  severity: workflow?.severity ?? (row.severity as InboxNotification['severity']),
+  ...given({ data: workflow?.data }),
+})
 
 function toAction(row: MessageRow, type: ButtonType, { action }: Cta): Static<typeof Action> | undefined {
   const button = buttonOf(row, type)

@@ -100,7 +100,7 @@ export async function triggersOf(
 export function toMessageFields(
   row: MessageRow,
   trigger: Trigger | undefined,
-  environment: Environment,
+  environment: Pick<Environment, 'organizationId'>,
   brand: Brand,
 ): Omit<Message, 'subscriber' | 'content'> {
   return {

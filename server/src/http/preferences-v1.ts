@@ -12,7 +12,7 @@ import { findSubscriber } from '../db/subscribers.ts'
 import type { ChannelChoices } from '../db/tables.ts'
 import { channelNames, isCritical } from '../engine/preferences.ts'
 import { fail } from '../errors.ts'
-import { globalChannels, holdNamed, holdOwner, layersOf, resolveChannels } from './preferences.ts'
+import { globalChannels, holdChangeable, holdOwner, layersOf, resolveChannels } from './preferences.ts'
 import type { Resource } from './resource.ts'
 import { Body, Channel, Enum } from './schema.ts'
 
@@ -145,7 +145,7 @@ export const preferencesV1: Resource = (app, { db, clock }) => {
       return db.transaction().execute(async (tx) => {
         const now = clock.now()
         const owner = await holdOwner(tx, environment.id, params.subscriberId, { now })
-        const [workflow] = await holdNamed(tx, environment.id, [params.workflowId])
+        const [workflow] = await holdChangeable(tx, environment.id, [params.workflowId])
         if (!workflow) throw fail('preference_workflows_not_found', { workflowIds: [params.workflowId] })
         await saveWorkflowPreferences(tx, owner, new Map([[workflow.id, channels]]), now)
         return toSetting(workflow, await readPreferences(tx, owner))

@@ -31,19 +31,19 @@ import { Body, Channel, ContextPayload, Enum, FreeObject, Identifier, QueryList,
 import { idIn, slugOf } from './slug.ts'
 import { generalError } from './validation.ts'
 
-const mostInBulk = 100
+export const mostInBulk = 100
 
 const Choice = Type.Optional(Type.Boolean())
-const choices = { email: Choice, sms: Choice, in_app: Choice, chat: Choice, push: Choice }
+export const choices = { email: Choice, sms: Choice, in_app: Choice, chat: Choice, push: Choice }
 const Choices = Body(choices)
-const Channels = Type.Object(choices)
+export const Channels = Type.Object(choices)
 
 const Time = Type.String({ pattern: timePattern, texts: { pattern: 'must be a time such as 09:00 AM' } })
 const Day = Body({
   isEnabled: Type.Boolean(),
   hours: Type.Optional(Type.Array(Body({ start: Time, end: Time }), { maxItems: 48 })),
 })
-const Schedule = Body({
+export const Schedule = Body({
   isEnabled: Type.Boolean(),
   // Days that do not exist are looked for by `readSchedule`, so they are not dropped here.
   weeklySchedule: Type.Optional(
@@ -113,7 +113,7 @@ export function layersOf(
   }
 }
 
-const isCriticalWorkflow = (workflow: PreferenceWorkflow) =>
+export const isCriticalWorkflow = (workflow: PreferenceWorkflow) =>
   isCritical(layersOf(workflow, { global: undefined, byWorkflow: new Map() }))
 
 /** The workflow's channels with what was decided about each, and by whom. */
@@ -183,7 +183,7 @@ async function show(
 }
 
 /** With a schedule that is on, days must be given and be days; one that is off keeps what it understands. */
-function readSchedule(given: Static<typeof Schedule>): StoredSchedule {
+export function readSchedule(given: Static<typeof Schedule>): StoredSchedule {
   const { isEnabled, weeklySchedule } = given
   if (weeklySchedule === undefined) return { isEnabled }
   const days = Object.keys(weeklySchedule)
@@ -196,7 +196,7 @@ function readSchedule(given: Static<typeof Schedule>): StoredSchedule {
   return { isEnabled, weeklySchedule: Object.fromEntries(known) }
 }
 
-/** The workflows asked for, in that order; all must be there and none may be critical. */
+/** The workflows asked for, in that order; all must be there. */
 export async function holdNamed(tx: Tx, environmentId: string, names: string[]): Promise<PreferenceWorkflow[]> {
   const rows = await holdWorkflows(tx, environmentId, {
     identifiers: names,
@@ -208,14 +208,21 @@ export async function holdNamed(tx: Tx, environmentId: string, names: string[]):
   )
   const unknown = names.filter((_, index) => found[index] === undefined)
   if (unknown.length > 0) throw fail('preference_workflows_not_found', { workflowIds: [...new Set(unknown)] })
-  const workflows = found.filter((workflow) => workflow !== undefined)
+  return found.filter((workflow) => workflow !== undefined)
+}
+
+/** The same where none may be critical: nobody is asked whether they want those. */
+export async function holdChangeable(tx: Tx, environmentId: string, names: string[]): Promise<PreferenceWorkflow[]> {
+  const workflows = await holdNamed(tx, environmentId, names)
   const critical = names.filter((_, index) => workflows[index] && isCriticalWorkflow(workflows[index]))
   if (critical.length > 0) throw fail('preference_workflows_critical', { workflowIds: [...new Set(critical)] })
   return workflows
 }
 
 /** Where several choices are for one workflow, later ones go over earlier ones. */
-function mergeChoices(given: Array<[workflowId: string, channels: ChannelChoices]>): Map<string, ChannelChoices> {
+export function mergeChoices(
+  given: Array<[workflowId: string, channels: ChannelChoices]>,
+): Map<string, ChannelChoices> {
   const merged = new Map<string, ChannelChoices>()
   for (const [workflowId, channels] of given) merged.set(workflowId, { ...merged.get(workflowId), ...channels })
   return merged
@@ -272,7 +279,7 @@ export const preferences: Resource = (app, { db, clock }) => {
         const now = clock.now()
         const owner = await holdOwner(tx, environment.id, params.subscriberId, { context: body.context, now })
         if (workflowId !== undefined) {
-          const [workflow] = await holdNamed(tx, environment.id, [workflowId])
+          const [workflow] = await holdChangeable(tx, environment.id, [workflowId])
           if (workflow && channels) await saveWorkflowPreferences(tx, owner, new Map([[workflow.id, channels]]), now)
         }
         // There is one schedule, whatever workflow is named beside it.
@@ -305,7 +312,7 @@ export const preferences: Resource = (app, { db, clock }) => {
         const now = clock.now()
         const owner = await holdOwner(tx, environment.id, params.subscriberId, { context: body.context, now })
         const names = body.preferences.map(({ workflowId }) => workflowId)
-        const workflows = await holdNamed(tx, environment.id, names)
+        const workflows = await holdChangeable(tx, environment.id, names)
         const given = workflows.map((workflow, index): [string, ChannelChoices] => [
           workflow.id,
           body.preferences[index]?.channels ?? {},

@@ -13,6 +13,7 @@ import type { Config } from '../config.ts'
 import type { Changes } from '../db/changes.ts'
 import type { Database } from '../db/database.ts'
 import type { Secrets } from '../db/secrets.ts'
+import type { SubscriberRow } from '../db/subscribers.ts'
 import type { RateLimits } from '../db/tables.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { HttpClient } from '../providers/http-client.ts'
@@ -47,6 +48,16 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
   config: Pick<Config, 'role' | 'publicUrl' | 'hideCredentials' | 'wrapData' | 'rateLimit' | 'oauth' | 'extraProviders'>
 }
 
+/** A subscriber in a browser: what its token opens. */
+export interface InboxSession {
+  subscriber: SubscriberRow
+  environmentId: string
+  organizationId: string
+  /** Sorted; it sees and changes what has exactly these. */
+  contextKeys: string[]
+  expiresAt: Date
+}
+
 /** Registers the routes of one resource. */
 export type Resource = (app: App, services: Services) => void
 
@@ -62,9 +73,13 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by authentication, before any handler of a route that is not public. */
     environment: Environment
+    /** The same for routes of the inbox that need a token. */
+    session: InboxSession
   }
   interface FastifyContextConfig {
     /** Reachable without an API key. */
     public?: boolean
+    /** For subscribers in their browsers, who have a token. */
+    inbox?: boolean
   }
 }

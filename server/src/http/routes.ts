@@ -12,6 +12,11 @@ import { environments } from './environments.ts'
 import { events } from './events.ts'
 import { health } from './health.ts'
 import { inboundWebhooks } from './inbound-webhooks.ts'
+import { inboxChannels } from './inbox-channels.ts'
+import { inboxNotifications } from './inbox-notifications.ts'
+import { inboxPreferences } from './inbox-preferences.ts'
+import { inboxSession } from './inbox-session.ts'
+import { inboxSubscriptions } from './inbox-subscriptions.ts'
 import { integrationHealth } from './integration-health.ts'
 import { integrations } from './integrations.ts'
 import { layouts } from './layouts.ts'
@@ -51,6 +56,11 @@ export const resources: Resource[] = [
   preferencesV1,
   subscriberMessages,
   subscriberNotifications,
+  inboxSession,
+  inboxNotifications,
+  inboxPreferences,
+  inboxSubscriptions,
+  inboxChannels,
   messages,
   notifications,
   integrations,

@@ -46,7 +46,7 @@ export const Preference = Type.Object({
 /** What to store for the workflows a request names. Those it names in vain are left out, and logged. */
 export async function choosePreferences(
   db: Db | Tx,
-  request: Pick<FastifyRequest, 'environment' | 'log'>,
+  { environmentId, log }: { environmentId: string; log: FastifyRequest['log'] },
   wanted: PreferenceRequest[],
 ): Promise<Chosen[]> {
   const empty = wanted.flatMap((wish, index) =>
@@ -55,10 +55,9 @@ export async function choosePreferences(
       : [`preferences.${index} must have a workflowId or a filter`],
   )
   if (empty.length > 0) throw generalError(empty)
-  const environmentId = request.environment.id
   const { preferences, unknown } = await resolvePreferences(db, environmentId, wanted)
   if (unknown.length > 0)
-    request.log.info(
+    log.info(
       { environmentId, unknown },
       'subscription preferences name no workflow by these ids or tags; ignored',
     )

@@ -226,6 +226,7 @@ export const topicSubscriptions: Resource = (app, { db, clock }) => {
     },
     async (request, reply) => {
       const { environment, params, body } = request
+      const asked = { environmentId: environment.id, log: request.log }
       const items = body.subscriptions ?? body.subscriberIds
       if (!items) throw generalError([needed])
       const entries = items.map((item) => (typeof item === 'string' ? { subscriberId: item } : item))
@@ -234,7 +235,7 @@ export const topicSubscriptions: Resource = (app, { db, clock }) => {
       const answer = await db.transaction().execute(async (tx) => {
         const now = clock.now()
         const contextKeys = await resolveContexts(tx, environment.id, body.context, now)
-        const preferences = await choosePreferences(tx, request, body.preferences ?? [])
+        const preferences = await choosePreferences(tx, asked, body.preferences ?? [])
         const topic = await takeTopic(tx, environment.id, { key: params.topicKey, name: body.name }, now)
         const { ids, errors } = await subscribe(
           tx,
@@ -358,6 +359,7 @@ export const topicSubscriptions: Resource = (app, { db, clock }) => {
     async (request) => {
       const { environment, params } = request
       const { name, preferences } = request.body ?? {}
+      const asked = { environmentId: environment.id, log: request.log }
       return db.transaction().execute(async (tx) => {
         if (name !== undefined || preferences !== undefined) {
           const topic = await getTopic(tx, environment.id, params.topicKey)
@@ -370,7 +372,7 @@ export const topicSubscriptions: Resource = (app, { db, clock }) => {
             .returning('id')
             .executeTakeFirst()
           if (changed && preferences)
-            await replacePreferences(tx, environment.id, changed.id, await choosePreferences(tx, request, preferences))
+            await replacePreferences(tx, environment.id, changed.id, await choosePreferences(tx, asked, preferences))
         }
         return getSubscription(tx, environment.id, params.topicKey, params.identifier)
       })
