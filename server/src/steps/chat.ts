@@ -2,7 +2,15 @@
 import { renderChat } from '../render/messages.ts'
 import type { CallTools } from './call-tools.ts'
 import { type ChatGroup, chatGroupsOf, redacted } from './chat-targets.ts'
-import { type Destination, deliveredMessage, deliveryOutcome, dispatch, isKnown, progressOf } from './dispatch.ts'
+import {
+  type Destination,
+  deliveredMessage,
+  deliveryOutcome,
+  dispatch,
+  firstWords,
+  isKnown,
+  progressOf,
+} from './dispatch.ts'
 import { channelOverrides, selected } from './integration-choice.ts'
 import { messageIdFor, type NewMessage } from './message.ts'
 import { type Detail, detail, type StepOutcome } from './outcome.ts'
@@ -24,7 +32,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
     return { kind: 'skip', reason: 'some_channels_missing_credentials', details: [line] }
   }
   const isFirst = of.job.delivery === null
-  const details: Detail[] = isFirst ? [...problems] : []
+  const details: Detail[] = isFirst ? [...firstWords(of), ...problems] : []
   const destinations: Destination[] = []
   const messageOf = (group: ChatGroup) => messageIdFor(of.job.id, group.key)
   for (const group of groups) {

@@ -287,6 +287,56 @@ describe('a call that was cut off', () => {
   })
 })
 
+test('a call that the queue hands out twice is made once', async () => {
+  const api = await prepared()
+  vendor.plays(() => taken)
+  const transactionId = await send(api)
+  const { _id: runId } = await runOf(api, transactionId)
+  for (let i = 0; i < 2; i += 1)
+    await server.database.pool.query("SELECT graphile_worker.add_job('deliver', $1::json)", [
+      JSON.stringify({ calls: [[api.environmentId, runId, 0]] }),
+    ])
+  await server.drain()
+  expect(vendor.asked).toHaveLength(1)
+})
+
+test('whatever fails for a while and in whatever order, each message arrives, and once', async () => {
+  const { development: api } = await server.freshOrganization()
+  await makeWorkflow(api, 'code', [sms, { type: 'email', controlValues: { subject: 'Hi', body: 'Hi' } }, inApp])
+  let seed = 7
+  const random = (below: number) => {
+    seed = (seed * 48_271) % 2_147_483_647
+    return seed % below
+  }
+  const faults = ['rate_limited', 'timeout', 'reset', 'server_error']
+  const transactions: string[] = []
+  for (let round = 0; round < 15; round += 1) {
+    if (random(3) === 0) await api.delete('/v1/sandbox/faults')
+    else {
+      const fault = { fault: faults[random(faults.length)], count: 1 + random(6), retryAfterSeconds: random(30) }
+      await api.put('/v1/sandbox/faults', random(2) === 0 ? fault : { ...fault, channel: 'sms' })
+    }
+    for (let i = 0; i < 3; i += 1)
+      transactions.push(
+        await trigger(api, 'code', { subscriberId: `s${round}-${i}`, email: 'a@example.com', phone: '+1' }),
+      )
+    await later({ seconds: random(40) })
+  }
+  await api.delete('/v1/sandbox/faults')
+  for (let i = 0; i < 30; i += 1) await later({ minutes: 1 })
+  const runs = (await Promise.all(transactions.map((id) => runsOf(api, id)))).flat()
+  expect(runs.map(({ status }) => status)).toEqual(Array(45).fill('completed'))
+  const counts = await server.database.pool.query(
+    'SELECT channel, count(*)::int, count(DISTINCT subscriber_id)::int AS people FROM sandbox_messages WHERE environment_id = $1 GROUP BY 1 ORDER BY 1',
+    [api.environmentId],
+  )
+  expect(counts.rows).toEqual([
+    { channel: 'email', count: 45, people: 45 },
+    { channel: 'sms', count: 45, people: 45 },
+  ])
+  expect(await messagesOf(api, 'channel=in_app')).toHaveLength(45)
+}, 120_000)
+
 test('a provider this version does not know refuses, and the run goes on', async () => {
   const api = await prepared(['first'], [sms, inApp])
   await server.database.db

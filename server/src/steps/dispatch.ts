@@ -56,6 +56,8 @@ export interface Report {
   progress: Record<string, Progress>
   /** Those of which there is something new; the others are as an earlier attempt left them. */
   changed: ReadonlySet<string>
+  /** Whether there was an earlier attempt, whose record is to be replaced. */
+  isContinued: boolean
   details: Detail[]
   /** When something is left to try. */
   retryAt: Date | undefined
@@ -67,6 +69,12 @@ const longestBusyWaitMs = 30_000
 
 export const progressOf = ({ job }: StepRun): Record<string, Progress> =>
   (job.delivery as { destinations?: Record<string, Progress> } | null)?.destinations ?? {}
+
+/** What the first attempt has to say before anything else. */
+export function firstWords({ run, job }: StepRun): Detail[] {
+  const [from, to] = [run.workflow.severity, run.severity]
+  return job.delivery !== null || from === to ? [] : [detail('severity_overridden', { from, to })]
+}
 
 /** Whether an earlier attempt has told of it. */
 export const isKnown = (of: StepRun, key: string): boolean => Object.hasOwn(progressOf(of), key)
@@ -116,7 +124,14 @@ export async function dispatch(of: StepRun, tools: CallTools, destinations: Dest
     return status === 'waiting' && dueAt !== undefined ? [Date.parse(dueAt)] : []
   })
   const changed = new Set(open.map(({ key }) => key))
-  return { progress, changed, details, retryAt: waiting.length === 0 ? undefined : new Date(Math.min(...waiting)) }
+  const isContinued = of.job.delivery !== null
+  return {
+    progress,
+    changed,
+    isContinued,
+    details,
+    retryAt: waiting.length === 0 ? undefined : new Date(Math.min(...waiting)),
+  }
 }
 
 /** One destination in one attempt: as many calls as there are integrations that refuse at once. */
@@ -375,7 +390,8 @@ export function deliveryOutcome(report: Report, { details, messages, skipped, fa
   const failed = all.find(({ status }) => status === 'failed')
   const reason = failed?.reason ?? 'no_integration'
   // Of what simply went well, the messages tell enough.
-  const kept = all.some(({ calls, status }) => calls > 1 || status === 'failed') ? { delivery } : {}
+  const isTelling = report.isContinued || all.some(({ calls, status }) => calls > 1 || status === 'failed')
+  const kept = isTelling ? { delivery } : {}
   if (all.some(({ status }) => status === 'sent'))
     return { kind: 'done', ...common, ...kept, ...(failed ? { reason } : {}) }
   if (skipped)

@@ -216,6 +216,31 @@ describe('an e-mail', () => {
     ])
   })
 
+  test('whose files are no longer kept is not sent without them', async () => {
+    const api = await prepared()
+    const attachments = [{ file: Buffer.from('one').toString('base64'), name: 'a.txt', mime: 'text/plain' }]
+    take()
+    const transactionId = await trigger(api, 'news', ada, { payload: { attachments } })
+    await server.database.db.deleteFrom('attachments').where('environment_id', '=', api.environmentId).execute()
+    await server.drain()
+    const run = await runOf(api, transactionId)
+    expect(run.jobs[0]).toMatchObject({
+      status: 'failed',
+      reason: 'content_failed',
+      error: 'The files that came with the trigger are no longer kept',
+    })
+    expect(vendor.asked).toEqual([])
+  })
+
+  test('with another severity than the workflow’s says so first', async () => {
+    const api = await prepared()
+    const { run } = await deliver(api, { overrides: { severity: 'high' } })
+    expect(storyOf(run)[0]).toMatch(
+      /^email completed: Step queued, Severity for the message was overridden, Email Webhook/,
+    )
+    expect(await messagesOf(api, 'channel=email')).toMatchObject([{ severity: 'high' }])
+  })
+
   test('whose template cannot be rendered fails with the reason', async () => {
     const api = await prepared([mail({ body: '{% for x in payload.y %}' })])
     const { run } = await deliver(api)

@@ -9,7 +9,7 @@ import { type EmailLayout, type RenderedEmail, renderEmail, renderEmailHtml, ren
 import { RenderError } from '../render/limits.ts'
 import { plainText } from '../render/plain-text.ts'
 import type { CallTools } from './call-tools.ts'
-import { deliveredMessage, deliveryOutcome, dispatch, isKnown } from './dispatch.ts'
+import { deliveredMessage, deliveryOutcome, dispatch, firstWords, isKnown } from './dispatch.ts'
 import {
   channelOverrides,
   integrationsFor,
@@ -103,7 +103,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
   const id = messageIdFor(of.job.id, channel)
   const about = { providerId: first.provider_id, messageId: id }
   const to = recipientsOf(of)
-  const details: Detail[] = [selected(first, of, tools.brand)]
+  const details: Detail[] = [...firstWords(of), selected(first, of, tools.brand)]
   const row = (
     state: Pick<NewMessage, 'status'> & Partial<NewMessage>,
     content?: { subject: string; html: string },
@@ -155,6 +155,10 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
       ],
     }
   const attachments = await attachmentsOf(of, tools)
+  if (!attachments) {
+    const error = 'The files that came with the trigger are no longer kept'
+    return failed('content_failed', error, [detail('content_failed', { error })])
+  }
   const report = await dispatch(of, tools, [
     {
       key: channel,
@@ -278,8 +282,8 @@ const headersIn = (value: unknown): Record<string, string> =>
     ),
   )
 
-/** The trigger's files; the payload says how they are to be shown. */
-async function attachmentsOf({ run }: StepRun, { db }: CallTools): Promise<Attachment[]> {
+/** The trigger's files; the payload says how they are to be shown. Undefined where they have been dropped since. */
+async function attachmentsOf({ run }: StepRun, { db }: CallTools): Promise<Attachment[] | undefined> {
   const { attachments: described } = run.event.payload
   if (!Array.isArray(described) || described.length === 0) return []
   const rows = await db
@@ -290,8 +294,10 @@ async function attachmentsOf({ run }: StepRun, { db }: CallTools): Promise<Attac
     .orderBy('position')
     .limit(described.length)
     .execute()
-  const about = (position: number): Data =>
-    described.find((each): each is Data => isPlain(each) && each.position === position) ?? {}
+  const files = described.filter((each): each is Data => isPlain(each) && each.position !== undefined)
+  // An invoice without the invoice is worse than none.
+  if (rows.length < files.length) return undefined
+  const about = (position: number): Data => files.find((each) => each.position === position) ?? {}
   return rows.map(({ position, name, mime, content }): Attachment => {
     const { cid, disposition } = about(position)
     const isShown = disposition === 'inline' || disposition === 'attachment'

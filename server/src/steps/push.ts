@@ -7,7 +7,7 @@ import type { PushMessage } from '../providers/provider.ts'
 import { type Data, merge } from '../providers/provider-data.ts'
 import { type PushMessage as PushTexts, renderPush } from '../render/messages.ts'
 import type { CallTools } from './call-tools.ts'
-import { type Destination, deliveredMessage, deliveryOutcome, dispatch, isKnown } from './dispatch.ts'
+import { type Destination, deliveredMessage, deliveryOutcome, dispatch, firstWords, isKnown } from './dispatch.ts'
 import {
   channelOverrides,
   integrationById,
@@ -50,7 +50,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
   if (audiences.length === 0 && problems.length === 0)
     return { kind: 'skip', reason: 'missing_push_token', details: [detail('no_channel')] }
 
-  const details: Detail[] = of.job.delivery === null ? [...problems] : []
+  const details: Detail[] = of.job.delivery === null ? [...firstWords(of), ...problems] : []
   const destinations: Destination[] = []
   const tokens = new Map<string, string[]>()
   for (const { integration, targets, isStored } of audiences) {

@@ -1,7 +1,7 @@
 // The SMS step.
 import { renderSms } from '../render/messages.ts'
 import type { CallTools } from './call-tools.ts'
-import { deliveredMessage, deliveryOutcome, dispatch, isKnown } from './dispatch.ts'
+import { deliveredMessage, deliveryOutcome, dispatch, firstWords, isKnown } from './dispatch.ts'
 import {
   channelOverrides,
   integrationsFor,
@@ -42,7 +42,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
   const about = { providerId: first.provider_id, messageId: id }
   const details = isKnown(of, channel)
     ? []
-    : [selected(first, of, tools.brand), detail('message_created', undefined, about)]
+    : [...firstWords(of), selected(first, of, tools.brand), detail('message_created', undefined, about)]
   if (phone === undefined)
     return {
       kind: 'skip',
