@@ -6,7 +6,7 @@ import type { Api, TestClock } from './server.ts'
 import type { Asked, Vendor } from './vendor.ts'
 
 /** The body of a request that one of these secrets has signed within five minutes; else an error. */
-export function verified({ headers, body }: Asked, secret: string, now: Date) {
+export function verified({ headers, body }: Pick<Asked, 'headers' | 'body'>, secret: string, now: Date) {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures } = headers
   if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof signatures !== 'string')
     throw new Error('a header is missing')

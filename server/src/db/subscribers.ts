@@ -230,12 +230,12 @@ export async function upsertSubscribers(
     const update = sql`
       UPDATE subscribers s SET ${sql.join(changes)}, updated_at = ${now}
       FROM ${given(existing)}, (
-        SELECT subscriber_id, to_jsonb(before) - 'channels' AS previous FROM subscribers before
+        SELECT subscriber_id${isTold ? sql`, to_jsonb(before) - 'channels' AS previous` : sql``} FROM subscribers before
         WHERE environment_id = ${environmentId} AND subscriber_id = ANY(${existing.map(({ subscriberId }) => subscriberId)}::text[])
         ORDER BY subscriber_id FOR NO KEY UPDATE) locked
       WHERE s.environment_id = ${environmentId} AND s.subscriber_id = given.subscriber_id
         AND s.subscriber_id = locked.subscriber_id
-      RETURNING s.*, locked.previous`
+      RETURNING s.*${isTold ? sql`, locked.previous` : sql``}`
     await change(update, tellingOfChanges(now))
   }
   return created

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { afterEach, expect, test, vi } from 'vitest'
 import { insertMessage, insertRun } from '../../test/activity.ts'
+import { statementsOf } from '../../test/plan.ts'
 import { inApp, makeWorkflow, trigger } from '../../test/runs.ts'
 import { type Api, useServer } from '../../test/server.ts'
 import { useVendor, type Vendor } from '../../test/vendor.ts'
@@ -471,4 +473,79 @@ test('what a provider reports about a message is told on', async () => {
     { type: 'message.read', data: { object: { read: true } } },
     { type: 'message.seen', data: { object: { seen: true } } },
   ])
+})
+
+test('the documentation shows how to check a signature', async () => {
+  const page = readFileSync(new URL('../../../docs/webhooks.md', import.meta.url), 'utf8')
+  const [, code = ''] = /^```js\n(.*?)^```$/ms.exec(page) ?? []
+  const { readEvent } = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as {
+    readEvent(secret: string, headers: object, body: string, now: number): object
+  }
+  const api = await server.freshApi()
+  accepts(vendor)
+  const { secret } = await makeEndpoint(api, vendor)
+  await createSubscriber(api, 'ada')
+  await server.drain()
+  const [asked] = vendor.asked
+  if (!asked) throw new Error('nothing came')
+  const now = server.clock.now().getTime()
+  expect(readEvent(secret, asked.headers, asked.body, now)).toMatchObject({ type: 'subscriber.created' })
+  expect(() => readEvent(secret, asked.headers, `${asked.body} `, now)).toThrow('The signature is wrong')
+  expect(() => readEvent(secret, asked.headers, asked.body, now + 400_000)).toThrow('The request is too old')
+})
+
+test('a message that is tried again has not failed; one that is given up on has, once', async () => {
+  const { development: api } = await server.freshOrganization()
+  accepts(vendor)
+  const email = {
+    type: 'email',
+    controlValues: { subject: 'Hi', body: '<p>Hello</p>', editorType: 'html', layoutId: null },
+  }
+  await makeWorkflow(api, 'mail', [email])
+  const { secret } = await makeEndpoint(api, vendor, { eventTypes: ['message.sent', 'message.failed'] })
+  const told = async () => {
+    vendor.asked.length = 0
+    await server.drain()
+    return toldOf(vendor, secret, server.clock)
+  }
+  const ada = { subscriberId: 'ada', email: 'ada@example.com' }
+
+  await api.put('/v1/sandbox/faults', { channel: 'email', fault: 'server_error', count: 1 })
+  const transactionId = await trigger(api, 'mail', ada)
+  expect(await told()).toEqual([])
+  server.clock.advance({ minutes: 5 })
+  expect(await told()).toMatchObject([
+    {
+      type: 'message.sent',
+      data: { object: { transactionId, channel: 'email', status: 'sent', providerId: 'svc-email' } },
+    },
+  ])
+
+  await api.put('/v1/sandbox/faults', { channel: 'email', fault: 'bounce', count: 1 })
+  await trigger(api, 'mail', ada)
+  expect(await told()).toMatchObject([
+    { type: 'message.failed', data: { error: { message: expect.any(String) }, object: { status: 'error' } } },
+  ])
+
+  await trigger(api, 'mail', 'nobody-knows-the-address')
+  expect(await told()).toMatchObject([
+    { type: 'message.failed', data: { error: { message: 'Subscriber does not have an email address' } } },
+  ])
+})
+
+test('where nobody listens, a trigger and its run ask nothing about webhooks and write none', async () => {
+  const api = await server.freshApi()
+  await makeWorkflow(api, 'silent', [inApp()])
+  await trigger(api, 'silent', { subscriberId: 'ada', firstName: 'Ada' })
+  await server.drain()
+  const statements = await statementsOf(async () => {
+    const answer = await api.post('/v1/events/trigger', {
+      name: 'silent',
+      to: { subscriberId: 'bob', firstName: 'Bob' },
+    })
+    await server.drain()
+    return answer
+  }, ['webhook_events', 'webhook_endpoints', 'webhook_deliveries'])
+  // Looking for what is due is not part of it: it is done by the clock.
+  expect(statements.filter(({ text }) => !text.includes('WITH RECURSIVE waiting'))).toEqual([])
 })

@@ -40,6 +40,8 @@ const tags = [
   { name: 'Translations', description: 'The texts of workflows and layouts in other languages.' },
   { name: 'Bridge', description: 'Workflows that are written as code in an application of yours.' },
   { name: 'Integrations', description: 'The providers an environment delivers through, and which of them is primary.' },
+  { name: 'Inbound webhooks', description: 'Where providers report what became of messages.' },
+  { name: 'Webhooks', description: 'Endpoints of yours that are told what happens, and how telling them went.' },
   { name: 'Channel connections', description: 'Authorized chat workspaces, of a subscriber or shared.' },
   { name: 'Channel endpoints', description: 'Chat channels, chat users, webhooks and phone numbers of subscribers.' },
   { name: 'Chat sign-in', description: 'How people connect a chat workspace or say who they are in it.' },
