@@ -299,6 +299,22 @@ describe('a digest that looks back', () => {
     expect(counts).toEqual(['1', '9'])
   })
 
+  test('can be set as steps did before', async () => {
+    const api = await freshApi({
+      ...tenMinutes,
+      type: 'backoff',
+      backoff: true,
+      backoffAmount: 30,
+      backoffUnit: 'minutes',
+    })
+    await send(api, 1)
+    await send(api, 2)
+    await server.drain()
+    expect(await contentsOf(api, 'ada')).toEqual(['1: 1 (1)'])
+    await pass(server, { minutes: 10 })
+    expect(await contentsOf(api, 'ada')).toEqual(['1: 1 (1)', '1: 2 (2)'])
+  })
+
   test('is apart for each value of its key', async () => {
     const api = await freshApi({ ...backoff, digestKey: '{{payload.key}}' })
     await send(api, 1, { key: 'a' })
@@ -357,6 +373,24 @@ describe('a digest until a time', () => {
     await server.drain()
     expect(await contentsOf(api, 'utc')).toHaveLength(1)
     expect(await contentsOf(api, 'nowhere')).toHaveLength(1)
+  })
+
+  test('can be set by days and a time of day, as steps did before', async () => {
+    const timed = { atTime: '09:00', weekDays: ['monday', 'thursday'] }
+    const api = await freshApi({ type: 'timed', amount: 1, unit: 'weeks', timed })
+    await api.post('/v2/subscribers', { subscriberId: 'ada', timezone: 'Europe/Berlin' })
+    advanceTo(server.clock, '2027-05-04T12:00:00Z')
+    const transactionId = await send(api, 1)
+    await server.drain()
+    expect((await runOf(api, transactionId)).jobs[0].digest).toMatchObject({
+      type: 'timed',
+      amount: 1,
+      unit: 'weeks',
+      timed: { ...timed, untilDate: '2027-05-06T07:00:00.000Z' },
+    })
+    advanceTo(server.clock, '2027-05-06T07:00:00Z')
+    await server.drain()
+    expect(await contentsOf(api, 'ada')).toHaveLength(1)
   })
 
   test('that the trigger names ends then', async () => {

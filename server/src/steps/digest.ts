@@ -6,6 +6,7 @@ import { groupValue } from './group-value.ts'
 import {
   type ControlValues,
   objectSchema,
+  openObject,
   pickFilled,
   type StepKind,
   skip,
@@ -16,6 +17,7 @@ import {
 } from './kind.ts'
 import type { CollectedEvents, DigestPlace, Group } from './need.ts'
 import { detail, type Reason, type StepOutcome } from './outcome.ts'
+import { nextRecurrence, type Recurrence } from './recurrence.ts'
 import { type StepRun, situationOf, textOf } from './step-run.ts'
 
 const unit = { type: 'string', enum: [...timeUnits] }
@@ -36,6 +38,12 @@ const variants = {
     'cron',
   ]),
 }
+
+/** As steps had it before cron expressions: every so often, on days and at a time. */
+const recurring = objectSchema(
+  { ...common, type: { type: 'string', const: 'timed' }, amount, unit, timed: openObject },
+  ['unit', 'timed'],
+)
 
 const noKey = 'No-Key-Provided'
 const noValue = 'No-Value-Provided'
@@ -117,7 +125,10 @@ export const digest: StepKind = {
     const given = withoutNulls(values)
     const kept = pickFilled(given, ['skip', 'type', 'digestKey', 'extendToSchedule'])
     if (given.cron) return { ...kept, type: 'timed', cron: given.cron }
-    const window = given.lookBackWindow as ControlValues | undefined
+    if (isRecurring(given)) return { ...kept, ...duration(given), timed: given.timed }
+    const window = lookBackIn(given)
+    // Its type says no more than that there is a window.
+    if (kept.type === 'backoff') delete kept.type
     return {
       ...kept,
       ...duration(given),
@@ -125,7 +136,8 @@ export const digest: StepKind = {
     }
   },
 
-  variantSchema: (values) => (values.cron || values.type === 'timed' ? variants.timed : variants.regular),
+  variantSchema: (values) =>
+    isRecurring(values) ? recurring : values.cron || values.type === 'timed' ? variants.timed : variants.regular,
   waitOf: ({ amount, unit, cron }) => (cron ? { cron } : amount === undefined ? undefined : { amount, unit }),
 
   exampleResult(given, payload, now) {
@@ -150,6 +162,7 @@ export const digest: StepKind = {
 function untilOf(of: StepRun): Date {
   const { now, run, values } = of
   if (values.cron !== undefined) return nextTime(textOf(of, values.cron), now, run.subscriber.timezone)
+  if (isRecurring(values)) return nextRecurrence(values as Recurrence, now, run.subscriber.timezone)
   const { amount, unit } = (run.event.overrides.delay ?? values) as ControlValues
   return new Date(now.getTime() + durationMs(amount, unit))
 }
@@ -162,6 +175,10 @@ function settingsOf(of: StepRun, until: Date) {
   const common = { digestKey: digestKey ?? noKey, digestValue, extendToSchedule }
   if (cron !== undefined)
     return { type: 'timed', ...common, timed: { cronExpression: textOf(of, cron), untilDate: until.toISOString() } }
+  if (isRecurring(of.values)) {
+    const timed = { ...(of.values.timed as ControlValues), untilDate: until.toISOString() }
+    return { type: 'timed', ...common, amount, unit, timed }
+  }
   if (!lookBack) return { type: 'regular', ...common, amount, unit }
   const { amount: backoffAmount, unit: backoffUnit } = lookBack
   return { type: 'backoff', ...common, amount, unit, backoff: true, backoffAmount, backoffUnit }
@@ -196,6 +213,17 @@ function failed(
   error = 'The digest is too long',
 ): StepOutcome {
   return { kind: 'fail', reason, error, stops: true, details: [detail(line, raw)] }
+}
+
+const isRecurring = ({ type, cron, timed }: ControlValues): boolean =>
+  type === 'timed' && !cron && typeof timed === 'object' && timed !== null
+
+/** Steps say it in one member, or in three as they used to. */
+function lookBackIn(given: ControlValues): ControlValues | undefined {
+  if (given.lookBackWindow) return given.lookBackWindow as ControlValues
+  const { type, backoff, backoffAmount, backoffUnit } = given
+  if ((type !== 'backoff' && backoff !== true) || !backoffAmount || !backoffUnit) return undefined
+  return { amount: backoffAmount, unit: backoffUnit }
 }
 
 function duration(values: ControlValues): ControlValues {

@@ -34,7 +34,7 @@ const longestCron = 200
 /** The first time after `now`, by the clock on the subscriber's wall. */
 export function nextTime(expression: unknown, now: Date, timezone: string | null): Date {
   const text = typeof expression === 'string' && expression.length <= longestCron ? expression : ''
-  const zone = isKnownZone(timezone) ? timezone : 'UTC'
+  const zone = zoneOf(timezone)
   const cron = crons.get(`${zone} ${text}`, () => {
     try {
       return new Cron(text, { timezone: zone, paused: true })
@@ -55,6 +55,9 @@ export function wallTime(time: Date, timezone: string | null): string {
   const zone = named.find(({ type }) => type === 'timeZoneName')?.value ?? wall.offset
   return `${wall.toPlainDate()} ${wall.toPlainTime().toString({ smallestUnit: 'second' })} ${zone}`
 }
+
+/** UTC where the subscriber's is not known. */
+export const zoneOf = (timezone: string | null): string => (isKnownZone(timezone) ? timezone : 'UTC')
 
 const zones = new Map<string, boolean>()
 
