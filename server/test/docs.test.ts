@@ -2,7 +2,7 @@
 // organization of its own, and its requests are sent in order: what one makes, the next may use. The answer is a success,
 // or what the ```json block right after the request says: that may leave members out, and asks for an error by `statusCode`.
 // What a request sets off is done before the next one is sent, and `sleep` moves the clock.
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { Api, useServer } from './server.ts'
@@ -42,6 +42,32 @@ test.each(examples.filter(({ requests }) => requests.length > 0))('$page tells t
     })
   }
 })
+
+test('every link leads to a page that is there, and to a heading of it', () => {
+  for (const page of pages) {
+    for (const [, link = ''] of readFileSync(root + page, 'utf8').matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
+      const [path = '', heading] = link.split('#')
+      const target = path === '' ? root + page : fileURLToPath(new URL(path, `file://${root}${page}`))
+      expect({ page, link, isThere: existsSync(target) }).toEqual({ page, link, isThere: true })
+      if (heading !== undefined)
+        expect({ page, link, headings: headingsIn(readFileSync(target, 'utf8')) }).toEqual({
+          page,
+          link,
+          headings: expect.arrayContaining([heading]),
+        })
+    }
+  }
+})
+
+/** As links name them. */
+function headingsIn(text: string): string[] {
+  return [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, '')
+      .replaceAll(' ', '-'),
+  )
+}
 
 interface Request {
   command: string
