@@ -148,6 +148,51 @@ async function subscribeMany({ environmentId }: Api, topics: string[], count: nu
   }
 }
 
+test('a digest of each of many members collects for each of them', { timeout: 60_000 }, async () => {
+  const api = await server.freshApi()
+  const digest = { type: 'digest', stepId: 'digest', controlValues: { amount: 1, unit: 'hours' } }
+  await makeWorkflow(api, 'news', [digest, inApp('{{steps.digest.eventCount}}')])
+  await subscribeMany(api, ['all'], 601)
+  for (let n = 0; n < 3; n += 1) await trigger(api, 'news', topic('all'))
+  await server.drain()
+  server.clock.advance({ hours: 1 })
+  await server.drain()
+  const { rows } = await sql<{ content: string; count: number }>`
+    SELECT content, count(*)::int AS count FROM messages
+    WHERE environment_id = ${api.environmentId} GROUP BY content`.execute(server.database.db)
+  expect(rows).toEqual([{ content: '3', count: 601 }])
+})
+
+test('a throttle of each of many members counts for each of them', async () => {
+  const api = await server.freshApi()
+  const throttle = { type: 'throttle', controlValues: { type: 'fixed', amount: 1, unit: 'hours', threshold: 2 } }
+  await makeWorkflow(api, 'news', [throttle, inApp()])
+  await subscribeMany(api, ['all'], 601)
+  for (let n = 0; n < 3; n += 1) await trigger(api, 'news', topic('all'))
+  await server.drain()
+  const { rows } = await sql<{ count: number }>`
+    SELECT count(*)::int AS count FROM messages WHERE environment_id = ${api.environmentId}`.execute(server.database.db)
+  expect(rows).toEqual([{ count: 1_202 }])
+})
+
+test('cancelling in the middle of a topic cancels for those reached and for those still to come', async () => {
+  const api = await server.freshApi()
+  const delay = { type: 'delay', controlValues: { type: 'regular', amount: 1, unit: 'hours' } }
+  await makeWorkflow(api, 'news', [delay, inApp()])
+  await subscribeMany(api, ['all'], 750)
+  const transactionId = await trigger(api, 'news', topic('all'))
+  // Begins the first chunk.
+  expect((await api.delete(`/v1/events/trigger/${transactionId}`)).body).toBe(true)
+  await server.drain()
+  server.clock.advance({ hours: 1 })
+  await server.drain()
+  expect(await reached(api, transactionId)).toEqual([])
+  const { rows } = await sql<{ status: string; count: number }>`
+    SELECT status, count(*)::int AS count FROM notifications
+    WHERE environment_id = ${api.environmentId} GROUP BY status`.execute(server.database.db)
+  expect(rows).toEqual([{ status: 'completed', count: 500 }])
+})
+
 describe('what a subscription wants', () => {
   const wanting = (preference: object) => ({ preferences: [{ workflowId: 'news', ...preference }] })
 
