@@ -8,13 +8,19 @@ const limits = {
   /** How long it stays open the first time; doubled each time the message that is let through fails too. */
   firstOpenMs: 30_000,
   longestOpenMs: 300_000,
-  /** Calls to one integration at a time … */
+  /** Calls to one integration at a time. */
   calls: 32,
-  /** … of which so many may be slow. More, and whoever is as slow as that occupies us. */
+  /** So many of them may take long while none ends. More, and one that hangs would occupy us. */
   slowCalls: 4,
   slowMs: 2_000,
   busyWaitMs: 1_000,
 }
+
+/**
+ * Whoever finds all calls of an integration taken waits for one to end, as long as they do: a busy integration is worked off
+ * at its own pace. Where none has ended for so long, it hangs, and nobody waits for it here.
+ */
+const usualPatienceMs = 300
 
 /** Circuits that are remembered; of those that are closed and idle the oldest are forgotten. */
 const mostCircuits = 10_000
@@ -43,6 +49,9 @@ interface Circuit {
   hasSucceeded: boolean
   /** When each call under way began. */
   calls: Set<{ since: number }>
+  /** When one last began or ended, on a clock that only goes forward. */
+  movedAt: number
+  waiting: Set<() => void>
 }
 
 /** A call that may be made. Whoever got one says how it went, once. */
@@ -75,31 +84,46 @@ export const breaksCircuit = (code: DeliveryErrorCode): boolean => transportFail
 
 interface Surroundings {
   clock: { now(): Date }
+  patienceMs?: number
   /** Told of every circuit that opens or closes. */
   onChange?: (change: CircuitChange) => void
 }
 
 export class CircuitBreaker {
   readonly #surroundings: Surroundings
+  readonly #patienceMs: number
   readonly #circuits = new Map<string, Circuit>()
 
   constructor(surroundings: Surroundings) {
     this.#surroundings = surroundings
+    this.#patienceMs = surroundings.patienceMs ?? usualPatienceMs
   }
 
-  enter(key: CircuitKey): Pass | Refusal {
-    const now = this.#now()
+  async enter(key: CircuitKey): Promise<Pass | Refusal> {
     const circuit = this.#circuit(key)
-    const refused = refusal(circuit, now)
-    if (refused) return refused
+    for (;;) {
+      const refused = this.#refusal(circuit)
+      if (!refused) return this.#admit(key, circuit)
+      const leftMs = circuit.movedAt + this.#patienceMs - performance.now()
+      if (refused.why === 'open' || leftMs <= 0) return refused
+      await turnIn(circuit, leftMs)
+    }
+  }
+
+  #admit(key: CircuitKey, circuit: Circuit): Pass {
+    const now = this.#now()
     const isProbe = circuit.openUntil !== undefined
     if (isProbe) circuit.isProbing = true
     const call = { since: now }
     circuit.calls.add(call)
+    circuit.movedAt = performance.now()
     const leave = (end: () => void) => () => {
       circuit.calls.delete(call)
+      circuit.movedAt = performance.now()
       if (isProbe) circuit.isProbing = false
       end()
+      const [next] = circuit.waiting
+      next?.()
     }
     return {
       admitted: true,
@@ -109,9 +133,23 @@ export class CircuitBreaker {
     }
   }
 
-  /** Whether `enter` would let a call pass. */
+  /** Whether `enter` would let a call pass, if not at once. */
   admits(key: CircuitKey): boolean {
-    return refusal(this.#circuit(key), this.#now()) === undefined
+    return this.#refusal(this.#circuit(key))?.why !== 'open'
+  }
+
+  #refusal({ openUntil, isProbing, calls, movedAt }: Circuit): Refusal | undefined {
+    const now = this.#now()
+    const refused = (why: Refusal['why'], until: number): Refusal => ({
+      admitted: false,
+      why,
+      retryAt: new Date(until),
+    })
+    if (openUntil !== undefined && now < openUntil) return refused('open', openUntil)
+    if (isProbing) return refused('open', now + limits.busyWaitMs)
+    const isMoving = performance.now() - movedAt < this.#patienceMs
+    const hangs = !isMoving && [...calls].filter(({ since }) => now - since >= limits.slowMs).length >= limits.slowCalls
+    return hangs || calls.size >= limits.calls ? refused('busy', now + limits.busyWaitMs) : undefined
   }
 
   #circuit(key: CircuitKey): Circuit {
@@ -125,6 +163,8 @@ export class CircuitBreaker {
       isProbing: false,
       hasSucceeded: false,
       calls: new Set(),
+      movedAt: 0,
+      waiting: new Set(),
     }
     this.#circuits.set(name, made)
     if (this.#circuits.size > mostCircuits) this.#forgetOne(name)
@@ -132,8 +172,8 @@ export class CircuitBreaker {
   }
 
   #forgetOne(except: string): void {
-    for (const [name, { openUntil, calls }] of this.#circuits) {
-      if (name === except || openUntil !== undefined || calls.size > 0) continue
+    for (const [name, { openUntil, calls, waiting }] of this.#circuits) {
+      if (name === except || openUntil !== undefined || calls.size + waiting.size > 0) continue
       this.#circuits.delete(name)
       return
     }
@@ -163,10 +203,15 @@ export class CircuitBreaker {
   }
 }
 
-function refusal({ openUntil, isProbing, calls }: Circuit, now: number): Refusal | undefined {
-  if (openUntil !== undefined && now < openUntil) return { admitted: false, why: 'open', retryAt: new Date(openUntil) }
-  const slow = [...calls].filter(({ since }) => now - since >= limits.slowMs).length
-  if (isProbing || calls.size >= limits.calls || slow >= limits.slowCalls)
-    return { admitted: false, why: isProbing ? 'open' : 'busy', retryAt: new Date(now + limits.busyWaitMs) }
-  return undefined
+/** Until a call ends and it is this one's turn, or for as long as that. */
+function turnIn({ waiting }: Circuit, mostMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer)
+      waiting.delete(end)
+      resolve()
+    }
+    const timer = setTimeout(end, mostMs)
+    waiting.add(end)
+  })
 }

@@ -200,7 +200,7 @@ class Attempt {
   /** @returns whether there is more to try at once */
   async #try(integration: IntegrationRow): Promise<boolean> {
     const { circuits } = this.#tools
-    const pass = circuits.enter(this.#keyOf(integration))
+    const pass = await circuits.enter(this.#keyOf(integration))
     if (!pass.admitted) return this.#refused(pass)
     const { progress } = this
     progress.calls += 1
