@@ -137,7 +137,7 @@ async function storeSaid(
   const tenants = new Map<string, object>()
   for (const { environment_id, tenant } of events) {
     if (!tenant || Object.keys(tenant).length === 1) continue
-    const key = `${environment_id} ${tenant.identifier}`
+    const key = `${environment_id} ${String(tenant.identifier)}`
     tenants.set(key, { ...tenants.get(key), environment_id, ...tenant })
   }
   if (tenants.size > 0) await transaction.run(saveTenants, [JSON.stringify([...tenants.values()]), now])

@@ -53,7 +53,7 @@ export function wallTime(time: Date, timezone: string | null): string {
   const wall = Temporal.Instant.fromEpochMilliseconds(time.getTime()).toZonedDateTimeISO(timezone)
   const named = new Intl.DateTimeFormat('en-US', { timeZone: timezone, timeZoneName: 'short' }).formatToParts(time)
   const zone = named.find(({ type }) => type === 'timeZoneName')?.value ?? wall.offset
-  return `${wall.toPlainDate()} ${wall.toPlainTime().toString({ smallestUnit: 'second' })} ${zone}`
+  return `${wall.toPlainDate().toString()} ${wall.toPlainTime().toString({ smallestUnit: 'second' })} ${zone}`
 }
 
 /** UTC where the subscriber's is not known. */
