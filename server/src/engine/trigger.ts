@@ -4,11 +4,11 @@ import type pg from 'pg'
 import { isOutage } from '../db/database.ts'
 import { newId } from '../db/ids.ts'
 import type { Recipient } from '../db/tables.ts'
-import { fail } from '../errors.ts'
+import { fail, RequestError } from '../errors.ts'
 import type { JsonSchema } from '../steps/kind.ts'
 import { GroupCommit } from './group-commit.ts'
 import { isActive } from './load.ts'
-import type { Memory } from './memory.ts'
+import type { Memory, RememberedEnvironment } from './memory.ts'
 import { checkPayload, payloadError } from './payload.ts'
 import { acceptTriggers } from './queries.ts'
 
@@ -97,21 +97,36 @@ export class Triggers {
     const id = newId(createdAt)
     const transactionId = request.transactionId ?? `txn_${id}`
     for (let tries = 0; tries < mostTries; tries += 1) {
-      const judged = await this.#judge(request, { id, transactionId, createdAt })
-      if (typeof judged === 'string') return { status: judged, transactionId }
-      if ((await this.#commits.add(judged)) === 'stored') return { status: 'processed', transactionId }
+      const environment = await this.#surroundings.memory.recall(request.environmentId)
+      if (!environment) throw fail('unknown_trigger')
+      const judged = await this.#judge(environment, request, { id, transactionId, createdAt }).catch(refusalIn)
+      if (typeof judged === 'object' && 'request' in judged) {
+        if ((await this.#commits.add(judged)) === 'stored') return { status: 'processed', transactionId }
+      } else if (await this.#isCurrent(environment)) {
+        if (typeof judged === 'string') return { status: judged, transactionId }
+        throw judged
+      }
       this.#surroundings.memory.forget(request.environmentId)
     }
     throw new Error(`The environment changed ${mostTries} times while a trigger was accepted.`)
   }
 
+  /** Whoever is turned away is so by what is true now; what is taken, the statement that takes it checks. */
+  async #isCurrent({ facts, revision }: RememberedEnvironment): Promise<boolean> {
+    const { rows } = await this.#surroundings.pool.query<{ revision: string }>(
+      'SELECT revision::text AS revision FROM environment_revisions WHERE environment_id = $1',
+      [facts.id],
+    )
+    return (rows[0]?.revision ?? '0') === revision
+  }
+
   async #judge(
+    environment: RememberedEnvironment,
     request: TriggerRequest,
     given: Pick<AcceptedTrigger, 'id' | 'transactionId' | 'createdAt'>,
   ): Promise<AcceptedTrigger | TriggerStatus> {
-    const environment = await this.#surroundings.memory.recall(request.environmentId)
-    const workflow = await environment?.workflow(request.name)
-    if (!environment || !workflow) throw fail('unknown_trigger')
+    const workflow = await environment.workflow(request.name)
+    if (!workflow) throw fail('unknown_trigger')
     const payload =
       workflow.validate_payload && workflow.payload_schema
         ? validPayload(workflow.payload_schema as JsonSchema, request.payload)
@@ -177,6 +192,12 @@ export class Triggers {
     const fresh = new Map(rows.map((row) => [row.id, row.fresh]))
     return triggers.map(({ id }) => (fresh.get(id) ? 'stored' : 'stale'))
   }
+}
+
+/** What the caller did wrong; anything else rises. */
+function refusalIn(error: unknown): RequestError {
+  if (error instanceof RequestError) return error
+  throw error
 }
 
 function validPayload(schema: JsonSchema, given: Members): Members {

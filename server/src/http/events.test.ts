@@ -271,6 +271,20 @@ describe('a trigger', () => {
     expect((await api.post('/v1/events/trigger', { name: 'switched', to: 'ada' })).status).toBe(422)
   })
 
+  test('follows a change that another process made a moment ago', async () => {
+    const api = await freshApi()
+    const another = await server.startAnother()
+    const other = new Api(another.url, api.key, api.environmentId, api.organizationId)
+    const statusOf = async () => (await other.post('/v1/events/trigger', { name: 'hello', to: 'ada' })).body.status
+    expect(await statusOf()).toBe('processed')
+    for (let round = 0; round < 10; round += 1) {
+      await api.patch('/v2/workflows/hello', { active: false })
+      expect(await statusOf()).toBe('trigger_not_active')
+      await api.patch('/v2/workflows/hello', { active: true })
+      expect(await statusOf()).toBe('processed')
+    }
+  })
+
   test.each([
     ['a single id', 'not valid!'],
     ['a single object', { subscriberId: 'not valid!' }],
