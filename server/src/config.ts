@@ -25,6 +25,7 @@ export interface Config {
   wrapData: boolean
   hideCredentials: boolean
   allowPrivateAddresses: boolean
+  allowLoopbackInDevelopment: boolean
   retention: {
     /** Days that triggers, runs and their steps are kept; 0 is for ever. */
     activityDays: number
@@ -101,8 +102,9 @@ export const settings = [
   },
   {
     name: 'BELFRY_ALLOW_PRIVATE_ADDRESSES',
-    default: 'false',
-    meaning: 'Let workflows call addresses of this machine and its network, such as a bridge on `localhost`.',
+    default: 'development',
+    meaning:
+      'Who may have private addresses called: `development` lets development environments call this machine (`localhost`), `true` lets all call it and its network, `false` none.',
   },
   {
     name: 'BELFRY_STORE_CONTENT',
@@ -201,6 +203,8 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
   const apiKey = matching('BELFRY_API_KEY', /^[\x21-\x7e]{16,200}$/, '16 to 200 printable characters without spaces')
   const brand = matching('BELFRY_BRAND', /^[a-z][a-z0-9]{1,30}$/, 'a lower-case word') ?? 'svc'
 
+  const privateAddresses = oneOf('BELFRY_ALLOW_PRIVATE_ADDRESSES', ['development', 'true', 'false'])
+
   const config: Config = {
     host,
     port,
@@ -215,7 +219,8 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     rateLimit: oneOf('BELFRY_RATE_LIMIT', serviceLevels),
     wrapData: flag('BELFRY_WRAP_DATA'),
     hideCredentials: flag('BELFRY_HIDE_CREDENTIALS'),
-    allowPrivateAddresses: flag('BELFRY_ALLOW_PRIVATE_ADDRESSES'),
+    allowPrivateAddresses: privateAddresses === 'true',
+    allowLoopbackInDevelopment: privateAddresses === 'development',
     retention: {
       activityDays: days('BELFRY_RETENTION_DAYS', 0),
       messageDays: days('BELFRY_MESSAGE_RETENTION_DAYS', 0),

@@ -98,7 +98,10 @@ export async function startService(
     parts.add(() => changes.stop())
     const queue = await makeWorkerUtils({ pgPool: database.pool })
     parts.add(() => queue.release())
-    const http = new HttpClient({ clock, allowPrivateAddresses: config.allowPrivateAddresses })
+    const { allowPrivateAddresses, allowLoopbackInDevelopment } = config
+    const http = new HttpClient({ clock, allowPrivateAddresses, allowLoopbackInDevelopment })
+    if (allowPrivateAddresses) log.info('workflows of every environment may call private addresses')
+    else if (allowLoopbackInDevelopment) log.info('workflows of development environments may call this machine')
     parts.add(() => http.close())
     const brand = new Brand(config.brand)
     const { dedupDays, storeContent } = config

@@ -158,7 +158,8 @@ export class Bridge {
     for (const [name, value] of Object.entries({ action, ...query, environmentType: target.type }))
       url.searchParams.set(name, value)
     const body = JSON.stringify(event ?? {})
-    return http.exchange(url.href, {
+    const client = target.type === 'dev' ? http.development : http
+    return client.exchange(url.href, {
       method: event ? 'POST' : 'GET',
       headers: {
         'content-type': 'application/json',

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import { contentsOf, inApp, makeWorkflow, pass, runOf, runsOf, storyOf, trigger } from '../../test/runs.ts'
+import { contentsOf, inApp, makeWorkflow, messagesOf, pass, runOf, runsOf, storyOf, trigger } from '../../test/runs.ts'
 import { type Api, useServer } from '../../test/server.ts'
 
 const server = useServer()
@@ -78,8 +78,37 @@ describe('cancelling a delay', () => {
     expect(await cancel(api, transactionId)).toBe(true)
     await server.drain()
     await pass(server, { hours: 2 })
-    expect(await contentsOf(api, 'ada')).toEqual(['Now'])
-    await expectAllEnded(api)
+    expect(await contentsOf(api, 'ada')).toEqual([])
+    expect(await cancel(api, transactionId)).toBe(false)
+  })
+
+  test('stops a trigger for everybody, also where nothing waits', async () => {
+    const api = await freshApi()
+    await makeWorkflow(api, 'news', [inApp('News')])
+    await api.post('/v2/subscribers', { subscriberId: 'ada' })
+    const { body } = await api.post('/v1/events/trigger/broadcast', { name: 'news', payload: {} })
+    expect(await cancel(api, body.transactionId)).toBe(true)
+    await server.drain()
+    expect(await contentsOf(api, 'ada')).toEqual([])
+  })
+
+  test('ends attempts at a call that is to be made again, and what would follow', async () => {
+    const { development: api } = await server.freshOrganization()
+    const email = { type: 'email', controlValues: { subject: 'Hello', body: '<p>Hello</p>' } }
+    await makeWorkflow(api, 'mail', [email, inApp('Sent')])
+    await api.put('/v1/sandbox/faults', { channel: 'email', fault: 'server_error' })
+    const transactionId = await trigger(api, 'mail', { subscriberId: 'ada', email: 'ada@example.com' })
+    await server.drain()
+    expect(await cancel(api, transactionId)).toBe(true)
+    await api.delete('/v1/sandbox/faults')
+    await pass(server, { hours: 2 })
+    expect(await messagesOf(api, 'channel=in_app')).toEqual([])
+    expect((await api.get('/v1/sandbox/messages')).body.data).toEqual([])
+    const run = await runOf(api, transactionId)
+    expect(run.jobs).toMatchObject([
+      { status: 'canceled', reason: 'canceled_by_user' },
+      { status: 'canceled', reason: 'canceled_by_user' },
+    ])
   })
 
   test('does not touch other transactions', async () => {

@@ -4,7 +4,7 @@ import pg from 'pg'
 import type { Recipient } from '../db/tables.ts'
 import { inTransaction, type Transaction } from '../db/transaction.ts'
 import { detail } from '../steps/outcome.ts'
-import { fanOut, finished, isWide } from './fan-out.ts'
+import { finished, isWide } from './fan-out.ts'
 import { byGroup, type DigestRow } from './needs.ts'
 import {
   cancelWaits,
@@ -40,7 +40,7 @@ interface CanceledJob {
   step_row_id: string
   /** Of a digest: what it collects by. */
   value: string | null
-  was: 'delayed' | 'merged' | 'pending'
+  was: 'delayed' | 'merged' | 'queued' | 'pending'
   due_at: Date | null
   workflow_id: string
   subscriber_row_id: string
@@ -63,14 +63,10 @@ export async function cancelTransaction(parts: EngineParts, place: Place): Promi
 
 const isDeadlock = (error: unknown) => error instanceof pg.DatabaseError && error.code === '40P01'
 
-/** Whoever cancels right after triggering does not have to be lucky: what is only queued is begun first. */
+/** Whoever cancels right after triggering does not have to be lucky: those named directly get the runs that are cancelled. */
 async function begin(parts: EngineParts, { environmentId, transactionId }: Place): Promise<void> {
-  const find = async () =>
-    (await parts.pool.query<EventRow>(lockTransactionEvent.text, [environmentId, transactionId])).rows[0]
-  const event = await find()
-  if (!event) return
-  if (event.started_at === null) await startRuns(parts, [{ environmentId, id: event.id }])
-  if (isWide(event) && event.reached === null) await fanOut(parts, { environmentId, eventId: event.id })
+  const { rows } = await parts.pool.query<EventRow>(lockTransactionEvent.text, [environmentId, transactionId])
+  for (const { id, started_at } of rows) if (started_at === null) await startRuns(parts, [{ environmentId, id }])
 }
 
 async function cancel(transaction: Transaction, place: Place, now: Date): Promise<boolean> {
@@ -81,12 +77,13 @@ async function cancel(transaction: Transaction, place: Place, now: Date): Promis
   await lockAll(transaction, place)
   const line = JSON.stringify([storedLine(detail('canceled'), now)])
   const canceled = await transaction.run<CanceledJob>(cancelWaits, [environmentId, transactionId, line, now])
-  if (canceled.length === 0) return false
+  // Of a topic, or of everybody, those who are left get nothing.
+  const isUnderWay = event !== undefined && isWide(event) && event.reached !== finished
+  if (isUnderWay) await transaction.run(saveReached, [environmentId, event.id, finished])
+  if (canceled.length === 0) return isUnderWay
   await transaction.run(endRuns, [environmentId, [...new Set(canceled.map((job) => job.notification_id))], now])
   const mains = canceled.filter(({ type, was }) => type === 'digest' && was === 'delayed')
   if (mains.length > 0) await handOver(transaction, environmentId, mains, now)
-  // Of a topic those who are left get nothing either.
-  if (event && isWide(event)) await transaction.run(saveReached, [environmentId, event.id, finished])
   return true
 }
 

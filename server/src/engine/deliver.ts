@@ -106,6 +106,7 @@ export class Deliveries {
       if (!environment) throw new Error('The environment is gone.')
       const tools: CallTools = {
         ...this.#parts.tools,
+        http: run.environment.type === 'dev' ? this.#parts.tools.http.development : this.#parts.tools.http,
         layout: (layoutId) => environment.layout(layoutId),
         layoutTranslator: (layout, locale) => environment.translator('layout', layout, locale),
         hasBranding: environment.hasBranding,

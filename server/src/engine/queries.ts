@@ -391,12 +391,12 @@ export const findEveryone = statement(
    ORDER BY s.id`,
 )
 
-/** Of waits only: a timer for another attempt at a call stays. */
+/** Of waits, also of one for another attempt at a call. */
 export const dropTimers = statement(
   'drop_timers',
   `DELETE FROM timers t USING notifications n, jobs j
    WHERE n.environment_id = $1 AND n.transaction_id = $2 AND t.environment_id = $1 AND t.subject_id = n.id
-     AND j.environment_id = $1 AND j.notification_id = n.id AND j.position = t.position AND j.status = 'delayed'`,
+     AND j.environment_id = $1 AND j.notification_id = n.id AND j.position = t.position AND j.status IN ('delayed', 'queued')`,
 )
 /** The trigger of a transaction, held: nothing of it starts meanwhile. */
 export const lockTransactionEvent = statement(
@@ -419,7 +419,8 @@ export const cancelWaits = statement(
   `WITH found AS (
      SELECT j.notification_id, j.position, j.status, j.due_at, n.workflow_id, n.subscriber_row_id FROM jobs j
      JOIN notifications n ON n.environment_id = $1 AND n.id = j.notification_id AND n.transaction_id = $2
-     WHERE j.environment_id = $1 AND (j.status IN ('delayed', 'pending') OR j.status = 'merged' AND EXISTS (
+     WHERE j.environment_id = $1 AND (j.status IN ('delayed', 'pending') OR j.status = 'queued' AND j.due_at IS NOT NULL
+       OR j.status = 'merged' AND EXISTS (
        SELECT FROM jobs m
        WHERE m.environment_id = $1 AND m.notification_id = j.merged_into AND m.type = 'digest' AND m.status = 'delayed'))
    )

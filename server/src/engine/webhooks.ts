@@ -61,7 +61,7 @@ const takeDeliveries = statement(
      FROM due WHERE d.environment_id = due.environment_id AND d.id = due.id
      RETURNING d.environment_id, d.id, d.event_id, d.endpoint_id, d.attempts
    )
-   SELECT t.*, row_to_json(v) AS event, row_to_json(e) AS endpoint, n.identifier, n.organization_id
+   SELECT t.*, row_to_json(v) AS event, row_to_json(e) AS endpoint, n.identifier, n.organization_id, n.type AS environment_type
    FROM taken t
    LEFT JOIN webhook_events v ON v.environment_id = t.environment_id AND v.id = t.event_id
    LEFT JOIN webhook_endpoints e ON e.environment_id = t.environment_id AND e.id = t.endpoint_id
@@ -121,6 +121,7 @@ interface Taken {
   endpoint: EndpointRow | null
   identifier: string | null
   organization_id: string | null
+  environment_type: 'dev' | 'prod' | null
 }
 
 type Verdict = { isDelivered: boolean; entry: WebhookAttempt; isFinal?: boolean }
@@ -203,8 +204,9 @@ export class Webhooks {
     }
   }
 
-  async #send({ event, endpoint, identifier, organization_id }: Taken): Promise<Verdict> {
-    const { clock, http, brand, secrets } = this.#surroundings
+  async #send({ event, endpoint, identifier, organization_id, environment_type }: Taken): Promise<Verdict> {
+    const { clock, brand, secrets } = this.#surroundings
+    const http = environment_type === 'dev' ? this.#surroundings.http.development : this.#surroundings.http
     const now = clock.now()
     const at = now.toISOString()
     const refused = (error: string): Verdict => ({

@@ -10,10 +10,10 @@ import type { DeliveryErrorCode } from '../providers/delivery-error.ts'
 import { brandingOf } from '../render/branding.ts'
 import { RenderError } from '../render/limits.ts'
 import { situation } from '../render/liquid.ts'
-import { longestTimeoutMs } from '../steps/http-request-call.ts'
 import {
   callAddress,
   fillIn,
+  longestTimeoutMs,
   RequestInvalid,
   type ResolvedRequest,
   resolveRequest,
@@ -148,7 +148,7 @@ export const previews: Resource = (app, { db, clock, secrets, brand, http }) => 
 
       const startedAt = performance.now()
       const { timeout = longestTimeoutMs } = values
-      const outcome = await callAddress(http, resolved, { timeout })
+      const outcome = await callAddress(access.type === 'dev' ? http.development : http, resolved, { timeout })
       const durationMs = Math.round(performance.now() - startedAt)
       reply.code(201)
       const transport = outcome.outcome === 'failed' ? outcome.transport : undefined

@@ -41,6 +41,8 @@ export interface Integration {
   configurations?: Data
   /** Of the one who sends, who knows whom it is for. */
   sandbox?: Sandbox
+  /** Whether it belongs to a development environment. */
+  isDevelopment?: boolean
 }
 
 export class Delivery {
@@ -142,11 +144,12 @@ export class Delivery {
 
   #tools(
     provider: Provider,
-    { credentials, configurations = {}, sandbox = noSandbox }: Integration,
+    { credentials, configurations = {}, sandbox = noSandbox, isDevelopment = false }: Integration,
     use: ReturnType<Kept['use']>,
     { message, patienceMs = defaultTimeoutMs }: { message?: Message; patienceMs?: number } = {},
   ): Tools {
-    const { http, clock, brand, timeoutMs = patienceMs } = this.#surroundings
+    const { clock, brand, timeoutMs = patienceMs } = this.#surroundings
+    const http = isDevelopment ? this.#surroundings.http.development : this.#surroundings.http
     const secrets = new Set(secretsOf(provider, credentials, message))
     const providerData = without(message?.providerData ?? {}, provider.reserved ?? [])
     const naming = provider.naming ?? { casing: 'camel' }

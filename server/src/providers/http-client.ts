@@ -4,7 +4,7 @@ import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { connect as encrypt } from 'node:tls'
 import { Agent, buildConnector, type FormData, request as send } from 'undici'
 import { DeliveryError, statusError, transportError } from './delivery-error.ts'
-import { AddressRefused, guardedLookup, isPublicAddress } from './public-address.ts'
+import { AddressRefused, guardedLookup, isLoopback, isPublicAddress } from './public-address.ts'
 
 const connectTimeoutMs = 5_000
 const defaultTimeoutMs = 10_000
@@ -49,6 +49,8 @@ export interface HttpAnswer {
 export interface HttpClientOptions {
   clock: { now(): Date }
   allowPrivateAddresses: boolean
+  /** Whether `development` may call this very machine. */
+  allowLoopbackInDevelopment?: boolean
   /** In place of the system's resolver. */
   lookup?: LookupFunction
   /** Which addresses may be called where private ones may not; in place of `isPublicAddress`. */
@@ -65,8 +67,21 @@ export class HttpClient {
   readonly #options: HttpClientOptions
   readonly #agents = new Map<string, Agent>()
 
+  #development: HttpClient | undefined
+
   constructor(options: HttpClientOptions) {
     this.#options = options
+  }
+
+  /** The client for what a development environment calls: applications on the developer's own machine are meant to be reached. */
+  get development(): HttpClient {
+    const { allowLoopbackInDevelopment = false, isAllowed = isPublicAddress, ...options } = this.#options
+    if (!allowLoopbackInDevelopment) return this
+    this.#development ??= new HttpClient({
+      ...options,
+      isAllowed: (address) => isAllowed(address) || isLoopback(address),
+    })
+    return this.#development
   }
 
   /** Any status is an answer; no answer is a `DeliveryError`. */
@@ -143,6 +158,7 @@ export class HttpClient {
   async close(): Promise<void> {
     await Promise.all([...this.#agents.values()].map((agent) => agent.destroy()))
     this.#agents.clear()
+    await this.#development?.close()
   }
 
   async #once(asked: HttpRequest & { url: URL }, signal: AbortSignal): Promise<HttpAnswer> {

@@ -39,6 +39,14 @@ export function isPublicAddress(address: string): boolean {
   return routed.check(address, 'ipv6') && !reserved.check(address, 'ipv6')
 }
 
+/** This very machine. */
+export function isLoopback(address: string): boolean {
+  if (isIP(address) === 4) return address.startsWith('127.')
+  if (isIP(address) !== 6 || address.includes('%')) return false
+  const embedded = embeddedV4(address)
+  return embedded === undefined ? groupsOf(address).join(':') === '0:0:0:0:0:0:0:1' : isLoopback(embedded)
+}
+
 function embeddedV4(address: string): string | undefined {
   const groups = groupsOf(address)
   const prefix = groups

@@ -232,7 +232,11 @@ class Attempt {
     const provider = deliveryProvider(integration.provider_id)
     if (!provider) throw new DeliveryError('rejected', { says: 'Handler for provider was not found' })
     const message = await this.#destination.message(integration, this.progress.calls)
-    const opened = { ...openIntegration(integration, secrets), sandbox: sandboxFor(this.#of, this.#tools) }
+    const opened = {
+      ...openIntegration(integration, secrets),
+      sandbox: sandboxFor(this.#of, this.#tools),
+      isDevelopment: this.#of.run.environment.type === 'dev',
+    }
     const { providerMessageId, date } = await delivery.send(provider, opened, message)
     return { id: providerMessageId, ...(date === undefined ? {} : { date }) }
   }

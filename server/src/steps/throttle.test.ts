@@ -221,14 +221,17 @@ test('a throttle at the end of a workflow says so too', async () => {
   )
 })
 
-test('a throttle while the subscriber is away is canceled, and the run goes on', async () => {
+test('a throttle counts while the subscriber is away too: what it lets pass in-app is limited at any hour', async () => {
   const api = await freshApi(hourly)
   await prefer(api, 'ada', { schedule: { isEnabled: true, weeklySchedule: { monday: { isEnabled: false } } } })
   const transactionId = await send(api, 1)
   await server.drain()
   const run = await runOf(api, transactionId)
   expect(storyOf(run)).toEqual([
-    "throttle canceled: Step queued, The step was skipped as it fell outside the subscriber's schedule",
+    'throttle completed: Step queued',
     'in_app completed: Step queued, Message created, Message sent',
   ])
+  const second = await send(api, 2)
+  await server.drain()
+  expect((await runOf(api, second)).jobs).toMatchObject([{ reason: 'throttled' }, { status: 'skipped' }])
 })

@@ -11,7 +11,6 @@ import { type StepRun, situationOf } from './step-run.ts'
 export const throttle: StepKind = {
   type: 'throttle',
   isWait: true,
-  obeysSchedule: true,
   emptyResult: { throttled: false },
 
   *begin(of) {
