@@ -212,6 +212,21 @@ CREATE TABLE idempotency_keys (
 );
 CREATE INDEX idempotency_keys_expiry ON public.idempotency_keys USING btree (expires_at);
 
+CREATE UNLOGGED TABLE inbox_presence (
+  environment_id text COLLATE "C" NOT NULL,
+  subscriber_row_id text COLLATE "C" NOT NULL,
+  contexts text COLLATE "C" NOT NULL,
+  process_id text COLLATE "C" NOT NULL,
+  CONSTRAINT inbox_presence_pkey PRIMARY KEY (environment_id, subscriber_row_id, contexts, process_id)
+);
+CREATE INDEX inbox_presence_process ON public.inbox_presence USING btree (process_id);
+
+CREATE UNLOGGED TABLE inbox_processes (
+  id text COLLATE "C" NOT NULL,
+  seen_at timestamp with time zone NOT NULL,
+  CONSTRAINT inbox_processes_pkey PRIMARY KEY (id)
+);
+
 CREATE TABLE integrations (
   environment_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -361,6 +376,7 @@ CREATE TABLE messages (
 CREATE INDEX messages_identifier ON ONLY public.messages USING btree (environment_id, identifier) WHERE (identifier IS NOT NULL);
 CREATE INDEX messages_subscriber ON ONLY public.messages USING btree (environment_id, subscriber_row_id, channel, created_at, id);
 CREATE INDEX messages_transaction ON ONLY public.messages USING btree (environment_id, transaction_id, notification_id);
+CREATE INDEX messages_unread ON ONLY public.messages USING btree (environment_id, subscriber_row_id, created_at, id, severity) WHERE ((channel = 'in_app'::text) AND ((NOT read) OR (NOT seen)));
 
 CREATE TABLE messages_default (
   environment_id text COLLATE "C" NOT NULL,
@@ -411,6 +427,7 @@ CREATE TABLE messages_default (
 ) PARTITION OF messages DEFAULT;
 CREATE INDEX messages_default_environment_id_identifier_idx ON public.messages_default USING btree (environment_id, identifier) WHERE (identifier IS NOT NULL);
 CREATE INDEX messages_default_environment_id_subscriber_row_id_channel_c_idx ON public.messages_default USING btree (environment_id, subscriber_row_id, channel, created_at, id);
+CREATE INDEX messages_default_environment_id_subscriber_row_id_created_a_idx ON public.messages_default USING btree (environment_id, subscriber_row_id, created_at, id, severity) WHERE ((channel = 'in_app'::text) AND ((NOT read) OR (NOT seen)));
 CREATE INDEX messages_default_environment_id_transaction_id_notification_idx ON public.messages_default USING btree (environment_id, transaction_id, notification_id);
 
 CREATE TABLE notifications (

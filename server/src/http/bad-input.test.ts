@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { openInbox } from '../../test/inbox.ts'
 import { expectErrorShape as expectShape, type Operation, operationsOf } from '../../test/openapi.ts'
 import { type Answer, useServer } from '../../test/server.ts'
 
@@ -6,10 +7,16 @@ const server = useServer()
 const json = { 'content-type': 'application/json' }
 
 let operations: Operation[]
+let token: string
 
 beforeAll(async () => {
   operations = await operationsOf(server.api)
+  token = (await openInbox(server, server.api, 'ada')).token
 })
+
+/** With the token of a session where the operation is for browsers. */
+const headersFor = ({ path }: Operation) =>
+  path.startsWith('/v1/inbox/') ? { ...json, authorization: `Bearer ${token}` } : json
 
 const withBody = () => operations.filter(({ body }) => body !== undefined)
 /** The operation's path with something in the place of each parameter. */
@@ -74,7 +81,7 @@ describe('a body that is no sound JSON is refused by every operation', () => {
   ])('%s', async (_what, body, code) => {
     await expectNothingStored(async () => {
       for (const operation of withBody()) {
-        const answer = await server.api.send(operation.method, filled(operation), body, json)
+        const answer = await server.api.send(operation.method, filled(operation), body, headersFor(operation))
         const note = `${operation.method} ${operation.path}`
         expect([note, answer.status, answer.body.code]).toEqual([note, 400, code])
         expectErrorShape(answer, note)
@@ -88,7 +95,7 @@ describe('a body that is no sound JSON is refused by every operation', () => {
     async (body) => {
       await expectNothingStored(async () => {
         for (const operation of withBody()) {
-          const answer = await server.api.send(operation.method, filled(operation), body, json)
+          const answer = await server.api.send(operation.method, filled(operation), body, headersFor(operation))
           const note = `${operation.method} ${operation.path}`
           expect([note, answer.status]).toEqual([note, 422])
           expectErrorShape(answer, note)
