@@ -218,14 +218,14 @@ async function update<Row>(
       UPDATE messages m SET ${change.sets}, updated_at = ${change.now}
       FROM locked WHERE ${isLocked(change)} RETURNING m.*)
     ${told(change.news, change.event, change.now)}
-    SELECT ${returned} FROM changed c, told`.execute(db)
+    SELECT ${returned} FROM changed c, told, webhooks`.execute(db)
   return rows
 }
 
 /** To be read beside `changed`: what is not read does not happen. */
 const told = (news: 'read' | 'seen' | 'id', event: MessageEvent | undefined, now: Date) =>
   sql`, telling AS MATERIALIZED (${sql.raw(tellOf('changed', news))}), told AS MATERIALIZED (SELECT count(*) FROM telling)
-      ${event ? sql`, ${endpointsTold(event, now)}` : sql``}`
+      , ${event ? endpointsTold(event, now) : sql`webhooks AS (SELECT)`}`
 
 const endpointsTold = ({ type, when }: MessageEvent, now: Date) =>
   telling({
@@ -334,7 +334,7 @@ export async function unsnoozeDue(
       FROM locked WHERE m.environment_id = locked.environment_id AND m.id = locked.id
       RETURNING m.*)
     ${told('id', { type: 'message.unsnoozed' }, now)}
-    SELECT c.* FROM changed c, told`.execute(tx)
+    SELECT c.* FROM changed c, told, webhooks`.execute(tx)
   await logOnJobs(tx, rows, 'Message unsnoozed', now)
   return rows
 }
@@ -380,7 +380,7 @@ export async function deleteMessages(
     ), changed AS (
       DELETE FROM messages m USING locked WHERE ${isLocked({ environmentId, ids })} RETURNING m.*)
     ${told('read', { type: 'message.deleted' }, now)}
-    SELECT ${changedColumns} FROM changed c, told`.execute(tx)
+    SELECT ${changedColumns} FROM changed c, told, webhooks`.execute(tx)
   return rows
 }
 

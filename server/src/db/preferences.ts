@@ -180,5 +180,5 @@ async function changeAndTell(tx: Tx, change: RawBuilder<unknown>, now: Date): Pr
   const object = sql`(to_jsonb(c) || jsonb_build_object('subscriber_id', ${subscriberId}, 'workflow', ${workflow}))::json`
   await sql`
     WITH changed AS (${change} RETURNING p.*), ${telling({ type: 'preference.updated', object, subscriberId, now })}
-    SELECT`.execute(tx)
+    SELECT FROM webhooks`.execute(tx)
 }

@@ -798,3 +798,24 @@ BEGIN
   END IF;
   RETURN NULL;
 END $function$;
+
+CREATE OR REPLACE FUNCTION public.tell_webhooks(at timestamp with time zone, events json)
+ RETURNS void
+ LANGUAGE plpgsql
+ STRICT
+AS $function$
+BEGIN
+  WITH told AS (
+    INSERT INTO webhook_events (environment_id, id, type, object, previous, subscriber_id, created_at)
+    SELECT r.environment_id, new_row_id(at), r.type, r.object, r.previous, r.subscriber_id, at
+    FROM json_to_recordset(events) AS r (environment_id text, type text, object json, previous json, subscriber_id text)
+    WHERE EXISTS (
+      SELECT FROM webhook_endpoints e
+      WHERE e.environment_id = r.environment_id AND e.active AND (e.event_types IS NULL OR r.type = ANY (e.event_types)))
+    RETURNING environment_id, id, type
+  )
+  INSERT INTO webhook_deliveries (environment_id, id, event_id, endpoint_id, status, attempts, due_at, history, created_at, updated_at)
+  SELECT t.environment_id, new_row_id(at), t.id, e.id, 'pending', 0, at, '[]', at, at
+  FROM told t JOIN webhook_endpoints e ON e.environment_id = t.environment_id
+    AND e.active AND (e.event_types IS NULL OR t.type = ANY (e.event_types));
+END $function$;

@@ -144,7 +144,8 @@ async function told(
   now: Date,
 ): Promise<SubscriberRow | undefined> {
   const { rows } = await sql<SubscriberRow>`
-    WITH changed AS (${change}), ${tellingOf(type, now)} SELECT * FROM changed`.execute(db)
+    WITH changed AS (${change}), ${tellingOf(type, now)}
+    SELECT changed.* FROM changed, webhooks`.execute(db)
   return rows[0]
 }
 
@@ -212,7 +213,8 @@ export async function upsertSubscribers(
     name === 'data' ? sql`nullif(given.fields -> 'data', 'null')` : sql`given.fields ->> ${sql.lit(name)}`
   const change = (statement: RawBuilder<unknown>, part: RawBuilder<unknown>) =>
     sql<{ subscriber_id: string }>`
-      WITH changed AS (${statement})${isTold ? sql`, ${part}` : sql``} SELECT subscriber_id FROM changed`.execute(tx)
+      WITH changed AS (${statement}), ${isTold ? part : sql`webhooks AS (SELECT)`}
+      SELECT subscriber_id FROM changed, webhooks`.execute(tx)
   const insert = sql`
     INSERT INTO subscribers AS s (environment_id, id, subscriber_id, ${sql.join(fieldNames.map((name) => sql.ref(columnOf[name])))}, created_at, updated_at)
     SELECT ${environmentId}, given.id, given.subscriber_id, ${sql.join(fieldNames.map(givenValue))}, ${now}, ${now}

@@ -2,7 +2,6 @@
 // it happen. Where no endpoint wants to know, nothing is written.
 import { CompiledQuery, type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Db, Tx } from './database.ts'
-import { newId } from './ids.ts'
 import { storableJson } from './storable.ts'
 import type { WebhookEndpointTable, WebhookEventTable } from './tables.ts'
 import { statement, type Transaction } from './transaction.ts'
@@ -33,14 +32,6 @@ export type EventType = (typeof eventTypes)[number]
 export type EndpointRow = Selectable<WebhookEndpointTable>
 export type EventRow = Selectable<WebhookEventTable>
 
-const wants = (type: string) => `e.active AND (e.event_types IS NULL OR ${type} = ANY (e.event_types))`
-
-/** What becomes of the rows of `told`: a delivery for each endpoint that wants them. */
-const deliveriesOf = (now: string) => `
-  INSERT INTO webhook_deliveries (environment_id, id, event_id, endpoint_id, status, attempts, due_at, history, created_at, updated_at)
-  SELECT t.environment_id, new_row_id(${now}), t.id, e.id, 'pending', 0, ${now}, '[]', ${now}, ${now}
-  FROM webhook_told t JOIN webhook_endpoints e ON e.environment_id = t.environment_id AND ${wants('t.type')}`
-
 // ---- As a part of the statement that makes the change
 
 interface Telling {
@@ -54,19 +45,20 @@ interface Telling {
   now: Date
 }
 
-/** Parts of a WITH, behind one called `changed` that has the rows this is about. Nothing need be read of them. */
+/**
+ * A part of a WITH called `webhooks`, behind one called `changed` that has the rows this is about. The statement has to read
+ * from it, because what is not read does not happen: it is one row.
+ */
 export function telling({ type, object, previous, subscriberId, when, now }: Telling): RawBuilder<unknown> {
-  const at = sql`${now}::timestamptz(3)`
   const word = typeof type === 'string' ? sql.lit(type) : type
   return sql`
-    webhook_told AS (
-      INSERT INTO webhook_events (environment_id, id, type, object, previous, subscriber_id, created_at)
-      SELECT c.environment_id, new_row_id(${at}), w.type, ${object}, ${previous ?? sql`NULL::json`}, ${subscriberId ?? sql`NULL`}, ${at}
-      FROM changed c CROSS JOIN LATERAL (SELECT ${word}::text AS type) w
-      WHERE ${when ?? sql`true`} AND EXISTS (
-        SELECT FROM webhook_endpoints e WHERE e.environment_id = c.environment_id AND ${sql.raw(wants('w.type'))})
-      RETURNING environment_id, id, type, created_at
-    ), webhook_sent AS (${sql.raw(deliveriesOf('t.created_at'))})`
+    webhooks AS MATERIALIZED (
+      SELECT tell_webhooks(${now}::timestamptz(3), json_agg(json_build_object(
+        'environment_id', c.environment_id, 'type', ${word}::text, 'object', ${object},
+        'previous', ${previous ?? sql`NULL::json`}, 'subscriber_id', ${subscriberId ?? sql`NULL::text`})))
+      FROM changed c
+      WHERE ${when ?? sql`true`}
+        AND EXISTS (SELECT FROM webhook_endpoints e WHERE e.environment_id = c.environment_id AND e.active))`
 }
 
 // ---- In the transaction of the change
@@ -78,35 +70,23 @@ export interface NewEvent {
   subscriberId?: string | undefined
 }
 
-const columns = 'environment_id text, id text, type text, object json, previous json, subscriber_id text'
-
-const recordAll = (name: string, when: string) =>
-  statement(
-    name,
-    `WITH webhook_told AS (
-       INSERT INTO webhook_events (environment_id, id, type, object, previous, subscriber_id, created_at)
-       SELECT c.environment_id, c.id, c.type, c.object, c.previous, c.subscriber_id, $2::timestamptz
-       FROM json_to_recordset($1::json) AS c (${columns})
-       WHERE EXISTS (SELECT FROM webhook_endpoints e WHERE e.environment_id = c.environment_id AND ${wants('c.type')}) ${when}
-       RETURNING environment_id, id, type
-     ) ${deliveriesOf('$2::timestamptz')}`,
-  )
-
-const recordEvents = recordAll('record_webhook_events', '')
+const recordEvents = statement('record_webhook_events', 'SELECT tell_webhooks($2, $1::json)')
 /** Ahead of the statement that stores these messages: what was stored of them before has told its part. */
-const recordNewStates = recordAll(
+const recordNewStates = statement(
   'record_message_states',
-  `AND NOT EXISTS (SELECT FROM messages m WHERE m.environment_id = c.environment_id AND m.id = c.object ->> 'id'
-     AND m.status = c.object ->> 'status')`,
+  `SELECT tell_webhooks($2, json_agg(event)) FROM json_array_elements($1::json) event
+   WHERE NOT EXISTS (
+     SELECT FROM messages m
+     WHERE m.environment_id = event ->> 'environment_id' AND m.id = event -> 'object' ->> 'id'
+       AND m.status = event -> 'object' ->> 'status')`,
 )
 
 type Told = NewEvent & { environmentId: string }
 
-const rowsOf = (events: Told[], now: Date) =>
+const rowsOf = (events: Told[]) =>
   storableJson(
     events.map(({ environmentId, type, object, previous, subscriberId }) => ({
       environment_id: environmentId,
-      id: newId(now),
       type,
       object,
       previous,
@@ -117,17 +97,17 @@ const rowsOf = (events: Told[], now: Date) =>
 export async function tell(tx: Tx, environmentId: string, events: NewEvent[], now: Date): Promise<void> {
   if (events.length === 0) return
   const told = events.map((event) => ({ environmentId, ...event }))
-  await tx.executeQuery(CompiledQuery.raw(recordEvents.text, [rowsOf(told, now), now]))
+  await tx.executeQuery(CompiledQuery.raw(recordEvents.text, [rowsOf(told), now]))
 }
 
 /** The same for events of several environments, from statements that are prepared. */
 export async function tellAll(transaction: Transaction, events: Told[], now: Date): Promise<void> {
-  if (events.length > 0) await transaction.run(recordEvents, [rowsOf(events, now), now])
+  if (events.length > 0) await transaction.run(recordEvents, [rowsOf(events), now])
 }
 
 /** The same for messages that are about to be stored, of which `object` is the row. */
 export async function tellOfStates(transaction: Transaction, events: Told[], now: Date): Promise<void> {
-  if (events.length > 0) await transaction.run(recordNewStates, [rowsOf(events, now), now])
+  if (events.length > 0) await transaction.run(recordNewStates, [rowsOf(events), now])
 }
 
 /** What the endpoints of an environment want to be told of. */

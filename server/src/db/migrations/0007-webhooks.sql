@@ -68,6 +68,25 @@ CREATE FUNCTION new_row_id(at timestamptz) RETURNS text LANGUAGE sql VOLATILE AS
   SELECT lpad(to_hex(floor(extract(epoch FROM at))::bigint), 8, '0') || right(replace(gen_random_uuid()::text, '-', ''), 16)
 $$;
 
+-- Writes down what happened, as far as somebody wants to know, and whom to tell. A function, because most statements that
+-- change something have nobody to tell: with these two written out in it, marking a message took 0.7 ms longer, not 0.35.
+CREATE FUNCTION tell_webhooks(at timestamptz, events json) RETURNS void LANGUAGE plpgsql STRICT AS $$
+BEGIN
+  WITH told AS (
+    INSERT INTO webhook_events (environment_id, id, type, object, previous, subscriber_id, created_at)
+    SELECT r.environment_id, new_row_id(at), r.type, r.object, r.previous, r.subscriber_id, at
+    FROM json_to_recordset(events) AS r (environment_id text, type text, object json, previous json, subscriber_id text)
+    WHERE EXISTS (
+      SELECT FROM webhook_endpoints e
+      WHERE e.environment_id = r.environment_id AND e.active AND (e.event_types IS NULL OR r.type = ANY (e.event_types)))
+    RETURNING environment_id, id, type
+  )
+  INSERT INTO webhook_deliveries (environment_id, id, event_id, endpoint_id, status, attempts, due_at, history, created_at, updated_at)
+  SELECT t.environment_id, new_row_id(at), t.id, e.id, 'pending', 0, at, '[]', at, at
+  FROM told t JOIN webhook_endpoints e ON e.environment_id = t.environment_id
+    AND e.active AND (e.event_types IS NULL OR t.type = ANY (e.event_types));
+END $$;
+
 -- Whatever writes deliveries has them sent, once it commits.
 CREATE FUNCTION queue_webhooks() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
