@@ -38,8 +38,8 @@ export async function inTransaction<T>(pool: pg.Pool, work: (transaction: Transa
     return result
   } catch (error) {
     // A connection that cannot even roll back is not used again; the database ends its transaction by itself.
-    await client.query('ROLLBACK').catch((failure: Error) => {
-      broken = failure
+    await client.query('ROLLBACK').catch((failure: unknown) => {
+      broken = failure as Error
     })
     throw error
   } finally {

@@ -91,7 +91,11 @@ const messageColumns = `environment_id text, id text, notification_id text, even
   severity text, context_keys text[], actor_row_id text, status text, error_id text, error_text text,
   delivered_at timestamptz[], created_at timestamptz, updated_at timestamptz`
 const timerColumns = 'environment_id text, subject_id text, position smallint, due_at timestamptz'
-const namesIn = (columns: string) => columns.split(',').map((column) => column.trim().split(' ', 1)[0])
+const namesIn = (columns: string, prefix = '') =>
+  columns
+    .split(',')
+    .map((column) => prefix + column.trim().replace(/ .*/, ''))
+    .join(', ')
 const insertAll = (table: string, columns: string, parameter: number) => `
   INSERT INTO ${table} (${namesIn(columns)})
   SELECT ${namesIn(columns)} FROM json_to_recordset($${parameter}::json) AS r (${columns})`
@@ -124,8 +128,8 @@ const newMessage = `id text, job_id text, workflow text, step_row_id text, step_
 /** What a message has of its run. */
 const sharedWithRun =
   'environment_id, event_id, transaction_id, workflow_id, subscriber_row_id, subscriber_id, tags, severity, context_keys'
-const ofRun = sharedWithRun.split(', ').map((name) => `n.${name}`)
-const ofRow = (columns: string) => namesIn(columns).map((name) => `r.${name}`)
+const ofRun = namesIn(sharedWithRun, 'n.')
+const ofRow = (columns: string) => namesIn(columns, 'r.')
 
 /**
  * Runs as they are after their first moments, with everything those led to. What many rows share comes once, as a value of

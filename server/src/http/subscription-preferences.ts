@@ -57,10 +57,7 @@ export async function choosePreferences(
   if (empty.length > 0) throw generalError(empty)
   const { preferences, unknown } = await resolvePreferences(db, environmentId, wanted)
   if (unknown.length > 0)
-    log.info(
-      { environmentId, unknown },
-      'subscription preferences name no workflow by these ids or tags; ignored',
-    )
+    log.info({ environmentId, unknown }, 'subscription preferences name no workflow by these ids or tags; ignored')
   return preferences
 }
 

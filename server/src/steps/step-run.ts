@@ -6,7 +6,6 @@ import type { WorkflowStep } from '../db/workflows.ts'
 import { renderTemplate, type Situation, situation } from '../render/liquid.ts'
 import type { Translator } from '../render/translations.ts'
 import { type ConditionResult, evaluateCondition, templatesIn } from './conditions.ts'
-import type { ControlValues } from './kind.ts'
 
 type Members = Record<string, unknown>
 
@@ -73,7 +72,7 @@ export interface StepRun {
   run: RunFacts
   step: WorkflowStep
   /** As the kind normalises them; or what the user's code made of them, and then there is nothing left to render. */
-  values: ControlValues
+  values: Members
   isRendered?: boolean
   /** What the user's code adds to the requests of providers, by their ids. */
   providerData?: Record<string, Record<string, unknown>>
