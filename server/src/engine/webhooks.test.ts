@@ -549,3 +549,22 @@ test('where nobody listens, a trigger and its run ask nothing about webhooks and
   // Looking for what is due is not part of it: it is done by the clock.
   expect(statements.filter(({ text }) => !text.includes('WITH RECURSIVE waiting'))).toEqual([])
 })
+
+test('events and their deliveries are kept for 30 days', async () => {
+  const api = await server.freshApi()
+  accepts(vendor)
+  const { id } = await makeEndpoint(api, vendor)
+  await createSubscriber(api, 'ada')
+  await server.drain()
+  const purge = async () => {
+    await sql`SELECT graphile_worker.add_job('purge_expired')`.execute(server.database.db)
+    await server.drain()
+    const counted = await Promise.all(['events', 'deliveries'].map((list) => api.get(`/v2/webhooks/${list}`)))
+    return counted.map(({ body }) => body.totalCount)
+  }
+  server.clock.advance({ days: 29 })
+  expect(await purge()).toEqual([1, 1])
+  server.clock.advance({ days: 2 })
+  expect(await purge()).toEqual([0, 0])
+  expect(await api.get(`/v2/webhooks/endpoints/${id}`)).toMatchObject({ status: 200 })
+})
