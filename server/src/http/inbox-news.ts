@@ -11,7 +11,7 @@ import { given, toMessageFields } from './message-shape.ts'
 import type { InboxSession, Services } from './resource.ts'
 
 /** Between the beginnings of two rounds. */
-const roundMs = 20
+const roundMs = 10
 const mostRooms = 500
 const mostMessages = 500
 const longestRetryMs = 5_000
@@ -33,14 +33,14 @@ interface News {
 type Send = (socket: Socket, event: string, payload: object) => void
 
 export class InboxNews {
-  readonly #services: Pick<Services, 'db' | 'brand' | 'log'>
+  readonly #services: Pick<Services, 'db' | 'pool' | 'brand' | 'log'>
   readonly #send: Send
   readonly #stopping = new AbortController()
   readonly #told = new WeakMap<Room, string>()
   #pending = new Map<Room, News>()
   #working: Promise<void> | undefined
 
-  constructor(services: Pick<Services, 'db' | 'brand' | 'log'>, send: Send) {
+  constructor(services: Pick<Services, 'db' | 'pool' | 'brand' | 'log'>, send: Send) {
     this.#services = services
     this.#send = send
   }
@@ -112,9 +112,11 @@ export class InboxNews {
   async #tell(round: Map<Room, News>): Promise<void> {
     const rooms = [...round.keys()].filter(({ sockets }) => sockets.size > 0)
     if (rooms.length === 0) return
-    const messages = await this.#readMessages(rooms, round)
     const inboxes = rooms.map(({ session, ...key }) => ({ ...key, contextKeys: session.contextKeys }))
-    const counts = await countUnread(this.#services.db, inboxes, mostCounted + 1)
+    const [messages, counts] = await Promise.all([
+      this.#readMessages(rooms, round),
+      countUnread(this.#services.pool, inboxes, mostCounted + 1),
+    ])
     for (const [index, room] of rooms.entries()) {
       const news = round.get(room) as News
       for (const message of messages.get(room) ?? []) this.#emit(room, 'notification_received', { message })

@@ -122,7 +122,7 @@ export const inboxSession: Resource = (app, services) => {
         request.log.warn({ environmentId: environment.id }, 'a page sends a default schedule that is none; ignored')
       const [schedule, [counts]] = await Promise.all([
         scheduleOf(db, owner, subscriberId, { given, now }),
-        countUnread(db, [owner], mostCounted + 1),
+        countUnread(services.pool, [owner], mostCounted + 1),
       ])
       if (!integration.connected) await markConnected(db, environment.id, integration.id)
 

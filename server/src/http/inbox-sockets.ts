@@ -19,8 +19,10 @@ const mostAtOnce = 500
 /** Whoever stored a message while a subscriber was connecting, without knowing of it, has committed by then. */
 const settleMs = 2_000
 const longestRetryMs = 5_000
+/** The library takes a tenth of a second to load, which a start can do without; a browser that comes sooner waits for it. */
+const loadAfterMs = 3_000
 
-type Surroundings = Pick<Services, 'db' | 'changes' | 'clock' | 'secrets' | 'brand' | 'log'>
+type Surroundings = Pick<Services, 'db' | 'pool' | 'changes' | 'clock' | 'secrets' | 'brand' | 'log'>
 
 const roomId = ({ environmentId, subscriberRowId, contexts }: InboxKey) =>
   `${environmentId}:${subscriberRowId}:${contexts}`
@@ -39,6 +41,7 @@ export class InboxSockets {
   #io: Promise<Server> | undefined
   #settling: Promise<void> | undefined
   #beats: NodeJS.Timeout | undefined
+  #loading: NodeJS.Timeout | undefined
   #hasBeaten = false
 
   constructor(services: Surroundings) {
@@ -55,7 +58,7 @@ export class InboxSockets {
     changes.onReturn(() => this.#tellAll())
   }
 
-  /** To be called before the app listens. The library is loaded when that is done: it takes a tenth of a second. */
+  /** To be called before the app listens. */
   serve(app: App): void {
     app.route({
       method: ['GET', 'POST', 'OPTIONS'],
@@ -72,7 +75,7 @@ export class InboxSockets {
     app.server.on('upgrade', (request, socket, head) => void this.#upgrade(request, socket, head))
     app.addHook('onListen', async () => {
       this.#beats = setInterval(() => void this.#beat(), beatMs).unref()
-      setImmediate(() => void this.#server())
+      this.#loading = setTimeout(() => void this.#server(), loadAfterMs).unref()
     })
   }
 
@@ -80,6 +83,7 @@ export class InboxSockets {
   async stop(): Promise<void> {
     this.#stopping.abort()
     clearInterval(this.#beats)
+    clearTimeout(this.#loading)
     const io = await this.#io
     io?.engine.close()
     await this.#settling
@@ -209,10 +213,7 @@ export class InboxSockets {
       entered.set(roomId(key), key)
     }
     this.#tell(come)
-    void sleep(settleMs, undefined, { signal: this.#stopping.signal, ref: false }).then(
-      () => this.#tell(come, 'ifChanged'),
-      () => undefined,
-    )
+    setTimeout(() => this.#tell(come, 'ifChanged'), settleMs).unref()
   }
 
   #tell(rooms: Room[], what: 'read' | 'ifChanged' = 'read'): void {
