@@ -66,7 +66,6 @@ export async function insertRun(
       tenant: json(tenant),
       context: json(context),
       started_at: created_at,
-      reached: null,
       ...ownEvent,
     })
     .onConflict((conflict) => conflict.doNothing())

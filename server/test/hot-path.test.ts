@@ -5,7 +5,16 @@ import { inApp, makeWorkflow, messagesOf, trigger } from './runs.ts'
 import { type Answer, useServer } from './server.ts'
 
 const server = useServer()
-const tables = ['events', 'transactions', 'subscribers', 'notifications', 'jobs', 'messages', 'topic_subscriptions']
+const tables = [
+  'events',
+  'transactions',
+  'subscribers',
+  'notifications',
+  'jobs',
+  'messages',
+  'topic_subscriptions',
+  'walks',
+]
 
 const statementsWhile = async (work: () => Promise<Answer | undefined>): Promise<string[]> => {
   const found = await statementsOf(async () => (await work()) ?? { status: 200, text: '' }, tables)
@@ -35,7 +44,7 @@ test('a trigger is one statement and its run three more; so are a hundred trigge
   expect(await messagesOf(api, 'subscriberId=ada')).toHaveLength(52)
 })
 
-test('a chunk of a topic is two statements to find its members and write their runs, and two to remember how far it got', async () => {
+test('a chunk of a topic is two statements to find its members and write their runs, and two for how far the walk got', async () => {
   const api = await server.freshApi()
   await makeWorkflow(api, 'news', [inApp()])
   const ids = Array.from({ length: 90 }, (_, number) => `member-${number}`)
@@ -46,10 +55,11 @@ test('a chunk of a topic is two statements to find its members and write their r
   await trigger(api, 'news', { type: 'Topic', topicKey: 'all' })
   expect(await statementsWhile(drained)).toEqual([
     'UPDATE events',
-    'FROM events',
+    'INSERT INTO walks',
+    'FROM walks',
     'FROM topics',
     'INSERT INTO notifications',
-    'UPDATE events',
+    'DELETE FROM walks',
   ])
   expect(await messagesOf(api, 'channel=in_app')).toHaveLength(91)
 })

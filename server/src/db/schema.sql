@@ -177,7 +177,6 @@ CREATE TABLE events (
   tenant json,
   context json,
   started_at timestamp(3) with time zone,
-  reached text COLLATE "C",
   created_at timestamp(3) with time zone NOT NULL,
   CONSTRAINT events_pkey PRIMARY KEY (environment_id, id)
 ) PARTITION BY RANGE (id);
@@ -195,7 +194,6 @@ CREATE TABLE events_default (
   tenant json,
   context json,
   started_at timestamp(3) with time zone,
-  reached text COLLATE "C",
   created_at timestamp(3) with time zone NOT NULL,
   CONSTRAINT events_default_pkey PRIMARY KEY (environment_id, id)
 ) PARTITION OF events DEFAULT;
@@ -666,6 +664,15 @@ CREATE TABLE translations (
   CONSTRAINT counted TRIGGER DEFERRABLE INITIALLY DEFERRED
 );
 CREATE CONSTRAINT TRIGGER counted AFTER INSERT OR DELETE OR UPDATE ON public.translations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_environment_change('environment_id');
+
+CREATE TABLE walks (
+  environment_id text COLLATE "C" NOT NULL,
+  event_id text COLLATE "C" NOT NULL,
+  lane smallint NOT NULL,
+  lanes smallint NOT NULL,
+  reached text COLLATE "C" NOT NULL,
+  CONSTRAINT walks_pkey PRIMARY KEY (environment_id, event_id, lane)
+);
 
 CREATE TABLE webhook_deliveries (
   environment_id text COLLATE "C" NOT NULL,

@@ -290,8 +290,15 @@ export interface EventTable {
   tenant: JsonText<Record<string, unknown> | null>
   context: JsonText<Record<string, unknown> | null>
   started_at: Date | null
-  reached: string | null
   created_at: Date
+}
+
+export interface WalkTable {
+  environment_id: string
+  event_id: string
+  lane: number
+  lanes: number
+  reached: string
 }
 
 /** Somebody a trigger names: one subscriber with what is to be set of it, or all of a topic. */
@@ -558,6 +565,7 @@ export interface Tables {
   environment_revisions: EnvironmentRevisionTable
   transactions: TransactionTable
   events: EventTable
+  walks: WalkTable
   notifications: NotificationTable
   jobs: JobTable
   messages: MessageTable

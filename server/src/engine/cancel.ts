@@ -1,10 +1,8 @@
 // Cancels what a trigger has not done yet: its waits and what would follow them. The runs are locked as a timer locks them,
 // so that of a cancel and a wait that ends at the same moment exactly one happens.
 import pg from 'pg'
-import type { Recipient } from '../db/tables.ts'
 import { inTransaction, type Transaction } from '../db/transaction.ts'
 import { detail } from '../steps/outcome.ts'
-import { finished, isWide } from './fan-out.ts'
 import { byGroup, type DigestRow } from './needs.ts'
 import {
   cancelWaits,
@@ -16,7 +14,7 @@ import {
   lockTransactionEvent,
   promoteFollowers,
   saveDigests,
-  saveReached,
+  stopWalks,
 } from './queries.ts'
 import { storedLine } from './run.ts'
 import { type EngineParts, startRuns } from './start-runs.ts'
@@ -30,8 +28,6 @@ interface Place {
 interface EventRow {
   id: string
   started_at: Date | null
-  reached: string | null
-  recipients: Recipient[] | null
 }
 
 interface CanceledJob {
@@ -71,20 +67,25 @@ async function begin(parts: EngineParts, { environmentId, transactionId }: Place
 
 async function cancel(transaction: Transaction, place: Place, now: Date): Promise<boolean> {
   const { environmentId, transactionId } = place
-  // The trigger, then timers, then runs: the order in which others take them.
+  // The trigger, its walks, then timers, then runs: the order in which others take them.
   const [event] = await transaction.run<EventRow>(lockTransactionEvent, [environmentId, transactionId])
+  const isStopped = event !== undefined && (await stop(transaction, environmentId, event.id))
   await transaction.run(dropTimers, [environmentId, transactionId])
   await lockAll(transaction, place)
   const line = JSON.stringify([storedLine(detail('canceled'), now)])
   const canceled = await transaction.run<CanceledJob>(cancelWaits, [environmentId, transactionId, line, now])
-  // Of a topic, or of everybody, those who are left get nothing.
-  const isUnderWay = event !== undefined && isWide(event) && event.reached !== finished
-  if (isUnderWay) await transaction.run(saveReached, [environmentId, event.id, finished])
-  if (canceled.length === 0) return isUnderWay
+  if (canceled.length === 0) return isStopped
   await transaction.run(endRuns, [environmentId, [...new Set(canceled.map((job) => job.notification_id))], now])
   const mains = canceled.filter(({ type, was }) => type === 'digest' && was === 'delayed')
   if (mains.length > 0) await handOver(transaction, environmentId, mains, now)
   return true
+}
+
+/** Of a topic, or of everybody, those who are left get nothing. A chunk that was waited for may have gone on in more lanes. */
+async function stop(transaction: Transaction, environmentId: string, eventId: string): Promise<boolean> {
+  let isStopped = false
+  while ((await transaction.run(stopWalks, [environmentId, eventId])).length > 0) isStopped = true
+  return isStopped
 }
 
 /** A digest can change hands while its run is waited for; then the new hands are taken too. */

@@ -11,7 +11,7 @@ import { Bridge } from './bridge.ts'
 import { cancelTransaction } from './cancel.ts'
 import { recordCircuits } from './circuits.ts'
 import { type CallKey, Deliveries } from './deliver.ts'
-import { fanOut } from './fan-out.ts'
+import { fanOut, type WalkKey } from './fan-out.ts'
 import { Memory } from './memory.ts'
 import { type FailedJob, redriveJobs } from './redrive.ts'
 import { type Reporter, takeReports } from './reports.ts'
@@ -97,7 +97,7 @@ export class Engine {
           events.map(([environmentId, id]) => ({ environmentId, id })),
         )
       },
-      fan_out: (payload) => fanOut(this.#parts, payload as { environmentId: string; eventId: string }),
+      fan_out: (payload) => fanOut(this.#parts, payload as WalkKey),
       deliver: async (payload) => {
         const { calls } = payload as { calls: Array<[string, string, number]> }
         await this.#deliveries.deliver(

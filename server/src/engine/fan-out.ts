@@ -3,10 +3,10 @@
 // nobody comes twice, however many topics they are in and whoever joins or leaves meanwhile.
 import type { RunTopic } from '../db/tables.ts'
 import { inTransaction, type Transaction } from '../db/transaction.ts'
-import { type EventRow, newRun, type PreparedEvent, type RecipientRow } from './load.ts'
+import { newRun, type PreparedEvent, type RecipientRow } from './load.ts'
 import { settle } from './needs.ts'
 import { resolveSubscription } from './preferences.ts'
-import { findEveryone, findMembers, lockWideEvent, queueFanOut, saveReached } from './queries.ts'
+import { endWalk, findEveryone, findMembers, lockWalk, queueWalks, saveWalks } from './queries.ts'
 import { advance, type RunState } from './run.ts'
 import { directOf, type EngineParts, type LockedEvent, prepare } from './start-runs.ts'
 import { priorities, storeRuns } from './store.ts'
@@ -14,12 +14,11 @@ import { priorities, storeRuns } from './store.ts'
 /** Recipients per transaction: more share statements better, fewer let single triggers pass sooner. */
 const chunk = 500
 
-/** Cannot be the id of a subscriber: the walk is over. */
-export const finished = '~'
-
-/** Whether a trigger names more than single subscribers. */
-export const isWide = ({ recipients }: Pick<EventRow, 'recipients'>) =>
-  recipients === null || recipients.some((each) => 'topicKey' in each)
+/**
+ * Walks that go side by side once one has turned out to be long; a power of two. While the database writes what one has
+ * found, the other's messages are rendered.
+ */
+const lanes = 2
 
 /** Whoever was deleted this very moment has a place in the walk, but no row. */
 type Member = { member_id: string; via: Subscription[] | null } & (RecipientRow | { id: null })
@@ -32,13 +31,23 @@ interface Subscription {
   choice: { enabled: boolean; condition: Record<string, unknown> | null } | null
 }
 
-export async function fanOut(parts: EngineParts, key: { environmentId: string; eventId: string }): Promise<void> {
+export interface WalkKey {
+  environmentId: string
+  eventId: string
+  lane: number
+}
+
+type Walk = LockedEvent & { lanes: number; reached: string }
+
+/** One chunk. A walk that is over, or was stopped, has no row any more. */
+export async function fanOut(parts: EngineParts, key: WalkKey): Promise<void> {
   const now = parts.clock.now()
+  const { environmentId, eventId, lane } = key
   await inTransaction(parts.pool, async (transaction) => {
-    const [locked] = await transaction.run<LockedEvent>(lockWideEvent, [key.environmentId, key.eventId])
-    if (!locked || locked.reached === finished) return
-    const [event] = await prepare(transaction, parts, [locked])
-    const members = event ? await nextMembers(transaction, event) : []
+    const [walk] = await transaction.run<Walk>(lockWalk, [environmentId, eventId, lane])
+    if (!walk) return
+    const [event] = await prepare(transaction, parts, [walk])
+    const members = event ? await nextMembers(transaction, event, { ...walk, lane }) : []
     const runs = event ? await runsFor(event, members, now) : []
     await settle(
       transaction,
@@ -47,19 +56,27 @@ export async function fanOut(parts: EngineParts, key: { environmentId: string; e
     )
     await storeRuns(transaction, runs, { now, priority: priorities.many })
     const last = members.at(-1)
-    const isLast = last === undefined || members.length < chunk
-    await transaction.run(saveReached, [key.environmentId, key.eventId, isLast ? finished : last.member_id])
-    if (!isLast) await transaction.run(queueFanOut, [[key.environmentId], [key.eventId], priorities.many])
+    if (last === undefined || members.length < chunk) {
+      await transaction.run(endWalk, [environmentId, eventId, lane])
+      return
+    }
+    const going = walk.lanes === lanes ? [lane] : Array.from({ length: lanes }, (_, number) => number)
+    await transaction.run(saveWalks, [environmentId, eventId, going, lanes, last.member_id])
+    await transaction.run(queueWalks, [environmentId, eventId, going, priorities.many])
   })
 }
 
-async function nextMembers(transaction: Transaction, event: PreparedEvent): Promise<Member[]> {
-  const { row, contextKeys } = event
-  const from = row.reached ?? ''
-  if (row.recipients === null)
-    return transaction.run<Member>(findEveryone, [row.environment_id, from, row.started_at, chunk])
-  const keys = row.recipients.flatMap((each) => ('topicKey' in each ? [String(each.topicKey)] : []))
-  return transaction.run<Member>(findMembers, [row.environment_id, keys, from, contextKeys, row.workflow_id, chunk])
+async function nextMembers(
+  transaction: Transaction,
+  { row, contextKeys }: PreparedEvent,
+  { lane, lanes: of, reached }: { lane: number; lanes: number; reached: string },
+): Promise<Member[]> {
+  const { environment_id, recipients, started_at, workflow_id } = row
+  if (recipients === null)
+    return transaction.run<Member>(findEveryone, [environment_id, reached, started_at, chunk, lane, of])
+  const keys = recipients.flatMap((each) => ('topicKey' in each ? [String(each.topicKey)] : []))
+  const values = [environment_id, keys, reached, contextKeys, workflow_id, chunk, lane, of]
+  return transaction.run<Member>(findMembers, values)
 }
 
 /** Not those who are named directly, nor those whom any of the topics excludes, nor whoever caused the event. */

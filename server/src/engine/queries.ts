@@ -322,11 +322,23 @@ export const queueWakes = statement(
                                   job_key := 'wake ' || slot, max_attempts := 1000)
    FROM unnest($1::text[], $2::double precision[]) AS t (slot, delay_ms)`,
 )
-export const queueFanOut = statement(
-  'queue_fan_out',
-  `SELECT graphile_worker.add_job('fan_out', json_build_object('environmentId', environment_id, 'eventId', id),
+/** A walk for each of these events. The first chunk shows whether there is more; only then lanes are worth it. */
+export const beginWalks = statement(
+  'begin_walks',
+  `WITH begun AS (
+     INSERT INTO walks (environment_id, event_id, lane, lanes, reached)
+     SELECT environment_id, id, 0, 1, '' FROM unnest($1::text[], $2::text[]) AS t (environment_id, id)
+     RETURNING environment_id, event_id, lane
+   )
+   SELECT graphile_worker.add_job('fan_out', json_build_object('environmentId', environment_id, 'eventId', event_id, 'lane', lane),
                                   priority := $3::smallint, max_attempts := 1000)
-   FROM unnest($1::text[], $2::text[]) AS t (environment_id, id)`,
+   FROM begun`,
+)
+export const queueWalks = statement(
+  'queue_walks',
+  `SELECT graphile_worker.add_job('fan_out', json_build_object('environmentId', $1::text, 'eventId', $2::text, 'lane', lane),
+                                  priority := $4::smallint, max_attempts := 1000)
+   FROM unnest($3::smallint[]) lane`,
 )
 
 /** Only what was said of them is changed. */
@@ -351,15 +363,28 @@ export const findSoon = statement(
    GROUP BY floor(extract(epoch FROM due_at) * 10) ORDER BY 1 LIMIT 5000`,
 )
 
-export const lockWideEvent = statement(
-  'lock_wide_event',
-  `SELECT e.*, coalesce(r.revision, 0)::text AS revision
-   FROM events e LEFT JOIN environment_revisions r ON r.environment_id = e.environment_id
-   WHERE e.environment_id = $1 AND e.id = $2 FOR UPDATE OF e`,
+/** One lane of a walk with its trigger, held: of two jobs for the same lane the second goes on where the first ended. */
+export const lockWalk = statement(
+  'lock_walk',
+  `SELECT e.*, w.lanes, w.reached, coalesce(r.revision, 0)::text AS revision
+   FROM walks w JOIN events e ON e.environment_id = w.environment_id AND e.id = w.event_id
+   LEFT JOIN environment_revisions r ON r.environment_id = w.environment_id
+   WHERE w.environment_id = $1 AND w.event_id = $2 AND w.lane = $3 FOR UPDATE OF w`,
 )
-export const saveReached = statement(
-  'save_reached',
-  'UPDATE events SET reached = $3 WHERE environment_id = $1 AND id = $2',
+export const saveWalks = statement(
+  'save_walks',
+  `INSERT INTO walks (environment_id, event_id, lane, lanes, reached)
+   SELECT $1, $2, lane, $4, $5 FROM unnest($3::smallint[]) lane
+   ON CONFLICT (environment_id, event_id, lane) DO UPDATE SET lanes = excluded.lanes, reached = excluded.reached`,
+)
+export const endWalk = statement(
+  'end_walk',
+  'DELETE FROM walks WHERE environment_id = $1 AND event_id = $2 AND lane = $3',
+)
+/** All lanes: whoever was not reached gets nothing. */
+export const stopWalks = statement(
+  'stop_walks',
+  'DELETE FROM walks WHERE environment_id = $1 AND event_id = $2 RETURNING lane',
 )
 
 /**
@@ -374,6 +399,7 @@ export const findMembers = statement(
      SELECT DISTINCT t.subscriber_row_id FROM wanted o CROSS JOIN LATERAL (
        SELECT DISTINCT t.subscriber_row_id FROM topic_subscriptions t
        WHERE t.environment_id = $1 AND t.topic_id = o.id AND t.subscriber_row_id > $3 AND t.context_keys = $4::text[]
+         AND (hashtext(t.subscriber_row_id) & ($8::int - 1)) = $7::int
        ORDER BY t.subscriber_row_id LIMIT $6) t
      ORDER BY t.subscriber_row_id LIMIT $6
    )
@@ -391,7 +417,8 @@ export const findMembers = statement(
 export const findEveryone = statement(
   'find_everyone',
   `SELECT s.*, s.id AS member_id, NULL AS via, ${preferencesOf('s')} AS preferences
-   FROM (SELECT * FROM subscribers WHERE environment_id = $1 AND id > $2 AND created_at <= $3 ORDER BY id LIMIT $4) s
+   FROM (SELECT * FROM subscribers WHERE environment_id = $1 AND id > $2 AND created_at <= $3
+           AND (hashtext(id) & ($6::int - 1)) = $5::int ORDER BY id LIMIT $4) s
    ORDER BY s.id`,
 )
 
@@ -405,7 +432,7 @@ export const dropTimers = statement(
 /** The trigger of a transaction, held: nothing of it starts meanwhile. */
 export const lockTransactionEvent = statement(
   'lock_transaction_event',
-  `SELECT e.id, e.started_at, e.reached, e.recipients FROM transactions t
+  `SELECT e.id, e.started_at FROM transactions t
    JOIN events e ON e.environment_id = t.environment_id AND e.id = t.event_id
    WHERE t.environment_id = $1 AND t.transaction_id = $2 FOR UPDATE OF e`,
 )

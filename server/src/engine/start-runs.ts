@@ -12,7 +12,7 @@ import { type EventType, tellAll } from '../db/webhook-events.ts'
 import { type EventRow, newRun, type PreparedEvent, type RecipientRow, type RunKey, readReferences } from './load.ts'
 import type { Memory } from './memory.ts'
 import { settle } from './needs.ts'
-import { addRecipients, findRecipients, queueFanOut, saveTenants, takeEvents, touchWorkflows } from './queries.ts'
+import { addRecipients, beginWalks, findRecipients, saveTenants, takeEvents, touchWorkflows } from './queries.ts'
 import { advance, type RunState } from './run.ts'
 import { priorities, storeRuns } from './store.ts'
 
@@ -70,7 +70,7 @@ async function start(transaction: Transaction, parts: EngineParts, keys: RunKey[
     ({ row }) => row.recipients === null || row.recipients.some((each) => 'topicKey' in each),
   )
   if (wide.length > 0)
-    await transaction.run(queueFanOut, [
+    await transaction.run(beginWalks, [
       ...columns(wide.map(({ row }) => ({ environmentId: row.environment_id, id: row.id }))),
       priorities.many,
     ])

@@ -69,11 +69,20 @@ CREATE TABLE events (
   context          json,
   -- Set with the runs of those named directly, in one transaction: a second delivery of the queue's job starts nothing.
   started_at       timestamptz(3),
-  -- The last subscriber of the topics, or of everybody, whose run has been started; null until then.
-  reached          text COLLATE "C",
   created_at       timestamptz(3) NOT NULL,
   PRIMARY KEY (environment_id, id)
 ) PARTITION BY RANGE (id);
+
+-- A walk through the topics of a trigger, or through everybody, while it is under way. `reached` is the last subscriber whose
+-- run has been started. A long one goes on in lanes, each with its share of the subscribers.
+CREATE TABLE walks (
+  environment_id text COLLATE "C" NOT NULL,
+  event_id       text COLLATE "C" NOT NULL,
+  lane           smallint NOT NULL,
+  lanes          smallint NOT NULL,
+  reached        text COLLATE "C" NOT NULL,
+  PRIMARY KEY (environment_id, event_id, lane)
+);
 
 -- One run: one trigger for one subscriber.
 CREATE TABLE notifications (
