@@ -30,7 +30,8 @@ interface News {
   ifChanged: boolean
 }
 
-type Send = (socket: Socket, event: string, payload: object) => void
+export type Packet = [event: string, payload: object]
+type Send = (socket: Socket, packets: Packet[]) => void
 
 export class InboxNews {
   readonly #services: Pick<Services, 'db' | 'pool' | 'brand' | 'log'>
@@ -119,23 +120,23 @@ export class InboxNews {
     ])
     for (const [index, room] of rooms.entries()) {
       const news = round.get(room) as News
-      for (const message of messages.get(room) ?? []) this.#emit(room, 'notification_received', { message })
-      this.#emitCounts(room, news, counts[index] as InboxCounts)
+      const packets = [
+        ...(messages.get(room) ?? []).map((message): Packet => ['notification_received', { message }]),
+        ...this.#countsFor(room, news, counts[index] as InboxCounts),
+      ]
+      for (const socket of room.sockets) this.#send(socket, packets)
     }
   }
 
-  #emitCounts(room: Room, { unread, unseen, ifChanged }: News, counts: InboxCounts): void {
+  #countsFor(room: Room, { unread, unseen, ifChanged }: News, counts: InboxCounts): Packet[] {
     const text = JSON.stringify(counts)
     const isNew = ifChanged && this.#told.get(room) !== text
     this.#told.set(room, text)
-    const total = totalOf(counts.unread)
-    if (unseen || isNew) this.#emit(room, 'unseen_count_changed', capped('unseenCount', counts.unseen))
-    if (unread || isNew)
-      this.#emit(room, 'unread_count_changed', { counts: toUnreadCount(counts), ...capped('unreadCount', total) })
-  }
-
-  #emit({ sockets }: Room, event: string, payload: object): void {
-    for (const socket of sockets) this.#send(socket, event, payload)
+    const packets: Packet[] = []
+    if (unseen || isNew) packets.push(['unseen_count_changed', capped('unseenCount', counts.unseen)])
+    const ofUnread = { counts: toUnreadCount(counts), ...capped('unreadCount', totalOf(counts.unread)) }
+    if (unread || isNew) packets.push(['unread_count_changed', ofUnread])
+    return packets
   }
 
   /** As raw as clients expect them, in the order they came. */

@@ -187,14 +187,14 @@ describe('a socket hears', () => {
 
   test('each message once, and the last count is right, however many come at a time', async () => {
     const socket = await sockets.connect(inbox)
-    await Promise.all(Array.from({ length: 30 }, () => trigger(api, 'hello', 'ada')))
+    await Promise.all(Array.from({ length: 90 }, () => trigger(api, 'hello', 'ada')))
     await server.drain()
-    await vi.waitFor(() => expect(socket.heard.filter(([event]) => event === 'notification_received')).toHaveLength(30))
-    await vi.waitFor(() => expect(socket.heard.at(-1)).toMatchObject(['unread_count_changed', unread(30)]))
+    await vi.waitFor(() => expect(socket.heard.filter(([event]) => event === 'notification_received')).toHaveLength(90))
+    await vi.waitFor(() => expect(socket.heard.at(-1)).toMatchObject(['unread_count_changed', unread(90)]))
     const ids = socket.heard.flatMap(([, { message }]) => (message ? [message._id] : []))
-    expect(new Set(ids).size).toBe(30)
+    expect(new Set(ids).size).toBe(90)
     // Counted once for what came at once.
-    expect(socket.heard.filter(([event]) => event === 'unread_count_changed').length).toBeLessThan(30)
+    expect(socket.heard.filter(([event]) => event === 'unread_count_changed').length).toBeLessThan(90)
   })
 
   test('no more than a hundred', async () => {
@@ -300,5 +300,19 @@ describe('several processes', () => {
     await sockets.connect(bob, third.url)
     expect(await isOnline()).toMatchObject({ isOnline: false })
     expect(await presence()).toHaveLength(1)
+  })
+})
+
+describe('nothing stays wrong', () => {
+  test('when changes could not be heard for a while', async () => {
+    const socket = await sockets.connect(inbox)
+    const { pool } = server.database
+    await pool.query(`
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = 'belfry changes'`)
+    await send()
+    expect(await socket.hears('unread_count_changed', { unreadCount: 1 })).toMatchObject(unread(1))
+    await send()
+    await socket.hears('notification_received')
   })
 })

@@ -7,13 +7,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Server, Socket } from 'socket.io'
 import { contextsOf, type InboxKey, readChanges } from '../db/inbox-changes.ts'
 import { beat, beatMs, enterInboxes, leaveInboxes, removeDead } from '../db/inbox-presence.ts'
-import { InboxNews, type Room } from './inbox-news.ts'
+import { InboxNews, type Packet, type Room } from './inbox-news.ts'
 import { InboxTokens } from './inbox-token.ts'
 import type { App, InboxSession, Services } from './resource.ts'
 
 const path = /^\/socket\.io\/?(\?|$)/
-/** A browser that takes no more than this many packets is cut off; it will connect again and be told where things stand. */
-const mostWaiting = 64
+/**
+ * A browser that has not taken this many packets of earlier rounds is cut off, so that what it does not read does not fill
+ * our memory; it will connect again and be told where things stand. What comes at once may be more.
+ */
+const mostWaiting = 200
 /** How many inboxes are entered and left in one transaction. */
 const mostAtOnce = 500
 /** Whoever stored a message while a subscriber was connecting, without knowing of it, has committed by then. */
@@ -47,7 +50,7 @@ export class InboxSockets {
   constructor(services: Surroundings) {
     this.#services = services
     this.#tokens = new InboxTokens(services)
-    this.#news = new InboxNews(services, (socket, event, payload) => this.#send(socket, event, payload))
+    this.#news = new InboxNews(services, (socket, packets) => this.#send(socket, packets))
     const { changes } = services
     changes.on('inbox', (text) => {
       for (const change of readChanges(text)) {
@@ -249,10 +252,10 @@ export class InboxSockets {
     this.#hasBeaten = true
   }
 
-  #send(socket: Socket, event: string, payload: object): void {
+  #send(socket: Socket, packets: Packet[]): void {
     const { writeBuffer } = socket.conn as unknown as { writeBuffer: unknown[] }
     if (writeBuffer.length > mostWaiting) cut(socket)
-    else socket.emit(event, payload)
+    else for (const [event, payload] of packets) socket.emit(event, payload)
   }
 }
 
