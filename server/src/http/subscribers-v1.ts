@@ -278,7 +278,9 @@ export const subscribersV1: Resource = (app, { db, clock, brand, config }) => {
       const { subscriberId } = request.params
       const existed = await db
         .transaction()
-        .execute((tx) => deleteSubscriber(tx, request.environment.id, subscriberId, { keepMessages: true, now: clock.now() }))
+        .execute((tx) =>
+          deleteSubscriber(tx, request.environment.id, subscriberId, { keepMessages: true, now: clock.now() }),
+        )
       if (!existed)
         throw fail('subscriber_to_delete_not_found', undefined, { ctx: { externalSubscriberId: subscriberId } })
       return { acknowledged: true, status: 'deleted' }

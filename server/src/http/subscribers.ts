@@ -224,7 +224,9 @@ export const subscribers: Resource = (app, { db, clock, brand }) => {
       const { subscriberId } = request.params
       const existed = await db
         .transaction()
-        .execute((tx) => deleteSubscriber(tx, request.environment.id, subscriberId, { keepMessages: false, now: clock.now() }))
+        .execute((tx) =>
+          deleteSubscriber(tx, request.environment.id, subscriberId, { keepMessages: false, now: clock.now() }),
+        )
       if (!existed)
         throw fail('subscriber_to_delete_not_found', undefined, { ctx: { externalSubscriberId: subscriberId } })
       return { acknowledged: true, status: 'deleted' }
