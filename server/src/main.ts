@@ -110,6 +110,8 @@ export async function startService(
     const engine = new Engine({
       ...database,
       ...{ lookups, clock, log, secrets, changes, http, brand, dedupDays, storeContent },
+      // Where others do the work, accepting should take as little as it can.
+      startsAtOnce: config.role === 'all',
     })
     parts.add(() => engine.close())
     const tasks = { ...chores({ ...database, clock, log, retention: config.retention }), ...engine.tasks() }

@@ -34,6 +34,7 @@ export async function serveWith(
     http,
     brand,
     dedupDays: 30,
+    startsAtOnce: false,
     storeContent: true,
   })
   const app = await buildApp({

@@ -18,7 +18,12 @@ export interface Statement {
 
 export const statement = (name: string, text: string): Statement => ({ name, text })
 
-export async function inTransaction<T>(pool: pg.Pool, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+/** @param lockTimeoutMs how long one of its statements may wait for somebody else's lock; for ever without it */
+export async function inTransaction<T>(
+  pool: pg.Pool,
+  work: (transaction: Transaction) => Promise<T>,
+  { lockTimeoutMs }: { lockTimeoutMs?: number } = {},
+): Promise<T> {
   const client = await pool.connect()
   let builder: Kysely<Tables> | undefined
   const transaction: Transaction = {
@@ -32,7 +37,7 @@ export async function inTransaction<T>(pool: pg.Pool, work: (transaction: Transa
   }
   let broken: Error | undefined
   try {
-    await client.query('BEGIN')
+    await client.query(lockTimeoutMs === undefined ? 'BEGIN' : `BEGIN; SET LOCAL lock_timeout = ${lockTimeoutMs}`)
     const result = await work(transaction)
     await client.query('COMMIT')
     return result

@@ -30,6 +30,8 @@ interface Surroundings extends Pick<Database, 'pool' | 'db'> {
   http: HttpClient
   brand: { word: string; toWire(identifier: string): string }
   dedupDays: number
+  /** Whether the process that accepts a trigger also runs it. */
+  startsAtOnce: boolean
   storeContent: boolean
 }
 
@@ -41,13 +43,14 @@ export class Engine {
   readonly #webhooks: Webhooks
 
   constructor(surroundings: Surroundings) {
-    const { db, lookups, pool, clock, log, secrets, changes, http, brand, dedupDays, storeContent } = surroundings
+    const { db, lookups, pool, clock, log, secrets, changes, http, brand, dedupDays, startsAtOnce, storeContent } =
+      surroundings
     const memory = new Memory({ db: lookups, secrets, changes })
     const signatureHeader = `${brand.word}-signature`
     this.#delivery = new Delivery({ http, clock, brand: brand.word })
     this.#parts = { pool, memory, clock, log }
     this.#webhooks = new Webhooks({ pool, clock, log, http, secrets, brand })
-    this.#triggers = new Triggers({ pool, memory, clock, dedupDays })
+    this.#triggers = new Triggers({ ...this.#parts, dedupDays, startsAtOnce })
     this.#deliveries = new Deliveries({
       ...this.#parts,
       bridge: new Bridge({ http, clock, signatureHeader }),

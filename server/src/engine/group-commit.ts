@@ -8,6 +8,8 @@ interface Entry<Item, Result> {
 }
 
 interface Limits<Item> {
+  /** Commits that may be under way at a time; one, unless said otherwise. */
+  lanes?: number
   mostItems: number
   /** In whatever `sizeOf` counts. */
   mostSize: number
@@ -19,7 +21,7 @@ export class GroupCommit<Item, Result> {
   readonly #isShared: (error: unknown) => boolean
   readonly #limits: Limits<Item>
   #waiting: Entry<Item, Result>[] = []
-  #isBusy = false
+  #busyLanes = 0
 
   /**
    * @param commit gives back a result for each item, in their order
@@ -39,16 +41,16 @@ export class GroupCommit<Item, Result> {
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, size: this.#limits.sizeOf(item), resolve, reject })
-      if (!this.#isBusy) void this.#work()
+      if (this.#busyLanes < (this.#limits.lanes ?? 1)) void this.#work()
     })
   }
 
   async #work(): Promise<void> {
-    this.#isBusy = true
+    this.#busyLanes += 1
     // Those who call in the same moment go together from the start.
     await new Promise(setImmediate)
     while (this.#waiting.length > 0) await this.#commitSome(this.#take())
-    this.#isBusy = false
+    this.#busyLanes -= 1
   }
 
   #take(): Entry<Item, Result>[] {

@@ -3,7 +3,8 @@ import { tellOf } from '../db/inbox-changes.ts'
 import { statement } from '../db/transaction.ts'
 
 /**
- * Accepts triggers: dedup row, event and queue job in one statement, so that all of it is there or nothing. A trigger that
+ * Accepts triggers: dedup row, event and queue job in one statement, so that all of it is there or nothing. Those that are
+ * started by the same transaction need no job. A trigger that
  * was judged by a memory older than the environment's revision is not taken but judged again. A transaction id that was
  * used before takes no event; the unique key decides, also between triggers that arrive at the same moment.
  * The CASE hides the comparison from the planner, who would expect one row to pass it and join all of them in loops: 64
@@ -25,9 +26,9 @@ export const acceptTriggers = statement(
      ON CONFLICT DO NOTHING RETURNING event_id
    ), stored AS (
      INSERT INTO events (environment_id, id, transaction_id, workflow_id, workflow_version, recipients, payload,
-                         overrides, actor, tenant, context, created_at)
+                         overrides, actor, tenant, context, created_at, started_at)
      SELECT f.environment_id, f.id, f.transaction_id, f.workflow_id, f.workflow_version, f.recipients::json,
-            f.payload::json, f.overrides::json, f.actor::json, f.tenant::json, f.context::json, f.created_at
+            f.payload::json, f.overrides::json, f.actor::json, f.tenant::json, f.context::json, f.created_at, $21::timestamptz
      FROM fresh f JOIN accepted a ON a.event_id = f.id
    ), files AS (
      INSERT INTO attachments (environment_id, event_id, position, name, mime, content, created_at)
@@ -38,7 +39,7 @@ export const acceptTriggers = statement(
    ), queued AS (
      SELECT graphile_worker.add_job('start_runs',
               json_build_object('events', json_agg(json_build_array(f.environment_id, f.id))), max_attempts := 1000)
-     FROM fresh f JOIN accepted a ON a.event_id = f.id GROUP BY f.batch
+     FROM fresh f JOIN accepted a ON a.event_id = f.id WHERE $21::timestamptz IS NULL GROUP BY f.batch
    )
    SELECT i.id, (f.id IS NOT NULL) AS fresh, (a.event_id IS NOT NULL) AS accepted, (SELECT count(*) FROM queued) AS queued
    FROM input i LEFT JOIN fresh f ON f.id = i.id LEFT JOIN accepted a ON a.event_id = i.id`,

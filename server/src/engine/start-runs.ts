@@ -39,15 +39,24 @@ export async function startRuns(parts: EngineParts, keys: RunKey[]): Promise<voi
 }
 
 async function startTogether(parts: EngineParts, keys: RunKey[]): Promise<void> {
-  const started = await inTransaction(parts.pool, (transaction) => start(transaction, parts, keys))
+  const now = parts.clock.now()
+  const started = await inTransaction(parts.pool, async (transaction) => {
+    const events = await transaction.run<LockedEvent>(takeEvents, [...columns(keys), now])
+    return startEvents(transaction, parts, events, now)
+  })
   await noteTriggered(parts, started)
 }
 
-async function start(transaction: Transaction, parts: EngineParts, keys: RunKey[]): Promise<PreparedEvent[]> {
-  const { clock, log } = parts
-  const now = clock.now()
-  const columns = (rows: RunKey[]) => [rows.map(({ environmentId }) => environmentId), rows.map(({ id }) => id)]
-  const events = await transaction.run<LockedEvent>(takeEvents, [...columns(keys), now])
+const columns = (rows: RunKey[]) => [rows.map(({ environmentId }) => environmentId), rows.map(({ id }) => id)]
+
+/** Events that this very transaction has marked as started. */
+export async function startEvents(
+  transaction: Transaction,
+  parts: EngineParts,
+  events: LockedEvent[],
+  now: Date,
+): Promise<PreparedEvent[]> {
+  const { log } = parts
   if (events.length === 0) return []
   events.sort((a, b) => (a.id < b.id ? -1 : 1))
   await storeSaid(transaction, parts, events, now)
@@ -216,7 +225,7 @@ const triggeredEveryMs = 5 * 60_000
 const triggered = new Map<string, number>()
 
 /** When a workflow was last triggered is known to five minutes. */
-async function noteTriggered({ pool, clock }: EngineParts, events: PreparedEvent[]): Promise<void> {
+export async function noteTriggered({ pool, clock }: EngineParts, events: PreparedEvent[]): Promise<void> {
   const now = clock.now()
   const stale = new Map<string, PreparedEvent>()
   for (const event of events) {

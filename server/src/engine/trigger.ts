@@ -1,16 +1,18 @@
 // Accepts triggers: judges each by its workflow, then stores all that arrive together in one commit. Whoever gets
 // `processed` can rely on it: the trigger is in the database.
-import type pg from 'pg'
 import { isOutage } from '../db/database.ts'
 import { newId } from '../db/ids.ts'
 import type { Recipient } from '../db/tables.ts'
+import { inTransaction } from '../db/transaction.ts'
 import { fail, RequestError } from '../errors.ts'
-import type { JsonSchema } from '../steps/kind.ts'
+import type { JsonSchema, StepType } from '../steps/kind.ts'
+import { stepKinds } from '../steps/kinds.ts'
 import { GroupCommit } from './group-commit.ts'
 import { isActive } from './load.ts'
-import type { Memory, RememberedEnvironment } from './memory.ts'
+import type { RememberedEnvironment } from './memory.ts'
 import { checkPayload, payloadError } from './payload.ts'
 import { acceptTriggers } from './queries.ts'
+import { type EngineParts, type LockedEvent, noteTriggered, startEvents } from './start-runs.ts'
 
 type Members = Record<string, unknown>
 
@@ -61,15 +63,23 @@ interface AcceptedTrigger {
   payload: string
   attachments: Attachment[]
   createdAt: Date
+  /** The same payload, not as text. */
+  values: Members
+  /** Whether its runs can be started with it: a few people, and no step that other runs could hold up. */
+  isImmediate: boolean
 }
 
-interface Surroundings {
-  pool: pg.Pool
-  memory: Memory
-  clock: { now(): Date }
+interface Surroundings extends EngineParts {
   /** How long a transaction id is remembered. */
   dedupDays: number
+  /** Whether this process runs what it accepts: then small triggers need no queue. */
+  startsAtOnce: boolean
 }
+
+/** More of them are started by the queue. */
+const mostImmediate = 10
+/** Whoever waits longer for somebody else's lock, such as a subscriber being imported, is left to the queue. */
+const lockTimeoutMs = 250
 
 /** Runs that one job of the queue starts together. */
 const recipientsPerJob = 200
@@ -78,16 +88,18 @@ const mostTries = 10
 
 export class Triggers {
   readonly #surroundings: Surroundings
-  readonly #commits: GroupCommit<AcceptedTrigger, 'stored' | 'stale'>
+  readonly #queued: GroupCommit<AcceptedTrigger, 'stored' | 'stale'>
+  readonly #immediate: GroupCommit<AcceptedTrigger, 'stored' | 'stale'>
 
   constructor(surroundings: Surroundings) {
     this.#surroundings = surroundings
-    this.#commits = new GroupCommit((triggers) => this.#store(triggers), isOutage, {
-      mostItems: 500,
-      mostSize: 8 * 1024 * 1024,
-      sizeOf: ({ payload, recipients, attachments }) =>
-        payload.length + (recipients?.length ?? 0) + attachments.reduce((sum, { content }) => sum + content.length, 0),
-    })
+    const mostSize = 8 * 1024 * 1024
+    const sizeOf = ({ payload, recipients, attachments }: AcceptedTrigger) =>
+      payload.length + (recipients?.length ?? 0) + attachments.reduce((sum, { content }) => sum + content.length, 0)
+    this.#queued = new GroupCommit((triggers) => this.#store(triggers), isOutage, { mostItems: 500, mostSize, sizeOf })
+    // Two at a time: while the database writes what one has come to, the other's messages are rendered.
+    const limits = { lanes: 2, mostItems: 100, mostSize, sizeOf }
+    this.#immediate = new GroupCommit((triggers) => this.#storeAndStart(triggers), isOutage, limits)
   }
 
   /** Rejects with what the caller did wrong; else tells what became of the trigger, once that is committed. */
@@ -101,7 +113,8 @@ export class Triggers {
       if (!environment) throw fail('unknown_trigger')
       const judged = await this.#judge(environment, request, { id, transactionId, createdAt }).catch(refusalIn)
       if (typeof judged === 'object' && 'request' in judged) {
-        if ((await this.#commits.add(judged)) === 'stored') return { status: 'processed', transactionId }
+        const commits = judged.isImmediate ? this.#immediate : this.#queued
+        if ((await commits.add(judged)) === 'stored') return { status: 'processed', transactionId }
       } else if (await this.#isCurrent(environment)) {
         if (typeof judged === 'string') return { status: judged, transactionId }
         throw judged
@@ -147,6 +160,8 @@ export class Triggers {
       recipients: request.recipients && JSON.stringify(request.recipients),
       payload: JSON.stringify(rest),
       attachments,
+      values: rest,
+      isImmediate: this.#surroundings.startsAtOnce && isSmall(request.recipients) && !workflow.steps.some(isShared),
     }
   }
 
@@ -158,41 +173,107 @@ export class Triggers {
     return rows.length > 0
   }
 
-  /** A transaction id that was used before is as good as stored: what it stands for is. */
+  /**
+   * Accepts triggers and starts their runs in one transaction: a message can be read when its trigger is answered. What
+   * cannot be started so, whatever the reason, is left to the queue.
+   */
+  async #storeAndStart(triggers: AcceptedTrigger[]): Promise<Array<'stored' | 'stale'>> {
+    const { pool, clock, log } = this.#surroundings
+    const now = clock.now()
+    try {
+      const { taken, started } = await inTransaction(
+        pool,
+        async (transaction) => {
+          const rows = await transaction.run<TakenRow>(acceptTriggers, this.#valuesOf(triggers, now))
+          const accepted = new Set(rows.filter((row) => row.accepted).map(({ id }) => id))
+          const events = triggers.filter(({ id }) => accepted.has(id)).map((trigger) => eventOf(trigger, now))
+          return { taken: rows, started: await startEvents(transaction, this.#surroundings, events, now) }
+        },
+        { lockTimeoutMs },
+      )
+      await noteTriggered(this.#surroundings, started).catch((error: unknown) =>
+        log.warn({ err: error }, 'when workflows were last triggered could not be noted'),
+      )
+      return verdicts(triggers, taken)
+    } catch (error) {
+      if (isOutage(error)) throw error
+      log.warn({ err: error }, 'triggers could not be started at once; they are queued')
+      return this.#store(triggers)
+    }
+  }
+
   async #store(triggers: AcceptedTrigger[]): Promise<Array<'stored' | 'stale'>> {
-    const { pool, clock, dedupDays } = this.#surroundings
+    const values = this.#valuesOf(triggers, null)
+    const { rows } = await this.#surroundings.pool.query<TakenRow>({ ...acceptTriggers, values })
+    return verdicts(triggers, rows)
+  }
+
+  #valuesOf(triggers: AcceptedTrigger[], startedAt: Date | null): unknown[] {
+    const { clock, dedupDays } = this.#surroundings
     const expiresAt = new Date(clock.now().getTime() + dedupDays * 86_400_000)
     const files = triggers.flatMap(({ id, attachments }) => attachments.map((file) => ({ id, ...file })))
     const json = (value: Members | undefined) => (value === undefined ? null : JSON.stringify(value))
-    const { rows } = await pool.query<{ id: string; fresh: boolean }>({
-      ...acceptTriggers,
-      values: [
-        triggers.map(({ request }) => request.environmentId),
-        triggers.map(({ revision }) => revision),
-        triggers.map(({ id }) => id),
-        triggers.map(({ transactionId }) => transactionId),
-        triggers.map(({ workflowId }) => workflowId),
-        triggers.map(({ workflowVersion }) => workflowVersion),
-        triggers.map(({ recipients }) => recipients),
-        triggers.map(({ payload }) => payload),
-        triggers.map(({ request }) => JSON.stringify(request.overrides)),
-        triggers.map(({ request }) => json(request.actor)),
-        triggers.map(({ request }) => json(request.tenant)),
-        triggers.map(({ request }) => json(request.context)),
-        batchesOf(triggers),
-        triggers.map(({ createdAt }) => createdAt),
-        expiresAt,
-        files.map(({ id }) => id),
-        files.map(({ position }) => position),
-        files.map(({ name }) => name),
-        files.map(({ mime }) => mime),
-        files.map(({ content }) => content),
-      ],
-    })
-    const fresh = new Map(rows.map((row) => [row.id, row.fresh]))
-    return triggers.map(({ id }) => (fresh.get(id) ? 'stored' : 'stale'))
+    return [
+      triggers.map(({ request }) => request.environmentId),
+      triggers.map(({ revision }) => revision),
+      triggers.map(({ id }) => id),
+      triggers.map(({ transactionId }) => transactionId),
+      triggers.map(({ workflowId }) => workflowId),
+      triggers.map(({ workflowVersion }) => workflowVersion),
+      triggers.map(({ recipients }) => recipients),
+      triggers.map(({ payload }) => payload),
+      triggers.map(({ request }) => JSON.stringify(request.overrides)),
+      triggers.map(({ request }) => json(request.actor)),
+      triggers.map(({ request }) => json(request.tenant)),
+      triggers.map(({ request }) => json(request.context)),
+      batchesOf(triggers),
+      triggers.map(({ createdAt }) => createdAt),
+      expiresAt,
+      files.map(({ id }) => id),
+      files.map(({ position }) => position),
+      files.map(({ name }) => name),
+      files.map(({ mime }) => mime),
+      files.map(({ content }) => content),
+      startedAt,
+    ]
   }
 }
+
+interface TakenRow {
+  id: string
+  /** Judged by what is still true. */
+  fresh: boolean
+  /** The first with its transaction id. */
+  accepted: boolean
+}
+
+/** A transaction id that was used before is as good as stored: what it stands for is. */
+function verdicts(triggers: AcceptedTrigger[], rows: TakenRow[]): Array<'stored' | 'stale'> {
+  const fresh = new Map(rows.map((row) => [row.id, row.fresh]))
+  return triggers.map(({ id }) => (fresh.get(id) ? 'stored' : 'stale'))
+}
+
+const isSmall = (recipients: Recipient[] | null) =>
+  recipients !== null && recipients.length <= mostImmediate && recipients.every((each) => 'subscriberId' in each)
+
+const isShared = ({ type }: { type: string }) => stepKinds[type as StepType].isShared === true
+
+const eventOf = (trigger: AcceptedTrigger, startedAt: Date): LockedEvent => ({
+  environment_id: trigger.request.environmentId,
+  id: trigger.id,
+  transaction_id: trigger.transactionId,
+  workflow_id: trigger.workflowId,
+  workflow_version: trigger.workflowVersion,
+  recipients: trigger.request.recipients,
+  payload: trigger.values,
+  overrides: trigger.request.overrides,
+  actor: trigger.request.actor ?? null,
+  tenant: trigger.request.tenant ?? null,
+  context: trigger.request.context ?? null,
+  started_at: startedAt,
+  created_at: trigger.createdAt,
+  revision: trigger.revision,
+})
 
 /** What the caller did wrong; anything else rises. */
 function refusalIn(error: unknown): RequestError {

@@ -51,6 +51,7 @@ const noValue = 'No-Value-Provided'
 export const digest: StepKind = {
   type: 'digest',
   isWait: true,
+  isShared: true,
   isExtendable: true,
   emptyResult: { eventCount: 0, events: [] },
 

@@ -42,6 +42,8 @@ export interface StepKind {
   channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push'
   /** It lets time or other runs decide when the run goes on. Held back it ends `skipped`, and a failure ends the run. */
   isWait?: boolean
+  /** Other runs take part in it, and can hold this one up for a moment. */
+  isShared?: boolean
   /** Nothing of it happens while the subscriber wants to be left alone. */
   obeysSchedule?: boolean
   /** Its wait can be drawn out until the subscriber is there again. */

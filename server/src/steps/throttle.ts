@@ -11,6 +11,7 @@ import { type StepRun, situationOf } from './step-run.ts'
 export const throttle: StepKind = {
   type: 'throttle',
   isWait: true,
+  isShared: true,
   emptyResult: { throttled: false },
 
   *begin(of) {
