@@ -8,7 +8,7 @@ import { type Load, sendMany } from './load.ts'
 import { freePort, type Service, startService, untilReady } from './service.ts'
 import { makeWorkflow, triggerOf } from './triggers.ts'
 
-const connections = 128
+const connections = 256
 
 export async function benchAccepting({
   quick,

@@ -648,7 +648,7 @@ CREATE TABLE transactions (
   expires_at timestamp(3) with time zone NOT NULL,
   CONSTRAINT transactions_pkey PRIMARY KEY (environment_id, transaction_id)
 );
-CREATE INDEX transactions_expiry ON public.transactions USING btree (expires_at);
+CREATE INDEX transactions_expiry ON public.transactions USING brin (expires_at);
 
 CREATE TABLE translations (
   environment_id text COLLATE "C" NOT NULL,

@@ -96,10 +96,11 @@ export class Triggers {
     const mostSize = 8 * 1024 * 1024
     const sizeOf = ({ payload, recipients, attachments }: AcceptedTrigger) =>
       payload.length + (recipients?.length ?? 0) + attachments.reduce((sum, { content }) => sum + content.length, 0)
-    this.#queued = new GroupCommit((triggers) => this.#store(triggers), isOutage, { mostItems: 500, mostSize, sizeOf })
-    // Two at a time: while the database writes what one has come to, the other's messages are rendered.
+    this.#queued = new GroupCommit((group) => this.#store(group), isOutage, { mostItems: 500, mostSize, sizeOf })
+    // Two at a time: while the database writes what one has come to, the other's messages are rendered. Where there is
+    // nothing to render it does not help: groups are smaller, and 64 triggers are stored in the time of thirty.
     const limits = { lanes: 2, mostItems: 100, mostSize, sizeOf }
-    this.#immediate = new GroupCommit((triggers) => this.#storeAndStart(triggers), isOutage, limits)
+    this.#immediate = new GroupCommit((group) => this.#storeAndStart(group), isOutage, limits)
   }
 
   /** Rejects with what the caller did wrong; else tells what became of the trigger, once that is committed. */
