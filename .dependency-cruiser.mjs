@@ -57,7 +57,7 @@ export default {
     // TypeScript 7 has no parser to call from JavaScript, so swc reads the sources. Type imports count as imports.
     parser: 'swc',
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^[a-z]+/dist(-[^/]+)?/' },
+    exclude: { path: ['^[a-z]+/dist/', '^[a-z]+/dist-'] },
     combinedDependencies: true,
     enhancedResolveOptions: {
       extensions: ['.ts', '.js', '.mjs', '.json'],
