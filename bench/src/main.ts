@@ -1,5 +1,6 @@
 // `npm run bench`: runs the benchmarks, prints one table and keeps the results. `--quick` takes smaller sizes.
 import { benchAccepting } from './accepting.ts'
+import { benchDeliveries } from './deliveries.ts'
 import { benchEndToEnd } from './end-to-end.ts'
 import { benchFanOut } from './fan-out.ts'
 import { type Figure, isMet, printTable, writeResults } from './figures.ts'
@@ -17,6 +18,7 @@ const suites = {
   'end-to-end': benchEndToEnd,
   'fan-out': benchFanOut,
   latency: benchLatency,
+  deliveries: benchDeliveries,
   idle: benchIdle,
 }
 

@@ -136,7 +136,7 @@ test('a month ahead is made while its table is in use', async () => {
   await prepare()
   const id = newId(may)
   await server.database.db.transaction().execute(async (tx) => {
-    await sql`UPDATE events SET reached = '' WHERE id = ${id}`.execute(tx)
+    await sql`UPDATE events SET started_at = NULL WHERE id = ${id}`.execute(tx)
     expect(await prepare(new Date('2026-06-02T00:00:00Z'))).toHaveLength(4)
   })
 })

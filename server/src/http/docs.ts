@@ -23,10 +23,16 @@ field under \`errors\`.
 
 /** The parts of the API, in the order people meet them. */
 const tags = [
+  { name: 'Events', description: 'Triggers: the only way to send notifications.' },
   { name: 'Subscribers', description: 'The people notifications go to, and how chat and push reach them.' },
   { name: 'Preferences', description: 'What a subscriber wants to receive, through which channels and when.' },
   { name: 'Activity', description: 'What triggers started, how far it got, and why no further.' },
   { name: 'Messages', description: 'What was sent, through all channels.' },
+  { name: 'Deliveries', description: 'What could not be delivered, to be looked at and sent once more.' },
+  {
+    name: 'Sandbox',
+    description: 'Messages for nobody, to be looked at; and faults, to watch what is done about them.',
+  },
   { name: 'Inbox', description: 'The in-app messages of a subscriber: read, archived, put aside.' },
   {
     name: 'Inbox in browsers',

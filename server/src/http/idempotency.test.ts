@@ -27,7 +27,7 @@ async function holdSubscriber(subscriberId: string) {
   ])
   const waiting = async () => {
     const { rows } = await server.database.pool.query<{ pid: number }>(
-      `SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database() AND query LIKE 'update "subscribers"%'`,
+      `SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database() AND query ILIKE '%subscribers%'`,
     )
     return rows
   }

@@ -1,0 +1,186 @@
+// How many deliveries go out to a webhook, and what a provider that hangs costs the others.
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Figure } from './figures.ts'
+import { percentile, sendMany, sendSteadily } from './load.ts'
+import { type Service, startService } from './service.ts'
+
+const perRequest = 100
+const steadyPerSecond = 50
+
+export async function benchDeliveries({
+  quick,
+}: {
+  quick: boolean
+}): Promise<{ figures: Figure[]; notes: Record<string, unknown> }> {
+  const count = quick ? 3_000 : 20_000
+  const seconds = quick ? 8 : 30
+  const [sink, hole] = [await startSink(), await startHole()]
+  const service = await startService()
+  try {
+    await prepare(service, sink.url, hole.url)
+    const direct = await post(sink.url, count)
+    const load = { url: service.url, apiKey: service.apiKey, connections: 4 }
+    const bulkOf = (number: number) => ({
+      events: Array.from({ length: perRequest }, (_, place) => triggerOf('mail', `all-${number}-${place}`)),
+    })
+    const through = async (number: number) => {
+      const [before, began] = [sink.received.size, performance.now()]
+      await sendMany(load, '/v1/events/trigger/bulk', number / perRequest, bulkOf)
+      while (sink.received.size < before + number) await sleep(5)
+      return number / ((performance.now() - began) / 1000)
+    }
+    await through(1_000)
+    const perSecond = await through(count)
+    const opened = sink.mostOpen()
+
+    await steadily(service, seconds / 4, 'warm-up', [])
+    const alone = await steadily(service, seconds, 'alone', [])
+    const beside = await steadily(service, seconds, 'beside', ['text'])
+    const took = (sent: Map<string, number>) => [...sent].map(([id, at]) => (sink.received.get(id) ?? Number.NaN) - at)
+    return {
+      figures: [
+        {
+          name: 'deliveries to a webhook, through the engine',
+          unit: '/s',
+          ours: perSecond,
+          reference: direct,
+          against: 'the same requests sent directly',
+          target: { oursAtLeast: 2_000 },
+        },
+        {
+          name: 'connections open at a time for them',
+          unit: '',
+          ours: opened,
+          reference: 64,
+          against: 'what is allowed',
+          target: { atMost: 1 },
+        },
+        {
+          name: `p99 of deliveries at ${steadyPerSecond}/s beside a provider that hangs`,
+          unit: 'ms',
+          ours: percentile(took(beside), 0.99),
+          reference: percentile(took(alone), 0.99),
+          against: 'without it',
+          target: { atMost: 1.5 },
+        },
+      ],
+      notes: { count, seconds, steadyPerSecond, hung: hole.asked() },
+    }
+  } finally {
+    await service.stop()
+    sink.stop()
+    hole.stop()
+  }
+}
+
+async function prepare({ send }: Service, sinkUrl: string, holeUrl: string): Promise<void> {
+  const mail = { webhookUrl: sinkUrl, secretKey: 'secret', from: 'belfry@example.com', senderName: 'Belfry' }
+  const text = { baseUrl: holeUrl, apiKeyRequestHeader: 'x-key', apiKey: 'key', from: '+4912345' }
+  for (const [channel, providerId, credentials] of [
+    ['email', 'email-webhook', mail],
+    ['sms', 'generic-sms', text],
+  ] as const) {
+    const integration = { providerId, channel, credentials, active: true, check: false }
+    const { _id } = await send<{ _id: string }>('POST', '/v1/integrations', integration)
+    await send('POST', `/v1/integrations/${_id}/set-primary`)
+  }
+  for (const [workflowId, type, controlValues] of [
+    ['mail', 'email', { subject: 'News', body: '<p>Hello {{subscriber.subscriberId}}</p>' }],
+    ['text', 'sms', { body: 'Hello' }],
+  ] as const)
+    await send('POST', '/v2/workflows', {
+      ...{ name: workflowId, workflowId, active: true },
+      steps: [{ name: type, type, controlValues }],
+    })
+}
+
+const triggerOf = (name: string, transactionId: string) => ({
+  name,
+  transactionId,
+  to: { subscriberId: `reader-${transactionId.length}`, email: 'reader@example.com', phone: '+491234567890' },
+  payload: {},
+})
+
+/** Mails at a steady rate, with as many triggers of each of the other workflows beside them. @returns when each was sent */
+async function steadily(
+  { url, apiKey }: Service,
+  seconds: number,
+  tag: string,
+  others: string[],
+): Promise<Map<string, number>> {
+  const load = { url, apiKey, connections: 32 }
+  const sentAt = new Map<string, number>()
+  const rate = { perSecond: steadyPerSecond, seconds }
+  const mails = sendSteadily(load, '/v1/events/trigger', rate, (number) => {
+    const id = `${tag}-${number}`
+    sentAt.set(id, performance.now())
+    return triggerOf('mail', id)
+  })
+  const rest = others.map((name) =>
+    sendSteadily(load, '/v1/events/trigger', rate, (number) => triggerOf(name, `${tag}-${name}-${number}`)),
+  )
+  await Promise.all([mails, ...rest])
+  await sleep(2_000)
+  return sentAt
+}
+
+interface Sink {
+  url: string
+  /** When each transaction's delivery came. */
+  received: Map<string, number>
+  mostOpen(): number
+  stop(): void
+}
+
+async function startSink(): Promise<Sink> {
+  const received = new Map<string, number>()
+  const open = new Set<Socket>()
+  let most = 0
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const body = JSON.parse(Buffer.concat(chunks).toString()) as { notificationDetails: { transactionId: string } }
+      received.set(body.notificationDetails.transactionId, performance.now())
+      response.end('{}')
+    })
+  })
+  server.on('connection', (socket) => {
+    open.add(socket)
+    most = Math.max(most, open.size)
+    socket.on('close', () => open.delete(socket))
+  })
+  const url = await listen(server)
+  return { url, received, mostOpen: () => most, stop: () => close(server) }
+}
+
+/** Takes every request and never answers. */
+async function startHole(): Promise<{ url: string; asked(): number; stop(): void }> {
+  let asked = 0
+  const server = createServer(() => {
+    asked += 1
+  })
+  return { url: await listen(server), asked: () => asked, stop: () => close(server) }
+}
+
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+function close(server: Server): void {
+  server.close()
+  server.closeAllConnections()
+}
+
+/** The reference: the same kind of request, without anything around it. */
+async function post(url: string, count: number): Promise<number> {
+  const load = { url, apiKey: 'none', connections: 16 }
+  const bodyOf = (number: number) => ({
+    notificationDetails: { transactionId: `direct-${number}` },
+    html: 'x'.repeat(2_000),
+  })
+  return (await sendMany(load, '/', count, bodyOf)).perSecond
+}
