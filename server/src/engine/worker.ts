@@ -107,7 +107,7 @@ async function startRun({ url, pool, tasks, schedule, concurrency, log, pace }: 
     concurrency,
     noHandleSignals: true,
     // New jobs are announced, and what comes due later is the alarm's business: this only helps where both fail.
-    pollInterval: 10_000,
+    pollInterval: 60_000,
     // Without these the library does not wait for the statements that end a job: one that fails would take the whole
     // process down, and one still under way could miss the pool at shutdown.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
