@@ -2,21 +2,54 @@
 // Runs before anything is installed, so it may use nothing but Node itself; older versions must be able to read it too.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { installChromium } from './chromium.mjs'
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 const inRoot = (/** @type {string[]} */ ...parts) => path.join(root, ...parts)
 
+const compiler = inRoot('node_modules', 'typescript', 'bin', 'tsc')
+const vite = inRoot('node_modules', 'vite', 'bin', 'vite.js')
+
+/**
+ * What is built, from what, and how: each into a folder beside its place, which is moved there when it is whole.
+ * @type {{ name: string, sources: string[], steps: (draft: string) => string[][] }[]}
+ */
+const parts = [
+  {
+    name: 'server',
+    sources: ['server/src', 'server/tsconfig.json', 'tsconfig.base.json', 'scripts/bundle.mjs'],
+    steps: (draft) => [
+      [compiler, '-p', inRoot('server'), '--outDir', draft],
+      [inRoot('scripts', 'bundle.mjs'), draft],
+    ],
+  },
+  {
+    name: 'inbox',
+    sources: ['inbox/src', 'inbox/build.mjs'],
+    steps: (draft) => [[inRoot('inbox', 'build.mjs'), draft]],
+  },
+  {
+    name: 'dashboard',
+    sources: ['dashboard/src', 'dashboard/public', 'dashboard/index.html', 'dashboard/vite.config.ts'],
+    steps: (draft) => [[vite, 'build', inRoot('dashboard'), '--outDir', draft, '--emptyOutDir', '--logLevel', 'warn']],
+  },
+]
+
 refuseOldNode()
-if (process.argv[2] === 'start') {
-  const isStale = !isBuilt()
-  // A release that is built already runs without the tools that built it.
-  installIfNeeded({ withTools: isStale })
-  if (isStale) build()
-} else {
-  installIfNeeded({ withTools: true })
+const forTests = process.argv[2] !== 'start'
+const stale = parts.filter((part) => existsSync(inRoot(part.name, 'src')) && !isBuilt(part))
+// A release that is built already runs without the tools that built it.
+installIfNeeded({ withTools: forTests || stale.length > 0 })
+// Tests run the server's sources, and what browsers load as it is built.
+const wanted = forTests ? stale.filter(({ name }) => name !== 'server') : stale
+if (wanted.length > 0) say('Building…')
+for (const part of wanted) build(part)
+if (forTests && existsSync(inRoot('server', 'test'))) {
+  const complaint = installChromium()
+  if (complaint) stop(complaint)
 }
 
 function refuseOldNode() {
@@ -55,24 +88,17 @@ function readPackages(/** @type {string} */ file) {
   return JSON.parse(readFileSync(file, 'utf8')).packages
 }
 
-function isBuilt() {
-  const stamp = inRoot('server', 'dist', 'built-from')
-  return existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint()
+/** @typedef {(typeof parts)[number]} Part */
+
+function isBuilt(/** @type {Part} */ part) {
+  const stamp = inRoot(part.name, 'dist', 'built-from')
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint(part)
 }
 
 /** Of everything the build reads. Contents, not times: a checkout gives every file a new time. */
-function fingerprint() {
-  const sources = readdirSync(inRoot('server', 'src'), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
-    .map((file) => path.join('server', 'src', file))
+function fingerprint(/** @type {Part} */ { sources }) {
   const hash = createHash('sha256')
-  for (const file of [
-    ...sources.sort(),
-    'server/tsconfig.json',
-    'tsconfig.base.json',
-    'scripts/bundle.mjs',
-    'package-lock.json',
-  ])
+  for (const file of [...sources.flatMap(filesOf), 'package-lock.json'])
     hash
       .update(`${file}\0`)
       .update(readFileSync(inRoot(file)))
@@ -80,29 +106,33 @@ function fingerprint() {
   return hash.digest('hex')
 }
 
-function build() {
-  say('Building…')
-  const builtFrom = fingerprint()
+/** A file, or all files of a folder; tests and migrations are read by nobody who builds. @returns {string[]} */
+function filesOf(/** @type {string} */ source) {
+  if (!existsSync(inRoot(source))) return []
+  if (!statSync(inRoot(source)).isDirectory()) return [source]
+  return readdirSync(inRoot(source), { recursive: true, encoding: 'utf8' })
+    .filter((file) => !/\.test\.tsx?$|\.sql$/.test(file) && !statSync(inRoot(source, file)).isDirectory())
+    .map((file) => path.join(source, file))
+    .sort()
+}
+
+function build(/** @type {Part} */ part) {
+  const builtFrom = fingerprint(part)
   // Beside its place and moved there when whole: a build that was cut short, or a second one, leaves no mixture.
-  const dist = inRoot('server', 'dist')
-  const draft = `${dist}-${process.pid}`
-  const compiler = inRoot('node_modules', 'typescript', 'bin', 'tsc')
-  runOrStop(
-    [process.execPath, compiler, '-p', inRoot('server'), '--outDir', draft],
-    'The server could not be built.',
-    () => rmSync(draft, { recursive: true, force: true }),
-  )
-  runOrStop([process.execPath, inRoot('scripts', 'bundle.mjs'), draft], 'The server could not be bundled.', () =>
-    rmSync(draft, { recursive: true, force: true }),
-  )
+  const draft = `${inRoot(part.name, 'dist')}-${process.pid}`
+  for (const step of part.steps(draft))
+    runOrStop([process.execPath, ...step], `The ${part.name} could not be built.`, () =>
+      rmSync(draft, { recursive: true, force: true }),
+    )
   writeFileSync(path.join(draft, 'built-from'), builtFrom)
-  moveTo(dist, draft)
+  moveTo(part, draft)
 }
 
 /** Somebody who builds at the same moment, as tests of the program do, may put theirs there first; it is as good. */
-function moveTo(/** @type {string} */ dist, /** @type {string} */ draft) {
+function moveTo(/** @type {Part} */ part, /** @type {string} */ draft) {
+  const dist = inRoot(part.name, 'dist')
   const old = `${draft}-old`
-  while (existsSync(draft) && !isBuilt()) {
+  while (existsSync(draft) && !isBuilt(part)) {
     // Aside first: two who remove the same folder get in each other's way.
     renameUnless(['ENOENT'], dist, old)
     renameUnless(['ENOTEMPTY', 'EEXIST'], draft, dist)

@@ -1,0 +1,50 @@
+// The browser the tests drive: one that is installed, or one that is installed now. Uses nothing but Node itself.
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+
+const usualPlaces = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/usr/bin/google-chrome-stable',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+]
+
+/** @returns {string | undefined} where it is */
+export function findChromium() {
+  const { CHROMIUM_PATH } = process.env
+  if (CHROMIUM_PATH) return existsSync(CHROMIUM_PATH) ? CHROMIUM_PATH : undefined
+  return usualPlaces.find((place) => existsSync(place)) ?? ofPlaywright()
+}
+
+/** Where Playwright keeps the one it downloads. @returns {string | undefined} */
+function ofPlaywright() {
+  const ask = "import('playwright-core').then(({ chromium }) => process.stdout.write(chromium.executablePath()))"
+  const { stdout } = spawnSync(process.execPath, ['-e', ask], { encoding: 'utf8', cwd: 'server' })
+  return stdout && path.isAbsolute(stdout) && existsSync(stdout) ? stdout : undefined
+}
+
+/** @returns {string | undefined} what to tell whoever wanted it, when there is none in the end */
+export function installChromium() {
+  if (findChromium()) return undefined
+  if (process.env.CHROMIUM_PATH) return `CHROMIUM_PATH names ${process.env.CHROMIUM_PATH}, which does not exist.`
+  const isDebian = existsSync('/etc/debian_version') && process.getuid?.() === 0
+  const ways = isDebian
+    ? [
+        ['apt-get', 'update', '-q'],
+        ['apt-get', 'install', '-y', '-q', '--no-install-recommends', 'chromium'],
+      ]
+    : [['npx', 'playwright-core', 'install', 'chromium']]
+  let said = ''
+  for (const [program = '', ...args] of ways) {
+    const { stdout, stderr, error } = spawnSync(program, args, {
+      encoding: 'utf8',
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    })
+    said = `${stdout ?? ''}${stderr ?? ''}${error ? error.message : ''}`
+  }
+  if (findChromium()) return undefined
+  return `${said}\nThe tests need Chromium. Install it, or name one with CHROMIUM_PATH.`
+}
