@@ -44,6 +44,7 @@ export const workflow = (identifier: string, changes: Partial<WorkflowRow> = {})
   preferences: { all: { enabled: true } },
   user_preferences: null,
   version: 1,
+  created_by: 'ada',
   updated_by: 'ada',
   last_published_at: null,
   last_published_by: null,

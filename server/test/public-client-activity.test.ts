@@ -98,6 +98,11 @@ test('messages: list, delete, delete by transaction', async () => {
       { id: inApp, channel: 'in_app', cta: { action: { buttons: [{}, {}] } }, subscriber: { subscriberId: 'ada' } },
     ],
   })
+  expect(result.data[0]?.template).toMatchObject({
+    id: run.workflow_id,
+    notificationGroupId: expect.any(String),
+    notificationGroup: { name: 'General', environmentId: api.environmentId },
+  })
   expect((await novu.messages.delete(email)).result).toEqual({ acknowledged: true, status: 'deleted' })
   await novu.messages.deleteByTransactionId(run.transaction_id, 'in_app')
   await expect(novu.messages.deleteByTransactionId(run.transaction_id)).rejects.toBeInstanceOf(ErrorDto)

@@ -1,4 +1,5 @@
-// Organizations and environments as they come into being: with an API key, the integrations everybody needs and a layout.
+// Organizations and environments as they come into being: with an API key, the integrations everybody needs, a layout, and a
+// group for workflows.
 import { sql } from 'kysely'
 import type { Db, Tx } from './database.ts'
 import { newApiKey, newId, randomUrlSafe } from './ids.ts'
@@ -26,6 +27,9 @@ const sandbox = [
   { provider_id: 'svc-push', channel: 'push', name: 'Belfry Push', identifier: 'push-sandbox' },
   { provider_id: 'svc-slack', channel: 'chat', name: 'Belfry Slack', identifier: 'chat-sandbox' },
 ]
+
+/** The one group there is: every workflow of the environment is in it. */
+export const generalGroup = 'General'
 
 export async function createEnvironment(
   tx: Tx,
@@ -56,6 +60,10 @@ export async function createEnvironment(
     )
     .execute()
   await insertLayout(tx, { environmentId: id, identifier: 'default-layout', name: 'Default Layout', userId }, now)
+  await tx
+    .insertInto('notification_groups')
+    .values({ environment_id: id, id: newId(now), name: generalGroup, created_at: now, updated_at: now })
+    .execute()
   return { id, name: fields.name, apiKey }
 }
 

@@ -1,11 +1,30 @@
 -- Made by `npm run generate` from the migrated database; the migrations are what is run.
 
+CREATE TABLE activity_counted (
+  only_row boolean DEFAULT true NOT NULL,
+  until timestamp(3) with time zone NOT NULL,
+  CONSTRAINT activity_counted_only_row_check CHECK (only_row),
+  CONSTRAINT activity_counted_pkey PRIMARY KEY (only_row)
+);
+
+CREATE TABLE activity_counts (
+  environment_id text COLLATE "C" NOT NULL,
+  workflow_id text COLLATE "C" NOT NULL,
+  slot timestamp(3) with time zone NOT NULL,
+  measure text COLLATE "C" NOT NULL,
+  bin smallint NOT NULL,
+  count integer NOT NULL,
+  CONSTRAINT activity_counts_pkey PRIMARY KEY (environment_id, workflow_id, slot, measure, bin)
+);
+CREATE INDEX activity_counts_age ON public.activity_counts USING brin (slot);
+
 CREATE TABLE api_keys (
   hash text COLLATE "C" NOT NULL,
   environment_id text COLLATE "C" NOT NULL,
   encrypted_key text NOT NULL,
   user_id text COLLATE "C" NOT NULL,
   created_at timestamp(3) with time zone NOT NULL,
+  expires_at timestamp(3) with time zone,
   CONSTRAINT api_keys_environment_id_fkey FOREIGN KEY (environment_id) REFERENCES environments(id) ON DELETE CASCADE,
   CONSTRAINT api_keys_pkey PRIMARY KEY (hash),
   CONSTRAINT counted TRIGGER DEFERRABLE INITIALLY DEFERRED
@@ -24,6 +43,28 @@ CREATE TABLE attachments (
   CONSTRAINT attachments_pkey PRIMARY KEY (environment_id, event_id, "position")
 );
 CREATE INDEX attachments_age ON public.attachments USING btree (created_at);
+
+CREATE TABLE audit_log (
+  id text COLLATE "C" NOT NULL,
+  organization_id text COLLATE "C" NOT NULL,
+  action text NOT NULL,
+  actor_type text NOT NULL,
+  actor_id text COLLATE "C",
+  actor_name text NOT NULL,
+  actor_email text,
+  target_type text NOT NULL,
+  target_id text,
+  target_name text,
+  acted_in text COLLATE "C",
+  address text,
+  details jsonb DEFAULT '{}'::jsonb NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT audit_log_actor_type_check CHECK ((actor_type = ANY (ARRAY['person'::text, 'api-key'::text, 'system'::text]))),
+  CONSTRAINT audit_log_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT audit_log_pkey PRIMARY KEY (id)
+);
+CREATE INDEX audit_log_age ON public.audit_log USING btree (created_at);
+CREATE INDEX audit_log_organization ON public.audit_log USING btree (organization_id, id);
 
 CREATE TABLE belfry_migrations (
   name text NOT NULL,
@@ -252,6 +293,23 @@ CREATE UNIQUE INDEX integrations_identifier ON public.integrations USING btree (
 CREATE UNIQUE INDEX integrations_primary ON public.integrations USING btree (environment_id, channel) WHERE (is_primary AND (deleted_at IS NULL));
 CREATE CONSTRAINT TRIGGER counted AFTER INSERT OR DELETE OR UPDATE ON public.integrations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_environment_change('environment_id');
 
+CREATE TABLE invitations (
+  id text COLLATE "C" NOT NULL,
+  organization_id text COLLATE "C" NOT NULL,
+  hash text COLLATE "C" NOT NULL,
+  email text NOT NULL,
+  role text NOT NULL,
+  invited_by text NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  expires_at timestamp(3) with time zone NOT NULL,
+  accepted_at timestamp(3) with time zone,
+  CONSTRAINT invitations_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'editor'::text, 'viewer'::text]))),
+  CONSTRAINT invitations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT invitations_pkey PRIMARY KEY (id),
+  CONSTRAINT invitations_hash_key UNIQUE (hash)
+);
+CREATE UNIQUE INDEX invitations_open ON public.invitations USING btree (organization_id, lower(email)) WHERE (accepted_at IS NULL);
+
 CREATE TABLE jobs (
   environment_id text COLLATE "C" NOT NULL,
   notification_id text COLLATE "C" NOT NULL,
@@ -277,6 +335,7 @@ CREATE TABLE jobs (
   CONSTRAINT jobs_pkey PRIMARY KEY (environment_id, notification_id, "position")
 ) PARTITION BY RANGE (notification_id);
 CREATE INDEX jobs_merged ON ONLY public.jobs USING btree (environment_id, merged_into) WHERE (merged_into IS NOT NULL);
+CREATE INDEX jobs_reason ON ONLY public.jobs USING btree (environment_id, reason, notification_id) WHERE (reason IS NOT NULL);
 CREATE INDEX jobs_undelivered ON ONLY public.jobs USING btree (environment_id, id) WHERE (reason = ANY (ARRAY['provider_failed'::text, 'provider_refused'::text, 'outcome_unknown'::text, 'no_integration'::text]));
 
 CREATE TABLE jobs_default (
@@ -305,6 +364,7 @@ CREATE TABLE jobs_default (
 ) PARTITION OF jobs DEFAULT;
 CREATE INDEX jobs_default_environment_id_id_idx ON public.jobs_default USING btree (environment_id, id) WHERE (reason = ANY (ARRAY['provider_failed'::text, 'provider_refused'::text, 'outcome_unknown'::text, 'no_integration'::text]));
 CREATE INDEX jobs_default_environment_id_merged_into_idx ON public.jobs_default USING btree (environment_id, merged_into) WHERE (merged_into IS NOT NULL);
+CREATE INDEX jobs_default_environment_id_reason_notification_id_idx ON public.jobs_default USING btree (environment_id, reason, notification_id) WHERE (reason IS NOT NULL);
 
 CREATE TABLE layouts (
   environment_id text COLLATE "C" NOT NULL,
@@ -373,6 +433,7 @@ CREATE TABLE messages (
 ) PARTITION BY RANGE (id);
 CREATE INDEX messages_identifier ON ONLY public.messages USING btree (environment_id, identifier) WHERE (identifier IS NOT NULL);
 CREATE INDEX messages_subscriber ON ONLY public.messages USING btree (environment_id, subscriber_row_id, channel, created_at, id);
+CREATE INDEX messages_time ON ONLY public.messages USING brin (created_at) WITH (autosummarize='on');
 CREATE INDEX messages_transaction ON ONLY public.messages USING btree (environment_id, transaction_id, notification_id);
 CREATE INDEX messages_unread ON ONLY public.messages USING btree (environment_id, subscriber_row_id, created_at, id, severity) WHERE ((channel = 'in_app'::text) AND ((NOT read) OR (NOT seen)));
 
@@ -423,10 +484,21 @@ CREATE TABLE messages_default (
   updated_at timestamp(3) with time zone NOT NULL,
   CONSTRAINT messages_default_pkey PRIMARY KEY (environment_id, id)
 ) PARTITION OF messages DEFAULT;
+CREATE INDEX messages_default_created_at_idx ON public.messages_default USING brin (created_at) WITH (autosummarize='on');
 CREATE INDEX messages_default_environment_id_identifier_idx ON public.messages_default USING btree (environment_id, identifier) WHERE (identifier IS NOT NULL);
 CREATE INDEX messages_default_environment_id_subscriber_row_id_channel_c_idx ON public.messages_default USING btree (environment_id, subscriber_row_id, channel, created_at, id);
 CREATE INDEX messages_default_environment_id_subscriber_row_id_created_a_idx ON public.messages_default USING btree (environment_id, subscriber_row_id, created_at, id, severity) WHERE ((channel = 'in_app'::text) AND ((NOT read) OR (NOT seen)));
 CREATE INDEX messages_default_environment_id_transaction_id_notification_idx ON public.messages_default USING btree (environment_id, transaction_id, notification_id);
+
+CREATE TABLE notification_groups (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  updated_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT notification_groups_pkey PRIMARY KEY (environment_id, id),
+  CONSTRAINT notification_groups_environment_id_name_key UNIQUE (environment_id, name)
+);
 
 CREATE TABLE notifications (
   environment_id text COLLATE "C" NOT NULL,
@@ -449,7 +521,11 @@ CREATE TABLE notifications (
   updated_at timestamp(3) with time zone NOT NULL,
   CONSTRAINT notifications_pkey PRIMARY KEY (environment_id, id)
 ) PARTITION BY RANGE (id);
+CREATE INDEX notifications_severity ON ONLY public.notifications USING btree (environment_id, severity, id) WHERE (severity <> 'none'::text);
+CREATE INDEX notifications_status ON ONLY public.notifications USING btree (environment_id, status, id) INCLUDE (workflow_id) WHERE (status <> 'completed'::text);
 CREATE INDEX notifications_subscriber ON ONLY public.notifications USING btree (environment_id, subscriber_row_id, id);
+CREATE INDEX notifications_topic ON ONLY public.notifications USING btree (environment_id, ((topics #>> '{0,topicKey}'::text[])), id) WHERE (topics IS NOT NULL);
+CREATE INDEX notifications_topics ON ONLY public.notifications USING btree (environment_id, id) WHERE (json_array_length(topics) > 1);
 CREATE INDEX notifications_transaction ON ONLY public.notifications USING btree (environment_id, transaction_id, id);
 CREATE INDEX notifications_workflow ON ONLY public.notifications USING btree (environment_id, workflow_id, id);
 
@@ -474,6 +550,10 @@ CREATE TABLE notifications_default (
   updated_at timestamp(3) with time zone NOT NULL,
   CONSTRAINT notifications_default_pkey PRIMARY KEY (environment_id, id)
 ) PARTITION OF notifications DEFAULT;
+CREATE INDEX notifications_default_environment_id_expr_id_idx ON public.notifications_default USING btree (environment_id, ((topics #>> '{0,topicKey}'::text[])), id) WHERE (topics IS NOT NULL);
+CREATE INDEX notifications_default_environment_id_id_idx ON public.notifications_default USING btree (environment_id, id) WHERE (json_array_length(topics) > 1);
+CREATE INDEX notifications_default_environment_id_severity_id_idx ON public.notifications_default USING btree (environment_id, severity, id) WHERE (severity <> 'none'::text);
+CREATE INDEX notifications_default_environment_id_status_id_workflow_id_idx ON public.notifications_default USING btree (environment_id, status, id) INCLUDE (workflow_id) WHERE (status <> 'completed'::text);
 CREATE INDEX notifications_default_environment_id_subscriber_row_id_id_idx ON public.notifications_default USING btree (environment_id, subscriber_row_id, id);
 CREATE INDEX notifications_default_environment_id_transaction_id_id_idx ON public.notifications_default USING btree (environment_id, transaction_id, id);
 CREATE INDEX notifications_default_environment_id_workflow_id_id_idx ON public.notifications_default USING btree (environment_id, workflow_id, id);
@@ -530,6 +610,26 @@ CREATE TABLE sandbox_messages (
 );
 CREATE INDEX sandbox_messages_age ON public.sandbox_messages USING btree (created_at);
 CREATE INDEX sandbox_messages_newest ON public.sandbox_messages USING btree (environment_id, created_at, id);
+
+CREATE TABLE sign_in_attempts (
+  key text COLLATE "C" NOT NULL,
+  attempts integer NOT NULL,
+  ends_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT sign_in_attempts_pkey PRIMARY KEY (key)
+);
+CREATE INDEX sign_in_attempts_end ON public.sign_in_attempts USING btree (ends_at);
+
+CREATE TABLE sign_in_links (
+  hash text COLLATE "C" NOT NULL,
+  organization_id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C",
+  created_at timestamp(3) with time zone NOT NULL,
+  expires_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT sign_in_links_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT sign_in_links_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
+  CONSTRAINT sign_in_links_pkey PRIMARY KEY (hash),
+  CONSTRAINT sign_in_links_one UNIQUE NULLS NOT DISTINCT (organization_id, user_id)
+);
 
 CREATE TABLE subscriber_preferences (
   environment_id text COLLATE "C" NOT NULL,
@@ -665,6 +765,41 @@ CREATE TABLE translations (
 );
 CREATE CONSTRAINT TRIGGER counted AFTER INSERT OR DELETE OR UPDATE ON public.translations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_environment_change('environment_id');
 
+CREATE TABLE user_sessions (
+  id text COLLATE "C" NOT NULL,
+  hash text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  user_agent text,
+  address text NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  last_seen_at timestamp(3) with time zone NOT NULL,
+  expires_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT user_sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
+  CONSTRAINT user_sessions_pkey PRIMARY KEY (id),
+  CONSTRAINT user_sessions_hash_key UNIQUE (hash)
+);
+CREATE INDEX user_sessions_expiry ON public.user_sessions USING btree (expires_at);
+CREATE INDEX user_sessions_user ON public.user_sessions USING btree (user_id, last_seen_at);
+
+CREATE TABLE users (
+  id text COLLATE "C" NOT NULL,
+  organization_id text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  email text NOT NULL,
+  password_hash text,
+  role text NOT NULL,
+  oidc_issuer text,
+  oidc_subject text,
+  created_at timestamp(3) with time zone NOT NULL,
+  updated_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT users_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'editor'::text, 'viewer'::text]))),
+  CONSTRAINT users_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT users_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX users_email ON public.users USING btree (lower(email));
+CREATE UNIQUE INDEX users_oidc ON public.users USING btree (oidc_issuer, oidc_subject);
+CREATE INDEX users_organization ON public.users USING btree (organization_id, lower(name), id);
+
 CREATE TABLE walks (
   environment_id text COLLATE "C" NOT NULL,
   event_id text COLLATE "C" NOT NULL,
@@ -767,6 +902,7 @@ CREATE TABLE workflows (
   last_published_at timestamp(3) with time zone,
   last_published_by text COLLATE "C",
   last_triggered_at timestamp(3) with time zone,
+  created_by text COLLATE "C",
   CONSTRAINT workflows_pkey PRIMARY KEY (environment_id, id),
   CONSTRAINT counted TRIGGER DEFERRABLE INITIALLY DEFERRED,
   CONSTRAINT workflows_environment_id_identifier_key UNIQUE (environment_id, identifier)

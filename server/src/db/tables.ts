@@ -89,6 +89,7 @@ export interface WorkflowTable extends Row {
   /** What a user of the product set instead. */
   user_preferences: NullableJson<Record<string, unknown>>
   version: Defaulted<number>
+  created_by: Optional<string>
   updated_by: Optional<string>
   last_published_at: Optional<Date>
   last_published_by: Optional<string>
@@ -101,6 +102,10 @@ export interface WorkflowVersionTable {
   version: number
   definition: Json<Record<string, unknown>>
   created_at: Date
+}
+
+export interface NotificationGroupTable extends Row {
+  name: string
 }
 
 export interface LayoutTable extends Row {
@@ -540,6 +545,75 @@ export interface WebhookDeliveryTable extends Row {
   history: ColumnType<WebhookAttempt[], string, string>
 }
 
+export type Role = 'owner' | 'admin' | 'editor' | 'viewer'
+
+export interface UserTable {
+  id: string
+  organization_id: string
+  name: string
+  email: string
+  password_hash: string | null
+  role: Role
+  oidc_issuer: Optional<string>
+  oidc_subject: Optional<string>
+  created_at: Date
+  updated_at: Date
+}
+
+export interface UserSessionTable {
+  id: string
+  hash: string
+  user_id: string
+  user_agent: string | null
+  address: string
+  created_at: Date
+  last_seen_at: Date
+  expires_at: Date
+}
+
+export interface InvitationTable {
+  id: string
+  organization_id: string
+  hash: string
+  email: string
+  role: Role
+  invited_by: string
+  created_at: Date
+  expires_at: Date
+  accepted_at: Optional<Date>
+}
+
+export interface SignInLinkTable {
+  hash: string
+  organization_id: string
+  user_id: string | null
+  created_at: Date
+  expires_at: Date
+}
+
+export interface SignInAttemptTable {
+  key: string
+  attempts: number
+  ends_at: Date
+}
+
+export interface AuditLogTable {
+  id: string
+  organization_id: string
+  action: string
+  actor_type: 'person' | 'api-key' | 'system'
+  actor_id: string | null
+  actor_name: string
+  actor_email: string | null
+  target_type: string
+  target_id: string | null
+  target_name: string | null
+  acted_in: string | null
+  address: string | null
+  details: Json<Record<string, unknown>>
+  created_at: Date
+}
+
 export interface Tables {
   organizations: OrganizationTable
   environments: EnvironmentTable
@@ -548,6 +622,7 @@ export interface Tables {
   environment_variable_values: EnvironmentVariableValueTable
   workflows: WorkflowTable
   workflow_versions: WorkflowVersionTable
+  notification_groups: NotificationGroupTable
   layouts: LayoutTable
   translations: TranslationTable
   subscriber_preferences: SubscriberPreferenceTable
@@ -582,4 +657,10 @@ export interface Tables {
   webhook_endpoints: WebhookEndpointTable
   webhook_events: WebhookEventTable
   webhook_deliveries: WebhookDeliveryTable
+  users: UserTable
+  user_sessions: UserSessionTable
+  invitations: InvitationTable
+  sign_in_links: SignInLinkTable
+  sign_in_attempts: SignInAttemptTable
+  audit_log: AuditLogTable
 }

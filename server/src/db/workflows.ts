@@ -22,15 +22,30 @@ export interface WorkflowStep {
   shouldStopOnFail?: boolean
   /** Where answers to its e-mails go. */
   replyCallback?: { active?: boolean; url?: string }
+  /** Conditions in their older form: it runs where one of them passes. */
+  filters?: object[]
+  /** Other values for it; the first whose filters pass is taken in place of its own. */
+  variants?: StepVariant[]
 }
 
-type Switches = { [name in 'active' | 'shouldStopOnFail' | 'replyCallback']?: WorkflowStep[name] | undefined }
+export interface StepVariant {
+  _id: string
+  name?: string
+  active?: boolean
+  filters: object[]
+  controlValues: Record<string, unknown> | null
+}
+
+type Switch = 'active' | 'shouldStopOnFail' | 'replyCallback' | 'filters' | 'variants'
+type Switches = { [name in Switch]?: WorkflowStep[name] | undefined }
 
 /** What a step may have beside its values; only what was said. */
-export const switchesOf = ({ active, shouldStopOnFail, replyCallback }: Switches) => ({
+export const switchesOf = ({ active, shouldStopOnFail, replyCallback, filters, variants }: Switches) => ({
   ...(active === undefined ? {} : { active }),
   ...(shouldStopOnFail === undefined ? {} : { shouldStopOnFail }),
   ...(replyCallback === undefined ? {} : { replyCallback }),
+  ...(filters === undefined ? {} : { filters }),
+  ...(variants === undefined ? {} : { variants }),
 })
 
 export type WorkflowRow = Omit<Selectable<WorkflowTable>, 'steps'> & { steps: WorkflowStep[] }
@@ -146,6 +161,7 @@ export async function saveWorkflows(
         environment_id: environmentId,
         id,
         version: 1,
+        created_by: userId,
         updated_by: userId,
         created_at: now,
         updated_at: now,

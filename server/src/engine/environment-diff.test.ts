@@ -104,6 +104,7 @@ test('what an environment keeps for itself makes no difference', () => {
     id: 'f'.repeat(24),
     steps: [step('a', { _id: 'f'.repeat(24), controlSchema: { type: 'object' } })],
     version: 7,
+    created_by: 'bob',
     updated_by: 'bob',
     updated_at: published,
     created_at: published,

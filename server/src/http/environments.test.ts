@@ -24,7 +24,7 @@ async function refused(api: Api): Promise<void> {
 }
 
 describe('creating', () => {
-  test('an environment comes with a clear key that opens it, and an inbox', async () => {
+  test('an environment comes with a clear key that opens it, an inbox and a group for workflows', async () => {
     const { development } = await server.freshOrganization()
     const { status, body } = await development.post('/v1/environments', {
       name: '  Quality Assurance ',
@@ -60,6 +60,12 @@ describe('creating', () => {
       .where('environment_id', '=', body._id)
       .execute()
     expect(integrations).toEqual([{ provider_id: 'svc', channel: 'in_app', active: true }])
+    const groups = await server.database.db
+      .selectFrom('notification_groups')
+      .select('name')
+      .where('environment_id', '=', body._id)
+      .execute()
+    expect(groups).toEqual([{ name: 'General' }])
   })
 
   test.each([

@@ -1,10 +1,11 @@
-// Messages as callers see them, with the people they are between and the trigger they came from.
+// Messages as callers see them, with the people they are between, the trigger they came from and the workflow that made them.
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db } from '../db/database.ts'
 import type { MessageRow } from '../db/messages.ts'
 import type { SubscriberRow } from '../db/subscribers.ts'
 import type { Brand } from './brand.ts'
+import { MessageWorkflow, workflowsOf } from './message-workflow.ts'
 import type { Environment } from './resource.ts'
 import { Channel, Enum, FreeObject, Timestamp } from './schema.ts'
 import { Subscriber, toSubscriber } from './subscribers.ts'
@@ -59,6 +60,7 @@ export const Message = Type.Object({
   ...messageFields,
   subscriber: Type.Optional(Subscriber),
   actorSubscriber: Type.Optional(Subscriber),
+  template: Type.Optional(MessageWorkflow),
   content: OptionalText,
   title: OptionalText,
   email: OptionalText,
@@ -144,16 +146,17 @@ export function toMessageFields(
   }
 }
 
-/** Any number of messages in two statements. */
+/** Any number of messages in three statements. */
 export async function showMessages(
   db: Db,
   rows: MessageRow[],
   environment: Environment,
   brand: Brand,
 ): Promise<Message[]> {
-  const [people, triggers] = await Promise.all([
+  const [people, triggers, workflows] = await Promise.all([
     peopleOf(db, environment.id, rows),
     triggersOf(db, environment.id, rows),
+    workflowsOf(db, environment, rows),
   ])
   const shown = new Map(people.map((person) => [person.id, toSubscriber(person, environment, brand)]))
   return rows.map((row) => ({
@@ -161,6 +164,7 @@ export async function showMessages(
     ...given({
       subscriber: shown.get(row.subscriber_row_id),
       actorSubscriber: shown.get(row.actor_row_id ?? ''),
+      template: workflows.get(row.workflow_id),
       content: row.content,
       title: row.channel === 'push' ? row.subject : null,
       email: row.email,

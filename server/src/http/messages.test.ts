@@ -52,6 +52,63 @@ describe('listing', () => {
     })
   })
 
+  test('a message shows the workflow it came from, in the group of its environment, until that is deleted', async () => {
+    const api = await server.freshApi()
+    const replyCallback = { active: true, url: 'https://example.com/replies' }
+    const { body: workflow } = await api.post('/v2/workflows', {
+      ...{ name: 'Order shipped', workflowId: 'order-shipped', active: true, description: 'Tells', tags: ['orders'] },
+      steps: [
+        { name: 'Bell', type: 'in_app', controlValues: { body: 'Secret' } },
+        { name: 'Mail', type: 'email', controlValues: null, active: false, shouldStopOnFail: true, replyCallback },
+      ],
+      preferences: {
+        user: { all: { enabled: true, readOnly: true }, channels: { sms: { enabled: false } } },
+        workflow: { channels: { email: { enabled: false } } },
+      },
+    })
+    const run = await insertRun(server, api, 'ada', { workflow_id: workflow._id })
+    for (let n = 0; n < 2; n += 1) await insertMessage(server, run)
+    const read = async () => (await api.get('/v1/messages')).body.data.map(({ template }: any) => template)
+    const place = { _environmentId: api.environmentId, _organizationId: api.organizationId }
+    const [first, second] = await read()
+    expect(first).toEqual({
+      ...place,
+      _id: workflow._id,
+      ...{ name: 'Order shipped', description: 'Tells', active: true, draft: false, critical: true, tags: ['orders'] },
+      preferenceSettings: { email: true, sms: false, in_app: true, chat: true, push: true },
+      steps: workflow.steps.map(({ _id, name, type }: any, n: number) => ({
+        ...{ _id, name, _templateId: _id, template: { type } },
+        ...(n === 0
+          ? { active: true, shouldStopOnFail: false }
+          : { active: false, shouldStopOnFail: true, replyCallback }),
+      })),
+      _creatorId: '0'.repeat(24),
+      _notificationGroupId: expect.stringMatching(/^[0-9a-f]{24}$/),
+      notificationGroup: { _id: first._notificationGroupId, name: 'General', ...place },
+      triggers: [{ type: 'event', identifier: 'order-shipped', variables: [] }],
+      ...{ deleted: false, deletedAt: '', deletedBy: '' },
+    })
+    expect(second).toEqual(first)
+    await api.delete('/v2/workflows/order-shipped')
+    expect(await read()).toEqual([undefined, undefined])
+  })
+
+  test('workflows of one environment share a group, those of another have theirs', async () => {
+    const { development, production } = await server.freshOrganization()
+    const groupOf = async (api: Api, workflowId: string) => {
+      const { body } = await api.post('/v2/workflows', { name: workflowId, workflowId, steps: [] })
+      const run = await insertRun(server, api, workflowId, { workflow_id: body._id })
+      const messageId = await insertMessage(server, run)
+      const path = `/v1/subscribers/${workflowId}/messages/mark-as`
+      const [{ template }] = (await api.post(path, { messageId, markAs: 'read' })).body
+      expect(template.notificationGroup).toMatchObject({ _id: template._notificationGroupId, name: 'General' })
+      return template._notificationGroupId
+    }
+    const here = await groupOf(development, 'one')
+    expect(await groupOf(development, 'two')).toBe(here)
+    expect(await groupOf(production, 'one')).not.toBe(here)
+  })
+
   test('what failed says so, and how it was to go out', async () => {
     const api = await server.freshApi()
     const run = await insertRun(server, api, 'ada')
