@@ -159,6 +159,7 @@ describe('templates', () => {
     '{{steps.inbox.read}} {{steps.collect.eventCount}} {{steps.collect.events[0].payload.whatever}} {{steps.collect.events.length}}',
     '{{steps.limit.throttled}}',
     '{{context.tenant.id}} {{context.tenant.data.plan}}',
+    '{{tenant.identifier}} {{tenant.name}} {{tenant.data.plan.name}}',
     '{{env.BASE_URL}} {{env.name}} {{env.type}}',
     '{{t.greeting}} {{ T.greeting }}',
     '{% for item in payload.items %}{{item.name}} {{forloop.index}}{% endfor %}',
@@ -179,6 +180,8 @@ describe('templates', () => {
     ['{{steps.inbox.seen_at}}', 'steps.inbox.seen_at', 'Variable "steps.inbox.seen_at" is not supported'],
     ['{{env.SECRET}}', 'env.SECRET', 'Variable "env.SECRET" is not supported'],
     ['{{context.tenant.name}}', 'context.tenant.name', 'Variable "context.tenant.name" is not supported'],
+    ['{{tenant.plan}}', 'tenant.plan', 'Variable "tenant.plan" is not supported'],
+    ['{{actor.nickname}}', 'actor.nickname', 'Variable "actor.nickname" is not supported'],
     ['{% if foo.bar %}{% endif %}', 'foo.bar', 'Variable "foo.bar" is not supported'],
     ['{{payload.orderId | shout}}', 'payload.orderId', 'Filter "shout" is not supported'],
   ])('%s is not', (body, variableName, message) => {

@@ -86,6 +86,9 @@ export function contextVariables(used: readonly Path[]): JsonSchema {
   }
 }
 
+/** Of the tenant that a trigger may name. Contexts have taken its place, so it is not offered. */
+export const tenantVariables = objectSchema({ identifier: text, name: text, data: openObject }, ['identifier'])
+
 /** `name` and `type` are the environment's own. */
 export const envVariables = (keys: readonly string[]): JsonSchema =>
   objectSchema(Object.fromEntries([...keys, 'name', 'type'].map((key) => [key, text])))
