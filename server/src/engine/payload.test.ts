@@ -126,6 +126,54 @@ describe('an example', () => {
     })
   })
 
+  test.each<[names: string, value: string]>([
+    ['email workEmail', 'user@example.com'],
+    ['url websiteLink site domain', 'https://example.com'],
+    ['fullName name', 'John Doe'],
+    ['jobTitle', 'Software Engineer'],
+    ['address streetAddress', '123 Main Street'],
+    ['city', 'San Francisco'],
+    ['state', 'California'],
+    ['country', 'United States'],
+    ['zip zipCode', '94105'],
+    ['phone', '+1234567890'],
+    ['company', 'Acme Inc.'],
+    ['department', 'Engineering'],
+    ['id userId apiKey', '123456'],
+    ['description', 'This is an example description'],
+    ['message body text', 'This is an example message'],
+    ['subject title', 'Example title'],
+    ['date time startTime', '2026-05-01T10:00:00.000Z'],
+    ['color', '#3366ff'],
+    ['price amount', '99.99'],
+    ['currency', 'USD'],
+    ['status', 'active'],
+    ['type', 'standard'],
+    ['language locale', 'en_US'],
+    ['version', '1.0.0'],
+    ['file fileName', 'document.pdf'],
+    ['x', 'example text'],
+  ])('of texts called %s is %s', (names, value) => {
+    for (const name of names.split(' ')) expect(of({ [name]: { type: 'string' } })).toEqual({ [name]: value })
+  })
+
+  test('is no in what sounds like it, whichever way it is written', () => {
+    const names = ['disabled', 'isDeleted', 'ARCHIVED', 'hidden', 'active']
+    expect(of(Object.fromEntries(names.map((name) => [name, { type: 'boolean' }])))).toEqual({
+      ...{ disabled: false, isDeleted: false, ARCHIVED: false, hidden: false, active: true },
+    })
+  })
+
+  test('of numbers goes by their names, whole or not', () => {
+    const both = (name: string) => [of({ [name]: { type: 'integer' } })[name], of({ [name]: { type: 'number' } })[name]]
+    expect(both('age')).toEqual([25, 25])
+    expect(both('itemCount')).toEqual([5, 5])
+    expect(both('price')).toEqual([99, 99.99])
+    expect(both('percent')).toEqual([15, 15])
+    expect(both('size')).toEqual([100, 100.5])
+    expect(both('other')).toEqual([42, 42.5])
+  })
+
   test('keeps lengths and bounds', () => {
     expect(of({ a: { type: 'string', minLength: 20, maxLength: 25 }, b: { type: 'string', maxLength: 3 } })).toEqual({
       a: expect.stringMatching(/^.{20,25}$/),

@@ -221,6 +221,52 @@ describe('a trigger', () => {
     expect(await messagesOf(api, 'subscriberId=ada')).toMatchObject([{ content: 'A free' }])
   })
 
+  test('with the worked example of a bad payload is told both problems, with the schema they were found by', async () => {
+    const api = await server.freshApi()
+    const schema = {
+      type: 'object',
+      properties: { orderId: { type: 'string' }, total: { type: 'number', default: 0 } },
+      required: ['orderId'],
+    }
+    await makeWorkflow(api, 'order-shipped', [inApp()], { payloadSchema: schema, validatePayload: true })
+    const payload = { total: 'x' }
+    const answer = await api.post('/v1/events/trigger', { name: 'order-shipped', to: 'ada', payload })
+    const errors = [
+      {
+        field: 'root.orderId',
+        message: "must have required property 'orderId'",
+        value: payload,
+        schemaPath: '#/required',
+      },
+      { field: 'total', message: 'must be number', value: 'x', schemaPath: '#/properties/total/type' },
+    ]
+    expect(answer).toMatchObject({
+      status: 400,
+      body: {
+        statusCode: 400,
+        timestamp: server.clock.now().toISOString(),
+        path: '/v1/events/trigger',
+        message:
+          "Payload validation failed: root.orderId: must have required property 'orderId'; total: must be number",
+        type: 'PAYLOAD_VALIDATION_ERROR',
+        errors,
+        schema,
+      },
+    })
+    expect(answer.body.ctx).toBeDefined()
+    await api.patch('/v2/workflows/order-shipped', { validatePayload: false })
+    await trigger(api, 'order-shipped', 'ada', { payload })
+  })
+
+  test('of a workflow in error is taken: only one that is switched off is not', async () => {
+    const api = await server.freshApi()
+    await makeWorkflow(api, 'in-error', [inApp('Hello {{name}}!')])
+    expect((await api.get('/v2/workflows/in-error')).body.status).toBe('ERROR')
+    await trigger(api, 'in-error', 'ada')
+    await server.drain()
+    expect(await messagesOf(api, 'subscriberId=ada')).toMatchObject([{ content: 'Hello !' }])
+  })
+
   test.each([['acme'], [{ identifier: 'acme', name: 'Acme' }]])(
     'for tenant %j that is not there runs nothing',
     async (tenant) => {

@@ -13,9 +13,17 @@ export function slugOf(name: string, kind: Kind, id: string): string {
   return [slugify(name), kind, toBase62(id)].filter((part) => part !== '').join('_')
 }
 
+/** Signs that are words; all others are dropped. */
+const words = new Map([
+  ['&', ' and '],
+  ['♥', ' love '],
+  ['❤', ' love '],
+  ['🦄', ' unicorn '],
+])
+
 export function slugify(name: string): string {
   return (
-    transliterate(name.replaceAll('&', ' and '))
+    transliterate(name.replaceAll(/[&♥❤🦄]/gu, (sign) => words.get(sign) ?? sign))
       // Letters part with the accents that are left, which are then dropped with everything else that is not plain.
       .normalize('NFKD')
       .replaceAll(/[\p{M}'’]/gu, '')

@@ -221,6 +221,38 @@ describe('creating', () => {
     expect(steps[0].controlValues).toEqual(controlValues)
   })
 
+  test('where it is made is taken and not kept; what is unknown is ignored, an origin too', async () => {
+    const sources =
+      'template_store editor notification_directory onboarding_digest_demo onboarding_in_app empty_state dropdown onboarding_get_started bridge dashboard ai'
+    for (const __source of sources.split(' ')) {
+      const made = await create({ __source, origin: 'external', critical: true, type: 'REGULAR', unknown: 1 })
+      expect(made).toMatchObject({ origin: 'svc-cloud' })
+      for (const name of ['__source', 'critical', 'type', 'unknown']) expect(made).not.toHaveProperty(name)
+    }
+  })
+
+  test.each(['a', 'A1', 'a.b_c-d', '1-2-3', 'x'.repeat(255)])('%s can be an identifier', async (workflowId) => {
+    expect((await create({ workflowId })).workflowId).toBe(workflowId)
+  })
+
+  test('the worked example of issues: the step has them, and the workflow is in error', async () => {
+    const { steps, status } = await create({
+      active: true,
+      payloadSchema: { type: 'object', properties: { orderId: { type: 'string' } }, additionalProperties: false },
+      steps: [sms('Hello {{name}} {{payload.unknown}}')],
+    })
+    const illegal = (variableName: string, message: string) => ({
+      ...{ issueType: 'ILLEGAL_VARIABLE_IN_CONTROL_VALUE', variableName, message },
+    })
+    expect(status).toBe('ERROR')
+    expect(steps[0].issues.controls).toEqual({
+      body: [
+        illegal('name', 'Variable "name" invalid or missing namespace'),
+        illegal('payload.unknown', 'Variable "payload.unknown" is not supported'),
+      ],
+    })
+  })
+
   test('preferences are completed: what is said about all channels, else yes', async () => {
     const { preferences } = await create({
       preferences: {
@@ -545,6 +577,14 @@ describe('reading', () => {
     await api.delete('/v1/environment-variables/BASE_URL')
   })
 
+  test('one of the first generation is shown without an example of its payload', async () => {
+    const payload_schema = { type: 'object', properties: { a: { type: 'string' } } }
+    await createExternal('older', { origin: 'svc-cloud-v1', payload_schema })
+    const { body } = await api.get('/v2/workflows/older')
+    expect(body).toMatchObject({ origin: 'svc-cloud-v1', payloadSchema: payload_schema })
+    expect(body).not.toHaveProperty('payloadExample')
+  })
+
   test('a workflow that code declared shows the controls it declared', async () => {
     const controlSchema = { type: 'object', properties: { title: { type: 'string' } }, required: ['title'] }
     const step = {
@@ -683,6 +723,27 @@ describe('replacing', () => {
     expect(answer.body.errors.general.messages).toContain(message)
   })
 
+  test('every kind of step is taken here too', async () => {
+    await create()
+    const { status, body } = await api.put('/v2/workflows/a-workflow', {
+      ...put,
+      steps: stepTypes.map((type) => ({ name: type, type, controlValues: {} })),
+    })
+    expect(status).toBe(200)
+    expect(body.steps.map((step: any) => step.type)).toEqual([...stepTypes])
+  })
+
+  test('preferences that are null are those of a new workflow', async () => {
+    await create({ preferences: { user: usual, workflow: { all: { enabled: false, readOnly: true } } } })
+    const before = await findWorkflow(server.database.db, api.environmentId, 'a-workflow')
+    expect(before?.critical).toBe(true)
+    const preferences = { user: null, workflow: null }
+    const { body } = await api.put('/v2/workflows/a-workflow', { ...put, preferences })
+    expect(body.preferences).toEqual({ user: null, default: usual })
+    const row = await findWorkflow(server.database.db, api.environmentId, 'a-workflow')
+    expect(row?.critical).toBe(false)
+  })
+
   test('limits hold here too', async () => {
     await create()
     const answer = await api.put('/v2/workflows/a-workflow', { ...put, name: 'x'.repeat(129) })
@@ -774,6 +835,7 @@ describe('changing some fields', () => {
       tags: null,
       payloadSchema: null,
       validatePayload: null,
+      isTranslationEnabled: null,
     }
     expect((await api.patch('/v2/workflows/a-workflow', nothing)).body).toEqual(after)
     expect((await api.patch('/v2/workflows/a-workflow')).body).toEqual(after)
@@ -795,7 +857,11 @@ describe('changing some fields', () => {
   test.each<[object, string, string]>([
     [{ name: '' }, 'name', 'name should not be empty'],
     [{ name: 'x'.repeat(129) }, 'name', 'name must be shorter than or equal to 128 characters'],
+    [{ description: 'x'.repeat(257) }, 'description', 'description must be shorter than or equal to 256 characters'],
     [{ tags: ['a', 'a'] }, 'tags', 'tags must contain no duplicates'],
+    [{ tags: [''] }, 'tags', 'each value in tags should not be empty'],
+    [{ tags: ['x'.repeat(65)] }, 'tags', 'each value in tags must be shorter than or equal to 64 characters'],
+    [{ tags: Array.from({ length: 17 }, (_, i) => `t${i}`) }, 'tags', 'tags must contain no more than 16 elements'],
   ])('%j is refused', async (change, field, message) => {
     await create()
     const answer = await api.patch('/v2/workflows/a-workflow', change)
@@ -853,10 +919,14 @@ describe('deleting', () => {
       .insertInto('subscriber_preferences')
       .values({ ...keys, subscriber_row_id: 'a'.repeat(24), updated_at: server.clock.now() })
       .execute()
+    await db
+      .insertInto('subscription_preferences')
+      .values({ ...keys, subscription_id: 'b'.repeat(24), enabled: false })
+      .execute()
     const answers = await Promise.all(Array.from({ length: 3 }, () => api.delete('/v2/workflows/a-workflow')))
     expect(answers.map(({ status }) => status).sort()).toEqual([204, 404, 404])
     expect((await api.get('/v2/workflows/a-workflow')).status).toBe(404)
-    for (const table of ['subscriber_preferences', 'translations'] as const)
+    for (const table of ['subscriber_preferences', 'subscription_preferences', 'translations'] as const)
       expect(await db.selectFrom(table).selectAll().where('environment_id', '=', api.environmentId).execute()).toEqual(
         [],
       )
@@ -1061,6 +1131,13 @@ describe('test data', () => {
     const { body } = await api.get('/v2/workflows/a-workflow/test-data')
     expect(body.payload).toEqual({ type: 'object', properties: { name: {} }, required: [], additionalProperties: true })
     expect(Object.keys(body.to.properties)).toEqual(['subscriberId', 'phone'])
+  })
+
+  test('without schema and steps it is anything', async () => {
+    await create()
+    await api.put('/v2/workflows/a-workflow', { ...put, payloadSchema: null })
+    const { body } = await api.get('/v2/workflows/a-workflow/test-data')
+    expect(body.payload).toEqual({ type: 'object', properties: {}, required: [], additionalProperties: true })
   })
 })
 
