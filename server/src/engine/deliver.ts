@@ -6,6 +6,7 @@ import { isOutage } from '../db/database.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { RenderError } from '../render/limits.ts'
 import type { CallTools } from '../steps/call-tools.ts'
+import { askFilters, type Decided, gateOf, variantIn } from '../steps/filter-gate.ts'
 import type { ControlValues } from '../steps/kind.ts'
 import { detail, type StepOutcome } from '../steps/outcome.ts'
 import { type StepRun, subscriberVariablesOf } from '../steps/step-run.ts'
@@ -13,7 +14,18 @@ import { type Bridge, type BridgeAnswer, BridgeError, type BridgeEvent, targetIn
 import { GroupCommit } from './group-commit.ts'
 import { lockRuns } from './load.ts'
 import { settle, type Thread } from './needs.ts'
-import { goOn, goOnWith, type JobState, kindOf, note, type RunState, skippedBy, stepRunOf } from './run.ts'
+import {
+  earlierOf,
+  goOn,
+  goOnPast,
+  goOnWith,
+  type JobState,
+  kindOf,
+  note,
+  type RunState,
+  skippedBy,
+  stepRunOf,
+} from './run.ts'
 import type { EngineParts } from './start-runs.ts'
 import { priorities, storeRuns } from './store.ts'
 
@@ -29,8 +41,8 @@ export interface CallKey {
   position: number
 }
 
-/** What came of a call: an outcome, or what the user's code wants the step to do. */
-type Result = { outcome: StepOutcome } | { outputs: ControlValues }
+/** What came of a call: an outcome, what the user's code wants the step to do, or what its filters came to. */
+type Result = { outcome: StepOutcome } | { outputs: ControlValues } | { judgement: Decided }
 
 interface Ended {
   key: CallKey
@@ -111,7 +123,8 @@ export class Deliveries {
         layoutTranslator: (layout, locale) => environment.translator('layout', layout, locale),
         hasBranding: environment.hasBranding,
       }
-      return run.workflow.origin === 'external' ? await this.#callCode(of, job, tools) : await callStep(of, job, tools)
+      if (run.workflow.origin === 'external') return await this.#callCode(of, job, tools)
+      return gateOf(job)?.isPending ? await callFilters(of, run, job, tools) : await callStep(of, job, tools)
     } catch (error) {
       return { outcome: failureOf(error, of, log) }
     }
@@ -150,9 +163,7 @@ export class Deliveries {
         const run = runs.find(({ id, environment }) => id === key.id && environment.id === key.environmentId)
         const job = run?.jobs.find(({ position }) => position === key.position)
         if (!run || !job || job.status !== 'running' || job.attempts !== attempt) return []
-        const progress =
-          'outputs' in result ? goOnWith(run, job, result.outputs, now) : goOn(run, job, result.outcome, now)
-        return [{ run, progress }]
+        return [{ run, progress: continued(run, job, result, now) }]
       })
       await settle(transaction, threads, { now, log })
       await storeRuns(
@@ -183,10 +194,22 @@ async function untilReachable<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+function continued(run: RunState, job: JobState, result: Result, now: Date): Thread['progress'] {
+  if ('outputs' in result) return goOnWith(run, job, result.outputs, now)
+  return 'outcome' in result ? goOn(run, job, result.outcome, now) : goOnPast(run, job, result.judgement, now)
+}
+
+/** One that calls nobody was called for being done once more. */
 async function callStep(of: StepRun, job: JobState, tools: CallTools): Promise<Result> {
   const { call } = kindOf(job)
-  if (!call) throw new Error(`A ${job.type} step cannot be called.`)
-  return { outcome: await call(of, tools) }
+  if (call) return { outcome: await call(of, tools) }
+  return { judgement: { kind: 'open', variant: variantIn(job.step, gateOf(job) ?? {}), details: [] } }
+}
+
+async function callFilters(of: StepRun, run: RunState, job: JobState, tools: CallTools): Promise<Result> {
+  const found = await askFilters(of, earlierOf(run), gateOf(job) ?? {}, tools)
+  if (found.kind === 'open' || found.kind === 'closed') return { judgement: found }
+  return { outcome: found.kind === 'fail' ? { ...found, stops: kindOf(job).isWait === true } : found }
 }
 
 /** What went wrong in ourselves is logged in full and told in one sentence. */

@@ -467,7 +467,8 @@ export const cancelWaits = statement(
 export const endRuns = statement(
   'end_runs',
   `UPDATE notifications n SET updated_at = $3,
-     status = CASE WHEN EXISTS (SELECT FROM jobs j WHERE j.environment_id = $1 AND j.notification_id = n.id AND j.status = 'failed')
+     status = CASE WHEN EXISTS (SELECT FROM jobs j WHERE j.environment_id = $1 AND j.notification_id = n.id
+                                  AND j.status = 'failed' AND j.reason IS DISTINCT FROM 'failure_allowed')
               THEN 'error' ELSE 'completed' END
    WHERE n.environment_id = $1 AND n.id = ANY ($2::text[]) AND NOT EXISTS (
      SELECT FROM jobs j WHERE j.environment_id = $1 AND j.notification_id = n.id

@@ -59,6 +59,68 @@ test('a trigger becomes a message in the inbox, and its record says how', async 
   ])
 })
 
+describe('the worked example of a workflow', () => {
+  const steps: Step[] = [
+    {
+      ...{ name: 'In-App Step', type: 'in_app', stepId: 'in-app-step' },
+      controlValues: {
+        subject: 'Order {{payload.orderId}}',
+        body: 'On its way',
+        redirect: { url: '/orders/{{payload.orderId}}' },
+      },
+    },
+    { name: 'Wait', type: 'delay', stepId: 'wait', controlValues: hour },
+    {
+      ...{ name: 'Mail', type: 'in_app', stepId: 'mail' },
+      controlValues: {
+        body: "Hi {{subscriber.firstName | default: 'there'}}",
+        skip: { and: [{ '==': [{ var: 'steps.in-app-step.read' }, false] }, { '>': [{ var: 'payload.total' }, 10] }] },
+      },
+    },
+  ]
+
+  test.each<[number | undefined, isRead: boolean, isSent: boolean]>([
+    [11, false, true],
+    [11, true, false],
+    [10, false, false],
+    [undefined, false, false],
+  ])('with a total of %s, and read: %s, goes on: %s', async (total, isRead, isSent) => {
+    const payloadSchema = {
+      type: 'object',
+      properties: { orderId: { type: 'string' }, total: { type: 'number', default: 0 } },
+      required: ['orderId'],
+    }
+    const api = await apiWith(steps, { payloadSchema, validatePayload: true })
+    const payload = { orderId: '7', ...(total === undefined ? {} : { total }) }
+    await run(api, { payload })
+    const [message] = await messagesOf(api, 'subscriberId=ada')
+    expect(message).toMatchObject({ subject: 'Order 7', cta: { data: { url: '/orders/7', target: '_self' } } })
+    if (isRead)
+      await api.post('/v1/subscribers/ada/messages/mark-as', { messageId: message._id, markAs: 'read' })
+    await pass(server, { hours: 1 })
+    expect(await contentsOf(api, 'ada')).toEqual(isSent ? ['On its way', 'Hi there'] : ['On its way'])
+  })
+})
+
+describe('variables of the environment', () => {
+  test('can be read in clear, secrets too; its own name and type come before any of theirs', async () => {
+    const { development: api } = await server.freshOrganization()
+    const define = (key: string, value: string, isSecret = false) =>
+      api.post('/v1/environment-variables', {
+        ...{ key, isSecret, values: [{ _environmentId: api.environmentId, value }] },
+      })
+    await define('HOST', 'example.com')
+    await define('TOKEN', 's3cret', true)
+    await define('name', 'mine')
+    await define('type', 'mine')
+    await makeWorkflow(api, 'hello', [
+      inApp('{{env.HOST}} {{env.TOKEN}} {{env.name}} {{env.type}} [{{env.MISSING}}{{env.host}}]'),
+    ])
+    await run(api)
+    expect(await contentsOf(api, 'ada')).toEqual(['example.com s3cret Development dev []'])
+  })
+})
+
 describe('a condition', () => {
   const when = (skip: object) => inApp('Hello', { skip })
 
@@ -279,6 +341,20 @@ describe('a step that fails', () => {
   })
 })
 
+describe('a text that has no translation', () => {
+  test.each([
+    ['where translation is off', false],
+    ['where no language has it', true],
+  ])('%s fails the step, with its reason; the run goes on', async (_, isTranslationEnabled) => {
+    const found = await run(await apiWith([inApp('{{t.nothing}}'), inApp()], { isTranslationEnabled }))
+    expect(storyOf(found)).toEqual(['in_app failed: Step queued, Message content could not be generated', sent])
+    expect(found.jobs[0]).toMatchObject({
+      reason: 'content_failed',
+      error: expect.stringContaining('There is no translation for "nothing"'),
+    })
+  })
+})
+
 describe('an HTTP request', () => {
   const request = (values: object = {}): Step => ({
     type: 'http_request',
@@ -309,6 +385,30 @@ describe('an HTTP request', () => {
     expect(JSON.parse(found.jobs[0].executionDetails[1].raw)).toMatchObject({ statusCode: 200, body: { price: 5 } })
   })
 
+  test('can tell what a digest before it collected, and for which tenant and by whom', async () => {
+    vendor.plays(() => ({ body: {} }))
+    const digest: Step = { type: 'digest', controlValues: { type: 'regular', amount: 1, unit: 'minutes' } }
+    const body = '{"n":{{step.total_count}},"first":"{{step.events[0].n}}","of":"{{tenant.name}}","by":"{{actor.firstName}}"}'
+    const api = await apiWith([digest, request({ body })])
+    expect((await api.get('/v2/workflows/hello')).body.status).toBe('ACTIVE')
+    await api.post('/v1/tenants', { identifier: 'acme', name: 'Acme' })
+    const actor = { subscriberId: 'bob', firstName: 'Bob' }
+    for (const n of [1, 2]) await trigger(api, 'hello', 'ada', { payload: { n }, tenant: 'acme', actor })
+    await server.drain()
+    await pass(server, { minutes: 1 })
+    expect(vendor.asked.map((asked) => JSON.parse(asked.body))).toEqual([{ n: 2, first: '1', of: 'Acme', by: 'Bob' }])
+    const preview = await api.post('/v2/workflows/hello/step/ask/preview', {})
+    expect(preview.body.result.preview.body).toMatch(/^\{"n":3,"first":"/)
+  })
+
+  test('leaves the first ten kilobytes of a long answer in its record', async () => {
+    vendor.plays(() => ({ body: { text: 'x'.repeat(20_000) } }))
+    const [job] = (await run(await apiWith([request(), inApp('{{steps.ask.text | size}}')]))).jobs
+    const { raw } = job.executionDetails[1]
+    expect(raw).toMatch(/^\{"statusCode":200,"body":\{"text":"x+\.\.\. \[truncated\]$/)
+    expect(raw).toHaveLength(10_240 + '... [truncated]'.length)
+  })
+
   test('is asked for again by a run that has waited', async () => {
     vendor.plays(() => ({ body: { price: 5 } }))
     const api = await apiWith([request(), delay, inApp('{{steps.ask.price}} after {{steps.delay.duration}}')])
@@ -326,9 +426,24 @@ describe('an HTTP request', () => {
       'in_app canceled: Step was canceled because a previous step failed',
     ])
     expect(found.jobs[0]).toMatchObject({ reason: 'http_request_failed' })
+    expect(found.status).toBe('error')
     const free = await run(await apiWith([request({ continueOnFailure: true }), inApp('Hello{{steps.ask.price}}')]))
-    expect(storyOf(free)[1]).toBe(sent)
+    expect(storyOf(free)).toEqual(['http_request failed: Step queued, Action step execution failed', sent])
     expect(vendor.asked).toHaveLength(2)
+  })
+
+  test('that was allowed to fail leaves its run completed, also when the rest is canceled', async () => {
+    vendor.plays(() => ({ status: 500 }))
+    const allowed = request({ continueOnFailure: true })
+    const free = await run(await apiWith([allowed, inApp()]))
+    expect(free).toMatchObject({ status: 'completed', deliveryLifecycle: { status: 'delivered' } })
+    expect(free.jobs[0]).toMatchObject({ status: 'failed', reason: 'failure_allowed', error: 'HTTP status 500' })
+    const worse = await run(await apiWith([allowed, failing]))
+    expect(worse.status).toBe('error')
+    const api = await apiWith([allowed, delay, inApp()])
+    const { transactionId } = await run(api)
+    expect((await api.delete(`/v1/events/trigger/${transactionId}`)).body).toBe(true)
+    expect((await runOf(api, transactionId)).status).toBe('completed')
   })
 
   test('whose answer is no object is warned of; one that breaks its schema fails where that is enforced', async () => {

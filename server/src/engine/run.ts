@@ -6,6 +6,7 @@ import type { RecipientPreferences } from '../db/preferences.ts'
 import type { RunTopic, StoredDetail } from '../db/tables.ts'
 import type { WorkflowStep } from '../db/workflows.ts'
 import { RenderError } from '../render/limits.ts'
+import { type Decided, type Gate, gateOf, judgeStep, variantIn, withGate } from '../steps/filter-gate.ts'
 import type { ControlValues, StepKind, StepType } from '../steps/kind.ts'
 import { stepKinds } from '../steps/kinds.ts'
 import type { NewMessage } from '../steps/message.ts'
@@ -115,6 +116,11 @@ export function* goOn(run: RunState, job: JobState, outcome: StepOutcome, now: D
   if (apply(run, job, outcome, now)) yield* advance(run, now)
 }
 
+/** Those whom its filters wanted asked have answered; or it is to be done once more, and there was nobody to ask. */
+export function* goOnPast(run: RunState, job: JobState, judgement: Decided, now: Date): Progress<void> {
+  if (apply(run, job, yield* guarded(() => pass(run, job, judgement, now), job), now)) yield* advance(run, now)
+}
+
 /** The user's code has said what the step is to do; the rest is as if it stood in the workflow. */
 export function* goOnWith(run: RunState, job: JobState, outputs: ControlValues, now: Date): Progress<void> {
   const kind = kindOf(job)
@@ -128,8 +134,11 @@ const done: StepOutcome = { kind: 'done', details: [] }
 /** Whether all of it has come to an end; then its status says how. */
 export function end(run: RunState): void {
   const isOver = run.jobs.every(({ status }) => ended.has(status))
-  if (isOver) run.status = run.jobs.some(({ status }) => status === 'failed') ? 'error' : 'completed'
+  if (isOver) run.status = run.jobs.some(hasFailed) ? 'error' : 'completed'
 }
+
+/** One that was allowed to fail leaves the run as good as it was. */
+const hasFailed = ({ status, reason }: JobState) => status === 'failed' && reason !== 'failure_allowed'
 
 const ended: ReadonlySet<JobStatus> = new Set(['completed', 'failed', 'canceled', 'merged', 'skipped'])
 
@@ -153,9 +162,39 @@ function* begin(run: RunState, job: JobState, now: Date): Progress<StepOutcome> 
     }
   }
   if (!condition.holds) return skippedBy(kind)
-  const outcome = kind.begin?.(of) ?? { kind: 'call', details: [] }
+  const judgement = judgeStep(of, earlierOf(run))
+  if (judgement.kind === 'ask') {
+    job.delivery = withGate(job.delivery, { isPending: true })
+    return { kind: 'call', details: [] }
+  }
+  return yield* pass(run, job, judgement, now, of)
+}
+
+/** Its filters have been looked at: it is held back, or goes on in the variant they chose. */
+function* pass(run: RunState, job: JobState, judgement: Decided, now: Date, known?: StepRun): Progress<StepOutcome> {
+  const kind = kindOf(job)
+  for (const line of judgement.details) note(job, line, now)
+  if (judgement.kind === 'closed') return filteredOut(kind, judgement.raw)
+  const gate: Gate = judgement.variant ? { variantId: judgement.variant._id } : {}
+  if (judgement.variant || job.delivery) job.delivery = withGate(job.delivery, gate)
+  const of = judgement.variant ? undefined : known
+  const outcome = kind.begin?.(of ?? stepRunOf(run, job, now)) ?? { kind: 'call', details: [] }
   return 'kind' in outcome ? outcome : yield* outcome
 }
+
+/** What filters can ask about the steps before. */
+export const earlierOf = (run: RunState) => ({
+  resultOf: (step: string) => {
+    const job = run.jobs.find((each) => each.step._id === step || each.step.stepId === step)
+    return job && (run.results[job.step.stepId] as Record<string, unknown> | undefined)
+  },
+})
+
+const filteredOut = (kind: StepKind, raw: object): Skip => ({
+  kind: 'skip',
+  reason: 'step_condition',
+  details: [detail(isWait(kind) ? 'condition_skipped_wait' : 'condition_failed', raw)],
+})
 
 /** Its condition does not hold. */
 export const skippedBy = (kind: StepKind): Skip => ({
@@ -236,7 +275,7 @@ function apply(run: RunState, job: JobState, outcome: StepOutcome, now: Date): b
   }
   if (outcome.providerId !== undefined) job.providerId = outcome.providerId
   if (outcome.output !== undefined) job.output = outcome.output
-  if (outcome.delivery !== undefined) job.delivery = outcome.delivery
+  if (outcome.delivery !== undefined) job.delivery = { ...withGate(null, gateOf(job)), ...outcome.delivery }
   for (const message of outcome.messages ?? []) run.effects.messages.push({ ...message, job })
   switch (outcome.kind) {
     case 'done':
@@ -347,17 +386,22 @@ export function resultOf(job: JobState): Record<string, unknown> {
 }
 
 export function stepRunOf(run: RunState, job: JobState, now: Date): StepRun {
-  return { now, run, step: job.step, values: normalValues(job.step), job }
+  const { step } = job
+  const gate = gateOf(job)
+  if (!gate) return { now, run, step, values: normalValues(step), job }
+  // The step knows nothing of gates: what it finds kept is its own.
+  const own = { ...job, delivery: withGate(job.delivery, undefined) }
+  return { now, run, step, values: normalValues(step, variantIn(step, gate)), job: own }
 }
 
-const normalised = new WeakMap<WorkflowStep, ControlValues>()
+const normalised = new WeakMap<object, ControlValues>()
 
-/** Once per step, not per run: what is compiled for the values is kept by the values. */
-function normalValues(step: WorkflowStep): ControlValues {
-  const known = normalised.get(step)
+/** Once per step or variant, not per run: what is compiled for the values is kept by the values. */
+function normalValues(step: WorkflowStep, from: Pick<WorkflowStep, 'controlValues'> = step): ControlValues {
+  const known = normalised.get(from)
   if (known) return known
-  const values = stepKinds[step.type as StepType].normalise(step.controlValues ?? {})
-  normalised.set(step, values)
+  const values = stepKinds[step.type as StepType].normalise(from.controlValues ?? {})
+  normalised.set(from, values)
   return values
 }
 

@@ -15,7 +15,7 @@ import type { Brand } from './brand.ts'
 import { given } from './message-shape.ts'
 import type { Environment } from './resource.ts'
 import { Channel, Enum, FreeObject, Timestamp } from './schema.ts'
-import { StepFilter } from './step-filter.ts'
+import { OwnStepFilter } from './step-filter.ts'
 import { Severity } from './workflow-shape.ts'
 
 const OptionalText = Type.Optional(Type.String())
@@ -63,7 +63,7 @@ const Job = Type.Object({
     stepId: Type.String(),
     name: OptionalText,
     active: Type.Boolean(),
-    filters: Type.Array(StepFilter),
+    filters: Type.Array(OwnStepFilter),
     controlVariables: OptionalObject,
   }),
   payload: OptionalObject,
@@ -362,7 +362,7 @@ function toJob(job: JobRow, { steps, messages, trigger, brand, isAlone }: JobCon
       _parentId: steps[index - 1]?._id ?? null,
       stepId: job.step_id,
       active: true,
-      filters: [],
+      filters: (step?.filters ?? []) as OwnStepFilter[],
       ...given({ name: step?.name, controlVariables: step?.controlValues }),
     },
     scheduleExtensionsCount: job.schedule_extensions,

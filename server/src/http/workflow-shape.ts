@@ -3,7 +3,7 @@ import { type Static, type TSchema, Type } from 'typebox'
 import type { Db } from '../db/database.ts'
 import { envKeysOf } from '../db/environment-access.ts'
 import { listIntegrations } from '../db/integrations.ts'
-import { switchesOf, type WorkflowRow, type WorkflowStep } from '../db/workflows.ts'
+import { type StepVariant, switchesOf, type WorkflowRow, type WorkflowStep } from '../db/workflows.ts'
 import { examplePayload } from '../engine/payload-example.ts'
 import { completePreferences, type WorkflowPreferences } from '../engine/preferences.ts'
 import { issuesOfSteps, statusOf, variablesOfSteps } from '../steps/inspect.ts'
@@ -14,6 +14,7 @@ import type { Brand } from './brand.ts'
 import type { Services } from './resource.ts'
 import { Body, Enum, FreeObject, Identifier, NullableTimestamp, Timestamp } from './schema.ts'
 import { slugOf } from './slug.ts'
+import { OwnStepFilter, StepFilters } from './step-filter.ts'
 
 export const origins = ['svc-cloud', 'svc-cloud-v1', 'external'] as const
 export const Severity = Enum(['high', 'medium', 'low', 'none'])
@@ -40,6 +41,21 @@ const ReplyCallback = Body(
   { description: 'Where answers to its e-mails go' },
 )
 
+const mostVariants = 20
+const Variant = Body(
+  {
+    _id: Maybe(Type.String()),
+    name: Maybe(Type.String({ maxLength: 128 })),
+    active: Maybe(Type.Boolean()),
+    filters: StepFilters,
+    controlValues: Maybe(FreeObject),
+  },
+  {
+    description:
+      'Values that take the place of the step’s for those whose filters pass; the first one that does counts',
+  },
+)
+
 /** What can be said about a workflow whenever it is written. Limits are reported per field of the command. */
 export function workflowFields(command: string, under?: string) {
   const perField = { command, rules: lengthRules, ...(under === undefined ? {} : { under }) }
@@ -64,6 +80,8 @@ export function workflowFields(command: string, under?: string) {
         active: Maybe(Type.Boolean({ description: 'False leaves it out of runs that start from now on' })),
         shouldStopOnFail: Maybe(Type.Boolean({ description: 'Whether its failure ends the run' })),
         replyCallback: Maybe(ReplyCallback),
+        filters: Maybe(StepFilters),
+        variants: Maybe(Type.Array(Variant, { maxItems: mostVariants })),
       }),
     ),
   }
@@ -118,6 +136,18 @@ export const Step = Type.Object({
   active: Type.Optional(Type.Boolean()),
   shouldStopOnFail: Type.Optional(Type.Boolean()),
   replyCallback: Type.Optional(ReplyCallback),
+  filters: Type.Optional(Type.Array(OwnStepFilter)),
+  variants: Type.Optional(
+    Type.Array(
+      Type.Object({
+        _id: Type.String(),
+        name: Type.Optional(Type.String()),
+        active: Type.Optional(Type.Boolean()),
+        filters: Type.Array(OwnStepFilter),
+        controlValues: FreeObject,
+      }),
+    ),
+  ),
   issues: Type.Optional(StepIssues),
 })
 
@@ -191,10 +221,25 @@ function toStep(step: WorkflowStep, row: WorkflowRow, brand: Brand, insight: Ste
     origin: brand.toWire(row.origin),
     workflowId: row.identifier,
     workflowDatabaseId: row.id,
-    ...switchesOf(step),
+    ...shownSwitches(step),
     ...shownIssues(insight.controls, insight.integration),
   }
 }
+
+function shownSwitches(step: WorkflowStep) {
+  const { filters, variants, ...rest } = switchesOf(step)
+  return {
+    ...rest,
+    ...(filters ? { filters: filters as OwnStepFilter[] } : {}),
+    ...(variants ? { variants: variants.map(shownVariant) } : {}),
+  }
+}
+
+const shownVariant = ({ filters, controlValues, ...variant }: StepVariant) => ({
+  ...variant,
+  filters: filters as OwnStepFilter[],
+  controlValues: controlValues ?? {},
+})
 
 /** One step, with what is wrong with it; integrations are looked at with the whole workflow only. */
 export async function showStep(

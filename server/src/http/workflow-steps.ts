@@ -2,10 +2,12 @@
 import { sql } from 'kysely'
 import type { Tx } from '../db/database.ts'
 import { newId, randomLower } from '../db/ids.ts'
-import { switchesOf, type WorkflowStep } from '../db/workflows.ts'
+import { type StepVariant, switchesOf, type WorkflowStep } from '../db/workflows.ts'
 import { fail } from '../errors.ts'
+import type { ControlValues } from '../steps/kind.ts'
 import { stepKinds } from '../steps/kinds.ts'
 import { idIn, slugify } from './slug.ts'
+import { readStepFilters } from './step-filter.ts'
 import type { StepInput } from './workflow-shape.ts'
 
 export const mostSteps = 20
@@ -43,9 +45,22 @@ export function planSteps(given: readonly StepInput[], stored: readonly Workflow
         active: kept(step.active, match?.active),
         shouldStopOnFail: kept(step.shouldStopOnFail, match?.shouldStopOnFail),
         replyCallback: kept(step.replyCallback, match?.replyCallback),
+        filters: kept(step.filters && readStepFilters(step.filters), match?.filters),
+        variants: kept(step.variants && planVariants(step, match?.variants ?? [], now), match?.variants),
       }),
     }
   })
+}
+
+/** Like steps: one that is there already keeps its id. */
+function planVariants({ variants }: StepInput, stored: readonly StepVariant[], now: Date): StepVariant[] {
+  return (variants ?? []).map(({ _id, name, active, filters, controlValues }) => ({
+    _id: stored.find((variant) => variant._id === _id)?._id ?? newId(now),
+    ...(typeof name === 'string' ? { name } : {}),
+    ...(typeof active === 'boolean' ? { active } : {}),
+    filters: readStepFilters(filters),
+    controlValues: controlValues ?? null,
+  }))
 }
 
 const kept = <T>(given: T | null | undefined, stored: T | undefined): T | undefined =>
@@ -65,8 +80,10 @@ function freeStepId(wanted: string, taken: Set<string>): string {
 /** For workflows made here: each kind stores its values in its own way. What code declared is left alone. */
 export const storedValues = (steps: readonly StepInput[]): StepInput[] =>
   steps.map((step) => {
-    const stored = step.controlValues && stepKinds[step.type].toStored?.(step.controlValues)
-    return stored ? { ...step, controlValues: stored } : step
+    const { toStored = (values: ControlValues) => values } = stepKinds[step.type]
+    const stored = <T extends { controlValues?: ControlValues | null }>(each: T): T =>
+      each.controlValues ? { ...each, controlValues: toStored(each.controlValues) } : each
+    return { ...stored(step), ...(step.variants ? { variants: step.variants.map(stored) } : {}) }
   })
 
 const layoutOf = ({ type, controlValues }: StepInput): string | undefined => {

@@ -1,6 +1,7 @@
 // The HTTP request step: calls an address of the user's and hands the answer to later steps.
 
 import { RenderError } from '../render/limits.ts'
+import { situation } from '../render/liquid.ts'
 import {
   callAddress,
   defaultTimeoutMs,
@@ -21,7 +22,7 @@ import {
   withoutNulls,
 } from './kind.ts'
 import { type Detail, detail, type StepOutcome } from './outcome.ts'
-import { situationOf } from './step-run.ts'
+import { digestOf, variablesOf } from './step-run.ts'
 
 const pair = objectSchema({ key: { type: 'string', minLength: 1 }, value: { type: 'string', minLength: 1 } }, [
   'key',
@@ -37,7 +38,8 @@ export const httpRequest: StepKind = {
       return failed('Whether the request was answered is not known', values, [detail('outcome_unknown')])
     try {
       const signing = { header: signatureHeader, apiKey: run.environment.apiKey, now }
-      const request = resolveRequest(values, situationOf(of), signing)
+      const data = { ...variablesOf(run), step: digestOf(run.results) }
+      const request = resolveRequest(values, situation(data, now), signing)
       const answer = await callAddress(http, request, values)
       if (answer.outcome === 'failed') return failed(answer.error, values, failureDetails(answer))
       const { statusCode, body, headers, isObject } = answer
@@ -91,6 +93,16 @@ export const httpRequest: StepKind = {
   normalise: withoutNulls,
   isSigned: true,
   literals: ['responseBodySchema'],
+  ownVariables: {
+    schema: {
+      step: objectSchema({
+        digest: { type: 'boolean' },
+        events: { type: 'array', items: openObject },
+        total_count: { type: 'number' },
+      }),
+    },
+    of: (results) => ({ step: digestOf(results) }),
+  },
   urlText: 'Invalid URL. Must be a full URL starting with http:// or https://, or start with a {{variable}}',
   resultSchema({ responseBodySchema }) {
     const declared = responseBodySchema as Record<string, unknown> | null | undefined
@@ -99,7 +111,9 @@ export const httpRequest: StepKind = {
 }
 
 function failed(error: string, { continueOnFailure }: ControlValues, details: Detail[]): StepOutcome {
-  return { kind: 'fail', reason: 'http_request_failed', error, stops: continueOnFailure !== true, details }
+  const isAllowed = continueOnFailure === true
+  const reason = isAllowed ? 'failure_allowed' : 'http_request_failed'
+  return { kind: 'fail', reason, error, stops: !isAllowed, details }
 }
 
 function failureDetails({ error, schemaErrors, statusCode, body }: HttpRequestFailed): Detail[] {

@@ -98,7 +98,7 @@ function byProvider(data: unknown, providerId: string, brand: string): Data {
   return objectIn(memberOf(data, branded(providerId, brand)) ?? memberOf(data, providerId))
 }
 
-const branded = (providerId: string, brand: string) => providerId.replace(/^svc(?=-|$)/, brand)
+export const branded = (providerId: string, brand: string) => providerId.replace(/^svc(?=-|$)/, brand)
 
 export const memberOf = (value: unknown, name: string): unknown =>
   isPlain(value) && Object.hasOwn(value, name) ? value[name] : undefined

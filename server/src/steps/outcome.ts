@@ -27,8 +27,10 @@ export type Reason =
   | 'content_failed'
   | 'layout_not_found'
   // Something outside refused or failed.
+  | 'filter_failed'
   | 'bridge_failed'
   | 'http_request_failed'
+  | 'failure_allowed'
   | 'provider_failed'
   | 'provider_refused'
   | 'outcome_unknown'
@@ -60,6 +62,10 @@ const lines = {
   outside_schedule: ["The step was skipped as it fell outside the subscriber's schedule", 'Success'],
   condition_skipped_wait: ['Step was skipped based on steps conditions', 'Success'],
   condition_failed: ['Step was skipped based on steps conditions', 'Failed'],
+  filter_failed: ['Processing step filter failed', 'Failed'],
+  filter_retried: ['Webhook filter failed, retry will be executed', 'Pending'],
+  filter_unanswered: ['Failed to get response from remote webhook filter on last retry', 'Pending'],
+  variant_chosen: ['Variant was chosen by the provided condition criteria', 'Pending'],
   bridge_skipped: ['Bridge execution skipped', 'Failed'],
   bridge_failed: ['Bridge execution failed', 'Failed'],
   filtered_by_workflow: ['Step filtered by workflow preferences', 'Success'],

@@ -1,6 +1,8 @@
-// Step filters, the older form of conditions: groups of comparisons with what is known of the subscriber, payload and tenant.
+// Step filters, the older form of conditions: groups of comparisons with what is known of the subscriber, the payload, the
+// tenant and earlier steps, or with what an address of the user's answers.
 import { pathOf } from './condition-check.ts'
 import { read } from './condition-operators.ts'
+import { timeUnits, unitSeconds } from './kind.ts'
 
 /** As stored; http/step-filter.ts checks what callers send. */
 export interface StepFilter {
@@ -11,27 +13,53 @@ export interface StepFilter {
   children: FilterChild[]
 }
 
-interface FilterChild {
+export interface FilterChild {
   on?: string
   field?: string
   operator?: string
   value?: unknown
+  /** Of `webhook`: who is asked. */
+  webhookUrl?: string
+  /** Of `isOnlineInLast`: what `value` counts. */
+  timeOperator?: string
+  /** Of `previousStep`: which one, and `seen`, `read`, `unseen` or `unread`. */
+  step?: string
+  stepType?: string
 }
 
+type Members = Record<string, unknown>
+
 /** What a filter can ask about. */
-export type FilterData = Partial<Record<'subscriber' | 'payload' | 'tenant', unknown>>
+export interface FilterData extends Partial<Record<'subscriber' | 'payload' | 'tenant', unknown>> {
+  now?: Date
+  /** What an earlier step came to, by either of its ids. */
+  resultOf?: (step: string) => Members | undefined
+  /** What addresses have answered so far. */
+  answers?: ReadonlyMap<string, unknown>
+}
+
+/** Yes, no, or nobody knows before this address has been asked. */
+export type Verdict = boolean | { ask: string }
 
 /**
  * Whether one of the filters passes; none at all pass too.
  * @param rendered what the values named by `templatesInFilters` came out as
  */
-export function passesFilters(
+export function judgeFilters(
   filters: readonly StepFilter[],
   data: FilterData,
   rendered: ReadonlyMap<string, string> = new Map(),
-): boolean {
-  return filters.length === 0 || filters.some((filter) => passes(filter, data, rendered))
+): Verdict {
+  return filters.length === 0 || any(filters.map((filter) => judge(filter, data, rendered)))
 }
+
+/** The same where nobody can be asked. */
+export const passesFilters = (...given: Parameters<typeof judgeFilters>): boolean => judgeFilters(...given) === true
+
+// What is known from here decides first, wherever it stands: nobody is asked in vain.
+const any = (verdicts: Verdict[]): Verdict => verdicts.includes(true) || (verdicts.find(isOpen) ?? false)
+const all = (verdicts: Verdict[]): Verdict => !verdicts.includes(false) && (verdicts.find(isOpen) ?? true)
+const isOpen = (verdict: Verdict) => typeof verdict === 'object'
 
 /** The values that are templates. Whoever evaluates the filters renders them first. */
 export function templatesInFilters(filters: readonly StepFilter[]): string[] {
@@ -39,28 +67,94 @@ export function templatesInFilters(filters: readonly StepFilter[]): string[] {
   return [...new Set(values.filter((value): value is string => typeof value === 'string' && value.includes('{{')))]
 }
 
-function passes(
+/** Each comparison with what it compared and came to, for those who look for the reason. */
+export function explainFilters(
+  filters: readonly StepFilter[],
+  data: FilterData,
+  rendered: ReadonlyMap<string, string> = new Map(),
+): object[] {
+  return filters.flatMap(({ children }) =>
+    children.map((child) => {
+      const { on, field, operator, value: expected, webhookUrl, timeOperator, step, stepType } = child
+      const about = { on, field, operator, expected, webhookUrl, timeOperator, step, stepType }
+      return { ...about, actual: actualOf(child, data), passed: holds(child, data, rendered) === true }
+    }),
+  )
+}
+
+function judge(
   { children, value, isNegated = false }: StepFilter,
   data: FilterData,
   rendered: ReadonlyMap<string, string>,
-): boolean {
+): Verdict {
   // Nothing is asked, so there is nothing to negate either.
   if (children.length === 0) return true
-  const holds = (child: FilterChild) => childHolds(child, data, rendered)
   if (children.length > 1 && value !== 'AND' && value !== 'OR') return false
-  return (value === 'OR' ? children.some(holds) : children.every(holds)) !== isNegated
+  const verdicts = children.map((child) => holds(child, data, rendered))
+  const verdict = value === 'OR' ? any(verdicts) : all(verdicts)
+  return typeof verdict === 'boolean' ? verdict !== isNegated : verdict
 }
 
-function childHolds(
-  { on, field, operator, value }: FilterChild,
-  data: FilterData,
-  rendered: ReadonlyMap<string, string>,
-) {
+function holds(child: FilterChild, data: FilterData, rendered: ReadonlyMap<string, string>): Verdict {
+  const { on, field, operator, value } = child
+  switch (on) {
+    case 'isOnline':
+      return (memberOf(data.subscriber, 'isOnline') === true) === (value === true || value === 'true')
+    case 'isOnlineInLast':
+      return wasOnline(child, data)
+    case 'previousStep':
+      return hasBecome(child, data)
+    case 'webhook':
+      if (child.webhookUrl === undefined) return false
+      if (!data.answers?.has(child.webhookUrl)) return { ask: child.webhookUrl }
+      break
+    case 'subscriber':
+    case 'payload':
+    case 'tenant':
+      break
+    default:
+      return false
+  }
   const check = operator === undefined ? undefined : operators.get(operator)
-  if (!check || field === undefined || (on !== 'subscriber' && on !== 'payload' && on !== 'tenant')) return false
+  if (!check || field === undefined) return false
   const render = (text: unknown) => (typeof text === 'string' ? (rendered.get(text) ?? text) : text)
-  return check(read(data[on], pathOf(field)), Array.isArray(value) ? value.map(render) : render(value))
+  return check(actualOf(child, data), Array.isArray(value) ? value.map(render) : render(value))
 }
+
+function actualOf({ on, field = '', webhookUrl = '' }: FilterChild, data: FilterData): unknown {
+  if (on === 'webhook') return read(data.answers?.get(webhookUrl), pathOf(field))
+  return on === 'subscriber' || on === 'payload' || on === 'tenant' ? read(data[on], pathOf(field)) : undefined
+}
+
+/** Somebody who is there now has been there within any time. */
+function wasOnline({ timeOperator, value }: FilterChild, { subscriber, now }: FilterData): boolean {
+  if (memberOf(subscriber, 'isOnline') === true) return true
+  const unit = timeUnits.find((each) => each === timeOperator)
+  const last = Date.parse(String(memberOf(subscriber, 'lastOnlineAt') ?? ''))
+  const amount = toNumber(value)
+  if (!unit || !now || Number.isNaN(last) || !(amount >= 0)) return false
+  return now.getTime() - last <= amount * unitSeconds[unit] * 1000
+}
+
+/** A message that was never sent is neither seen nor read. */
+function hasBecome({ step = '', stepType }: FilterChild, { resultOf }: FilterData): boolean {
+  const { seen, read: isRead } = resultOf?.(step) ?? {}
+  switch (stepType) {
+    case 'seen':
+      return seen === true
+    case 'unseen':
+      return seen !== true
+    case 'read':
+      return isRead === true
+    case 'unread':
+      return isRead !== true
+    default:
+      return false
+  }
+}
+
+const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? (value as Members)[name] : undefined
 
 type Comparison = (actual: unknown, value: unknown) => boolean
 const not =
