@@ -105,7 +105,8 @@ async function previewHere(
   const kind = stepKinds[step.type as StepType] as StepKind | undefined
   if (!kind) return { preview: {} }
   const normal = presentable(kind, values)
-  const of = situation({ ...data, workflow: workflowVariables(workflow) }, now)
+  const own = kind.ownVariables?.of(data.steps)
+  const of = situation({ ...data, ...own, workflow: workflowVariables(workflow) }, now)
   const locale = typeof data.subscriber.locale === 'string' ? data.subscriber.locale : null
   const signing = { header: signatureHeader, apiKey: access.apiKey, now }
   try {

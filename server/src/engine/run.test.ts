@@ -95,8 +95,7 @@ describe('the worked example of a workflow', () => {
     await run(api, { payload })
     const [message] = await messagesOf(api, 'subscriberId=ada')
     expect(message).toMatchObject({ subject: 'Order 7', cta: { data: { url: '/orders/7', target: '_self' } } })
-    if (isRead)
-      await api.post('/v1/subscribers/ada/messages/mark-as', { messageId: message._id, markAs: 'read' })
+    if (isRead) await api.post('/v1/subscribers/ada/messages/mark-as', { messageId: message._id, markAs: 'read' })
     await pass(server, { hours: 1 })
     expect(await contentsOf(api, 'ada')).toEqual(isSent ? ['On its way', 'Hi there'] : ['On its way'])
   })
@@ -388,7 +387,8 @@ describe('an HTTP request', () => {
   test('can tell what a digest before it collected, and for which tenant and by whom', async () => {
     vendor.plays(() => ({ body: {} }))
     const digest: Step = { type: 'digest', controlValues: { type: 'regular', amount: 1, unit: 'minutes' } }
-    const body = '{"n":{{step.total_count}},"first":"{{step.events[0].n}}","of":"{{tenant.name}}","by":"{{actor.firstName}}"}'
+    const body =
+      '{"n":{{step.total_count}},"first":"{{step.events[0].n}}","of":"{{tenant.name}}","by":"{{actor.firstName}}"}'
     const api = await apiWith([digest, request({ body })])
     expect((await api.get('/v2/workflows/hello')).body.status).toBe('ACTIVE')
     await api.post('/v1/tenants', { identifier: 'acme', name: 'Acme' })

@@ -164,6 +164,50 @@ describe('syncing', () => {
     expect((await api.get('/v2/workflows/welcome')).status).toBe(404)
   })
 
+  test('follows the code in everything it declares, step by step', async () => {
+    const declared = (more: object) => ({ workflowId: 'w', steps: [], ...more })
+    const step = (stepId: string, more: object = {}) => ({ stepId, type: 'sms', controls: { schema: {} }, ...more })
+    const syncs = async (one: object) => {
+      fake.plays(() => ({ body: { workflows: [one] } }))
+      expect((await sync(fake.url)).status).toBe(201)
+      return read('w')
+    }
+    const before = await syncs(declared({ severity: 'low', steps: [step('a'), step('b'), step('c')] }))
+    for (const stepId of ['a', 'b'])
+      await api.put(`/v1/bridge/controls/w/${stepId}`, { variables: { body: `of ${stepId}` } })
+    const schema = { type: 'object', properties: { n: { type: 'number' } } }
+    const after = await syncs(
+      declared({
+        ...{ name: 'New', description: 'Described', tags: ['t'], severity: 'high', payload: { schema } },
+        preferences: { all: { readOnly: true } },
+        steps: [step('b', { controls: { schema } }), step('d', { type: 'email' }), step('a')],
+      }),
+    )
+    expect(after).toMatchObject({
+      ...{ _id: before._id, name: 'New', description: 'Described', tags: ['t'], severity: 'high' },
+      payloadSchema: schema,
+      preferences: { default: { all: { enabled: true, readOnly: true } } },
+    })
+    const [a, b] = before.steps
+    expect(after.steps).toMatchObject([
+      { stepId: 'b', _id: b._id, controlValues: { body: 'of b' }, controls: { dataSchema: schema } },
+      { stepId: 'd', type: 'email', controlValues: {} },
+      { stepId: 'a', _id: a._id, controlValues: { body: 'of a' } },
+    ])
+    expect(await api.get('/v1/bridge/controls/w/c')).toMatchObject({ status: 404 })
+  })
+
+  test('takes what the application says, not what the caller says of it', async () => {
+    serve(welcome())
+    const answer = await api.post(
+      '/v1/bridge/sync',
+      { bridgeUrl: app.url, workflows: [{ workflowId: 'invented', steps: [] }] },
+      { 'novu-anonymous': 'somebody' },
+    )
+    expect(answer).toMatchObject({ status: 201, body: [{ workflowId: 'welcome' }] })
+    expect(await listed()).toEqual(['welcome'])
+  })
+
   test('what has not changed is not written', async () => {
     serve(shipped())
     await sync()

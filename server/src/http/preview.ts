@@ -19,6 +19,7 @@ import {
   resolveRequest,
 } from '../steps/http-request-call.ts'
 import type { ControlValues, JsonSchema } from '../steps/kind.ts'
+import { stepKinds } from '../steps/kinds.ts'
 import { pathsIn, stepTemplates } from '../steps/templates.ts'
 import type { Resource } from './resource.ts'
 import { Body, FreeObject } from './schema.ts'
@@ -84,6 +85,7 @@ export const previews: Resource = (app, { db, clock, secrets, brand, http }) => 
   app.post(
     '/v2/workflows/:workflowId/step/:stepId/preview',
     {
+      config: { role: 'viewer' },
       bodyLimit: largestBody,
       schema: {
         tags,
@@ -191,7 +193,9 @@ const statusOf: Partial<Record<DeliveryErrorCode, number>> = {
 /** No workflow is at hand, so results of earlier steps are what the caller says they are. */
 function dataOf(values: ControlValues, given: PreviewPayload, env: Record<string, string>, now: Date) {
   const used = pathsIn(stepTemplates(values), undefined)
-  return { ...previewData(given, { payloadSchema: null, used, previous: [], env, now }), steps: given.steps ?? {} }
+  const steps = given.steps ?? {}
+  const own = stepKinds.http_request.ownVariables?.of(steps)
+  return { ...previewData(given, { payloadSchema: null, used, previous: [], env, now }), ...own, steps }
 }
 
 /** Who sends back the example of a preview does not mean the bullets that stood for secrets. */

@@ -3,15 +3,17 @@ import { beforeAll, expect, test } from 'vitest'
 import { useApplication } from '../../test/application.ts'
 import { runOf, storyOf, trigger } from '../../test/runs.ts'
 import { useServer } from '../../test/server.ts'
+import { useVendor } from '../../test/vendor.ts'
 
 const server = useServer({ brand: 'novu', allowPrivateAddresses: true })
 /** Written with the library itself. */
 const app = useApplication()
+const vendor = useVendor()
 
 // The library compares signatures with the clock on the wall.
 beforeAll(() => server.clock.advance({ ms: Date.now() - server.clock.now().getTime() }))
 
-test('what code says is delivered as it is, with what it adds to the requests of providers', async () => {
+test('what code says is delivered as it is', async () => {
   const { development: api } = await server.freshOrganization()
   const told = workflow('told', async ({ step, subscriber }) => {
     await step.email('mail', () => ({ subject: 'From code', body: `<p>{{not rendered}} ${subscriber.firstName}</p>` }))
@@ -42,4 +44,34 @@ test('what code says is delivered as it is, with what it adds to the requests of
   expect(run.jobs[0].providerId).toBe('novu-email')
   const [, line] = run.jobs[0].executionDetails
   expect(JSON.parse(line.raw).providerId).toBe('novu-email')
+})
+
+test('what code adds for a provider is in its request, under its own names or as it is; the trigger has the last word', async () => {
+  const api = await server.freshApi()
+  const integration = {
+    ...{ providerId: 'infobip-sms', channel: 'sms', identifier: `sms-${api.environmentId}`, active: true },
+    credentials: { apiKey: 'key', baseUrl: vendor.url, from: 'Acme' },
+  }
+  expect(await api.post('/v1/integrations', integration)).toMatchObject({ status: 201 })
+  const added = workflow('added', async ({ step }) => {
+    await step.sms('text', () => ({ body: 'Hi' }), {
+      providers: {
+        'infobip-sms': () => ({
+          ...{ callbackData: 'of code', validityPeriod: 5 },
+          _passthrough: { body: { raw_name: 1 }, headers: { 'x-code': 'yes' } },
+        }),
+      },
+    })
+  })
+  app.serves([added], api.key)
+  expect(await api.post('/v1/bridge/sync', { bridgeUrl: app.url })).toMatchObject({ status: 201 })
+  vendor.plays(() => ({ body: { messages: [{ messageId: 'vendor-1' }] } }))
+  const to = { subscriberId: 'ada', phone: '+15550100' }
+  await trigger(api, 'added', to)
+  await trigger(api, 'added', to, { overrides: { providers: { 'infobip-sms': { callbackData: 'of the trigger' } } } })
+  await server.drain()
+  const [first, second] = vendor.asked.map(({ body }) => JSON.parse(body).messages[0])
+  expect(first).toMatchObject({ text: 'Hi', callbackData: 'of code', validityPeriod: 5, raw_name: 1 })
+  expect(second).toMatchObject({ text: 'Hi', callbackData: 'of the trigger', validityPeriod: 5, raw_name: 1 })
+  expect(vendor.asked[0]?.headers['x-code']).toBe('yes')
 })

@@ -56,13 +56,19 @@ export function controlIssues(
   const values = step.controlValues ?? {}
   if (step.controlSchema) for (const [path, issue] of declaredIssues(step.controlSchema, values)) add(path, issue)
   else if (kind) for (const [path, issue] of schemaIssues(kind, values)) add(path, issue)
+  const readable = withOwn(variables, kind)
   for (const { path, analysis } of stepTemplates(values, kind?.literals))
-    for (const issue of templateIssues(analysis, variables, payloadSchema)) add(path, issue)
+    for (const issue of templateIssues(analysis, readable, payloadSchema)) add(path, issue)
   // What code declared under that name is its own affair.
   if (!step.controlSchema)
     for (const issue of conditionIssues(values.skip, variables, payloadSchema)) add('skip', issue)
   return Object.fromEntries([...issues].map(([path, found]) => [path, [...found.values()]]))
 }
+
+const withOwn = (variables: JsonSchema, kind: StepKind | undefined): JsonSchema =>
+  kind?.ownVariables
+    ? { ...variables, properties: { ...(variables.properties as JsonSchema), ...kind.ownVariables.schema } }
+    : variables
 
 /** Of one step; nobody reads more. */
 const mostIssues = 200

@@ -75,6 +75,8 @@ export interface StepKind {
   waitOf?(values: ControlValues): Wait | undefined
   /** Control values as they are stored, where that is not just as they came. */
   toStored?(values: ControlValues): ControlValues
+  /** What its templates can read beside what those of every kind can: described, and made of what earlier steps came to. */
+  ownVariables?: { schema: Record<string, JsonSchema>; of(results: ControlValues): ControlValues }
   /** Whether `layoutId` in its values names a layout. */
   usesLayout?: boolean
   /** Members of the values that are no templates, whatever they contain. */

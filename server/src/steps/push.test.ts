@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { inApp, makeWorkflow, messagesOf, runOf, type Step, storyOf, trigger } from '../../test/runs.ts'
+import { inApp, makeWorkflow, messagesOf, pass, runOf, type Step, storyOf, trigger } from '../../test/runs.ts'
 import { type Api, useServer } from '../../test/server.ts'
 import { useVendor } from '../../test/vendor.ts'
 
@@ -47,6 +47,19 @@ const devicesOf = async (api: Api) =>
   )
 
 describe('a push message', () => {
+  test('tells the app what a digest before it collected', async () => {
+    const digest = { type: 'digest', controlValues: { type: 'regular', amount: 1, unit: 'minutes' } }
+    const { api } = await prepared([digest, push])
+    await withDevices(api, 'phone')
+    take()
+    for (const n of [1, 2]) await trigger(api, 'ping', 'ada', { payload: { n } })
+    await server.drain()
+    await pass(server, { minutes: 1 })
+    expect(sent().map(({ payload }) => payload.step)).toEqual([
+      { digest: true, events: [{ n: 1 }, { n: 2 }], total_count: 2 },
+    ])
+  })
+
   test('goes to each device of the subscriber, as a message of its own', async () => {
     const { api, integrationId } = await prepared()
     await withDevices(api, 'phone', 'tablet')

@@ -19,7 +19,7 @@ import {
 } from './integration-choice.ts'
 import { messageIdFor, type NewMessage } from './message.ts'
 import { type Detail, detail, type StepOutcome } from './outcome.ts'
-import { type StepRun, situationOf, subscriberVariablesOf } from './step-run.ts'
+import { digestOf, type StepRun, situationOf, subscriberVariablesOf } from './step-run.ts'
 import { textFrom, textStep } from './text-step.ts'
 
 const channel = 'push'
@@ -186,14 +186,6 @@ function composed(
     providerData: providerDataFor(of, provider_id, brand),
     customData: objectIn(overrides.customData),
   }
-}
-
-/** The events of the digest before, as older templates of apps know them. */
-function digestOf(results: Data): PushMessage['step'] {
-  const events = Object.values(results)
-    .map((result) => objectIn(result).events)
-    .findLast((found): found is unknown[] => Array.isArray(found))
-  return { digest: events !== undefined, events: events ?? [], total_count: events?.length ?? 0 }
 }
 
 async function forgetToken(

@@ -139,6 +139,17 @@ export const subscriberVariablesOf = (row: SubscriberRow): Members => ({
   lastOnlineAt: row.last_online_at?.toISOString() ?? null,
 })
 
+/** What the last digest collected, as older apps and templates know it under `step`: the payloads alone, and how many. */
+export function digestOf(results: Members): { digest: boolean; events: unknown[]; total_count: number } {
+  const last = Object.values(results).findLast(isDigest)
+  if (!last) return { digest: false, events: [], total_count: 0 }
+  const { events, eventCount } = last
+  return { digest: true, events: events.map((event) => event?.payload), total_count: eventCount ?? events.length }
+}
+
+const isDigest = (result: unknown): result is { events: Array<Members | null>; eventCount?: number } =>
+  Array.isArray((result as Members | null | undefined)?.events)
+
 /** A value with its template filled in, unless the user's code did that. */
 export const textOf = (stepRun: StepRun, value: unknown): string =>
   stepRun.isRendered ? String(value) : renderTemplate(String(value), situationOf(stepRun))
