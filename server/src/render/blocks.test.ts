@@ -251,6 +251,7 @@ describe('conditions', () => {
     ]) {
       expect(one({ type, attrs: { showIfKey } }) !== '', type).toBe(isShown)
     }
+    expect(bare(doc(variable('payload.words[0]', { showIfKey })))).toBe(isShown ? 'one' : '')
   })
   test('a repeat that is hidden asks for no list', () => {
     expect(
@@ -519,6 +520,22 @@ describe('boxes', () => {
       'padding:0 0 0 8px',
     ])
     expect(html).toContain('valign="middle"')
+  })
+  test('what is not said of columns, sections and pictures is usual', () => {
+    const columns = one({ type: 'columns', content: [{ type: 'column' }, { type: 'column' }] })
+    expect(columns).toContain('<td align="left" style="padding:0 0 10px 0">')
+    expect(columns.match(/padding:0 \d+(?:px)? 0 \d+(?:px)?/g)).toEqual(['padding:0 4px 0 0', 'padding:0 0 0 4px'])
+    expect(columns).toContain('valign="top"')
+    expect(one({ type: 'columns', attrs: { marginBottom: 3 }, content: [] })).toContain('padding:0 0 3px 0')
+    const section = one({ type: 'section' })
+    expect(section).toContain('padding:0 0 10px 0')
+    expect(section).toContain('align="left"')
+    expect(one({ type: 'section', attrs: { borderWidth: 1 } })).toContain('border:1px solid #e2e2e2')
+    expect(one({ type: 'logo', attrs: { src: '/l' } })).toMatch(/align="left".*height="40"/)
+    expect(one({ type: 'image', attrs: { src: '/i' } })).not.toContain('border-radius')
+    expect(one({ type: 'horizontalRule' })).toMatch(/padding:0.*padding:10px 0 10px 0/)
+    expect(one({ type: 'button' })).toMatch(/background-color:#000000;border:2px solid #000000;border-radius:6px/)
+    expect(one({ type: 'button' })).toMatch(/padding:10px 32px 10px 32px;[^"]*color:#ffffff/)
   })
   test('spacers and rules', () => {
     expect(one({ type: 'spacer' })).toContain('<td height="8" style="height:8px;line-height:8px;')

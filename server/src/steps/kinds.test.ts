@@ -118,6 +118,8 @@ describe('the schema of the values', () => {
         { body: 'a', avatar: 'mailto:a@b.c' },
         { body: 'a', redirect: { url: 'https://a b', target: '_self' } },
         { body: 'a', redirect: { url: '/a', target: 'elsewhere' } },
+        { body: 'a', redirect: { url: '/a' } },
+        { body: 'a', redirect: { target: '_self' } },
         { body: 'a', secondaryAction: {} },
       ],
     ],
@@ -134,14 +136,30 @@ describe('the schema of the values', () => {
         { type: 'timed', cron: '0 9 * * *' },
         { type: 'dynamic', dynamicKey: 'payload.sendAt' },
       ],
-      [{}, { amount: 1, unit: 'days' }, { type: 'regular', amount: 0, unit: 'days' }, { type: 'timed', cron: '' }],
+      [
+        {},
+        { amount: 1, unit: 'days' },
+        { type: 'regular', amount: 0, unit: 'days' },
+        { type: 'regular', amount: 1, unit: 'days', cron: '0 9 * * *' },
+        { type: 'timed', cron: '' },
+        { type: 'dynamic', dynamicKey: '' },
+      ],
     ],
     digest: [
       [
         { amount: 1, unit: 'weeks', digestKey: '{{payload.id}}', lookBackWindow: { amount: 1, unit: 'hours' } },
         { type: 'timed', cron: '0 9 * * *', extendToSchedule: true },
       ],
-      [{}, { amount: 1 }, { amount: 1, unit: 'years' }, { amount: 1, unit: 'days', lookBackWindow: { amount: 1 } }],
+      [
+        {},
+        { amount: 1 },
+        { amount: 0, unit: 'days' },
+        { amount: 1, unit: 'years' },
+        { amount: 1, unit: 'days', lookBackWindow: { amount: 1 } },
+        { amount: 1, unit: 'days', lookBackWindow: { amount: 0, unit: 'days' } },
+        { type: 'timed', cron: '' },
+        { type: 'timed', cron: '0 9 * * *', lookBackWindow: { amount: 1, unit: 'days' } },
+      ],
     ],
     throttle: [
       [{}, { type: 'fixed', amount: 1, unit: 'days', threshold: 3, throttleKey: 'projectId' }, { type: 'dynamic' }],
@@ -196,6 +214,31 @@ describe('the schema of the values', () => {
       expect([path, additionalProperties]).toEqual([path, type === 'custom' || open.has(path)])
     expect(JSON.stringify(dataSchema)).not.toContain('$ref')
   })
+})
+
+test('the schemas say what is meant where nothing is said', () => {
+  const defaultsOf = (schema: unknown): Record<string, unknown> => {
+    const { anyOf = [], properties = {} } = schema as { anyOf?: unknown[]; properties?: Record<string, JsonSchema> }
+    const own = Object.entries(properties).flatMap(([name, { default: value }]) =>
+      value === undefined ? [] : [[name, value]],
+    )
+    return Object.assign(Object.fromEntries(own), ...anyOf.map(defaultsOf))
+  }
+  expect(Object.fromEntries(stepTypes.map((type) => [type, defaultsOf(stepKinds[type].dataSchema)]))).toEqual({
+    in_app: { disableOutputSanitization: false },
+    email: { body: '', editorType: 'block', disableOutputSanitization: false },
+    ...{ sms: {}, chat: {}, push: {}, custom: {} },
+    digest: { extendToSchedule: false },
+    delay: { extendToSchedule: false },
+    throttle: { type: 'fixed', threshold: 1 },
+    http_request: { enforceSchemaValidation: false, continueOnFailure: false, timeout: 5_000 },
+  })
+})
+
+test('each kind knows whether it keeps to the hours of the subscriber, and whether it can wait for them', () => {
+  const those = (is: (type: StepType) => boolean | undefined) => stepTypes.filter((type) => is(type) === true)
+  expect(those((type) => stepKinds[type].obeysSchedule)).toEqual(['email', 'sms', 'chat', 'push', 'custom'])
+  expect(those((type) => stepKinds[type].isExtendable)).toEqual(['digest', 'delay'])
 })
 
 describe('before they are used, values lose what says nothing', () => {

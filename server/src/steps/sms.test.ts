@@ -150,6 +150,10 @@ describe('the integration of an SMS', () => {
       await server.drain()
     }
     expect(keysAsked()).toEqual(['App key-for-acme', 'App key-first', 'App key-first'])
+    const overrides = { sms: { integrationIdentifier: `first-${api.environmentId}` } }
+    await trigger(api, 'code', ada, { tenant: 'acme', overrides })
+    await server.drain()
+    expect(keysAsked().at(-1)).toBe('App key-first')
   })
 
   test('has to have been chosen: without a primary one nothing is sent', async () => {

@@ -70,12 +70,19 @@ test('a step sees only the results of steps before it, each in the shape of its 
   expect(variables[0].properties.steps.properties).toEqual({})
   expect(Object.keys(variables[3].properties.steps.properties)).toEqual(['the-in_app', 'the-email', 'the-sms'])
   const results = variables[9].properties.steps.properties
-  expect(Object.keys(results['the-in_app'].properties)).toEqual(['seen', 'read', 'lastSeenDate', 'lastReadDate'])
+  const date = { type: ['string', 'null'], format: 'date-time' }
+  const inApp = {
+    ...{ seen: { type: 'boolean' }, read: { type: 'boolean' } },
+    ...{ lastSeenDate: date, lastReadDate: date },
+  }
+  expect(results['the-in_app']).toEqual({ ...closed, properties: inApp, required: Object.keys(inApp) })
   expect(results['the-email']).toMatchObject({ properties: {}, additionalProperties: false })
   expect(results['the-digest'].properties.events.items.properties.payload).toEqual({
     ...payloadSchema,
     additionalProperties: true,
   })
+  expect(Object.keys(results['the-digest'].properties)).toEqual(expect.arrayContaining(['events', 'eventCount']))
+  expect(Object.keys(results['the-digest'].properties.events.items.properties)).toEqual(['id', 'time', 'payload'])
   expect(results['the-delay'].required).toEqual(['duration'])
   expect(results['the-throttle'].required).toEqual(['throttled'])
   expect(results['the-custom']).toMatchObject({ additionalProperties: true })
