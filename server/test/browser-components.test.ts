@@ -1,0 +1,304 @@
+// The public client's components, unmodified, on a page in a real browser: what a trigger, a click and the passing of time
+// make people see.
+import type { Locator, Page } from 'playwright-core'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { useBrowser } from './browser.ts'
+import { identifierOf } from './inbox.ts'
+import { usePage } from './page.ts'
+import { inApp, makeWorkflow, pass, runOf, storyOf, trigger } from './runs.ts'
+import { type Api, useServer } from './server.ts'
+import { useVendor } from './vendor.ts'
+
+const vendor = useVendor()
+const server = useServer({
+  brand: 'novu',
+  get oauth() {
+    return { slack: vendor.url, microsoftLogin: vendor.url, microsoftGraph: vendor.url }
+  },
+})
+const browser = useBrowser()
+const patience = { timeout: 15_000, interval: 20 }
+let api: Api
+
+beforeEach(async () => {
+  // Browsers have no other clock than the real one, and say by it when a message is to come back.
+  server.clock.advance({ ms: Date.now() - server.clock.now().getTime() })
+  api = await server.freshApi()
+})
+
+const send = async (name: string, more: object = {}) => {
+  const transactionId = await trigger(api, name, 'ada', more)
+  await server.drain()
+  return transactionId
+}
+const stored = () =>
+  server.database.db
+    .selectFrom('messages')
+    .select(['seen', 'read', 'archived', 'snoozed_until', 'cta'])
+    .where('environment_id', '=', api.environmentId)
+    .execute()
+const eventually = (expected: object[]) => expect.poll(stored, patience).toMatchObject(expected)
+const connected = async () =>
+  server.database.db.selectFrom('inbox_presence').selectAll().where('environment_id', '=', api.environmentId).execute()
+
+describe.each([
+  ['3.19.2', '@novu/react'],
+  ['3.16.0', 'novu-react-3.16'],
+])('%s', (_version, library) => {
+  const site = usePage(library)
+  let page: Page
+  const part = (name: string): Locator => page.locator(`.nv-${name}`)
+
+  const options = async () => ({
+    ...{ applicationIdentifier: await identifierOf(server, api), subscriber: 'ada' },
+    ...{ backendUrl: server.url, socketUrl: server.url },
+  })
+  /** The page, connected. */
+  const openInbox = async (more: object = {}) => {
+    page = await browser.open(site.showing([['Inbox', { ...(await options()), ...more }]]))
+    page.setDefaultTimeout(patience.timeout)
+    await expect.poll(connected, patience).toHaveLength(1)
+  }
+  /** A component that stands on the page by itself. */
+  const openPart = async (name: string, props: object) => {
+    const shown = site.showing([
+      ['NovuProvider', await options()],
+      [name, props],
+    ])
+    page = await browser.open(shown)
+  }
+  const openList = () => part('inbox__popoverTrigger').click()
+  const view = async (name: string) => {
+    await part('inboxStatus__dropdownTrigger').click()
+    await part('inboxStatus__dropdownItem').getByText(name).click()
+  }
+  const subjects = () => part('notificationSubject').allTextContents()
+  const showing = (expected: string[]) => expect.poll(subjects, patience).toEqual(expected)
+  const present = (locator: Locator, count = 1) => expect.poll(() => locator.count(), patience).toBe(count)
+  /** Actions of a row are there while the pointer is. */
+  const act = async (name: string) => {
+    await part('notification').first().hover()
+    await part(`notification${name}__button`).first().click()
+  }
+
+  test('a trigger makes the badge appear, opening marks as seen, clicking as read, and a button completes', async () => {
+    await makeWorkflow(api, 'invite', [
+      inApp('Join **us**?', {
+        ...{ subject: 'An invitation', redirect: { url: '/#there', target: '_self' } },
+        ...{ primaryAction: { label: 'Yes' }, secondaryAction: { label: 'No' } },
+      }),
+    ])
+    await openInbox()
+    await present(part('bellDot'), 0)
+    await send('invite')
+    await present(part('bellDot'))
+    await eventually([{ seen: false }])
+    await openList()
+    await showing(['An invitation'])
+    await eventually([{ seen: true, read: false }])
+    await present(part('notificationDot'))
+    await part('notificationSubject').click()
+    await eventually([{ read: true }])
+    await present(part('notificationDot'), 0)
+    await present(part('bellDot'), 0)
+    await part('notificationPrimaryAction__button').click()
+    await eventually([{ cta: { action: { status: 'done', result: { type: 'primary' } } } }])
+  })
+
+  test('archiving and snoozing move a message; what was snoozed comes back as new', async () => {
+    await makeWorkflow(api, 'a', [inApp('A', { subject: 'First' })])
+    await makeWorkflow(api, 'b', [inApp('B', { subject: 'Second' })])
+    await send('a')
+    server.clock.advance({ seconds: 1 })
+    await send('b')
+    await openInbox()
+    await openList()
+    await showing(['Second', 'First'])
+    await act('Archive')
+    await showing(['First'])
+    await act('Snooze')
+    await page.getByText('An hour from now').click()
+    await showing([])
+    await view('Archived')
+    await showing(['Second'])
+    await act('Unarchive')
+    await showing([])
+    await view('Snoozed')
+    await showing(['First'])
+    await view('Unread & read')
+    await showing(['Second'])
+    await pass(server, { minutes: 61 })
+    await present(part('bellDot'))
+    await part('notificationListNewNotificationsNotice__button').click()
+    await showing(['First', 'Second'])
+    await present(part('notificationDeliveredAt__badge'))
+  })
+
+  test('preferences change what is delivered next, and the schedule is kept', async () => {
+    const email = { type: 'email', controlValues: { subject: 'Hi', body: 'Hello' } }
+    await makeWorkflow(api, 'news', [inApp('News'), email])
+    await openInbox()
+    await openList()
+    await part('preferences__button').click()
+    await part('workflowLabelContainer').filter({ hasText: 'news' }).click()
+    const inAppSwitch = part('workflowContainer')
+      .filter({ hasText: 'news' })
+      .locator('.nv-channelContainer')
+      .filter({ hasText: 'In-App' })
+      .locator('.nv-channelSwitch')
+    const [answer] = await Promise.all([
+      page.waitForResponse((response) => response.request().method() === 'PATCH'),
+      inAppSwitch.click(),
+    ])
+    expect(await answer.json()).toMatchObject({ data: { channels: { in_app: false, email: true } } })
+    const silent = await send('news')
+    expect(storyOf(await runOf(api, silent))[0]).toMatch(/^in_app canceled/)
+    expect(await stored()).toEqual([])
+
+    const [scheduled] = await Promise.all([
+      page.waitForResponse((response) => response.request().method() === 'PATCH'),
+      part('scheduleHeader').locator('.nv-channelSwitch').click(),
+    ])
+    expect(await scheduled.json()).toMatchObject({
+      data: { schedule: { isEnabled: true, weeklySchedule: { monday: { isEnabled: true } } } },
+    })
+    const { body } = await api.get('/v2/subscribers/ada/preferences')
+    expect(body.global.schedule).toMatchObject({ isEnabled: true })
+  })
+
+  test('every tab counts its own', async () => {
+    await makeWorkflow(api, 'bill', [inApp('B', { subject: 'Bill', data: { plan: 'pro' } })], { tags: ['billing'] })
+    await makeWorkflow(api, 'post', [inApp('P', { subject: 'Post' })], { tags: ['social'] })
+    await openInbox({
+      tabs: [
+        { label: 'All', filter: {} },
+        { label: 'Billing', filter: { tags: ['billing'] } },
+        { label: 'Pro', filter: { data: { plan: 'pro' } } },
+        { label: 'Nothing', filter: { tags: ['nothing'] } },
+      ],
+    })
+    const counts = () => part('notificationsTabs__tabsTrigger').allTextContents()
+    await send('bill')
+    await send('post')
+    await openList()
+    await expect.poll(counts, patience).toEqual(['All2', 'Billing1', 'Pro1', 'Nothing'])
+    await part('notificationsTabs__tabsTrigger').getByText('Billing').click()
+    await showing(['Bill'])
+    await act('Read')
+    await expect.poll(counts, patience).toEqual(['All1', 'Billing', 'Pro', 'Nothing'])
+    await send('bill')
+    await expect.poll(counts, patience).toEqual(['All2', 'Billing1', 'Pro1', 'Nothing'])
+  })
+
+  test('scrolling shows all there is, and what comes meanwhile waits behind a button', async () => {
+    await makeWorkflow(api, 'count', [inApp('N', { subject: '{{payload.n}}' })])
+    const numbers = Array.from({ length: 27 }, (_, n) => String(27 - n))
+    for (const n of numbers.toReversed()) {
+      server.clock.advance({ ms: 10 })
+      await trigger(api, 'count', 'ada', { payload: { n } })
+      await server.drain()
+    }
+    await openInbox()
+    await openList()
+    await present(part('notification'), 10)
+    const list = part('notificationListContainer')
+    await expect
+      .poll(async () => {
+        await list.evaluate((element) => {
+          const scrolled = [element, ...element.querySelectorAll('*')].find(
+            (each) => each.scrollHeight > each.clientHeight + 1,
+          )
+          scrolled?.scrollTo(0, scrolled.scrollHeight)
+        })
+        return subjects()
+      }, patience)
+      .toEqual(numbers)
+    await send('count', { payload: { n: 'new' } })
+    const notice = part('notificationListNewNotificationsNotice__button')
+    await expect.poll(() => notice.textContent(), patience).toBe('1 new notification')
+    expect(await subjects()).toEqual(numbers)
+    await notice.click()
+    await expect.poll(async () => (await subjects()).slice(0, 2), patience).toEqual(['new', '27'])
+  })
+
+  test('two tabs of a browser share one socket, and the second takes over when the first is closed', async () => {
+    await makeWorkflow(api, 'a', [inApp('A', { subject: 'First' })])
+    await openInbox()
+    const first = page
+    const second = await first.context().newPage()
+    const sockets: string[] = []
+    second.on('websocket', (socket) => sockets.push(socket.url()))
+    await second.goto(first.url())
+    await present(second.locator('.nv-inbox__popoverTrigger'))
+    await send('a')
+    for (const each of [first, second]) await present(each.locator('.nv-bellDot'))
+    expect(sockets).toEqual([])
+    await first.close()
+    await expect.poll(() => sockets, patience).toEqual([expect.stringContaining('/socket.io/')])
+    await second.locator('.nv-inbox__popoverTrigger').click()
+    await second.locator('.nv-notificationSubject').click()
+    await present(second.locator('.nv-bellDot'), 0)
+  })
+
+  test('a Slack workspace is connected and disconnected by its button', async () => {
+    const integration = { providerId: 'slack', channel: 'chat', identifier: 'slack', active: true }
+    await api.post('/v1/integrations', { ...integration, credentials: { clientId: 'c', secretKey: 's' } })
+    const team = { id: 'T1', name: 'Acme' }
+    vendor.plays(() => ({ body: { ok: true, access_token: 'xoxb-1', team, authed_user: { id: 'U1' } } }))
+    await openPart('SlackConnectButton', { integrationIdentifier: 'slack' })
+    const button = part('channelConnectButton')
+    await expect.poll(() => button.textContent(), patience).toBe('Connect Slack')
+    const [popup] = await Promise.all([page.context().waitForEvent('page'), button.click()])
+    await popup.waitForURL(`${vendor.url}/**`)
+    const state = new URL(popup.url()).searchParams.get('state') ?? ''
+    const back = new URLSearchParams({ state, code: 'x' })
+    // The page that says so closes itself.
+    const closed = popup.waitForEvent('close')
+    await popup.goto(`${server.url}/v1/integrations/chat/oauth/callback?${back}`).catch(() => undefined)
+    await closed
+    await expect.poll(() => button.textContent(), patience).toBe('Connected')
+    expect((await api.get('/v1/channel-connections')).body.data).toMatchObject([
+      { subscriberId: 'ada', workspace: team },
+    ])
+    await button.click()
+    await expect.poll(() => button.textContent(), patience).toBe('Connect Slack')
+    expect((await api.get('/v1/channel-connections')).body.data).toEqual([])
+  })
+
+  test('a topic is followed by its button, workflow by workflow and as a group', async () => {
+    await makeWorkflow(api, 'news', [inApp('News')], { tags: ['press'] })
+    await makeWorkflow(api, 'rumour', [inApp('Rumour')], { tags: ['press'] })
+    await makeWorkflow(api, 'alert', [inApp('Alert')])
+    const publish = async (name: string) => {
+      await trigger(api, name, [{ type: 'Topic', topicKey: 'press' }])
+      await server.drain()
+      return (await stored()).length
+    }
+    await openPart('Subscription', {
+      topicKey: 'press',
+      preferences: [
+        { workflowId: 'alert', label: 'Alerts' },
+        { label: 'Press', filter: { tags: ['press'] } },
+      ],
+    })
+    await part('subscriptionButton__button').click()
+    await expect.poll(() => part('subscriptionButton__button').textContent(), patience).toBe('Unsubscribe')
+    expect(await publish('news')).toBe(1)
+    await part('subscription__popoverTrigger').click()
+    const changed = () => page.waitForResponse((response) => response.request().method() === 'PATCH')
+    const [one] = await Promise.all([
+      changed(),
+      part('subscriptionPreferenceRow').filter({ hasText: 'Alerts' }).locator('input').click({ force: true }),
+    ])
+    expect(await one.json()).toMatchObject({ data: { enabled: false } })
+    expect(await publish('alert')).toBe(1)
+    const [group] = await Promise.all([
+      changed(),
+      part('subscriptionPreferenceGroupHeader').locator('input').click({ force: true }),
+    ])
+    expect(await group.json()).toMatchObject({ data: [{ enabled: false }, { enabled: false }] })
+    expect([await publish('news'), await publish('rumour')]).toEqual([1, 1])
+    await part('subscriptionButton__button').click()
+    await expect.poll(() => part('subscriptionButton__button').textContent(), patience).toBe('Subscribe')
+  })
+})
