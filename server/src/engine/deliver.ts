@@ -134,9 +134,10 @@ export class Deliveries {
   async #callCode(of: StepRun, job: JobState, tools: CallTools): Promise<Result> {
     const { run, step } = of
     const ids = { workflowId: run.workflow.identifier, stepId: step.stepId, jobId: job.id }
+    const { bridge_url: bridgeUrl } = (run as RunState).definition
     let answer: BridgeAnswer
     try {
-      answer = await this.#parts.bridge.execute(targetIn(run.environment), ids, bridgeEvent(of))
+      answer = await this.#parts.bridge.execute(targetIn(run.environment, bridgeUrl), ids, bridgeEvent(of))
     } catch (error) {
       if (!(error instanceof BridgeError)) throw error
       const { message, code, data } = error

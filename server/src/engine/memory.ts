@@ -17,6 +17,8 @@ import type { EnvironmentFacts } from '../steps/step-run.ts'
 export interface WorkflowVersion extends WorkflowFields {
   id: string
   version: number
+  /** The application that described it, where it is none of those stored. */
+  bridge_url?: string
 }
 
 interface Surroundings {

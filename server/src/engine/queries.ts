@@ -46,6 +46,21 @@ export const acceptTriggers = statement(
 )
 
 /**
+ * A workflow that an application described when it was triggered, kept for its runs. Nothing comes back where the version is
+ * another's, or where somebody adds the same at this moment.
+ */
+export const keepBridged = statement(
+  'keep_bridged',
+  `WITH added AS (
+     INSERT INTO workflow_versions (environment_id, workflow_id, version, definition, created_at)
+     VALUES ($1, $2, $3, $4::jsonb, $5) ON CONFLICT DO NOTHING RETURNING version
+   )
+   SELECT version FROM added UNION ALL
+   SELECT version FROM workflow_versions
+   WHERE environment_id = $1 AND workflow_id = $2 AND version = $3 AND definition = $4::jsonb`,
+)
+
+/**
  * Events whose runs have not been started, marked as started with the transaction that starts them: the queue may hand the
  * same job to two workers when it takes the first for dead, and the second then waits here and finds them started.
  */

@@ -1,17 +1,20 @@
 // Accepts triggers: judges each by its workflow, then stores all that arrive together in one commit. Whoever gets
 // `processed` can rely on it: the trigger is in the database.
+import type pg from 'pg'
 import { isOutage } from '../db/database.ts'
 import { newId } from '../db/ids.ts'
+import { sha256 } from '../db/secrets.ts'
 import type { Recipient } from '../db/tables.ts'
 import { inTransaction } from '../db/transaction.ts'
+import type { WorkflowFields } from '../db/workflows.ts'
 import { fail, RequestError } from '../errors.ts'
 import type { JsonSchema, StepType } from '../steps/kind.ts'
 import { stepKinds } from '../steps/kinds.ts'
 import { GroupCommit } from './group-commit.ts'
 import { isActive } from './load.ts'
-import type { RememberedEnvironment } from './memory.ts'
+import type { RememberedEnvironment, WorkflowVersion } from './memory.ts'
 import { checkPayload, payloadError } from './payload.ts'
-import { acceptTriggers } from './queries.ts'
+import { acceptTriggers, keepBridged } from './queries.ts'
 import { type EngineParts, type LockedEvent, noteTriggered, startEvents } from './start-runs.ts'
 
 type Members = Record<string, unknown>
@@ -29,7 +32,12 @@ export interface TriggerRequest {
   actor: ({ subscriberId: string } & Members) | undefined
   tenant: ({ identifier: string } & Members) | undefined
   context: Members | undefined
+  /** The workflow itself, where it is not one of those stored here. */
+  bridged?: BridgedWorkflow
 }
+
+/** A workflow as an application describes it now, and where that is. */
+export type BridgedWorkflow = WorkflowFields & { id: string; bridge_url: string }
 
 export type TriggerStatus =
   | 'processed'
@@ -109,10 +117,11 @@ export class Triggers {
     // Made before anything is waited for, so that triggers that arrive together keep their order.
     const id = newId(createdAt)
     const transactionId = request.transactionId ?? `txn_${id}`
+    const bridged = request.bridged && (await versionOf(this.#surroundings.pool, request, request.bridged, createdAt))
     for (let tries = 0; tries < mostTries; tries += 1) {
       const environment = await this.#surroundings.memory.recall(request.environmentId)
       if (!environment) throw fail('unknown_trigger')
-      const judged = await this.#judge(environment, request, { id, transactionId, createdAt }).catch(refusalIn)
+      const judged = await this.#judge(environment, request, { id, transactionId, createdAt }, bridged).catch(refusalIn)
       if (typeof judged === 'object' && 'request' in judged) {
         const commits = judged.isImmediate ? this.#immediate : this.#queued
         if ((await commits.add(judged)) === 'stored') return { status: 'processed', transactionId }
@@ -138,8 +147,9 @@ export class Triggers {
     environment: RememberedEnvironment,
     request: TriggerRequest,
     given: Pick<AcceptedTrigger, 'id' | 'transactionId' | 'createdAt'>,
+    bridged: WorkflowVersion | undefined,
   ): Promise<AcceptedTrigger | TriggerStatus> {
-    const workflow = await environment.workflow(request.name)
+    const workflow = bridged ?? (await environment.workflow(request.name))
     if (!workflow) throw fail('unknown_trigger')
     const payload =
       workflow.validate_payload && workflow.payload_schema
@@ -237,6 +247,26 @@ export class Triggers {
       files.map(({ content }) => content),
       startedAt,
     ]
+  }
+}
+
+/**
+ * Runs of a workflow that is stored nowhere have to find what they were started with, whatever the application says by then.
+ * Its version follows from what is in it, so that the same has the same; where another happens to have that number already,
+ * it is the next one.
+ */
+async function versionOf(
+  pool: pg.Pool,
+  { environmentId }: TriggerRequest,
+  workflow: BridgedWorkflow,
+  now: Date,
+): Promise<WorkflowVersion> {
+  const first = Number.parseInt(sha256(JSON.stringify(workflow)).slice(0, 7), 16) + 1
+  for (let tries = 0; ; tries += 1) {
+    const kept = { ...workflow, version: first + Math.floor(tries / 2) }
+    const values = [environmentId, kept.id, kept.version, JSON.stringify(kept), now]
+    const { rows } = await pool.query(keepBridged.text, values)
+    if (rows.length > 0) return kept
   }
 }
 

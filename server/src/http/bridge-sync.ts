@@ -152,6 +152,9 @@ function fieldsAfter(found: Discovered, row: WorkflowRow | undefined, now: Date)
   }
 }
 
+/** Of one that is run as it is found, and stored nowhere. */
+export const fieldsOfDiscovered = (found: Discovered): WorkflowFields => fieldsAfter(found, undefined, new Date(0))
+
 /** What code says nothing about, until somebody does. */
 const newFields = {
   origin: 'external',

@@ -206,7 +206,8 @@ async function findBridged(
   return { workflow, step }
 }
 
-async function worded<T>(work: Promise<T>): Promise<T> {
+/** What a caller is told where the application did not do as it should. */
+export async function worded<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {

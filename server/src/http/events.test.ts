@@ -413,7 +413,7 @@ describe('a trigger', () => {
 
   test('ignores members it does not know', async () => {
     const api = await freshApi()
-    await trigger(api, 'hello', 'ada', { bridgeUrl: 'http://example.com', controls: {}, extra: 1 })
+    await trigger(api, 'hello', 'ada', { controls: {}, extra: 1 })
   })
 })
 

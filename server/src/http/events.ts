@@ -9,6 +9,7 @@ import { fail, RequestError } from '../errors.ts'
 import type { Brand } from './brand.ts'
 import type { Environment, Resource } from './resource.ts'
 import { Body, ContextPayload, Enum, FreeObject } from './schema.ts'
+import { TriggerBridges } from './trigger-bridge.ts'
 import { generalError } from './validation.ts'
 
 const bodyLimit = 26 * 1024 * 1024
@@ -57,6 +58,18 @@ const common = {
   actor: Type.Optional(Person),
   tenant: Type.Optional(Type.Unknown({ description: 'The identifier of a tenant, or `{identifier, name?, data?}`' })),
   context: Type.Optional(ContextPayload()),
+  bridgeUrl: Type.Optional(
+    Type.String({
+      maxLength: 2048,
+      description: 'Of an application whose workflow is to be run as it is there now; for development',
+    }),
+  ),
+  controls: Type.Optional(
+    Type.Unsafe<Members>({
+      ...FreeObject,
+      description: 'With `bridgeUrl`: values for the controls of its steps, `{"steps": {"<stepId>": {…}}}`',
+    }),
+  ),
 }
 const triggerBody = { ...common, to: Recipients, payload: Type.Optional(FreeObject) }
 const TriggerBody = Body(triggerBody, {
@@ -65,7 +78,8 @@ const TriggerBody = Body(triggerBody, {
 const BroadcastBody = Body({ ...common, payload: FreeObject })
 type Given = Omit<Static<typeof TriggerBody>, 'to'> & { to?: unknown }
 
-export const events: Resource = (app, { engine, brand, config }) => {
+export const events: Resource = (app, services) => {
+  const { engine, brand, config } = services
   const tags = ['Events']
 
   const requestFor = (environment: Environment, given: Given): TriggerRequest => {
@@ -90,9 +104,15 @@ export const events: Resource = (app, { engine, brand, config }) => {
       ? { activityFeedLink: `${config.publicUrl}/env/${environment.id}/activity/requests?selectedLogId=${id}` }
       : {}),
   })
+  /** Not awaited where there is nothing to ask: triggers that arrive together keep their order. */
+  const accept = (request: TriggerRequest, { name, bridgeUrl, controls }: Given, bridges?: TriggerBridges) => {
+    if (!bridgeUrl) return engine.trigger(request)
+    const asked = bridges ?? new TriggerBridges(services, request.environmentId)
+    return asked.find({ name, bridgeUrl, controls }).then((bridged) => engine.trigger({ ...request, bridged }))
+  }
   const send = async (request: FastifyRequest, given: Given) => {
     refuseLargePayload(request, given.payload)
-    return answerFor(request, await engine.trigger(requestFor(request.environment, given)))
+    return answerFor(request, await accept(requestFor(request.environment, given), given))
   }
 
   app.post(
@@ -128,7 +148,10 @@ export const events: Resource = (app, { engine, brand, config }) => {
         return requestFor(request.environment, given)
       })
       // Together, so that they share a commit; what is wrong with one of them says nothing about the others.
-      const results = await Promise.allSettled(requests.map((each) => engine.trigger(each)))
+      const bridges = new TriggerBridges(services, request.environment.id)
+      const results = await Promise.allSettled(
+        request.body.events.map((given, index) => accept(requests[index] as TriggerRequest, given, bridges)),
+      )
       reply.code(201)
       return results.map((result, index) => {
         if (result.status === 'fulfilled') return answerFor(request, result.value)
