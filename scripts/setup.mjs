@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wr
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { installChromium } from './chromium.mjs'
+import { installNginx } from './nginx.mjs'
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 const inRoot = (/** @type {string[]} */ ...parts) => path.join(root, ...parts)
@@ -50,6 +51,7 @@ for (const part of wanted) build(part)
 if (forTests && existsSync(inRoot('server', 'test'))) {
   const complaint = installChromium()
   if (complaint) stop(complaint)
+  installNginx()
 }
 
 function refuseOldNode() {

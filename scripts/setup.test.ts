@@ -34,7 +34,7 @@ function setUp(purpose: 'start' | 'test', ...nodeOptions: string[]): { code: num
 beforeEach(() => {
   project = realpathSync(mkdtempSync(path.join(tmpdir(), 'belfry-setup-')))
   mkdirSync(place('server/src'), { recursive: true })
-  for (const script of ['scripts/setup.mjs', 'scripts/chromium.mjs', 'scripts/bundle.mjs'])
+  for (const script of ['scripts/setup.mjs', 'scripts/chromium.mjs', 'scripts/nginx.mjs', 'scripts/bundle.mjs'])
     cpSync(path.join(root, script), place(script))
   write('package.json', { name: 'small', version: '1.0.0' })
   write('package-lock.json', { name: 'small', version: '1.0.0', lockfileVersion: 3, packages: {} })
