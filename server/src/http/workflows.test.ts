@@ -839,6 +839,8 @@ describe('changing some fields', () => {
     }
     expect((await api.patch('/v2/workflows/a-workflow', nothing)).body).toEqual(after)
     expect((await api.patch('/v2/workflows/a-workflow')).body).toEqual(after)
+    const some = await api.patch('/v2/workflows/a-workflow', { ...nothing, tags: ['c'] })
+    expect(some.body).toEqual({ ...after, tags: ['c'], updatedAt: server.clock.now().toISOString() })
   })
 
   test('a workflow switched on with issues is in error, and is mended by another schema', async () => {
