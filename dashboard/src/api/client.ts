@@ -1,0 +1,118 @@
+// The way to the API: one typed function for every operation, and the error it throws, with the server's own sentence.
+import type { Operations } from './types.ts'
+
+export type Operation = keyof Operations
+export type Answer<Name extends Operation> = Operations[Name]['answer']
+export type Query<Name extends Operation> = Operations[Name] extends { query?: infer Type } ? NonNullable<Type> : never
+export type Body<Name extends Operation> = Operations[Name] extends { body: infer Type } ? Type : never
+
+type Request<Name extends Operation> = Omit<Operations[Name], 'answer'> & {
+  signal?: AbortSignal
+  idempotencyKey?: string
+}
+type RequestArguments<Name extends Operation> =
+  object extends Omit<Operations[Name], 'answer'> ? [request?: Request<Name>] : [request: Request<Name>]
+
+/** A refusal. `message` is the server's sentence, fit to be shown; `code` is what programs go by. */
+export class ApiError extends Error {
+  readonly status: number
+  readonly code: string
+  readonly ctx: Record<string, unknown>
+  /** What is wrong with which field, on 422. Names of nested fields are joined by dots. */
+  readonly errors: Record<string, string[]>
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(status: number, body: ErrorBody, retryAfter: string | null = null) {
+    super(body.message ?? `The server answered with status ${status}.`)
+    this.status = status
+    this.code = body.code ?? 'unknown'
+    this.ctx = body.ctx ?? {}
+    this.errors = Object.fromEntries(
+      Object.entries(body.errors ?? {}).map(([field, { messages = [] }]) => [field, messages]),
+    )
+    this.retryAfterSeconds = retryAfter === null ? undefined : Number(retryAfter) || undefined
+  }
+}
+
+interface ErrorBody {
+  message?: string
+  code?: string
+  ctx?: Record<string, unknown>
+  errors?: Record<string, { messages?: string[] }>
+}
+
+let environmentId = ''
+
+/** The environment all requests are about. The shell sets it before it draws a page. */
+export const currentEnvironment = () => environmentId
+export function setEnvironment(id: string): void {
+  environmentId = id
+}
+
+/** The first part of every cache key that belongs to an environment, so that two never share what they remember. */
+export const inEnvironment = <Rest extends readonly unknown[]>(...rest: Rest) => [environmentId, ...rest] as const
+
+/**
+ * Calls one operation of the API.
+ *
+ *     await api('GET /v2/subscribers/{subscriberId}', { path: { subscriberId } })
+ */
+export async function api<Name extends Operation>(
+  operation: Name,
+  ...given: RequestArguments<Name>
+): Promise<Answer<Name>> {
+  const [method = 'GET', template = ''] = operation.split(' ')
+  const [{ path, query, body, signal, idempotencyKey } = {}] = given as unknown as [LooseRequest?]
+  const url = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path?.[name] ?? '')))
+  return send(method, url + searchOf(query), { body, signal, idempotencyKey }) as Promise<Answer<Name>>
+}
+
+interface LooseRequest {
+  path?: Record<string, unknown>
+  query?: Record<string, unknown>
+  body?: unknown
+  signal?: AbortSignal
+  idempotencyKey?: string
+}
+
+interface SendOptions {
+  body?: unknown
+  signal?: AbortSignal | undefined
+  idempotencyKey?: string | undefined
+}
+
+export async function send(
+  method: string,
+  url: string,
+  { body, signal, idempotencyKey }: SendOptions,
+): Promise<unknown> {
+  const isForm = body instanceof FormData
+  const headers: Record<string, string> = { 'Belfry-Environment': environmentId }
+  if (body !== undefined && !isForm) headers['Content-Type'] = 'application/json'
+  if (idempotencyKey) headers['Idempotency-Key'] = idempotencyKey
+  const response = await fetch(url, {
+    method,
+    headers,
+    credentials: 'same-origin',
+    ...(signal ? { signal } : {}),
+    ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
+  }).catch((cause: unknown) => {
+    if (signal?.aborted) throw cause
+    const message = 'Belfry cannot be reached. Check that it is running and that you are online, then try again.'
+    throw new ApiError(0, { message, code: 'unreachable' })
+  })
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== ''
+  const answer: unknown = isJson ? JSON.parse(text) : undefined
+  if (!response.ok) throw new ApiError(response.status, answer ?? {}, response.headers.get('retry-after'))
+  return answer
+}
+
+function searchOf(query: Record<string, unknown> = {}): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    for (const one of [value].flat()) if (one !== undefined && one !== null && one !== '') search.append(name, `${one}`)
+  }
+  const text = search.toString()
+  return text === '' ? '' : `?${text}`
+}

@@ -1,0 +1,51 @@
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { Toaster } from 'sonner'
+import { cache, whenSignedOut } from './api/cache.ts'
+import { router } from './router.tsx'
+import { useTheme } from './shell/theme.ts'
+import { ConfirmProvider } from './ui/dialog.tsx'
+import { TooltipProvider } from './ui/tooltip.tsx'
+import './styles.css'
+
+whenSignedOut(() => {
+  cache.removeQueries({ queryKey: ['session'] })
+  const { pathname, href } = router.state.location
+  if (/^\/(sign-in|setup|invitation|reset)/.test(pathname)) return
+  void router.navigate({ to: '/sign-in', search: { returnTo: href, env: undefined } })
+})
+
+function App() {
+  const theme = useTheme()
+  return (
+    <QueryClientProvider client={cache}>
+      <TooltipProvider>
+        <ConfirmProvider>
+          <RouterProvider router={router} />
+          <Toaster
+            theme={theme}
+            position="bottom-right"
+            toastOptions={{
+              style: {
+                background: 'var(--raised)',
+                color: 'var(--ink)',
+                borderColor: 'var(--line)',
+                fontFamily: 'inherit',
+              },
+            }}
+          />
+        </ConfirmProvider>
+      </TooltipProvider>
+    </QueryClientProvider>
+  )
+}
+
+const root = document.getElementById('root')
+if (!root) throw new Error('index.html has no #root')
+createRoot(root).render(
+  <StrictMode>
+    <App />
+  </StrictMode>,
+)

@@ -1,0 +1,88 @@
+import { useQuery } from '@tanstack/react-query'
+import { useRouter } from '@tanstack/react-router'
+import { KeyRound } from 'lucide-react'
+import { auth } from '../../api/auth.ts'
+import { cache } from '../../api/cache.ts'
+import { BarePage } from '../../shell/bare-page.tsx'
+import { buttonClass } from '../../ui/button.tsx'
+import { cn } from '../../ui/class-names.ts'
+import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form.tsx'
+import { Input } from '../../ui/input.tsx'
+import { text, useUrlState } from '../../ui/url-state.ts'
+
+const schema = { returnTo: text('/'), error: text() }
+
+/** What the server sends back with from a provider of identities. */
+const oidcErrors: Record<string, string> = {
+  oidc_failed: 'Signing in there was refused or took too long. Please try again.',
+  oidc_unavailable: 'The identity provider cannot be reached at the moment. Try again, or use your password.',
+  oidc_email_unverified: 'Your identity provider has not verified your address. Verify it there, then try again.',
+  oidc_no_account: 'Nobody has invited this address yet. Ask an admin of your organization for an invitation.',
+}
+
+export function Page() {
+  const [{ returnTo, error }] = useUrlState(schema)
+  const router = useRouter()
+  const options = useQuery(auth.options()).data
+  // Only to ourselves: an address with a host in it would lead elsewhere.
+  const target = /^\/(?![/\\])/.test(returnTo) ? returnTo : '/'
+  const form = useForm({
+    initial: { email: '', password: '' },
+    submit: auth.signIn,
+    onDone: (session) => {
+      cache.clear()
+      cache.setQueryData(auth.session().queryKey, session)
+      router.history.push(target)
+    },
+  })
+  if (options?.isSetUp === false) return <NotSetUp />
+  return (
+    <BarePage
+      title="Sign in to Belfry"
+      footer="Forgot your password? An admin of your organization can make you a link to choose a new one."
+    >
+      {error && (
+        <p role="alert" className="mb-4 rounded-control border border-bad/30 bg-bad/8 px-3 py-2 text-sm text-bad">
+          {oidcErrors[error] ?? oidcErrors.oidc_failed}
+        </p>
+      )}
+      {options?.oidc && (
+        <>
+          <a
+            href={`${options.oidc.url}?returnTo=${encodeURIComponent(target)}`}
+            className={cn(buttonClass({ size: 'lg' }), 'w-full')}
+          >
+            <KeyRound />
+            Continue with {options.oidc.name}
+          </a>
+          <div className="my-5 flex items-center gap-3 text-xs text-muted before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">
+            or
+          </div>
+        </>
+      )}
+      <Form form={form}>
+        <Field form={form} name="email" label="Email">
+          {(control) => <Input {...control} type="email" autoComplete="username" autoFocus className="h-10" />}
+        </Field>
+        <Field form={form} name="password" label="Password">
+          {(control) => <Input {...control} type="password" autoComplete="current-password" className="h-10" />}
+        </Field>
+        <FormError form={form} />
+        <SubmitButton form={form} size="lg" className="w-full">
+          Sign in
+        </SubmitButton>
+      </Form>
+    </BarePage>
+  )
+}
+
+function NotSetUp() {
+  return (
+    <BarePage title="Belfry has no owner yet">
+      <p className="text-sm text-muted">
+        The console where Belfry was started shows a link that makes you its owner. Open that link. Restart Belfry to
+        have it printed again.
+      </p>
+    </BarePage>
+  )
+}

@@ -1,0 +1,85 @@
+// Every page, one line each. Pages are loaded when they are first opened.
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router'
+import type { ComponentType } from 'react'
+import { auth } from './api/auth.ts'
+import { cache } from './api/cache.ts'
+import { ApiError } from './api/client.ts'
+import { AppShell } from './shell/app-shell.tsx'
+import { Crash, NotFound, PagePending } from './shell/trouble.tsx'
+import { parseSearch, stringifySearch } from './ui/url-state.ts'
+
+/** What may stand behind `?` on any page; each page takes what it knows (ui/url-state.ts). */
+type Search = Record<string, string | string[] | undefined>
+type Load = () => Promise<{ Page: ComponentType }>
+
+const root = createRootRoute({
+  component: Outlet,
+  validateSearch: (search): Search => search as Search,
+  // The environment stays chosen, whichever link is followed.
+  search: {
+    middlewares: [
+      ({ search, next }) => {
+        const after = next(search)
+        return 'env' in after ? after : { ...after, env: search.env }
+      },
+    ],
+  },
+  notFoundComponent: NotFound,
+})
+
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: 'shell',
+  component: AppShell,
+  beforeLoad: async ({ location }) => {
+    try {
+      await cache.ensureQueryData(auth.session())
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 401) throw error
+      const search = location.href === '/' ? {} : { returnTo: location.href }
+      throw redirect({ to: '/sign-in', search, replace: true })
+    }
+  },
+})
+
+/** A page inside the frame. `/topics/{-$topicKey}` is a list whose sheet is open when there is a key. */
+const page = <const Path extends string>(path: Path, load: Load) =>
+  createRoute({ getParentRoute: () => shell, path, component: lazyRouteComponent(load, 'Page') })
+
+/** A page without the frame, for those who are not signed in. */
+const bare = <const Path extends string>(path: Path, load: Load) =>
+  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load, 'Page') })
+
+const routes = root.addChildren([
+  bare('/sign-in', () => import('./pages/sign-in/sign-in.tsx')),
+  shell.addChildren([
+    page('/', () => import('./pages/start/home.tsx')),
+    createRoute({ getParentRoute: () => shell, path: '/$', component: NotFound }),
+  ]),
+])
+
+export const router = createRouter({
+  routeTree: routes,
+  defaultPreload: 'intent',
+  defaultPreloadStaleTime: 0,
+  defaultPendingMs: 150,
+  defaultPendingComponent: PagePending,
+  defaultErrorComponent: Crash,
+  defaultNotFoundComponent: NotFound,
+  scrollRestoration: true,
+  parseSearch,
+  stringifySearch,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

@@ -1,0 +1,71 @@
+// The frame around every page of somebody who is signed in: sidebar, drawer on a phone, palette.
+import { Outlet } from '@tanstack/react-router'
+import { Menu as MenuIcon, Search } from 'lucide-react'
+import { Dialog } from 'radix-ui'
+import { lazy, Suspense, useState } from 'react'
+import { Button } from '../ui/button.tsx'
+import { useShortcut } from '../ui/shortcuts.ts'
+import { useChosenEnvironment } from './environment.ts'
+import { EnvironmentDot, Sidebar } from './sidebar.tsx'
+
+const Palette = lazy(() => import('./palette.tsx').then((module) => ({ default: module.Palette })))
+
+export function AppShell() {
+  const environment = useChosenEnvironment()
+  const [isDrawerOpen, setDrawerOpen] = useState(false)
+  const [isPaletteOpen, setPaletteOpen] = useState(false)
+  useShortcut('mod+k', () => setPaletteOpen((before) => !before))
+  const search = () => {
+    setDrawerOpen(false)
+    setPaletteOpen(true)
+  }
+  return (
+    <div className="grid h-dvh grid-rows-[auto_1fr] md:grid-cols-[232px_1fr] md:grid-rows-1">
+      <a
+        href="#content"
+        className="sr-only focus:not-sr-only focus:absolute focus:top-2 focus:left-2 focus:z-50 focus:rounded-control focus:bg-page focus:px-3 focus:py-2"
+      >
+        Skip to the content
+      </a>
+      <aside className="hidden min-h-0 border-r bg-raised md:block">
+        <Sidebar onSearch={search} />
+      </aside>
+      <div className="flex h-12 items-center gap-1 border-b bg-raised px-2 md:hidden">
+        <Dialog.Root open={isDrawerOpen} onOpenChange={setDrawerOpen}>
+          <Dialog.Trigger asChild>
+            <Button variant="ghost" size="icon" aria-label="Open the menu">
+              <MenuIcon />
+            </Button>
+          </Dialog.Trigger>
+          <Dialog.Portal>
+            <Dialog.Overlay className="fixed inset-0 z-40 animate-fade bg-[rgb(9_9_10/0.5)] md:hidden" />
+            <Dialog.Content
+              data-modal
+              aria-describedby={undefined}
+              className="fixed inset-y-0 left-0 z-50 w-70 animate-fade bg-raised shadow-float outline-none md:hidden"
+            >
+              <Dialog.Title className="sr-only">Menu</Dialog.Title>
+              <Sidebar onSearch={search} onChosen={() => setDrawerOpen(false)} />
+            </Dialog.Content>
+          </Dialog.Portal>
+        </Dialog.Root>
+        <span className="flex min-w-0 flex-1 items-center justify-center gap-1.5 text-sm font-medium">
+          <EnvironmentDot color={environment.color} />
+          <span className="truncate">{environment.name}</span>
+        </span>
+        <Button variant="ghost" size="icon" aria-label="Search" onClick={search}>
+          <Search />
+        </Button>
+      </div>
+      {/* What is drawn for one environment is thrown away with it: nothing of it may be shown for another. */}
+      <main id="content" key={environment._id} tabIndex={-1} className="min-h-0 min-w-0 overflow-y-auto outline-none">
+        <Outlet />
+      </main>
+      {isPaletteOpen && (
+        <Suspense fallback={null}>
+          <Palette onClose={() => setPaletteOpen(false)} />
+        </Suspense>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,74 @@
+// The pages of the sidebar, in the order people need them; the palette lists them too.
+import {
+  Activity,
+  Boxes,
+  CircleUser,
+  Contact,
+  FileStack,
+  FlaskConical,
+  Hash,
+  KeyRound,
+  Languages,
+  Layers2,
+  type LucideIcon,
+  MailWarning,
+  Plug,
+  Rocket,
+  ScrollText,
+  Settings,
+  Users,
+  Variable,
+  Webhook,
+  Workflow,
+} from 'lucide-react'
+import type { Role } from '../api/auth.ts'
+
+export interface NavigationItem {
+  to: string
+  label: string
+  icon: LucideIcon
+  /** Who cannot use it does not see it. */
+  needs?: Role
+  /** Other words people look for. */
+  keywords?: string
+}
+
+export const navigation: Array<{ label?: string; items: NavigationItem[] }> = [
+  {
+    items: [
+      { to: '/workflows', label: 'Workflows', icon: Workflow, keywords: 'templates notifications' },
+      { to: '/activity', label: 'Activity', icon: Activity, keywords: 'runs feed log' },
+      { to: '/subscribers', label: 'Subscribers', icon: Contact, keywords: 'users recipients' },
+      { to: '/topics', label: 'Topics', icon: Hash, keywords: 'groups' },
+      { to: '/contexts', label: 'Contexts', icon: Boxes, keywords: 'tenants' },
+      { to: '/layouts', label: 'Layouts', icon: FileStack },
+      { to: '/translations', label: 'Translations', icon: Languages, keywords: 'locales languages' },
+    ],
+  },
+  {
+    label: 'Delivery',
+    items: [
+      { to: '/integrations', label: 'Integrations', icon: Plug, keywords: 'providers channels' },
+      { to: '/sandbox', label: 'Sandbox', icon: FlaskConical, keywords: 'mailbox test' },
+      { to: '/deliveries', label: 'Failed deliveries', icon: MailWarning, keywords: 'redrive errors' },
+      { to: '/webhooks', label: 'Webhooks', icon: Webhook },
+    ],
+  },
+  {
+    label: 'Organization',
+    items: [
+      { to: '/environments', label: 'Environments', icon: Layers2, keywords: 'publish production' },
+      { to: '/variables', label: 'Variables', icon: Variable },
+      { to: '/api-keys', label: 'API keys', icon: KeyRound, needs: 'admin', keywords: 'secret token' },
+      { to: '/team', label: 'Team', icon: Users, keywords: 'members invite roles' },
+      { to: '/audit', label: 'Audit', icon: ScrollText, needs: 'admin', keywords: 'log history' },
+      { to: '/settings', label: 'Settings', icon: Settings },
+    ],
+  },
+]
+
+/** In the palette only. */
+export const otherPages: NavigationItem[] = [
+  { to: '/start', label: 'Guided start', icon: Rocket, keywords: 'onboarding quickstart first' },
+  { to: '/account', label: 'Your account', icon: CircleUser, keywords: 'password profile sessions sign out' },
+]

@@ -1,0 +1,191 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import { Check, ChevronsUpDown, CircleUser, LogOut, Monitor, Moon, Search, Sun } from 'lucide-react'
+import { toast } from 'sonner'
+import { auth, useCan, useSession } from '../api/auth.ts'
+import { cache } from '../api/cache.ts'
+import { cn } from '../ui/class-names.ts'
+import { Menu, MenuChoice, MenuItem, MenuLabel, MenuLink, MenuOption, MenuSeparator } from '../ui/menu.tsx'
+import { Kbd } from '../ui/tooltip.tsx'
+import { useEnvironment, useSwitchEnvironment } from './environment.ts'
+import { Mark } from './mark.tsx'
+import { type NavigationItem, navigation } from './navigation.ts'
+import { setTheme, type Theme, useTheme } from './theme.ts'
+
+interface SidebarProps {
+  onSearch: () => void
+  /** On a phone: something was chosen, the drawer may close. */
+  onChosen?: () => void
+}
+
+export function Sidebar({ onSearch, onChosen }: SidebarProps) {
+  return (
+    <div className="flex h-full flex-col">
+      <div className="space-y-2 p-3 pb-2">
+        <EnvironmentSwitcher />
+        <button
+          type="button"
+          onClick={onSearch}
+          className="flex h-8 w-full items-center gap-2 rounded-control border bg-page px-2.5 text-sm text-muted transition-colors duration-120 hover:border-line-strong hover:text-ink pointer-coarse:h-10"
+        >
+          <Search className="size-3.5" aria-hidden />
+          <span className="flex-1 text-left">Search</span>
+          <Kbd keys="mod+k" className="pointer-coarse:hidden" />
+        </button>
+      </div>
+      <nav aria-label="Pages" className="min-h-0 flex-1 overflow-y-auto px-3 pb-3">
+        {navigation.map(({ label, items }) => (
+          <div key={items[0]?.to} className="mb-3">
+            {label && <h2 className="px-2 pt-1 pb-1.5 text-xs font-medium text-muted">{label}</h2>}
+            <ul className="space-y-px">
+              {items.map((item) => (
+                <Item key={item.to} item={item} {...(onChosen ? { onChosen } : {})} />
+              ))}
+            </ul>
+          </div>
+        ))}
+      </nav>
+      <div className="border-t p-2">
+        <UserMenu />
+      </div>
+    </div>
+  )
+}
+
+function Item({ item, onChosen }: { item: NavigationItem; onChosen?: () => void }) {
+  const { to, label, icon: Icon, needs = 'viewer' } = item
+  const isAllowed = useCan(needs)
+  if (!isAllowed) return null
+  return (
+    <li>
+      <Link
+        to={to as '/'}
+        {...(onChosen ? { onClick: onChosen } : {})}
+        activeOptions={{ includeSearch: false }}
+        className="group flex h-8 items-center gap-2.5 rounded-control px-2 text-sm text-muted transition-colors duration-120 hover:bg-hover hover:text-ink data-[status=active]:bg-hover data-[status=active]:font-medium data-[status=active]:text-ink pointer-coarse:h-10"
+      >
+        <Icon className="size-4 shrink-0 group-data-[status=active]:text-accent" aria-hidden />
+        {label}
+      </Link>
+    </li>
+  )
+}
+
+function EnvironmentSwitcher() {
+  const { organization, environments } = useSession()
+  const environment = useEnvironment()
+  const switchTo = useSwitchEnvironment()
+  return (
+    <Menu
+      align="start"
+      className="w-56"
+      trigger={
+        <button
+          type="button"
+          aria-label={`Environment: ${environment.name}`}
+          className="flex h-11 w-full items-center gap-2.5 rounded-control px-1.5 text-left transition-colors duration-120 hover:bg-hover data-[state=open]:bg-hover"
+        >
+          <Mark />
+          <span className="min-w-0 flex-1">
+            <span className="block truncate text-sm font-semibold">{organization.name}</span>
+            <span className="flex items-center gap-1.5 text-xs text-muted">
+              <EnvironmentDot color={environment.color} />
+              <span className="truncate">{environment.name}</span>
+            </span>
+          </span>
+          <ChevronsUpDown className="size-3.5 shrink-0 text-faint" aria-hidden />
+        </button>
+      }
+    >
+      <MenuLabel>Environment</MenuLabel>
+      {environments.map((one) => (
+        <MenuItem key={one._id} icon={<EnvironmentDot color={one.color} />} onSelect={() => switchTo(one)}>
+          <span className="flex items-center justify-between gap-2">
+            {one.name}
+            {one._id === environment._id && <Check aria-label="chosen" />}
+          </span>
+        </MenuItem>
+      ))}
+    </Menu>
+  )
+}
+
+export const EnvironmentDot = ({ color, className }: { color: string | null; className?: string }) => (
+  <span
+    aria-hidden
+    className={cn('size-2 shrink-0 rounded-full bg-faint', className)}
+    style={color ? { background: color } : undefined}
+  />
+)
+
+function UserMenu() {
+  const { user } = useSession()
+  const theme = useTheme()
+  const navigate = useNavigate()
+  const signOut = async () => {
+    try {
+      await auth.signOut()
+      await navigate({ to: '/sign-in', search: {} })
+      cache.clear()
+    } catch (error) {
+      toast.error((error as Error).message)
+    }
+  }
+  return (
+    <Menu
+      align="start"
+      className="w-56"
+      trigger={
+        <button
+          type="button"
+          aria-label="Your account"
+          className="flex h-10 w-full items-center gap-2.5 rounded-control px-2 text-left transition-colors duration-120 hover:bg-hover data-[state=open]:bg-hover"
+        >
+          <Avatar name={user.name || user.email} />
+          <span className="min-w-0 flex-1">
+            <span className="block truncate text-sm">{user.name}</span>
+            <span className="block truncate text-xs text-muted capitalize">{user.role}</span>
+          </span>
+        </button>
+      }
+    >
+      <MenuLabel>{user.email}</MenuLabel>
+      <MenuLink to={'/account' as '/'} icon={<CircleUser />}>
+        Your account
+      </MenuLink>
+      <MenuSeparator />
+      <MenuLabel>Theme</MenuLabel>
+      <MenuChoice value={theme} onValue={(value) => setTheme(value as Theme)}>
+        <MenuOption value="system" icon={<Monitor />}>
+          System
+        </MenuOption>
+        <MenuOption value="light" icon={<Sun />}>
+          Light
+        </MenuOption>
+        <MenuOption value="dark" icon={<Moon />}>
+          Dark
+        </MenuOption>
+      </MenuChoice>
+      <MenuSeparator />
+      <MenuItem icon={<LogOut />} onSelect={() => void signOut()}>
+        Sign out
+      </MenuItem>
+    </Menu>
+  )
+}
+
+/** Two letters in a circle. */
+export function Avatar({ name, className }: { name: string; className?: string }) {
+  const words = name.split(/[\s@._-]+/).filter(Boolean)
+  const letters = [words[0], words.length > 1 ? words.at(-1) : undefined].map((word) => [...(word ?? '')][0] ?? '')
+  return (
+    <span
+      aria-hidden
+      className={cn(
+        'grid size-6 shrink-0 place-items-center rounded-full bg-accent/15 text-2xs font-semibold text-accent uppercase',
+        className,
+      )}
+    >
+      {letters.join('')}
+    </span>
+  )
+}

@@ -1,0 +1,29 @@
+import { useEffect, useRef } from 'react'
+
+/**
+ * Calls when a key is pressed anywhere, unless somebody is typing (those with `mod+` always work) or a dialog is open.
+ * Show it where it belongs: `<Button shortcut="c">`.
+ */
+export function useShortcut(keys: string, call: (event: KeyboardEvent) => void, isOn = true): void {
+  const latest = useRef(call)
+  latest.current = call
+  useEffect(() => {
+    if (!isOn) return
+    const parts = keys.split('+')
+    const key = parts.at(-1) ?? ''
+    const needsMod = parts.includes('mod')
+    const listen = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== key.toLowerCase()) return
+      if (needsMod !== (event.metaKey || event.ctrlKey) || event.altKey || event.defaultPrevented) return
+      if (!needsMod && (isTyping(event.target) || document.querySelector('[role="dialog"][data-modal]'))) return
+      event.preventDefault()
+      latest.current(event)
+    }
+    document.addEventListener('keydown', listen)
+    return () => document.removeEventListener('keydown', listen)
+  }, [keys, isOn])
+}
+
+export function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+}

@@ -1,0 +1,53 @@
+import type { ReactNode } from 'react'
+import { cn } from './class-names.ts'
+
+export type Tone = 'good' | 'warn' | 'bad' | 'info' | 'neutral'
+
+const dots: Record<Tone, string> = {
+  good: 'bg-good',
+  warn: 'bg-warn',
+  bad: 'bg-bad',
+  info: 'bg-info',
+  neutral: 'bg-faint',
+}
+
+/** A state: always a dot and a word, never a colour alone. `live` is for what is still going on. */
+export function Status({ tone, live = false, children }: { tone: Tone; live?: boolean; children: ReactNode }) {
+  return (
+    <span className="inline-flex items-center gap-1.5 whitespace-nowrap">
+      <span aria-hidden className={cn('size-2 shrink-0 rounded-full', dots[tone], live && 'animate-pulse')} />
+      {children}
+    </span>
+  )
+}
+
+const badges: Record<Tone, string> = {
+  good: 'bg-good/10 text-good',
+  warn: 'bg-warn/12 text-warn',
+  bad: 'bg-bad/10 text-bad',
+  info: 'bg-info/10 text-info',
+  neutral: 'bg-sunken text-muted',
+}
+
+/** A small word about something: a tag, a role, "primary". */
+export function Badge({
+  tone = 'neutral',
+  className,
+  children,
+}: {
+  tone?: Tone
+  className?: string
+  children: ReactNode
+}) {
+  return (
+    <span
+      className={cn(
+        'inline-flex h-5 max-w-full items-center gap-1 truncate rounded-sm px-1.5 text-xs font-medium whitespace-nowrap [&_svg]:size-3',
+        badges[tone],
+        className,
+      )}
+    >
+      {children}
+    </span>
+  )
+}

@@ -1,0 +1,75 @@
+import { useSyncExternalStore } from 'react'
+import { cn } from './class-names.ts'
+
+const units: Array<[unit: Intl.RelativeTimeFormatUnit, seconds: number]> = [
+  ['year', 31_557_600],
+  ['month', 2_629_800],
+  ['week', 604_800],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+]
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
+const absolute = new Intl.DateTimeFormat('en', {
+  ...{ year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' },
+  hourCycle: 'h23',
+  timeZoneName: 'short',
+})
+
+export const absoluteTime = (at: string | Date) => absolute.format(new Date(at))
+
+export function relativeTime(at: string | Date, now = Date.now()): string {
+  const seconds = (new Date(at).getTime() - now) / 1000
+  for (const [unit, size] of units)
+    if (Math.abs(seconds) >= size) return relative.format(Math.round(seconds / size), unit)
+  return Math.abs(seconds) < 5 ? 'now' : relative.format(Math.round(seconds), 'second')
+}
+
+/** "3 min. ago", with the exact time on hover; goes on counting. */
+export function Time({ at, className }: { at: string | Date | null | undefined; className?: string }) {
+  const now = useNow()
+  if (!at) return <span className="text-muted">—</span>
+  return (
+    <time dateTime={new Date(at).toISOString()} title={absoluteTime(at)} className={cn('whitespace-nowrap', className)}>
+      {relativeTime(at, now)}
+    </time>
+  )
+}
+
+const everySeconds = 20
+const subscribers = new Set<() => void>()
+let now = Date.now()
+let timer: ReturnType<typeof setInterval> | undefined
+
+/** The time, the same for all that show one, renewed now and then. */
+function useNow(): number {
+  return useSyncExternalStore(subscribe, () => now)
+}
+
+function subscribe(listener: () => void): () => void {
+  if (subscribers.size === 0) now = Date.now()
+  subscribers.add(listener)
+  timer ??= setInterval(() => {
+    now = Date.now()
+    for (const each of subscribers) each()
+  }, everySeconds * 1000)
+  return () => {
+    subscribers.delete(listener)
+    if (subscribers.size > 0) return
+    clearInterval(timer)
+    timer = undefined
+  }
+}
+
+/** "340 ms", "2.4 s", "3 min 10 s", "2 h 5 min", "3 d". */
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`
+  const seconds = ms / 1000
+  if (seconds < 10) return `${seconds.toFixed(1)} s`
+  if (seconds < 60) return `${Math.round(seconds)} s`
+  const parts = (big: number, bigUnit: string, small: number, smallUnit: string) =>
+    small === 0 ? `${big} ${bigUnit}` : `${big} ${bigUnit} ${small} ${smallUnit}`
+  if (seconds < 3600) return parts(Math.floor(seconds / 60), 'min', Math.round(seconds % 60), 's')
+  if (seconds < 86_400) return parts(Math.floor(seconds / 3600), 'h', Math.round((seconds % 3600) / 60), 'min')
+  return parts(Math.floor(seconds / 86_400), 'd', Math.round((seconds % 86_400) / 3600), 'h')
+}

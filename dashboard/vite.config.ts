@@ -1,0 +1,31 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import tailwindcss from '@tailwindcss/vite'
+import react from '@vitejs/plugin-react'
+import { defineConfig, type Plugin } from 'vite'
+
+export default defineConfig({
+  plugins: [react(), tailwindcss(), compress()],
+  // Everything is served from this origin; nothing is small enough to be worth an inline copy the policy would refuse.
+  build: { assetsInlineLimit: 0, target: 'es2022', chunkSizeWarningLimit: 700 },
+  server: { proxy: { '^/(v1|v2|socket\\.io|docs|openapi\\.json)': { target: 'http://127.0.0.1:3000', ws: true } } },
+})
+
+/** Compresses once, here, as small as it gets; the server only hands out what lies there. */
+function compress(): Plugin {
+  return {
+    name: 'compress',
+    apply: 'build',
+    writeBundle({ dir = '' }) {
+      for (const file of readdirSync(dir, { recursive: true, encoding: 'utf8' })) {
+        if (!/\.(js|css|svg|html)$/.test(file)) continue
+        const whole = path.join(dir, file)
+        const bytes = readFileSync(whole)
+        writeFileSync(`${whole}.gz`, gzipSync(bytes, { level: 9 }))
+        const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length }
+        writeFileSync(`${whole}.br`, brotliCompressSync(bytes, { params }))
+      }
+    },
+  }
+}
