@@ -1,4 +1,5 @@
 // Every setting Belfry reads: its environment name, type, default and meaning. `readConfig` is called once, by main.ts.
+import { isIP } from 'node:net'
 import path from 'node:path'
 import { StartError } from './errors.ts'
 
@@ -38,6 +39,21 @@ export interface Config {
   /** Whether messages keep what they say. */
   storeContent: boolean
   oauth: OAuthUrls
+  /** Reverse proxies whose word is taken for who is asking and by which protocol. */
+  trustedProxies: string[]
+  /** Where people sign in besides, if anywhere. */
+  oidc: OidcSettings | undefined
+}
+
+/** The identity provider, and whom of those it vouches for we let in uninvited. */
+export interface OidcSettings {
+  issuer: string
+  clientId: string
+  clientSecret: string
+  /** The only domain addresses may be of; any, where it is undefined. */
+  allowedDomain: string | undefined
+  /** The role of newcomers; those who were not invited are turned away where it is undefined. */
+  defaultRole: 'admin' | 'editor' | 'viewer' | undefined
 }
 
 /** The hosts of the two chat sign-in flows; other values point them at a local stand-in. */
@@ -85,6 +101,29 @@ export const settings = [
   },
   { name: 'BELFRY_LOG', default: 'info', meaning: 'Log level; pretty on a terminal, JSON otherwise.' },
   { name: 'BELFRY_PUBLIC_URL', default: 'http://HOST:PORT', meaning: 'The address callers and browsers use.' },
+  {
+    name: 'BELFRY_TRUSTED_PROXIES',
+    default: 'none',
+    meaning:
+      'Addresses or networks of reverse proxies, separated by commas (`loopback` for this machine), whose `X-Forwarded-…` headers are believed.',
+  },
+  {
+    name: 'BELFRY_OIDC_ISSUER',
+    default: 'none',
+    meaning: 'The identity provider people may sign in with; needs a client id and secret too.',
+  },
+  { name: 'BELFRY_OIDC_CLIENT_ID', default: 'none', meaning: 'What the identity provider calls this service.' },
+  { name: 'BELFRY_OIDC_CLIENT_SECRET', default: 'none', meaning: 'The secret that belongs to it.' },
+  {
+    name: 'BELFRY_OIDC_ALLOWED_DOMAIN',
+    default: 'any',
+    meaning: 'The domain that addresses from the identity provider must have.',
+  },
+  {
+    name: 'BELFRY_OIDC_DEFAULT_ROLE',
+    default: 'none',
+    meaning: '`viewer`, `editor` or `admin`: what newcomers become who were not invited; `none` turns them away.',
+  },
   {
     name: 'BELFRY_RATE_LIMIT',
     default: 'off',
@@ -185,6 +224,39 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     return (value ?? fallback).replace(/\/+$/, '')
   }
 
+  function trustedProxies(): string[] {
+    const value = text('BELFRY_TRUSTED_PROXIES')
+    if (value === 'none') return []
+    const list = value.split(',').map((each) => each.trim())
+    const unknown = list.filter((each) => each !== 'loopback' && !isNetwork(each))
+    if (unknown.length > 0)
+      problems.push(
+        `BELFRY_TRUSTED_PROXIES must list addresses, networks or \`loopback\`; it has "${unknown.join(', ')}".`,
+      )
+    return list
+  }
+  function oidc(): OidcSettings | undefined {
+    const [clientId, clientSecret] = [given('BELFRY_OIDC_CLIENT_ID'), given('BELFRY_OIDC_CLIENT_SECRET')]
+    const issuer = given('BELFRY_OIDC_ISSUER')
+    const role = oneOf('BELFRY_OIDC_DEFAULT_ROLE', ['none', 'viewer', 'editor', 'admin'])
+    const allowedDomain = given('BELFRY_OIDC_ALLOWED_DOMAIN')?.toLowerCase()
+    if (issuer === undefined && clientId === undefined && clientSecret === undefined) return undefined
+    if (issuer === undefined || clientId === undefined || clientSecret === undefined) {
+      problems.push(
+        'BELFRY_OIDC_ISSUER, BELFRY_OIDC_CLIENT_ID and BELFRY_OIDC_CLIENT_SECRET are set together or not at all.',
+      )
+      return undefined
+    }
+    // Over plain HTTP anybody on the way could be anyone; on this machine nobody is on the way.
+    if (!URL.canParse(issuer) || !/^https:|^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(?=[:/]|$)/.test(issuer))
+      problems.push(`BELFRY_OIDC_ISSUER must be an https URL; it is "${issuer}".`)
+    if (role !== 'none' && allowedDomain === undefined)
+      warnings.push(
+        'BELFRY_OIDC_DEFAULT_ROLE without BELFRY_OIDC_ALLOWED_DOMAIN lets in whoever has an account at the issuer.',
+      )
+    return { issuer, clientId, clientSecret, allowedDomain, defaultRole: role === 'none' ? undefined : role }
+  }
+
   const port = Number(text('PORT'))
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     problems.push(`PORT must be a number from 0 to 65535; it is "${text('PORT')}".`)
@@ -233,6 +305,8 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
       microsoftLogin: url('BELFRY_MICROSOFT_LOGIN_URL'),
       microsoftGraph: url('BELFRY_MICROSOFT_GRAPH_URL'),
     },
+    trustedProxies: trustedProxies(),
+    oidc: oidc(),
   }
   for (const name of Object.keys(env)) {
     if (name.startsWith('BELFRY_') && !settings.some((setting) => setting.name === name)) {
@@ -245,6 +319,13 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
   if (problems.length > 0)
     throw new StartError(`Belfry cannot start with these settings:\n${problems.map((p) => `  - ${p}`).join('\n')}`)
   return { config, warnings }
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/')
+  const version = isIP(address)
+  if (version === 0 || more.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
 }
 
 /** How a browser on the same machine writes the address. */

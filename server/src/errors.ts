@@ -89,6 +89,56 @@ export const errorTable = {
   },
   rate_limited: { status: 429, message: says('API rate limit exceeded') },
 
+  // people and their sessions
+  not_signed_in: { status: 401, message: says('Sign in to go on: there is no session, or it has ended') },
+  cross_site_request: {
+    status: 403,
+    message: says(
+      'Requests with a session come from pages of this service, and those that change something carry a Belfry-Environment header',
+    ),
+  },
+  insufficient_role: {
+    status: 403,
+    message: (p: { role: string; needed: string }) =>
+      `This takes the role ${p.needed}, and yours is ${p.role}; ask an owner or admin of the organization`,
+  },
+  people_only: { status: 403, message: says('This is for people who have signed in; an API key cannot do it') },
+  sign_in_failed: { status: 401, message: says('The email address or the password is wrong') },
+  sign_in_limited: {
+    status: 429,
+    message: says('Too many attempts; wait as long as Retry-After says, or ask for a link to choose a new password'),
+  },
+  sign_in_busy: { status: 503, message: says('Too many people are signing in at the moment. Please retry.') },
+  link_not_found: {
+    status: 404,
+    message: says('The link does not work (any more): it was used, replaced or has expired. Ask for a new one'),
+  },
+  already_set_up: {
+    status: 409,
+    message: says('The organization has an owner already; sign in, or ask for an invitation'),
+  },
+  email_taken: { status: 409, message: says('There is an account with this email address already') },
+  wrong_password: { status: 400, message: says('The current password is wrong') },
+  session_not_found: { status: 404, message: (p: { sessionId: string }) => `Session ${p.sessionId} not found` },
+  member_not_found: { status: 404, message: (p: { memberId: string }) => `Member ${p.memberId} not found` },
+  owner_needed: { status: 403, message: says('Only an owner can make, change or remove an owner') },
+  last_owner: {
+    status: 409,
+    message: says('An organization keeps at least one owner; make somebody else an owner first'),
+  },
+  too_many_members: {
+    status: 409,
+    message: (p: { limit: number }) => `An organization has at most ${p.limit} members and open invitations`,
+  },
+  invitation_not_found: {
+    status: 404,
+    message: (p: { invitationId: string }) => `Invitation ${p.invitationId} not found`,
+  },
+  oidc_not_configured: {
+    status: 404,
+    message: says('Signing in with an identity provider is not configured; see BELFRY_OIDC_ISSUER'),
+  },
+
   // lists
   both_cursors: { status: 400, message: says('Cannot specify both "before" and "after" cursors at the same time.') },
 

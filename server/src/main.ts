@@ -1,5 +1,6 @@
 // The only wiring: settings → database → worker → HTTP; how the service starts and how it stops.
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import path from 'node:path'
 import { makeWorkerUtils, type TaskList } from 'graphile-worker'
 import { type Logger, pino } from 'pino'
 import { type Config, readConfig } from './config.ts'
@@ -11,6 +12,7 @@ import { type NewEnvironment, prepareFirstStart } from './db/environments.ts'
 import { migrate } from './db/migrate.ts'
 import { preparePartitions } from './db/partitions.ts'
 import { Secrets } from './db/secrets.ts'
+import { isSetUp, linkTo, signInLink } from './db/sign-in-links.ts'
 import { choreSchedule, chores } from './engine/chores.ts'
 import { Engine, engineSchedule } from './engine/engine.ts'
 import { startWorker } from './engine/worker.ts'
@@ -40,6 +42,10 @@ export interface Service {
   url: string
   /** The environments with their keys, on the first start only. */
   created: NewEnvironment[] | undefined
+  /** What makes its bearer the owner, on the first start only. */
+  setUpToken: string | undefined
+  /** Whether nobody has used it yet. */
+  needsOwner: boolean
   engine: Engine
   /** What the queue's jobs do. */
   tasks: TaskList
@@ -155,8 +161,10 @@ export async function startService(
       throw new StartError(`Port ${config.port} of ${config.host} cannot be used; set PORT or HOST.`, { cause })
     })
     // Last of all, because the keys it makes are shown once: nothing may fail between making and showing them.
-    const created = await prepareFirstStart(database.db, secrets, config.apiKey, clock.now())
-    return { app, url, created, engine, tasks, stop: () => parts.end() }
+    const needsOwner = !(await isSetUp(database.db))
+    const first = await prepareFirstStart(database.db, secrets, config.apiKey, clock.now())
+    const { environments: created, setUpToken } = first ?? { environments: undefined, setUpToken: undefined }
+    return { app, url, created, setUpToken, needsOwner, engine, tasks, stop: () => parts.end() }
   } catch (error) {
     await parts.end()
     throw error
@@ -235,17 +243,24 @@ async function findDatabase(
 }
 
 function makeLog(config: Config): Logger {
-  const options = { level: config.logLevel, redact: ['req.headers.authorization'] }
+  const options = { level: config.logLevel, redact: ['req.headers.authorization', 'req.headers.cookie'] }
   return process.stdout.isTTY
     ? pino({ ...options, transport: { target: 'pino-pretty', options: { ignore: 'pid,hostname' } } })
     : pino(options)
 }
 
 /** What a person needs to go on. Keys are shown once, on the start that made them. */
-function welcome({ url, created }: Service, config: Config): string {
+function welcome({ url, created, setUpToken, needsOwner }: Service, config: Config): string {
   const home = config.port === 0 ? url : config.publicUrl
   const lines = ['', `  Belfry is ready at ${home}`]
   if (config.role !== 'worker') lines.push(`  API reference: ${home}/docs`)
+  if (setUpToken !== undefined)
+    lines.push(
+      '',
+      '  Set up the dashboard, as its owner (the link works once, for a week):',
+      `    ${linkTo(home, 'setup', setUpToken)}`,
+    )
+  else if (needsOwner) lines.push(`  Nobody has set up the dashboard yet: \`${linkCommand}\` prints a link for that.`)
   const development = created?.[0]
   if (created && development) {
     lines.push('', '  Your API keys (shown this once):')
@@ -307,7 +322,44 @@ function reasonOf({ message, code = 'unknown' }: NodeJS.ErrnoException): string 
   return message || code
 }
 
+const linkCommand = 'npm run sign-in-link'
+
+/** For whoever runs the service and cannot get in: prints a link that makes an owner, or lets a member choose a new password. */
+async function printSignInLink(email: string | undefined): Promise<void> {
+  const parts = new Parts()
+  try {
+    const { config } = readConfig(process.env)
+    const databaseUrl = await findRunningDatabase(config, parts)
+    const database = openDatabase(databaseUrl, { connections: 1, onError: () => undefined })
+    parts.add(() => database.close())
+    process.stdout.write(`${await signInLink(database.db, { email, publicUrl: config.publicUrl, now: new Date() })}\n`)
+  } catch (error) {
+    process.stderr.write(`\n${explain(error)}\n`)
+    process.exitCode = 1
+  } finally {
+    await parts.end()
+  }
+}
+
+/** The one that Belfry has running, or the same started for a moment. */
+async function findRunningDatabase(config: Config, parts: Parts): Promise<string> {
+  if (config.databaseUrl !== undefined) return config.databaseUrl
+  const address = path.join(config.dataDir, 'database-url')
+  if (!existsSync(address))
+    throw new StartError(`There is no data in ${config.dataDir} yet; start Belfry once, or set BELFRY_DATA_DIR.`)
+  const url = readFileSync(address, 'utf8').trim()
+  const running = openDatabase(url, { connections: 1, onError: () => undefined })
+  const isRunning = await running.pool.query('SELECT 1').then(
+    () => true,
+    () => false,
+  )
+  await running.close()
+  return isRunning ? url : (await findDatabase(config, parts, pino({ level: 'silent' }))).databaseUrl
+}
+
 const program = process.argv[1]
 if (program !== undefined && existsSync(program) && realpathSync(program) === import.meta.filename) {
-  await startFromCommandLine()
+  const [, , command, argument] = process.argv
+  if (command === 'sign-in-link') await printSignInLink(argument)
+  else await startFromCommandLine()
 }

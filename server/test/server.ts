@@ -87,6 +87,8 @@ export interface TestServer {
   logged: LogLine[]
   /** The Development environment made by the first start. */
   api: Api
+  /** What the first start printed for whoever becomes the owner. */
+  setUpToken: string
   /** An environment nobody else uses. */
   freshApi(): Promise<Api>
   /** An organization of its own, with its Development and Production. */
@@ -118,6 +120,7 @@ export function useServer(overrides: Partial<Config> = {}): TestServer {
   let database: Database
   let databaseUrl: string
   let api: Api
+  let setUpToken = ''
 
   const start = async (config: Partial<Config>) => {
     const service = await startService(
@@ -139,6 +142,7 @@ export function useServer(overrides: Partial<Config> = {}): TestServer {
     const service = await start({})
     const development = service.created?.[0]
     if (!development) throw new Error('the first start made no environment')
+    setUpToken = service.setUpToken ?? ''
     const { organization_id } = await database.db
       .selectFrom('environments')
       .select('organization_id')
@@ -167,6 +171,9 @@ export function useServer(overrides: Partial<Config> = {}): TestServer {
     },
     get api() {
       return api
+    },
+    get setUpToken() {
+      return setUpToken
     },
     async freshApi() {
       const environment = await database.db.transaction().execute((tx) =>

@@ -10,7 +10,7 @@ const longestRetryMs = 5_000
  * What can be remembered in a process. A subject's listeners hear the id of what changed; those of `inbox`, which browsers
  * are told about, hear what inbox-changes.ts writes.
  */
-export type Subject = 'api_keys' | 'integrations' | 'workflows' | 'layouts' | 'inbox' | 'webhook_endpoints'
+export type Subject = 'api_keys' | 'integrations' | 'workflows' | 'layouts' | 'inbox' | 'webhook_endpoints' | 'people'
 
 /** Part of the transaction that makes the change: it is heard when, and only when, that commits. */
 export async function announce(tx: Kysely<Tables>, subject: Subject, id: string): Promise<void> {

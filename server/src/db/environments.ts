@@ -6,6 +6,7 @@ import { newApiKey, newId, randomUrlSafe } from './ids.ts'
 import { hasPrimary } from './integrations.ts'
 import { insertLayout } from './layouts.ts'
 import { type Secrets, sha256 } from './secrets.ts'
+import { makeSignInLink } from './sign-in-links.ts'
 import type { EnvironmentTable } from './tables.ts'
 
 export interface NewEnvironment {
@@ -123,8 +124,14 @@ export async function createOrganization(
   return { id: organization.id, development, production }
 }
 
+export interface FirstStart {
+  environments: NewEnvironment[]
+  /** Makes its bearer the owner. */
+  setUpToken: string
+}
+
 /**
- * What an empty database gets on the first start: an organization with Development and Production.
+ * What an empty database gets on the first start: an organization with Development and Production, and a link for its owner.
  * Undefined when there is one already; of two first starts at once, one makes it.
  */
 export async function prepareFirstStart(
@@ -132,11 +139,17 @@ export async function prepareFirstStart(
   secrets: Secrets,
   apiKey: string | undefined,
   now: Date,
-): Promise<NewEnvironment[] | undefined> {
+): Promise<FirstStart | undefined> {
   return db.transaction().execute(async (tx) => {
     await sql`LOCK TABLE organizations IN EXCLUSIVE MODE`.execute(tx)
     if (await tx.selectFrom('organizations').select('id').limit(1).executeTakeFirst()) return undefined
-    const { development, production } = await createOrganization(tx, { name: 'My organization', apiKey }, secrets, now)
-    return [development, production]
+    const { id, development, production } = await createOrganization(
+      tx,
+      { name: 'My organization', apiKey },
+      secrets,
+      now,
+    )
+    const { token: setUpToken } = await makeSignInLink(tx, { organizationId: id, userId: null, now })
+    return { environments: [development, production], setUpToken }
   })
 }

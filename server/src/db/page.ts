@@ -28,7 +28,9 @@ interface List {
   where: RawBuilder<unknown>
   /** The plain table of `t`, in which a cursor is looked up. */
   table: string
+  /** Whose items they are: an environment's, or of a table that has them, an organization's. */
   environmentId: string
+  ownedBy?: 'environment_id' | 'organization_id'
   /** Column to order by ahead of the id, or undefined for the id alone. */
   order?: 'created_at' | 'updated_at' | undefined
   /** Where to count when that needs fewer tables than `from`. */
@@ -89,7 +91,7 @@ export async function cursorPage<Row extends { id: string }>(
 async function findCursor(db: Db, list: List, id: string): Promise<Keyed | undefined> {
   const { rows } = await sql<Keyed>`
     SELECT t.id ${orderColumn(list)} FROM ${sql.table(list.table)} t
-    WHERE t.environment_id = ${list.environmentId} AND t.id = ${id}`.execute(db)
+    WHERE t.${sql.ref(list.ownedBy ?? 'environment_id')} = ${list.environmentId} AND t.id = ${id}`.execute(db)
   return rows[0]
 }
 

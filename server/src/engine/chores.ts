@@ -17,6 +17,10 @@ const webhookDays = 30
 const sandboxDays = 7
 /** Of an integration that is gone nobody says any more that it works again. */
 const circuitDays = 1
+/** After it has expired, an invitation is shown for a while as one nobody accepted. */
+const invitationDays = 30
+/** Two years: long enough for any audit of the year before. */
+const auditDays = 730
 const dayMs = 86_400_000
 
 export const choreSchedule: CronItem[] = [
@@ -54,6 +58,11 @@ export function chores(surroundings: Surroundings): TaskList {
       const isTold = sql`created_at <= ${before(webhookDays)} AND due_at IS NULL`
       await deleteInBatches(db, 'webhook_deliveries', isTold, abortSignal)
       await deleteInBatches(db, 'webhook_events', sql`created_at <= ${before(webhookDays)}`, abortSignal)
+      await deleteInBatches(db, 'user_sessions', sql`expires_at <= ${now}`, abortSignal)
+      await deleteInBatches(db, 'sign_in_attempts', sql`ends_at <= ${now}`, abortSignal)
+      await deleteInBatches(db, 'sign_in_links', sql`expires_at <= ${now}`, abortSignal)
+      await deleteInBatches(db, 'invitations', sql`expires_at <= ${before(invitationDays)}`, abortSignal)
+      await deleteInBatches(db, 'audit_log', sql`created_at <= ${before(auditDays)}`, abortSignal)
     },
 
     async tend_partitions(_payload, { abortSignal }) {

@@ -6,6 +6,7 @@ import formbody from '@fastify/formbody'
 import fastify, { type FastifyError, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import { isOutage, isUnstorable } from '../db/database.ts'
 import { fail, RequestError } from '../errors.ts'
+import { registerAudit } from './audit.ts'
 import { ApiKeys } from './auth.ts'
 import { parseBody, parseForm, refuseUnstorableUrl } from './body.ts'
 import { registerDocs } from './docs.ts'
@@ -13,6 +14,7 @@ import { health } from './health.ts'
 import { registerIdempotency } from './idempotency.ts'
 import { openToBrowsers } from './inbox-cors.ts'
 import { InboxTokens } from './inbox-token.ts'
+import { People } from './people.ts'
 import { takeTokens } from './rate-limit.ts'
 import type { App, Clock, Services } from './resource.ts'
 import { resources } from './routes.ts'
@@ -21,9 +23,10 @@ import { compileValidator } from './validation.ts'
 /** Bodies over this many bytes are refused, unless a route allows more. */
 const bodyLimit = 100 * 1024
 
-export async function buildApp(given: Omit<Services, 'apiKeys'>): Promise<App> {
+export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Promise<App> {
   const apiKeys = new ApiKeys(given.db, given.changes)
-  const services: Services = { ...given, apiKeys }
+  const people = new People(given)
+  const services: Services = { ...given, apiKeys, people }
   const { clock, log, metrics, config } = services
   const answer = answerWith(clock)
   const tokens = new InboxTokens(services)
@@ -39,6 +42,7 @@ export async function buildApp(given: Omit<Services, 'apiKeys'>): Promise<App> {
     return503OnClosing: false,
     routerOptions: { maxParamLength: 2_000, ignoreTrailingSlash: true },
     genReqId: () => randomUUID(),
+    trustProxy: config.trustedProxies.length > 0 && config.trustedProxies,
     frameworkErrors: (error, request, reply) => {
       openToBrowsers(request, reply.headers(securityHeaders), services.brand)
       answer(error, request, reply)
@@ -56,18 +60,28 @@ export async function buildApp(given: Omit<Services, 'apiKeys'>): Promise<App> {
 
   app.decorateRequest('environment')
   app.decorateRequest('session')
+  app.decorateRequest('person')
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(securityHeaders)
     const isPreflight = openToBrowsers(request, reply, services.brand)
     if (isPreflight) return reply.code(204).send()
     if (request.is404) throw fail('route_not_found', { method: request.method, path: request.url })
     refuseUnstorableUrl(request.url)
-    if (request.routeOptions.config.inbox) request.session = await tokens.authenticate(request)
-    if (request.routeOptions.config.public) return
-    request.environment = await apiKeys.authenticate(request)
+    const { inbox: isInbox, public: isPublic, people: isForPeople } = request.routeOptions.config
+    if (isInbox) request.session = await tokens.authenticate(request)
+    if (isPublic) return
+    const token = people.tokenOf(request)
+    if (token !== undefined) {
+      // What one person may see is not for the next who uses the browser.
+      reply.header('Cache-Control', 'no-store')
+      await people.authenticate(request, token)
+    } else if (isForPeople && request.headers.authorization === undefined) throw fail('not_signed_in')
+    else request.environment = await apiKeys.authenticate(request)
+    if (isForPeople && token === undefined) throw fail('people_only')
     if (config.rateLimit !== 'off') await takeTokens({ ...services, level: config.rateLimit }, request, reply)
   })
   registerIdempotency(app, services)
+  registerAudit(app, services)
   app.addHook('preValidation', async (request) => {
     // No body is judged as one without members, so that the answer names what is missing.
     if (request.body === undefined && request.routeOptions.schema?.body !== undefined) request.body = {}
@@ -193,7 +207,8 @@ function registerWrapping(app: App): void {
   app.addHook('onSend', async (request, reply, payload) => {
     const isBody = typeof payload === 'string' && reply.statusCode < 300 && reply.statusCode !== 204
     const isJson = String(reply.getHeader('content-type')).startsWith('application/json')
-    if (!isBody || !isJson || isPage(request, reply) || request.routeOptions.config.public) return payload
+    const isOurs = request.routeOptions.config.public || request.person !== undefined
+    if (!isBody || !isJson || isOurs || isPage(request, reply)) return payload
     return `{"data":${payload}}`
   })
 }

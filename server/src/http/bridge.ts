@@ -49,6 +49,7 @@ export const bridges: Resource = (app, { db, clock, secrets, brand, http }) => {
   app.post(
     '/v1/bridge/sync',
     {
+      config: { role: 'admin', act: 'bridge.synced' },
       bodyLimit,
       schema: {
         tags,

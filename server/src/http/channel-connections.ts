@@ -1,14 +1,17 @@
 // Channel connections: the authorizations of chat workspaces, each held for a subscriber or shared through a context.
+import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { type ConnectionRow, connectionModes, createConnection, findConnection } from '../db/channel-connections.ts'
 import { hasContextKeys } from '../db/contexts.ts'
+import { mask } from '../db/environment-access.ts'
 import { allOf, cursorPage } from '../db/page.ts'
 import type { Secrets } from '../db/secrets.ts'
 import { fail } from '../errors.ts'
 import type { Brand } from './brand.ts'
 import { ProviderId } from './provider-id.ts'
 import type { Resource } from './resource.ts'
+import { maySeeSecrets } from './roles.ts'
 import {
   Body,
   Channel,
@@ -42,7 +45,12 @@ const ChannelConnection = Type.Object({
 
 const Params = Type.Object({ identifier: Type.String() })
 
-function toConnection(row: ConnectionRow, brand: Brand, secrets: Secrets): Static<typeof ChannelConnection> {
+function toConnection(
+  request: FastifyRequest,
+  row: ConnectionRow,
+  brand: Brand,
+  secrets: Secrets,
+): Static<typeof ChannelConnection> {
   return {
     identifier: row.identifier,
     channel: row.channel as Channel,
@@ -51,7 +59,7 @@ function toConnection(row: ConnectionRow, brand: Brand, secrets: Secrets): Stati
     subscriberId: row.subscriber_id,
     contextKeys: row.context_keys,
     workspace: row.workspace,
-    auth: { accessToken: secrets.decrypt(row.encrypted_access_token) },
+    auth: { accessToken: maySeeSecrets(request) ? secrets.decrypt(row.encrypted_access_token) : mask },
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }
@@ -85,7 +93,7 @@ export const channelConnections: Resource = (app, { db, clock, secrets, brand, c
       const { auth, ...fields } = request.body
       const input = { ...fields, accessToken: auth.accessToken }
       const row = await createConnection({ db, secrets }, request.environment.id, input, clock.now())
-      return reply.code(201).send(toConnection(row, brand, secrets))
+      return reply.code(201).send(toConnection(request, row, brand, secrets))
     },
   )
 
@@ -129,7 +137,7 @@ export const channelConnections: Resource = (app, { db, clock, secrets, brand, c
         },
         request.query,
       )
-      return { ...page, data: page.data.map((row) => toConnection(row, brand, secrets)) }
+      return { ...page, data: page.data.map((row) => toConnection(request, row, brand, secrets)) }
     },
   )
 
@@ -141,7 +149,7 @@ export const channelConnections: Resource = (app, { db, clock, secrets, brand, c
     async (request) => {
       const row = await findConnection(db, request.environment.id, request.params.identifier)
       if (!row) throw fail('connection_not_found', request.params)
-      return toConnection(row, brand, secrets)
+      return toConnection(request, row, brand, secrets)
     },
   )
 
@@ -170,7 +178,7 @@ export const channelConnections: Resource = (app, { db, clock, secrets, brand, c
         .returningAll()
         .executeTakeFirst()
       if (!row) throw fail('connection_to_update_not_found', request.params)
-      return toConnection(row, brand, secrets)
+      return toConnection(request, row, brand, secrets)
     },
   )
 

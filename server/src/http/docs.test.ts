@@ -11,7 +11,11 @@ describe('/openapi.json', () => {
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
     const description = (await response.json()) as any
-    expect(description).toMatchObject({ openapi: '3.1.0', info: { title: 'Belfry' }, security: [{ apiKey: [] }] })
+    expect(description).toMatchObject({
+      openapi: '3.1.0',
+      info: { title: 'Belfry' },
+      security: [{ apiKey: [] }, { person: [] }],
+    })
 
     const ids: string[] = []
     const usedTags = new Set<string>()

@@ -3,13 +3,15 @@ import { createReadStream } from 'node:fs'
 import { STATUS_CODES } from 'node:http'
 import swagger from '@fastify/swagger'
 import type { App } from './resource.ts'
+import { usualRole } from './roles.ts'
 import { ownKeywords } from './validation.ts'
 
 const introduction = `
 Belfry keeps what notifications need: subscribers, topics, workflows, the integrations that deliver, and more.
 
 **Keys.** Send the API key of an environment as \`Authorization: ApiKey <key>\`. What you read and write is in that
-environment.
+environment. People who have signed in send a cookie instead, and name the environment in a \`Belfry-Environment\` header;
+what they may do depends on their role.
 
 **Lists.** Most come in pages: send the \`next\` of a page as \`after\` for the one that follows, its \`previous\` as
 \`before\` to go back.
@@ -54,6 +56,8 @@ const tags = [
   { name: 'Environments', description: 'Worlds apart, such as Development and Production, each with its own API key.' },
   { name: 'Environment variables', description: 'Values for templates that differ between environments.' },
   { name: 'Organizations', description: 'What all environments share.' },
+  { name: 'Signing in', description: 'How people get in, and what they can do about their own account.' },
+  { name: 'Team', description: 'The people of an organization, their roles, invitations, and what was administered.' },
   { name: 'Operating', description: 'For whoever runs the service; no key is needed.' },
 ]
 
@@ -64,7 +68,7 @@ export async function registerDocs(app: App): Promise<void> {
       info: { title: 'Belfry', version: '1', description: introduction.trim() },
       servers: [{ url: '/' }],
       tags,
-      security: [{ apiKey: [] }],
+      security: [{ apiKey: [] }, { person: [] }],
       components: {
         securitySchemes: {
           apiKey: {
@@ -73,6 +77,12 @@ export async function registerDocs(app: App): Promise<void> {
             name: 'Authorization',
             description: 'The word `ApiKey`, a space and the key.',
           },
+          person: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: 'belfry_session',
+            description: 'The cookie of somebody who has signed in; `__Host-belfry_session` by https.',
+          },
           session: { type: 'http', scheme: 'bearer', description: 'The token of a session with the inbox.' },
         },
         schemas: { Error: errorSchema as never },
@@ -80,8 +90,10 @@ export async function registerDocs(app: App): Promise<void> {
     },
     transform: ({ schema, url, route }) => {
       const [method = 'GET'] = [route.method].flat()
-      const { public: isPublic = false, inbox: isInbox = false } = route.config ?? {}
-      return { schema: describeOperation(schema as RouteSchema, { method, url, isPublic, isInbox }) as never, url }
+      const { public: isPublic = false, inbox: isInbox = false, people: isForPeople = false } = route.config ?? {}
+      const role = route.config?.role ?? usualRole(method)
+      const operation = { method, url, isPublic, isInbox, isForPeople, role }
+      return { schema: describeOperation(schema as RouteSchema, operation) as never, url }
     },
     transformObject: (made) => forReaders('openapiObject' in made ? made.openapiObject : made.swaggerObject) as never,
   })
@@ -144,6 +156,8 @@ interface Operation {
   url: string
   isPublic: boolean
   isInbox: boolean
+  isForPeople: boolean
+  role: string
 }
 
 const errorSchema = {
@@ -174,12 +188,13 @@ const idempotencyHeader = {
 }
 
 /** With what is true of all operations, and so is not said at each of them. */
-function describeOperation(schema: RouteSchema, { method, url, isPublic, isInbox }: Operation): RouteSchema {
+function describeOperation(schema: RouteSchema, operation: Operation): RouteSchema {
+  const { method, url, isPublic, isInbox, isForPeople, role } = operation
   const statuses = isInbox
     ? [400, 401, 404, 413, 422, 503]
     : isPublic
       ? [400]
-      : [400, 401, 404, 409, 413, 422, 429, 503]
+      : [400, 401, 403, 404, 409, 413, 422, 429, 503]
   const response: Record<string, unknown> = { ...schema.response }
   for (const status of statuses) {
     response[status] ??= {
@@ -194,6 +209,8 @@ function describeOperation(schema: RouteSchema, { method, url, isPublic, isInbox
     response,
     ...(canRepeat ? { headers: idempotencyHeader } : {}),
     ...(isInbox ? { security: [{ session: [] }] } : isPublic ? { security: [] } : {}),
+    ...(isForPeople ? { security: [{ person: [] }] } : {}),
+    ...(isPublic ? {} : { 'x-role': role }),
   }
 }
 

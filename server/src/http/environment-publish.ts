@@ -91,6 +91,7 @@ export const environmentPublish: Resource = (app, { db, clock }) => {
   app.post(
     '/v2/environments/:targetEnvironmentId/diff',
     {
+      config: { role: 'viewer' },
       schema: {
         tags,
         summary: 'Compare the workflows and layouts of two environments',
@@ -110,6 +111,7 @@ export const environmentPublish: Resource = (app, { db, clock }) => {
   app.post(
     '/v2/environments/:targetEnvironmentId/publish',
     {
+      config: { role: 'admin', act: 'environment.published' },
       schema: {
         tags,
         summary: 'Bring the workflows and layouts of one environment into another; nothing is deleted unless asked for',

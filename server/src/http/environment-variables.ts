@@ -114,6 +114,7 @@ export const environmentVariables: Resource = (app, { db, clock, secrets }) => {
   app.post(
     '/v1/environment-variables',
     {
+      config: { role: 'admin', act: 'variable.created' },
       schema: {
         tags,
         summary: 'Create an environment variable',
@@ -191,6 +192,7 @@ export const environmentVariables: Resource = (app, { db, clock, secrets }) => {
   app.patch(
     '/v1/environment-variables/:variableKey',
     {
+      config: { role: 'admin', act: 'variable.changed' },
       schema: {
         tags,
         summary: 'Change the given fields of an environment variable; values of other environments stay',
@@ -228,7 +230,10 @@ export const environmentVariables: Resource = (app, { db, clock, secrets }) => {
 
   app.delete(
     '/v1/environment-variables/:variableKey',
-    { schema: { tags, summary: 'Delete an environment variable', params: Params, response: { 204: Empty } } },
+    {
+      config: { role: 'admin', act: 'variable.deleted' },
+      schema: { tags, summary: 'Delete an environment variable', params: Params, response: { 204: Empty } },
+    },
     async (request, reply) => {
       const { organizationId } = request.environment
       const { variableKey } = request.params

@@ -1,4 +1,5 @@
 // Environments of an organization and their API keys. A key sees all environments of its organization.
+import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { announce } from '../db/changes.ts'
 import { type Db, type Tx, violatedKey } from '../db/database.ts'
@@ -9,6 +10,7 @@ import type { Secrets } from '../db/secrets.ts'
 import { queueEnvironmentPurge } from '../engine/chores.ts'
 import { fail } from '../errors.ts'
 import type { Resource } from './resource.ts'
+import { maySeeSecrets } from './roles.ts'
 import { Body, Enum, Id, Identifier, Timestamp } from './schema.ts'
 import { slugOf } from './slug.ts'
 
@@ -92,6 +94,10 @@ async function findEnvironments(
   }))
 }
 
+/** Whoever has a key may do all an admin may. */
+const forEyesOf = (request: FastifyRequest, environment: Static<typeof Environment>): Static<typeof Environment> =>
+  maySeeSecrets(request) ? environment : { ...environment, apiKeys: [] }
+
 function justWritten([environment]: Static<typeof Environment>[]): Static<typeof Environment> {
   if (!environment) throw new Error('The environment written in this transaction is not there.')
   return environment
@@ -115,6 +121,7 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys }) => 
   app.post(
     '/v1/environments',
     {
+      config: { role: 'admin', act: 'environment.created' },
       schema: {
         tags,
         summary: 'Create an environment',
@@ -162,7 +169,10 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys }) => 
         response: { 200: Type.Array(Environment) },
       },
     },
-    async (request) => findEnvironments(db, secrets, request.environment.organizationId),
+    async (request) =>
+      (await findEnvironments(db, secrets, request.environment.organizationId)).map((environment) =>
+        forEyesOf(request, environment),
+      ),
   )
 
   app.get(
@@ -173,13 +183,14 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys }) => 
       const [environment] = await findEnvironments(db, secrets, organizationId, id)
       // Deleted after the key was checked.
       if (!environment) throw fail('api_key_not_found')
-      return environment
+      return forEyesOf(request, environment)
     },
   )
 
   app.put(
     '/v1/environments/:environmentId',
     {
+      config: { role: 'admin', act: 'environment.changed' },
       schema: {
         tags,
         summary: 'Change the given fields of an environment',
@@ -232,6 +243,7 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys }) => 
   app.delete(
     '/v1/environments/:environmentId',
     {
+      config: { role: 'admin', act: 'environment.deleted' },
       schema: {
         tags,
         summary: 'Delete an environment with all that belongs to it',
@@ -256,7 +268,10 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys }) => 
 
   app.get(
     '/v1/environments/api-keys',
-    { schema: { tags, summary: "List the API keys of the key's environment", response: { 200: Type.Array(Key) } } },
+    {
+      config: { role: 'admin' },
+      schema: { tags, summary: "List the API keys of the key's environment", response: { 200: Type.Array(Key) } },
+    },
     async (request) => {
       const { id, organizationId } = request.environment
       const [environment] = await findEnvironments(db, secrets, organizationId, id)
@@ -267,6 +282,7 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys }) => 
   app.post(
     '/v1/environments/api-keys/regenerate',
     {
+      config: { role: 'admin', act: 'api-key.replaced' },
       schema: {
         tags,
         summary: "Replace the API key of the key's environment; the old one is refused at once",

@@ -76,12 +76,14 @@ function isProtected(request: FastifyRequest): boolean {
   return (request.method === 'POST' || request.method === 'PATCH') && request.environment !== undefined
 }
 
-/** The route with its parameters stands for the path, however that was spelt. */
-function claimFor({ method, routeOptions, params, query, body, environment }: FastifyRequest, key: string, now: Date) {
+/** The route with its parameters stands for the path, however that was spelt. Each person has keys of their own. */
+function claimFor(request: FastifyRequest, key: string, now: Date) {
+  const { method, routeOptions, params, query, body, environment, person } = request
+  const asked = [method, routeOptions.url, params, key]
   return {
     key,
     environmentId: environment.id,
-    requestHash: sha256(JSON.stringify([method, routeOptions.url, params, key])),
+    requestHash: sha256(JSON.stringify(person ? [...asked, person.id] : asked)),
     bodyHash: sha256(JSON.stringify([query, body])),
     holder: randomUUID(),
     lockedUntil: new Date(now.getTime() + lockMs),

@@ -1,5 +1,6 @@
 // What an integration holds besides its name: credentials for its provider and settings of its webhook, in and out.
 import { type Static, type TSchema, Type } from 'typebox'
+import { mask } from '../db/environment-access.ts'
 import { type IntegrationRow, openSecrets, sealSecrets } from '../db/integrations.ts'
 import type { Secrets } from '../db/secrets.ts'
 import { credentialNames, secretCredentials } from '../providers/catalog.ts'
@@ -66,3 +67,25 @@ export const sealConfigurations = (secrets: Secrets, configurations: Static<type
 
 export const openConfigurations = (secrets: Secrets, row: IntegrationRow): Static<typeof Configurations> =>
   openSecrets(row.configurations, secretConfigurations, secrets)
+
+/** As those see it who may not know secrets: that there is one, and no more. */
+export function withoutSecrets<T extends { credentials: Credentials; configurations: Static<typeof Configurations> }>(
+  integration: T,
+): T {
+  return {
+    ...integration,
+    credentials: masked(integration.credentials, secretCredentials),
+    configurations: masked(integration.configurations, secretConfigurations),
+  }
+}
+
+function masked<T extends object>(values: T, secret: ReadonlySet<string>): T {
+  const entries = Object.entries(values) as Array<[string, unknown]>
+  return Object.fromEntries(
+    entries.flatMap(([name, value]) => {
+      if (!secret.has(name) || value === '' || value === null || value === undefined) return [[name, value]]
+      // An object has members of its own to hide, and a mask is none.
+      return typeof value === 'object' ? [] : [[name, mask]]
+    }),
+  ) as T
+}

@@ -1,4 +1,5 @@
 // Integrations: the delivery providers an environment uses, per channel, and which of them is primary.
+import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { announce } from '../db/changes.ts'
@@ -31,9 +32,11 @@ import {
   readCredentials,
   sealConfigurations,
   sealCredentials,
+  withoutSecrets,
 } from './integration-credentials.ts'
 import { ProviderId } from './provider-id.ts'
 import type { Environment, Resource, Services } from './resource.ts'
+import { maySeeSecrets } from './roles.ts'
 import { Body, Channel, Enum, Id, Identifier, Timestamp } from './schema.ts'
 import { slugify } from './slug.ts'
 import { readFilters, StepFilter, StepFilters } from './step-filter.ts'
@@ -105,8 +108,12 @@ export const integrations: Resource = (app, services) => {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   })
-  const list = async (environment: Environment, filter?: { onlyActive: boolean }) =>
-    (await listIntegrations(db, environment.id, filter)).map((row) => toIntegration(row, environment))
+  const list = async (request: FastifyRequest, filter?: { onlyActive: boolean }) => {
+    const { environment } = request
+    const rows = await listIntegrations(db, environment.id, filter)
+    const found = rows.map((row) => toIntegration(row, environment))
+    return maySeeSecrets(request) ? found : found.map(withoutSecrets)
+  }
 
   /** A change of integrations: alone in its environment, and heard by every process that remembers them. */
   const change = <T>(environment: Environment, work: (tx: Tx) => Promise<T>): Promise<T> =>
@@ -120,18 +127,19 @@ export const integrations: Resource = (app, services) => {
   app.get(
     '/v1/integrations',
     { schema: { tags, summary: 'List integrations', response: { 200: Type.Array(Integration) } } },
-    async (request) => list(request.environment),
+    async (request) => list(request),
   )
 
   app.get(
     '/v1/integrations/active',
     { schema: { tags, summary: 'List active integrations', response: { 200: Type.Array(Integration) } } },
-    async (request) => list(request.environment, { onlyActive: true }),
+    async (request) => list(request, { onlyActive: true }),
   )
 
   app.post(
     '/v1/integrations',
     {
+      config: { role: 'admin', act: 'integration.created' },
       schema: {
         tags,
         summary: 'Create an integration',
@@ -188,6 +196,7 @@ export const integrations: Resource = (app, services) => {
   app.put(
     '/v1/integrations/:integrationId',
     {
+      config: { role: 'admin', act: 'integration.changed' },
       schema: {
         tags,
         summary: 'Change the given fields of an integration',
@@ -240,6 +249,7 @@ export const integrations: Resource = (app, services) => {
   app.delete(
     '/v1/integrations/:integrationId',
     {
+      config: { role: 'admin', act: 'integration.deleted' },
       schema: {
         tags,
         summary: 'Delete an integration',
@@ -264,13 +274,14 @@ export const integrations: Resource = (app, services) => {
         if (!deleted) throw fail('integration_to_change_not_found', { id })
         await renumber(tx, environment.id, deleted.channel, now)
       })
-      return list(environment)
+      return list(request)
     },
   )
 
   app.post(
     '/v1/integrations/:integrationId/set-primary',
     {
+      config: { role: 'admin', act: 'integration.made-primary' },
       schema: {
         tags,
         summary: 'Make an integration the primary one of its channel',
@@ -303,6 +314,7 @@ export const integrations: Resource = (app, services) => {
   app.post(
     '/v1/integrations/:integrationId/auto-configure',
     {
+      config: { role: 'admin', act: 'integration.auto-configured' },
       schema: {
         tags,
         summary: 'Have the provider report deliveries to this service',

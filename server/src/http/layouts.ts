@@ -265,6 +265,7 @@ export const layouts: Resource = (app, { db, clock, secrets, brand }) => {
   app.post(
     '/v2/layouts/:layoutId/preview',
     {
+      config: { role: 'viewer' },
       bodyLimit: largestBody,
       schema: {
         tags,

@@ -3,6 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type {
   FastifyBaseLogger,
   FastifyInstance,
+  FastifyRequest,
   RawReplyDefaultExpression,
   RawRequestDefaultExpression,
   RawServerDefault,
@@ -14,7 +15,7 @@ import type { Changes } from '../db/changes.ts'
 import type { Database } from '../db/database.ts'
 import type { Secrets } from '../db/secrets.ts'
 import type { SubscriberRow } from '../db/subscribers.ts'
-import type { RateLimits } from '../db/tables.ts'
+import type { RateLimits, Role } from '../db/tables.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { HttpClient } from '../providers/http-client.ts'
 import type { Brand } from './brand.ts'
@@ -39,13 +40,26 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
   brand: Brand
   /** The keys this process remembers; whoever changes keys has them forgotten before answering. */
   apiKeys: { forget(): void }
+  /** The same for people and their sessions. */
+  people: { forget(): void; tokenOf(request: FastifyRequest): string | undefined }
   queue: WorkerUtils
   engine: Pick<Engine, 'trigger' | 'cancel' | 'redrive' | 'report'>
   /** For calls to other services. */
   http: HttpClient
   metrics: Metrics
   log: Logger
-  config: Pick<Config, 'role' | 'publicUrl' | 'hideCredentials' | 'wrapData' | 'rateLimit' | 'oauth' | 'extraProviders'>
+  config: Pick<
+    Config,
+    | 'role'
+    | 'publicUrl'
+    | 'hideCredentials'
+    | 'wrapData'
+    | 'rateLimit'
+    | 'oauth'
+    | 'extraProviders'
+    | 'trustedProxies'
+    | 'oidc'
+  >
 }
 
 /** A subscriber in a browser: what its token opens. */
@@ -56,6 +70,16 @@ export interface InboxSession {
   /** Sorted; it sees and changes what has exactly these. */
   contextKeys: string[]
   expiresAt: Date
+}
+
+/** Somebody who has signed in. */
+export interface Person {
+  id: string
+  name: string
+  email: string
+  role: Role
+  organizationId: string
+  sessionId: string
 }
 
 /** Registers the routes of one resource. */
@@ -75,11 +99,19 @@ declare module 'fastify' {
     environment: Environment
     /** The same for routes of the inbox that need a token. */
     session: InboxSession
+    /** Who has signed in, where it is no API key that asks. */
+    person: Person | undefined
   }
   interface FastifyContextConfig {
     /** Reachable without an API key. */
     public?: boolean
     /** For subscribers in their browsers, who have a token. */
     inbox?: boolean
+    /** For people who have signed in; API keys are turned away. */
+    people?: boolean
+    /** The least role it takes; without it, `viewer` to read and `editor` for anything else. */
+    role?: Role
+    /** What the audit log calls it when it succeeds. */
+    act?: string
   }
 }

@@ -1,4 +1,6 @@
 // The whole API: one line per resource.
+import { account } from './account.ts'
+import { audit } from './audit.ts'
 import { bridges } from './bridge.ts'
 import { channelConnections } from './channel-connections.ts'
 import { channelEndpoints } from './channel-endpoints.ts'
@@ -19,9 +21,12 @@ import { inboxSession } from './inbox-session.ts'
 import { inboxSubscriptions } from './inbox-subscriptions.ts'
 import { integrationHealth } from './integration-health.ts'
 import { integrations } from './integrations.ts'
+import { invitations } from './invitations.ts'
 import { layouts } from './layouts.ts'
+import { members } from './members.ts'
 import { messages } from './messages.ts'
 import { notifications } from './notifications.ts'
+import { oidc } from './oidc.ts'
 import { organizations } from './organizations.ts'
 import { preferences } from './preferences.ts'
 import { preferencesV1 } from './preferences-v1.ts'
@@ -29,6 +34,7 @@ import { previews } from './preview.ts'
 import { providers } from './providers.ts'
 import type { Resource } from './resource.ts'
 import { sandbox } from './sandbox.ts'
+import { signIn } from './sign-in.ts'
 import { subscriberCredentials } from './subscriber-credentials.ts'
 import { subscriberMessages } from './subscriber-messages.ts'
 import { subscriberNotifications } from './subscriber-notifications.ts'
@@ -90,4 +96,10 @@ export const resources: Resource[] = [
   organizations,
   previews,
   bridges,
+  signIn,
+  oidc,
+  account,
+  members,
+  invitations,
+  audit,
 ]

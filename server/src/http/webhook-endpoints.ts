@@ -91,6 +91,7 @@ export const webhookEndpoints: Resource = (app, { db, clock, secrets }) => {
   app.post(
     '/v2/webhooks/endpoints',
     {
+      config: { role: 'admin', act: 'webhook.created' },
       schema: {
         tags,
         summary: 'Create a webhook endpoint',
@@ -180,6 +181,7 @@ export const webhookEndpoints: Resource = (app, { db, clock, secrets }) => {
   app.patch(
     '/v2/webhooks/endpoints/:endpointId',
     {
+      config: { role: 'admin', act: 'webhook.changed' },
       schema: {
         tags,
         summary: 'Change the given fields of a webhook endpoint',
@@ -218,6 +220,7 @@ export const webhookEndpoints: Resource = (app, { db, clock, secrets }) => {
   app.delete(
     '/v2/webhooks/endpoints/:endpointId',
     {
+      config: { role: 'admin', act: 'webhook.deleted' },
       schema: {
         tags,
         summary: 'Delete a webhook endpoint',
@@ -249,6 +252,7 @@ export const webhookEndpoints: Resource = (app, { db, clock, secrets }) => {
   app.post(
     '/v2/webhooks/endpoints/:endpointId/rotate-secret',
     {
+      config: { role: 'admin', act: 'webhook.secret-rotated' },
       schema: {
         tags,
         summary: 'Give a webhook endpoint a new secret',

@@ -194,6 +194,7 @@ export const webhookEvents: Resource = (app, { db, clock, brand }) => {
   app.post(
     '/v2/webhooks/events/:eventId/resend',
     {
+      config: { role: 'admin', act: 'webhook.resent' },
       schema: {
         tags,
         summary: 'Send an event once more',
@@ -221,6 +222,7 @@ export const webhookEvents: Resource = (app, { db, clock, brand }) => {
   app.post(
     '/v2/webhooks/endpoints/:endpointId/replay',
     {
+      config: { role: 'admin', act: 'webhook.replayed' },
       schema: {
         tags,
         summary: 'Send an endpoint what happened since a time',

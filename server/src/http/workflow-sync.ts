@@ -16,6 +16,7 @@ export const workflowSync: Resource = (app, services) => {
   app.put(
     '/v2/workflows/:workflowId/sync',
     {
+      config: { role: 'admin', act: 'workflow.published' },
       schema: {
         tags: ['Workflows'],
         summary: 'Bring a workflow into another environment of the organization',

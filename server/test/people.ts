@@ -1,0 +1,100 @@
+// People for tests: members of any role with a session, as a browser of theirs would send it.
+import { randomBytes } from 'node:crypto'
+import { newId } from '../src/db/ids.ts'
+import { sha256 } from '../src/db/secrets.ts'
+import type { Role } from '../src/db/tables.ts'
+import { type Answer, Api, type TestServer } from './server.ts'
+
+/** Sends requests the way a page of the dashboard does. */
+export class PersonApi extends Api {
+  readonly id: string
+  readonly email: string
+  readonly token: string
+
+  constructor(of: Api, { id, email, token }: { id: string; email: string; token: string }) {
+    super(of.url, '', of.environmentId, of.organizationId)
+    this.id = id
+    this.email = email
+    this.token = token
+  }
+
+  override async send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+    const own = {
+      cookie: `theme=dark; belfry_session=${this.token}`,
+      'belfry-environment': this.environmentId,
+      'sec-fetch-site': 'same-origin',
+      ...(method === 'GET' ? {} : { origin: this.url }),
+    }
+    return sendAs(this.url, method, path, body, { ...own, ...headers })
+  }
+}
+
+/** Somebody without a session or a key. An empty header is left out. */
+export async function sendAs(
+  url: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const response = await fetch(url + path, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== '')),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== ''
+  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
+}
+
+/** A new member of the organization whose API this is, signed in and in its environment. */
+export async function signInAs(server: TestServer, api: Api, role: Role): Promise<PersonApi> {
+  const now = server.clock.now()
+  const id = newId(now)
+  const email = `${role}-${randomBytes(4).toString('hex')}@example.com`
+  await server.database.db
+    .insertInto('users')
+    .values({
+      id,
+      organization_id: api.organizationId,
+      name: `An ${role}`,
+      email,
+      password_hash: null,
+      role,
+      created_at: now,
+      updated_at: now,
+    })
+    .execute()
+  return new PersonApi(api, { id, email, token: await newSession(server, id) })
+}
+
+/** Another session of somebody. @returns its token */
+export async function newSession(server: TestServer, userId: string): Promise<string> {
+  const now = server.clock.now()
+  const token = randomBytes(32).toString('base64url')
+  await server.database.db
+    .insertInto('user_sessions')
+    .values({
+      id: newId(now),
+      hash: sha256(token),
+      user_id: userId,
+      user_agent: 'A browser',
+      address: '192.0.2.1',
+      created_at: now,
+      last_seen_at: now,
+      expires_at: new Date(now.getTime() + 14 * 86_400_000),
+    })
+    .execute()
+  return token
+}
+
+/** The value of a cookie that an answer sets, with its attributes. */
+export function cookieIn({ headers }: Answer, name = 'belfry_session'): { value: string; attributes: string[] } {
+  const cookie = headers.getSetCookie().find((each) => each.startsWith(`${name}=`)) ?? ''
+  const [pair = '', ...attributes] = cookie.split('; ')
+  return { value: pair.slice(name.length + 1), attributes }
+}
