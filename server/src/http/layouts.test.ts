@@ -355,6 +355,15 @@ describe('content that is refused', () => {
     ['html', html('content'), [missing('add the variable {{content}}')]],
     [
       'html',
+      html('{{content}} {{actor.firstName}} {{tenant.name}} {{step.total_count}}'),
+      [
+        illegal('actor.firstName', 'Variable "actor.firstName" is not supported'),
+        illegal('tenant.name', 'Variable "tenant.name" is not supported'),
+        illegal('step.total_count', 'Variable "step.total_count" is not supported'),
+      ],
+    ],
+    [
+      'html',
       html('{{content}} {{payload.x}} {{name}} {{steps.a.b}} {{workflow.name}} {{subscriber.nope}} {{env.NOPE}}'),
       [
         illegal('payload.x', 'Variable "payload.x" is not supported'),

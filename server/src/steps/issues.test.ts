@@ -180,6 +180,7 @@ describe('templates', () => {
     ['{{steps.inbox.seen_at}}', 'steps.inbox.seen_at', 'Variable "steps.inbox.seen_at" is not supported'],
     ['{{env.SECRET}}', 'env.SECRET', 'Variable "env.SECRET" is not supported'],
     ['{{context.tenant.name}}', 'context.tenant.name', 'Variable "context.tenant.name" is not supported'],
+    ['{{step.total_count}}', 'step.total_count', 'Variable "step.total_count" is not supported'],
     ['{{tenant.plan}}', 'tenant.plan', 'Variable "tenant.plan" is not supported'],
     ['{{actor.nickname}}', 'actor.nickname', 'Variable "actor.nickname" is not supported'],
     ['{% if foo.bar %}{% endif %}', 'foo.bar', 'Variable "foo.bar" is not supported'],

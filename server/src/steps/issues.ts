@@ -9,7 +9,7 @@ import { type ControlValues, type JsonSchema, type StepKind, type StepType, unit
 import { stepKinds } from './kinds.ts'
 import { templateIssues } from './template-issues.ts'
 import { stepTemplates } from './templates.ts'
-import { allows } from './variables.ts'
+import { allows, tenantVariables } from './variables.ts'
 
 export interface ControlIssue {
   issueType:
@@ -56,7 +56,7 @@ export function controlIssues(
   const values = step.controlValues ?? {}
   if (step.controlSchema) for (const [path, issue] of declaredIssues(step.controlSchema, values)) add(path, issue)
   else if (kind) for (const [path, issue] of schemaIssues(kind, values)) add(path, issue)
-  const readable = withOwn(variables, kind)
+  const readable = readableBy(kind, variables)
   for (const { path, analysis } of stepTemplates(values, kind?.literals))
     for (const issue of templateIssues(analysis, readable, payloadSchema)) add(path, issue)
   // What code declared under that name is its own affair.
@@ -65,10 +65,13 @@ export function controlIssues(
   return Object.fromEntries([...issues].map(([path, found]) => [path, [...found.values()]]))
 }
 
-const withOwn = (variables: JsonSchema, kind: StepKind | undefined): JsonSchema =>
-  kind?.ownVariables
-    ? { ...variables, properties: { ...(variables.properties as JsonSchema), ...kind.ownVariables.schema } }
-    : variables
+/** With what is there at times, or for this kind only, and is therefore not offered. */
+function readableBy(kind: StepKind | undefined, variables: JsonSchema): JsonSchema {
+  const offered = variables.properties as Record<string, JsonSchema>
+  // Whoever caused the trigger is described like whoever gets it.
+  const besides = { actor: offered.subscriber, tenant: tenantVariables, ...kind?.ownVariables?.schema }
+  return { ...variables, properties: { ...offered, ...besides } }
+}
 
 /** Of one step; nobody reads more. */
 const mostIssues = 200

@@ -1,7 +1,7 @@
 // What is wrong with a template, given the variables it can use.
 import type { Analysis, FilterArgument, TemplateFilter, TemplateVariable } from '../render/analyse.ts'
 import type { JsonSchema } from './kind.ts'
-import { allows, tenantVariables } from './variables.ts'
+import { allows } from './variables.ts'
 
 export interface TemplateIssue {
   issueType: 'ILLEGAL_VARIABLE_IN_CONTROL_VALUE' | 'INVALID_FILTER_ARG_IN_VARIABLE'
@@ -36,12 +36,7 @@ function variableIssue(
   const [root, ...rest] = segments
   if (rest.length === 0) return illegal(text, `Variable "${text}" invalid or missing namespace`)
   if (typeof root === 'string' && root.toLowerCase() === 't') return undefined
-  const isAllowed =
-    root === 'tenant'
-      ? allows(tenantVariables, rest, null)
-      : // Whoever caused the trigger is described like whoever gets it.
-        allows(schema, root === 'actor' ? ['subscriber', ...rest] : segments, references)
-  return isAllowed ? undefined : illegal(text, `Variable "${text}" is not supported`)
+  return allows(schema, segments, references) ? undefined : illegal(text, `Variable "${text}" is not supported`)
 }
 
 function filterIssue({ name, isKnown, args, input }: TemplateFilter): TemplateIssue | undefined {
