@@ -332,6 +332,19 @@ export const errorTable = {
     status: 400,
     message: says('Invalid date range: start date (after) must be earlier than end date (before)'),
   },
+  activity_too_many_buckets: {
+    status: 400,
+    message: (p: { buckets: number; limit: number }) =>
+      `There would be ${p.buckets} intervals, and at most ${p.limit} are shown; choose a longer interval or a shorter time`,
+  },
+  replay_workflow_gone: {
+    status: 409,
+    message: says('The workflow of this record has been deleted; trigger another one'),
+  },
+  replay_files_gone: {
+    status: 409,
+    message: says('The files that came with the trigger are no longer kept; trigger the workflow with them once more'),
+  },
 
   // topics and their subscriptions
   topic_not_found: { status: 404, message: (p: { key: string }) => `Topic with key ${p.key} not found` },

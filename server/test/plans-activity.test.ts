@@ -8,7 +8,10 @@ import { type Api, useServer } from './server.ts'
 const server = useServer()
 const runs = 30_000
 const subscribers = 300
-const tables = ['notifications', 'jobs', 'messages', 'events', 'subscribers', 'timers', 'workflow_versions']
+const tables = [
+  ...['notifications', 'jobs', 'messages', 'events', 'subscribers', 'timers', 'workflow_versions'],
+  ...['topic_subscriptions', 'activity_counts'],
+]
 const partitioned = ['notifications', 'jobs', 'messages', 'events']
 /** A run every minute from the first of March; each partition holds ten days. */
 const start = new Date('2026-03-01T00:00:00Z')
@@ -52,15 +55,35 @@ beforeAll(async () => {
       `INSERT INTO notifications (environment_id, id, event_id, transaction_id, workflow_id, workflow_version,
          subscriber_row_id, subscriber_id, status, severity, critical, channels, tags, context_keys, created_at, updated_at)
        SELECT $1, ${rowId('aaaaaaaa', 'n')}, ${rowId('eeeeeeee', 'n')}, 'txn-' || n / 10, ${rowId('40040040', 'n % 100')}, 1,
-         ${rowId('50050050', `n % ${subscribers}`)}, 'user-' || n % ${subscribers}, 'completed', 'none', false, '{in_app}', '{}', '{}',
+         ${rowId('50050050', `n % ${subscribers}`)}, 'user-' || n % ${subscribers},
+         CASE n % 3000 WHEN 11 THEN 'error' WHEN 12 THEN 'processing' ELSE 'completed' END,
+         CASE n % 3000 WHEN 21 THEN 'high' WHEN 22 THEN 'low' ELSE 'none' END, false, '{in_app}', '{}', '{}',
          ${time('n')}, ${time('n')}
        FROM generate_series(0, ${runs - 1}) n`,
     )
+    // Every third came through a topic, one in three thousand through a rare one, or through a second one.
     await insert(
-      `INSERT INTO jobs (environment_id, notification_id, position, id, step_row_id, step_id, type, status, details,
+      `UPDATE notifications SET topics = json_build_array(json_build_object('_topicId', 't', 'topicKey',
+         CASE WHEN id LIKE '%bb8' THEN 'rare' ELSE 'common' END, 'subscriptionIdentifier', 'sub-' || id))
+       WHERE environment_id = $1 AND right(id, 1) IN ('0', '3', '8', 'c', 'f')`,
+    )
+    await insert(
+      `UPDATE notifications SET topics = '[{"_topicId":"t","topicKey":"common"},{"_topicId":"u","topicKey":"rare"}]' WHERE environment_id = $1 AND id LIKE '%7d0'`,
+    )
+    await insert(
+      `INSERT INTO topic_subscriptions (environment_id, id, topic_id, subscriber_row_id, identifier, created_at, updated_at)
+       SELECT $1, ${rowId('66666666', 'n')}, 't', ${rowId('50050050', 'n')}, 'subscription-' || n, now(), now()
+       FROM generate_series(0, ${subscribers - 1}) n`,
+    )
+    await insert(
+      `INSERT INTO workflows (environment_id, id, identifier, name, created_at, updated_at)
+       SELECT $1, ${rowId('40040040', 'n')}, 'workflow-' || n, 'w', now(), now() FROM generate_series(0, 99) n`,
+    )
+    await insert(
+      `INSERT INTO jobs (environment_id, notification_id, position, id, step_row_id, step_id, type, status, reason, details,
          schedule_extensions, attempts, created_at, updated_at)
-       SELECT $1, ${rowId('aaaaaaaa', 'n')}, 0, ${rowId('bbbbbbbb', 'n')}, ${rowId('55555555', 'n')}, 's', 'in_app', 'completed', '[]',
-         0, 0, ${time('n')}, ${time('n')}
+       SELECT $1, ${rowId('aaaaaaaa', 'n')}, 0, ${rowId('bbbbbbbb', 'n')}, ${rowId('55555555', 'n')}, 's', 'in_app', 'completed',
+         CASE WHEN n % 3 = 0 THEN 'preference' WHEN n % 3000 = 11 THEN 'internal' END, '[]', 0, 0, ${time('n')}, ${time('n')}
        FROM generate_series(0, ${runs - 1}) n`,
     )
     await insert(
@@ -93,6 +116,26 @@ test.each<[string, () => ReturnType<Api['get']>]>([
   ['of one transaction', () => api.get('/v1/notifications?transactionId=txn-7')],
   ['of a transaction and a subscriber', () => api.get('/v1/notifications?transactionId=txn-7&subscriberIds=user-71')],
   ['of a time', () => api.get(`/v1/notifications?after=${iso(3)}&before=${iso(4)}`)],
+  ['of one workflow by its name', () => api.get('/v1/notifications?workflowIds=workflow-3')],
+  ['failed', () => api.get('/v1/notifications?status=error')],
+  ['under way', () => api.get('/v1/notifications?status=processing')],
+  ['failed or under way', () => api.get('/v1/notifications?status=error&status=processing')],
+  ['failed, of one subscriber', () => api.get('/v1/notifications?status=error&subscriberIds=user-11')],
+  ['ended', () => api.get('/v1/notifications?status=completed')],
+  ['for a rare reason', () => api.get('/v1/notifications?reasons=internal')],
+  ['for a frequent reason', () => api.get('/v1/notifications?reasons=preference&page=15')],
+  ['for one of several reasons', () => api.get('/v1/notifications?reasons=preference&reasons=internal')],
+  ['of a rare severity', () => api.get('/v1/notifications?severity=high')],
+  ['of rare severities', () => api.get('/v1/notifications?severity=high&severity=low')],
+  ['through a frequent topic', () => api.get('/v1/notifications?topicKey=common')],
+  ['through a rare topic', () => api.get('/v1/notifications?topicKey=rare')],
+  ['through a subscription', () => api.get('/v1/notifications?subscriptionId=subscription-7')],
+  ['below a record', () => api.get(`/v1/notifications?cursor=${idOf('aaaaaaaa', 20_000)}`)],
+  ['what is new', () => api.get(`/v1/notifications/count?since=${idOf('aaaaaaaa', 29_990)}`)],
+  [
+    'what is new of what failed',
+    () => api.get(`/v1/notifications/count?since=${idOf('aaaaaaaa', 20_000)}&reasons=internal&topicKey=rare`),
+  ],
   ['one record', () => api.get(`/v1/notifications/${idOf('aaaaaaaa', 20_000)}`)],
   ['the newest messages', () => api.get('/v1/messages')],
   ['messages of a subscriber', () => api.get('/v1/messages?subscriberId=user-7')],
@@ -123,6 +166,70 @@ test.each<[string, () => ReturnType<Api['get']>]>([
   expect(statements.length).toBeGreaterThan(0)
   // A page may be put in order once it has been found, and so may all of one subscriber that is about to change.
   for (const statement of statements) expect(await costlyNodes(server.database, statement, tables, 200)).toEqual([])
+})
+
+test.each([
+  ['reasons=internal', 10],
+  ['reasons=preference&reasons=internal', 11],
+  ['topicKey=rare', 14],
+  ['topicKey=common', 11],
+  ['severity=high&severity=low', 20],
+  ['status=error&status=processing', 20],
+])('a page of %s is found without going through others', async (query, most) => {
+  const statements = await statementsOf(() => api.get(`/v1/notifications?${query}`), ['notifications'])
+  let read = 0
+  for (const { text, values } of statements) {
+    const { rows } = await server.database.pool.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values)
+    read += rowsRead(rows[0]['QUERY PLAN'][0].Plan)
+  }
+  // Ids from an index, some of them for nothing; each run; and once more with what hangs on it, its steps and its trigger.
+  expect(read).toBeGreaterThanOrEqual(Math.min(most, 10))
+  expect(read).toBeLessThanOrEqual(300)
+})
+
+interface Ran {
+  'Relation Name'?: string
+  'Actual Rows': number
+  'Actual Loops': number
+  'Rows Removed by Filter'?: number
+  Plans?: Ran[]
+}
+
+/** Of runs and steps, also those that were read for nothing. */
+function rowsRead(node: Ran): number {
+  const own = /^(notifications|jobs)/.test(node['Relation Name'] ?? '')
+    ? (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']
+    : 0
+  return (node.Plans ?? []).reduce((sum, inner) => sum + rowsRead(inner), own)
+}
+
+describe('charts', () => {
+  /** What the statements of a request read; whole tables and partitions are refused. */
+  const readsOf = async (request: () => ReturnType<Api['get']>) => {
+    const found: string[] = []
+    for (const statement of await statementsOf(request, tables)) {
+      expect(await costlyNodes(server.database, statement, partitioned)).toEqual([])
+      for (const node of await planOf(server.database, statement)) found.push(node['Relation Name'] ?? '')
+    }
+    return [...new Set(found)]
+  }
+  const charts = (from: number, to: number) => api.get(`/v1/activity/charts?after=${iso(from)}&before=${iso(to)}`)
+
+  test('what has been counted is not counted again: of that time only failures are read, by their own index', async () => {
+    await server.database.pool.query('INSERT INTO activity_counted (until) VALUES ($1)', [day(20)])
+    const reads = await readsOf(() => charts(1, 15))
+    expect(reads).toContain('activity_counts')
+    expect(reads.filter((name) => /^(events|messages|jobs)_p/.test(name))).toEqual([])
+    expect(reads.filter((name) => /^notifications_p/.test(name)).sort()).toEqual([
+      'notifications_p0',
+      'notifications_p1',
+    ])
+  })
+
+  test('what has not been counted is found by its time', async () => {
+    const reads = await readsOf(() => charts(20, 20.05))
+    expect(reads).toContain('messages_p2')
+  })
 })
 
 describe('partitions', () => {

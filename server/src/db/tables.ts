@@ -48,6 +48,7 @@ export interface ApiKeyTable {
   environment_id: string
   encrypted_key: string
   user_id: string
+  expires_at: Optional<Date>
   created_at: Date
 }
 
@@ -614,6 +615,20 @@ export interface AuditLogTable {
   created_at: Date
 }
 
+export interface ActivityCountTable {
+  environment_id: string
+  workflow_id: string
+  slot: Date
+  measure: string
+  bin: number
+  count: number
+}
+
+export interface ActivityCountedTable {
+  only_row: Defaulted<boolean>
+  until: Date
+}
+
 export interface Tables {
   organizations: OrganizationTable
   environments: EnvironmentTable
@@ -644,6 +659,8 @@ export interface Tables {
   notifications: NotificationTable
   jobs: JobTable
   messages: MessageTable
+  activity_counts: ActivityCountTable
+  activity_counted: ActivityCountedTable
   timers: TimerTable
   digests: DigestTable
   throttles: ThrottleTable

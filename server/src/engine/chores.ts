@@ -5,6 +5,7 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Db, Tx } from '../db/database.ts'
 import { preparePartitions } from '../db/partitions.ts'
+import { countActivity } from './activity-counts.ts'
 import { dropExpired, eventsToStart, type Retention } from './retention.ts'
 
 /** Rows per statement: few enough that no lock is held for long, many enough that the round trips do not count. */
@@ -27,6 +28,8 @@ export const choreSchedule: CronItem[] = [
   // A round that was missed needs no repeat: the next one removes the same rows.
   { task: 'purge_idempotency_keys', match: '*/10 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
   { task: 'purge_expired', match: '*/10 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
+  // Two minutes after each ten, when they are complete. The next round does what was missed.
+  { task: 'count_activity', match: '2,12,22,32,42,52 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
   // Made up for by the next start: on a machine that sleeps at night it would never be done.
   { task: 'tend_partitions', match: '17 3 * * *', options: { backfillPeriod: 86_400_000, maxAttempts: 10 } },
 ]
@@ -63,6 +66,13 @@ export function chores(surroundings: Surroundings): TaskList {
       await deleteInBatches(db, 'sign_in_links', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'invitations', sql`expires_at <= ${before(invitationDays)}`, abortSignal)
       await deleteInBatches(db, 'audit_log', sql`created_at <= ${before(auditDays)}`, abortSignal)
+      const { activityDays } = surroundings.retention
+      if (activityDays > 0)
+        await deleteInBatches(db, 'activity_counts', sql`slot <= ${before(activityDays)}`, abortSignal)
+    },
+
+    async count_activity(_payload, { abortSignal }) {
+      await countActivity(db, clock.now(), abortSignal)
     },
 
     async tend_partitions(_payload, { abortSignal }) {

@@ -34,6 +34,20 @@ const ExecutionDetail = Type.Object({
   webhookStatus: Type.Optional(Type.String({ description: 'What the provider reported, such as `bounced`' })),
 })
 
+/** Of a message, where one record is shown. */
+const alone = {
+  recipient: Type.Optional(Type.String({ description: 'The address or number it went to' })),
+  subject: OptionalText,
+  content: OptionalText,
+  avatar: OptionalText,
+  cta: OptionalObject,
+  data: OptionalObject,
+  providerMessageId: OptionalText,
+  integrationId: OptionalText,
+  createdAt: Type.Optional(Timestamp),
+  updatedAt: Type.Optional(Timestamp),
+}
+
 const Job = Type.Object({
   _id: Type.String(),
   type: Type.String(),
@@ -53,8 +67,9 @@ const Job = Type.Object({
       providerId: OptionalText,
       errorId: OptionalText,
       errorText: OptionalText,
+      ...alone,
     }),
-    { description: 'What the step sent' },
+    { description: 'What the step sent. What a message says, and to whom, is in the single record' },
   ),
   step: Type.Object({
     _id: Type.String(),
@@ -69,6 +84,7 @@ const Job = Type.Object({
   payload: OptionalObject,
   overrides: OptionalObject,
   scheduleExtensionsCount: Type.Integer(),
+  dueAt: Type.Optional(Type.Unsafe<Date>({ ...Timestamp, description: 'When it goes on, while it waits' })),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 })
@@ -80,6 +96,7 @@ export const Activity = Type.Object({
   _subscriberId: Type.String(),
   _templateId: Type.String(),
   _digestedNotificationId: OptionalText,
+  workflowVersion: Type.Integer({ description: 'Of the workflow, as it was when the run began' }),
   transactionId: Type.String(),
   status: Enum(['processing', 'completed', 'error']),
   deliveryLifecycle: Type.Object(
@@ -113,12 +130,16 @@ export const Activity = Type.Object({
   ),
   jobs: Type.Array(Job),
   payload: OptionalObject,
+  overrides: OptionalObject,
   to: OptionalObject,
   tags: Type.Array(Type.String()),
   topics: Type.Optional(Type.Array(Type.Object({ _topicId: Type.String(), topicKey: Type.String() }))),
   severity: Severity,
   critical: Type.Boolean(),
   contextKeys: Type.Array(Type.String()),
+  triggeredAt: Type.Optional(
+    Type.Unsafe<Date>({ ...Timestamp, description: 'When the trigger was accepted; the run began at `createdAt`' }),
+  ),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 })
@@ -152,13 +173,30 @@ type SentMessage = Pick<
   | 'archived'
   | 'snoozed_until'
   | 'delivered_at'
->
+> &
+  Partial<
+    Pick<
+      MessageRow,
+      | 'subject'
+      | 'content'
+      | 'avatar'
+      | 'cta'
+      | 'data'
+      | 'email'
+      | 'phone'
+      | 'identifier'
+      | 'integration_id'
+      | 'created_at'
+      | 'updated_at'
+    >
+  >
 
 interface TriggerRow {
   id: string
   payload: Record<string, unknown> | null
   overrides: Record<string, unknown> | null
   recipients: Recipient[] | null
+  created_at: Date
 }
 
 interface VersionRow {
@@ -192,7 +230,7 @@ export async function showActivities(
   if (runs.length === 0) return []
   const [jobs, messages, triggers, versions] = await Promise.all([
     jobsOf(db, environment.id, runs, isAlone),
-    messagesOf(db, environment.id, runs),
+    messagesOf(db, environment.id, runs, isAlone),
     triggersOf(db, environment.id, runs, isAlone),
     versionsOf(db, environment.id, runs),
   ])
@@ -218,19 +256,21 @@ function byRun<Row extends { notification_id: string }>(rows: Row[]): Map<string
 async function jobsOf(db: Db, environmentId: string, runs: RunRow[], isAlone: boolean): Promise<JobRow[]> {
   const { rows } = await sql<JobRow>`
     SELECT environment_id, notification_id, position, id, step_row_id, step_id, type, status, reason, error, provider_id,
-           details, digest, merged_into, schedule_extensions, created_at, updated_at,
+           details, digest, merged_into, schedule_extensions, due_at, created_at, updated_at,
            CASE WHEN ${isAlone} AND type = 'digest' THEN output END AS output
     FROM jobs WHERE environment_id = ${environmentId} AND notification_id = ANY(${runs.map(({ id }) => id)}::text[])
     ORDER BY notification_id, position`.execute(db)
   return rows
 }
 
+const saidOfMessages = sql`, subject, content, avatar, cta, data, email, phone, identifier, integration_id, created_at, updated_at`
+
 /** A run's messages are younger than it, up to what the clocks of two processes may differ: older partitions are not read. */
-async function messagesOf(db: Db, environmentId: string, runs: RunRow[]): Promise<SentMessage[]> {
+async function messagesOf(db: Db, environmentId: string, runs: RunRow[], isAlone: boolean): Promise<SentMessage[]> {
   const oldest = Math.min(...runs.map(({ created_at }) => created_at.getTime()))
   const { rows } = await sql<SentMessage>`
     SELECT id, notification_id, job_id, channel, status, provider_id, error_id, error_text,
-           seen, read, archived, snoozed_until, delivered_at
+           seen, read, archived, snoozed_until, delivered_at ${isAlone ? saidOfMessages : sql``}
     FROM messages
     WHERE environment_id = ${environmentId}
       AND transaction_id = ANY(${[...new Set(runs.map((run) => run.transaction_id))]}::text[])
@@ -246,7 +286,7 @@ async function triggersOf(db: Db, environmentId: string, runs: RunRow[], isAlone
       ? sql.ref(column)
       : sql`CASE WHEN octet_length(${sql.ref(column)}::text) <= ${mostPayloadBytes} THEN ${sql.ref(column)} END AS ${sql.ref(column)}`
   const { rows } = await sql<TriggerRow>`
-    SELECT id, recipients, ${shown('payload')}, ${shown('overrides')} FROM events
+    SELECT id, recipients, created_at, ${shown('payload')}, ${shown('overrides')} FROM events
     WHERE environment_id = ${environmentId} AND id = ANY(${ids}::text[])`.execute(db)
   return rows
 }
@@ -273,6 +313,7 @@ function toActivity(run: RunRow, parts: Parts, environment: Environment, brand: 
     _organizationId: environment.organizationId,
     _subscriberId: run.subscriber_row_id,
     _templateId: run.workflow_id,
+    workflowVersion: run.workflow_version,
     transactionId: run.transaction_id,
     status: run.status as Activity['status'],
     deliveryLifecycle: lifecycleOf(jobs, messages),
@@ -292,6 +333,8 @@ function toActivity(run: RunRow, parts: Parts, environment: Environment, brand: 
       subscriber: subscriberOf(run),
       template: templateOf(run, brand),
       payload: trigger?.payload,
+      overrides: overridesOf(trigger),
+      triggeredAt: trigger?.created_at,
       topics: run.topics?.map(({ _topicId, topicKey }) => ({ _topicId, topicKey })),
     }),
   }
@@ -324,6 +367,10 @@ function recipientOf({ subscriber_id: subscriberId }: RunRow, trigger: TriggerRo
   return named ? { ...named } : { subscriberId }
 }
 
+/** Those of most triggers are empty. */
+const overridesOf = (trigger: TriggerRow | undefined) =>
+  Object.keys(trigger?.overrides ?? {}).length > 0 ? trigger?.overrides : null
+
 interface JobContext {
   steps: WorkflowStep[]
   messages: SentMessage[]
@@ -339,7 +386,6 @@ function toJob(job: JobRow, { steps, messages, trigger, brand, isAlone }: JobCon
   const step = steps[index]
   const sent = messages.filter(({ job_id }) => job_id === job.id)
   const used = job.provider_id ?? sent.at(-1)?.provider_id ?? 'svc'
-  const hasOverrides = Object.keys(trigger?.overrides ?? {}).length > 0
   return {
     _id: job.id,
     type: job.type,
@@ -354,6 +400,16 @@ function toJob(job: JobRow, { steps, messages, trigger, brand, isAlone }: JobCon
         providerId: message.provider_id === null ? null : brand.toWire(message.provider_id),
         errorId: message.error_id,
         errorText: message.error_text,
+        recipient: message.email ?? message.phone,
+        subject: message.subject,
+        content: message.content,
+        avatar: message.avatar,
+        cta: message.cta,
+        data: message.data,
+        providerMessageId: message.identifier,
+        integrationId: message.integration_id,
+        createdAt: message.created_at,
+        updatedAt: message.updated_at,
       }),
     })),
     step: {
@@ -373,7 +429,8 @@ function toJob(job: JobRow, { steps, messages, trigger, brand, isAlone }: JobCon
       error: job.error,
       digest: job.digest ? { type: 'regular', ...job.digest, ...given({ events: job.output?.events }) } : null,
       payload: isAlone ? trigger?.payload : null,
-      overrides: hasOverrides ? trigger?.overrides : null,
+      overrides: overridesOf(trigger),
+      dueAt: job.due_at,
     }),
   }
 }

@@ -33,8 +33,10 @@ describe('a trigger', () => {
       acknowledged: true,
       status: 'processed',
       transactionId: expect.stringMatching(/^txn_[0-9a-f]{24}$/),
-      activityFeedLink: expect.stringContaining(`/env/${api.environmentId}/activity/requests?selectedLogId=`),
+      activityFeedLink: expect.stringMatching(/^http:\/\/.+\/activity\?transactionId=txn_[0-9a-f]{24}$/),
     })
+    const named = await api.post('/v1/events/trigger', { name: 'hello', to: 'ada', transactionId: 'order 7&8' })
+    expect(named.body.activityFeedLink).toMatch(/\/activity\?transactionId=order%207%268$/)
   })
 
   test('keeps the transaction id it came with; an empty one is none', async () => {

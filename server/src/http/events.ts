@@ -4,11 +4,12 @@ import { type Static, Type } from 'typebox'
 import { readContexts } from '../db/contexts.ts'
 import { recipientIdPattern } from '../db/subscribers.ts'
 import type { Recipient } from '../db/tables.ts'
-import type { TriggerRequest, TriggerResult } from '../engine/trigger.ts'
+import type { TriggerRequest } from '../engine/trigger.ts'
 import { fail, RequestError } from '../errors.ts'
 import type { Brand } from './brand.ts'
 import type { Environment, Resource } from './resource.ts'
-import { Body, ContextPayload, Enum, FreeObject } from './schema.ts'
+import { Body, ContextPayload, FreeObject } from './schema.ts'
+import { answerOf, TriggerAnswer } from './trigger-answer.ts'
 import { TriggerBridges } from './trigger-bridge.ts'
 import { generalError } from './validation.ts'
 
@@ -21,23 +22,6 @@ const mostExcluded = 100
 const longestId = 255
 
 type Members = Record<string, unknown>
-
-const statuses = [
-  'error',
-  'trigger_not_active',
-  'no_workflow_active_steps_defined',
-  'no_workflow_steps_defined',
-  'processed',
-  'no_tenant_found',
-  'invalid_recipients',
-] as const
-const Answer = Type.Object({
-  acknowledged: Type.Boolean(),
-  status: Enum(statuses),
-  error: Type.Optional(Type.Array(Type.String())),
-  transactionId: Type.Optional(Type.String()),
-  activityFeedLink: Type.Optional(Type.String()),
-})
 
 const toText =
   'must be a non-empty subscriberId string, an object with a non-empty subscriberId, a topic object with a non-empty topicKey, or a non-empty array of those'
@@ -96,14 +80,6 @@ export const events: Resource = (app, services) => {
       context: given.context,
     }
   }
-  const answerFor = ({ id, environment }: FastifyRequest, { status, transactionId }: TriggerResult) => ({
-    acknowledged: true,
-    status,
-    transactionId,
-    ...(status === 'processed'
-      ? { activityFeedLink: `${config.publicUrl}/env/${environment.id}/activity/requests?selectedLogId=${id}` }
-      : {}),
-  })
   /** Not awaited where there is nothing to ask: triggers that arrive together keep their order. */
   const accept = (request: TriggerRequest, { name, bridgeUrl, controls }: Given, bridges?: TriggerBridges) => {
     if (!bridgeUrl) return engine.trigger(request)
@@ -112,12 +88,12 @@ export const events: Resource = (app, services) => {
   }
   const send = async (request: FastifyRequest, given: Given) => {
     refuseLargePayload(request, given.payload)
-    return answerFor(request, await accept(requestFor(request.environment, given), given))
+    return answerOf(await accept(requestFor(request.environment, given), given), config.publicUrl)
   }
 
   app.post(
     '/v1/events/trigger',
-    { bodyLimit, schema: { tags, summary: 'Trigger an event', body: TriggerBody, response: { 201: Answer } } },
+    { bodyLimit, schema: { tags, summary: 'Trigger an event', body: TriggerBody, response: { 201: TriggerAnswer } } },
     async (request, reply) => {
       reply.code(201)
       return send(request, request.body)
@@ -139,7 +115,7 @@ export const events: Resource = (app, services) => {
             texts: { maxItems: `must contain no more than ${mostEvents} elements` },
           }),
         }),
-        response: { 201: Type.Array(Answer) },
+        response: { 201: Type.Array(TriggerAnswer) },
       },
     },
     async (request, reply) => {
@@ -154,7 +130,7 @@ export const events: Resource = (app, services) => {
       )
       reply.code(201)
       return results.map((result, index) => {
-        if (result.status === 'fulfilled') return answerFor(request, result.value)
+        if (result.status === 'fulfilled') return answerOf(result.value, config.publicUrl)
         if (!(result.reason instanceof RequestError)) throw result.reason
         const { transactionId } = requests[index] ?? {}
         const error = [result.reason.message]
@@ -171,7 +147,7 @@ export const events: Resource = (app, services) => {
         tags,
         summary: 'Trigger an event for every subscriber',
         body: BroadcastBody,
-        response: { 201: Answer },
+        response: { 201: TriggerAnswer },
       },
     },
     async (request, reply) => {

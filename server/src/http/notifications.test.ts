@@ -56,16 +56,17 @@ describe('a record', () => {
         },
       ],
     })
-    const message = await insertMessage(server, run)
+    const message = await insertMessage(server, run, { cta: { data: { url: '/orders/7' } }, data: { order: '7' } })
     const failed = await insertMessage(server, run, {
+      ...{ job_id: run.jobIds[2] ?? '', channel: 'email', provider_id: 'sendgrid', status: 'error' },
       ...{
-        job_id: run.jobIds[2] ?? '',
-        channel: 'email',
-        provider_id: 'sendgrid',
-        status: 'error',
+        email: 'ada@example.com',
+        subject: 'Your order',
+        content: '<p>7</p>',
+        identifier: 'sg-1',
         delivered_at: null,
       },
-      ...{ error_id: 'mail_unexpected_error', error_text: 'No such mailbox' },
+      ...{ integration_id: 'e'.repeat(24), error_id: 'mail_unexpected_error', error_text: 'No such mailbox' },
     })
     const { status, body } = await api.get(`/v1/notifications/${run.id}`)
     expect(status).toBe(200)
@@ -76,6 +77,7 @@ describe('a record', () => {
       _organizationId: api.organizationId,
       _subscriberId: run.subscriberRowId,
       _templateId: workflow_id,
+      workflowVersion: 1,
       transactionId: run.transaction_id,
       status: 'error',
       deliveryLifecycle: { status: 'delivered' },
@@ -88,6 +90,8 @@ describe('a record', () => {
         triggers: [{ type: 'event', identifier: 'welcome', variables: [] }],
       },
       payload: { order: 7 },
+      overrides: { severity: 'high' },
+      triggeredAt: now,
       to: { subscriberId: 'ada', firstName: 'Ada' },
       topics: [{ _topicId: 'a'.repeat(24), topicKey: 'news' }],
       ...{ tags: ['t'], severity: 'high', critical: true, contextKeys: ['tenant:acme'] },
@@ -107,7 +111,12 @@ describe('a record', () => {
               ...{ isRetry: true, isTest: false, providerId: 'svc', raw: '{"a":1}' },
             },
           ],
-          messages: [{ _id: message, channel: 'in_app', status: 'sent', providerId: 'svc' }],
+          messages: [
+            {
+              ...{ _id: message, channel: 'in_app', status: 'sent', providerId: 'svc', content: 'Hello' },
+              ...{ cta: { data: { url: '/orders/7' } }, data: { order: '7' }, createdAt: now, updatedAt: now },
+            },
+          ],
           step: {
             ...{ _id: inbox?._id, _templateId: inbox?._id, _parentId: null, stepId: 'in_app-0', name: 'in_app' },
             ...{ active: true, filters: [] },
@@ -125,13 +134,39 @@ describe('a record', () => {
           messages: [
             {
               ...{ _id: failed, channel: 'email', status: 'error', providerId: 'sendgrid' },
-              ...{ errorId: 'mail_unexpected_error', errorText: 'No such mailbox' },
+              ...{ errorId: 'mail_unexpected_error', errorText: 'No such mailbox', recipient: 'ada@example.com' },
+              ...{
+                subject: 'Your order',
+                content: '<p>7</p>',
+                providerMessageId: 'sg-1',
+                createdAt: now,
+                updatedAt: now,
+              },
+              integrationId: 'e'.repeat(24),
             },
           ],
           step: expect.objectContaining({ _id: email?._id, _parentId: digest?._id }),
         },
       ],
     })
+  })
+
+  test('lists leave out what messages say', async () => {
+    const api = await server.freshApi()
+    const run = await insertRun(server, api, 'ada', { jobs: [{ type: 'in_app' }] })
+    const _id = await insertMessage(server, run)
+    expect((await api.get('/v1/notifications')).body.data[0].jobs[0].messages).toEqual([
+      { _id, channel: 'in_app', status: 'sent', providerId: 'svc' },
+    ])
+  })
+
+  test('says until when a step waits', async () => {
+    const api = await server.freshApi()
+    await makeWorkflow(api, 'later', [{ type: 'delay', controlValues: { amount: 10, unit: 'minutes' } }, inApp()])
+    const transactionId = await trigger(api, 'later', 'ada')
+    await server.drain()
+    const { jobs } = await runOf(api, transactionId)
+    expect(jobs.map(({ dueAt }: { dueAt?: string }) => dueAt)).toEqual(['2026-05-01T10:10:00.000Z', undefined])
   })
 
   test('says why somebody did not get it', async () => {
@@ -296,6 +331,80 @@ describe('what the engine did', () => {
   })
 })
 
+describe('once more', () => {
+  const replay = (api: Api, id: string) => api.post(`/v1/notifications/${id}/replay`)
+
+  test('a record is triggered again for its subscriber, with all that the trigger said', async () => {
+    const api = await server.freshApi()
+    await makeWorkflow(api, 'order', [
+      inApp('Order {{payload.order}} for {{tenant.identifier}} by {{actor.subscriberId}}'),
+    ])
+    await api.post('/v1/tenants', { identifier: 'acme', name: 'Acme' })
+    const said = {
+      payload: { order: 7 },
+      overrides: { severity: 'high' },
+      tenant: 'acme',
+      actor: 'bob',
+      context: { app: 'shop' },
+    }
+    const to = [{ subscriberId: 'ada', firstName: 'Ada' }, 'cy']
+    const first = await trigger(api, 'order', to, said)
+    await server.drain()
+    const { data } = (await api.get(`/v1/notifications?transactionId=${first}&subscriberIds=ada`)).body
+    const answer = await replay(api, data[0]._id)
+    expect(answer).toMatchObject({ status: 201, body: { acknowledged: true, status: 'processed' } })
+    const { transactionId, activityFeedLink } = answer.body
+    expect(transactionId).not.toBe(first)
+    expect(activityFeedLink).toMatch(new RegExp(`/activity\\?transactionId=${transactionId}$`))
+    await server.drain()
+    const again = await runOf(api, transactionId)
+    expect(again).toMatchObject({
+      ...{ subscriber: { subscriberId: 'ada' }, to: { subscriberId: 'ada', firstName: 'Ada' }, severity: 'high' },
+      ...{ payload: { order: 7 }, overrides: { severity: 'high' }, contextKeys: ['app:shop'] },
+    })
+    const { body } = await api.get(`/v1/notifications/${again._id}`)
+    expect(body.jobs[0].messages).toMatchObject([{ content: 'Order 7 for acme by bob' }])
+  })
+
+  test('files go with it', async () => {
+    const api = server.api
+    await makeWorkflow(api, 'invoice', [{ type: 'email', controlValues: { subject: 'Invoice', body: 'Here' } }])
+    const attachments = [{ name: 'a.txt', mime: 'text/plain', file: Buffer.from('Total: 7').toString('base64') }]
+    const to = { subscriberId: 'ada', email: 'ada@example.com' }
+    const first = await trigger(api, 'invoice', to, { payload: { attachments } })
+    await server.drain()
+    const { _id } = await runOf(api, first)
+    const { transactionId } = (await replay(api, _id)).body
+    await server.drain()
+    const { data } = (await api.get(`/v1/sandbox/messages?transactionId=${transactionId}`)).body
+    expect(data[0].attachments).toMatchObject([{ name: 'a.txt', mime: 'text/plain' }])
+
+    await server.database.db.deleteFrom('attachments').execute()
+    expect(await replay(api, _id)).toMatchObject({ status: 409, body: { code: 'replay_files_gone' } })
+  })
+
+  test('is refused where there is nobody or nothing left to trigger', async () => {
+    const api = await server.freshApi()
+    await makeWorkflow(api, 'hello', [inApp()])
+    const { _id } = await trigger(api, 'hello', 'ada').then(async (transactionId) => {
+      await server.drain()
+      return runOf(api, transactionId)
+    })
+    expect(await replay(server.api, _id)).toMatchObject({ status: 404, body: { code: 'activity_not_found' } })
+    expect(await replay(api, 'a'.repeat(24))).toMatchObject({ status: 404, body: { code: 'activity_not_found' } })
+    expect(await replay(api, 'x')).toMatchObject({ status: 422 })
+    await api.patch('/v2/workflows/hello', { active: false })
+    expect((await replay(api, _id)).body).toEqual({
+      ...{ acknowledged: true, status: 'trigger_not_active', transactionId: expect.any(String) },
+    })
+    await api.delete('/v2/workflows/hello')
+    expect(await replay(api, _id)).toMatchObject({ status: 409, body: { code: 'replay_workflow_gone' } })
+    await api.delete('/v2/subscribers/ada')
+    expect(await replay(api, _id)).toMatchObject({ status: 404, body: { code: 'subscriber_not_found' } })
+    expect((await api.get('/v2/subscribers/ada')).status).toBe(404)
+  })
+})
+
 describe('the list', () => {
   let api: Api
   const workflows: string[] = []
@@ -314,9 +423,25 @@ describe('the list', () => {
       const run = await insertRun(server, api, subscriberId, { created_at: new Date(at(hour)), ...fields })
       made[name] = run.id
     }
-    await put('a', 'ada', 1, { workflow_id: workflows[0], channels: ['email'], severity: 'high' })
-    await put('b', 'bob', 2, { workflow_id: workflows[1], channels: ['email', 'in_app'], transaction_id: 'shared' })
-    await put('c', 'cy', 3, { workflow_id: workflows[0], channels: ['digest', 'sms'], transaction_id: 'shared' })
+    const failed = [
+      { type: 'email', status: 'failed', reason: 'provider_failed', error: 'Out of order' },
+      { type: 'sms', status: 'failed', reason: 'provider_failed', error: 'Out of order' },
+    ]
+    const missing = { type: 'sms', status: 'canceled', reason: 'missing_phone' }
+    await put('a', 'ada', 1, {
+      workflow_id: workflows[0],
+      channels: ['email'],
+      severity: 'high',
+      jobs: failed,
+      status: 'error',
+    })
+    await put('b', 'bob', 2, {
+      ...{ workflow_id: workflows[1], channels: ['email', 'in_app'], transaction_id: 'shared', status: 'processing' },
+      jobs: [missing, ...failed],
+    })
+    await put('c', 'cy', 3, {
+      ...{ workflow_id: workflows[0], channels: ['digest', 'sms'], transaction_id: 'shared', jobs: [missing] },
+    })
     await put('d', 'bob', 4, { topics: [topic('news'), topic('more')], context_keys: ['app:jira', 'tenant:acme'] })
     await put('e', 'ada', 5, { topics: [topic('more')], context_keys: ['tenant:acme'], severity: 'low' })
   })
@@ -346,7 +471,28 @@ describe('the list', () => {
     ['search=c', 'ea'],
     ['search=cy&subscriberIds=ada', 'eca'],
     ['search=%25', ''],
+    ['workflowIds=one', 'ca'],
+    ['workflowIds=one&workflowIds=two&workflowIds=three', 'cba'],
+    ['workflowIds=one&templates=$1', ''],
+    ['workflowIds=three', ''],
+    ['status=error', 'a'],
+    ['status=processing', 'b'],
+    ['status=completed', 'edc'],
+    ['status=error&status=processing', 'ba'],
+    ['status=error&status=error', 'a'],
+    ['status=error&status=processing&severity=none', 'b'],
+    ['status=completed&status=error&limit=2', 'ed'],
+    ['reasons=provider_failed', 'ba'],
+    ['reasons=provider_failed&limit=1&page=1', 'a'],
+    ['reasons=missing_phone', 'cb'],
+    ['reasons=missing_phone&reasons=provider_failed', 'cba'],
+    ['reasons=missing_phone&reasons=provider_failed&status=processing', 'b'],
+    ['reasons=missing_phone&subscriberIds=cy', 'c'],
+    ['reasons=provider_failed&workflowIds=one', 'a'],
+    [`reasons=provider_failed&after=${at(2)}`, 'b'],
+    ['reasons=preference', ''],
     ['severity=high', 'a'],
+    ['severity=high&severity=none&severity=low&status=error', 'a'],
     ['severity=none', 'dcb'],
     ['severity=high&severity=low', 'ea'],
     ['transactionId=shared', 'cb'],
@@ -355,6 +501,10 @@ describe('the list', () => {
     ['topicKey=news', 'd'],
     ['topicKey=more', 'ed'],
     ['topicKey=other', ''],
+    [`topicKey=more&before=${at(4)}`, 'd'],
+    ['topicKey=more&severity=low', 'e'],
+    ['topicKey=more&subscriberIds=bob', 'd'],
+    ['topicKey=more&limit=1&page=1', 'd'],
     ['subscriptionId=tk_news:si_bob', 'd'],
     ['subscriptionId=tk_news:si_bob&topicKey=more', 'd'],
     ['contextKeys=', 'cba'],
@@ -373,8 +523,88 @@ describe('the list', () => {
     ['limit=2', 'ed'],
     ['limit=2&page=1', 'cb'],
     ['limit=2&page=2', 'a'],
+    ['cursor=$c', 'ba'],
+    ['cursor=$C', 'ba'],
+    ['cursor=$c&limit=1', 'b'],
+    ['cursor=$c&status=error', 'a'],
+    ['cursor=$d&reasons=missing_phone', 'cb'],
+    ['cursor=$a', ''],
   ])('%s', async (query, expected) => {
-    expect(await names(query.replaceAll(/\$(\d)/g, (_, n) => workflows[Number(n)] ?? ''))).toBe(expected)
+    const ids = (name: string) => made[name] ?? made[name.toLowerCase()]?.toUpperCase() ?? workflows[Number(name)] ?? ''
+    expect(await names(query.replaceAll(/\$(\w)/g, (_, name) => ids(name)))).toBe(expected)
+  })
+
+  test('through a subscription: of its subscriber while it is there, and as well when it is gone', async () => {
+    await api.post('/v2/topics', { key: 'weekly' })
+    const added = await api.post('/v2/topics/weekly/subscriptions', { subscriberIds: ['bob'] })
+    const { identifier } = added.body.data[0]
+    const topics = [{ _topicId: 'b'.repeat(24), topicKey: 'weekly', subscriptionIdentifier: identifier }]
+    const { id } = await insertRun(server, api, 'bob', { topics })
+    const found = async () => (await api.get(`/v1/notifications?subscriptionId=${identifier}`)).body.data
+    expect(await found()).toMatchObject([{ _id: id }])
+    await api.delete('/v2/topics/weekly/subscriptions', { subscriberIds: ['bob'] })
+    expect(await found()).toMatchObject([{ _id: id }])
+    await server.database.db.deleteFrom('notifications').where('id', '=', id).execute()
+  })
+
+  describe('how many are new', () => {
+    const count = async (query: string) => {
+      const answer = await api.get(
+        `/v1/notifications/count?${query.replaceAll(/\$(\w)/g, (_, name) => made[name] ?? '')}`,
+      )
+      expect([query, answer.status]).toEqual([query, 200])
+      return answer.body
+    }
+
+    test.each([
+      ['since=$e', 0],
+      ['since=$c', 2],
+      ['since=000000000000000000000000', 5],
+      [`since=${at(3)}`, 2],
+      ['since=2026-04-01T02:59:59.999Z', 3],
+      ['since=$a&subscriberIds=bob', 2],
+      ['since=$a&subscriberIds=nobody', 0],
+      ['since=$a&status=error', 0],
+      ['since=000000000000000000000000&reasons=provider_failed', 2],
+      ['since=$a&topicKey=more', 2],
+      ['since=$a&workflowIds=two', 1],
+    ])('%s: %i', async (query, expected) => {
+      expect(await count(query)).toEqual({ count: expected, isCapped: false })
+    })
+
+    test('counting stops at a hundred, and says so', async () => {
+      const busy = await server.freshApi()
+      const add = (some: number, from: number) =>
+        server.database.pool.query(
+          `INSERT INTO notifications (environment_id, id, event_id, transaction_id, workflow_id, workflow_version,
+             subscriber_row_id, subscriber_id, status, severity, critical, channels, tags, context_keys, created_at, updated_at)
+           SELECT $1, '69f47c00' || lpad(to_hex(n), 16, '0'), 'e', 't', 'w', 1, 's', 's', 'completed', 'none', false, '{}', '{}', '{}',
+             now(), now() FROM generate_series($2::int, $3::int) n`,
+          [busy.environmentId, from, from + some - 1],
+        )
+      const counted = async () => (await busy.get('/v1/notifications/count?since=2026-04-01')).body
+      await add(100, 1)
+      await server.database.pool.query(`UPDATE notifications SET created_at = '2026-05-01' WHERE environment_id = $1`, [
+        busy.environmentId,
+      ])
+      expect(await counted()).toEqual({ count: 100, isCapped: false })
+      await add(1, 101)
+      expect(await counted()).toEqual({ count: 100, isCapped: true })
+    })
+
+    test('since when has to be said, as an id or a time', async () => {
+      expect(await api.get('/v1/notifications/count')).toMatchObject({ status: 422 })
+      expect(await api.get('/v1/notifications/count?since=yesterday')).toMatchObject({
+        status: 400,
+        body: { code: 'activity_date_invalid' },
+      })
+      expect(await api.get('/v1/notifications/count?since=')).toMatchObject({ status: 422 })
+    })
+
+    test('another environment has its own', async () => {
+      const { body } = await server.api.get('/v1/notifications/count?since=2026-03-31&subscriberIds=bob')
+      expect(body).toEqual({ count: 0, isCapped: false })
+    })
   })
 
   test('there is more only when there is', async () => {
@@ -428,6 +658,8 @@ describe('the list', () => {
     ['page=-1', 'page must not be less than 0'],
     ['limit=0', 'limit must not be less than 1'],
     ['limit=51', 'limit must not be greater than 50'],
+    ['status=late', 'each value in status must be one of the following values: processing, completed, error'],
+    ['cursor=x', 'cursor must be a mongodb id'],
     ['severity=loud', 'each value in severity must be one of the following values: high, medium, low, none'],
   ])('%s is refused', async (query, message) => {
     const answer = await api.get(`/v1/notifications?${query}`)

@@ -1,94 +1,49 @@
 // The activity: what every trigger started for every subscriber, and what became of it.
 import { type RawBuilder, sql } from 'kysely'
 import { Type } from 'typebox'
-import { hasContextKeys } from '../db/contexts.ts'
 import type { Db } from '../db/database.ts'
-import { firstIdAt, idPattern } from '../db/ids.ts'
-import { allOf, contains } from '../db/page.ts'
+import { idPattern } from '../db/ids.ts'
 import { fail } from '../errors.ts'
 import { Activity, type RunRow, showActivities } from './activity.ts'
+import { activityFilter, findRunIds, readMoment, type Selection, selectRuns } from './activity-filter.ts'
+import { replayOf } from './activity-replay.ts'
 import type { Resource } from './resource.ts'
-import { ContextKeys, NumberedPage, QueryList } from './schema.ts'
-import { Severity } from './workflow-shape.ts'
+import { Id, NumberedPage } from './schema.ts'
+import { answerOf, TriggerAnswer } from './trigger-answer.ts'
 
 const mostPerPage = 50
-/** More subscribers than this are not named one by one: each run's is looked up instead. */
-const mostNamedSubscribers = 1_000
-/** A run's id and its time come from one clock, in one second. */
-const secondMs = 1_000
+/** Nobody counts further than "more than a hundred". */
+const mostCounted = 100
 
-const isoDate = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/
+const Params = Type.Object({
+  notificationId: Type.String({
+    pattern: idPattern,
+    texts: { pattern: 'must be a mongodb id' },
+    perField: { command: 'GetActivityCommand' },
+  }),
+})
 
-function readDate(name: string, value: string | undefined): Date | undefined {
-  if (value === undefined || value === '') return undefined
-  const date = new Date(value)
-  if (!isoDate.test(value) || Number.isNaN(date.getTime())) throw fail('activity_date_invalid', { name, value })
-  return date
-}
-
-/** One value compares with `=`, which lets an index give the rows in order. */
-const isOneOf = (column: RawBuilder<unknown>, values: string[] | undefined) => {
-  if (values === undefined) return []
-  return values.length === 1 ? [sql`${column} = ${values[0]}`] : [sql`${column} = ANY(${values}::text[])`]
-}
-
-interface People {
-  emails: string[] | undefined
-  subscriberIds: string[] | undefined
-  search: string | undefined
-}
-
-/** Subscribers `s` of whom any of this is true. */
-function isMeant({ emails, subscriberIds, search }: People): RawBuilder<unknown> | undefined {
-  const alternatives = [
-    ...(emails ? [sql`s.email = ANY(${emails}::text[])`] : []),
-    ...(subscriberIds ? [sql`s.subscriber_id = ANY(${subscriberIds}::text[])`] : []),
-    ...(search ? [contains(sql`s.email`, search), sql`s.subscriber_id = ${search}`] : []),
-  ]
-  return alternatives.length === 0 ? undefined : sql`(${sql.join(alternatives, sql` OR `)})`
-}
-
-/** The runs of those people. Nobody at all is told apart from people without runs. */
-async function runsOf(db: Db, environmentId: string, people: People): Promise<RawBuilder<unknown>[] | 'nobody'> {
-  const meant = isMeant(people)
-  if (!meant) return []
-  const { rows } = await sql<{ id: string }>`
-    SELECT s.id FROM subscribers s WHERE s.environment_id = ${environmentId} AND ${meant}
-    LIMIT ${mostNamedSubscribers + 1}`.execute(db)
-  if (rows.length === 0) return 'nobody'
-  if (rows.length <= mostNamedSubscribers)
-    return isOneOf(
-      sql`t.subscriber_row_id`,
-      rows.map(({ id }) => id),
-    )
-  return [
-    sql`EXISTS (SELECT FROM subscribers s
-      WHERE s.environment_id = t.environment_id AND s.id = t.subscriber_row_id AND ${meant})`,
-  ]
-}
-
-/** Runs with a topic of which this holds. */
-const cameThrough = (condition: RawBuilder<unknown>) =>
-  sql`t.topics IS NOT NULL AND EXISTS (SELECT FROM json_array_elements(t.topics) topic WHERE ${condition})`
-
-/** The runs first, then what hangs on each: so only those of the page are looked up. */
-async function readRuns(
-  db: Db,
-  conditions: RawBuilder<unknown>[],
-  { limit, offset }: { limit: number; offset: number },
-): Promise<RunRow[]> {
+/** Runs `t` with what hangs on each, which is looked up of these alone. */
+async function readRuns(db: Db, runs: RawBuilder<unknown>): Promise<RunRow[]> {
   const { rows } = await sql<RunRow>`
     SELECT n.*, s.first_name, s.last_name, s.email, s.phone, s.id IS NOT NULL AS is_subscriber_there,
            w.name AS workflow_name, w.identifier AS workflow_identifier, w.origin AS workflow_origin
-    FROM (
-      SELECT t.* FROM notifications t WHERE ${allOf(conditions)} ORDER BY t.id DESC LIMIT ${limit} OFFSET ${offset}) n
+    FROM (SELECT t.* FROM notifications t WHERE ${runs}) n
     LEFT JOIN subscribers s ON s.environment_id = n.environment_id AND s.id = n.subscriber_row_id
     LEFT JOIN workflows w ON w.environment_id = n.environment_id AND w.id = n.workflow_id
     ORDER BY n.id DESC`.execute(db)
   return rows
 }
 
-export const notifications: Resource = (app, { db, brand }) => {
+async function readPage(db: Db, selection: Selection, limit: number, offset: number): Promise<RunRow[]> {
+  const { environmentId, where, lead } = selection
+  if (!lead) return readRuns(db, sql`${where} ORDER BY t.id DESC LIMIT ${limit} OFFSET ${offset}`)
+  const ids = (await findRunIds(db, selection, offset + limit)).slice(offset)
+  return ids.length === 0 ? [] : readRuns(db, sql`t.environment_id = ${environmentId} AND t.id = ANY(${ids}::text[])`)
+}
+
+export const notifications: Resource = (app, services) => {
+  const { db, brand, engine } = services
   const tags = ['Activity']
 
   app.get(
@@ -98,58 +53,56 @@ export const notifications: Resource = (app, { db, brand }) => {
         tags,
         summary: 'List what triggers started, one record for each subscriber, the newest first',
         querystring: Type.Object({
-          channels: Type.Optional(QueryList),
-          templates: Type.Optional(Type.Array(Type.String(), { description: 'Internal ids of workflows' })),
-          emails: Type.Optional(QueryList),
-          search: Type.Optional(
-            Type.String({
-              deprecated: true,
-              description:
-                'Anywhere in the address of the subscriber, or its id. Anybody whom this, `emails` or `subscriberIds` mean is shown',
-            }),
-          ),
-          subscriberIds: Type.Optional(QueryList),
-          severity: Type.Optional(Type.Array(Severity)),
+          ...activityFilter,
           page: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000, default: 0 })),
           limit: Type.Optional(Type.Integer({ minimum: 1, maximum: mostPerPage, default: 10 })),
-          transactionId: Type.Optional(QueryList),
-          topicKey: Type.Optional(Type.String()),
-          subscriptionId: Type.Optional(Type.String({ description: 'The identifier of a topic subscription' })),
-          contextKeys: Type.Optional(ContextKeys),
-          after: Type.Optional(Type.String({ description: 'ISO 8601; inclusive' })),
-          before: Type.Optional(Type.String({ description: 'ISO 8601; inclusive' })),
+          cursor: Type.Optional({
+            ...Id,
+            description: 'The `_id` of a record: those below it. In long lists it is quicker than `page`',
+          }),
         }),
         response: { 200: NumberedPage(Activity) },
       },
     },
     async (request) => {
       const { environment, query } = request
-      const { page = 0, limit = 10, topicKey, subscriptionId } = query
-      const after = readDate('after', query.after)
-      const before = readDate('before', query.before)
-      if (after && before && after > before) throw fail('activity_range_invalid')
-      const { emails, subscriberIds, search } = query
-      const ofPeople = await runsOf(db, environment.id, { emails, subscriberIds, search })
-      if (ofPeople === 'nobody') return { page: 0, pageSize: limit, hasMore: false, data: [] }
-      const conditions = [
-        sql`t.environment_id = ${environment.id}`,
-        ...ofPeople,
-        ...isOneOf(sql`t.workflow_id`, query.templates),
-        ...isOneOf(sql`t.transaction_id`, query.transactionId),
-        ...isOneOf(sql`t.severity`, query.severity),
-        ...(query.channels ? [sql`t.channels && ${query.channels}::text[]`] : []),
-        ...(topicKey ? [cameThrough(sql`topic ->> 'topicKey' = ${topicKey}`)] : []),
-        ...(subscriptionId ? [cameThrough(sql`topic ->> 'subscriptionIdentifier' = ${subscriptionId}`)] : []),
-        ...hasContextKeys(query.contextKeys),
-        // The bounds of the id keep to the partitions of that time, and to a part of the index.
-        ...(after ? [sql`t.created_at >= ${after} AND t.id >= ${firstIdAt(after)}`] : []),
-        ...(before
-          ? [sql`t.created_at <= ${before} AND t.id < ${firstIdAt(new Date(before.getTime() + secondMs))}`]
-          : []),
-      ]
-      const runs = await readRuns(db, conditions, { limit: limit + 1, offset: page * limit })
+      const { page = 0, limit = 10, cursor } = query
+      const selection = await selectRuns(db, environment.id, query, { olderThan: cursor?.toLowerCase() })
+      if (!selection) return { page: 0, pageSize: limit, hasMore: false, data: [] }
+      const runs = await readPage(db, selection, limit + 1, page * limit)
       const data = await showActivities(db, runs.slice(0, limit), environment, brand, { isAlone: false })
       return { page, pageSize: limit, hasMore: runs.length > limit, data }
+    },
+  )
+
+  app.get(
+    '/v1/notifications/count',
+    {
+      schema: {
+        tags,
+        summary: 'Count what the list would show above a record, or since a time',
+        querystring: Type.Object({
+          since: Type.String({
+            minLength: 1,
+            description: 'The `_id` of the newest record you know, or an ISO 8601 time',
+          }),
+          ...activityFilter,
+        }),
+        response: {
+          200: Type.Object({
+            count: Type.Integer({ description: `At most ${mostCounted}` }),
+            isCapped: Type.Boolean({ description: 'Whether there are more' }),
+          }),
+        },
+      },
+    },
+    async (request) => {
+      const { environment, query } = request
+      const newerThan = readMoment('since', query.since)
+      const selection = await selectRuns(db, environment.id, query, { newerThan })
+      if (!selection) return { count: 0, isCapped: false }
+      const { length } = await findRunIds(db, selection, mostCounted + 1)
+      return { count: Math.min(length, mostCounted), isCapped: length > mostCounted }
     },
   )
 
@@ -159,23 +112,36 @@ export const notifications: Resource = (app, { db, brand }) => {
       schema: {
         tags,
         summary: 'Retrieve what a trigger started for one subscriber',
-        params: Type.Object({
-          notificationId: Type.String({
-            pattern: idPattern,
-            texts: { pattern: 'must be a mongodb id' },
-            perField: { command: 'GetActivityCommand' },
-          }),
-        }),
+        params: Params,
         response: { 200: Activity },
       },
     },
     async (request) => {
-      const { environment } = request
-      const conditions = [sql`t.environment_id = ${environment.id} AND t.id = ${request.params.notificationId}`]
-      const runs = await readRuns(db, conditions, { limit: 1, offset: 0 })
+      const { environment, params } = request
+      const runs = await readRuns(db, sql`t.environment_id = ${environment.id} AND t.id = ${params.notificationId}`)
       const [record] = await showActivities(db, runs, environment, brand, { isAlone: true })
       if (!record) throw fail('activity_not_found')
       return record
+    },
+  )
+
+  app.post(
+    '/v1/notifications/:notificationId/replay',
+    {
+      schema: {
+        tags,
+        summary: 'Trigger once more what this record is of, for the same subscriber',
+        description:
+          'The same workflow as it is now, with the same payload, overrides, actor, tenant and context, under a new `transactionId`.',
+        params: Params,
+        response: { 201: TriggerAnswer },
+      },
+    },
+    async (request, reply) => {
+      const again = await replayOf(db, request.environment.id, request.params.notificationId)
+      const result = await engine.trigger(again)
+      reply.code(201)
+      return answerOf(result, services.config.publicUrl)
     },
   )
 }

@@ -1,5 +1,6 @@
 // The whole API: one line per resource.
 import { account } from './account.ts'
+import { activityCharts } from './activity-charts.ts'
 import { audit } from './audit.ts'
 import { bridges } from './bridge.ts'
 import { channelConnections } from './channel-connections.ts'
@@ -69,6 +70,7 @@ export const resources: Resource[] = [
   inboxChannels,
   messages,
   notifications,
+  activityCharts,
   integrations,
   inboundWebhooks,
   webhookEndpoints,
