@@ -67,6 +67,11 @@ export const errorTable = {
   invalid_scheme: { status: 401, message: (p: { scheme: string }) => `Invalid authentication scheme: "${p.scheme}"` },
   unauthorized: { status: 401, message: says('Unauthorized') },
   api_key_not_found: { status: 401, message: says('API Key not found') },
+  too_many_api_keys: {
+    status: 409,
+    message: (p: { limit: number }) =>
+      `The environment has ${p.limit} API keys that work; wait until one of them ends, or replace them all`,
+  },
   foreign_environment: {
     status: 403,
     message: says(
@@ -379,6 +384,11 @@ export const errorTable = {
   // integrations
   integration_exists: { status: 409, message: says('Integration with identifier already exists') },
   integration_to_change_not_found: { status: 404, message: (p: { id: string }) => `Entity with id ${p.id} not found` },
+  integration_not_testable: {
+    status: 400,
+    message: (p: { providerId: string }) =>
+      `${p.providerId} takes no test message; to see something in an inbox, trigger a workflow with an in-app step`,
+  },
   integration_not_found: { status: 404, message: (p: { id: string }) => `Integration with id ${p.id} not found` },
   integration_to_configure_not_found: {
     status: 404,
@@ -621,6 +631,11 @@ export const errorTable = {
       `The payload${p.index === undefined ? '' : ` of event ${p.index}`} has ${p.bytes} bytes; at most ${p.limit} are taken, files not counted`,
   },
   /** What a trigger answers; clients compare the text. */
+  transaction_not_found: {
+    status: 404,
+    message: (p: { transactionId: string }) =>
+      `There is no trigger with the transaction id ${p.transactionId}, or it is no longer remembered`,
+  },
   unknown_trigger: { status: 422, message: says('workflow_not_found') },
   workflow_not_found: { status: 404, message: says('Workflow cannot be found') },
   workflow_step_not_found: { status: 400, message: says('No step found') },
@@ -703,6 +718,16 @@ export const errorTable = {
     status: 409,
     message: (p: { identifier: string; environmentId: string }) =>
       `Tenant with identifier: ${p.identifier} already exists under environment ${p.environmentId}`,
+  },
+
+  workflow_override_not_found: {
+    status: 404,
+    message: says('Workflow override cannot be found; it was deleted, or the tenant has set nothing for this workflow'),
+  },
+  workflow_override_exists: {
+    status: 409,
+    message: (p: { workflowId: string; tenantId: string }) =>
+      `Tenant ${p.tenantId} has an override for workflow ${p.workflowId} already; change that one`,
   },
 
   // layouts

@@ -336,7 +336,7 @@ CREATE TABLE jobs (
 ) PARTITION BY RANGE (notification_id);
 CREATE INDEX jobs_merged ON ONLY public.jobs USING btree (environment_id, merged_into) WHERE (merged_into IS NOT NULL);
 CREATE INDEX jobs_reason ON ONLY public.jobs USING btree (environment_id, reason, notification_id) WHERE (reason IS NOT NULL);
-CREATE INDEX jobs_undelivered ON ONLY public.jobs USING btree (environment_id, id) WHERE (reason = ANY (ARRAY['provider_failed'::text, 'provider_refused'::text, 'outcome_unknown'::text, 'no_integration'::text]));
+CREATE INDEX jobs_undelivered ON ONLY public.jobs USING btree (environment_id, id) WHERE (reason = ANY (ARRAY['provider_failed'::text, 'provider_refused'::text, 'outcome_unknown'::text, 'no_integration'::text, 'content_failed'::text, 'layout_not_found'::text, 'filter_failed'::text, 'bridge_failed'::text, 'internal'::text]));
 
 CREATE TABLE jobs_default (
   environment_id text COLLATE "C" NOT NULL,
@@ -362,7 +362,7 @@ CREATE TABLE jobs_default (
   updated_at timestamp(3) with time zone NOT NULL,
   CONSTRAINT jobs_default_pkey PRIMARY KEY (environment_id, notification_id, "position")
 ) PARTITION OF jobs DEFAULT;
-CREATE INDEX jobs_default_environment_id_id_idx ON public.jobs_default USING btree (environment_id, id) WHERE (reason = ANY (ARRAY['provider_failed'::text, 'provider_refused'::text, 'outcome_unknown'::text, 'no_integration'::text]));
+CREATE INDEX jobs_default_environment_id_id_idx ON public.jobs_default USING btree (environment_id, id) WHERE (reason = ANY (ARRAY['provider_failed'::text, 'provider_refused'::text, 'outcome_unknown'::text, 'no_integration'::text, 'content_failed'::text, 'layout_not_found'::text, 'filter_failed'::text, 'bridge_failed'::text, 'internal'::text]));
 CREATE INDEX jobs_default_environment_id_merged_into_idx ON public.jobs_default USING btree (environment_id, merged_into) WHERE (merged_into IS NOT NULL);
 CREATE INDEX jobs_default_environment_id_reason_notification_id_idx ON public.jobs_default USING btree (environment_id, reason, notification_id) WHERE (reason IS NOT NULL);
 
@@ -525,7 +525,7 @@ CREATE INDEX notifications_severity ON ONLY public.notifications USING btree (en
 CREATE INDEX notifications_status ON ONLY public.notifications USING btree (environment_id, status, id) INCLUDE (workflow_id) WHERE (status <> 'completed'::text);
 CREATE INDEX notifications_subscriber ON ONLY public.notifications USING btree (environment_id, subscriber_row_id, id);
 CREATE INDEX notifications_topic ON ONLY public.notifications USING btree (environment_id, ((topics #>> '{0,topicKey}'::text[])), id) WHERE (topics IS NOT NULL);
-CREATE INDEX notifications_topics ON ONLY public.notifications USING btree (environment_id, id) WHERE (json_array_length(topics) > 1);
+CREATE INDEX notifications_topics ON ONLY public.notifications USING btree (environment_id, id) WHERE ((topics IS NOT NULL) AND (json_array_length(topics) > 1));
 CREATE INDEX notifications_transaction ON ONLY public.notifications USING btree (environment_id, transaction_id, id);
 CREATE INDEX notifications_workflow ON ONLY public.notifications USING btree (environment_id, workflow_id, id);
 
@@ -551,7 +551,7 @@ CREATE TABLE notifications_default (
   CONSTRAINT notifications_default_pkey PRIMARY KEY (environment_id, id)
 ) PARTITION OF notifications DEFAULT;
 CREATE INDEX notifications_default_environment_id_expr_id_idx ON public.notifications_default USING btree (environment_id, ((topics #>> '{0,topicKey}'::text[])), id) WHERE (topics IS NOT NULL);
-CREATE INDEX notifications_default_environment_id_id_idx ON public.notifications_default USING btree (environment_id, id) WHERE (json_array_length(topics) > 1);
+CREATE INDEX notifications_default_environment_id_id_idx ON public.notifications_default USING btree (environment_id, id) WHERE ((topics IS NOT NULL) AND (json_array_length(topics) > 1));
 CREATE INDEX notifications_default_environment_id_severity_id_idx ON public.notifications_default USING btree (environment_id, severity, id) WHERE (severity <> 'none'::text);
 CREATE INDEX notifications_default_environment_id_status_id_workflow_id_idx ON public.notifications_default USING btree (environment_id, status, id) INCLUDE (workflow_id) WHERE (status <> 'completed'::text);
 CREATE INDEX notifications_default_environment_id_subscriber_row_id_id_idx ON public.notifications_default USING btree (environment_id, subscriber_row_id, id);
@@ -570,6 +570,19 @@ CREATE TABLE organizations (
   CONSTRAINT counted TRIGGER DEFERRABLE INITIALLY DEFERRED
 );
 CREATE CONSTRAINT TRIGGER counted AFTER UPDATE ON public.organizations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_environment_change('id');
+
+CREATE TABLE passed_over (
+  environment_id text COLLATE "C" NOT NULL,
+  event_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  reason text NOT NULL,
+  detail text,
+  named text,
+  subscriber_ids text[] COLLATE "C" NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT passed_over_pkey PRIMARY KEY (environment_id, event_id, id)
+);
+CREATE INDEX passed_over_age ON public.passed_over USING btree (event_id);
 
 CREATE UNLOGGED TABLE rate_buckets (
   environment_id text COLLATE "C" NOT NULL,
@@ -867,6 +880,23 @@ CREATE TABLE workers (
   pool_id text COLLATE "C" NOT NULL,
   CONSTRAINT workers_pkey PRIMARY KEY (pool_id)
 );
+
+CREATE TABLE workflow_overrides (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  workflow_id text COLLATE "C" NOT NULL,
+  tenant_id text COLLATE "C" NOT NULL,
+  active boolean,
+  channels jsonb DEFAULT '{}'::jsonb NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  updated_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT workflow_overrides_environment_id_tenant_id_fkey FOREIGN KEY (environment_id, tenant_id) REFERENCES tenants(environment_id, id) ON DELETE CASCADE,
+  CONSTRAINT workflow_overrides_environment_id_workflow_id_fkey FOREIGN KEY (environment_id, workflow_id) REFERENCES workflows(environment_id, id) ON DELETE CASCADE,
+  CONSTRAINT workflow_overrides_pkey PRIMARY KEY (environment_id, id),
+  CONSTRAINT workflow_overrides_environment_id_tenant_id_workflow_id_key UNIQUE (environment_id, tenant_id, workflow_id)
+);
+CREATE INDEX workflow_overrides_created ON public.workflow_overrides USING btree (environment_id, created_at, id);
+CREATE INDEX workflow_overrides_workflow ON public.workflow_overrides USING btree (environment_id, workflow_id);
 
 CREATE TABLE workflow_versions (
   environment_id text COLLATE "C" NOT NULL,

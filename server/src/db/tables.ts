@@ -251,6 +251,14 @@ export interface TenantTable extends Row {
   data: ColumnType<Record<string, unknown> | null, string | null | undefined, string | null>
 }
 
+/** What holds for one tenant in place of what a workflow says. */
+export interface WorkflowOverrideTable extends Row {
+  workflow_id: string
+  tenant_id: string
+  active: boolean | null
+  channels: ColumnType<ChannelChoices, string | undefined, string>
+}
+
 export interface IdempotencyKeyTable {
   environment_id: string
   request_hash: string
@@ -305,6 +313,18 @@ export interface WalkTable {
   lane: number
   lanes: number
   reached: string
+}
+
+/** Those a trigger meant, or could have meant, who got no run by it. */
+export interface PassedOverTable {
+  environment_id: string
+  event_id: string
+  id: string
+  reason: string
+  detail: string | null
+  named: string | null
+  subscriber_ids: string[]
+  created_at: Date
 }
 
 /** Somebody a trigger names: one subscriber with what is to be set of it, or all of a topic. */
@@ -650,12 +670,14 @@ export interface Tables {
   channel_endpoints: ChannelEndpointTable
   contexts: ContextTable
   tenants: TenantTable
+  workflow_overrides: WorkflowOverrideTable
   idempotency_keys: IdempotencyKeyTable
   rate_buckets: RateBucketTable
   environment_revisions: EnvironmentRevisionTable
   transactions: TransactionTable
   events: EventTable
   walks: WalkTable
+  passed_over: PassedOverTable
   notifications: NotificationTable
   jobs: JobTable
   messages: MessageTable

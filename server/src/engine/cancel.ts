@@ -4,6 +4,7 @@ import pg from 'pg'
 import { inTransaction, type Transaction } from '../db/transaction.ts'
 import { detail } from '../steps/outcome.ts'
 import { byGroup, type DigestRow } from './needs.ts'
+import { PassedOver } from './passed-over.ts'
 import {
   cancelWaits,
   dropTimers,
@@ -70,6 +71,11 @@ async function cancel(transaction: Transaction, place: Place, now: Date): Promis
   // The trigger, its walks, then timers, then runs: the order in which others take them.
   const [event] = await transaction.run<EventRow>(lockTransactionEvent, [environmentId, transactionId])
   const isStopped = event !== undefined && (await stop(transaction, environmentId, event.id))
+  if (event && isStopped) {
+    const passedOver = new PassedOver()
+    passedOver.addNamed('canceled_by_user')
+    await passedOver.store(transaction, environmentId, event.id, now)
+  }
   await transaction.run(dropTimers, [environmentId, transactionId])
   await lockAll(transaction, place)
   const line = JSON.stringify([storedLine(detail('canceled'), now)])

@@ -1,12 +1,13 @@
 // Runs for everybody in the topics of a trigger, or for everybody there is: in chunks, each a job of the queue behind all
 // single triggers, and each continuing where the last one ended. Subscribers are walked in the order of their ids, so that
 // nobody comes twice, however many topics they are in and whoever joins or leaves meanwhile.
-import type { RunTopic } from '../db/tables.ts'
+import type { Recipient, RunTopic } from '../db/tables.ts'
 import { inTransaction, type Transaction } from '../db/transaction.ts'
 import { newRun, type PreparedEvent, type RecipientRow } from './load.ts'
 import { settle } from './needs.ts'
+import { PassedOver } from './passed-over.ts'
 import { resolveSubscription } from './preferences.ts'
-import { endWalk, findEveryone, findMembers, lockWalk, queueWalks, saveWalks } from './queries.ts'
+import { endWalk, findEveryone, findMembers, findMissingTopics, lockWalk, queueWalks, saveWalks } from './queries.ts'
 import { advance, type RunState } from './run.ts'
 import { directOf, type EngineParts, type LockedEvent, prepare } from './start-runs.ts'
 import { priorities, storeRuns } from './store.ts'
@@ -21,7 +22,10 @@ const chunk = 500
 const lanes = 2
 
 /** Whoever was deleted this very moment has a place in the walk, but no row. */
-type Member = { member_id: string; via: Subscription[] | null } & (RecipientRow | { id: null })
+type Member = { member_id: string; via: Subscription[] | null; missing_topics?: string[] | null } & (
+  | RecipientRow
+  | { id: null }
+)
 
 interface Subscription {
   topic_id: string
@@ -48,7 +52,11 @@ export async function fanOut(parts: EngineParts, key: WalkKey): Promise<void> {
     if (!walk) return
     const [event] = await prepare(transaction, parts, [walk])
     const members = event ? await nextMembers(transaction, event, { ...walk, lane }) : []
-    const runs = event ? await runsFor(event, members, now) : []
+    const passedOver = new PassedOver()
+    const runs = event ? await runsFor(event, members, passedOver, now) : []
+    if (event && walk.reached === '')
+      for (const key of await missingTopics(transaction, event, members)) passedOver.addNamed('topic_not_found', key)
+    await passedOver.store(transaction, environmentId, eventId, now)
     await settle(
       transaction,
       runs.map((run) => ({ run, progress: advance(run, now) })),
@@ -74,33 +82,68 @@ async function nextMembers(
   const { environment_id, recipients, started_at, workflow_id } = row
   if (recipients === null)
     return transaction.run<Member>(findEveryone, [environment_id, reached, started_at, chunk, lane, of])
-  const keys = recipients.flatMap((each) => ('topicKey' in each ? [String(each.topicKey)] : []))
-  const values = [environment_id, keys, reached, contextKeys, workflow_id, chunk, lane, of]
+  const values = [environment_id, topicKeys(recipients), reached, contextKeys, workflow_id, chunk, lane, of]
   return transaction.run<Member>(findMembers, values)
 }
 
+const topicKeys = (recipients: Recipient[]) =>
+  recipients.flatMap((each) => ('topicKey' in each ? [String(each.topicKey)] : []))
+
+/** Those of the trigger's topics that are not there; where nobody was found, nobody could say. */
+async function missingTopics(
+  transaction: Transaction,
+  { row }: PreparedEvent,
+  [first]: Member[],
+): Promise<readonly string[]> {
+  if (row.recipients === null) return []
+  if (first) return first.missing_topics ?? []
+  const values = [row.environment_id, topicKeys(row.recipients)]
+  return (await transaction.run<{ key: string }>(findMissingTopics, values)).map(({ key }) => key)
+}
+
 /** Not those who are named directly, nor those whom any of the topics excludes, nor whoever caused the event. */
-async function runsFor(event: PreparedEvent, members: Member[], now: Date): Promise<RunState[]> {
+async function runsFor(
+  event: PreparedEvent,
+  members: Member[],
+  passedOver: PassedOver,
+  now: Date,
+): Promise<RunState[]> {
   const { recipients } = event.row
-  const passedOver = new Set(directOf(event.row).map(({ subscriberId }) => subscriberId))
+  const direct = new Set(directOf(event.row).map(({ subscriberId }) => subscriberId))
+  const excluded = new Set<string>()
   for (const each of recipients ?? [])
-    if ('exclude' in each) for (const subscriberId of (each.exclude ?? []) as string[]) passedOver.add(subscriberId)
-  if (recipients !== null && event.facts.actor) passedOver.add(event.facts.actor.subscriber_id)
+    if ('exclude' in each) for (const subscriberId of (each.exclude ?? []) as string[]) excluded.add(subscriberId)
+  const actor = recipients === null ? undefined : event.facts.actor?.subscriber_id
   const runs: RunState[] = []
-  for (const { via, member_id: _, ...recipient } of members) {
-    if (recipient.id === null || passedOver.has(recipient.subscriber_id)) continue
-    const topics = via && topicsThatPass(via, event, now)
-    if (topics === null || topics.length > 0) runs.push(await newRun(event, recipient, { now, topics }))
+  for (const { via, member_id: _, missing_topics: __, ...recipient } of members) {
+    if (recipient.id === null || direct.has(recipient.subscriber_id)) continue
+    if (excluded.has(recipient.subscriber_id)) passedOver.add('excluded', recipient.subscriber_id)
+    else if (recipient.subscriber_id === actor) passedOver.add('actor', recipient.subscriber_id)
+    else {
+      const { topics, reason } = via ? topicsThatPass(via, event, now) : { topics: null, reason: null }
+      if (topics === null || topics.length > 0) runs.push(await newRun(event, recipient, { now, topics }))
+      else passedOver.add('topic_subscription_preference_evaluation', recipient.subscriber_id, reason)
+    }
   }
   return runs
 }
 
-function topicsThatPass(via: Subscription[], event: PreparedEvent, now: Date): RunTopic[] {
+/** The topics it reaches somebody through, and where there is none, why not through the first of them. */
+function topicsThatPass(
+  via: Subscription[],
+  event: PreparedEvent,
+  now: Date,
+): { topics: RunTopic[]; reason: string | null } {
   const { payload } = event.facts
-  return via.flatMap(({ topic_id, topic_key, identifier, choice }) => {
+  let refused: string | null = null
+  const topics = via.flatMap(({ topic_id, topic_key, identifier, choice }) => {
     const { passes, reason } = resolveSubscription(choice ?? undefined, { payload, now })
-    if (!passes) return []
+    if (!passes) {
+      refused ??= reason
+      return []
+    }
     const topic = { _topicId: topic_id, topicKey: topic_key, subscriptionIdentifier: identifier, preference: reason }
     return [choice?.condition ? { ...topic, condition: choice.condition } : topic]
   })
+  return { topics, reason: refused }
 }

@@ -263,6 +263,7 @@ export async function readReferences(transaction: Transaction, events: EventRow[
           identifier: string
           name: string | null
           data: Record<string, unknown> | null
+          overrides: Record<string, ChannelChoices> | null
         }>(findTenants, [column(tenants, 'environment_id'), column(tenants, 'identifier')])
   const foundActors =
     actors.length === 0
@@ -271,6 +272,10 @@ export async function readReferences(transaction: Transaction, events: EventRow[
           column(actors, 'environment_id'),
           column(actors, 'subscriberId'),
         ])
+  const tenantIn = (event: EventRow) =>
+    foundTenants.find(
+      (row) => row.environment_id === event.environment_id && row.identifier === event.tenant?.identifier,
+    )
   return {
     factsOf: (event) => ({
       id: event.id,
@@ -279,11 +284,8 @@ export async function readReferences(transaction: Transaction, events: EventRow[
       actor: foundActors.find(
         (row) => row.environment_id === event.environment_id && row.subscriber_id === event.actor?.subscriberId,
       ),
-      tenant: tenantOf(
-        foundTenants.find(
-          (row) => row.environment_id === event.environment_id && row.identifier === event.tenant?.identifier,
-        ),
-      ),
+      tenant: tenantOf(tenantIn(event)),
+      tenantChannels: tenantIn(event)?.overrides?.[event.workflow_id],
       tenantIdentifier: event.tenant ? String(event.tenant.identifier) : undefined,
       context: Object.fromEntries(
         Object.entries(event.context ?? {}).map(([type, value]) => {

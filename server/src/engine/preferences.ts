@@ -34,7 +34,7 @@ export function completePreferences(given: PartialPreferences | null | undefined
 }
 
 /** Where a preference comes from, the more specific after the less specific. */
-export const layerNames = ['workflow', 'user', 'subscriberGlobal', 'subscriberWorkflow'] as const
+export const layerNames = ['workflow', 'user', 'tenant', 'subscriberGlobal', 'subscriberWorkflow'] as const
 export type Layer = (typeof layerNames)[number]
 
 export interface PreferenceLayers {
@@ -44,6 +44,8 @@ export interface PreferenceLayers {
   user?: PartialPreferences | null | undefined
   /** The mark of workflows from before `readOnly`. */
   isMarkedCritical?: boolean
+  /** What the tenant of the trigger has set for the workflow. */
+  tenant?: ChannelChoices | null | undefined
   subscriberGlobal?: ChannelChoices | null | undefined
   subscriberWorkflow?: ChannelChoices | null | undefined
 }
@@ -70,15 +72,17 @@ export const isCritical = ({ workflow, user, isMarkedCritical }: PreferenceLayer
  */
 export function resolvePreference(layers: PreferenceLayers, channel: Channel): PreferenceResolution {
   const critical = isCritical(layers)
-  const { workflow, user } = layers
+  const { workflow, user, tenant } = layers
   const [subscriberWorkflow, subscriberGlobal] = critical ? [] : [layers.subscriberWorkflow, layers.subscriberGlobal]
   const mostSpecific = subscriberWorkflow
     ? 'subscriberWorkflow'
     : subscriberGlobal
       ? 'subscriberGlobal'
-      : user
-        ? 'user'
-        : 'workflow'
+      : tenant
+        ? 'tenant'
+        : user
+          ? 'user'
+          : 'workflow'
   const decided = (
     enabled: boolean,
     decidedBy: Layer,
@@ -94,6 +98,8 @@ export function resolvePreference(layers: PreferenceLayers, channel: Channel): P
   if (perWorkflow !== undefined) return decided(perWorkflow, 'subscriberWorkflow')
   const global = subscriberGlobal?.[channel]
   if (global !== undefined) return decided(global, 'subscriberGlobal')
+  const byTenant = tenant?.[channel]
+  if (byTenant !== undefined) return decided(byTenant, 'tenant')
   const byUser = user?.channels?.[channel]?.enabled
   if (byUser !== undefined) return decided(byUser, 'user')
   const byWorkflow = workflow?.channels?.[channel]?.enabled
@@ -107,6 +113,7 @@ export function resolvePreference(layers: PreferenceLayers, channel: Channel): P
 export const filteredTexts: Readonly<Record<Layer, string>> = {
   workflow: 'Step filtered by workflow preferences',
   user: 'Step filtered by user preferences',
+  tenant: 'Step filtered by tenant workflow override',
   subscriberGlobal: 'Step filtered by subscriber global preferences',
   subscriberWorkflow: 'Step filtered by subscriber workflow preferences',
 }

@@ -243,8 +243,11 @@ export const findContexts = statement(
 )
 export const findTenants = statement(
   'find_tenants',
-  `SELECT environment_id, identifier, name, data FROM tenants
-   WHERE (environment_id, identifier) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
+  `SELECT t.environment_id, t.identifier, t.name, t.data,
+     (SELECT json_object_agg(o.workflow_id, o.channels) FROM workflow_overrides o
+      WHERE o.environment_id = t.environment_id AND o.tenant_id = t.id AND o.channels <> '{}') AS overrides
+   FROM tenants t
+   WHERE (t.environment_id, t.identifier) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
 )
 
 /** Timers that are due, taken: whoever else looks passes them over. They are back if this transaction fails. */
@@ -397,6 +400,18 @@ export const endWalk = statement(
   'end_walk',
   'DELETE FROM walks WHERE environment_id = $1 AND event_id = $2 AND lane = $3',
 )
+/** Recipients who get no run, as engine/passed-over.ts groups them. */
+export const notePassedOver = statement(
+  'note_passed_over',
+  `INSERT INTO passed_over (environment_id, event_id, id, reason, detail, named, subscriber_ids, created_at)
+   SELECT $1, $2, id, reason, detail, named, ARRAY(SELECT json_array_elements_text(ids::json)), $8
+   FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[]) AS t (id, reason, detail, named, ids)`,
+)
+export const findMissingTopics = statement(
+  'find_missing_topics',
+  `SELECT key FROM unnest($2::text[]) AS t (key)
+   WHERE NOT EXISTS (SELECT FROM topics o WHERE o.environment_id = $1 AND o.key = t.key)`,
+)
 /** All lanes: whoever was not reached gets nothing. */
 export const stopWalks = statement(
   'stop_walks',
@@ -411,6 +426,8 @@ export const findMembers = statement(
   'find_members',
   `WITH wanted AS (
      SELECT id, key FROM topics WHERE environment_id = $1 AND key = ANY ($2::text[])
+   ), missing AS (
+     SELECT array_agg(key) AS keys FROM unnest($2::text[]) AS t (key) WHERE key NOT IN (SELECT key FROM wanted)
    ), next AS (
      SELECT DISTINCT t.subscriber_row_id FROM wanted o CROSS JOIN LATERAL (
        SELECT DISTINCT t.subscriber_row_id FROM topic_subscriptions t
@@ -420,6 +437,7 @@ export const findMembers = statement(
      ORDER BY t.subscriber_row_id LIMIT $6
    )
    SELECT s.*, next.subscriber_row_id AS member_id, ${preferencesOf('s')} AS preferences,
+     (SELECT keys FROM missing) AS missing_topics,
      (SELECT json_agg(json_build_object('topic_id', o.id, 'topic_key', o.key, 'identifier', t.identifier, 'choice',
          (SELECT json_build_object('enabled', c.enabled, 'condition', c.condition) FROM subscription_preferences c
           WHERE c.environment_id = $1 AND c.subscription_id = t.id AND c.workflow_id = $5)) ORDER BY t.id)

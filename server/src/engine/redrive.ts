@@ -1,6 +1,7 @@
 // Sends once more what was given up on. Only the step itself is repeated, and of it only what has not been sent.
 import { inTransaction, type Transaction } from '../db/transaction.ts'
 import { resetDelivery } from '../steps/dispatch.ts'
+import { gateOf, withGate } from '../steps/filter-gate.ts'
 import { detail, undelivered } from '../steps/outcome.ts'
 import { lockRuns } from './load.ts'
 import { kindOf, note } from './run.ts'
@@ -45,12 +46,14 @@ async function redrive(
   const redriven: string[] = []
   for (const run of runs)
     for (const job of run.jobs) {
-      if (!wanted.has(job.id) || !undelivered.has(job.reason) || !kindOf(job).call) continue
+      if (!wanted.has(job.id) || !undelivered.has(job.reason) || !kindOf(job).channel) continue
       if (job.status !== 'failed' && job.status !== 'completed') continue
       job.status = 'queued'
       job.reason = null
       job.error = null
       job.delivery = resetDelivery(job.delivery, now)
+      const gate = gateOf(job)
+      if (gate?.isPending) job.delivery = withGate(job.delivery, { isPending: true })
       note(job, detail('redriven'), now)
       run.status = 'processing'
       run.effects.calls.push(job.position)

@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import { afterEach, expect, test } from 'vitest'
 import { type Activity, addActivity, addRow } from '../../test/activity-rows.ts'
 import { useServer } from '../../test/server.ts'
+import { firstIdAt } from '../db/ids.ts'
 import { monthOf, partitionedMonths, partitionName, preparePartitions } from '../db/partitions.ts'
 import { dropExpired, type Retention } from './retention.ts'
 
@@ -71,6 +72,20 @@ test('a month goes when its last moment is past its time, activity and messages 
 
   await drop(after(endOfJanuary, 60 * days))
   expect(await left()).toEqual({ events: from(3), notifications: from(3), jobs: from(3), messages: from(2) })
+})
+
+test('what was said of those who got no run goes with their trigger', async () => {
+  await januaryActivity()
+  const note = (eventId: string) =>
+    sql`INSERT INTO passed_over (environment_id, event_id, id, reason, subscriber_ids, created_at)
+        VALUES (${server.api.environmentId}, ${eventId}, ${eventId}, 'excluded', '{ada}', ${january})`.execute(
+      server.database.db,
+    )
+  const [old, recent] = [firstIdAt(january), firstIdAt(endOfJanuary)]
+  for (const eventId of [old, recent]) await note(eventId)
+  await drop(after(endOfJanuary, 30 * days))
+  const kept = await server.database.db.selectFrom('passed_over').select('event_id').execute()
+  expect(kept).toEqual([{ event_id: recent }])
 })
 
 test('what is kept for ever is kept', async () => {

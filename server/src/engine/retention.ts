@@ -45,6 +45,8 @@ async function dropMonths(
       continue
     }
     for (const table of tables) await dropPartition(pool, table, month)
+    if (tables.includes('events'))
+      await pool.query('DELETE FROM passed_over WHERE event_id >= $1 AND event_id < $2', [month.from, month.to])
     log.info({ partitions }, 'dropped data past its time')
   }
 }

@@ -225,6 +225,7 @@ function filtered(run: RunState, { channel }: StepKind): Skip | undefined {
       workflow: preferences,
       user: user_preferences,
       isMarkedCritical: critical,
+      tenant: run.event.tenantChannels,
       subscriberGlobal: run.preferences?.global,
       subscriberWorkflow: run.preferences?.workflow,
     },

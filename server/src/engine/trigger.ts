@@ -13,8 +13,9 @@ import { stepKinds } from '../steps/kinds.ts'
 import { GroupCommit } from './group-commit.ts'
 import { isActive } from './load.ts'
 import type { RememberedEnvironment, WorkflowVersion } from './memory.ts'
+import { PassedOver } from './passed-over.ts'
 import { checkPayload, payloadError } from './payload.ts'
-import { acceptTriggers, keepBridged } from './queries.ts'
+import { acceptTriggers, keepBridged, notePassedOver } from './queries.ts'
 import { type EngineParts, type LockedEvent, noteTriggered, startEvents } from './start-runs.ts'
 
 type Members = Record<string, unknown>
@@ -25,6 +26,8 @@ export interface TriggerRequest {
   name: string
   /** Null is everybody. Those whose id is none are gone already. */
   recipients: Recipient[] | null
+  /** Their ids, as far as there are any. */
+  invalidRecipients?: string[]
   payload: Members
   overrides: Members
   transactionId: string | undefined
@@ -84,6 +87,8 @@ interface Surroundings extends EngineParts {
   startsAtOnce: boolean
 }
 
+/** Of what is named and stands for nobody, as much is kept as it takes to recognize it. */
+const longestName = 255
 /** More of them are started by the queue. */
 const mostImmediate = 10
 /** Whoever waits longer for somebody else's lock, such as a subscriber being imported, is left to the queue. */
@@ -124,7 +129,10 @@ export class Triggers {
       const judged = await this.#judge(environment, request, { id, transactionId, createdAt }, bridged).catch(refusalIn)
       if (typeof judged === 'object' && 'request' in judged) {
         const commits = judged.isImmediate ? this.#immediate : this.#queued
-        if ((await commits.add(judged)) === 'stored') return { status: 'processed', transactionId }
+        if ((await commits.add(judged)) === 'stored') {
+          if (request.invalidRecipients) await this.#notePassedOver(judged, request.invalidRecipients)
+          return { status: 'processed', transactionId }
+        }
       } else if (await this.#isCurrent(environment)) {
         if (typeof judged === 'string') return { status: judged, transactionId }
         throw judged
@@ -132,6 +140,13 @@ export class Triggers {
       this.#surroundings.memory.forget(request.environmentId)
     }
     throw new Error(`The environment changed ${mostTries} times while a trigger was accepted.`)
+  }
+
+  /** Of a trigger that names others too. Should this be lost in a crash, only the explanation is. */
+  async #notePassedOver({ id, request, createdAt }: AcceptedTrigger, invalid: string[]): Promise<void> {
+    const passedOver = new PassedOver()
+    for (const each of invalid) passedOver.addNamed('invalid_recipient', each.slice(0, longestName).toWellFormed())
+    await this.#surroundings.pool.query(notePassedOver.text, passedOver.columns(request.environmentId, id, createdAt))
   }
 
   /** Whoever is turned away is so by what is true now; what is taken, the statement that takes it checks. */
@@ -155,9 +170,9 @@ export class Triggers {
       workflow.validate_payload && workflow.payload_schema
         ? validPayload(workflow.payload_schema as JsonSchema, request.payload)
         : request.payload
-    if (request.tenant && !(await this.#hasTenant(request.environmentId, request.tenant.identifier)))
-      return 'no_tenant_found'
-    if (!workflow.active) return 'trigger_not_active'
+    const tenant = request.tenant && (await this.#tenant(request.environmentId, request.tenant.identifier, workflow.id))
+    if (request.tenant && !tenant) return 'no_tenant_found'
+    if (!(tenant?.active ?? workflow.active)) return 'trigger_not_active'
     if (workflow.steps.length === 0) return 'no_workflow_steps_defined'
     if (!workflow.steps.some(isActive)) return 'no_workflow_active_steps_defined'
     if (request.recipients?.length === 0) return 'invalid_recipients'
@@ -176,12 +191,20 @@ export class Triggers {
     }
   }
 
-  async #hasTenant(environmentId: string, identifier: string): Promise<boolean> {
-    const { rows } = await this.#surroundings.pool.query(
-      'SELECT FROM tenants WHERE environment_id = $1 AND identifier = $2',
-      [environmentId, identifier],
+  /** Whether the workflow is active for it, where it has its own mind about that. */
+  async #tenant(
+    environmentId: string,
+    identifier: string,
+    workflowId: string,
+  ): Promise<{ active: boolean | null } | undefined> {
+    const { rows } = await this.#surroundings.pool.query<{ active: boolean | null }>(
+      `SELECT o.active FROM tenants t
+       LEFT JOIN workflow_overrides o
+         ON o.environment_id = t.environment_id AND o.tenant_id = t.id AND o.workflow_id = $3
+       WHERE t.environment_id = $1 AND t.identifier = $2`,
+      [environmentId, identifier, workflowId],
     )
-    return rows.length > 0
+    return rows[0]
   }
 
   /**

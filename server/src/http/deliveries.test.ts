@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { makeWorkflow, messagesOf, runOf, type Step, storyOf, trigger } from '../../test/runs.ts'
 import { type Api, useServer } from '../../test/server.ts'
@@ -82,7 +84,7 @@ describe('failed deliveries', () => {
   })
 
   test('are refused filters that are none', async () => {
-    for (const query of ['status=sent', 'channel=in_app', 'reason=preference', 'limit=101'])
+    for (const query of ['status=sent', 'channel=digest', 'reason=preference', 'limit=101'])
       expect(await server.api.get(`/v1/deliveries?${query}`)).toMatchObject({ status: 422 })
   })
 
@@ -213,4 +215,101 @@ test('an integration of another environment, or none, has no health', async () =
   const [{ _id }] = (await api.get('/v1/integrations')).body
   expect(await other.get(`/v1/integrations/${_id}/health`)).toMatchObject({ status: 404 })
   expect(await api.get(`/v1/integrations/${_id}/health`)).toMatchObject({ status: 200, body: { state: 'closed' } })
+})
+
+describe('a step that failed before anybody was asked to deliver it', () => {
+  const redriven = async (api: Api) => {
+    const answer = await api.post('/v1/deliveries/redrive', {})
+    await server.drain()
+    return answer.body
+  }
+  const correct = async (api: Api, change: (step: Step) => Step) => {
+    const { body } = await api.get('/v2/workflows/code')
+    const steps = body.steps.map(({ _id, name, type, controlValues }: Step) =>
+      change({ _id, name, type, controlValues } as Step),
+    )
+    const answer = await api.put('/v2/workflows/code', {
+      ...{ name: 'code', origin: 'svc-cloud', preferences: {}, active: true, steps },
+    })
+    expect(answer, answer.text).toMatchObject({ status: 200 })
+  }
+
+  test.each(['in_app', 'sms'])('for its template (%s) is sent once that is mended', async (type) => {
+    const broken: Step = { type, controlValues: { body: '{{ payload.n | plus: }}{% bad %}' } }
+    const api = await prepared([broken])
+    const transactionId = await send(api)
+    expect((await runOf(api, transactionId)).jobs[0]).toMatchObject({ status: 'failed', reason: 'content_failed' })
+    expect(await listed(api)).toMatchObject([{ channel: type, reason: 'content_failed', destinations: [] }])
+    await correct(api, (step) => ({ ...step, controlValues: { body: 'Mended' } }))
+    expect(await redriven(api)).toEqual({ redriven: 1, hasMore: false })
+    const run = await runOf(api, transactionId)
+    expect(run).toMatchObject({ status: 'completed' })
+    expect(storyOf(run)[0]).toMatch(/sent once more, as somebody asked for.*Message sent$/)
+    expect(await messagesOf(api, `channel=${type}`)).toMatchObject([{ status: 'sent' }])
+    expect(await listed(api)).toEqual([])
+  })
+
+  test('fails again while it is not mended, and stays listed', async () => {
+    const api = await prepared([{ type: 'in_app', controlValues: { body: '{{payload.missing}}' } }])
+    const transactionId = await send(api)
+    await redriven(api)
+    expect((await runOf(api, transactionId)).jobs[0]).toMatchObject({ status: 'failed', reason: 'content_failed' })
+    expect(await listed(api)).toHaveLength(1)
+  })
+
+  test('for its layout is sent once there is one', async () => {
+    const mail: Step = { type: 'email', controlValues: { subject: 'Hi', body: '<p>Hi</p>', editorType: 'html' } }
+    const api = await prepared([mail])
+    const transactionId = await trigger(api, 'code', ada, { overrides: { layoutIdentifier: 'frame' } })
+    await server.drain()
+    expect(await listed(api)).toMatchObject([{ channel: 'email', reason: 'layout_not_found' }])
+    await api.post('/v2/layouts', { layoutId: 'frame', name: 'Frame' })
+    await redriven(api)
+    expect((await runOf(api, transactionId)).status).toBe('completed')
+    expect(await inSandbox(api)).toHaveLength(1)
+  })
+
+  test('for an address its filter asks is asked again', async () => {
+    let isUp = false
+    const vendor = createServer((_, response) => {
+      response.writeHead(isUp ? 200 : 500, { 'content-type': 'application/json' }).end('{"ok":true}')
+    })
+    await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve))
+    try {
+      const { port } = vendor.address() as AddressInfo
+      const child = {
+        on: 'webhook',
+        webhookUrl: `http://127.0.0.1:${port}/`,
+        field: 'ok',
+        operator: 'EQUAL',
+        value: 'true',
+      }
+      const filters = [{ isNegated: false, type: 'GROUP', value: 'AND', children: [child] }]
+      const api = await prepared([{ ...inApp, filters }])
+      const transactionId = await send(api)
+      for (const seconds of [2, 4]) {
+        server.clock.advance({ seconds })
+        await server.drain()
+      }
+      expect(await listed(api)).toMatchObject([{ channel: 'in_app', reason: 'filter_failed' }])
+      isUp = true
+      await redriven(api)
+      expect((await runOf(api, transactionId)).status).toBe('completed')
+      expect(await messagesOf(api, 'channel=in_app')).toHaveLength(1)
+    } finally {
+      vendor.close()
+      vendor.closeAllConnections()
+    }
+  })
+
+  test('and delivers nothing, such as an HTTP request, is not listed', async () => {
+    const api = await prepared([
+      { type: 'http_request', controlValues: { method: 'GET', url: 'http://10.0.0.1/' } },
+      inApp,
+    ])
+    const transactionId = await send(api)
+    expect(await listed(api)).toEqual([])
+    const [{ _id }] = (await runOf(api, transactionId)).jobs
+    expect((await api.post(`/v1/deliveries/${_id}/redrive`)).status).toBe(404)
+  })
 })

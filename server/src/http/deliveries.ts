@@ -11,7 +11,7 @@ import { given } from './message-shape.ts'
 import type { Resource } from './resource.ts'
 import { Body, Enum, Timestamp } from './schema.ts'
 
-const channels = ['email', 'sms', 'chat', 'push'] as const
+const channels = ['in_app', 'email', 'sms', 'chat', 'push'] as const
 const mostPerPage = 100
 /** Redriven by one request. */
 const mostRedriven = 1_000

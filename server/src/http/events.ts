@@ -71,7 +71,7 @@ export const events: Resource = (app, services) => {
     return {
       environmentId: environment.id,
       name: given.name,
-      recipients: 'to' in given ? readRecipients(given.to, brand) : null,
+      ...('to' in given ? readRecipients(given.to, brand) : { recipients: null }),
       payload: given.payload ?? {},
       overrides: given.overrides ?? {},
       transactionId: given.transactionId || undefined,
@@ -182,11 +182,14 @@ function refuseLargePayload(request: FastifyRequest, payload: Members | undefine
 }
 
 /** Those whose id cannot be one are left out; when nobody is left, the engine says so. */
-function readRecipients(to: unknown, brand: Brand): Recipient[] {
+function readRecipients(to: unknown, brand: Brand): Pick<TriggerRequest, 'recipients' | 'invalidRecipients'> {
   const given = (Array.isArray(to) ? (to as unknown[]) : [to]).filter((each) => each !== null && each !== undefined)
   if (given.length === 0) throw generalError([`to ${toText}`])
   if (given.length > mostRecipients) throw generalError([`to must contain no more than ${mostRecipients} elements`])
-  return given.map((each) => readRecipient(each, brand)).filter(isPossible)
+  const all = given.map((each) => readRecipient(each, brand))
+  const recipients = all.filter(isPossible)
+  if (recipients.length === all.length) return { recipients }
+  return { recipients, invalidRecipients: all.filter((each) => !isPossible(each)).map(idOf) }
 }
 
 function readRecipient(given: unknown, brand: Brand): Recipient {
@@ -204,8 +207,10 @@ function readTopic({ topicKey, exclude = [] }: Members): Recipient {
   return { topicKey, ...(exclude.length === 0 ? {} : { exclude: exclude as string[] }) }
 }
 
+const idOf = (recipient: Recipient) => String('subscriberId' in recipient ? recipient.subscriberId : recipient.topicKey)
+
 const isPossible = (recipient: Recipient) => {
-  const id = String('subscriberId' in recipient ? recipient.subscriberId : recipient.topicKey)
+  const id = idOf(recipient)
   return id.length <= longestId && recipientIdPattern.test(id)
 }
 

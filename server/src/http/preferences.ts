@@ -132,6 +132,7 @@ function sourceOf({ decidedBy }: PreferenceReason): 'template' | 'workflowOverri
     case 'workflow':
       return 'template'
     case 'user':
+    case 'tenant':
       return 'workflowOverride'
     case 'subscriberGlobal':
     case 'subscriberWorkflow':

@@ -47,14 +47,17 @@ import { topics } from './topics.ts'
 import { topicsV1 } from './topics-v1.ts'
 import { translationFiles } from './translation-files.ts'
 import { translations } from './translations.ts'
+import { triggerReport } from './trigger-report.ts'
 import { webhookEndpoints } from './webhook-endpoints.ts'
 import { webhookEvents } from './webhook-events.ts'
+import { workflowOverrides } from './workflow-overrides.ts'
 import { workflowSync } from './workflow-sync.ts'
 import { workflows } from './workflows.ts'
 
 export const resources: Resource[] = [
   health,
   events,
+  triggerReport,
   contexts,
   subscribers,
   subscribersV1,
@@ -84,6 +87,7 @@ export const resources: Resource[] = [
   chatOAuth,
   chatOAuthCallback,
   tenants,
+  workflowOverrides,
   environments,
   environmentPublish,
   environmentVariables,

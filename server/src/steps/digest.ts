@@ -105,7 +105,9 @@ export const digest: StepKind = {
     const group = groupOf(of, String(job.digest?.digestValue ?? noValue))
     const { events, left } = (yield { need: 'close digest', group, notificationId: run.id }) as CollectedEvents
     const output = own(of, events, left)
-    return { kind: 'done', output, details: [detail('digest_fired', output.events)] }
+    const withFiles = events.filter(({ payload }) => hasFiles(payload)).length
+    const files = withFiles === 0 ? [] : [detail('digest_files_left', { events: withFiles })]
+    return { kind: 'done', output, details: [detail('digest_fired', output.events), ...files] }
   },
 
   dataSchema: { anyOf: Object.values(variants) },
@@ -200,6 +202,11 @@ const groupOf = ({ run, step }: StepRun, value: string): Group => ({
   subscriberRowId: run.subscriber.id,
   value,
 })
+
+/** What follows is done with the payload of the run itself, its files included; what others brought is only told of. */
+const hasFiles = ({ attachments }: ControlValues): boolean =>
+  Array.isArray(attachments) &&
+  attachments.some((each: unknown) => typeof each === 'object' && each !== null && 'position' in each)
 
 /** The event of this run, then those it has collected. */
 function own({ run, job }: StepRun, others: CollectedEvents['events'], left = 0) {

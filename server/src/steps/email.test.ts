@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { makeWorkflow, messagesOf, runOf, type Step, storyOf, trigger } from '../../test/runs.ts'
+import { makeWorkflow, messagesOf, pass, runOf, type Step, storyOf, trigger } from '../../test/runs.ts'
 import { type Api, useServer } from '../../test/server.ts'
 import { useVendor } from '../../test/vendor.ts'
 
@@ -230,6 +230,48 @@ describe('an e-mail', () => {
       error: 'The files that came with the trigger are no longer kept',
     })
     expect(vendor.asked).toEqual([])
+  })
+
+  describe('after a digest', () => {
+    const digest: Step = { type: 'digest', controlValues: { amount: 1, unit: 'hours' } }
+    const withFile = (name: string) => ({
+      payload: { what: name, attachments: [{ file: Buffer.from(name).toString('base64'), name, mime: 'text/plain' }] },
+    })
+    const fileNames = () => sent()[0].attachments.map(({ name }: { name: string }) => name)
+
+    test('has the files of the event that opened it; what the others brought is told of', async () => {
+      const api = await prepared([digest, mail()])
+      const first = await deliver(api, withFile('first.txt'))
+      await deliver(api, withFile('second.txt'))
+      await deliver(api, { payload: { what: 'no file' } })
+      await pass(server, { hours: 1 })
+      expect(vendor.asked).toHaveLength(1)
+      expect(fileNames()).toEqual(['first.txt'])
+      const [job] = (await runOf(api, first.transactionId)).jobs
+      expect(storyOf({ jobs: [job] })).toEqual([
+        'digest completed: Step queued, Step digested, Digest triggered events, ' +
+          'Files of other events of the digest are not attached',
+      ])
+      expect(job.executionDetails[3]).toMatchObject({ status: 'Warning', raw: '{"events":1}' })
+    })
+
+    test('has those of the heir where the first one was canceled', async () => {
+      const api = await prepared([digest, mail()])
+      const first = await deliver(api, withFile('first.txt'))
+      await deliver(api, withFile('second.txt'))
+      await api.delete(`/v1/events/trigger/${first.transactionId}`)
+      await pass(server, { hours: 1 })
+      expect(vendor.asked).toHaveLength(1)
+      expect(fileNames()).toEqual(['second.txt'])
+    })
+
+    test('has none where only others brought some', async () => {
+      const api = await prepared([digest, mail()])
+      await deliver(api, { payload: { what: 'no file' } })
+      await deliver(api, withFile('second.txt'))
+      await pass(server, { hours: 1 })
+      expect(sent()[0].attachments ?? []).toEqual([])
+    })
   })
 
   test('with another severity than the workflow’s says so first', async () => {

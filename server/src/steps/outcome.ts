@@ -37,7 +37,17 @@ export type Reason =
   | 'internal'
 
 /** Those with which a delivery was given up on: once the cause is mended, it can be sent after all. */
-export const undeliveredReasons = ['provider_failed', 'provider_refused', 'outcome_unknown', 'no_integration'] as const
+export const undeliveredReasons = [
+  'provider_failed',
+  'provider_refused',
+  'outcome_unknown',
+  'no_integration',
+  'content_failed',
+  'layout_not_found',
+  'filter_failed',
+  'bridge_failed',
+  'internal',
+] as const
 export const undelivered: ReadonlySet<Reason | null> = new Set<Reason | null>(undeliveredReasons)
 
 type Status = StoredDetail['status']
@@ -70,10 +80,12 @@ const lines = {
   bridge_failed: ['Bridge execution failed', 'Failed'],
   filtered_by_workflow: ['Step filtered by workflow preferences', 'Success'],
   filtered_by_user: ['Step filtered by user preferences', 'Success'],
+  filtered_by_tenant: ['Step filtered by tenant workflow override', 'Success'],
   filtered_by_subscriberGlobal: ['Step filtered by subscriber global preferences', 'Success'],
   filtered_by_subscriberWorkflow: ['Step filtered by subscriber workflow preferences', 'Success'],
   severity_overridden: ['Severity for the message was overridden', 'Pending'],
   topic_preference: ['Topic subscription preference evaluated', 'Pending'],
+  digest_files_left: ['Files of other events of the digest are not attached', 'Warning'],
   tenant_selected: ['Tenant context selected', 'Pending'],
   tenant_missing: ['Tenant identifier not found', 'Failed'],
   layout_selected: ['Layout selected', 'Pending'],

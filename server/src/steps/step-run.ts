@@ -1,6 +1,7 @@
 // What a step gets to see when it runs: its own settings, the run it belongs to, and what came before.
 import type { IntegrationRow } from '../db/integrations.ts'
 import type { SubscriberRow } from '../db/subscribers.ts'
+import type { ChannelChoices } from '../db/tables.ts'
 import type { EventType } from '../db/webhook-events.ts'
 import type { WorkflowStep } from '../db/workflows.ts'
 import { renderTemplate, type Situation, situation } from '../render/liquid.ts'
@@ -35,6 +36,8 @@ export interface EventFacts {
   tenant: { identifier: string; name?: string | null; data?: Members | null } | undefined
   /** As the trigger said it; the tenant may have been deleted since. */
   tenantIdentifier: string | undefined
+  /** The channels it has switched for the workflow. */
+  tenantChannels: ChannelChoices | undefined
   /** By type: `{id, data}`. */
   context: Members
   createdAt: Date
