@@ -43,6 +43,8 @@ export interface Config {
   trustedProxies: string[]
   /** Where people sign in besides, if anywhere. */
   oidc: OidcSettings | undefined
+  /** Where the built dashboard lies. No setting: it comes with the service; tests may serve another build. */
+  dashboardDir?: string | undefined
 }
 
 /** The identity provider, and whom of those it vouches for we let in uninvited. */

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { settings } from '../src/config.ts'
 import { errorTable } from '../src/errors.ts'
+import { apiTypes } from './api-types.ts'
 import { dumpSchema, tableColumns } from './schema-dump.ts'
 import { useServer } from './server.ts'
 
@@ -23,6 +24,11 @@ describe('the database', () => {
 test('openapi.json describes every route', async () => {
   const { body } = await server.api.get('/openapi.json')
   await expect(`${JSON.stringify(body, undefined, 2)}\n`).toMatchFileSnapshot(place('server/openapi.json'))
+})
+
+test('the types of the dashboard are those of the API', async () => {
+  const { body } = await server.api.get('/openapi.json')
+  await expect(apiTypes(body)).toMatchFileSnapshot(place('dashboard/src/api/types.ts'))
 })
 
 test('docs/errors.md lists every error', async () => {

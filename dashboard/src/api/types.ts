@@ -132,6 +132,42 @@ export interface Operations {
     }
     answer: boolean
   }
+  /** See what became of a trigger, and who got nothing by it */
+  'GET /v1/events/trigger/{transactionId}': {
+    path: {
+      transactionId: string
+    }
+    query?: {
+      /** Only why this one was passed over */
+      subscriberId?: string | undefined
+      limit?: number | undefined
+    }
+    answer: {
+      transactionId: string
+      workflowId?: string | undefined
+      /** Whether it waits for a worker, goes through its topics, or has reached everybody it will reach */
+      status: 'queued' | 'expanding' | 'expanded'
+      runs: {
+        processing: number
+        completed: number
+        error: number
+      }
+      passedOver: Array<{
+        reason: 'topic_not_found' | 'topic_subscription_preference_evaluation' | 'excluded' | 'actor' | 'invalid_recipient' | 'canceled_by_user'
+        /** Of a subscription: what it says, such as `disabled` */
+        detail?: string | undefined
+        /** A topic or an id that stands for nobody, as the trigger has it */
+        named?: string | undefined
+        /** Up to 500; none where it is about a name, or about all who were left when the trigger was cancelled */
+        subscriberIds: Array<string>
+        createdAt: string
+      }>
+      /** Whether more were passed over than are listed */
+      hasMore: boolean
+      createdAt: string
+      startedAt?: string | undefined
+    }
+  }
   /** Create a context */
   'POST /v2/contexts': {
     body: {
@@ -5568,8 +5604,8 @@ export interface Operations {
   'GET /v1/deliveries': {
     query?: {
       status?: 'failed' | undefined
-      channel?: 'email' | 'sms' | 'chat' | 'push' | undefined
-      reason?: 'provider_failed' | 'provider_refused' | 'outcome_unknown' | 'no_integration' | undefined
+      channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | undefined
+      reason?: 'provider_failed' | 'provider_refused' | 'outcome_unknown' | 'no_integration' | 'content_failed' | 'layout_not_found' | 'filter_failed' | 'bridge_failed' | 'internal' | undefined
       providerId?: string | undefined
       transactionId?: string | undefined
       subscriberId?: string | undefined
@@ -5582,8 +5618,8 @@ export interface Operations {
       data: Array<{
         id: string
         status: 'failed'
-        channel: 'email' | 'sms' | 'chat' | 'push'
-        reason: 'provider_failed' | 'provider_refused' | 'outcome_unknown' | 'no_integration'
+        channel: 'in_app' | 'email' | 'sms' | 'chat' | 'push'
+        reason: 'provider_failed' | 'provider_refused' | 'outcome_unknown' | 'no_integration' | 'content_failed' | 'layout_not_found' | 'filter_failed' | 'bridge_failed' | 'internal'
         error?: string | undefined
         providerId?: string | undefined
         /** Of the activity record that says more */
@@ -5619,8 +5655,8 @@ export interface Operations {
   /** Send once more everything that matches */
   'POST /v1/deliveries/redrive': {
     body: {
-      channel?: 'email' | 'sms' | 'chat' | 'push' | undefined
-      reason?: 'provider_failed' | 'provider_refused' | 'outcome_unknown' | 'no_integration' | undefined
+      channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | undefined
+      reason?: 'provider_failed' | 'provider_refused' | 'outcome_unknown' | 'no_integration' | 'content_failed' | 'layout_not_found' | 'filter_failed' | 'bridge_failed' | 'internal' | undefined
       providerId?: string | undefined
       transactionId?: string | undefined
       subscriberId?: string | undefined
@@ -6178,6 +6214,225 @@ export interface Operations {
     }
     answer: undefined
   }
+  /** List workflow overrides, newest first */
+  'GET /v1/workflow-overrides': {
+    query?: {
+      page?: number | undefined
+      limit?: number | undefined
+    }
+    answer: {
+      data: Array<{
+        _id: string
+        _environmentId: string
+        _organizationId: string
+        _workflowId: string
+        _tenantId: string
+        workflowId?: string | undefined
+        tenantId?: string | undefined
+        /** Absent where it is left to the workflow */
+        active?: boolean | undefined
+        /** What is not named is left to the workflow */
+        preferenceSettings: {
+          email?: boolean | undefined
+          sms?: boolean | undefined
+          in_app?: boolean | undefined
+          chat?: boolean | undefined
+          push?: boolean | undefined
+        }
+        createdAt: string
+        updatedAt: string
+      }>
+      page: number
+      pageSize: number
+      hasMore: boolean
+      totalCount?: number | undefined
+    }
+  }
+  /** Have something else hold for a tenant than what a workflow says */
+  'POST /v1/workflow-overrides': {
+    body: {
+      /** Identifier or internal id */
+      workflowId: string
+      /** Identifier or internal id */
+      tenantId: string
+      /** Whether triggers for this tenant run the workflow */
+      active?: boolean | null | undefined
+      /** Replaces what was set before */
+      preferenceSettings?: {
+        email?: boolean | undefined
+        sms?: boolean | undefined
+        in_app?: boolean | undefined
+        chat?: boolean | undefined
+        push?: boolean | undefined
+      } | null | undefined
+    }
+    answer: {
+      _id: string
+      _environmentId: string
+      _organizationId: string
+      _workflowId: string
+      _tenantId: string
+      workflowId?: string | undefined
+      tenantId?: string | undefined
+      /** Absent where it is left to the workflow */
+      active?: boolean | undefined
+      /** What is not named is left to the workflow */
+      preferenceSettings: {
+        email?: boolean | undefined
+        sms?: boolean | undefined
+        in_app?: boolean | undefined
+        chat?: boolean | undefined
+        push?: boolean | undefined
+      }
+      createdAt: string
+      updatedAt: string
+    }
+  }
+  /** Retrieve a workflow override */
+  'GET /v1/workflow-overrides/{overrideId}': {
+    path: {
+      overrideId: string
+    }
+    answer: {
+      _id: string
+      _environmentId: string
+      _organizationId: string
+      _workflowId: string
+      _tenantId: string
+      workflowId?: string | undefined
+      tenantId?: string | undefined
+      /** Absent where it is left to the workflow */
+      active?: boolean | undefined
+      /** What is not named is left to the workflow */
+      preferenceSettings: {
+        email?: boolean | undefined
+        sms?: boolean | undefined
+        in_app?: boolean | undefined
+        chat?: boolean | undefined
+        push?: boolean | undefined
+      }
+      createdAt: string
+      updatedAt: string
+    }
+  }
+  /** Change a workflow override; what is not given stays */
+  'PUT /v1/workflow-overrides/{overrideId}': {
+    path: {
+      overrideId: string
+    }
+    body: {
+      /** Whether triggers for this tenant run the workflow */
+      active?: boolean | null | undefined
+      /** Replaces what was set before */
+      preferenceSettings?: {
+        email?: boolean | undefined
+        sms?: boolean | undefined
+        in_app?: boolean | undefined
+        chat?: boolean | undefined
+        push?: boolean | undefined
+      } | null | undefined
+    }
+    answer: {
+      _id: string
+      _environmentId: string
+      _organizationId: string
+      _workflowId: string
+      _tenantId: string
+      workflowId?: string | undefined
+      tenantId?: string | undefined
+      /** Absent where it is left to the workflow */
+      active?: boolean | undefined
+      /** What is not named is left to the workflow */
+      preferenceSettings: {
+        email?: boolean | undefined
+        sms?: boolean | undefined
+        in_app?: boolean | undefined
+        chat?: boolean | undefined
+        push?: boolean | undefined
+      }
+      createdAt: string
+      updatedAt: string
+    }
+  }
+  /** Let the workflow hold for the tenant again */
+  'DELETE /v1/workflow-overrides/{overrideId}': {
+    path: {
+      overrideId: string
+    }
+    answer: undefined
+  }
+  /** Retrieve what a tenant has set for a workflow */
+  'GET /v1/workflow-overrides/workflows/{workflowId}/tenants/{tenantId}': {
+    path: {
+      /** Identifier or internal id */
+      workflowId: string
+      /** Identifier or internal id */
+      tenantId: string
+    }
+    answer: {
+      _id: string
+      _environmentId: string
+      _organizationId: string
+      _workflowId: string
+      _tenantId: string
+      workflowId?: string | undefined
+      tenantId?: string | undefined
+      /** Absent where it is left to the workflow */
+      active?: boolean | undefined
+      /** What is not named is left to the workflow */
+      preferenceSettings: {
+        email?: boolean | undefined
+        sms?: boolean | undefined
+        in_app?: boolean | undefined
+        chat?: boolean | undefined
+        push?: boolean | undefined
+      }
+      createdAt: string
+      updatedAt: string
+    }
+  }
+  /** Change what a tenant has set for a workflow; what is not given stays */
+  'PUT /v1/workflow-overrides/workflows/{workflowId}/tenants/{tenantId}': {
+    path: {
+      /** Identifier or internal id */
+      workflowId: string
+      /** Identifier or internal id */
+      tenantId: string
+    }
+    body: {
+      /** Whether triggers for this tenant run the workflow */
+      active?: boolean | null | undefined
+      /** Replaces what was set before */
+      preferenceSettings?: {
+        email?: boolean | undefined
+        sms?: boolean | undefined
+        in_app?: boolean | undefined
+        chat?: boolean | undefined
+        push?: boolean | undefined
+      } | null | undefined
+    }
+    answer: {
+      _id: string
+      _environmentId: string
+      _organizationId: string
+      _workflowId: string
+      _tenantId: string
+      workflowId?: string | undefined
+      tenantId?: string | undefined
+      /** Absent where it is left to the workflow */
+      active?: boolean | undefined
+      /** What is not named is left to the workflow */
+      preferenceSettings: {
+        email?: boolean | undefined
+        sms?: boolean | undefined
+        in_app?: boolean | undefined
+        chat?: boolean | undefined
+        push?: boolean | undefined
+      }
+      createdAt: string
+      updatedAt: string
+    }
+  }
   /** Create an environment */
   'POST /v1/environments': {
     body: {
@@ -6198,6 +6453,9 @@ export interface Operations {
       apiKeys: Array<{
         key: string
         _userId: string
+        createdAt: string
+        /** Of one that has been replaced */
+        expiresAt?: string | undefined
         hash: string
       }>
       dns: {
@@ -6224,6 +6482,9 @@ export interface Operations {
       apiKeys: Array<{
         key: string
         _userId: string
+        createdAt: string
+        /** Of one that has been replaced */
+        expiresAt?: string | undefined
         hash: string
       }>
       dns: {
@@ -6250,6 +6511,9 @@ export interface Operations {
       apiKeys: Array<{
         key: string
         _userId: string
+        createdAt: string
+        /** Of one that has been replaced */
+        expiresAt?: string | undefined
         hash: string
       }>
       dns: {
@@ -6291,6 +6555,9 @@ export interface Operations {
       apiKeys: Array<{
         key: string
         _userId: string
+        createdAt: string
+        /** Of one that has been replaced */
+        expiresAt?: string | undefined
         hash: string
       }>
       dns: {
@@ -6315,6 +6582,9 @@ export interface Operations {
     answer: Array<{
       key: string
       _userId: string
+      createdAt: string
+      /** Of one that has been replaced */
+      expiresAt?: string | undefined
     }>
   }
   /** Replace the API key of the key's environment; the old one is refused at once */
@@ -6322,6 +6592,23 @@ export interface Operations {
     answer: Array<{
       key: string
       _userId: string
+      createdAt: string
+      /** Of one that has been replaced */
+      expiresAt?: string | undefined
+    }>
+  }
+  /** Add an API key to the key's environment; those it has go on working for a while */
+  'POST /v1/environments/api-keys/rotate': {
+    body: {
+      /** How long the keys it has go on working; what is to end sooner does */
+      overlapHours?: number | undefined
+    }
+    answer: Array<{
+      key: string
+      _userId: string
+      createdAt: string
+      /** Of one that has been replaced */
+      expiresAt?: string | undefined
     }>
   }
   /** List the tags of the workflows in an environment of the organization */

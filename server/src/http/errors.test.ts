@@ -139,7 +139,7 @@ describe('what we did not foresee', () => {
 
 describe('an unknown route', () => {
   test.each([
-    ['GET', '/'],
+    ['GET', '/nothing'],
     ['GET', '/v1/nothing?a=1'],
     ['POST', '/v3/subscribers'],
     ['PUT', '/v2/subscribers'],

@@ -59,6 +59,7 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
     | 'extraProviders'
     | 'trustedProxies'
     | 'oidc'
+    | 'dashboardDir'
   >
 }
 

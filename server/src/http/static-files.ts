@@ -1,0 +1,97 @@
+// Files that browsers load, as they were built. Kept in memory, compressed once (by the build, where it left `.br` and `.gz`
+// beside a file), and looked at again when they were replaced.
+import { createHash } from 'node:crypto'
+import { readFile, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+const compress = promisify(gzip)
+
+const types: Record<string, string> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.ico': 'image/x-icon',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.map': 'application/json; charset=utf-8',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.webmanifest': 'application/manifest+json',
+  '.woff2': 'font/woff2',
+}
+const isCompressed = /\.(png|ico|woff2)$/
+/** What a build puts into names; such a file never changes. */
+const hashed = /-[\w-]{8}\.\w+$/
+
+interface StaticFile {
+  bytes: Buffer
+  gzipped: Buffer | undefined
+  brotli: Buffer | undefined
+  tag: string
+  changedMs: number
+}
+
+export class StaticFiles {
+  readonly #folder: string
+  readonly #files = new Map<string, StaticFile>()
+
+  constructor(folder: URL) {
+    this.#folder = fileURLToPath(folder)
+  }
+
+  /** @returns whether there is such a file, which is then sent */
+  async send(request: FastifyRequest, reply: FastifyReply, name: string, headers: object = {}): Promise<boolean> {
+    const file = await this.#read(name)
+    if (!file) return false
+    const { bytes, gzipped, brotli, tag } = file
+    reply.headers({
+      'Cache-Control': hashed.test(name) ? 'public, max-age=31536000, immutable' : 'public, max-age=300',
+      'Content-Type': types[path.extname(name)] ?? 'application/octet-stream',
+      ETag: tag,
+      Vary: 'Accept-Encoding',
+      ...headers,
+    })
+    const known = request.headers['if-none-match']?.split(/\s*,\s*/) ?? []
+    if (known.some((each) => each.replace(/^W\//, '') === tag)) {
+      reply.code(304).removeHeader('Content-Type').send()
+      return true
+    }
+    if (brotli && takes(request, 'br')) reply.header('Content-Encoding', 'br').send(brotli)
+    else if (gzipped && takes(request, 'gzip')) reply.header('Content-Encoding', 'gzip').send(gzipped)
+    else reply.send(bytes)
+    return true
+  }
+
+  async #read(name: string): Promise<StaticFile | undefined> {
+    const place = path.join(this.#folder, name)
+    if (name.includes('\0') || !place.startsWith(this.#folder)) return undefined
+    let changedMs: number
+    try {
+      const found = await stat(place)
+      if (!found.isFile()) return undefined
+      changedMs = found.mtimeMs
+    } catch {
+      return undefined
+    }
+    const known = this.#files.get(name)
+    if (known?.changedMs === changedMs) return known
+    const bytes = await readFile(place)
+    const beside = (ending: string) => readFile(place + ending).catch(() => undefined)
+    const isSmall = isCompressed.test(name)
+    const brotli = isSmall ? undefined : await beside('.br')
+    const gzipped = isSmall ? undefined : ((await beside('.gz')) ?? (await compress(bytes, { level: 9 })))
+    const tag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`
+    const file = { bytes, gzipped, brotli, tag, changedMs }
+    this.#files.set(name, file)
+    return file
+  }
+}
+
+function takes(request: FastifyRequest, encoding: 'br' | 'gzip'): boolean {
+  const accepted = request.headers['accept-encoding'] ?? ''
+  return new RegExp(`\\b${encoding}\\b(?!;\\s*q=0(\\.0*)?\\s*(,|$))`).test(accepted)
+}
