@@ -59,7 +59,12 @@ const bare = <const Path extends string>(path: Path, load: Load) =>
 
 const routes = root.addChildren([
   bare('/sign-in', () => import('./pages/sign-in/sign-in.tsx')),
+  bare('/setup', () => import('./pages/sign-in/setup.tsx')),
+  bare('/invitation', () => import('./pages/sign-in/invitation.tsx')),
+  bare('/reset', () => import('./pages/sign-in/reset.tsx')),
   shell.addChildren([
+    page('/account', () => import('./pages/account/account.tsx')),
+    page('/start', () => import('./pages/start/start.tsx')),
     page('/', () => import('./pages/start/home.tsx')),
     createRoute({ getParentRoute: () => shell, path: '/$', component: NotFound }),
   ]),

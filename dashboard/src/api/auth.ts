@@ -1,84 +1,33 @@
 // Who is signed in, and the requests around signing in.
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
-import { send } from './client.ts'
+import { type Answer, api, type Body } from './client.ts'
 
 export const roles = ['viewer', 'editor', 'admin', 'owner'] as const
 export type Role = (typeof roles)[number]
+export type Session = Answer<'GET /v1/auth/session'>
+export type Environment = Session['environments'][number]
 
-export interface Environment {
-  _id: string
-  name: string
-  identifier: string
-  type: 'dev' | 'prod'
-  color: string | null
-}
-
-export interface Session {
-  user: {
-    _id: string
-    name: string
-    email: string
-    role: Role
-    hasPassword: boolean
-    hasOidc: boolean
-    createdAt: string
-  }
-  organization: { _id: string; name: string }
-  environments: Environment[]
-  session: { _id: string; createdAt: string; expiresAt: string }
-}
-
-export interface SignInOptions {
-  isSetUp: boolean
-  oidc: { name: string; url: string } | null
-  password: { minLength: number; maxLength: number }
-}
-
-export interface LinkDetails {
-  kind: 'set-up' | 'invitation' | 'reset'
-  organization: string
-  email: string | null
-  name: string | null
-  role: Role | null
-  expiresAt: string
-}
-
-export interface SignedInBrowser {
-  _id: string
-  userAgent: string | null
-  address: string
-  createdAt: string
-  lastSeenAt: string
-  expiresAt: string
-  isCurrent: boolean
-}
-
-const call = <Result>(method: string, path: string, body?: unknown) =>
-  send(method, `/v1/auth${path}`, { body }) as Promise<Result>
-
+// Not of an environment: these keys have none in front, and nothing refreshes them but what names them.
 export const auth = {
-  session: () =>
-    queryOptions({ queryKey: ['session'], queryFn: () => call<Session>('GET', '/session'), staleTime: 60_000 }),
-  options: () => queryOptions({ queryKey: ['sign-in-options'], queryFn: () => call<SignInOptions>('GET', '/options') }),
+  session: () => queryOptions({ queryKey: ['session'], queryFn: () => api('GET /v1/auth/session'), staleTime: 60_000 }),
+  options: () => queryOptions({ queryKey: ['sign-in-options'], queryFn: () => api('GET /v1/auth/options') }),
   link: (token: string) =>
     queryOptions({
       queryKey: ['link', token],
-      queryFn: () => call<LinkDetails>('POST', '/links/look-up', { token }),
+      queryFn: () => api('POST /v1/auth/links/look-up', { body: { token } }),
       staleTime: Number.POSITIVE_INFINITY,
     }),
-  browsers: () => queryOptions({ queryKey: ['browsers'], queryFn: () => call<SignedInBrowser[]>('GET', '/sessions') }),
+  browsers: () => queryOptions({ queryKey: ['browsers'], queryFn: () => api('GET /v1/auth/sessions') }),
 
-  signIn: (body: { email: string; password: string }) => call<Session>('POST', '/sign-in', body),
-  signOut: () => call<undefined>('POST', '/sign-out'),
-  signOutEverywhere: () => call<undefined>('POST', '/sign-out-everywhere'),
-  endBrowser: (id: string) => call<undefined>('DELETE', `/sessions/${id}`),
-  setUp: (body: { token: string; name: string; email: string; password: string; organizationName?: string }) =>
-    call<Session>('POST', '/set-up', body),
-  acceptInvitation: (body: { token: string; name: string; password: string }) =>
-    call<Session>('POST', '/invitations/accept', body),
-  resetPassword: (body: { token: string; password: string }) => call<Session>('POST', '/password-reset', body),
-  changeMe: (body: { name?: string; currentPassword?: string; newPassword?: string }) =>
-    call<Session>('PATCH', '/me', body),
+  signIn: (body: Body<'POST /v1/auth/sign-in'>) => api('POST /v1/auth/sign-in', { body }),
+  signOut: () => api('POST /v1/auth/sign-out'),
+  signOutEverywhere: () => api('POST /v1/auth/sign-out-everywhere'),
+  endBrowser: (sessionId: string) => api('DELETE /v1/auth/sessions/{sessionId}', { path: { sessionId } }),
+  setUp: (body: Body<'POST /v1/auth/set-up'>) => api('POST /v1/auth/set-up', { body }),
+  acceptInvitation: (body: Body<'POST /v1/auth/invitations/accept'>) =>
+    api('POST /v1/auth/invitations/accept', { body }),
+  resetPassword: (body: Body<'POST /v1/auth/password-reset'>) => api('POST /v1/auth/password-reset', { body }),
+  changeMe: (body: Body<'PATCH /v1/auth/me'>) => api('PATCH /v1/auth/me', { body }),
 }
 
 /** Only inside the shell, where somebody is signed in. */

@@ -81,11 +81,7 @@ interface SendOptions {
   idempotencyKey?: string | undefined
 }
 
-export async function send(
-  method: string,
-  url: string,
-  { body, signal, idempotencyKey }: SendOptions,
-): Promise<unknown> {
+async function send(method: string, url: string, { body, signal, idempotencyKey }: SendOptions): Promise<unknown> {
   const isForm = body instanceof FormData
   const headers: Record<string, string> = { 'Belfry-Environment': environmentId }
   if (body !== undefined && !isForm) headers['Content-Type'] = 'application/json'

@@ -149,7 +149,7 @@ function UserMenu() {
       }
     >
       <MenuLabel>{user.email}</MenuLabel>
-      <MenuLink to={'/account' as '/'} icon={<CircleUser />}>
+      <MenuLink to="/account" icon={<CircleUser />}>
         Your account
       </MenuLink>
       <MenuSeparator />

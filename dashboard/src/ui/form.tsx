@@ -120,7 +120,7 @@ export function Field<Values, Name extends keyof Values & string>(props: FieldPr
       hint={hint}
       optional={optional ?? false}
       inline={inline ?? false}
-      errors={nested.flatMap(([, messages]) => messages)}
+      errors={nested.flatMap(([, messages]) => messages.map((message) => forPeople(message, name, label)))}
       {...(className ? { className } : {})}
     >
       {(control) =>
@@ -133,6 +133,12 @@ export function Field<Values, Name extends keyof Values & string>(props: FieldPr
       }
     </FieldFrame>
   )
+}
+
+/** The server speaks of `newPassword`; on the page the field has a name people can read. */
+function forPeople(message: string, name: string, label: ReactNode): string {
+  if (typeof label !== 'string' || !message.startsWith(`${name} `)) return message
+  return `${label}${message.slice(name.length)}.`
 }
 
 interface FieldFrameProps {

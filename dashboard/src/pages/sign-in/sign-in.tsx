@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
-import { useRouter } from '@tanstack/react-router'
 import { KeyRound } from 'lucide-react'
 import { auth } from '../../api/auth.ts'
-import { cache } from '../../api/cache.ts'
 import { BarePage } from '../../shell/bare-page.tsx'
+import { useEnter } from '../../shell/enter.ts'
 import { buttonClass } from '../../ui/button.tsx'
 import { cn } from '../../ui/class-names.ts'
 import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form.tsx'
@@ -22,18 +21,14 @@ const oidcErrors: Record<string, string> = {
 
 export function Page() {
   const [{ returnTo, error }] = useUrlState(schema)
-  const router = useRouter()
+  const enter = useEnter()
   const options = useQuery(auth.options()).data
   // Only to ourselves: an address with a host in it would lead elsewhere.
   const target = /^\/(?![/\\])/.test(returnTo) ? returnTo : '/'
   const form = useForm({
     initial: { email: '', password: '' },
     submit: auth.signIn,
-    onDone: (session) => {
-      cache.clear()
-      cache.setQueryData(auth.session().queryKey, session)
-      router.history.push(target)
-    },
+    onDone: (session) => enter(session, target),
   })
   if (options?.isSetUp === false) return <NotSetUp />
   return (
@@ -80,8 +75,8 @@ function NotSetUp() {
   return (
     <BarePage title="Belfry has no owner yet">
       <p className="text-sm text-muted">
-        The console where Belfry was started shows a link that makes you its owner. Open that link. Restart Belfry to
-        have it printed again.
+        The console where Belfry was started shows a link that makes you its owner; open it. Where it got lost,{' '}
+        <code className="text-ink">npm run sign-in-link</code> prints another.
       </p>
     </BarePage>
   )

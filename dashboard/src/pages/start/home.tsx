@@ -1,9 +1,13 @@
-import { Page as Frame } from '../../ui/page.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { Navigate } from '@tanstack/react-router'
+import { runs } from '../../api/runs.ts'
+import { ErrorState } from '../../ui/states.tsx'
 
+/** The guided start while nothing has been sent, then the activity. */
 export function Page() {
-  return (
-    <Frame title="Start" width="content">
-      <p>Welcome.</p>
-    </Frame>
-  )
+  const { data, error, refetch } = useQuery(runs.list({ limit: 1 }))
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} className="py-32" />
+  if (!data) return null
+  const isEmpty = data.data.length === 0
+  return <Navigate to={(isEmpty ? '/start' : '/activity') as '/start'} replace />
 }

@@ -1,0 +1,12 @@
+// Environments and their keys: requests and their cache keys. Refresh with ['environments'].
+import { queryOptions } from '@tanstack/react-query'
+import { api, inEnvironment } from './client.ts'
+
+export const environments = {
+  /** Of the environment that is looked at; for admins. */
+  apiKeys: () =>
+    queryOptions({
+      queryKey: inEnvironment('environments', 'api-keys'),
+      queryFn: ({ signal }) => api('GET /v1/environments/api-keys', { signal }),
+    }),
+}

@@ -1,0 +1,39 @@
+// What a link with a token leads to: it is looked up first, so that people see what they accept, or that it is too late.
+import { useQuery } from '@tanstack/react-query'
+import { useLocation } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { auth } from '../../api/auth.ts'
+import type { Answer } from '../../api/client.ts'
+import { BarePage } from '../../shell/bare-page.tsx'
+import { ButtonLink } from '../../ui/button.tsx'
+import { SkeletonText } from '../../ui/states.tsx'
+
+export type LinkDetails = Answer<'POST /v1/auth/links/look-up'>
+
+interface LinkPageProps {
+  kind: LinkDetails['kind']
+  children: (link: LinkDetails, token: string) => ReactNode
+}
+
+export function LinkPage({ kind, children }: LinkPageProps) {
+  // Behind the # it is sent to no server and written into no log.
+  const token = useLocation({ select: ({ hash }) => hash })
+  const query = useQuery({ ...auth.link(token), enabled: token !== '' })
+  if (query.data?.kind === kind) return children(query.data, token)
+  if (query.isLoading)
+    return (
+      <BarePage title="One moment…">
+        <SkeletonText lines={4} />
+      </BarePage>
+    )
+  return (
+    <BarePage title="This link does not work">
+      <p className="mb-5 text-base text-pretty text-muted">
+        {query.error?.message ?? 'A part of the link is missing. Copy all of it, up to the last character.'}
+      </p>
+      <ButtonLink to="/sign-in" search={{}}>
+        Go to sign in
+      </ButtonLink>
+    </BarePage>
+  )
+}

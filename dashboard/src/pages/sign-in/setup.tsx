@@ -1,0 +1,42 @@
+import { auth } from '../../api/auth.ts'
+import { BarePage } from '../../shell/bare-page.tsx'
+import { useEnter } from '../../shell/enter.ts'
+import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form.tsx'
+import { Input } from '../../ui/input.tsx'
+import { PasswordField } from '../../ui/password-field.tsx'
+import { LinkPage } from './link.tsx'
+
+export const Page = () => <LinkPage kind="set-up">{(_link, token) => <SetUp token={token} />}</LinkPage>
+
+function SetUp({ token }: { token: string }) {
+  const enter = useEnter()
+  const form = useForm({
+    initial: { name: '', email: '', password: '', organizationName: '' },
+    submit: ({ organizationName, ...rest }) =>
+      auth.setUp({ token, ...rest, ...(organizationName.trim() ? { organizationName } : {}) }),
+    onDone: (session) => enter(session, '/start'),
+  })
+  return (
+    <BarePage
+      title="Set up Belfry"
+      description="You become its owner. Everything stays on this server; nobody else is told."
+    >
+      <Form form={form}>
+        <Field form={form} name="name" label="Your name">
+          {(control) => <Input {...control} autoComplete="name" autoFocus className="h-10" />}
+        </Field>
+        <Field form={form} name="email" label="Email">
+          {(control) => <Input {...control} type="email" autoComplete="username" className="h-10" />}
+        </Field>
+        <PasswordField form={form} name="password" label="Password" />
+        <Field form={form} name="organizationName" label="Organization" optional>
+          {(control) => <Input {...control} autoComplete="organization" placeholder="Acme" className="h-10" />}
+        </Field>
+        <FormError form={form} />
+        <SubmitButton form={form} size="lg" className="w-full">
+          Create the owner account
+        </SubmitButton>
+      </Form>
+    </BarePage>
+  )
+}

@@ -1,0 +1,265 @@
+// The first minute: three real sends, the arriving message right there, and the code to do it from one's own program.
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { ArrowRight, Check, CircleAlert, LoaderCircle, Plug, Send, Workflow } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { useCan, useSession } from '../../api/auth.ts'
+import { useAction } from '../../api/cache.ts'
+import { environments } from '../../api/environments.ts'
+import { useEnvironment } from '../../shell/environment.ts'
+import { Button } from '../../ui/button.tsx'
+import { cn } from '../../ui/class-names.ts'
+import { RequestCode } from '../../ui/code-block.tsx'
+import { EmailFrame, InAppFrame, SmsFrame } from '../../ui/message-frames.tsx'
+import { Page as Frame } from '../../ui/page.tsx'
+import { StepIcon } from '../../ui/step-kind.tsx'
+import {
+  type Arrival,
+  arrival,
+  type FirstChannel,
+  firstSends,
+  type Recipient,
+  sendFirst,
+  triggerOf,
+} from './first-sends.ts'
+
+const order: FirstChannel[] = ['in_app', 'email', 'sms']
+
+export function Page() {
+  const { user } = useSession()
+  const environment = useEnvironment()
+  const [sent, remember] = useSent(environment._id)
+  const [active, setActive] = useState<FirstChannel>(() => order.find((channel) => !sent[channel]) ?? 'in_app')
+  const recipient: Recipient = {
+    subscriberId: user.email.split('@', 1)[0] ?? 'me',
+    firstName: user.name.split(' ', 1)[0] ?? user.name,
+    email: user.email,
+    phone: '+12025550143',
+  }
+  const isAllDone = order.every((channel) => sent[channel])
+  return (
+    <Frame
+      title="Send your first notifications"
+      width="content"
+      description={`Three real sends in ${environment.name}, to yourself. Each takes about a second.`}
+    >
+      <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-6 lg:grid-cols-2">
+        <ol className="min-w-0 space-y-3">
+          {order.map((channel, index) => (
+            <SendStep
+              key={channel}
+              channel={channel}
+              number={index + 1}
+              recipient={recipient}
+              transactionId={sent[channel]}
+              isActive={channel === active}
+              onOpen={() => setActive(channel)}
+              onSent={(transactionId) => {
+                setActive(channel)
+                remember(channel, transactionId)
+              }}
+            />
+          ))}
+          {isAllDone && <NextSteps />}
+        </ol>
+        <FromYourProgram channel={active} recipient={recipient} />
+      </div>
+    </Frame>
+  )
+}
+
+/** Which transactions were sent from here, so that they are still checked after a reload. */
+function useSent(environmentId: string) {
+  const place = `belfry-start-${environmentId}`
+  const [sent, setSent] = useState<Partial<Record<FirstChannel, string>>>(() => {
+    try {
+      return JSON.parse(localStorage.getItem(place) ?? '{}')
+    } catch {
+      return {}
+    }
+  })
+  const remember = (channel: FirstChannel, transactionId: string) =>
+    setSent((before) => {
+      const after = { ...before, [channel]: transactionId }
+      localStorage.setItem(place, JSON.stringify(after))
+      return after
+    })
+  return [sent, remember] as const
+}
+
+interface SendStepProps {
+  channel: FirstChannel
+  number: number
+  recipient: Recipient
+  transactionId: string | undefined
+  isActive: boolean
+  onOpen: () => void
+  onSent: (transactionId: string) => void
+}
+
+function SendStep(props: SendStepProps) {
+  const { channel, number, recipient, transactionId, isActive, onOpen, onSent } = props
+  const { title, explanation } = firstSends[channel]
+  const canSend = useCan('editor')
+  const send = useAction({
+    do: () => sendFirst(channel, recipient),
+    refresh: ['runs', 'workflows', 'subscribers', 'sandbox'],
+    onDone: onSent,
+  })
+  const { data, error } = useQuery({
+    ...arrival(channel, transactionId ?? '', recipient.subscriberId),
+    enabled: transactionId !== undefined,
+  })
+  const hasArrived = data?.message !== undefined
+  const isOnItsWay = send.isPending || (transactionId !== undefined && !hasArrived && !data?.trouble && !error)
+  return (
+    <li
+      className={cn(
+        'rounded-surface border transition-colors duration-120',
+        isActive ? 'border-line-strong bg-raised' : 'bg-page',
+      )}
+    >
+      <div className="flex items-center gap-3 p-4">
+        <StepMark number={number} isDone={hasArrived} />
+        <button type="button" onClick={onOpen} aria-expanded={isActive} className="min-w-0 flex-1 text-left">
+          <span className="flex items-center gap-2 text-base font-semibold">
+            <StepIcon kind={channel} />
+            {title}
+          </span>
+          <span className="mt-0.5 block text-sm text-pretty text-muted">{explanation}</span>
+        </button>
+        <Button
+          variant={hasArrived || !isActive ? 'secondary' : 'primary'}
+          pending={isOnItsWay}
+          disabled={!canSend}
+          {...(canSend ? {} : { hint: 'Viewers cannot send; ask an admin to make you an editor.' })}
+          icon={<Send />}
+          onClick={() => send.mutate()}
+        >
+          {hasArrived ? 'Again' : 'Send'}
+        </Button>
+      </div>
+      {(data?.message || data?.trouble || isOnItsWay) && (
+        <div className="px-4 pb-4 sm:pl-14" aria-live="polite">
+          {data?.message ? (
+            <div className="animate-rise">
+              <ArrivedMessage channel={channel} message={data.message} />
+              <ArrivedNote runId={data.runId} />
+            </div>
+          ) : data?.trouble ? (
+            <p className="flex gap-2 rounded-control bg-bad/8 px-3 py-2 text-sm text-bad">
+              <CircleAlert className="mt-0.5 size-4 shrink-0" />
+              {data.trouble}
+            </p>
+          ) : (
+            <p className="flex animate-late items-center gap-2 text-sm text-muted">
+              <LoaderCircle className="size-4 animate-spin" />
+              On its way…
+            </p>
+          )}
+        </div>
+      )}
+    </li>
+  )
+}
+
+function StepMark({ number, isDone }: { number: number; isDone: boolean }) {
+  return (
+    <span
+      className={cn(
+        'grid size-7 shrink-0 place-items-center rounded-full border text-xs font-semibold transition-colors duration-180',
+        isDone ? 'border-good bg-good text-page' : 'border-line-strong text-muted',
+      )}
+    >
+      {isDone ? <Check role="img" aria-label="done" className="size-4 animate-appear" strokeWidth={3} /> : number}
+    </span>
+  )
+}
+
+function ArrivedMessage({ channel, message }: { channel: FirstChannel; message: NonNullable<Arrival['message']> }) {
+  switch (channel) {
+    case 'in_app':
+      return <InAppFrame subject={message.subject} body={message.text} />
+    case 'email':
+      return (
+        <EmailFrame subject={message.subject ?? ''} to={message.to.join(', ')} html={message.html ?? message.text} />
+      )
+    case 'sms':
+      return <SmsFrame from={message.to.join(', ')} body={message.text} />
+    default:
+      return null
+  }
+}
+
+const ArrivedNote = ({ runId }: { runId: string | undefined }) => (
+  <p className="mt-2 flex items-center gap-1.5 text-xs text-muted">
+    Arrived.
+    {runId && (
+      <Link to={`/activity/${runId}` as '/'} className="font-medium text-ink underline underline-offset-2">
+        See every step it took
+      </Link>
+    )}
+  </p>
+)
+
+function FromYourProgram({ channel, recipient }: { channel: FirstChannel; recipient: Recipient }) {
+  const isAdmin = useCan('admin')
+  const { data: keys } = useQuery({ ...environments.apiKeys(), enabled: isAdmin })
+  const key = keys?.[0]?.key
+  return (
+    <section className="min-w-0 lg:sticky lg:top-6">
+      <h2 className="text-base font-semibold">The same from your program</h2>
+      <p className="mt-0.5 mb-3 text-sm text-pretty text-muted">
+        {key
+          ? 'Your key of this environment is filled in; keep it on your servers.'
+          : 'Put in the API key of this environment; an admin finds it under API keys.'}
+      </p>
+      <RequestCode
+        request={{ method: 'POST', path: '/v1/events/trigger', body: triggerOf(channel, recipient) }}
+        {...(key ? { apiKey: key } : {})}
+        maxHeight={480}
+      />
+      <p className="mt-3 text-sm text-muted">
+        Everything else is in the{' '}
+        <a href="/docs" className="font-medium text-ink underline underline-offset-2">
+          API reference
+        </a>
+        .
+      </p>
+    </section>
+  )
+}
+
+function NextSteps() {
+  return (
+    <li className="animate-rise pt-3">
+      <h2 className="mb-2 text-base font-semibold">Where to next</h2>
+      <ul className="divide-y rounded-surface border">
+        <NextStep to="/workflows" icon={<Workflow />} title="Build a workflow of your own">
+          Several steps, digests, delays and conditions
+        </NextStep>
+        <NextStep to="/integrations" icon={<Plug />} title="Connect a real provider">
+          Leave the sandbox for the channels you need
+        </NextStep>
+      </ul>
+    </li>
+  )
+}
+
+function NextStep({ to, icon, title, children }: { to: string; icon: ReactNode; title: string; children: ReactNode }) {
+  return (
+    <li>
+      <Link
+        to={to as '/'}
+        className="flex items-center gap-3 px-4 py-3 transition-colors duration-120 hover:bg-hover [&_svg]:size-4 [&_svg]:shrink-0 [&_svg]:text-muted"
+      >
+        {icon}
+        <span className="min-w-0 flex-1">
+          <span className="block text-sm font-medium">{title}</span>
+          <span className="block text-xs text-muted">{children}</span>
+        </span>
+        <ArrowRight />
+      </Link>
+    </li>
+  )
+}

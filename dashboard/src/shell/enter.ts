@@ -1,0 +1,17 @@
+import { useRouter } from '@tanstack/react-router'
+import { useCallback } from 'react'
+import { auth, type Session } from '../api/auth.ts'
+import { cache } from '../api/cache.ts'
+
+/** After signing in, whichever way: forgets what was seen before and goes on. */
+export function useEnter(): (session: Session, to?: string) => void {
+  const router = useRouter()
+  return useCallback(
+    (session, to = '/') => {
+      cache.clear()
+      cache.setQueryData(auth.session().queryKey, session)
+      router.history.push(to)
+    },
+    [router],
+  )
+}
