@@ -1,5 +1,5 @@
 // An email: subject, HTML and plain text from a template in either editor, with or without a layout around it.
-import { decodeHTML } from 'entities'
+import { decodeHTML, escapeUTF8 } from 'entities'
 import { blockNodes } from './block-nodes.ts'
 import { BlockCompiler, type BlockNode, readDocument } from './blocks.ts'
 import { withBranding } from './branding.ts'
@@ -78,10 +78,19 @@ export function renderEmailHtml(template: EmailTemplate, of: Situation, translat
 }
 
 /** Text for the header of a message: one line, whatever the data say. */
-export function renderHeader(text: string, of: Situation, translator: Translator = noTranslations): string {
-  return decodeHTML(renderText(text, of, translator)).replace(/[\s\p{Cc}]+/gu, (gap) =>
-    /[^ \u00a0]/.test(gap) ? ' ' : gap,
-  )
+export const renderHeader = (text: string, of: Situation, translator: Translator = noTranslations): string =>
+  headerText(renderText(text, of, translator))
+
+/** The same of a text that is rendered already. What was meant for HTML is read as such: a header is plain. */
+export const headerText = (text: string): string =>
+  decodeHTML(text).replace(/[\s\p{Cc}]+/gu, (gap) => (/[^ \u00a0]/.test(gap) ? ' ' : gap))
+
+/** The words that lists of emails show beside the subject: first in the body, and not to be seen there. */
+export function withPreheader(html: string, words: string): string {
+  const hidden = `<div style="display:none;max-height:0;overflow:hidden;mso-hide:all">${escapeUTF8(headerText(words))}</div>`
+  const body = /<body\b[^<>]*>/i.exec(html)
+  const at = body ? body.index + body[0].length : 0
+  return html.slice(0, at) + hidden + html.slice(at)
 }
 
 /** `content` is a body with a layout around it. */

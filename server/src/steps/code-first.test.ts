@@ -75,3 +75,42 @@ test('what code adds for a provider is in its request, under its own names or as
   expect(second).toMatchObject({ text: 'Hi', callbackData: 'of the trigger', validityPeriod: 5, raw_name: 1 })
   expect(vendor.asked[0]?.headers['x-code']).toBe('yes')
 })
+
+test('an e-mail of code can say who sends it, who gets answers, and what stands before it in a list', async () => {
+  const api = await server.freshApi()
+  const integration = {
+    ...{ providerId: 'email-webhook', channel: 'email', identifier: `mail-${api.environmentId}`, active: true },
+    credentials: { webhookUrl: vendor.url, secretKey: 'key', from: 'usual@acme.example', senderName: 'Acme' },
+  }
+  expect(await api.post('/v1/integrations', integration)).toMatchObject({ status: 201 })
+  const said = {
+    ...{
+      subject: 'Fish & chips',
+      body: '<html><body class="x"><p>Text</p></body></html>',
+      replyTo: 'answers@acme.example',
+    },
+    ...{ from: { email: 'code@acme.example', name: 'Smith & Co' }, preheader: 'Fish & chips' },
+  }
+  const mails = workflow('mails', async ({ step }) => {
+    await step.email('own', () => said)
+    await step.email('usual', () => ({ ...said, useProviderDefaults: true }))
+    await step.email('plain', () => ({ subject: 'Plain', body: '<p>Plain</p>' }))
+  })
+  app.serves([mails], api.key)
+  expect(await api.post('/v1/bridge/sync', { bridgeUrl: app.url })).toMatchObject({ status: 201 })
+  vendor.plays(() => ({ body: { id: 'vendor-id' } }))
+  await trigger(api, 'mails', { subscriberId: 'ada', email: 'ada@example.com' })
+  await server.drain()
+  const [own, usual, plain] = vendor.asked.map(({ body }) => JSON.parse(body))
+  expect(own).toMatchObject({
+    subject: 'Fish & chips',
+    from: 'code@acme.example',
+    senderName: 'Smith & Co',
+    replyTo: 'answers@acme.example',
+    text: 'Text',
+  })
+  expect(own.html).toMatch(/^<html><body class="x"><div style="display:none;[^"]*">Fish &amp; chips<\/div><p>Text<\/p>/)
+  expect(usual).toMatchObject({ from: 'usual@acme.example', senderName: 'Acme', replyTo: 'answers@acme.example' })
+  expect(plain).toMatchObject({ from: 'usual@acme.example', html: '<p>Plain</p>' })
+  expect(plain).not.toHaveProperty('replyTo')
+})

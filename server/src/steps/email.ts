@@ -5,7 +5,15 @@ import { type Data, isPlain } from '../providers/provider-data.ts'
 import { documentToHtml } from '../render/block-liquid.ts'
 import { readDocument } from '../render/blocks.ts'
 import { brandingOf } from '../render/branding.ts'
-import { type EmailLayout, type RenderedEmail, renderEmail, renderEmailHtml, renderHeader } from '../render/email.ts'
+import {
+  type EmailLayout,
+  headerText,
+  type RenderedEmail,
+  renderEmail,
+  renderEmailHtml,
+  renderHeader,
+  withPreheader,
+} from '../render/email.ts'
 import { RenderError } from '../render/limits.ts'
 import { plainText } from '../render/plain-text.ts'
 import type { CallTools } from './call-tools.ts'
@@ -208,8 +216,7 @@ function render(of: StepRun, tools: CallTools, layout: EmailLayout | null): Rend
   const from = isPlain(values.from) ? (values.from as { email?: string; name?: string }) : undefined
   const template = { subject: asText(values.subject), body: asText(values.body), ...(from ? { from } : {}) }
   // Code has rendered it, and is trusted with what it writes.
-  if (of.isRendered)
-    return { ...template, subject: template.subject, html: template.body, text: plainText(template.body) }
+  if (of.isRendered) return fromCode(values, template.subject, template.body)
   return renderEmail(
     {
       ...template,
@@ -220,6 +227,24 @@ function render(of: StepRun, tools: CallTools, layout: EmailLayout | null): Rend
     situationOf(of),
     of.run.translator,
   )
+}
+
+/**
+ * Beside subject and body: who sends it, unless that is left to the integration, who gets answers, and the words before it. The
+ * library takes all of it for HTML and escapes it.
+ */
+function fromCode(values: ControlValues, subject: string, body: string): RenderedEmail {
+  const { replyTo, preheader, useProviderDefaults } = values
+  const { email: address, name } = useProviderDefaults === true ? {} : objectIn(values.from)
+  const header = <Name extends string>(as: Name, value: unknown) =>
+    textIn(value) === undefined ? {} : ({ [as]: headerText(String(value)) } as { [K in Name]: string })
+  return {
+    subject: headerText(subject),
+    html: textIn(preheader) === undefined ? body : withPreheader(body, String(preheader)),
+    text: plainText(body),
+    from: { ...header('email', address), ...header('name', name) },
+    ...header('replyTo', replyTo),
+  }
 }
 
 interface Parts {
@@ -243,7 +268,7 @@ function composed(
   const { credentials } = openIntegration(integration, tools.secrets)
   const overrides = channelOverrides(of, channel, providerId, tools.brand)
   const senderName = textIn(overrides.senderName) ?? textIn(content.from?.name) ?? textIn(credentials.senderName)
-  const replyTo = textIn(overrides.replyTo) ?? answerTo
+  const replyTo = textIn(overrides.replyTo) ?? content.replyTo ?? answerTo
   const ipPoolName = textIn(overrides.ipPoolName) ?? textIn(credentials.ipPoolName)
   const html = textIn(overrides.html) ?? textIn(overrides.text) ?? content.html
   const text = textIn(overrides.text) ?? (html === content.html ? content.text : plainText(html))
