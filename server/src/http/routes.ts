@@ -8,6 +8,7 @@ import { channelEndpoints } from './channel-endpoints.ts'
 import { chatOAuth } from './chat-oauth.ts'
 import { chatOAuthCallback } from './chat-oauth-callback.ts'
 import { contexts } from './contexts.ts'
+import { dashboard } from './dashboard.ts'
 import { deliveries } from './deliveries.ts'
 import { environmentPublish } from './environment-publish.ts'
 import { environmentVariables } from './environment-variables.ts'
@@ -108,4 +109,5 @@ export const resources: Resource[] = [
   members,
   invitations,
   audit,
+  dashboard,
 ]
