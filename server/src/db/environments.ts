@@ -86,6 +86,9 @@ export async function insertApiKey(
     .execute()
 }
 
+/** Of API keys: not replaced, or replaced by one with which it still overlaps. */
+export const isValidAt = (now: Date) => sql<boolean>`(expires_at IS NULL OR expires_at > ${now})`
+
 /**
  * Held until the transaction ends: an organization's environments and variables change one after the other, so that their
  * numbers can be limited exactly. Weaker than FOR UPDATE, which would also stop every insert that refers to the organization.

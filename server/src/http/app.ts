@@ -24,7 +24,7 @@ import { compileValidator } from './validation.ts'
 const bodyLimit = 100 * 1024
 
 export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Promise<App> {
-  const apiKeys = new ApiKeys(given.db, given.changes)
+  const apiKeys = new ApiKeys(given.db, given.changes, given.clock)
   const people = new People(given)
   const services: Services = { ...given, apiKeys, people }
   const { clock, log, metrics, config } = services

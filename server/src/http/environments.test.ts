@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { Api, useServer } from '../../test/server.ts'
 
@@ -45,6 +46,7 @@ describe('creating', () => {
           key: expect.stringMatching(/^[0-9a-f]{32}$/),
           _userId: expect.stringMatching(/^[0-9a-f]{24}$/),
           hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+          createdAt: server.clock.now().toISOString(),
         },
       ],
       dns: {},
@@ -473,6 +475,83 @@ describe('rotating the key', () => {
   })
 })
 
+describe('rotating the key with an overlap', () => {
+  const rotate = (api: Api, body?: object) => api.post('/v1/environments/api-keys/rotate', body)
+  const works = async (api: Api) => (await api.get('/v1/environments/me')).status === 200
+  const inHours = (hours: number) => new Date(server.clock.now().getTime() + hours * 3_600_000).toISOString()
+
+  test('the old key goes on working until its time is over, in every process', async () => {
+    const { development } = await server.freshOrganization()
+    const another = await server.startAnother()
+    const elsewhere = withKey(development, development.key, another.url)
+    expect(await works(elsewhere)).toBe(true)
+    const answer = await rotate(development, { overlapHours: 2 })
+    const createdAt = server.clock.now().toISOString()
+    expect(answer.status).toBe(201)
+    expect(answer.body).toEqual([
+      { key: expect.stringMatching(/^[0-9a-f]{32}$/), _userId: expect.any(String), createdAt },
+      { key: development.key, _userId: expect.any(String), createdAt, expiresAt: inHours(2) },
+    ])
+    const renewed = withKey(development, answer.body[0].key)
+    expect((await renewed.get('/v1/environments/api-keys')).body).toEqual(answer.body)
+    expect((await renewed.get('/v1/environments/me')).body.apiKeys).toMatchObject(answer.body)
+    server.clock.advance({ hours: 2, ms: -1 })
+    expect([await works(development), await works(elsewhere), await works(renewed)]).toEqual([true, true, true])
+    server.clock.advance({ ms: 1 })
+    expect([await works(development), await works(elsewhere), await works(renewed)]).toEqual([false, false, true])
+    expect((await renewed.get('/v1/environments/api-keys')).body).toEqual([answer.body[0]])
+    server.clock.advance({ hours: -2 })
+  })
+
+  test('a day, unless said otherwise; what ends sooner is left at that', async () => {
+    const { development } = await server.freshOrganization()
+    const first = (await rotate(development)).body
+    expect(first[1].expiresAt).toBe(inHours(24))
+    const ends = async (body: object) =>
+      (await rotate(development, body)).body.map(({ expiresAt }: { expiresAt?: string }) => expiresAt)
+    expect((await ends({ overlapHours: 48 })).sort()).toEqual([inHours(24), inHours(48), undefined])
+    expect((await ends({ overlapHours: 1 })).sort()).toEqual([inHours(1), inHours(1), inHours(1), undefined])
+  })
+
+  test('ten keys work at a time', async () => {
+    const { development } = await server.freshOrganization()
+    for (let n = 2; n <= 10; n += 1) expect((await rotate(development)).body).toHaveLength(n)
+    expect(await rotate(development)).toMatchObject({ status: 409, body: { code: 'too_many_api_keys' } })
+    expect((await development.get('/v1/environments/api-keys')).body).toHaveLength(10)
+    expect((await development.post('/v1/environments/api-keys/regenerate')).body).toHaveLength(1)
+  })
+
+  test('rotations at once each give a key that works', async () => {
+    const { development } = await server.freshOrganization()
+    const answers = await Promise.all([1, 2, 3].map(() => rotate(development)))
+    const newest = answers.map(({ body }) => body[0].key)
+    expect(new Set(newest).size).toBe(3)
+    for (const key of newest) expect(await works(withKey(development, key))).toBe(true)
+  })
+
+  test('hashes of subscribers may be made with either key meanwhile, and then only with the new one', async () => {
+    const { development } = await server.freshOrganization()
+    const { identifier, apiKeys } = (await development.get('/v1/environments/me')).body
+    const [inbox] = (await development.get('/v1/integrations')).body.filter(({ channel }: any) => channel === 'in_app')
+    await development.put(`/v1/integrations/${inbox._id}`, { credentials: { hmac: true } })
+    const [fresh] = (await rotate(development)).body
+    const open = async (key: string) => {
+      const subscriberHash = createHmac('sha256', key).update('ada').digest('hex')
+      const body = { applicationIdentifier: identifier, subscriberId: 'ada', subscriberHash }
+      return (await development.post('/v1/inbox/session', body)).status
+    }
+    expect([await open(apiKeys[0].key), await open(fresh.key)]).toEqual([201, 201])
+    server.clock.advance({ days: 1 })
+    expect([await open(apiKeys[0].key), await open(fresh.key)]).toEqual([400, 201])
+    server.clock.advance({ days: -1 })
+  })
+
+  test.each([0, 721, 1.5, 'long'])('an overlap of %s hours is refused', async (overlapHours) => {
+    expect(await rotate(server.api, { overlapHours })).toMatchObject({ status: 422 })
+    expect((await server.api.get('/v1/environments/api-keys')).body).toHaveLength(1)
+  })
+})
+
 const ownKey = async (api: Api) => (await api.get('/v1/environments/api-keys')).body[0]
 
 test.each([
@@ -483,6 +562,7 @@ test.each([
   ['DELETE', '/v1/environments/x'],
   ['GET', '/v1/environments/api-keys'],
   ['POST', '/v1/environments/api-keys/regenerate'],
+  ['POST', '/v1/environments/api-keys/rotate'],
   ['GET', '/v2/environments/x/tags'],
 ])('%s %s needs a key', async (method, path) => {
   const answer = await withKey(server.api, 'unknown').send(method, path)

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { announce } from '../db/changes.ts'
 import { type Db, type Tx, violatedKey } from '../db/database.ts'
-import { createEnvironment, insertApiKey, lockOrganization } from '../db/environments.ts'
+import { createEnvironment, insertApiKey, isValidAt, lockEnvironment, lockOrganization } from '../db/environments.ts'
 import { newApiKey } from '../db/ids.ts'
 import { lockIntegrations } from '../db/integrations.ts'
 import type { Secrets } from '../db/secrets.ts'
@@ -18,7 +18,15 @@ const mostEnvironments = 10
 /** More than there can be; a list without a limit is a fault waiting to happen. */
 const mostListed = 1_000
 
-const Key = Type.Object({ key: Type.String(), _userId: Type.String() })
+const mostKeys = 10
+const longestOverlapHours = 720
+
+const Key = Type.Object({
+  key: Type.String(),
+  _userId: Type.String(),
+  createdAt: Timestamp,
+  expiresAt: Type.Optional(Type.Unsafe<Date>({ ...Timestamp, description: 'Of one that has been replaced' })),
+})
 const Dns = Type.Object({ inboundParseDomain: Type.Optional(Type.String()) })
 const Bridge = Type.Object({ url: Type.Optional(Type.String()) })
 const Environment = Type.Object({
@@ -55,6 +63,7 @@ const isSystem = (name: string) => shortNameOf(name) !== undefined
 async function findEnvironments(
   db: Db | Tx,
   secrets: Secrets,
+  now: Date,
   organizationId: string,
   environmentId?: string,
 ): Promise<Static<typeof Environment>[]> {
@@ -70,9 +79,11 @@ async function findEnvironments(
   const ids = rows.map((row) => row.id)
   const keys = await db
     .selectFrom('api_keys')
-    .select(['environment_id', 'encrypted_key', 'user_id', 'hash'])
+    .select(['environment_id', 'encrypted_key', 'user_id', 'hash', 'created_at', 'expires_at'])
     .where((where) => where('environment_id', '=', where.fn.any(where.val(ids))))
-    .orderBy('created_at')
+    .where(isValidAt(now))
+    .orderBy('created_at', 'desc')
+    .orderBy('expires_at', (order) => order.desc().nullsFirst())
     .limit(mostListed)
     .execute()
   return rows.map((row) => ({
@@ -86,7 +97,13 @@ async function findEnvironments(
     slug: slugOf(shortNameOf(row.name) ?? row.name, 'env', row.id),
     apiKeys: keys
       .filter((key) => key.environment_id === row.id)
-      .map((key) => ({ key: secrets.decrypt(key.encrypted_key), _userId: key.user_id, hash: key.hash })),
+      .map((key) => ({
+        key: secrets.decrypt(key.encrypted_key),
+        _userId: key.user_id,
+        hash: key.hash,
+        createdAt: key.created_at,
+        ...(key.expires_at === null ? {} : { expiresAt: key.expires_at }),
+      })),
     dns: row.dns,
     bridge: row.bridge,
     createdAt: row.created_at,
@@ -152,7 +169,7 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys }) => 
           const { color } = request.body
           const fields = { organization_id: organizationId, name, type: 'prod', color, parent_id: null } as const
           const { id } = await createEnvironment(tx, { ...fields, userId }, secrets, clock.now())
-          return justWritten(await findEnvironments(tx, secrets, organizationId, id))
+          return justWritten(await findEnvironments(tx, secrets, clock.now(), organizationId, id))
         }),
       )
       reply.code(201)
@@ -170,7 +187,7 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys }) => 
       },
     },
     async (request) =>
-      (await findEnvironments(db, secrets, request.environment.organizationId)).map((environment) =>
+      (await findEnvironments(db, secrets, clock.now(), request.environment.organizationId)).map((environment) =>
         forEyesOf(request, environment),
       ),
   )
@@ -180,7 +197,7 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys }) => 
     { schema: { tags, summary: "Retrieve the key's own environment", response: { 200: Environment } } },
     async (request) => {
       const { id, organizationId } = request.environment
-      const [environment] = await findEnvironments(db, secrets, organizationId, id)
+      const [environment] = await findEnvironments(db, secrets, clock.now(), organizationId, id)
       // Deleted after the key was checked.
       if (!environment) throw fail('api_key_not_found')
       return forEyesOf(request, environment)
@@ -215,7 +232,7 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys }) => 
       return explainingTakenKeys(
         db.transaction().execute(async (tx) => {
           await lockOrganization(tx, organizationId)
-          const all = await findEnvironments(tx, secrets, organizationId)
+          const all = await findEnvironments(tx, secrets, clock.now(), organizationId)
           const current = all.find((environment) => environment._id === environmentId)
           if (!current) throw fail('environment_to_update_not_found')
           if (name !== undefined) refuseName(current.name, name.trim())
@@ -234,7 +251,7 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys }) => 
             .set({ ...changes, updated_at: clock.now() })
             .where('id', '=', environmentId)
             .execute()
-          return justWritten(await findEnvironments(tx, secrets, organizationId, environmentId))
+          return justWritten(await findEnvironments(tx, secrets, clock.now(), organizationId, environmentId))
         }),
       )
     },
@@ -256,7 +273,7 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys }) => 
       const { environmentId } = request.params
       await db.transaction().execute(async (tx) => {
         await lockOrganization(tx, organizationId)
-        const [environment] = await findEnvironments(tx, secrets, organizationId, environmentId)
+        const [environment] = await findEnvironments(tx, secrets, clock.now(), organizationId, environmentId)
         if (!environment) throw fail('environment_not_found', { environmentId })
         if (isSystem(environment.name)) throw fail('environment_protected', environment)
         await deleteEnvironment(tx, environmentId, clock.now())
@@ -274,7 +291,7 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys }) => 
     },
     async (request) => {
       const { id, organizationId } = request.environment
-      const [environment] = await findEnvironments(db, secrets, organizationId, id)
+      const [environment] = await findEnvironments(db, secrets, clock.now(), organizationId, id)
       return environment?.apiKeys ?? []
     },
   )
@@ -292,22 +309,69 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys }) => 
     async (request, reply) => {
       const { id: environmentId, userId } = request.environment
       const apiKey = newApiKey()
+      const now = clock.now()
       await db.transaction().execute(async (tx) => {
         // One rotation after the other, so that one key is left.
-        const environment = await tx
-          .selectFrom('environments')
-          .select('id')
-          .where('id', '=', environmentId)
-          .forNoKeyUpdate()
-          .executeTakeFirst()
-        if (!environment) throw fail('api_key_not_found')
+        await holdKeys(tx, environmentId)
         await tx.deleteFrom('api_keys').where('environment_id', '=', environmentId).execute()
-        await insertApiKey(tx, { environmentId, userId, apiKey }, secrets, clock.now())
+        await insertApiKey(tx, { environmentId, userId, apiKey }, secrets, now)
         await announce(tx, 'api_keys', environmentId)
       })
       apiKeys.forget()
       reply.code(201)
-      return [{ key: apiKey, _userId: userId }]
+      return [{ key: apiKey, _userId: userId, createdAt: now }]
+    },
+  )
+
+  app.post(
+    '/v1/environments/api-keys/rotate',
+    {
+      config: { role: 'admin', act: 'api-key.rotated' },
+      schema: {
+        tags,
+        summary: "Add an API key to the key's environment; those it has go on working for a while",
+        description:
+          'Hashes for the inbox may be made with any of them meanwhile. What Belfry signs itself, it signs with the newest.',
+        body: Type.Optional(
+          Body(
+            {
+              overlapHours: Type.Optional(
+                Type.Integer({
+                  minimum: 1,
+                  maximum: longestOverlapHours,
+                  default: 24,
+                  description: 'How long the keys it has go on working; what is to end sooner does',
+                }),
+              ),
+            },
+            { examples: [{ overlapHours: 24 }] },
+          ),
+        ),
+        response: { 201: Type.Array(Key, { description: 'All that work, the newest first' }) },
+      },
+    },
+    async (request, reply) => {
+      const { id: environmentId, organizationId, userId } = request.environment
+      const { overlapHours = 24 } = request.body ?? {}
+      const now = clock.now()
+      const expiresAt = new Date(now.getTime() + overlapHours * 3_600_000)
+      const keys = await db.transaction().execute(async (tx) => {
+        await holdKeys(tx, environmentId)
+        const [environment] = await findEnvironments(tx, secrets, now, organizationId, environmentId)
+        if ((environment?.apiKeys.length ?? 0) >= mostKeys) throw fail('too_many_api_keys', { limit: mostKeys })
+        await tx
+          .updateTable('api_keys')
+          .set({ expires_at: expiresAt })
+          .where('environment_id', '=', environmentId)
+          .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', expiresAt)]))
+          .execute()
+        await insertApiKey(tx, { environmentId, userId, apiKey: newApiKey() }, secrets, now)
+        await announce(tx, 'api_keys', environmentId)
+        return justWritten(await findEnvironments(tx, secrets, now, organizationId, environmentId)).apiKeys
+      })
+      apiKeys.forget()
+      reply.code(201)
+      return keys
     },
   )
 
@@ -343,6 +407,13 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys }) => 
         .execute()
     },
   )
+}
+
+/** Its keys change one after the other. */
+async function holdKeys(tx: Tx, environmentId: string): Promise<void> {
+  await lockEnvironment(tx, environmentId)
+  const row = await tx.selectFrom('environments').select('id').where('id', '=', environmentId).executeTakeFirst()
+  if (!row) throw fail('api_key_not_found')
 }
 
 function refuseName(current: string, wanted: string): void {

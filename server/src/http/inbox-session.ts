@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox'
 import { announce } from '../db/changes.ts'
 import { resolveContexts } from '../db/contexts.ts'
 import type { Db } from '../db/database.ts'
+import { isValidAt } from '../db/environments.ts'
 import { listIntegrations } from '../db/integrations.ts'
 import { countUnread, type InboxCounts } from '../db/messages.ts'
 import { holdSubscriber, type PreferenceOwner, readPreferences, saveGlobalPreference } from '../db/preferences.ts'
@@ -243,20 +244,21 @@ async function markConnected(db: Db, environmentId: string, id: string): Promise
 
 /** Any key of the environment will do, so that keys can be replaced while pages are open. */
 export class HashKeys {
-  readonly #services: { db: Db; secrets: Secrets }
+  readonly #services: Pick<Services, 'db' | 'secrets' | 'clock'>
   readonly #environmentId: string
 
-  constructor({ db, secrets }: Pick<Services, 'db' | 'secrets'>, environmentId: string) {
-    this.#services = { db, secrets }
+  constructor({ db, secrets, clock }: Pick<Services, 'db' | 'secrets' | 'clock'>, environmentId: string) {
+    this.#services = { db, secrets, clock }
     this.#environmentId = environmentId
   }
 
   async match(text: string, hash: string): Promise<boolean> {
-    const { db, secrets } = this.#services
+    const { db, secrets, clock } = this.#services
     const rows = await db
       .selectFrom('api_keys')
       .select('encrypted_key')
       .where('environment_id', '=', this.#environmentId)
+      .where(isValidAt(clock.now()))
       .execute()
     const given = Buffer.from(hash)
     return rows.some(({ encrypted_key }) => {

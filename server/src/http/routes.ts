@@ -22,6 +22,7 @@ import { inboxPreferences } from './inbox-preferences.ts'
 import { inboxSession } from './inbox-session.ts'
 import { inboxSubscriptions } from './inbox-subscriptions.ts'
 import { integrationHealth } from './integration-health.ts'
+import { integrationTest } from './integration-test.ts'
 import { integrations } from './integrations.ts'
 import { invitations } from './invitations.ts'
 import { layouts } from './layouts.ts'
@@ -80,6 +81,7 @@ export const resources: Resource[] = [
   webhookEndpoints,
   webhookEvents,
   integrationHealth,
+  integrationTest,
   deliveries,
   sandbox,
   providers,

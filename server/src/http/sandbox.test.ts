@@ -83,7 +83,7 @@ describe('a message in the sandbox', () => {
       subject: 'Hi',
       html: expect.stringMatching(/^<p>Hello<\/p>/),
       headers: { 'X-One': '1' },
-      message: { to: ['ada@example.com'], cc: ['cc@example.com'], from: 'no-reply@svc.co' },
+      message: { to: ['ada@example.com'], cc: ['cc@example.com'], from: 'no-reply@sandbox.invalid' },
       attachments: [{ name: 'a.txt', mime: 'text/plain', content: Buffer.from('one').toString('base64') }],
     })
   })

@@ -178,10 +178,16 @@ describe('an e-mail', () => {
     expect(sent()[0]).toMatchObject({ html: '<i>h</i>', text: 'h' })
   })
 
-  test('has a sender of ours where nobody names one', async () => {
+  test('is not sent where nobody names a sender, and says where to name one', async () => {
     const api = await prepared([mail()], { from: '', senderName: '' })
-    await deliver(api)
-    expect(sent()[0].from).toBe('no-reply@svc.co')
+    const { transactionId } = await deliver(api)
+    expect(vendor.asked).toEqual([])
+    expect(await runOf(api, transactionId)).toMatchObject({
+      status: 'error',
+      jobs: [{ status: 'failed', reason: 'provider_refused', error: expect.stringContaining('set the From address') }],
+    })
+    await deliver(api, { overrides: { email: { from: 'named@acme.example' } } })
+    expect(sent()[0].from).toBe('named@acme.example')
     expect(sent()[0]).not.toHaveProperty('senderName')
   })
 

@@ -18,6 +18,7 @@ import { RenderError } from '../render/limits.ts'
 import { plainText } from '../render/plain-text.ts'
 import type { CallTools } from './call-tools.ts'
 import { deliveredMessage, deliveryOutcome, dispatch, firstWords, isKnown } from './dispatch.ts'
+import { senderOf } from './email-sender.ts'
 import {
   channelOverrides,
   integrationsFor,
@@ -275,8 +276,7 @@ function composed(
   return {
     channel,
     ...parts,
-    from:
-      textIn(overrides.from) ?? textIn(content.from?.email) ?? textIn(credentials.from) ?? `no-reply@${tools.brand}.co`,
+    from: senderOf(integration, textIn(overrides.from) ?? textIn(content.from?.email) ?? textIn(credentials.from)),
     ...(senderName === undefined ? {} : { senderName }),
     ...(replyTo === undefined ? {} : { replyTo }),
     cc: textsIn(overrides.cc),

@@ -7,9 +7,30 @@ import type { StepRun } from './step-run.ts'
 
 type Tools = Pick<CallTools, 'db' | 'clock'>
 
-export const sandboxFor = ({ run, step }: StepRun, { db, clock }: Tools): Sandbox => ({
+/** What led to a message. */
+interface Origin {
+  environmentId: string
+  transactionId: string
+  subscriberId: string
+  workflow: string
+  stepId: string
+}
+
+export const sandboxFor = ({ run, step }: StepRun, tools: Tools): Sandbox =>
+  sandboxOf(
+    {
+      environmentId: run.environment.id,
+      transactionId: run.transactionId,
+      subscriberId: run.subscriber.subscriber_id,
+      workflow: run.workflow.identifier,
+      stepId: step.stepId,
+    },
+    tools,
+  )
+
+export const sandboxOf = (origin: Origin, { db, clock }: Tools): Sandbox => ({
   async take(message) {
-    const environmentId = run.environment.id
+    const { environmentId } = origin
     const told = await takeFault(db, environmentId, message.channel)
     if (told) throw failure(told.fault, told.retry_after_seconds ?? undefined)
     const { channel, id } = message
@@ -17,13 +38,9 @@ export const sandboxFor = ({ run, step }: StepRun, { db, clock }: Tools): Sandbo
     await addToSandbox(
       db,
       {
-        environmentId,
+        ...origin,
         id,
         channel,
-        transactionId: run.transactionId,
-        subscriberId: run.subscriber.subscriber_id,
-        workflow: run.workflow.identifier,
-        stepId: step.stepId,
         ...shown(message),
         message: withoutSecrets(message),
         attachments: files.map(({ name, mime, cid, disposition }) => ({ name, mime, cid, disposition })),
