@@ -56,6 +56,20 @@ test('code makes the message, with what earlier steps came to', async () => {
   expect(app.actions).toEqual(['execute', 'execute'])
 })
 
+test('code is not told where a trigger came from', async () => {
+  await serve(
+    workflow(
+      'hello',
+      async ({ step, payload }) => {
+        await step.inApp('tell', () => ({ body: Object.keys(payload).join(' ') }))
+      },
+      { payloadSchema: number },
+    ),
+  )
+  await run('hello', { __source: 'dashboard', n: 1 })
+  expect(await contentsOf(api, 'ada')).toEqual(['n'])
+})
+
 test('code decides by itself what is skipped', async () => {
   await serve(
     workflow('skips', async ({ step }) => {

@@ -248,6 +248,17 @@ describe('preferences', () => {
     expect(storyOf(await runOf(api, three))[1]).toBe(filtered('user')[0])
   })
 
+  test('count before the condition: where both hold a step back, it is the preference', async () => {
+    const api = await apiWith([inApp('Never', { skip: { '==': [1, 2] } })])
+    await prefer(api, 'ada', { channels: { in_app: false } })
+    const found = await run(api)
+    expect(storyOf(found)).toEqual(['in_app canceled: Step queued, Step filtered by subscriber global preferences'])
+    expect(found).toMatchObject({
+      deliveryLifecycle: { status: 'skipped', detail: 'preference' },
+      jobs: [{ reason: 'preference' }],
+    })
+  })
+
   test('do not hold back steps that deliver nothing', async () => {
     const custom = { type: 'custom', controlValues: { a: 1 } }
     const api = await apiWith([custom, inApp()], { preferences: { user: { all: { enabled: false } } } })

@@ -31,12 +31,17 @@ export function envelopeOf(event: EventRow, context: EnvelopeContext): Envelope 
     data: {
       object: shape(object),
       ...(previous ? { previousObject: shape(previous) } : {}),
-      ...(type === 'message.failed' ? { error: { message: object.error_text ?? 'The message was not sent' } } : {}),
+      ...(type === 'message.failed' ? { error: errorOf(object) } : {}),
       ...(subscriber_id === null ? {} : { subscriberId: subscriber_id }),
     },
     timestamp: created_at.toISOString(),
     environmentId: context.environmentIdentifier,
   }
+}
+
+function errorOf({ error_text, device_error, device_token }: Members): Members {
+  const message = error_text ?? 'The message was not sent'
+  return { message, ...(device_error ? { push: { reason: device_error, deviceToken: device_token } } : {}) }
 }
 
 export const wireId = (id: string): string => `evt_${id}`
@@ -73,7 +78,7 @@ const shapes: Record<string, (row: Members, context: EnvelopeContext) => Members
     errorText: row.error_text ?? null,
     contextKeys: row.context_keys ?? [],
     ...given({
-      deviceToken: (row.device_tokens as string[] | null | undefined)?.[0],
+      deviceToken: row.device_token,
       channelData: row.channel_data,
       providerResponseId: row.identifier,
     }),

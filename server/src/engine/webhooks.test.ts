@@ -533,6 +533,45 @@ test('a message that is tried again has not failed; one that is given up on has,
   ])
 })
 
+test('a push message that failed is told of with its device, and whether that is gone', async () => {
+  const { development: api } = await server.freshOrganization()
+  accepts(vendor)
+  const { secret } = await makeEndpoint(api, vendor, { eventTypes: ['message.failed'] })
+  await makeWorkflow(api, 'ping', [{ type: 'push', controlValues: { subject: 'Ping', body: 'Pong' } }])
+  const failing = async (fault: string) => {
+    vendor.asked.length = 0
+    await api.put('/v1/sandbox/faults', { channel: 'push', fault, count: 1 })
+    await trigger(api, 'ping', 'ada')
+    await server.drain()
+    return toldOf(vendor, secret, server.clock)
+  }
+  // The sandbox takes a subscriber for a device.
+  expect(await failing('bounce')).toMatchObject([
+    {
+      data: {
+        error: { message: expect.any(String), push: { reason: 'token_invalid', deviceToken: 'ada' } },
+        object: { channel: 'push', deviceToken: 'ada' },
+      },
+    },
+  ])
+  expect(await failing('rejected')).toMatchObject([
+    { data: { error: { push: { reason: 'generic_error', deviceToken: 'ada' } } } },
+  ])
+})
+
+test('a chat that fails is told of as failed', async () => {
+  const { development: api } = await server.freshOrganization()
+  accepts(vendor)
+  const { secret } = await makeEndpoint(api, vendor, { eventTypes: ['message.sent', 'message.failed'] })
+  await makeWorkflow(api, 'talk', [{ type: 'chat', controlValues: { body: 'Hello' } }])
+  await api.put('/v1/sandbox/faults', { channel: 'chat', fault: 'rejected', count: 1 })
+  await trigger(api, 'talk', 'ada')
+  await server.drain()
+  expect(toldOf(vendor, secret, server.clock)).toMatchObject([
+    { type: 'message.failed', data: { object: { channel: 'chat', status: 'error' } } },
+  ])
+})
+
 test('where nobody listens, a trigger and its run ask nothing about webhooks and write none', async () => {
   const api = await server.freshApi()
   await makeWorkflow(api, 'silent', [inApp()])

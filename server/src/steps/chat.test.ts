@@ -58,6 +58,12 @@ describe('a chat message', () => {
     expect(await messagesOf(api, 'channel=chat')).toMatchObject([
       { status: 'sent', content: 'Hello 1', providerId: 'discord' },
     ])
+    const { identifier } = await server.database.db
+      .selectFrom('messages')
+      .select('identifier')
+      .where('environment_id', '=', api.environmentId)
+      .executeTakeFirstOrThrow()
+    expect(identifier).toBeNull()
   })
 
   test('to an address kept with the subscriber goes there, or where the trigger says', async () => {
@@ -218,6 +224,43 @@ describe('where chats belong to a workspace', () => {
     expect(seen).not.toContain('xoxb-secret-token')
     const line = run.jobs[0].executionDetails.at(-1)
     expect(JSON.parse(line.raw).channelData).toMatchObject({ type: 'slack_channel', token: 'xoxb-sec...' })
+  })
+
+  test('a connection of other contexts lends its token to nobody', async () => {
+    const { development: api } = await server.freshOrganization()
+    await makeWorkflow(api, 'talk', [chat])
+    await api.post('/v2/subscribers', { subscriberId: 'ada' })
+    const integration = (await api.get('/v1/integrations')).body.find(
+      ({ channel }: { channel: string }) => channel === 'chat',
+    ).identifier
+    await api.post('/v1/channel-connections', {
+      ...{ integrationIdentifier: integration, subscriberId: 'ada', identifier: 'conn', context: { tenant: 'acme' } },
+      ...{ workspace: { id: 'T1' }, auth: { accessToken: 'xoxb-secret-token' } },
+    })
+    const slack = { type: 'slack_channel', connectionIdentifier: 'conn' }
+    await withEndpoint(api, integration, '', { ...slack, endpoint: { channelId: 'C1' }, context: { tenant: 'acme' } })
+    await withEndpoint(api, integration, '', { ...slack, endpoint: { channelId: 'C2' } })
+    const tokenOf = async (more: object) =>
+      JSON.parse((await deliver(api, more)).jobs[0].executionDetails.at(-1).raw).channelData
+    expect(await tokenOf({ context: { tenant: 'acme' } })).toMatchObject({
+      endpoint: { channelId: 'C1' },
+      token: 'xoxb-sec...',
+    })
+    expect(await tokenOf({})).toMatchObject({ endpoint: { channelId: 'C2' }, token: '...' })
+  })
+
+  test('a chat by phone of somebody who has none is a message with a warning', async () => {
+    const { api } = await prepared('whatsapp-business')
+    await withAddress(api, 'whatsapp-business', {})
+    const run = await deliver(api)
+    expect(storyOf(run)).toEqual([
+      'chat canceled: Step queued, WhatsApp Business provider was selected, Message created, ' +
+        'Subscriber is missing a phone number, Some chat channels skipped to send the message',
+    ])
+    expect(run.jobs[0]).toMatchObject({
+      reason: 'some_channels_missing_credentials',
+      messages: [{ status: 'warning', errorId: 'no_subscriber_chat_phone_number' }],
+    })
   })
 
   test('a phone is reached by WhatsApp only where that is set up', async () => {

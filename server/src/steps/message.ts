@@ -28,7 +28,11 @@ export type NewMessage = Pick<MessageRow, 'id' | 'channel' | 'status'> &
       | 'error_text'
       | 'delivered_at'
     >
-  >
+  > & {
+    /** Of a push message: its own device, and why that was not reached. Told to endpoints, not stored. */
+    device_token?: string
+    device_error?: 'token_invalid' | 'generic_error'
+  }
 
 /**
  * The id of the message that a step makes for one destination: the same in every attempt, also in one after a crash, so that

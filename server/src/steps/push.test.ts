@@ -140,6 +140,36 @@ describe('a push message', () => {
     expect(sent()[0]).toMatchObject({ overrides: { sound: 'ding' }, added: true })
   })
 
+  test('goes to the devices or the topic of Firebase that the trigger names, for who has no device there', async () => {
+    const { api } = await prepared()
+    const firebase = { providerId: 'fcm', channel: 'push', active: true, credentials: { serviceAccount: '{}' } }
+    expect((await api.post('/v1/integrations', firebase)).status).toBe(201)
+    const devices = async (overrides: object) => {
+      const run = await deliver(api, { overrides })
+      // Nobody is asked: the account is none. What would have been sent is there.
+      const [first] = await messagesOf(api, `channel=push&transactionId=${run.transactionId}`)
+      return [run.jobs[0].providerId, run.jobs[0].messages.length, first.deviceTokens]
+    }
+    expect(await devices({ providers: { fcm: { tokens: ['one', 'two'] } } })).toEqual(['fcm', 2, ['one', 'two']])
+    const ofStep = { steps: { 'push-0': { providers: { fcm: { topic: 'news' } } } } }
+    expect(await devices(ofStep)).toEqual(['fcm', 1, ['news']])
+  })
+
+  test('shows ninety-nine at most, and what is unseen where that is wanted', async () => {
+    const { api } = await prepared([push], { configurations: { inboxCount: 'unseen' } })
+    await withDevices(api, 'phone')
+    await makeWorkflow(api, 'inbox', [inApp('one')])
+    const events = Array.from({ length: 100 }, () => ({ name: 'inbox', to: 'ada' }))
+    await api.post('/v1/events/trigger/bulk', { events })
+    await server.drain()
+    take()
+    await deliver(api)
+    expect(sent()[0].overrides.apns.payload.aps).toEqual({ badge: 99 })
+    await api.post('/v1/subscribers/ada/messages/mark-all', { markAs: 'seen' })
+    await deliver(api)
+    expect(sent()[1].overrides.apns.payload.aps).toEqual({ badge: 0 })
+  })
+
   test('shows how much the inbox has, where the integration wants it', async () => {
     const { api } = await prepared([inApp('one'), push], { configurations: { inboxCount: 'unread' } })
     await withDevices(api, 'phone')

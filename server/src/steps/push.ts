@@ -53,6 +53,8 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
   const details: Detail[] = of.job.delivery === null ? [...firstWords(of), ...problems] : []
   const destinations: Destination[] = []
   const tokens = new Map<string, string[]>()
+  const devices = new Map<string, string>()
+  const gone = new Set<string>()
   for (const { integration, targets, isStored } of audiences) {
     const overrides = withBadge(
       channelOverrides(of, channel, integration.provider_id, tools.brand),
@@ -64,6 +66,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
       const key = keyOf(integration, target)
       const id = messageIdFor(of.job.id, key)
       tokens.set(key, targets)
+      devices.set(key, target)
       if (!isKnown(of, key))
         details.push(detail('message_created', undefined, { providerId: integration.provider_id, messageId: id }))
       destinations.push({
@@ -72,7 +75,10 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
         integrations: [integration],
         told: { deviceToken: target },
         message: (_, attempt) => composed(of, tools.brand, integration, { id, attempt, target, texts, overrides }),
-        ...(isStored ? { forget: (error: Error) => forgetToken(of, tools, integration, target, error) } : {}),
+        async forget(error) {
+          gone.add(key)
+          return isStored ? forgetToken(of, tools, integration, target, error) : []
+        },
       })
     }
   }
@@ -86,6 +92,8 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
       subject: tools.storesContent ? texts.subject : null,
       content: tools.storesContent ? texts.body : null,
       device_tokens: tokens.get(key) ?? null,
+      device_token: devices.get(key) ?? '',
+      ...(state.status === 'error' ? { device_error: gone.has(key) ? 'token_invalid' : 'generic_error' } : {}),
       ...state,
       // Apps report by our id what became of a message.
       identifier: state.status === 'sent' ? messageId : null,

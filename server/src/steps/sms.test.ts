@@ -76,6 +76,37 @@ describe('an SMS', () => {
     })
   })
 
+  test('says what the trigger says where the step has nothing to say', async () => {
+    const api = await prepared([sms('{{payload.text}}')])
+    vendor.plays(() => taken)
+    await trigger(api, 'code', ada, { overrides: { sms: { content: 'From the trigger' } } })
+    await server.drain()
+    expect(JSON.parse(vendor.asked[0]?.body ?? '{}').messages[0].text).toBe('From the trigger')
+  })
+
+  test('names the integration it goes through in its log', async () => {
+    const api = await prepared()
+    vendor.plays(() => taken)
+    const transactionId = await trigger(api, 'code', ada)
+    await server.drain()
+    const [, line] = (await runOf(api, transactionId)).jobs[0].executionDetails
+    const [integration] = (await api.get('/v1/integrations')).body.filter(
+      ({ channel }: { channel: string }) => channel === 'sms',
+    )
+    expect(line).toMatchObject({
+      detail: 'Infobip provider was selected',
+      status: 'Pending',
+      providerId: 'infobip-sms',
+    })
+    expect(JSON.parse(line.raw)).toEqual({
+      providerId: 'infobip-sms',
+      identifier: integration.identifier,
+      name: integration.name,
+      _environmentId: api.environmentId,
+      _id: integration._id,
+    })
+  })
+
   test('to somebody without a phone is a message with a warning, and the next step runs', async () => {
     const api = await prepared([sms(), { type: 'in_app', controlValues: { body: 'in the inbox' } }])
     const transactionId = await trigger(api, 'code', 'nobody')
