@@ -683,6 +683,19 @@ describe('duplicating', () => {
     expect((await api.post('/v2/layouts/winter/duplicate', { name: 'Empty' })).body.controls.values).toEqual({})
   })
 
+  test('a copy is the default only where there is none', async () => {
+    const api = await server.freshApi()
+    const copy = async (name: string) => (await api.post('/v2/layouts/default-layout/duplicate', { name })).body
+    expect((await copy('One')).isDefault).toBe(false)
+    await server.database.db
+      .updateTable('layouts')
+      .set({ is_default: false })
+      .where('environment_id', '=', api.environmentId)
+      .execute()
+    expect((await copy('Two')).isDefault).toBe(true)
+    expect((await copy('Three')).isDefault).toBe(false)
+  })
+
   test('translations are copied with it, unless it is not to be translated', async () => {
     const api = await server.freshApi()
     await api.post('/v2/layouts', { layoutId: 'letter', name: 'Letter', isTranslationEnabled: true })
