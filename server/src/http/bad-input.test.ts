@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openInbox } from '../../test/inbox.ts'
 import { expectErrorShape as expectShape, type Operation, operationsOf } from '../../test/openapi.ts'
 import { type Answer, useServer } from '../../test/server.ts'
@@ -13,6 +13,8 @@ beforeAll(async () => {
   operations = await operationsOf(server.api)
   token = (await openInbox(server, server.api, 'ada')).token
 })
+// What a browser may ask in a while is limited.
+beforeEach(() => server.clock.advance({ minutes: 1 }))
 
 /** With the token of a session where the operation is for browsers. */
 const headersFor = ({ path }: Operation) =>

@@ -8,7 +8,6 @@ import { isValidAt } from '../db/environments.ts'
 import { listIntegrations } from '../db/integrations.ts'
 import { countUnread, type InboxCounts } from '../db/messages.ts'
 import { holdSubscriber, type PreferenceOwner, readPreferences, saveGlobalPreference } from '../db/preferences.ts'
-import type { Secrets } from '../db/secrets.ts'
 import {
   findSubscriber,
   insertSubscriber,
@@ -18,6 +17,7 @@ import {
 } from '../db/subscribers.ts'
 import { fail } from '../errors.ts'
 import { longestSnoozeHours, mostCounted } from './inbox-items.ts'
+import { InboxLimits } from './inbox-limit.ts'
 import { InboxTokens } from './inbox-token.ts'
 import { readSchedule, Schedule } from './preferences.ts'
 import type { Resource, Services } from './resource.ts'
@@ -56,12 +56,14 @@ export const totalOf = (unread: InboxCounts['unread']) => Object.values(unread).
 export const inboxSession: Resource = (app, services) => {
   const { db, clock, brand } = services
   const tokens = new InboxTokens(services)
+  const limits = new InboxLimits(clock)
   const word = brand.word.charAt(0).toUpperCase() + brand.word.slice(1)
 
   app.post(
     '/v1/inbox/session',
     {
       config: { public: true },
+      onRequest: async ({ ip }) => limits.takeSession(ip),
       schema: {
         tags: ['Inbox in browsers'],
         summary: 'Begin a session for a subscriber, who is created if missing',

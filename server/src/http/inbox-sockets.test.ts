@@ -96,6 +96,22 @@ describe('a socket is refused', () => {
   })
 })
 
+test('an inbox has a hundred sockets in a process, and no more', async () => {
+  const opened = Array.from({ length: 100 }, () => sockets.open(inbox.url, { query: { token: inbox.token } }))
+  await Promise.all(opened.map((socket) => socket.hears('unread_count_changed')))
+  const { socket } = sockets.open(inbox.url, { query: { token: inbox.token } })
+  const reason = await new Promise((resolve) => socket.once('disconnect', resolve))
+  expect([reason, socket.active]).toEqual(['io server disconnect', false])
+  opened[0]?.socket.disconnect()
+  const outcome = () =>
+    new Promise((resolve) => {
+      const next = sockets.open(inbox.url, { query: { token: inbox.token } })
+      next.socket.once('unread_count_changed', () => resolve('told'))
+      next.socket.once('disconnect', resolve)
+    })
+  await expect.poll(outcome, { timeout: 10_000, interval: 20 }).toBe('told')
+})
+
 test('no other path takes a socket', async () => {
   const { socket } = sockets.open(inbox.url, { path: '/v1/inbox', reconnection: false })
   expect(await new Promise<Error>((resolve) => socket.once('connect_error', resolve))).toMatchObject({

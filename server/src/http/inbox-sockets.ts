@@ -13,10 +13,13 @@ import type { App, InboxSession, Services } from './resource.ts'
 
 const path = /^\/socket\.io\/?(\?|$)/
 /**
- * A browser that has not taken this many packets of earlier rounds is cut off, so that what it does not read does not fill
- * our memory; it will connect again and be told where things stand. What comes at once may be more.
+ * A browser that has not taken this many packets of earlier rounds, or this much, is cut off, so that what it does not read
+ * does not fill our memory; it will connect again and be told where things stand. What comes at once may be more.
  */
 const mostWaiting = 200
+const mostWaitingCharacters = 1_000_000
+/** Whoever has that many tabs open shares one socket among them; a page that opens one after another is broken, or worse. */
+const mostSockets = 100
 /** How many inboxes are entered and left in one transaction. */
 const mostAtOnce = 500
 /** Whoever stored a message while a subscriber was connecting, without knowing of it, has committed by then. */
@@ -159,6 +162,11 @@ export class InboxSockets {
     const id = roomId(key)
     const room = this.#rooms.get(id) ?? { ...key, session, sockets: new Set<Socket>() }
     this.#rooms.set(id, room)
+    if (room.sockets.size >= mostSockets) {
+      // By our word, after which a browser does not try again.
+      socket.disconnect(true)
+      return
+    }
     room.sockets.add(socket)
     socket.once('disconnect', () => {
       room.sockets.delete(socket)
@@ -253,13 +261,17 @@ export class InboxSockets {
   }
 
   #send(socket: Socket, packets: Packet[]): void {
-    const { writeBuffer } = socket.conn as unknown as { writeBuffer: unknown[] }
-    if (writeBuffer.length > mostWaiting) cut(socket)
+    const { writeBuffer } = socket.conn as unknown as { writeBuffer: Array<{ data?: string }> }
+    const characters = writeBuffer.reduce((sum, { data = '' }) => sum + data.length, 0)
+    if (writeBuffer.length > mostWaiting || characters > mostWaitingCharacters) cut(socket)
     else for (const [event, payload] of packets) socket.emit(event, payload)
   }
 }
 
 /** Ends the connection without a word and without waiting for what the browser has not taken. */
-function cut(socket: Socket): void {
-  socket.conn.close(true)
+function cut({ conn }: Socket): void {
+  const { socket } = conn.transport as { socket?: { terminate?(): void } }
+  // Where it is a socket, closing it would wait half a minute for the browser's agreement, and keep all that is unsent.
+  if (socket?.terminate) socket.terminate()
+  else conn.close(true)
 }

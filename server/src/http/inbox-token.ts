@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { idPattern } from '../db/ids.ts'
 import { findSubscriberById } from '../db/subscribers.ts'
 import { fail } from '../errors.ts'
+import { InboxLimits } from './inbox-limit.ts'
 import type { InboxSession, Services } from './resource.ts'
 
 const livesDays = 15
@@ -14,9 +15,11 @@ type Holder = Omit<InboxSession, 'expiresAt'>
 
 export class InboxTokens {
   readonly #services: Pick<Services, 'db' | 'secrets' | 'clock' | 'brand'>
+  readonly #limits: InboxLimits
 
   constructor(services: Pick<Services, 'db' | 'secrets' | 'clock' | 'brand'>) {
     this.#services = services
+    this.#limits = new InboxLimits(services.clock)
   }
 
   /** Names and addresses are left out: the token travels in the URL of the socket. */
@@ -36,18 +39,21 @@ export class InboxTokens {
     })
   }
 
-  async authenticate({ headers }: FastifyRequest): Promise<InboxSession> {
+  async authenticate({ headers, method }: FastifyRequest): Promise<InboxSession> {
     const { authorization } = headers
     if (!authorization) throw fail('missing_authorization')
     const [word = ''] = authorization.split(' ', 1)
     if (word !== scheme) throw fail('invalid_scheme', { scheme: word })
-    const session = await this.read(authorization.slice(scheme.length + 1))
+    const session = await this.read(authorization.slice(scheme.length + 1), method)
     if (!session) throw fail('unauthorized')
     return session
   }
 
-  /** Undefined for a token that is not ours, not for this, too old, or of somebody who is no longer there. */
-  async read(token: string): Promise<InboxSession | undefined> {
+  /**
+   * Undefined for a token that is not ours, not for this, too old, or of somebody who is no longer there. A request with a
+   * method counts, before anybody is looked up.
+   */
+  async read(token: string, method?: string): Promise<InboxSession | undefined> {
     const { db, secrets, clock } = this.#services
     const claims = secrets.readToken(token)
     if (claims?.aud !== audience || claims.iss !== this.#issuer) return undefined
@@ -58,6 +64,7 @@ export class InboxTokens {
     const expiresAt = new Date(exp * 1000)
     // What has no such time is never after now.
     if (!(expiresAt > clock.now()) || !id.test(_id ?? '')) return undefined
+    if (method !== undefined) this.#limits.takeRequest(_id ?? '', method)
     const subscriber = await findSubscriberById(db, environmentId ?? '', _id ?? '')
     if (!subscriber) return undefined
     const { organization_id, environment_id } = subscriber

@@ -1,0 +1,16 @@
+// Where a caller is, for limits that are kept per address.
+import { isIPv6 } from 'node:net'
+
+/** Whoever has an IPv6 address has 2^64 of them: the first half counts. */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (mapped !== undefined || !isIPv6(address)) return mapped ?? address
+  const [head = '', tail = ''] = address.split('%', 1)[0]?.split('::') ?? []
+  const [front, back] = [head, tail].map((half) => (half === '' ? [] : half.split(':'))) as [string[], string[]]
+  const missing = Math.max(0, 8 - front.length - back.length)
+  const groups = address.includes('::') ? [...front, ...Array<string>(missing).fill('0'), ...back] : front
+  return groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')
+}
