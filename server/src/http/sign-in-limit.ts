@@ -1,9 +1,9 @@
 // How often passwords and links may be tried: per account and per caller's address, counted where all processes see it.
-import { isIPv6 } from 'node:net'
 import { sql } from 'kysely'
 import type { Db } from '../db/database.ts'
 import { sha256 } from '../db/secrets.ts'
 import { fail } from '../errors.ts'
+import { networkOf } from './caller-network.ts'
 
 /** Within this time of the first attempt. */
 const windowMs = 15 * 60_000
@@ -55,17 +55,3 @@ export async function forgetAttempts(db: Pick<Db, 'deleteFrom'>, email: string):
 }
 
 const keyOf = (kind: 'account' | 'address', name: string) => sha256(`${kind} ${name}`)
-
-/** Whoever has an IPv6 address has 2^64 of them: the first half counts. */
-function networkOf(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
-  if (mapped !== undefined || !isIPv6(address)) return mapped ?? address
-  const [head = '', tail = ''] = address.split('%', 1)[0]?.split('::') ?? []
-  const [front, back] = [head, tail].map((half) => (half === '' ? [] : half.split(':'))) as [string[], string[]]
-  const missing = Math.max(0, 8 - front.length - back.length)
-  const groups = address.includes('::') ? [...front, ...Array<string>(missing).fill('0'), ...back] : front
-  return groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')
-}
