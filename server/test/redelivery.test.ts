@@ -22,6 +22,7 @@ const tables = [
   'subscribers',
   'contexts',
   'tenants',
+  'passed_over',
 ]
 
 /** Everything the engine keeps, in a few characters, and how much is queued. */
@@ -53,17 +54,32 @@ const steps: Step[] = [
   { type: 'digest', stepId: 'digest', controlValues: hour },
   { type: 'custom', controlValues: { a: '{{payload.n}}' } },
   { type: 'delay', controlValues: hour },
+  { ...inApp('Asked'), filters: 'asking' },
+  {
+    type: 'email',
+    filters: 'asking',
+    controlValues: { subject: 'Asked', body: '<p>Hi</p>', editorType: 'html', layoutId: null },
+  },
   inApp('Last {{steps.digest.eventCount}} {{steps.ask.answer}}'),
 ]
 
 async function makeAll(api: Api): Promise<void> {
   vendor.plays(() => ({ body: { answer: 42 } }))
-  const known = steps.map((step) =>
-    step.type === 'http_request' ? { ...step, controlValues: { ...step.controlValues, url: vendor.url } } : step,
-  )
+  const child = { on: 'webhook', webhookUrl: `${vendor.url}/filter`, field: 'answer', operator: 'EQUAL', value: '42' }
+  const filters = [{ isNegated: false, type: 'GROUP', value: 'AND', children: [child] }]
+  const known = steps.map((step) => ({
+    ...step,
+    ...(step.type === 'http_request' ? { controlValues: { ...step.controlValues, url: vendor.url } } : {}),
+    ...(step.filters ? { filters } : {}),
+  }))
+  const mail = { providerId: 'email-webhook', channel: 'email', active: true }
+  await api.post('/v1/integrations', {
+    ...mail,
+    credentials: { webhookUrl: `${vendor.url}/mail`, secretKey: 'k', from: 'a@b.co' },
+  })
   await makeWorkflow(api, 'everything', known)
-  await api.post('/v2/subscribers', { subscriberId: 'ada' })
-  await api.post('/v2/topics/all/subscriptions', { subscriptions: ['ada'] })
+  for (const subscriberId of ['ada', 'carol']) await api.post('/v2/subscribers', { subscriberId })
+  await api.post('/v2/topics/all/subscriptions', { subscriptions: ['ada', 'carol'] })
   await api.post('/v1/tenants', { identifier: 'acme', name: 'Acme' })
 }
 
@@ -72,8 +88,10 @@ test('every job that is handed out twice changes nothing the second time', async
   await makeAll(api)
   const payload = { n: 1 }
   const more = { payload, context: { app: 'web' }, tenant: { identifier: 'acme', name: 'New' }, actor: 'carol' }
-  await trigger(api, 'everything', [{ subscriberId: 'bob', firstName: 'Bob' }, 'ada'], more)
-  await trigger(api, 'everything', { type: 'Topic', topicKey: 'all' }, { payload })
+  await trigger(api, 'everything', [{ subscriberId: 'bob', firstName: 'Bob', email: 'bob@example.com' }, 'ada'], more)
+  await trigger(api, 'everything', [{ type: 'Topic', topicKey: 'all', exclude: ['carol'] }, { topicKey: 'none' }], {
+    payload,
+  })
   await api.post('/v1/events/trigger/broadcast', { name: 'everything', payload })
   await server.drain(twice)
   for (let passed = 0; passed < 3; passed += 1) {
@@ -87,7 +105,9 @@ test('every job that is handed out twice changes nothing the second time', async
     server.database.db,
   )
   expect(rows).toEqual([])
-  expect(await contentsOf(api, 'bob')).toEqual(['First 1', 'First 1', 'Last 2 42'])
+  const inInbox = (await contentsOf(api, 'bob')).filter((content) => !content.startsWith('<'))
+  expect(inInbox).toEqual(['First 1', 'First 1', 'Asked', 'Last 2 42'])
+  expect(vendor.asked.filter(({ path }) => path === '/mail')).toHaveLength(1)
   expect((await contentsOf(api, 'ada')).filter((content) => content.startsWith('Last'))).toHaveLength(1)
 })
 

@@ -6,7 +6,7 @@ import { isOutage } from '../db/database.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { RenderError } from '../render/limits.ts'
 import type { CallTools } from '../steps/call-tools.ts'
-import { askFilters, type Decided, gateOf, variantIn } from '../steps/filter-gate.ts'
+import { askFilters, type Decided, gateOf, variantIn, withGate } from '../steps/filter-gate.ts'
 import type { ControlValues } from '../steps/kind.ts'
 import { detail, type StepOutcome } from '../steps/outcome.ts'
 import { type StepRun, subscriberVariablesOf } from '../steps/step-run.ts'
@@ -16,6 +16,7 @@ import { lockRuns } from './load.ts'
 import { settle, type Thread } from './needs.ts'
 import {
   earlierOf,
+  gateAfter,
   goOn,
   goOnPast,
   goOnWith,
@@ -42,7 +43,7 @@ export interface CallKey {
 }
 
 /** What came of a call: an outcome, what the user's code wants the step to do, or what its filters came to. */
-type Result = { outcome: StepOutcome } | { outputs: ControlValues } | { judgement: Decided }
+type Result = { outcome: StepOutcome } | { outputs: ControlValues } | { judgement: Decided; outcome?: StepOutcome }
 
 interface Ended {
   key: CallKey
@@ -197,7 +198,8 @@ async function untilReachable<T>(work: () => Promise<T>): Promise<T> {
 
 function continued(run: RunState, job: JobState, result: Result, now: Date): Thread['progress'] {
   if ('outputs' in result) return goOnWith(run, job, result.outputs, now)
-  return 'outcome' in result ? goOn(run, job, result.outcome, now) : goOnPast(run, job, result.judgement, now)
+  if ('judgement' in result) return goOnPast(run, job, result.judgement, result.outcome, now)
+  return goOn(run, job, result.outcome, now)
 }
 
 /** One that calls nobody was called for being done once more. */
@@ -207,10 +209,15 @@ async function callStep(of: StepRun, job: JobState, tools: CallTools): Promise<R
   return { judgement: { kind: 'open', variant: variantIn(job.step, gateOf(job) ?? {}), details: [] } }
 }
 
+/** Asks whom its filters want asked, and where they let it, calls the step at once: nobody has to take it up again. */
 async function callFilters(of: StepRun, run: RunState, job: JobState, tools: CallTools): Promise<Result> {
+  const { call, isWait: stops = false } = kindOf(job)
   const found = await askFilters(of, earlierOf(run), gateOf(job) ?? {}, tools)
-  if (found.kind === 'open' || found.kind === 'closed') return { judgement: found }
-  return { outcome: found.kind === 'fail' ? { ...found, stops: kindOf(job).isWait === true } : found }
+  if (found.kind === 'closed' || (found.kind === 'open' && !call)) return { judgement: found }
+  if (found.kind !== 'open') return { outcome: found.kind === 'fail' ? { ...found, stops } : found }
+  const opened = { ...job, delivery: withGate(job.delivery, gateAfter(found)) }
+  const outcome = await call?.({ ...of, ...stepRunOf(run, opened, of.now) }, tools)
+  return { judgement: found, ...(outcome ? { outcome } : {}) }
 }
 
 /** What went wrong in ourselves is logged in full and told in one sentence. */

@@ -4,7 +4,7 @@
 
 import type { RecipientPreferences } from '../db/preferences.ts'
 import type { RunTopic, StoredDetail } from '../db/tables.ts'
-import type { WorkflowStep } from '../db/workflows.ts'
+import type { StepVariant, WorkflowStep } from '../db/workflows.ts'
 import { RenderError } from '../render/limits.ts'
 import { type Decided, type Gate, gateOf, judgeStep, variantIn, withGate } from '../steps/filter-gate.ts'
 import type { ControlValues, StepKind, StepType } from '../steps/kind.ts'
@@ -116,9 +116,20 @@ export function* goOn(run: RunState, job: JobState, outcome: StepOutcome, now: D
   if (apply(run, job, outcome, now)) yield* advance(run, now)
 }
 
-/** Those whom its filters wanted asked have answered; or it is to be done once more, and there was nobody to ask. */
-export function* goOnPast(run: RunState, job: JobState, judgement: Decided, now: Date): Progress<void> {
-  if (apply(run, job, yield* guarded(() => pass(run, job, judgement, now), job), now)) yield* advance(run, now)
+/**
+ * Those whom its filters wanted asked have answered; or it is to be done once more, and there was nobody to ask.
+ * @param outcome where the step has been called already, as its filters let it
+ */
+export function* goOnPast(
+  run: RunState,
+  job: JobState,
+  judgement: Decided,
+  outcome: StepOutcome | undefined,
+  now: Date,
+): Progress<void> {
+  if (outcome) openGate(job, judgement, now)
+  const next = outcome ?? (yield* guarded(() => pass(run, job, judgement, now), job))
+  if (apply(run, job, next, now)) yield* advance(run, now)
 }
 
 /** The user's code has said what the step is to do; the rest is as if it stood in the workflow. */
@@ -173,14 +184,22 @@ function* begin(run: RunState, job: JobState, now: Date): Progress<StepOutcome> 
 /** Its filters have been looked at: it is held back, or goes on in the variant they chose. */
 function* pass(run: RunState, job: JobState, judgement: Decided, now: Date, known?: StepRun): Progress<StepOutcome> {
   const kind = kindOf(job)
-  for (const line of judgement.details) note(job, line, now)
+  openGate(job, judgement, now)
   if (judgement.kind === 'closed') return filteredOut(kind, judgement.raw)
-  const gate: Gate = judgement.variant ? { variantId: judgement.variant._id } : {}
-  if (judgement.variant || job.delivery) job.delivery = withGate(job.delivery, gate)
   const of = judgement.variant ? undefined : known
   const outcome = kind.begin?.(of ?? stepRunOf(run, job, now)) ?? { kind: 'call', details: [] }
   return 'kind' in outcome ? outcome : yield* outcome
 }
+
+/** What became of its filters is told, and kept as far as the step goes on by it. */
+function openGate(job: JobState, judgement: Decided, now: Date): void {
+  for (const line of judgement.details) note(job, line, now)
+  if (judgement.kind === 'open' && (judgement.variant || job.delivery))
+    job.delivery = withGate(job.delivery, gateAfter(judgement))
+}
+
+export const gateAfter = ({ variant }: { variant: StepVariant | undefined }): Gate =>
+  variant ? { variantId: variant._id } : {}
 
 /** What filters can ask about the steps before. */
 export const earlierOf = (run: RunState) => ({
