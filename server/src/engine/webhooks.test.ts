@@ -270,6 +270,13 @@ test('publishing tells the target environment', async () => {
   expect(answer, answer.text).toMatchObject({ status: 200 })
   await server.drain()
   expect(typesOf(secret)).toEqual(['workflow.created', 'workflow.published'])
+
+  vendor.asked.length = 0
+  await development.patch('/v2/workflows/shared', { tags: ['new'] })
+  const path = '/v2/workflows/shared/sync'
+  expect((await development.put(path, { targetEnvironmentId: production.environmentId })).status).toBe(200)
+  await server.drain()
+  expect(typesOf(secret).sort()).toEqual(['workflow.published', 'workflow.updated'])
 })
 
 test('a change that is rolled back is told to nobody', async () => {
