@@ -101,6 +101,33 @@ describe('the worked example of a workflow', () => {
   })
 })
 
+test('what can be clicked in the inbox is with the message as its clients read it', async () => {
+  const link = (url: string) => ({ redirect: { url, target: '_blank' } })
+  const api = await apiWith([
+    inApp('Body', {
+      ...{ subject: 'Subject', avatar: 'https://acme.example/a.png', data: { n: '{{payload.n}}' }, ...link('/main') },
+      primaryAction: { label: 'Yes', ...link('https://acme.example/yes') },
+      secondaryAction: { label: 'No' },
+    }),
+  ])
+  await run(api, { payload: { n: 1 } })
+  const [message] = await messagesOf(api, 'subscriberId=ada')
+  expect(message).toMatchObject({
+    ...{ subject: 'Subject', content: 'Body', avatar: 'https://acme.example/a.png', data: { n: '1' } },
+    cta: {
+      type: 'redirect',
+      data: { url: '/main', target: '_blank' },
+      action: {
+        buttons: [
+          { type: 'primary', content: 'Yes', url: 'https://acme.example/yes', target: '_blank' },
+          { type: 'secondary', content: 'No' },
+        ],
+        result: {},
+      },
+    },
+  })
+})
+
 describe('variables of the environment', () => {
   test('can be read in clear, secrets too; its own name and type come before any of theirs', async () => {
     const { development: api } = await server.freshOrganization()
