@@ -29,9 +29,10 @@ const lookupConnections = 3
 const jobsAtOnce = 10
 /**
  * Jobs that mostly wait for others' answers have workers of their own, so that a provider that hangs keeps no trigger from
- * being begun. They are half as many again as calls one integration may have under way (steps/circuit-breaker.ts).
+ * being begun. They are eight times as many as calls one integration may have under way (steps/circuit-breaker.ts): several
+ * may hang, and the others do not notice.
  */
-const deliveriesAtOnce = 48
+const deliveriesAtOnce = 256
 /** How long requests and jobs in hand may take to finish once the service is asked to stop. */
 const patienceMs = 20_000
 /** One Ctrl-C can arrive twice, from the terminal and handed on by npm; a second one after this time is meant. */
@@ -164,7 +165,12 @@ export async function startService(
     const needsOwner = !(await isSetUp(database.db))
     const first = await prepareFirstStart(database.db, secrets, config.apiKey, clock.now())
     const { environments: created, setUpToken } = first ?? { environments: undefined, setUpToken: undefined }
-    return { app, url, created, setUpToken, needsOwner, engine, tasks, stop: () => parts.end() }
+    const stop = async () => {
+      // Calls in hand may be answered. One that hangs is cut off, and its attempt recorded as one of unknown outcome.
+      const patience = setTimeout(() => void http.close(), patienceMs / 2)
+      await parts.end().finally(() => clearTimeout(patience))
+    }
+    return { app, url, created, setUpToken, needsOwner, engine, tasks, stop }
   } catch (error) {
     await parts.end()
     throw error

@@ -20,7 +20,9 @@ const statementsWhile = async (work: () => Promise<Answer | undefined>): Promise
   const found = await statementsOf(async () => (await work()) ?? { status: 200, text: '' }, tables)
   // The queue takes a job and ends it, once each for all that go together.
   const own = found.filter(({ text }) => !text.includes('graphile_worker"'))
-  return own.map(({ text }) => /\b(INSERT INTO|UPDATE|DELETE FROM|FROM) (?!unnest|input)\w+/.exec(text)?.[0] ?? text)
+  return own.map(
+    ({ text }) => /\b(INSERT INTO|UPDATE|DELETE FROM|FROM) (?!unnest|input|OF )\w+/.exec(text)?.[0] ?? text,
+  )
 }
 const drained = async () => {
   await server.drain()
@@ -62,4 +64,25 @@ test('a chunk of a topic is two statements to find its members and write their r
     'DELETE FROM walks',
   ])
   expect(await messagesOf(api, 'channel=in_app')).toHaveLength(91)
+})
+
+test('a delivery is one statement before the call and one after it, and naming its recipient again writes nothing', async () => {
+  const { api } = server
+  await makeWorkflow(api, 'mail', [{ type: 'email', controlValues: { subject: 'News', body: '<p>Hello</p>' } }])
+  const to = { subscriberId: 'ada', email: 'ada@example.com', data: { team: { name: 'core', size: 3 } } }
+  await trigger(api, 'mail', to)
+  await server.drain()
+  await trigger(api, 'mail', { ...to, data: { team: { size: 3, name: 'core' } } })
+  expect(await statementsWhile(drained)).toEqual([
+    'UPDATE events',
+    'FROM subscriber_preferences',
+    'INSERT INTO notifications',
+    'UPDATE jobs',
+    'UPDATE jobs',
+  ])
+  const messages = await messagesOf(api, 'subscriberId=ada')
+  expect(messages.map(({ status, channel }) => [status, channel])).toEqual([
+    ['sent', 'email'],
+    ['sent', 'email'],
+  ])
 })

@@ -1,4 +1,5 @@
 // Subscribers as several rooms write and read them: upserts, one or many at once, and removal with all that hangs on them.
+import { isDeepStrictEqual } from 'node:util'
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Db, Tx } from './database.ts'
 import { newId } from './ids.ts'
@@ -42,6 +43,14 @@ const columnOf = {
 const fieldNames = Object.keys(columnOf) as Array<keyof SubscriberFields>
 
 type ColumnValues = Partial<Record<(typeof columnOf)[keyof SubscriberFields], string | null>>
+
+/** Whether a subscriber is all that is said of it already. */
+export function isAsSaid(row: SubscriberRow, fields: SubscriberFields): boolean {
+  return fieldNames.every((name) => {
+    const said = fields[name]
+    return said === undefined || isDeepStrictEqual(row[columnOf[name]], said)
+  })
+}
 
 /** The given fields as column values. */
 function subscriberColumns(fields: SubscriberFields): ColumnValues {

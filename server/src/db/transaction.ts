@@ -18,6 +18,13 @@ export interface Statement {
 
 export const statement = (name: string, text: string): Statement => ({ name, text })
 
+/** Statements that are each a transaction of their own, on whatever connection is free. */
+export const eachByItself = (pool: pg.Pool): Pick<Transaction, 'run'> => ({
+  async run<Row extends pg.QueryResultRow>({ name, text }: Statement, values: unknown[]) {
+    return (await pool.query<Row>({ name, text, values })).rows
+  },
+})
+
 /** @param lockTimeoutMs how long one of its statements may wait for somebody else's lock; for ever without it */
 export async function inTransaction<T>(
   pool: pg.Pool,

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { isOutage } from '../db/database.ts'
-import { inTransaction } from '../db/transaction.ts'
+import { eachByItself, inTransaction } from '../db/transaction.ts'
 import { RenderError } from '../render/limits.ts'
 import type { CallTools } from '../steps/call-tools.ts'
 import { askFilters, type Decided, gateOf, variantIn, withGate } from '../steps/filter-gate.ts'
@@ -12,23 +12,26 @@ import { detail, type StepOutcome } from '../steps/outcome.ts'
 import { type StepRun, subscriberVariablesOf } from '../steps/step-run.ts'
 import { type Bridge, type BridgeAnswer, BridgeError, type BridgeEvent, targetIn } from './bridge.ts'
 import { GroupCommit } from './group-commit.ts'
-import { lockRuns } from './load.ts'
+import { type LoadedRow, lockRuns, runsOf } from './load.ts'
 import { settle, type Thread } from './needs.ts'
+import { beginCalls } from './queries.ts'
 import {
   earlierOf,
   gateAfter,
   goOn,
   goOnPast,
   goOnWith,
+  isEnded,
   type JobState,
   kindOf,
-  note,
+  noEffects,
   type RunState,
   skippedBy,
   stepRunOf,
+  storedLine,
 } from './run.ts'
 import type { EngineParts } from './start-runs.ts'
-import { priorities, storeRuns } from './store.ts'
+import { isOver, type LastEnd, priorities, storeLastEnds, storeRuns } from './store.ts'
 
 export interface DeliverParts extends EngineParts {
   bridge: Bridge
@@ -45,28 +48,42 @@ export interface CallKey {
 /** What came of a call: an outcome, what the user's code wants the step to do, or what its filters came to. */
 type Result = { outcome: StepOutcome } | { outputs: ControlValues } | { judgement: Decided; outcome?: StepOutcome }
 
-interface Ended {
-  key: CallKey
-  /** Which attempt it was: a result that comes after another attempt was begun is dropped. */
-  attempt: number
+interface Ended extends Begun {
   result: Result
 }
 
 interface Begun {
   key: CallKey
   run: RunState
+  /** Its `attempts` say which attempt it is: a result that comes after another was begun is dropped. */
   job: JobState
   isRepeated: boolean
+  /** Of the run's row. */
+  rowVersion: string
 }
+
+interface BegunRow extends LoadedRow {
+  row_version: string
+  begun: Array<{ position: number; attempts: number; was: 'queued' | 'running' }>
+}
+
+/** Calls whose beginnings, or ends, go into one statement. */
+const mostCalls = 100
 
 export class Deliveries {
   readonly #parts: DeliverParts
+  readonly #begins: GroupCommit<CallKey[], Begun[]>
   readonly #ends: GroupCommit<Ended, undefined>
 
   constructor(parts: DeliverParts) {
     this.#parts = parts
+    this.#begins = new GroupCommit((groups) => this.#begin(groups), isOutage, {
+      mostItems: mostCalls,
+      mostSize: mostCalls,
+      sizeOf: (keys) => keys.length,
+    })
     this.#ends = new GroupCommit((ended) => this.#end(ended), isOutage, {
-      mostItems: 100,
+      mostItems: mostCalls,
       mostSize: Number.POSITIVE_INFINITY,
       sizeOf: () => 1,
     })
@@ -74,41 +91,54 @@ export class Deliveries {
 
   /** Each is ended as soon as it is answered; the slow ones hold nobody up. */
   async deliver(keys: CallKey[]): Promise<void> {
-    const begun = await this.#begin(keys)
+    const begun = await this.#begins.add(keys)
     const results = await Promise.allSettled(
       begun.map(async (call) => {
         const result = await this.#call(call)
-        await untilReachable(() => this.#ends.add({ key: call.key, attempt: call.job.attempts, result }))
+        await untilReachable(() => this.#ends.add({ ...call, result }))
       }),
     )
     const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
     if (failures.length > 0) throw new AggregateError(failures, 'Not all calls could be recorded.')
   }
 
-  async #begin(keys: CallKey[]): Promise<Begun[]> {
+  /** What waits before its next attempt, has ended or was cancelled is not begun: there is nothing to call about. */
+  async #begin(groups: CallKey[][]): Promise<Begun[][]> {
     const { pool, memory, clock } = this.#parts
     const now = clock.now()
-    return inTransaction(pool, async (transaction) => {
-      const runs = await lockRuns(transaction, memory, keys, now)
-      const begun = keys.flatMap((key) => {
-        const run = runs.find(({ id, environment }) => id === key.id && environment.id === key.environmentId)
-        const job = run?.jobs.find(({ position }) => position === key.position)
-        // A wait before the next attempt, an end, a cancellation: there is nothing to call about.
-        if (!run || !job || job.dueAt !== null || (job.status !== 'queued' && job.status !== 'running')) return []
-        const isRepeated = job.status === 'running'
-        if (isRepeated) note(job, detail('outcome_unknown'), now)
-        job.status = 'running'
-        job.attempts += 1
-        job.isChanged = true
-        return [{ key, run, job, isRepeated }]
-      })
-      await storeRuns(
-        transaction,
-        begun.map(({ run }) => run),
-        { now, priority: priorities.single },
-      )
-      return begun
-    })
+    const keys = groups.flat()
+    const unknown = storedLine(detail('outcome_unknown'), now)
+    const by = eachByItself(pool)
+    const rows = await by.run<BegunRow>(beginCalls, [
+      keys.map(({ environmentId }) => environmentId),
+      keys.map(({ id }) => id),
+      keys.map(({ position }) => position),
+      now,
+      JSON.stringify([unknown]),
+    ])
+    const runs = new Map((await runsOf(by, memory, rows, now)).map((run) => [run.id, run]))
+    const begun = new Map<string, Begun>()
+    for (const { id, row_version: rowVersion, begun: positions } of rows) {
+      const run = runs.get(id)
+      if (!run) continue
+      for (const { position, attempts, was } of positions) {
+        const job = run.jobs.find((each) => each.position === position)
+        if (!job) continue
+        const isRepeated = was === 'running'
+        if (isRepeated) job.details.push(unknown)
+        Object.assign(job, { status: 'running', attempts, storedDetails: job.details.length })
+        const key = { environmentId: run.environment.id, id, position }
+        begun.set(nameOf(key), { key, run, job, isRepeated, rowVersion })
+      }
+    }
+    return groups.map((group) =>
+      group.flatMap((key) => {
+        const call = begun.get(nameOf(key))
+        // Named twice, it is called about once.
+        begun.delete(nameOf(key))
+        return call ? [call] : []
+      }),
+    )
   }
 
   async #call({ run, job, isRepeated }: Begun): Promise<Result> {
@@ -152,19 +182,36 @@ export class Deliveries {
   }
 
   async #end(ended: Ended[]): Promise<undefined[]> {
-    const { pool, memory, clock, log } = this.#parts
-    const now = clock.now()
+    const now = this.#parts.clock.now()
+    const last = new Map<Ended, LastEnd>()
+    for (const call of ended) {
+      const end = lastEndOf(call, now)
+      if (end) last.set(call, end)
+    }
+    const rest = ended.filter((call) => !last.has(call))
+    if (last.size > 0) {
+      try {
+        await storeLastEnds(eachByItself(this.#parts.pool), [...last.values()], now)
+      } catch (error) {
+        if (isOutage(error)) throw error
+        // Somebody changed one of the runs, or its subscriber is gone.
+        rest.push(...last.keys())
+      }
+    }
+    if (rest.length > 0) await this.#endWithRuns(rest, now)
+    return ended.map(() => undefined)
+  }
+
+  /** Those after which their runs go on, or whose runs others have changed. */
+  async #endWithRuns(ended: Ended[], now: Date): Promise<void> {
+    const { pool, memory, log } = this.#parts
     await inTransaction(pool, async (transaction) => {
-      const runs = await lockRuns(
-        transaction,
-        memory,
-        ended.map(({ key }) => key),
-        now,
-      )
-      const threads = ended.flatMap(({ key, attempt, result }): Thread[] => {
+      const keys = ended.map(({ key }) => key)
+      const runs = await lockRuns(transaction, memory, keys, now)
+      const threads = ended.flatMap(({ key, job: { attempts }, result }): Thread[] => {
         const run = runs.find(({ id, environment }) => id === key.id && environment.id === key.environmentId)
         const job = run?.jobs.find(({ position }) => position === key.position)
-        if (!run || !job || job.status !== 'running' || job.attempts !== attempt) return []
+        if (!run || !job || job.status !== 'running' || job.attempts !== attempts) return []
         return [{ run, progress: continued(run, job, result, now) }]
       })
       await settle(transaction, threads, { now, log })
@@ -174,8 +221,24 @@ export class Deliveries {
         { now, priority: priorities.single },
       )
     })
-    return ended.map(() => undefined)
   }
+}
+
+const nameOf = ({ environmentId, id, position }: CallKey) => `${environmentId} ${id} ${position}`
+
+/** What the run has come to by this call, where that is its end. */
+function lastEndOf({ run, job, rowVersion, result }: Ended, now: Date): LastEnd | undefined {
+  const others = run.jobs.filter((each) => each !== job)
+  if ('outputs' in result || 'judgement' in result || !others.every(isEnded)) return undefined
+  const copy = { ...job, details: [...job.details] }
+  const ending: RunState = {
+    ...run,
+    results: { ...run.results },
+    effects: noEffects(),
+    jobs: run.jobs.map((each) => (each === job ? copy : each)),
+  }
+  const { done } = goOn(ending, copy, result.outcome, now).next()
+  return done && isOver(ending) ? { run: ending, rowVersion } : undefined
 }
 
 const [firstPauseMs, longestPauseMs, patienceMs] = [50, 5_000, 600_000]

@@ -114,7 +114,7 @@ export interface RunKey {
 
 type Dated<T> = { [K in keyof T]: T[K] extends Date ? string : T[K] extends Date | null ? string | null : T[K] }
 
-interface LoadedRow extends Selectable<NotificationTable> {
+export interface LoadedRow extends Selectable<NotificationTable> {
   revision: string
   jobs: Array<Dated<Selectable<JobTable>>> | null
   event: Dated<EventRow> | null
@@ -132,7 +132,16 @@ export async function lockRuns(
 ): Promise<RunState[]> {
   const columns = [keys.map(({ environmentId }) => environmentId), keys.map(({ id }) => id)]
   await transaction.run(holdRuns, columns)
-  const rows = await transaction.run<LoadedRow>(loadRuns, columns)
+  return runsOf(transaction, memory, await transaction.run<LoadedRow>(loadRuns, columns), now)
+}
+
+/** The runs in these rows; see `lockRuns` for those that are left out. */
+export async function runsOf(
+  transaction: Pick<Transaction, 'run'>,
+  memory: Memory,
+  rows: LoadedRow[],
+  now: Date,
+): Promise<RunState[]> {
   const events = rows.flatMap(({ event }) => (event ? [{ ...event, created_at: new Date(event.created_at) }] : []))
   const references = await readReferences(transaction, events as unknown as EventRow[])
   const runs: RunState[] = []
@@ -237,7 +246,7 @@ interface References {
 }
 
 /** Contexts, tenants and actors that these events name, as they are now. */
-export async function readReferences(transaction: Transaction, events: EventRow[]): Promise<References> {
+export async function readReferences(transaction: Pick<Transaction, 'run'>, events: EventRow[]): Promise<References> {
   const contexts = events.flatMap(({ environment_id, context }) =>
     Object.entries(context ?? {}).map(([type, value]) => ({ environment_id, type, id: contextId(value) })),
   )

@@ -144,14 +144,15 @@ const done: StepOutcome = { kind: 'done', details: [] }
 
 /** Whether all of it has come to an end; then its status says how. */
 export function end(run: RunState): void {
-  const isOver = run.jobs.every(({ status }) => ended.has(status))
-  if (isOver) run.status = run.jobs.some(hasFailed) ? 'error' : 'completed'
+  if (run.jobs.every(isEnded)) run.status = run.jobs.some(hasFailed) ? 'error' : 'completed'
 }
 
 /** One that was allowed to fail leaves the run as good as it was. */
 const hasFailed = ({ status, reason }: JobState) => status === 'failed' && reason !== 'failure_allowed'
 
 const ended: ReadonlySet<JobStatus> = new Set(['completed', 'failed', 'canceled', 'merged', 'skipped'])
+
+export const isEnded = ({ status }: Pick<JobState, 'status'>): boolean => ended.has(status)
 
 function* begin(run: RunState, job: JobState, now: Date): Progress<StepOutcome> {
   const kind = kindOf(job)

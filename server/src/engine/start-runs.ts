@@ -5,7 +5,7 @@ import { addContexts, readContexts } from '../db/contexts.ts'
 import { isOutage } from '../db/database.ts'
 import { newId } from '../db/ids.ts'
 import { applyChannels, type ChannelInput, type ChannelRequest } from '../db/subscriber-channels.ts'
-import { type SubscriberInput, upsertSubscribers } from '../db/subscribers.ts'
+import { isAsSaid, type SubscriberInput, upsertSubscribers } from '../db/subscribers.ts'
 import type { Recipient } from '../db/tables.ts'
 import { inTransaction, type Transaction } from '../db/transaction.ts'
 import { type EventType, tellAll } from '../db/webhook-events.ts'
@@ -59,13 +59,14 @@ export async function startEvents(
   const { log } = parts
   if (events.length === 0) return []
   events.sort((a, b) => (a.id < b.id ? -1 : 1))
-  await storeSaid(transaction, parts, events, now)
+  const people = await findPeople(transaction, events)
+  const changed = await storeSaid(transaction, parts, { events, people, now })
   const prepared = await prepare(transaction, parts, events)
-  const recipients = await findOrAdd(transaction, parts, events, now)
+  await addMissing(transaction, parts, { events, people, now }, changed)
   const runs: RunState[] = []
   for (const event of prepared) {
     for (const { subscriberId } of directOf(event.row)) {
-      const recipient = recipients.get(`${event.row.environment_id} ${subscriberId}`)
+      const recipient = people.get(`${event.row.environment_id} ${subscriberId}`)
       if (recipient) runs.push(await newRun(event, recipient, { now }))
     }
   }
@@ -113,31 +114,40 @@ export async function prepare(
   return prepared
 }
 
-/** What triggers say about subscribers, actors, tenants and contexts beyond naming them. Of several the last one counts. */
+/**
+ * What triggers say about subscribers, actors, tenants and contexts beyond naming them. Of several the last one counts.
+ * @returns the keys of people who are no longer as they were
+ */
 async function storeSaid(
   transaction: Transaction,
   parts: EngineParts,
-  events: LockedEvent[],
-  now: Date,
-): Promise<void> {
+  { events, people, now }: Batch,
+): Promise<Set<string>> {
+  const changed = new Set<string>()
   for (const environmentId of new Set(events.map(({ environment_id }) => environment_id))) {
     const own = events.filter(({ environment_id }) => environment_id === environmentId)
-    const people = new Map<string, SubscriberInput>()
+    const said = new Map<string, SubscriberInput>()
     const requests: ChannelRequest[] = []
     for (const event of own) {
       const actor = event.actor as Direct | null
       for (const each of [...directOf(event), ...(actor ? [actor] : [])]) {
         if (Object.keys(each).length === 1 && each !== actor) continue
         const { channels, ...fields } = each
-        people.set(each.subscriberId, { ...people.get(each.subscriberId), ...fields })
+        said.set(each.subscriberId, { ...said.get(each.subscriberId), ...fields })
         for (const channel of (channels ?? []) as ChannelInput[])
           requests.push({ subscriberId: each.subscriberId, channels: [channel] })
       }
     }
-    if (people.size > 0) {
+    // Whoever names a subscriber mostly says what is known: that costs no write.
+    const news = [...said.values()].filter((each) => {
+      const known = people.get(keyOf({ environmentId, subscriberId: each.subscriberId }))
+      return !known || !isAsSaid(known, each)
+    })
+    if (news.length > 0) {
       const isTold = (await wantedIn(parts, own)).size > 0
-      await upsertSubscribers(transaction.tx, environmentId, [...people.values()], now, { isTold })
+      await upsertSubscribers(transaction.tx, environmentId, news, now, { isTold })
     }
+    for (const { subscriberId } of [...news, ...requests]) changed.add(keyOf({ environmentId, subscriberId }))
     // A channel without an integration, or with too many tokens, is left out: the notification itself has to go on.
     await applyChannels(transaction.tx, environmentId, requests, 'append', now)
     const contexts = own.flatMap(({ context }) => (context ? readContexts(context) : []))
@@ -150,6 +160,7 @@ async function storeSaid(
     tenants.set(key, { ...tenants.get(key), environment_id, ...tenant })
   }
   if (tenants.size > 0) await transaction.run(saveTenants, [JSON.stringify([...tenants.values()]), now])
+  return changed
 }
 
 /** The events that somebody wants to be told of in the environment of these triggers. */
@@ -158,47 +169,73 @@ async function wantedIn({ memory }: EngineParts, [first]: LockedEvent[]): Promis
   return environment?.facts.webhooks ?? new Set()
 }
 
-async function findOrAdd(
+/** Triggers that are started together, and whom they name, as far as they are known. */
+interface Batch {
+  events: LockedEvent[]
+  people: Map<string, RecipientRow>
+  now: Date
+}
+
+interface Named {
+  environmentId: string
+  subscriberId: string
+}
+
+const keyOf = ({ environmentId, subscriberId }: Named) => `${environmentId} ${subscriberId}`
+
+const recipientsOf = (events: LockedEvent[]): Named[] =>
+  events.flatMap((event) =>
+    directOf(event).map(({ subscriberId }) => ({ environmentId: event.environment_id, subscriberId })),
+  )
+
+/** Recipients and actors, as far as they are known. */
+async function findPeople(transaction: Transaction, events: LockedEvent[]): Promise<Map<string, RecipientRow>> {
+  const people = new Map<string, RecipientRow>()
+  const actors = events.flatMap(({ environment_id, actor }) =>
+    actor ? [{ environmentId: environment_id, subscriberId: String(actor.subscriberId) }] : [],
+  )
+  await read(transaction, people, [...recipientsOf(events), ...actors])
+  return people
+}
+
+async function read(transaction: Transaction, people: Map<string, RecipientRow>, named: Named[]): Promise<void> {
+  const wanted = [...new Map(named.map((each) => [keyOf(each), each])).values()]
+  if (wanted.length === 0) return
+  const rows = await transaction.run<RecipientRow>(findRecipients, [
+    wanted.map(({ environmentId }) => environmentId),
+    wanted.map(({ subscriberId }) => subscriberId),
+  ])
+  for (const row of rows) people.set(`${row.environment_id} ${row.subscriber_id}`, row)
+}
+
+/** Makes the recipients nobody knows, and reads again those who were made or changed. */
+async function addMissing(
   transaction: Transaction,
   parts: EngineParts,
-  events: LockedEvent[],
-  now: Date,
-): Promise<Map<string, RecipientRow>> {
-  const wanted = new Map<string, { environmentId: string; subscriberId: string }>()
-  for (const event of events)
-    for (const { subscriberId } of directOf(event))
-      wanted.set(`${event.environment_id} ${subscriberId}`, { environmentId: event.environment_id, subscriberId })
-  const found = new Map<string, RecipientRow>()
-  const look = async () => {
-    const missing = [...wanted].filter(([key]) => !found.has(key)).map(([, each]) => each)
-    if (missing.length === 0) return missing
-    const rows = await transaction.run<RecipientRow>(findRecipients, [
-      missing.map(({ environmentId }) => environmentId),
-      missing.map(({ subscriberId }) => subscriberId),
-    ])
-    for (const row of rows) found.set(`${row.environment_id} ${row.subscriber_id}`, row)
-    return missing.filter(({ environmentId, subscriberId }) => !found.has(`${environmentId} ${subscriberId}`))
-  }
-  const missing = await look()
-  if (missing.length > 0) {
-    const ids = missing.map(() => newId(now))
+  { events, people, now }: Batch,
+  changed: ReadonlySet<string>,
+): Promise<void> {
+  const named = recipientsOf(events)
+  const unknown = named.filter((each) => !people.has(keyOf(each)) && !changed.has(keyOf(each)))
+  const missing = [...new Map(unknown.map((each) => [keyOf(each), each])).values()]
+  const ids = missing.map(() => newId(now))
+  if (missing.length > 0)
     await transaction.run(addRecipients, [
       missing.map(({ environmentId }) => environmentId),
       ids,
       missing.map(({ subscriberId }) => subscriberId),
       now,
     ])
-    await look()
-    const added = new Set(ids)
-    await tellOfAdded(
-      transaction,
-      parts,
-      events,
-      [...found.values()].filter(({ id }) => added.has(id)),
-      now,
-    )
-  }
-  return found
+  await read(transaction, people, [...missing, ...named.filter((each) => changed.has(keyOf(each)))])
+  if (missing.length === 0) return
+  const added = new Set(ids)
+  await tellOfAdded(
+    transaction,
+    parts,
+    events,
+    [...people.values()].filter(({ id }) => added.has(id)),
+    now,
+  )
 }
 
 async function tellOfAdded(

@@ -3,7 +3,7 @@
 import { storableJson } from '../db/storable.ts'
 import type { Transaction } from '../db/transaction.ts'
 import { type EventType, keptOfMessage, tellOfStates } from '../db/webhook-events.ts'
-import { insertRuns, queueCalls, queueWakes, updateRuns } from './queries.ts'
+import { endCalls, insertRuns, queueCalls, queueWakes, updateRuns } from './queries.ts'
 import type { JobState, RunState } from './run.ts'
 
 /** Smaller numbers go first. Many recipients at once never delay a login code. */
@@ -48,6 +48,37 @@ export async function storeRuns(transaction: Transaction, runs: RunState[], writ
       storableJson(changed.flatMap(timerRows)),
     ])
   await queueEffects(transaction, runs, writing)
+}
+
+/** A run in which a call has ended and nothing is left to do. */
+export interface LastEnd {
+  run: RunState
+  /** Of the run's row, as it was read when the call began. */
+  rowVersion: string
+}
+
+/** Whether `storeLastEnds` can write what the run has come to. */
+export const isOver = ({ effects, environment, jobs }: RunState): boolean =>
+  effects.timers.length === 0 &&
+  effects.calls.length === 0 &&
+  environment.webhooks.size === 0 &&
+  jobs.filter(({ isChanged }) => isChanged).length === 1
+
+/** Rejects, with nothing written, when one of the runs has changed since the call began. */
+export async function storeLastEnds(by: Pick<Transaction, 'run'>, ends: LastEnd[], now: Date): Promise<void> {
+  await by.run(endCalls, [
+    storableJson(
+      ends.map(({ run, rowVersion }) => ({
+        environment_id: run.environment.id,
+        id: run.id,
+        row_version: rowVersion,
+        status: run.status,
+        updated_at: now,
+      })),
+    ),
+    storableJson(ends.flatMap(({ run }) => changedJobs(run, now))),
+    storableJson(ends.flatMap(({ run }) => messageRows(run, now))),
+  ])
 }
 
 /** What endpoints are told of messages, as far as any of them wants to know. */

@@ -12,6 +12,7 @@ import {
   type TaskList,
   type WorkerEvents,
 } from 'graphile-worker'
+import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Database } from '../db/database.ts'
 import { Alarm } from './alarm.ts'
@@ -103,11 +104,12 @@ async function startRun({ url, pool, tasks, schedule, concurrency, log, pace }: 
     alarm.stop()
   })
   const options: RunnerOptions = {
-    pgPool: pool,
+    pgPool: forWaiting(pool, concurrency),
     concurrency,
     noHandleSignals: true,
-    // New jobs are announced, and what comes due later is the alarm's business: this only helps where both fail.
-    pollInterval: 60_000,
+    // New jobs are announced, and what comes due later is the alarm's business: this only helps where both fail. Each of the
+    // library's workers looks for itself, so that the more there are, the less often each has to.
+    pollInterval: 6_000 * concurrency,
     // Without these the library does not wait for the statements that end a job: one that fails would take the whole
     // process down, and one still under way could miss the pool at shutdown.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
@@ -120,6 +122,20 @@ async function startRun({ url, pool, tasks, schedule, concurrency, log, pace }: 
   }
   return { runner: await run(options), presence }
 }
+
+/**
+ * The library warns of more jobs at a time than connections. Most of ours hold none while they wait for an answer, and whoever
+ * needs one waits for it in the pool: for them it is as large as they are many.
+ */
+const forWaiting = (pool: pg.Pool, jobs: number): pg.Pool =>
+  new Proxy(pool, {
+    get(target, name) {
+      if (name === 'options') return { ...target.options, max: Math.max(target.options.max, jobs) }
+      const member: unknown = Reflect.get(target, name)
+      // The pool itself goes by its own size.
+      return typeof member === 'function' ? member.bind(target) : member
+    },
+  })
 
 const levels = { error: 'error', warning: 'warn', info: 'debug', debug: 'trace' } as const
 

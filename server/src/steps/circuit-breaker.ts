@@ -20,7 +20,7 @@ const limits = {
  * Whoever finds all calls of an integration taken waits for one to end, as long as they do: a busy integration is worked off
  * at its own pace. Where none has ended for so long, it hangs, and nobody waits for it here.
  */
-const usualPatienceMs = 300
+const usualPatienceMs = 1_000
 
 /** Circuits that are remembered; of those that are closed and idle the oldest are forgotten. */
 const mostCircuits = 10_000
