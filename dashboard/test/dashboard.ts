@@ -1,5 +1,6 @@
 // The dashboard for a test file: a server, a browser, and somebody who is signed in.
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import path from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import type { Config } from '../../server/src/config.ts'
@@ -75,4 +76,15 @@ export async function takePictures(page: Page, name: string): Promise<void> {
   }
   await page.setViewportSize(before)
   await page.emulateMedia({ colorScheme: 'light' })
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** What a person who cannot see, or cannot use a mouse, would stumble over. E-mails in frames are their authors' business. */
+export async function obstacles(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  return page.evaluate(`(async () => {
+    const { violations } = await axe.run({ exclude: ['iframe'] })
+    return violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' '))
+  })()`)
 }

@@ -4,7 +4,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { Command } from 'cmdk'
 import { CircleCheck, CircleX, Layers2, LoaderCircle, Moon, Search, Sun } from 'lucide-react'
 import { Dialog } from 'radix-ui'
-import { type ReactNode, useDeferredValue, useState } from 'react'
+import { type ReactNode, useDeferredValue, useEffect, useState } from 'react'
 import { useCan, useSession } from '../api/auth.ts'
 import { runs } from '../api/runs.ts'
 import { nameOf, subscribers } from '../api/subscribers.ts'
@@ -34,6 +34,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
     action()
   }
   const found = useFound(text)
+  const [selected, setSelected] = useState('')
   const pages = [...navigation.flatMap(({ items }) => items), ...otherPages].filter(
     ({ needs, label, keywords = '' }) =>
       (needs !== 'admin' || isAdmin) && `${label} ${keywords}`.toLowerCase().includes(text.toLowerCase()),
@@ -50,6 +51,10 @@ export function Palette({ onClose }: { onClose: () => void }) {
     { label: 'Use the dark theme', icon: <Moon />, run: act(() => setTheme('dark')) },
   ].filter(({ label }) => label.toLowerCase().includes(text.toLowerCase()))
 
+  // What is found comes later than the pages, and stands above them: Enter must mean what stands first.
+  const first = found.first ?? pages[0]?.to ?? commands[0]?.label ?? ''
+  useEffect(() => setSelected(first), [first])
+
   return (
     <Dialog.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Dialog.Portal>
@@ -60,7 +65,13 @@ export function Palette({ onClose }: { onClose: () => void }) {
           className="fixed top-[12vh] left-1/2 z-50 w-[min(640px,calc(100vw-24px))] -translate-x-1/2 overflow-hidden rounded-surface border border-line bg-page shadow-float outline-none"
         >
           <Dialog.Title className="sr-only">Search</Dialog.Title>
-          <Command shouldFilter={false} loop label="Search pages, workflows, subscribers and runs">
+          <Command
+            value={selected}
+            onValueChange={setSelected}
+            shouldFilter={false}
+            loop
+            label="Search pages, workflows, subscribers and runs"
+          >
             <div className="flex items-center gap-2.5 border-b px-4">
               <Search className="size-4 shrink-0 text-faint" aria-hidden />
               <Command.Input
@@ -154,12 +165,13 @@ function useFound(text: string) {
   const byTransaction = useQuery({ ...runs.list({ transactionId: [text], limit: 5 }), enabled: isOn })
   const all = [byName, people, person, byTransaction]
   const inOrder = [...(person.data?.data ?? []), ...(people.data?.data ?? [])]
-  return {
-    isLoading: isOn && all.some((query) => query.isFetching),
+  const found = {
     workflows: isOn ? (byName.data?.workflows ?? []) : [],
     subscribers: isOn ? inOrder.filter((one, index) => inOrder.findIndex(({ _id }) => _id === one._id) === index) : [],
     runs: isOn ? (byTransaction.data?.data ?? []) : [],
   }
+  const [first] = [...found.workflows, ...found.subscribers, ...found.runs]
+  return { ...found, first: first?._id, isLoading: isOn && all.some((query) => query.isFetching) }
 }
 
 function Group({ heading, isEmpty, children }: { heading: string; isEmpty: boolean; children: ReactNode }) {

@@ -81,7 +81,6 @@ function EnvironmentSwitcher() {
       trigger={
         <button
           type="button"
-          aria-label={`Environment: ${environment.name}`}
           className="flex h-11 w-full items-center gap-2.5 rounded-control px-1.5 text-left transition-colors duration-120 hover:bg-hover data-[state=open]:bg-hover"
         >
           <Mark />
@@ -89,6 +88,7 @@ function EnvironmentSwitcher() {
             <span className="block truncate text-sm font-semibold">{organization.name}</span>
             <span className="flex items-center gap-1.5 text-xs text-muted">
               <EnvironmentDot color={environment.color} />
+              <span className="sr-only">Environment: </span>
               <span className="truncate">{environment.name}</span>
             </span>
           </span>
@@ -137,10 +137,10 @@ function UserMenu() {
       trigger={
         <button
           type="button"
-          aria-label="Your account"
           className="flex h-10 w-full items-center gap-2.5 rounded-control px-2 text-left transition-colors duration-120 hover:bg-hover data-[state=open]:bg-hover"
         >
           <Avatar name={user.name || user.email} />
+          <span className="sr-only">Your account: </span>
           <span className="min-w-0 flex-1">
             <span className="block truncate text-sm">{user.name}</span>
             <span className="block truncate text-xs text-muted capitalize">{user.role}</span>
@@ -181,7 +181,7 @@ export function Avatar({ name, className }: { name: string; className?: string }
     <span
       aria-hidden
       className={cn(
-        'grid size-6 shrink-0 place-items-center rounded-full bg-accent/15 text-2xs font-semibold text-accent uppercase',
+        'grid size-6 shrink-0 place-items-center rounded-full bg-accent/15 text-2xs font-semibold text-ink uppercase',
         className,
       )}
     >

@@ -10,6 +10,7 @@ export function NotFound() {
     <EmptyState
       icon={<Compass />}
       title="There is no such page"
+      isPage
       className="py-32"
       action={
         <ButtonLink to="/" variant="primary">
@@ -35,6 +36,7 @@ export function Crash({ error, reset }: ErrorComponentProps) {
   return (
     <EmptyState
       title={isOutdated ? 'Belfry was updated' : 'This page broke'}
+      isPage
       className="py-32"
       action={
         <>

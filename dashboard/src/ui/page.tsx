@@ -33,7 +33,8 @@ export function Page(props: PageProps) {
           width !== 'full' && cn(widths[width], 'pt-6'),
         )}
       >
-        <div className="min-w-0 flex-1">
+        {/* Where both do not fit beside each other, the buttons go below the title. */}
+        <div className="min-w-44 flex-1">
           <h1 className="truncate text-title font-semibold tracking-tight">{heading ?? title}</h1>
           {description && <p className="mt-0.5 text-sm text-pretty text-muted">{description}</p>}
         </div>

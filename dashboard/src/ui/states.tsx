@@ -32,11 +32,14 @@ interface EmptyStateProps {
   children?: ReactNode
   /** The button that fills it. */
   action?: ReactNode
+  /** It stands for a whole page. */
+  isPage?: boolean
   className?: string
 }
 
 /** Shows the button, or the request (a CodeBlock as children), that would fill the list. */
-export function EmptyState({ icon, title, children, action, className }: EmptyStateProps) {
+export function EmptyState({ icon, title, children, action, isPage = false, className }: EmptyStateProps) {
+  const Heading = isPage ? 'h1' : 'h2'
   return (
     <div className={cn('mx-auto flex max-w-xl flex-col items-center px-4 py-16 text-center', className)}>
       {icon && (
@@ -44,7 +47,7 @@ export function EmptyState({ icon, title, children, action, className }: EmptySt
           {icon}
         </div>
       )}
-      <h2 className="text-base font-semibold">{title}</h2>
+      <Heading className="text-base font-semibold">{title}</Heading>
       {children && <div className="mt-1.5 w-full text-sm text-pretty text-muted">{children}</div>}
       {action && <div className="mt-5 flex flex-wrap justify-center gap-2">{action}</div>}
     </div>

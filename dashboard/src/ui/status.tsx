@@ -14,19 +14,20 @@ const dots: Record<Tone, string> = {
 /** A state: always a dot and a word, never a colour alone. `live` is for what is still going on. */
 export function Status({ tone, live = false, children }: { tone: Tone; live?: boolean; children: ReactNode }) {
   return (
-    <span className="inline-flex items-center gap-1.5 whitespace-nowrap">
+    <span className="inline-flex items-center gap-1.5 align-middle whitespace-nowrap">
       <span aria-hidden className={cn('size-2 shrink-0 rounded-full', dots[tone], live && 'animate-pulse')} />
       {children}
     </span>
   )
 }
 
+// On its own tint a tone alone would be a little too pale to read.
 const badges: Record<Tone, string> = {
-  good: 'bg-good/10 text-good',
-  warn: 'bg-warn/12 text-warn',
-  bad: 'bg-bad/10 text-bad',
-  info: 'bg-info/10 text-info',
-  neutral: 'bg-sunken text-muted',
+  good: 'bg-good/10 text-[color-mix(in_oklab,var(--good)_80%,var(--ink))]',
+  warn: 'bg-warn/12 text-[color-mix(in_oklab,var(--warn)_80%,var(--ink))]',
+  bad: 'bg-bad/10 text-[color-mix(in_oklab,var(--bad)_90%,var(--ink))]',
+  info: 'bg-info/10 text-[color-mix(in_oklab,var(--info)_90%,var(--ink))]',
+  neutral: 'bg-hover text-muted',
 }
 
 /** A small word about something: a tag, a role, "primary". */
@@ -42,7 +43,7 @@ export function Badge({
   return (
     <span
       className={cn(
-        'inline-flex h-5 max-w-full items-center gap-1 truncate rounded-sm px-1.5 text-xs font-medium whitespace-nowrap [&_svg]:size-3',
+        'inline-flex h-5 max-w-full items-center gap-1 truncate align-middle rounded-sm px-1.5 text-xs font-medium whitespace-nowrap [&_svg]:size-3',
         badges[tone],
         className,
       )}

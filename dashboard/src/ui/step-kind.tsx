@@ -69,7 +69,7 @@ export function StepIcon({ kind, tile = false, className }: StepIconProps) {
 export function StepIcons({ kinds, limit = 6 }: { kinds: readonly string[]; limit?: number }) {
   const shown = kinds.slice(0, limit)
   return (
-    <span className="inline-flex items-center gap-1.5">
+    <span className="inline-flex items-center gap-1.5 align-middle">
       {shown.map((kind, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a kind may come twice, and its place is what tells them apart
         <StepIcon key={index} kind={kind} />

@@ -50,7 +50,7 @@ export function Table<Row>(props: TableProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null)
   const step = (by: 1 | -1) => {
     const links = [...(body.current?.querySelectorAll<HTMLElement>('[data-row-link]') ?? [])]
-    const current = links.findIndex((link) => link === document.activeElement)
+    const current = links.indexOf(document.activeElement as HTMLElement)
     const open = links.findIndex((link) => link.closest('tr')?.dataset.selected !== undefined)
     const next = links[Math.max(0, Math.min(links.length - 1, (current === -1 ? open : current) + by))]
     next?.focus()

@@ -1,15 +1,14 @@
 import { useSyncExternalStore } from 'react'
 import { cn } from './class-names.ts'
 
-const units: Array<[unit: Intl.RelativeTimeFormatUnit, seconds: number]> = [
-  ['year', 31_557_600],
-  ['month', 2_629_800],
-  ['week', 604_800],
-  ['day', 86_400],
-  ['hour', 3_600],
-  ['minute', 60],
+const units: Array<[unit: string, seconds: number]> = [
+  ['y', 31_557_600],
+  ['mo', 2_629_800],
+  ['d', 86_400],
+  ['h', 3_600],
+  ['min', 60],
+  ['s', 1],
 ]
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
 const absolute = new Intl.DateTimeFormat('en', {
   ...{ year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' },
   hourCycle: 'h23',
@@ -18,14 +17,16 @@ const absolute = new Intl.DateTimeFormat('en', {
 
 export const absoluteTime = (at: string | Date) => absolute.format(new Date(at))
 
+/** "3 min ago", "in 2 h": short, so that columns of them stay narrow. */
 export function relativeTime(at: string | Date, now = Date.now()): string {
   const seconds = (new Date(at).getTime() - now) / 1000
-  for (const [unit, size] of units)
-    if (Math.abs(seconds) >= size) return relative.format(Math.round(seconds / size), unit)
-  return Math.abs(seconds) < 5 ? 'now' : relative.format(Math.round(seconds), 'second')
+  const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ['s', 1]
+  const count = Math.round(Math.abs(seconds) / size)
+  if (unit === 's' && count < 5) return 'now'
+  return seconds < 0 ? `${count} ${unit} ago` : `in ${count} ${unit}`
 }
 
-/** "3 min. ago", with the exact time on hover; goes on counting. */
+/** With the exact time on hover; goes on counting. */
 export function Time({ at, className }: { at: string | Date | null | undefined; className?: string }) {
   const now = useNow()
   if (!at) return <span className="text-muted">—</span>
