@@ -5,22 +5,30 @@ import { sha256 } from '../src/db/secrets.ts'
 import type { Role } from '../src/db/tables.ts'
 import { type Answer, Api, type TestServer } from './server.ts'
 
+type Place = Pick<Api, 'url' | 'environmentId' | 'organizationId'>
+
 /** Sends requests the way a page of the dashboard does. */
 export class PersonApi extends Api {
   readonly id: string
   readonly email: string
   readonly token: string
 
-  constructor(of: Api, { id, email, token }: { id: string; email: string; token: string }) {
+  constructor(of: Place, { id, email, token }: { id: string; email: string; token: string }) {
     super(of.url, '', of.environmentId, of.organizationId)
     this.id = id
     this.email = email
     this.token = token
   }
 
+  /** The same session in another environment, or at another process. */
+  at(place: Partial<Place>): PersonApi {
+    return new PersonApi({ ...this, ...place }, this)
+  }
+
   override async send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
     const own = {
-      cookie: `theme=dark; belfry_session=${this.token}`,
+      // By https the second one counts, otherwise the first.
+      cookie: `theme=dark; belfry_session=${this.token}; __Host-belfry_session=${this.token}`,
       'belfry-environment': this.environmentId,
       'sec-fetch-site': 'same-origin',
       ...(method === 'GET' ? {} : { origin: this.url }),

@@ -17,7 +17,7 @@ export class Cookies {
     return undefined
   }
 
-  /** `value` is made of letters, digits, `-` and `_`. */
+  /** `value` is made of letters, digits, `-`, `_` and `.`. */
   set(request: FastifyRequest, reply: FastifyReply, name: string, value: string, seconds: number): void {
     const secure = this.#isSecure(request) ? '; Secure' : ''
     const cookie = `${this.#nameOf(request, name)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`
