@@ -50,6 +50,13 @@ export default {
       from: { path: '^server/src/', pathNot: tests },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
     },
+    {
+      name: 'the-inbox-knows-nobody',
+      comment: 'What a page embeds knows the service by what it answers, and brings nothing that a page would notice.',
+      severity: 'error',
+      from: { path: '^inbox/src/', pathNot: [tests, '^inbox/src/react\\.tsx$'] },
+      to: { pathNot: '^inbox/src/' },
+    },
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     { name: 'every-import-leads-somewhere', severity: 'error', from: {}, to: { couldNotResolve: true } },
   ],
@@ -57,10 +64,11 @@ export default {
     // TypeScript 7 has no parser to call from JavaScript, so swc reads the sources. Type imports count as imports.
     parser: 'swc',
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: ['^[a-z]+/dist/', '^[a-z]+/dist-'] },
+    // It reads no JSX: dashboard/test/map.test.ts holds the dashboard to its part of the map.
+    exclude: { path: ['^[a-z]+/dist/', '^[a-z]+/dist-', '^dashboard/src/'] },
     combinedDependencies: true,
     enhancedResolveOptions: {
-      extensions: ['.ts', '.js', '.mjs', '.json'],
+      extensions: ['.ts', '.tsx', '.js', '.mjs', '.json'],
       exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'default', 'types'],
     },

@@ -78,6 +78,7 @@ export const selectionFields = {
     }),
   ),
   data: Type.Optional(Type.String({ description: 'The text of a JSON object: those whose data has all of it' })),
+  createdLte: Moment,
 }
 export const NotificationIds = Type.Optional(Type.Array(Id, { description: 'These, whatever else is asked for' }))
 export const Snooze = Body({ snoozeUntil: Type.String({ format: 'date-time' }) })
@@ -128,9 +129,9 @@ export class InboxItems {
     this.#forms = forms
   }
 
-  /** The tags and the data that a selection of many names. */
-  selection({ tags, data }: { tags?: unknown; data?: string }): MessageFilter {
-    return { tags: readTags(tags), data: readData(data, this.#forms).conditions }
+  /** The tags and the data that a selection of many names, and until when they came. */
+  selection({ tags, data, createdLte }: { tags?: unknown; data?: string; createdLte?: number }): MessageFilter {
+    return { tags: readTags(tags), data: readData(data, this.#forms).conditions, createdTo: momentOf(createdLte) }
   }
 
   /** @param query as it was sent, in which tags may stand under several names */
@@ -144,8 +145,8 @@ export class InboxItems {
       ...{ read, archived, snoozed, seen, severity, contextKeys },
       tags: readTags(tags),
       data: conditions,
-      createdFrom: createdGte === undefined ? undefined : new Date(createdGte),
-      createdTo: createdLte === undefined ? undefined : new Date(createdLte),
+      createdFrom: momentOf(createdGte),
+      createdTo: momentOf(createdLte),
     }
     refuseUnreadArchived(filter)
     const subscriber = await find()
@@ -245,6 +246,8 @@ export class InboxItems {
     return notification as InboxNotification
   }
 }
+
+const momentOf = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms))
 
 const inboxOf = ({ environment_id, id }: SubscriberRow): Inbox => ({
   environmentId: environment_id,

@@ -267,6 +267,17 @@ describe('many notifications', () => {
     expect(await states()).toEqual(expected)
   })
 
+  test('are changed if they had come by a moment, however many came since', async () => {
+    const createdLte = server.clock.now().getTime()
+    server.clock.advance({ seconds: 1 })
+    await put({ tags: ['late'] })
+    for (const operation of ['seen', 'read'])
+      expect(await inbox.post(`/notifications/${operation}`, { createdLte })).toMatchObject({ status: 204 })
+    expect(await states()).toEqual({ x: 'rs', y: 'rs', r: 'rs', z: 's', late: '' })
+    await inbox.post('/notifications/delete', { createdLte, tags: ['x', 'late'] })
+    expect(Object.keys(await states()).sort()).toEqual(['late', 'r', 'y', 'z'])
+  })
+
   test('are seen by their ids, of which unknown ones do not matter', async () => {
     await inbox.post('/notifications/seen', { notificationIds: [x, unknownId], tags: ['y'] })
     expect(await states()).toEqual({ x: 's', y: '', r: 'rs', z: '' })
@@ -278,6 +289,7 @@ describe('many notifications', () => {
     ['archive', { tags: { or: [], and: [] } }, 422],
     ['delete', { data: '[' }, 400],
     ['read', { data: {} }, 422],
+    ['read', { createdLte: 'yesterday' }, 422],
   ])('%s %j is refused', async (operation, body, status) => {
     expect(await inbox.post(`/notifications/${operation}`, body)).toMatchObject({ status })
   })

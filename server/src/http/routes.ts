@@ -17,9 +17,11 @@ import { events } from './events.ts'
 import { health } from './health.ts'
 import { inboundWebhooks } from './inbound-webhooks.ts'
 import { inboxChannels } from './inbox-channels.ts'
+import { inboxFiles } from './inbox-files.ts'
 import { inboxNotifications } from './inbox-notifications.ts'
 import { inboxPreferences } from './inbox-preferences.ts'
 import { inboxSession } from './inbox-session.ts'
+import { inboxSubscriber } from './inbox-subscriber.ts'
 import { inboxSubscriptions } from './inbox-subscriptions.ts'
 import { integrationHealth } from './integration-health.ts'
 import { integrationTest } from './integration-test.ts'
@@ -68,9 +70,11 @@ export const resources: Resource[] = [
   preferencesV1,
   subscriberMessages,
   subscriberNotifications,
+  inboxFiles,
   inboxSession,
   inboxNotifications,
   inboxPreferences,
+  inboxSubscriber,
   inboxSubscriptions,
   inboxChannels,
   messages,

@@ -1,0 +1,51 @@
+// Builds what browsers load: `inbox.js`, one script for pages that are written by hand, and in `inbox/` the same as modules,
+// the types of both, and the languages. `node inbox/build.mjs <folder>`
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { rolldown } from 'rolldown'
+
+const here = path.dirname(fileURLToPath(import.meta.url))
+const [out = path.join(here, 'dist')] = process.argv.slice(2)
+const source = (/** @type {string} */ name) => path.join(here, 'src', name)
+const minify = { compress: true, mangle: true, codegen: true }
+/** Style sheets are written to be read; nobody reads them where they go. */
+const squeezeStyles = {
+  name: 'styles',
+  transform: (/** @type {string} */ code, /** @type {string} */ id) =>
+    id.endsWith('styles.ts') ? code.replaceAll(/\s*\n\s*/g, '\n') : null,
+}
+
+rmSync(path.join(out, 'inbox'), { recursive: true, force: true })
+const script = await rolldown({ input: source('main.ts'), platform: 'browser', plugins: [squeezeStyles] })
+await script.write({ file: path.join(out, 'inbox.js'), format: 'iife', name: 'Belfry', minify })
+
+const modules = await rolldown({
+  input: { client: source('headless.ts'), elements: source('main.ts'), react: source('react.tsx') },
+  platform: 'browser',
+  external: [/^react(\/|$)/],
+  plugins: [squeezeStyles],
+})
+await modules.write({
+  dir: path.join(out, 'inbox'),
+  format: 'esm',
+  minify,
+  chunkFileNames: '[name]-[hash].js',
+})
+
+mkdirSync(path.join(out, 'inbox'), { recursive: true })
+for (const file of readdirSync(source('languages'))) {
+  const texts = JSON.parse(readFileSync(source(`languages/${file}`), 'utf8'))
+  writeFileSync(path.join(out, 'inbox', file), JSON.stringify(texts))
+}
+
+const compiler = path.join(here, '..', 'node_modules', 'typescript', 'bin', 'tsc')
+const options = ['--noEmit', 'false', '--declaration', '--emitDeclarationOnly', '--outDir', path.join(out, 'types')]
+const { status, stdout } = spawnSync(process.execPath, [compiler, '-p', here, ...options], { encoding: 'utf8' })
+if (status !== 0) {
+  process.stderr.write(stdout)
+  process.exit(1)
+}
+for (const file of readdirSync(path.join(out, 'types')))
+  if (file.includes('.test.')) rmSync(path.join(out, 'types', file))

@@ -1,0 +1,101 @@
+// A chat workspace that a subscriber connects: the sign-in happens in another tab, and this one looks for what came of it.
+import type { Api, Connection, InboxError } from './api.ts'
+import { Store } from './store.ts'
+
+export interface ChatOptions {
+  provider: 'slack' | 'msteams'
+  integrationIdentifier: string
+  /** Made from the provider and the subscriber where none is given. */
+  connectionIdentifier?: string | undefined
+  /** `shared` is for everybody in the same context. */
+  mode?: 'subscriber' | 'shared' | undefined
+}
+
+export interface ChatState {
+  status: 'loading' | 'ready' | 'waiting' | 'failed'
+  connection?: Connection | undefined
+  error?: InboxError | undefined
+}
+
+const pollMs = 2_500
+const patienceMs = 5 * 60_000
+
+export class ChatConnection extends Store<ChatState> {
+  readonly #api: Api
+  readonly #options: ChatOptions
+  readonly #identifier: string
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(api: Api, options: ChatOptions) {
+    super({ status: 'loading' })
+    this.#api = api
+    this.#options = options
+    const { provider, mode = 'subscriber', connectionIdentifier } = options
+    const suffix = mode === 'subscriber' ? `-${api.subscriber.subscriberId}` : ''
+    this.#identifier = connectionIdentifier ?? `chconn-${provider}-default${suffix}`
+  }
+
+  get #path(): string {
+    return `/channel-connections/${encodeURIComponent(this.#identifier)}`
+  }
+
+  async load(): Promise<void> {
+    try {
+      this.set({ status: 'ready', connection: await this.#find(), error: undefined })
+    } catch (error) {
+      this.set({ status: 'failed', error: error as InboxError })
+    }
+  }
+
+  async #find(): Promise<Connection | undefined> {
+    const { mode = 'subscriber' } = this.#options
+    try {
+      return await this.#api.call<Connection>('GET', `${this.#path}?connectionMode=${mode}`)
+    } catch (error) {
+      if ((error as InboxError).status === 404) return undefined
+      throw error
+    }
+  }
+
+  /** Where to sign in; from then on it is waited for. */
+  async connect(): Promise<string> {
+    const { integrationIdentifier, mode = 'subscriber' } = this.#options
+    const body = {
+      ...{ integrationIdentifier, connectionIdentifier: this.#identifier, connectionMode: mode },
+      autoLinkUser: mode === 'subscriber',
+    }
+    try {
+      const { data } = await this.#api.call<{ data: { url: string } }>('POST', '/channel-connections/oauth', { body })
+      this.set({ status: 'waiting', error: undefined })
+      this.#waitUntil(Date.now() + patienceMs)
+      return data.url
+    } catch (error) {
+      this.set({ status: 'failed', error: error as InboxError })
+      throw error
+    }
+  }
+
+  #waitUntil(end: number): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(async () => {
+      const connection = await this.#find().catch(() => undefined)
+      if (connection) this.set({ status: 'ready', connection })
+      else if (Date.now() < end) this.#waitUntil(end)
+      else this.set({ status: 'ready' })
+    }, pollMs)
+  }
+
+  async disconnect(): Promise<void> {
+    this.set({ status: 'loading', error: undefined })
+    try {
+      await this.#api.call('DELETE', this.#path)
+      this.set({ status: 'ready', connection: undefined })
+    } catch (error) {
+      this.set({ status: 'failed', error: error as InboxError })
+    }
+  }
+
+  close(): void {
+    clearTimeout(this.#timer)
+  }
+}

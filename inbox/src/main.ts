@@ -1,0 +1,33 @@
+// Defines the elements. As a script it is `inbox.js`, which makes `Belfry` for programs on the page; as a module `elements.js`.
+// biome-ignore-all lint/performance/noBarrelFile: what a page's programs get
+import { origin } from './element.ts'
+import { BellElement, InboxElement, NotificationsElement, PreferencesElement } from './inbox-element.ts'
+import { ConnectElement, FollowElement, ToastsElement } from './small-elements.ts'
+
+export { InboxError } from './api.ts'
+export { InboxClient } from './client.ts'
+export { FilterCounts } from './counts.ts'
+export {
+  BellElement,
+  ConnectElement,
+  FollowElement,
+  InboxElement,
+  NotificationsElement,
+  PreferencesElement,
+  ToastsElement,
+}
+
+const script = document.currentScript
+if (script instanceof HTMLScriptElement && script.src) origin.url = new URL('.', script.src).href
+
+const elements = {
+  'belfry-inbox': InboxElement,
+  'belfry-bell': BellElement,
+  'belfry-notifications': NotificationsElement,
+  'belfry-preferences': PreferencesElement,
+  'belfry-follow': FollowElement,
+  'belfry-connect': ConnectElement,
+  'belfry-toasts': ToastsElement,
+}
+for (const [name, element] of Object.entries(elements))
+  if (!customElements.get(name)) customElements.define(name, element)

@@ -1,0 +1,187 @@
+// The elements as React components, and the headless client as hooks. As thin as it can be: all the rest is in the elements.
+import {
+  createContext,
+  createElement,
+  type HTMLAttributes,
+  type ReactNode,
+  type Ref,
+  useContext,
+  useEffect,
+  useImperativeHandle,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react'
+import type { InboxOptions, UnreadCount } from './api.ts'
+import { InboxClient, type InboxState } from './client.ts'
+import { FilterCounts } from './counts.ts'
+import type { Appearance, BelfryElement } from './element.ts'
+import type { ListState, NotificationList } from './list.ts'
+import type { ActionType, Filter, Notification } from './notification.ts'
+import './main.ts'
+import type { Preferences, PreferencesState } from './preferences.ts'
+import type { Store } from './store.ts'
+import type { Texts } from './texts.ts'
+import type { PreferenceGroup, Renderers, Tab } from './ui.ts'
+
+export interface ElementProps extends Partial<InboxOptions> {
+  locale?: string
+  theme?: 'light' | 'dark' | 'system'
+  localization?: Texts
+  appearance?: Appearance
+  renderers?: Renderers
+  onReceived?(notification: Notification): void
+  onCounts?(unread: UnreadCount): void
+  className?: string
+  style?: HTMLAttributes<HTMLElement>['style']
+  ref?: Ref<BelfryElement>
+}
+
+export interface ListProps extends ElementProps {
+  tabs?: Tab[]
+  pageSize?: number
+  badge?: 'unread' | 'unseen' | 'dot' | 'none'
+  preferenceGroups?: PreferenceGroup[]
+  onNotificationClick?(notification: Notification): void
+  onActionClick?(detail: { notification: Notification; type: ActionType }): void
+  /** In place of leaving the page. */
+  onNavigate?(redirect: { url: string; target: string }): void
+}
+
+export interface InboxProps extends ListProps {
+  open?: boolean
+  placement?: string
+  offset?: number
+  onOpen?(): void
+  onClose?(): void
+}
+
+const ownOptions = [
+  ...['backendUrl', 'applicationIdentifier', 'subscriber', 'subscriberHash', 'context', 'contextHash'],
+  ...['defaultSchedule', 'socketUrl'],
+]
+const ownProperties = ['localization', 'appearance', 'renderers', 'tabs', 'preferenceGroups', 'open']
+
+const dashed = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+
+/** `onNotificationClick` hears `belfry-notification-click`; what it hears of navigation, it does itself. */
+function wrap<Props extends object>(tag: string) {
+  return function Wrapped(props: Props): ReactNode {
+    const element = useRef<BelfryElement>(null)
+    const latest = useRef(props as Record<string, unknown>)
+    latest.current = props as Record<string, unknown>
+    const { ref, className, style, children, ...rest } = latest.current
+    const listeners = Object.keys(rest).filter((name) => /^on[A-Z]/.test(name))
+    const options = Object.fromEntries(ownOptions.flatMap((name) => (name in rest ? [[name, rest[name]]] : [])))
+    const key = JSON.stringify(options)
+    useImperativeHandle(ref as Ref<BelfryElement>, () => element.current as BelfryElement)
+    // Options are compared by what is in them.
+    useEffect(() => {
+      if (element.current && Object.keys(options).length > 0) element.current.options = options
+    }, [key])
+    useEffect(
+      () => {
+        for (const name of ownProperties)
+          if (element.current && name in latest.current)
+            Object.assign(element.current, { [name]: latest.current[name] })
+      },
+      ownProperties.map((name) => rest[name]),
+    )
+    const heard = listeners.join()
+    useEffect(() => {
+      const stopping = new AbortController()
+      for (const name of heard === '' ? [] : heard.split(',')) {
+        const event = `belfry-${dashed(name.slice(2)).slice(1)}`
+        element.current?.addEventListener(
+          event,
+          (given) => {
+            if (name === 'onNavigate') given.preventDefault()
+            ;(latest.current[name] as ((detail: unknown) => void) | undefined)?.((given as CustomEvent).detail)
+          },
+          { signal: stopping.signal },
+        )
+      }
+      return () => stopping.abort()
+    }, [heard])
+    const attributes = Object.fromEntries(
+      Object.entries(rest)
+        .filter(([name]) => !ownOptions.includes(name) && !ownProperties.includes(name) && !listeners.includes(name))
+        .map(([name, value]) => [dashed(name), value]),
+    )
+    return createElement(tag, { ...attributes, class: className, style, ref: element }, children as ReactNode)
+  }
+}
+
+export const Inbox = wrap<InboxProps>('belfry-inbox')
+export const Notifications = wrap<ListProps>('belfry-notifications')
+export const Bell = wrap<ListProps & { onBellClick?(): void }>('belfry-bell')
+export const PreferencesPage = wrap<ElementProps & { preferenceGroups?: PreferenceGroup[] }>('belfry-preferences')
+export const FollowButton = wrap<ElementProps & { topic: string; topicName?: string; workflows?: string }>(
+  'belfry-follow',
+)
+export const ConnectButton = wrap<
+  ElementProps & { provider: 'slack' | 'msteams'; integration: string; connection?: string; mode?: string }
+>('belfry-connect')
+export const Toasts = wrap<ElementProps & { placement?: string; duration?: number }>('belfry-toasts')
+
+// ---- Hooks for pages that draw everything themselves ----
+
+const ClientContext = createContext<InboxClient | undefined>(undefined)
+
+/** One client for all hooks below it. */
+export function InboxProvider({ children, ...options }: InboxOptions & { children?: ReactNode }): ReactNode {
+  const key = JSON.stringify(options)
+  // Options are compared by what is in them.
+  const client = useMemo(() => new InboxClient(options), [key])
+  useEffect(() => {
+    client.start()
+    return () => client.close()
+  }, [client])
+  return createElement(ClientContext.Provider, { value: client }, children)
+}
+
+function useClient(): InboxClient {
+  const client = useContext(ClientContext)
+  if (!client) throw new Error('Put an <InboxProvider> around what uses this.')
+  return client
+}
+
+const useStore = <State extends object>(store: Store<State>): Readonly<State> =>
+  useSyncExternalStore(store.subscribe, () => store.state)
+
+export function useInbox(): { client: InboxClient; state: Readonly<InboxState> } {
+  const client = useClient()
+  return { client, state: useStore(client) }
+}
+
+export function useNotifications(filter?: Filter, pageSize?: number): Readonly<ListState> & { list: NotificationList } {
+  const client = useClient()
+  const key = JSON.stringify([filter, pageSize])
+  // The filter is compared by what is in it.
+  const list = useMemo(() => client.list(filter, pageSize), [client, key])
+  useEffect(() => {
+    list.open()
+    return () => list.close()
+  }, [list])
+  return { ...useStore(list), list }
+}
+
+export function useCounts(filters: Filter[]): number[] {
+  const client = useClient()
+  const key = JSON.stringify(filters)
+  // Filters are compared by what is in them.
+  const counts = useMemo(() => new FilterCounts(client, filters), [client, key])
+  useEffect(() => {
+    counts.open()
+    return () => counts.close()
+  }, [counts])
+  return useStore(counts).counts
+}
+
+export function usePreferences(): Readonly<PreferencesState> & { preferences: Preferences } {
+  const client = useClient()
+  const [preferences] = useState(() => client.preferences())
+  useEffect(() => void preferences.load(), [preferences])
+  return { ...useStore(preferences), preferences }
+}

@@ -1,0 +1,94 @@
+// Pages of somebody else's site that embed the inbox: on an origin of their own, and with a policy that allows nothing more
+// than they need.
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll } from 'vitest'
+import type { TestBrowser } from '../../server/test/browser.ts'
+import { identifierOf } from '../../server/test/inbox.ts'
+import type { Api, TestServer } from '../../server/test/server.ts'
+
+export interface HostPage {
+  /** In the body, in place of a lone inbox. */
+  body?: string
+  /** More attributes of the inbox. */
+  attributes?: string
+  head?: string
+  lang?: string
+  subscriberId?: string
+  /** Of the page; the strictest one that lets an inbox work, unless another is given. */
+  policy?: string
+  options?: BrowserContextOptions
+}
+
+export interface HostSite {
+  open(api: Api, page?: HostPage): Promise<Page>
+  /** Another tab of the same browser. */
+  openBeside(context: BrowserContext, url: string): Promise<Page>
+}
+
+/** What a page has to allow: the script, the calls and the socket, and pictures. */
+export const strictPolicy = (url: string) =>
+  [
+    "default-src 'none'",
+    `script-src ${url}`,
+    `connect-src ${url} ${url.replace('http', 'ws')}`,
+    'img-src https: data:',
+    "base-uri 'none'",
+    "require-trusted-types-for 'script'",
+  ].join('; ')
+
+export function useHostSite(server: TestServer, browser: TestBrowser): HostSite {
+  const pages = new Map<string, { html: string; policy: string }>()
+  let site: Server
+  let origin: string
+
+  beforeAll(async () => {
+    site = createServer((request, response) => {
+      const found = pages.get(request.url ?? '')
+      response.writeHead(found ? 200 : 404, {
+        'Content-Type': 'text/html; charset=utf-8',
+        'Content-Security-Policy': found?.policy ?? "default-src 'none'",
+      })
+      response.end(found?.html ?? '<!doctype html><title>Elsewhere</title><p>Elsewhere</p>')
+    })
+    await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+    origin = `http://localhost:${(site.address() as AddressInfo).port}`
+  })
+  afterAll(() => {
+    site.closeAllConnections()
+    return new Promise((resolve) => site.close(resolve))
+  })
+
+  /** By the clock of the service, which tests move. */
+  const go = async (page: Page, url: string) => {
+    await page.clock.setFixedTime(server.clock.now())
+    await page.goto(url)
+    return page
+  }
+
+  return {
+    async open(api, given = {}) {
+      const { subscriberId = 'ada', attributes = '', lang = 'en', head = '', options = {} } = given
+      const identifier = await identifierOf(server, api)
+      const settings = `application-identifier="${identifier}" subscriber-id="${subscriberId}"`
+      const body = (given.body ?? `<belfry-inbox ${settings} ${attributes}></belfry-inbox>`).replaceAll(
+        '{settings}',
+        `${settings} ${attributes}`,
+      )
+      const address = `/page-${pages.size}`
+      pages.set(address, {
+        policy: given.policy ?? strictPolicy(server.url),
+        html: `<!doctype html><html lang="${lang}"><head><title>Host</title><meta name="viewport" content="width=device-width">
+          <script src="${server.url}/inbox.js" async></script>${head}</head><body>${body}</body></html>`,
+      })
+      return go(
+        await browser.open('about:blank', { timezoneId: 'Europe/Berlin', locale: 'en-US', ...options }),
+        origin + address,
+      )
+    },
+    async openBeside(context, url) {
+      return go(await context.newPage(), url)
+    },
+  }
+}

@@ -1,0 +1,686 @@
+// The inbox in pages of another site, in a real browser, against the real service.
+import type { Page } from 'playwright-core'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { useBrowser } from '../../server/test/browser.ts'
+import { openInbox } from '../../server/test/inbox.ts'
+import { inApp, makeWorkflow, pass, runOf, type Step, storyOf, trigger } from '../../server/test/runs.ts'
+import { type Api, useServer } from '../../server/test/server.ts'
+import { type HostPage, useHostSite } from './host-page.ts'
+
+const server = useServer()
+const browser = useBrowser()
+const site = useHostSite(server, browser)
+let api: Api
+
+beforeEach(async () => {
+  api = await server.freshApi()
+  await makeWorkflow(api, 'note', [inApp('{{payload.text}}', { subject: 'A note' })], {
+    payloadSchema: { type: 'object', properties: { text: { type: 'string' } } },
+  })
+})
+
+const send = async (text: string, workflow = 'note') => {
+  const transactionId = await trigger(api, workflow, 'ada', { payload: { text } })
+  await server.drain()
+  server.clock.advance({ seconds: 1 })
+  return transactionId
+}
+const sendAll = async (...texts: string[]) => {
+  for (const text of texts) await send(text)
+}
+
+const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 10_000, interval: 25 })
+
+const bell = (page: Page) => page.getByRole('button', { name: /^Notifications/ })
+const badge = (page: Page) => page.locator('.badge')
+const rows = (page: Page) => page.getByRole('article')
+const rowOf = (page: Page, text: string) => rows(page).filter({ hasText: text })
+const bodies = (page: Page) => page.locator('.body').allTextContents()
+const shows = (page: Page, texts: string[]) => eventually(async () => expect(await bodies(page)).toEqual(texts))
+const badgeIs = (page: Page, text: string | undefined) =>
+  eventually(async () => expect(await badge(page).allTextContents()).toEqual(text === undefined ? [] : [text]))
+const choose = async (page: Page, trigger: string | RegExp, item: string) => {
+  await page.getByRole('button', { name: trigger }).click()
+  await page.getByRole('menu').getByText(item, { exact: true }).click()
+}
+
+async function openInboxPage(given: HostPage = {}): Promise<Page> {
+  const page = await site.open(api, given)
+  await bell(page).click()
+  await page.getByRole('dialog').waitFor()
+  return page
+}
+
+/** What the service says, as opposed to what the page shows. */
+const stored = async (query = 'limit=100') => {
+  const inbox = await openInbox(server, api, 'ada')
+  const { body } = await inbox.get(`/notifications?${query}`)
+  return body.data as Array<Record<string, any>>
+}
+
+describe('the bell', () => {
+  test('counts what comes, without a reload, and needs one request to begin with', async () => {
+    const asked: string[] = []
+    const page = await site.open(api)
+    page.on('request', (request) => asked.push(request.method()))
+    await bell(page).waitFor()
+    await badgeIs(page, undefined)
+    await send('Hello')
+    await badgeIs(page, '1')
+    await bell(page).and(page.getByLabel('Notifications, 1 unread')).waitFor()
+    await send('Again')
+    await badgeIs(page, '2')
+    expect(asked.filter((method) => method === 'POST')).toEqual([])
+  })
+
+  test('says 99+ when there are more, and is as red as the worst of them', async () => {
+    await makeWorkflow(api, 'alarm', [inApp('Fire')], { severity: 'high' })
+    await send('x', 'alarm')
+    const events = Array.from({ length: 99 }, () => ({ name: 'note', to: 'ada', payload: { text: 'Hello' } }))
+    expect(await api.post('/v1/events/trigger/bulk', { events })).toMatchObject({ status: 201 })
+    await server.drain()
+    const page = await site.open(api)
+    await badgeIs(page, '99+')
+    expect(await bell(page).getAttribute('data-severity')).toBe('high')
+  })
+})
+
+describe('the list', () => {
+  test('opening it marks what is in view as seen; a click marks it as read', async () => {
+    await sendAll('First', 'Second')
+    const page = await openInboxPage()
+    await shows(page, ['Second', 'First'])
+    await eventually(async () => expect((await stored()).map(({ isSeen }) => isSeen)).toEqual([true, true]))
+    expect((await stored()).map(({ isRead }) => isRead)).toEqual([false, false])
+    await rowOf(page, 'Second').click()
+    await badgeIs(page, '1')
+    await eventually(async () => expect((await stored()).map(({ isRead }) => isRead)).toEqual([true, false]))
+    expect(await rowOf(page, 'First').locator('.dot').count()).toBe(1)
+    expect(await rowOf(page, 'Second').locator('.dot').count()).toBe(0)
+  })
+
+  test('what comes while it is being read waits behind a button', async () => {
+    await sendAll('First', 'Second')
+    const page = await openInboxPage()
+    await shows(page, ['Second', 'First'])
+    await sendAll('Third', 'Fourth')
+    await page.getByRole('button', { name: '2 new' }).waitFor()
+    expect(await bodies(page)).toEqual(['Second', 'First'])
+    await page.getByRole('button', { name: '2 new' }).click()
+    await shows(page, ['Fourth', 'Third', 'Second', 'First'])
+    await page.keyboard.press('Escape')
+    await send('Fifth')
+    await badgeIs(page, '5')
+    await bell(page).click()
+    await shows(page, ['Fifth', 'Fourth', 'Third', 'Second', 'First'])
+  })
+
+  test('is loaded page by page, with nothing missing and nothing twice, also when more comes meanwhile', async () => {
+    const texts = Array.from({ length: 35 }, (_, index) => `Number ${String(index).padStart(2, '0')}`)
+    await sendAll(...texts)
+    const page = await openInboxPage({ options: { viewport: { width: 500, height: 500 } } })
+    await eventually(async () => expect(await rows(page).count()).toBeGreaterThanOrEqual(10))
+    expect(await rows(page).count()).toBeLessThan(35)
+    await send('In between')
+    await eventually(async () => {
+      await rows(page).last().scrollIntoViewIfNeeded()
+      expect(await rows(page).count()).toBe(35)
+    })
+    await page.getByRole('button', { name: '1 new' }).click()
+    await shows(page, ['In between', ...texts.toReversed()])
+  })
+
+  test('has tabs with counts, of which those that do not fit are in a menu', async () => {
+    await makeWorkflow(api, 'mention', [inApp('Mentioned')], { tags: ['mention'] })
+    await send('x', 'mention')
+    await send('Hello')
+    const labels = ['Mentions', 'Reviews', 'Deployments', 'Billing', 'Security', 'Everything else']
+    const tabs = [
+      { label: 'All' },
+      ...labels.map((label) => ({ label, filter: { tags: [label.toLowerCase().replace(/s$/, '')] } })),
+    ]
+    const page = await openInboxPage({ attributes: `tabs='${JSON.stringify(tabs)}'` })
+    const tab = (name: string) => page.getByRole('tab', { name })
+    await eventually(async () => expect(await tab('All').textContent()).toBe('All2'))
+    expect(await tab('Mentions').textContent()).toBe('Mentions1')
+    await tab('Mentions').click()
+    await shows(page, ['Mentioned'])
+    await page.keyboard.press('ArrowRight')
+    await page.getByText('You’re all caught up').waitFor()
+    await choose(page, 'More categories', 'Security')
+    await eventually(async () =>
+      expect(await page.getByRole('button', { name: 'More categories' }).textContent()).toBe('Security'),
+    )
+    await tab('All').click()
+    await shows(page, ['Hello', 'Mentioned'])
+    await rowOf(page, 'Mentioned').click()
+    await eventually(async () => expect(await tab('Mentions').textContent()).toBe('Mentions'))
+  })
+
+  test('shows text as text, whatever it says, and links only to where they are safe', async () => {
+    const nasty =
+      '<img src=x onerror="window.hit=1"> **bold** [run](javascript:window.hit=1) [page](https://example.com/a)'
+    await send(nasty)
+    const page = await openInboxPage()
+    await eventually(async () =>
+      expect(await bodies(page)).toEqual(['<img src="x" /> bold [run](javascript:window.hit=1) page']),
+    )
+    expect(await rows(page).locator('strong').textContent()).toBe('bold')
+    expect(
+      await rows(page)
+        .locator('.body a')
+        .evaluateAll((links) => links.map((link) => link.getAttribute('href'))),
+    ).toEqual(['https://example.com/a'])
+    expect(await page.evaluate('window.hit')).toBeUndefined()
+  })
+
+  test('an element that cannot reach the service says so, and tries again', async () => {
+    await send('Hello')
+    const page = await site.open(api)
+    await bell(page).waitFor()
+    await page.route('**/v1/inbox/notifications?*', (route) => route.fulfill({ status: 500, json: { message: 'no' } }))
+    await bell(page).click()
+    await page.getByText('Notifications could not be loaded').waitFor()
+    await page.unroute('**/v1/inbox/notifications?*')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await shows(page, ['Hello'])
+  })
+
+  test('leads where a notification leads, unless the page goes there itself', async () => {
+    await makeWorkflow(api, 'linked', [inApp('Come', { redirect: { url: '/there', target: '_self' } })])
+    await send('x', 'linked')
+    const page = await openInboxPage()
+    await page.evaluate(() => {
+      document.addEventListener(
+        'belfry-navigate',
+        (event) => {
+          Object.assign(window, { went: (event as CustomEvent).detail })
+          event.preventDefault()
+        },
+        { once: true },
+      )
+    })
+    await rowOf(page, 'Come').click()
+    expect(await page.evaluate('window.went')).toEqual({ url: '/there', target: '_self' })
+    await rowOf(page, 'Come').click()
+    await page.waitForURL('**/there')
+    expect(await stored()).toMatchObject([{ isRead: true }])
+  })
+})
+
+describe('what can be done', () => {
+  test('action buttons are completed, and taken back', async () => {
+    await makeWorkflow(api, 'invite', [
+      inApp('Join?', { primaryAction: { label: 'Accept' }, secondaryAction: { label: 'Decline' } }),
+    ])
+    await send('x', 'invite')
+    const page = await openInboxPage()
+    const button = (name: string) => page.getByRole('button', { name })
+    const pressed = (accept: boolean, decline: boolean) =>
+      eventually(async () => {
+        expect(await button('Accept').getAttribute('aria-pressed')).toBe(String(accept))
+        const [{ primaryAction, secondaryAction } = {}] = await stored()
+        expect([primaryAction.isCompleted, secondaryAction.isCompleted]).toEqual([accept, decline])
+      })
+    await button('Accept').click()
+    await pressed(true, false)
+    await badgeIs(page, undefined)
+    await button('Decline').click()
+    await pressed(false, true)
+    await button('Decline').click()
+    await pressed(false, false)
+  })
+
+  test('what is snoozed is gone until its time, and can be taken back before', async () => {
+    await sendAll('First', 'Second')
+    const page = await openInboxPage()
+    await rowOf(page, 'First').hover()
+    await rowOf(page, 'First').getByRole('button', { name: 'Snooze' }).click()
+    await page.getByRole('menuitem', { name: 'In an hour' }).click()
+    await shows(page, ['Second'])
+    await badgeIs(page, '1')
+    await choose(page, 'Show Inbox', 'Snoozed')
+    await shows(page, ['First'])
+    expect(await rowOf(page, 'First').locator('.note').textContent()).toMatch(/^Snoozed until /)
+    await choose(page, 'Show Snoozed', 'Inbox')
+    await shows(page, ['Second'])
+    await pass(server, { minutes: 61 })
+    await page.getByRole('button', { name: '1 new' }).click()
+    await shows(page, ['First', 'Second'])
+    await badgeIs(page, '2')
+    await rowOf(page, 'Second').focus()
+    await page.keyboard.press('s')
+    await page.getByRole('menuitem', { name: 'Pick a time' }).click()
+    const time = page.getByLabel('Pick a time')
+    await time.fill('2026-04-01T10:00')
+    await page.getByText('Pick a time at least 3 minutes from now').waitFor()
+    await time.fill('2027-04-01T10:00')
+    await page.getByText('Pick a time within the next 90 days').waitFor()
+    await time.fill('2026-05-20T10:00')
+    await page.getByRole('dialog', { name: 'Snooze' }).getByRole('button', { name: 'Snooze' }).click()
+    await shows(page, ['First'])
+    await eventually(async () =>
+      expect(await stored('snoozed=true')).toMatchObject([{ snoozedUntil: '2026-05-20T08:00:00.000Z' }]),
+    )
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await shows(page, ['First', 'Second'])
+  })
+
+  test('archiving can be undone for a few seconds, and later from the archive', async () => {
+    await sendAll('First', 'Second')
+    const page = await openInboxPage()
+    await rowOf(page, 'First').hover()
+    await rowOf(page, 'First').getByRole('button', { name: 'Archive' }).click()
+    await shows(page, ['Second'])
+    await badgeIs(page, '1')
+    await eventually(async () => expect(await stored('archived=true')).toHaveLength(1))
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await shows(page, ['Second', 'First'])
+    await badgeIs(page, '2')
+    await eventually(async () => expect(await stored('archived=false&read=false')).toHaveLength(2))
+    await rowOf(page, 'First').focus()
+    await page.keyboard.press('a')
+    await choose(page, 'Show Inbox', 'Archived')
+    await shows(page, ['First'])
+    await rowOf(page, 'First').hover()
+    await rowOf(page, 'First').getByRole('button', { name: 'Move to inbox' }).click()
+    await shows(page, [])
+    await choose(page, 'Show Archived', 'Inbox')
+    await shows(page, ['Second', 'First'])
+  })
+
+  test('what is deleted is deleted when it can no longer be undone, or the page is left', async () => {
+    await sendAll('First', 'Second', 'Third')
+    const page = await openInboxPage()
+    await shows(page, ['Third', 'Second', 'First'])
+    await rowOf(page, 'First').focus()
+    await page.keyboard.press('Delete')
+    await shows(page, ['Third', 'Second'])
+    await badgeIs(page, '2')
+    expect(await stored()).toHaveLength(3)
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await shows(page, ['Third', 'Second', 'First'])
+    await badgeIs(page, '3')
+    await rowOf(page, 'First').focus()
+    await page.keyboard.press('Delete')
+    await page.keyboard.press('Delete')
+    await shows(page, ['Third'])
+    await eventually(async () => expect((await stored()).map(({ body }) => body)).toEqual(['Third', 'Second']))
+    await badgeIs(page, '1')
+    await page.goto('about:blank')
+    await eventually(async () => expect((await stored()).map(({ body }) => body)).toEqual(['Third']))
+  })
+
+  test('all of a tab are marked as read, but not those that come while it can be undone', async () => {
+    await makeWorkflow(api, 'mention', [inApp('Mentioned')], { tags: ['mention'] })
+    await sendAll('First', 'Second')
+    await send('x', 'mention')
+    const tabs = [{ label: 'Mentions', filter: { tags: ['mention'] } }, { label: 'All' }]
+    const page = await openInboxPage({ attributes: `tabs='${JSON.stringify(tabs)}'` })
+    await shows(page, ['Mentioned'])
+    await choose(page, 'More actions', 'Mark all as read')
+    await badgeIs(page, '2')
+    expect(await stored('read=true')).toEqual([])
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await badgeIs(page, '3')
+    await page.getByRole('tab', { name: 'All' }).click()
+    await shows(page, ['Mentioned', 'Second', 'First'])
+    await choose(page, 'More actions', 'Mark all as read')
+    await badgeIs(page, undefined)
+    await send('Late')
+    await badgeIs(page, '1')
+    await eventually(async () => expect(await stored('read=true')).toHaveLength(3))
+    await badgeIs(page, '1')
+    expect(await stored('read=false')).toMatchObject([{ body: 'Late' }])
+    await choose(page, 'More actions', 'Archive read')
+    await shows(page, [])
+    await choose(page, 'More actions', 'Archive all')
+    await eventually(async () => expect(await stored('archived=true')).toHaveLength(3))
+  })
+
+  test('what the service refuses is taken back, and said', async () => {
+    await send('Hello')
+    const page = await openInboxPage()
+    await shows(page, ['Hello'])
+    await page.route('**/archive', (route) => route.fulfill({ status: 503, json: { message: 'Later' } }))
+    await rowOf(page, 'Hello').focus()
+    await page.keyboard.press('a')
+    await page.getByText('That could not be saved').waitFor()
+    await shows(page, ['Hello'])
+    await badgeIs(page, '1')
+  })
+
+  test('with a finger: to the right marks as read, to the left archives', async () => {
+    await sendAll('First', 'Second')
+    const page = await openInboxPage({
+      options: { hasTouch: true, isMobile: true, viewport: { width: 390, height: 800 } },
+    })
+    await shows(page, ['Second', 'First'])
+    const swipe = async (text: string, by: number) => {
+      const box = await rowOf(page, text).boundingBox()
+      const [x, y] = [(box?.x ?? 0) + 190, (box?.y ?? 0) + 20]
+      const touch = await page.context().newCDPSession(page)
+      const points = (at: number) => [{ x: x + at, y }]
+      await touch.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: points(0) })
+      for (const at of [0.2, 0.5, 0.8, 1])
+        await touch.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: points(by * at) })
+      await touch.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
+    }
+    await swipe('First', 130)
+    await eventually(async () => expect(await stored('read=true')).toMatchObject([{ body: 'First' }]))
+    await swipe('Second', 40)
+    expect(await stored('read=false')).toHaveLength(1)
+    await swipe('Second', -130)
+    await shows(page, ['First'])
+    // A tap so soon after a swipe may be taken for a part of it.
+    await eventually(async () => {
+      await page.getByRole('button', { name: 'More actions' }).last().tap()
+      await page.getByRole('menu').waitFor({ timeout: 1_000 })
+    })
+    await page.getByRole('menuitem', { name: 'Mark as unread' }).tap()
+    await badgeIs(page, '1')
+  })
+})
+
+describe('by keyboard', () => {
+  test('everything can be reached and done, and focus is never lost', async () => {
+    await sendAll('First', 'Second', 'Third')
+    const page = await site.open(api)
+    await badgeIs(page, '3')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await shows(page, ['Third', 'Second', 'First'])
+    const focused = () =>
+      page.evaluate(() => {
+        const active = document.querySelector('belfry-inbox')?.shadowRoot?.activeElement
+        return active?.querySelector('.body')?.textContent ?? active?.getAttribute('aria-label')
+      })
+    const focusIs = (name: string) => eventually(async () => expect(await focused()).toBe(name))
+    await focusIs('Show Inbox')
+    for (const name of ['More actions', 'Preferences', 'Third']) {
+      await page.keyboard.press('Tab')
+      await focusIs(name)
+    }
+    await page.keyboard.press('ArrowDown')
+    await focusIs('Second')
+    await page.keyboard.press('r')
+    await badgeIs(page, '2')
+    await page.keyboard.press('r')
+    await badgeIs(page, '3')
+    await page.keyboard.press('a')
+    await shows(page, ['Third', 'First'])
+    await focusIs('First')
+    await page.keyboard.press('Home')
+    await focusIs('Third')
+    await page.keyboard.press('s')
+    await page.getByRole('menu', { name: 'Snooze' }).waitFor()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Escape')
+    await focusIs('Third')
+    await page.keyboard.press('Enter')
+    await badgeIs(page, '1')
+    await page.keyboard.press('Escape')
+    await eventually(async () => expect(await page.getByRole('dialog').count()).toBe(0))
+    await focusIs('Notifications, 1 unread')
+  })
+
+  test('those who listen hear how many there are', async () => {
+    const page = await site.open(api)
+    await bell(page).waitFor()
+    await bell(page).click()
+    await page.keyboard.press('Escape')
+    await send('Hello')
+    await eventually(async () =>
+      expect(await page.locator('[aria-live=polite]').textContent()).toBe('Notifications, 1 unread'),
+    )
+  })
+})
+
+describe('preferences', () => {
+  const email: Step = { type: 'email', controlValues: { subject: 'Hi', body: 'Hello' } }
+  const critical = { preferences: { user: null, workflow: { all: { enabled: true, readOnly: true } } } }
+  const openPreferences = async (given: HostPage = {}) => {
+    const page = await openInboxPage(given)
+    await page.getByRole('button', { name: 'Preferences' }).click()
+    await page.getByText('All notifications').waitFor()
+    return page
+  }
+  const isOn = (page: Page, name: string) => page.getByRole('switch', { name }).getAttribute('aria-checked')
+
+  test('decide what is delivered next', async () => {
+    await makeWorkflow(api, 'news', [inApp('News'), email])
+    const page = await openPreferences()
+    await page.getByRole('button', { name: /^news/ }).click()
+    await page.getByRole('switch', { name: 'news: In-app' }).click()
+    await eventually(async () => expect(await isOn(page, 'news: In-app')).toBe('false'))
+    const inbox = await openInbox(server, api, 'ada')
+    await eventually(async () =>
+      expect((await inbox.get('/preferences')).body.data).toContainEqual(
+        expect.objectContaining({ channels: { in_app: false, email: true } }),
+      ),
+    )
+    expect(storyOf(await runOf(api, await send('x', 'news')))[0]).toMatch(/^in_app canceled/)
+    await page.getByRole('switch', { name: 'All notifications: In-app' }).click()
+    await page.getByRole('switch', { name: 'All notifications: In-app' }).click()
+    await eventually(async () => expect(await isOn(page, 'news: In-app')).toBe('true'))
+    await eventually(async () =>
+      expect((await inbox.get('/preferences/global')).body.data.channels).toMatchObject({ in_app: true }),
+    )
+    await send('x', 'news')
+    await page.getByRole('button', { name: 'Back' }).click()
+    await shows(page, ['News'])
+  })
+
+  test('that are critical are locked, and say why', async () => {
+    await makeWorkflow(api, 'alarm', [email], critical)
+    const page = await openPreferences()
+    await page.getByRole('button', { name: /^alarm/ }).click()
+    await page.getByText('Always on, because you would not want to miss it.').waitFor()
+    expect(await page.getByRole('switch', { name: 'alarm: Email' }).isDisabled()).toBe(true)
+  })
+
+  test('are found by name when there are many, and switched together in groups', async () => {
+    for (let n = 0; n < 11; n += 1) await makeWorkflow(api, `digest-${n}`, [inApp(), email], { tags: ['digest'] })
+    const page = await site.open(api)
+    await page.evaluate(() => {
+      const element = document.querySelector('belfry-inbox') as any
+      element.preferenceGroups = [{ name: 'Digests', filter: { tags: ['digest'] } }]
+    })
+    await bell(page).click()
+    await page.getByRole('button', { name: 'Preferences' }).click()
+    await page.getByRole('button', { name: /^Digests/ }).click()
+    await page.getByRole('switch', { name: 'Digests: Email' }).click()
+    const inbox = await openInbox(server, api, 'ada')
+    await eventually(async () => {
+      const { body } = await inbox.get('/preferences?tags=digest')
+      expect(body.data.slice(1).map(({ channels }: any) => channels.email)).toEqual(Array(11).fill(false))
+    })
+    await page.getByRole('searchbox', { name: 'Search' }).fill('note')
+    await eventually(async () => expect(await page.locator('.fold').count()).toBe(1))
+    await page.getByRole('searchbox', { name: 'Search' }).fill('nothing like it')
+    await page.getByText('Nothing matches').waitFor()
+  })
+
+  test('have a schedule, by a clock that is named and can be changed', async () => {
+    const inbox = await openInbox(server, api, 'ada', { subscriber: { subscriberId: 'ada', timezone: 'Asia/Tokyo' } })
+    const page = await openPreferences()
+    await page.getByRole('switch', { name: 'Schedule' }).click()
+    await page.getByLabel('Monday: From').fill('10:30')
+    await page.getByLabel('Monday: From').blur()
+    await page.getByRole('switch', { name: 'Friday' }).click()
+    const schedule = async () => (await inbox.get('/preferences/global')).body.data.schedule
+    await eventually(async () =>
+      expect(await schedule()).toMatchObject({
+        isEnabled: true,
+        weeklySchedule: {
+          monday: { isEnabled: true, hours: [{ start: '10:30 AM', end: '05:00 PM' }] },
+          friday: { isEnabled: false },
+          sunday: { isEnabled: false },
+        },
+      }),
+    )
+    await page.getByRole('button', { name: 'Monday: Copy to all days' }).click()
+    await eventually(async () =>
+      expect((await schedule()).weeklySchedule.tuesday.hours).toEqual([{ start: '10:30 AM', end: '05:00 PM' }]),
+    )
+    expect(await page.getByLabel('Time zone').inputValue()).toBe('Asia/Tokyo')
+    await page.getByRole('button', { name: 'Use Europe/Berlin, as on this device' }).click()
+    await eventually(async () => expect((await inbox.get('/subscriber')).body.data.timezone).toBe('Europe/Berlin'))
+    expect(await page.getByLabel('Time zone').inputValue()).toBe('Europe/Berlin')
+  })
+
+  test('that cannot be saved are as they were', async () => {
+    await makeWorkflow(api, 'news', [inApp('News'), email])
+    const page = await openPreferences()
+    await page.route('**/v1/inbox/preferences', (route) =>
+      route.request().method() === 'PATCH' ? route.fulfill({ status: 500, json: { message: 'no' } }) : route.continue(),
+    )
+    await page.getByRole('switch', { name: 'All notifications: Email' }).click()
+    await page.getByText('That could not be saved').waitFor()
+    expect(await isOn(page, 'All notifications: Email')).toBe('true')
+  })
+})
+
+describe('connections that come and go', () => {
+  test('offline the list stays; online again it has what came since, once', async () => {
+    await sendAll('First', 'Second')
+    const page = await openInboxPage()
+    await shows(page, ['Second', 'First'])
+    await page.context().setOffline(true)
+    await page.getByText('You’re offline').waitFor()
+    await sendAll('Third', 'Fourth')
+    await rowOf(page, 'First').focus()
+    await page.keyboard.press('r')
+    await page.getByText('That could not be saved').waitFor()
+    expect(await bodies(page)).toEqual(['Second', 'First'])
+    await page.context().setOffline(false)
+    await page.getByRole('button', { name: '2 new' }).click()
+    await shows(page, ['Fourth', 'Third', 'Second', 'First'])
+    await badgeIs(page, '4')
+    await eventually(async () => expect(await page.getByText('You’re offline').count()).toBe(0))
+    await send('Fifth')
+    await page.getByRole('button', { name: '1 new' }).click()
+    await shows(page, ['Fifth', 'Fourth', 'Third', 'Second', 'First'])
+  })
+
+  test('a page that is opened offline shows its inbox as soon as it can', async () => {
+    await send('Hello')
+    const page = await site.open(api, { body: '<p>Empty</p>' })
+    await page.context().setOffline(true)
+    await page.evaluate(() => document.body.append(document.createElement('belfry-inbox')))
+    await page.evaluate(
+      (attributes) => {
+        const element = document.querySelector('belfry-inbox')
+        for (const [name, value] of attributes) element?.setAttribute(name, value)
+      },
+      [
+        ['application-identifier', (await openInbox(server, api, 'ada')).session.applicationIdentifier],
+        ['subscriber-id', 'ada'],
+      ] as Array<[string, string]>,
+    )
+    await bell(page).click()
+    await page.getByText('Notifications could not be loaded').waitFor()
+    await page.context().setOffline(false)
+    await shows(page, ['Hello'])
+    await badgeIs(page, '1')
+  })
+
+  test('where a proxy lets no WebSocket through, news still comes', async () => {
+    const page = await site.open(api, { body: '<p>Empty</p>' })
+    await page.routeWebSocket(/socket\.io/, (socket) => socket.close())
+    await page.reload()
+    const { applicationIdentifier } = (await openInbox(server, api, 'ada')).session
+    await page.evaluate((identifier) => {
+      const element = document.createElement('belfry-inbox')
+      element.setAttribute('application-identifier', identifier)
+      element.setAttribute('subscriber-id', 'ada')
+      document.body.append(element)
+    }, applicationIdentifier)
+    await bell(page).waitFor()
+    const polled = page.waitForResponse(
+      (response) => response.url().includes('transport=polling') && response.request().method() === 'POST',
+    )
+    await polled
+    await send('Hello')
+    await badgeIs(page, '1')
+  })
+
+  test('a token that has expired is renewed without a word', async () => {
+    await send('Hello')
+    const page = await site.open(api)
+    await badgeIs(page, '1')
+    let refused = 0
+    await page.route('**/v1/inbox/notifications?*', async (route) => {
+      refused += 1
+      if (refused > 1) return route.continue()
+      return route.fulfill({ status: 401, json: { message: 'Unauthorized' } })
+    })
+    await bell(page).click()
+    await shows(page, ['Hello'])
+    expect(refused).toBe(2)
+  })
+
+  test('the tabs of a browser share one socket, and what is done in one shows in the others', async () => {
+    const sockets: string[] = []
+    const first = await site.open(api)
+    first.context().on('page', (page) => page.on('websocket', (socket) => sockets.push(socket.url())))
+    await bell(first).waitFor()
+    const second = await site.openBeside(first.context(), first.url())
+    await bell(second).click()
+    await sendAll('One', 'Two')
+    for (const page of [first, second]) await badgeIs(page, '2')
+    expect(sockets).toEqual([])
+    await bell(first).click()
+    await second.getByRole('button', { name: '1 new' }).click()
+    await shows(second, ['Two', 'One'])
+    await rowOf(first, 'One').focus()
+    await first.keyboard.press('a')
+    await shows(second, ['Two'])
+    for (const page of [first, second]) await badgeIs(page, '1')
+    await first.close()
+    await eventually(() => expect(sockets).toHaveLength(1))
+    await send('Three')
+    await badgeIs(second, '2')
+  })
+
+  test('what is done elsewhere, in another browser or by the backend, shows too', async () => {
+    await sendAll('First', 'Second')
+    const page = await openInboxPage()
+    await shows(page, ['Second', 'First'])
+    const inbox = await openInbox(server, api, 'ada')
+    const [{ id } = {}] = await stored()
+    await inbox.patch(`/notifications/${id}/archive`)
+    await shows(page, ['First'])
+    await badgeIs(page, '1')
+  })
+})
+
+describe('languages', () => {
+  test('the page decides, and Arabic is written from right to left', async () => {
+    await sendAll('First')
+    const page = await site.open(api, { lang: 'ar' })
+    await page.locator('.bell[aria-label^="الإشعارات"]').click()
+    await rows(page).first().waitFor()
+    expect(await page.locator('.belfry').getAttribute('dir')).toBe('rtl')
+    const place = async (selector: string) => (await page.locator(selector).first().boundingBox())?.x ?? 0
+    expect(await place('.avatar')).toBeGreaterThan(await place('.time'))
+    expect(await page.locator('.title').textContent()).toBe('الوارد')
+  })
+
+  test('a page can use its own words, under the names it used before', async () => {
+    const page = await site.open(api, { lang: 'de' })
+    await page.evaluate(() => {
+      const element = document.querySelector('belfry-inbox') as any
+      element.localization = {
+        'inbox.filters.labels.default': 'Neues',
+        'notifications.newNotifications': ({ notificationCount }: any) => `Noch ${notificationCount}`,
+        dynamic: { note: 'Notizen' },
+      }
+    })
+    await page.getByRole('button', { name: 'Benachrichtigungen' }).click()
+    await eventually(async () => expect(await page.locator('.title').textContent()).toBe('Neues'))
+    await page.getByText('Alles erledigt').waitFor()
+    await page.getByRole('button', { name: 'Einstellungen' }).click()
+    await page.getByRole('button', { name: /^Notizen/ }).waitFor()
+  })
+})

@@ -1,0 +1,23 @@
+// The inbox that pages embed: one script, and beside it the same as modules, and languages.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { fail } from '../errors.ts'
+import type { Resource } from './resource.ts'
+import { StaticFiles } from './static-files.ts'
+
+/** Any page may load them. */
+const headers = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' }
+
+export const inboxFiles: Resource = (app) => {
+  const files = new StaticFiles(new URL('../../../inbox/dist/', import.meta.url))
+  const options = { config: { public: true }, schema: { hide: true } }
+  const send = async (request: FastifyRequest, reply: FastifyReply, name: string) => {
+    if (!(await files.send(request, reply, name, headers)))
+      throw fail('route_not_found', { method: request.method, path: request.url })
+    return reply
+  }
+
+  app.get('/inbox.js', options, async (request, reply) => send(request, reply, 'inbox.js'))
+  app.get('/inbox/*', options, async (request, reply) =>
+    send(request, reply, `inbox/${(request.params as { '*': string })['*']}`),
+  )
+}
