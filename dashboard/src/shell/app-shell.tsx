@@ -3,10 +3,11 @@ import { Outlet } from '@tanstack/react-router'
 import { Menu as MenuIcon, Search } from 'lucide-react'
 import { Dialog } from 'radix-ui'
 import { lazy, Suspense, useState } from 'react'
+import { EnvironmentDot } from '../ui/avatar.tsx'
 import { Button } from '../ui/button.tsx'
 import { useShortcut } from '../ui/shortcuts.ts'
 import { useChosenEnvironment } from './environment.ts'
-import { EnvironmentDot, Sidebar } from './sidebar.tsx'
+import { Sidebar } from './sidebar.tsx'
 
 const Palette = lazy(() => import('./palette.tsx').then((module) => ({ default: module.Palette })))
 

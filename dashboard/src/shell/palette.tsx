@@ -9,12 +9,12 @@ import { useCan, useSession } from '../api/auth.ts'
 import { runs } from '../api/runs.ts'
 import { nameOf, subscribers } from '../api/subscribers.ts'
 import { workflows } from '../api/workflows.ts'
+import { Avatar } from '../ui/avatar.tsx'
 import { StepIcons } from '../ui/step-kind.tsx'
 import { relativeTime } from '../ui/time.tsx'
 import { Kbd } from '../ui/tooltip.tsx'
 import { useEnvironment, useSwitchEnvironment } from './environment.ts'
 import { navigation, otherPages } from './navigation.ts'
-import { Avatar } from './sidebar.tsx'
 import { setTheme } from './theme.ts'
 
 export function Palette({ onClose }: { onClose: () => void }) {

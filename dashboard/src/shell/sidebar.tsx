@@ -3,7 +3,7 @@ import { Check, ChevronsUpDown, CircleUser, LogOut, Monitor, Moon, Search, Sun }
 import { toast } from 'sonner'
 import { auth, useCan, useSession } from '../api/auth.ts'
 import { cache } from '../api/cache.ts'
-import { cn } from '../ui/class-names.ts'
+import { Avatar, EnvironmentDot } from '../ui/avatar.tsx'
 import { Menu, MenuChoice, MenuItem, MenuLabel, MenuLink, MenuOption, MenuSeparator } from '../ui/menu.tsx'
 import { Kbd } from '../ui/tooltip.tsx'
 import { useEnvironment, useSwitchEnvironment } from './environment.ts'
@@ -109,14 +109,6 @@ function EnvironmentSwitcher() {
   )
 }
 
-export const EnvironmentDot = ({ color, className }: { color: string | null; className?: string }) => (
-  <span
-    aria-hidden
-    className={cn('size-2 shrink-0 rounded-full bg-faint', className)}
-    style={color ? { background: color } : undefined}
-  />
-)
-
 function UserMenu() {
   const { user } = useSession()
   const theme = useTheme()
@@ -170,22 +162,5 @@ function UserMenu() {
         Sign out
       </MenuItem>
     </Menu>
-  )
-}
-
-/** Two letters in a circle. */
-export function Avatar({ name, className }: { name: string; className?: string }) {
-  const words = name.split(/[\s@._-]+/).filter(Boolean)
-  const letters = [words[0], words.length > 1 ? words.at(-1) : undefined].map((word) => [...(word ?? '')][0] ?? '')
-  return (
-    <span
-      aria-hidden
-      className={cn(
-        'grid size-6 shrink-0 place-items-center rounded-full bg-accent/15 text-2xs font-semibold text-ink uppercase',
-        className,
-      )}
-    >
-      {letters.join('')}
-    </span>
   )
 }

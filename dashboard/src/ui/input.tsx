@@ -55,13 +55,26 @@ export function SearchInput({ value, onValue, placeholder = 'Search…', label, 
   const input = useRef<HTMLInputElement>(null)
   const latest = useRef(onValue)
   latest.current = onValue
+  // What comes back from the URL is mostly what was typed a moment ago; whoever types on must not lose a letter to it.
+  const told = useRef(value)
+  const tell = (text: string) => {
+    told.current = text
+    latest.current(text)
+  }
   useShortcut('/', () => input.current?.focus())
-  useEffect(() => setTyped(value), [value])
   useEffect(() => {
-    if (typed === value) return
-    const pause = setTimeout(() => latest.current(typed), 250)
+    if (value === told.current) return
+    told.current = value
+    setTyped(value)
+  }, [value])
+  useEffect(() => {
+    if (typed === told.current) return
+    const pause = setTimeout(() => {
+      told.current = typed
+      latest.current(typed)
+    }, 250)
     return () => clearTimeout(pause)
-  }, [typed, value])
+  }, [typed])
   return (
     <div className={cn('relative', className)}>
       <Search
@@ -76,12 +89,12 @@ export function SearchInput({ value, onValue, placeholder = 'Search…', label, 
         value={typed}
         onChange={(event) => setTyped(event.target.value)}
         onKeyDown={(event) => {
-          if (event.key === 'Enter') latest.current(typed)
+          if (event.key === 'Enter') tell(typed)
           if (event.key !== 'Escape') return
           event.stopPropagation()
           if (typed === '') input.current?.blur()
           setTyped('')
-          latest.current('')
+          tell('')
         }}
         className={cn(controlClass, 'h-8 pr-8 pl-8 pointer-coarse:h-10 [&::-webkit-search-cancel-button]:hidden')}
       />
@@ -93,7 +106,7 @@ export function SearchInput({ value, onValue, placeholder = 'Search…', label, 
           aria-label="Clear"
           onClick={() => {
             setTyped('')
-            latest.current('')
+            tell('')
             input.current?.focus()
           }}
           className="absolute top-1/2 right-1 grid size-6 -translate-y-1/2 place-items-center rounded-sm text-muted hover:text-ink"

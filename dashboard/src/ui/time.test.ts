@@ -1,0 +1,34 @@
+import { describe, expect, test } from 'vitest'
+
+// The file asks the browser nothing at load but its language; the functions are plain.
+const { duration, relativeTime } = await import('./time.tsx')
+const now = Date.parse('2026-05-01T10:00:00Z')
+const ago = (seconds: number) => new Date(now - seconds * 1000)
+
+describe('how long ago', () => {
+  test.each([
+    [2, 'now'],
+    [-2, 'now'],
+    [30, '30 s ago'],
+    [59.7, '60 s ago'],
+    [60, '1 min ago'],
+    [3 * 3600, '3 h ago'],
+    [2 * 86_400, '2 d ago'],
+    [70 * 86_400, '2 mo ago'],
+    [800 * 86_400, '2 y ago'],
+    [-300, 'in 5 min'],
+  ])('%s seconds', (seconds, text) => expect(relativeTime(ago(seconds), now)).toBe(text))
+})
+
+describe('how long', () => {
+  test.each([
+    [0, '0 ms'],
+    [340, '340 ms'],
+    [2_400, '2.4 s'],
+    [42_000, '42 s'],
+    [60_000, '1 min'],
+    [190_000, '3 min 10 s'],
+    [7_500_000, '2 h 5 min'],
+    [3 * 86_400_000, '3 d'],
+  ])('%s ms', (ms, text) => expect(duration(ms)).toBe(text))
+})
