@@ -21,6 +21,9 @@ rmSync(path.join(out, 'inbox'), { recursive: true, force: true })
 const script = await rolldown({ input: source('main.ts'), platform: 'browser', plugins: [squeezeStyles] })
 await script.write({ file: path.join(out, 'inbox.js'), format: 'iife', name: 'Belfry', minify })
 
+const demo = await rolldown({ input: source('demo.ts'), platform: 'browser' })
+await demo.write({ file: path.join(out, 'inbox', 'demo.js'), format: 'iife', minify })
+
 const modules = await rolldown({
   input: { client: source('headless.ts'), elements: source('main.ts'), react: source('react.tsx') },
   platform: 'browser',

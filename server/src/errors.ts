@@ -233,6 +233,11 @@ export const errorTable = {
     status: 422,
     message: says('A valid application identifier is required when providing subscriber information'),
   },
+  demo_closed: {
+    status: 403,
+    message: says('The demo is for those who sit at the machine Belfry runs on, or have signed in to its dashboard'),
+  },
+  demo_without_development: { status: 404, message: says('The demo needs an environment of the kind Development') },
   keyless_not_offered: { status: 400, message: says('Keyless is not supported in community edition') },
   session_subscriber_missing: { status: 422, message: says('Subscriber ID is required') },
   application_identifier_unknown: { status: 400, message: says('Please provide a valid application identifier') },

@@ -259,7 +259,7 @@ function makeLog(config: Config): Logger {
 function welcome({ url, created, setUpToken, needsOwner }: Service, config: Config): string {
   const home = config.port === 0 ? url : config.publicUrl
   const lines = ['', `  Belfry is ready at ${home}`]
-  if (config.role !== 'worker') lines.push(`  API reference: ${home}/docs`)
+  if (config.role !== 'worker') lines.push(`  See it work: ${home}/demo`, `  API reference: ${home}/docs`)
   if (setUpToken !== undefined)
     lines.push(
       '',

@@ -41,7 +41,11 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
   /** The keys this process remembers; whoever changes keys has them forgotten before answering. */
   apiKeys: { forget(): void }
   /** The same for people and their sessions. */
-  people: { forget(): void; tokenOf(request: FastifyRequest): string | undefined }
+  people: {
+    forget(): void
+    tokenOf(request: FastifyRequest): string | undefined
+    authenticate(request: FastifyRequest, token: string): Promise<void>
+  }
   queue: WorkerUtils
   engine: Pick<Engine, 'trigger' | 'cancel' | 'redrive' | 'report'>
   /** For calls to other services. */

@@ -1,4 +1,5 @@
 // The whole API: one line per resource.
+
 import { account } from './account.ts'
 import { activityCharts } from './activity-charts.ts'
 import { audit } from './audit.ts'
@@ -10,6 +11,7 @@ import { chatOAuthCallback } from './chat-oauth-callback.ts'
 import { contexts } from './contexts.ts'
 import { dashboard } from './dashboard.ts'
 import { deliveries } from './deliveries.ts'
+import { demo } from './demo.ts'
 import { environmentPublish } from './environment-publish.ts'
 import { environmentVariables } from './environment-variables.ts'
 import { environments } from './environments.ts'
@@ -115,5 +117,6 @@ export const resources: Resource[] = [
   members,
   invitations,
   audit,
+  demo,
   dashboard,
 ]

@@ -1,0 +1,155 @@
+// The demo page: what a newcomer sees work in the first minute, and what strangers do not get by it.
+import { request as sendRaw } from 'node:http'
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { useBrowser } from './browser.ts'
+import { signInAs } from './people.ts'
+import { pass } from './runs.ts'
+import { useServer } from './server.ts'
+
+const server = useServer()
+const browser = useBrowser()
+const patience = { timeout: 15_000, interval: 20 }
+const environment = { 'belfry-environment': '', 'content-type': 'application/json' }
+
+/** As whoever sits at the machine, with any headers: some may not be set by `fetch`. */
+function ask(method: string, path: string, headers: Record<string, string> = environment) {
+  return new Promise<{ status: number; text: string }>((resolve, reject) => {
+    const request = sendRaw(`${server.url}${path}`, { method, headers }, (response) => {
+      let text = ''
+      response.setEncoding('utf8').on('data', (part: string) => (text += part))
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
+    })
+    request.on('error', reject).end(method === 'POST' ? '{}' : undefined)
+  })
+}
+const demoWorkflows = async () =>
+  server.database.db
+    .selectFrom('workflows')
+    .select(['identifier', 'name', 'version'])
+    .where('identifier', 'like', 'demo-%')
+    .orderBy('identifier')
+    .execute()
+
+describe('in a browser', () => {
+  const open = async (options: Parameters<typeof browser.open>[1] = {}) => {
+    const page = await browser.open('about:blank', options)
+    const complaints: string[] = []
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
+    })
+    await page.goto(`${server.url}/demo`)
+    return { page, complaints }
+  }
+  const press = async (page: Page, workflow: string) => {
+    const answered = page.waitForResponse((response) => response.url().endsWith(`/v1/demo/${workflow}`))
+    await page.locator(`[data-workflow=${workflow}]`).click()
+    expect((await answered).status()).toBe(201)
+    await server.drain()
+  }
+
+  test('each button makes a message arrive, in the list and on the bell', async () => {
+    // Messages say when they came; by the clock of the browser, it is now.
+    server.clock.advance({ ms: Date.now() - server.clock.now().getTime() })
+    const { page, complaints } = await open({ viewport: { width: 1280, height: 860 } })
+    page.setDefaultTimeout(patience.timeout)
+    const list = page.locator('belfry-notifications')
+    await expect
+      .poll(() => server.database.db.selectFrom('inbox_presence').selectAll().execute(), patience)
+      .not.toEqual([])
+    await press(page, 'demo-comment')
+    await list.getByText('commented on').waitFor()
+    await press(page, 'demo-invitation')
+    await page.locator('.mail').getByText('Join ').waitFor()
+    await press(page, 'demo-alert')
+    for (let n = 0; n < 3; n += 1) await press(page, 'demo-digest')
+    await pass(server, { seconds: 10 })
+    const bell = page.locator('belfry-inbox').getByRole('button').first()
+    await expect.poll(() => bell.getAttribute('aria-label'), patience).toMatch(/4/)
+    await list.getByText('3 new').click()
+    await list.getByText('3 likes').waitFor()
+    await list.getByText('Accept').waitFor()
+    expect(complaints).toEqual([])
+  })
+})
+
+describe('strangers', () => {
+  test('may load the page, which holds nothing, under a policy that lets nothing else in', async () => {
+    const answer = await fetch(`${server.url}/demo`, { headers: { 'x-forwarded-for': '192.0.2.1' } })
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; script-src 'self'; connect-src 'self'/,
+    )
+    expect(await answer.text()).not.toContain(server.api.key)
+  })
+
+  test.each([
+    ['through a proxy', { ...environment, 'x-forwarded-for': '127.0.0.1' }, 'demo_closed'],
+    ['by a name that was made to point here', { ...environment, host: 'evil.example:3000' }, 'demo_closed'],
+    ['from a page of another site', { ...environment, origin: 'https://evil.example' }, 'cross_site_request'],
+    ['from another site, as browsers say', { ...environment, 'sec-fetch-site': 'cross-site' }, 'cross_site_request'],
+    ['by a form', { 'content-type': 'application/x-www-form-urlencoded' }, 'cross_site_request'],
+    ['with a session that is none', { ...environment, cookie: 'belfry_session=x' }, 'not_signed_in'],
+  ])('get nothing %s', async (_, headers, code) => {
+    for (const [method, path] of [
+      ['POST', '/v1/demo'],
+      ['POST', '/v1/demo/demo-alert'],
+      ['GET', '/v1/demo/mails'],
+    ] as const) {
+      const { status, text } = await ask(method, path, headers)
+      expect([path, status >= 400, text]).toEqual([path, true, expect.stringContaining(code)])
+      expect(text).not.toContain(server.api.key)
+    }
+  })
+})
+
+describe('the demo', () => {
+  test('makes its workflows once, and leaves alone what became of them', async () => {
+    await Promise.all(Array.from({ length: 4 }, () => ask('POST', '/v1/demo')))
+    const names = ['demo-alert', 'demo-comment', 'demo-digest', 'demo-invitation']
+    expect(await demoWorkflows()).toMatchObject(names.map((identifier) => ({ identifier, version: 1 })))
+    await server.api.patch('/v2/workflows/demo-alert', { name: 'Mine' })
+    await server.api.delete('/v2/workflows/demo-digest')
+    const { status, text } = await ask('POST', '/v1/demo')
+    expect(status).toBe(200)
+    expect(text).not.toContain(server.api.key)
+    expect((await demoWorkflows()).map(({ name }) => name)).toEqual([
+      ...['Mine', 'Demo: a comment', 'Demo: likes, collected', 'Demo: an invitation'],
+    ])
+  })
+
+  test('sends nothing but what is its own', async () => {
+    for (const path of ['/v1/demo/welcome', '/v1/demo/x%2Fy'])
+      expect(await ask('POST', path)).toMatchObject({ status: 404 })
+  })
+
+  test('opens the inbox also where a hash is required', async () => {
+    const { _id } = (await server.api.get('/v1/integrations')).body.find(
+      ({ channel }: { channel: string }) => channel === 'in_app',
+    )
+    await server.api.put(`/v1/integrations/${_id}`, { credentials: { hmac: true } })
+    const { applicationIdentifier, subscriberId, subscriberHash } = JSON.parse((await ask('POST', '/v1/demo')).text)
+    const session = { applicationIdentifier, subscriber: subscriberId, subscriberHash }
+    expect(await server.api.post('/v1/inbox/session', session)).toMatchObject({ status: 201 })
+    await server.api.put(`/v1/integrations/${_id}`, { credentials: { hmac: false } })
+  })
+
+  test('is also for those who signed in, wherever they are, if they may edit', async () => {
+    const elsewhere = { 'x-forwarded-for': '192.0.2.1' }
+    const [editor, viewer] = [
+      await signInAs(server, server.api, 'editor'),
+      await signInAs(server, server.api, 'viewer'),
+    ]
+    expect(await editor.post('/v1/demo', {}, elsewhere)).toMatchObject({ status: 200 })
+    expect(await editor.post('/v1/demo/demo-comment', {}, elsewhere)).toMatchObject({ status: 201 })
+    expect(await viewer.post('/v1/demo', {}, elsewhere)).toMatchObject({ status: 403 })
+    expect(await viewer.get('/v1/demo/mails', elsewhere)).toMatchObject({ status: 403 })
+  })
+
+  test('is nowhere without a Development environment', async () => {
+    const types = (from: string, to: string) =>
+      server.database.db.updateTable('environments').set({ type: to }).where('type', '=', from).execute()
+    await types('dev', 'prod')
+    expect(await ask('POST', '/v1/demo')).toMatchObject({ status: 404 })
+  })
+})
