@@ -192,11 +192,18 @@ describe('what the engine remembers for a while', () => {
         content: '\\x00',
         created_at: now,
       })
-    const [done, waiting, queued] = [
+    const [done, waiting, queued, failed] = [
       await activity('completed'),
       await activity('processing'),
       await activity('completed'),
+      await activity('completed'),
     ]
+    const reason = (value: string | null) =>
+      sql`UPDATE jobs SET reason = ${value} WHERE notification_id = ${failed.notificationId}`.execute(
+        server.database.db,
+      )
+    await reason('provider_failed')
+    await attach('failed', failed.eventId)
     await attach('done', done.eventId)
     await attach('waiting', waiting.eventId)
     await attach('queued', queued.eventId)
@@ -208,19 +215,62 @@ describe('what the engine remembers for a while', () => {
 
     server.clock.advance({ hours: 24, ms: -1 })
     await purge()
-    expect(await names()).toEqual(['done', 'of what is gone', 'queued', 'waiting'])
+    expect(await names()).toEqual(['done', 'failed', 'of what is gone', 'queued', 'waiting'])
 
     server.clock.advance({ ms: 1 })
     await addJob('fan_out', { environmentId, eventId: queued.eventId })
     await addJob('purge_expired')
     await runDueJobs()
-    expect(await names()).toEqual(['queued', 'waiting'])
+    expect(await names()).toEqual(['failed', 'queued', 'waiting'])
 
     await sql`
       DELETE FROM graphile_worker._private_jobs;
       UPDATE notifications SET status = 'completed'`.execute(server.database.db)
     await purge()
+    // It can be sent once more, however late.
+    expect(await names()).toEqual(['failed'])
+    await reason(null)
+    await purge()
     expect(await names()).toEqual([])
+  })
+
+  test('API keys that were replaced go when their overlap has ended', async () => {
+    const api = await server.freshApi()
+    await api.post('/v1/environments/api-keys/rotate', { overlapHours: 1 })
+    const keys = async () =>
+      (
+        await server.database.db
+          .selectFrom('api_keys')
+          .select('hash')
+          .where('environment_id', '=', api.environmentId)
+          .execute()
+      ).length
+    await purge()
+    expect(await keys()).toBe(2)
+    server.clock.advance({ hours: 1 })
+    await purge()
+    expect(await keys()).toBe(1)
+  })
+
+  test('counts of the activity go with the activity', async () => {
+    const slot = (days: number) => new Date(server.clock.now().getTime() - days * 86_400_000)
+    for (const days of [1, 29, 30, 31])
+      await addRow(server.database, 'activity_counts', {
+        ...{
+          environment_id: server.api.environmentId,
+          workflow_id: '',
+          slot: slot(days),
+          measure: 'runs',
+          bin: 0,
+          count: 1,
+        },
+      })
+    const left = async () => (await server.database.db.selectFrom('activity_counts').select('slot').execute()).length
+    await purge()
+    expect(await left()).toBe(4)
+    await addJob('purge_expired')
+    await runDueJobs({ activityDays: 30 })
+    expect(await left()).toBe(2)
   })
 })
 

@@ -5,12 +5,13 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Db, Tx } from '../db/database.ts'
 import { preparePartitions } from '../db/partitions.ts'
+import { undeliveredReasons } from '../steps/outcome.ts'
 import { countActivity } from './activity-counts.ts'
 import { dropExpired, eventsToStart, type Retention } from './retention.ts'
 
 /** Rows per statement: few enough that no lock is held for long, many enough that the round trips do not count. */
 const batch = 5_000
-/** Files of a trigger may be asked for until its runs have been started. */
+/** Files of a trigger may be asked for until its runs have been started; and whoever replays it does so soon. */
 const attachmentHours = 24
 /** So long events can be sent to endpoints once more. */
 const webhookDays = 30
@@ -92,14 +93,19 @@ export function chores(surroundings: Surroundings): TaskList {
   }
 }
 
-/** Runs are found by their transaction, for which there is an index. */
+/**
+ * Runs are found by their transaction, for which there is an index. Those that were given up on can be sent once more for as
+ * long as there is a record of them, and need their files then.
+ */
 function isAttachmentDone(now: Date): RawBuilder<unknown> {
   return sql`
     created_at <= ${new Date(now.getTime() - attachmentHours * 3_600_000)}
     AND NOT EXISTS (
       SELECT FROM events e JOIN notifications n USING (environment_id, transaction_id)
       WHERE e.environment_id = attachments.environment_id AND e.id = attachments.event_id
-        AND n.event_id = e.id AND n.status = 'processing')
+        AND n.event_id = e.id AND (n.status = 'processing' OR EXISTS (
+          SELECT FROM jobs j WHERE j.environment_id = n.environment_id AND j.notification_id = n.id
+            AND j.reason = ANY (${[...undeliveredReasons]}::text[]))))
     AND event_id <> ALL (ARRAY(${sql.raw(eventsToStart)}))`
 }
 

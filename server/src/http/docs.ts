@@ -47,7 +47,17 @@ const tags = [
   { name: 'Layouts', description: 'What surrounds the content of an email.' },
   { name: 'Translations', description: 'The texts of workflows and layouts in other languages.' },
   { name: 'Bridge', description: 'Workflows that are written as code in an application of yours.' },
-  { name: 'Integrations', description: 'The providers an environment delivers through, and which of them is primary.' },
+  {
+    name: 'Integrations',
+    description: `
+The providers an environment delivers through, and which of them is primary.
+
+**A server of yours** can be one, too: \`email-webhook\`, \`push-webhook\`, \`chat-webhook\` and \`generic-sms\` post each message
+as JSON to an address you give. E-mail: \`to\`, \`from\`, \`subject\`, \`html\`, \`text\`, \`attachments\` and more. Push: \`target\`,
+\`title\`, \`content\`, \`payload\`. Chat: \`content\`, \`channel\`, \`phoneNumber\`. SMS: \`to\`, \`from\`, \`content\`, \`id\`. All but
+SMS are signed: \`x-<brand>-signature\` is the hexadecimal HMAC-SHA256 of the body with the secret key. Any 2xx takes the
+message, an \`id\` in the answer is kept; 429 and 5xx are tried again.`.trim(),
+  },
   { name: 'Inbound webhooks', description: 'Where providers report what became of messages.' },
   { name: 'Webhooks', description: 'Endpoints of yours that are told what happens, and how telling them went.' },
   { name: 'Channel connections', description: 'Authorized chat workspaces, of a subscriber or shared.' },

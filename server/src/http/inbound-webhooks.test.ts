@@ -306,3 +306,26 @@ test('the older address takes reports too, in its own words', async () => {
   const foreign = `/webhooks/organizations/${development.organizationId}/environments/${api.environmentId}`
   expect(await api.post(`${foreign}/email/sendgrid`, body)).toMatchObject({ status: 404 })
 })
+
+test('WhatsApp sees by a GET that the address is ours, if the word is the identifier of the integration', async () => {
+  const api = await server.freshApi()
+  const id = await integrationOf(api, {
+    ...{ providerId: 'whatsapp-business', channel: 'chat' },
+    credentials: { phoneNumberIdentification: '1', apiToken: 't' },
+  })
+  const { identifier } = (await api.get('/v1/integrations')).body.find(({ _id }: { _id: string }) => _id === id)
+  const ask = (query: Record<string, string>, integrationId = id, of = api) =>
+    of.get(`${urlOf(of, integrationId)}?${new URLSearchParams(query)}`, { authorization: '' })
+  const asked = { 'hub.mode': 'subscribe', 'hub.verify_token': identifier, 'hub.challenge': '1158201444<b>' }
+  const answer = await ask(asked)
+  expect([answer.status, answer.text]).toEqual([200, '1158201444<b>'])
+  expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+  for (const wrong of [{ 'hub.verify_token': 'guess' }, { 'hub.mode': 'unsubscribe' }])
+    expect(await ask({ ...asked, ...wrong })).toMatchObject({
+      status: 401,
+      body: { code: 'inbound_signature_invalid' },
+    })
+  expect(await ask(asked, 'a'.repeat(24))).toMatchObject({ status: 404 })
+  expect(await ask(asked, id, await server.freshApi())).toMatchObject({ status: 404 })
+  expect(await ask(asked, await integrationOf(api))).toMatchObject({ body: { code: 'inbound_events_not_offered' } })
+})

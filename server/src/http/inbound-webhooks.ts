@@ -84,6 +84,31 @@ export const inboundWebhooks: Resource = (app, services) => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit }, async (_: unknown, bytes: Buffer) => bytes)
 
+    scope.get(
+      '/v2/inbound-webhooks/delivery-providers/:environmentId/:integrationId',
+      {
+        config: { public: true },
+        schema: {
+          tags: schema.tags,
+          summary: 'Where a provider sees that the address is ours, before it reports anything',
+          description: 'WhatsApp asks so. The word to be agreed on with it is the `identifier` of the integration.',
+          params: Type.Object({ environmentId: EnvironmentParam, integrationId: EnvironmentParam }),
+          response: { 200: Type.String({ description: 'What the provider wants to hear' }) },
+        },
+      },
+      async (request, reply) => {
+        const { environmentId, integrationId } = request.params
+        const row = await findIntegration(db, environmentId, integrationId)
+        if (!row) throw fail('inbound_integration_not_found', { id: integrationId })
+        const challenge = deliveryProvider(row.provider_id)?.events?.challenge
+        if (!challenge) throw fail('inbound_events_not_offered', { providerId: brand.toWire(row.provider_id) })
+        const answer = challenge(new URL(request.url, config.publicUrl).searchParams, row.identifier)
+        if (answer === undefined) throw fail('inbound_signature_invalid')
+        // Plain, for it is the caller's own text.
+        return reply.type('text/plain; charset=utf-8').send(answer)
+      },
+    )
+
     scope.post(
       '/v2/inbound-webhooks/delivery-providers/:environmentId/:integrationId',
       {

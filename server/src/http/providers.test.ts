@@ -31,6 +31,13 @@ test('every provider is listed with what a form needs', async () => {
   })
 })
 
+test('what goes to a server of the user’s own is documented by us, at an address that is there', async () => {
+  const own = (await list()).filter(({ id }) => /-webhook$|^generic-sms$/.test(id)) as Array<Item & { docs: string }>
+  expect(own).toHaveLength(4)
+  for (const { docs } of own) expect(docs).toMatch(/^http:\/\/[^/]+\/docs#tag\/integrations$/)
+  expect((await fetch(`${server.url}/docs`)).status).toBe(200)
+})
+
 test('an integration can be made for each of them', async () => {
   const api = await server.freshApi()
   for (const { id, channel } of (await list()).filter(({ id }) => !id.startsWith('svc'))) {

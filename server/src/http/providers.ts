@@ -24,7 +24,11 @@ const ProviderItem = Type.Object({
   id: Type.String({ description: 'The `providerId` of its integrations.' }),
   name: Type.String(),
   channel: Enum(channels),
-  docs: Type.Optional(Type.String({ description: "The vendor's own documentation." })),
+  docs: Type.Optional(
+    Type.String({
+      description: "The vendor's own documentation, or ours where messages go to a server of yours.",
+    }),
+  ),
   reportsDeliveries: Type.Boolean({ description: 'It can tell our inbound webhook what became of messages.' }),
   credentials: Type.Array(Credential),
 })
@@ -44,7 +48,7 @@ export const providers: Resource = (app, { brand, config }) => {
     (request) => {
       const { channel } = request.query
       return offered
-        .flatMap((provider) => itemOf(provider, brand))
+        .flatMap((provider) => itemOf(provider, brand, config.publicUrl))
         .filter((item) => !channel || item.channel === channel)
     },
   )
@@ -54,6 +58,7 @@ export const providers: Resource = (app, { brand, config }) => {
 function itemOf(
   { id, name, channel, docs, kind, credentials }: Provider,
   brand: Brand,
+  publicUrl: string,
 ): Array<Static<typeof ProviderItem>> {
   if (kind === 'agent' || channel === undefined) return []
   return [
@@ -61,7 +66,7 @@ function itemOf(
       id: brand.toWire(id),
       name,
       channel,
-      ...(docs === undefined ? {} : { docs }),
+      ...(docs === undefined ? {} : { docs: docs.startsWith('/') ? publicUrl + docs : docs }),
       reportsDeliveries: reportingIds.has(id),
       credentials: credentials.map(({ choices, ...rest }) => ({
         ...rest,

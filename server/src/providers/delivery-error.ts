@@ -61,7 +61,15 @@ export interface Details {
   mayHaveArrived?: boolean
 }
 
+/** What was asked of a provider and what it answered, without secrets, and cut. */
+export interface Exchange {
+  request: { method: string; url: string; body?: string }
+  response?: { status: number; body?: string }
+}
+
 export class DeliveryError extends Error {
+  /** Where somebody was asked to deliver. */
+  exchange: Exchange | undefined
   readonly code: DeliveryErrorCode
   readonly kind: DeliveryErrorKind
   readonly retry: 'later' | 'never'

@@ -49,6 +49,89 @@ const send = (
   { id = 'i', ...credentials }: Record<string, unknown> = {},
 ) => delivery.send(doing(work), { id: String(id), credentials: { token: 'a-token', ...credentials } }, plainSms)
 
+describe('what was asked and answered', () => {
+  const exchangeOf = async (
+    work: (tools: Tools) => Promise<unknown>,
+    { storesContent = true, token = 'a "token" é' }: { storesContent?: boolean; token?: string } = {},
+  ) => {
+    const integration = { id: 'exchange', credentials: { token }, storesContent }
+    try {
+      return (await delivery.send(doing(work), integration, plainSms)).exchange
+    } catch (error) {
+      return (error as DeliveryError).exchange
+    }
+  }
+  const ask = (
+    tools: Tools,
+    url = 'https://api.example.com/send?key=1',
+    json: Record<string, unknown> = { text: 'Hello' },
+  ) => tools.deliver(url, { json })
+
+  test('is told of a message that was taken', async () => {
+    vendor.plays(() => ({ body: { id: 7 } }))
+    expect(await exchangeOf((tools) => ask(tools))).toEqual({
+      request: { method: 'POST', url: 'https://api.example.com/send?key=1', body: '{"text":"Hello"}' },
+      response: { status: 200, body: '{"id":7}' },
+    })
+  })
+
+  test('is told of one that was refused, and of one that nobody answered', async () => {
+    vendor.plays(() => ({ status: 400, body: 'No' }))
+    expect(await exchangeOf((tools) => ask(tools))).toMatchObject({ response: { status: 400, body: 'No' } })
+    vendor.plays(() => 'hang up')
+    expect(await exchangeOf((tools) => ask(tools))).toEqual({
+      request: { method: 'POST', url: 'https://api.example.com/send?key=1', body: '{"text":"Hello"}' },
+    })
+  })
+
+  test('is of the call that delivers, not of those before it', async () => {
+    const work = async (tools: Tools) => {
+      await ask(tools)
+      await tools.ask('https://api.example.com/status')
+    }
+    expect(await exchangeOf(work)).toMatchObject({ request: { url: 'https://api.example.com/send?key=1' } })
+    expect(await exchangeOf((tools) => tools.ask('https://api.example.com/sign-in'))).toBeUndefined()
+  })
+
+  test('has no secret in it, however that was written', async () => {
+    const token = 'a "token" é+/'
+    vendor.plays(() => ({ body: { echo: token, encoded: encodeURIComponent(token) } }))
+    const address = `https://api.example.com/${encodeURIComponent(token)}/send`
+    const shown = JSON.stringify(
+      await exchangeOf((tools) => ask(tools, address, { token, nested: [token] }), { token }),
+    )
+    expect(shown).not.toMatch(/token..? é|token%22|%C3%A9/)
+    expect(shown).toContain('https://api.example.com/***/send')
+    const form = await exchangeOf((tools) => tools.deliver('https://api.example.com/', { form: { token } }), { token })
+    expect(form?.request.body).toBe('token=***')
+    const whole = await exchangeOf((tools) => ask(tools, 'https://hooks.example.com/T1/x'), {
+      token: 'https://hooks.example.com/T1/x',
+    })
+    expect(whole?.request.url).toBe('https://hooks.example.com/***')
+  })
+
+  test('is cut, and never inside of a secret', async () => {
+    vendor.plays(() => ({ body: 'y'.repeat(5_000) }))
+    const token = `s${'e'.repeat(50)}t`
+    const text = 'x'.repeat(1_000 - '{"text":"'.length - 20)
+    const exchange = await exchangeOf((tools) => ask(tools, undefined, { text, token, more: 'z'.repeat(50) }), {
+      token,
+    })
+    expect(exchange?.request.body).toHaveLength(1_001)
+    expect(exchange?.request.body).not.toContain('see')
+    expect(exchange?.response?.body).toBe(`${'y'.repeat(500)}…`)
+    vendor.plays(() => ({ status: 500, body: 'y'.repeat(5_000) }))
+    expect((await exchangeOf((tools) => ask(tools)))?.response?.body).toBe(`${'y'.repeat(2_000)}…`)
+  })
+
+  test('is told without what was said where that is not to be kept', async () => {
+    expect(await exchangeOf((tools) => ask(tools), { storesContent: false })).toEqual({
+      request: { method: 'POST', url: 'https://api.example.com/send?key=1' },
+      response: { status: 200 },
+    })
+  })
+})
+
 describe('a message', () => {
   test('has our id where the vendor gives none', async () => {
     expect(await send(async () => 'theirs')).toEqual({ providerMessageId: 'theirs' })

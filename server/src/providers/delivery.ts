@@ -1,7 +1,7 @@
 // Everything a provider's file leaves to others: reading its credentials, making its requests, turning answers into errors
 // without secrets, and keeping what lives longer than one message. The engine calls it, and nothing of a provider directly.
 import { createHash } from 'node:crypto'
-import { DeliveryError, statusError } from './delivery-error.ts'
+import { DeliveryError, type Exchange, statusError } from './delivery-error.ts'
 import { type AutoConfigured, type DeliveryEvent, type InboundRequest, notConfigurable } from './events.ts'
 import type { HttpAnswer, HttpClient } from './http-client.ts'
 import { Kept } from './kept.ts'
@@ -23,6 +23,10 @@ import { httpRequestOf } from './vendor-request.ts'
 const defaultTimeoutMs = 30_000
 const checkTimeoutMs = 5_000
 const longestSaid = 300
+/** Of what is kept of an exchange: enough to see what went wrong; of what went well, enough to recognise it. */
+const kept = { sent: { request: 1_000, response: 500 }, failed: { request: 4_000, response: 2_000 } }
+/** Read beyond, so that no secret is cut in two and not recognised. */
+const marginForSecrets = 8_000
 
 export interface DeliverySurroundings {
   http: HttpClient
@@ -43,6 +47,8 @@ export interface Integration {
   sandbox?: Sandbox
   /** Whether it belongs to a development environment. */
   isDevelopment?: boolean
+  /** Whoever wants to know what was asked and answered says whether that may be kept with what was said. */
+  storesContent?: boolean
 }
 
 export class Delivery {
@@ -59,13 +65,23 @@ export class Delivery {
     provider: Provider<M>,
     integration: Integration,
     message: M,
-  ): Promise<SendResult & { providerMessageId: string }> {
+  ): Promise<SendResult & { providerMessageId: string; exchange?: Exchange }> {
     const use = this.#kept.use(integration.id, fingerprintOf(integration.credentials))
-    const tools = this.#tools(provider, integration, use, { message })
+    const { storesContent } = integration
+    const calls = storesContent === undefined ? undefined : new Calls(storesContent)
+    const tools = this.#tools(provider, integration, use, { message, ...(calls ? { calls } : {}) })
     try {
       const values = readCredentials(provider, integration.credentials)
       const { providerMessageId, date } = await provider.send(message, values, tools)
-      return { providerMessageId: providerMessageId ?? message.id, ...(date === undefined ? {} : { date }) }
+      const exchange = calls?.last('sent')
+      return {
+        providerMessageId: providerMessageId ?? message.id,
+        ...(date === undefined ? {} : { date }),
+        ...(exchange === undefined ? {} : { exchange }),
+      }
+    } catch (error) {
+      if (error instanceof DeliveryError) error.exchange = calls?.last('failed')
+      throw error
     } finally {
       use.end()
     }
@@ -146,7 +162,7 @@ export class Delivery {
     provider: Provider,
     { credentials, configurations = {}, sandbox = noSandbox, isDevelopment = false }: Integration,
     use: ReturnType<Kept['use']>,
-    { message, patienceMs = defaultTimeoutMs }: { message?: Message; patienceMs?: number } = {},
+    { message, calls, patienceMs = defaultTimeoutMs }: { message?: Message; calls?: Calls; patienceMs?: number } = {},
   ): Tools {
     const { clock, brand, timeoutMs = patienceMs } = this.#surroundings
     const http = isDevelopment ? this.#surroundings.http.development : this.#surroundings.http
@@ -154,10 +170,12 @@ export class Delivery {
     const providerData = without(message?.providerData ?? {}, provider.reserved ?? [])
     const naming = provider.naming ?? { casing: 'camel' }
 
-    const call = async (url: string, request: VendorRequest, added: Data): Promise<HttpAnswer> => {
+    const call = async (url: string, request: VendorRequest, added: Data, noted?: Calls): Promise<HttpAnswer> => {
       const prepared = await httpRequestOf(url, request, (base) => extend(base, added, naming))
       secrets.add(proofIn(prepared.request.headers ?? {}))
+      noted?.begin(prepared, secrets)
       const answer = await http.exchange(prepared.url, { timeoutMs, ...prepared.request })
+      noted?.end(answer)
       return accept(new URL(prepared.url).host, answer)
     }
 
@@ -171,7 +189,7 @@ export class Delivery {
     }
 
     return {
-      deliver: (url, request) => call(url, { method: 'POST', ...request }, providerData),
+      deliver: (url, request) => call(url, { method: 'POST', ...request }, providerData, calls),
       ask: (url, request = {}) => {
         const hasBody = (request.json ?? request.form ?? request.multipart) !== undefined
         return call(url, { method: hasBody ? 'POST' : 'GET', ...request }, {})
@@ -191,6 +209,59 @@ export class Delivery {
       forget: (name) => use.forget(name),
       ...{ http, clock, brand, sandbox, timeoutMs, configurations },
     }
+  }
+}
+
+type Prepared = Awaited<ReturnType<typeof httpRequestOf>>
+
+/** Remembers the last request that was to deliver, until it is known how much of it is worth keeping. */
+class Calls {
+  readonly #storesContent: boolean
+  #asked: Prepared | undefined
+  #answer: HttpAnswer | undefined
+  #secrets: ReadonlySet<string> = new Set()
+
+  constructor(storesContent: boolean) {
+    this.#storesContent = storesContent
+  }
+
+  begin(asked: Prepared, secrets: ReadonlySet<string>): void {
+    this.#asked = asked
+    this.#answer = undefined
+    // The set itself: what turns out to be secret later is left out, too.
+    this.#secrets = secrets
+  }
+
+  end(answer: HttpAnswer): void {
+    this.#answer = answer
+  }
+
+  last(outcome: keyof typeof kept): Exchange | undefined {
+    if (!this.#asked) return undefined
+    const { url, request } = this.#asked
+    const body = typeof request.body === 'string' ? this.#shown(request.body, kept[outcome].request) : {}
+    const answer = this.#answer
+    return {
+      request: { method: request.method ?? 'POST', url: this.#address(url), ...body },
+      ...(answer ? { response: { status: answer.status, ...this.#shown(answer.text, kept[outcome].response) } } : {}),
+    }
+  }
+
+  /** Where the whole address is a secret, only whose it is. */
+  #address(url: string): string {
+    const { origin } = new URL(url)
+    const masked = this.#masked(url)
+    return masked.startsWith(origin) ? masked : `${origin}/***`
+  }
+
+  #shown(body: string, most: number): { body?: string } {
+    if (!this.#storesContent || body === '') return {}
+    const text = this.#masked(body.slice(0, most + marginForSecrets))
+    return { body: text.length > most ? `${text.slice(0, most)}…` : text }
+  }
+
+  #masked(text: string): string {
+    return mask(text, this.#secrets)
   }
 }
 

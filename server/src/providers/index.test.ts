@@ -29,7 +29,8 @@ describe('the list of providers', () => {
   test('has only providers that are fully declared', () => {
     for (const { id, name, docs, credentials } of all) {
       expect([id, name]).toEqual([expect.stringMatching(/^[a-z0-9]+(-[a-z0-9]+)*$/), expect.stringMatching(/\S/)])
-      if (!id.startsWith('svc')) expect([id, docs]).toEqual([id, expect.stringMatching(/^https:\/\//)])
+      if (!id.startsWith('svc'))
+        expect([id, docs]).toEqual([id, expect.stringMatching(/^(https:\/\/(?!docs\.novu)|\/docs#)/)])
       for (const [field, { label }] of Object.entries(credentials))
         expect([id, field, label]).toEqual([id, field, expect.stringMatching(/\S/)])
     }

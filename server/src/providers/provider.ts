@@ -246,6 +246,7 @@ interface Definition<F extends Fields, M extends Message> {
   /** Stored with integrations: never changes. */
   id: string
   name: string
+  /** The vendor's own documentation; a path of ours where it is the user's own server that takes messages. */
   docs: string
   /** By the names of the public API, which are the same for all providers; order is that of the form. */
   credentials: F
@@ -269,6 +270,11 @@ interface Definition<F extends Fields, M extends Message> {
     read(request: InboundRequest, tools: Tools): MaybePromise<DeliveryEvent[]>
     /** Headers of the answer by which the vendor sees that somebody is there, where it asks for that ahead of any event. */
     greet?(request: InboundRequest): Record<string, string> | undefined
+    /**
+     * What a GET to the webhook is answered with, by which the vendor sees that it is ours: undefined where the word in it is
+     * not the one agreed on, which is the integration's identifier.
+     */
+    challenge?(query: URLSearchParams, agreed: string): string | undefined
     /** Has the vendor report to this URL. */
     configure?(webhookUrl: string, credentials: ValuesOf<F>, tools: Tools): Promise<AutoConfigured>
   }

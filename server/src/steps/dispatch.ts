@@ -1,7 +1,7 @@
 // Takes messages to their destinations: calls providers, asks the policy what follows when one fails, and keeps for the next
 // attempt what has been achieved. What has been sent is never sent again.
 import type { IntegrationRow } from '../db/integrations.ts'
-import { DeliveryError } from '../providers/delivery-error.ts'
+import { DeliveryError, type Exchange } from '../providers/delivery-error.ts'
 import { deliveryProvider } from '../providers/index.ts'
 import type { Message } from '../providers/provider.ts'
 import type { CallTools } from './call-tools.ts'
@@ -227,7 +227,7 @@ class Attempt {
     }
   }
 
-  async #send(integration: IntegrationRow): Promise<{ id: string; date?: string }> {
+  async #send(integration: IntegrationRow): Promise<{ id: string; date?: string | undefined; exchange?: Exchange }> {
     const { delivery, secrets } = this.#tools
     const provider = deliveryProvider(integration.provider_id)
     if (!provider) throw new DeliveryError('rejected', { says: 'Handler for provider was not found' })
@@ -236,9 +236,10 @@ class Attempt {
       ...openIntegration(integration, secrets),
       sandbox: sandboxFor(this.#of, this.#tools),
       isDevelopment: this.#of.run.environment.type === 'dev',
+      storesContent: this.#tools.storesContent,
     }
-    const { providerMessageId, date } = await delivery.send(provider, opened, message)
-    return { id: providerMessageId, ...(date === undefined ? {} : { date }) }
+    const { providerMessageId, ...more } = await delivery.send(provider, opened, message)
+    return { id: providerMessageId, ...more }
   }
 
   async #failed(integration: IntegrationRow, error: DeliveryError): Promise<boolean> {
@@ -342,12 +343,13 @@ class Attempt {
   }
 }
 
-function rawOf({ message, code, status, host }: DeliveryError) {
+function rawOf({ message, code, status, host, exchange }: DeliveryError) {
   return {
     message,
     name: code,
     ...(status === undefined ? {} : { status }),
     ...(host === undefined ? {} : { host }),
+    ...(exchange === undefined ? {} : { exchange }),
   }
 }
 

@@ -178,6 +178,32 @@ describe('an e-mail', () => {
     expect(sent()[0]).toMatchObject({ html: '<i>h</i>', text: 'h' })
   })
 
+  test('is not sent with nothing in it, whatever stands around it', async () => {
+    const api = await prepared([mail({ body: '<p>{{payload.text}}</p>' })])
+    const { transactionId } = await deliver(api)
+    expect(vendor.asked).toEqual([])
+    expect(await runOf(api, transactionId)).toMatchObject({
+      status: 'error',
+      jobs: [{ status: 'failed', reason: 'content_failed', error: expect.stringContaining('is empty') }],
+    })
+    const file = { file: Buffer.from('x').toString('base64'), name: 'a.txt', mime: 'text/plain' }
+    for (const more of [
+      { payload: { text: 'Something' } },
+      { payload: { attachments: [file] } },
+      { overrides: { email: { text: 'Something' } } },
+    ]) {
+      vendor.asked.length = 0
+      await deliver(api, more)
+      expect(vendor.asked).toHaveLength(1)
+    }
+  })
+
+  test('with a picture and no words is sent', async () => {
+    const api = await prepared([mail({ body: '<p><img src="https://acme.example/a.png"></p>' })])
+    await deliver(api)
+    expect(vendor.asked).toHaveLength(1)
+  })
+
   test('is not sent where nobody names a sender, and says where to name one', async () => {
     const api = await prepared([mail()], { from: '', senderName: '' })
     const { transactionId } = await deliver(api)

@@ -168,6 +168,10 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
     const error = 'The files that came with the trigger are no longer kept'
     return failed('content_failed', error, [detail('content_failed', { error })])
   }
+  if (attachments.length === 0 && isEmpty(of, content)) {
+    const error = 'The e-mail is empty: the body of the step came to nothing'
+    return failed('content_failed', error, [detail('content_failed', { error })])
+  }
   const report = await dispatch(of, tools, [
     {
       key: channel,
@@ -246,6 +250,23 @@ function fromCode(values: ControlValues, subject: string, body: string): Rendere
     from: { ...header('email', address), ...header('name', name) },
     ...header('replyTo', replyTo),
   }
+}
+
+/** Longer texts have more in them than a layout and the mark of the service. */
+const mostWithoutBody = 2_000
+
+/** Without words or pictures of its own, whatever stands around them; and the trigger or the provider's template adds none. */
+function isEmpty(of: StepRun, { text }: RenderedEmail): boolean {
+  const { values, run, step, providerData = {} } = of
+  const { overrides } = run.event
+  const email = objectIn(overrides.email)
+  if (textIn(email.html) !== undefined || textIn(email.text) !== undefined || email.customData !== undefined)
+    return false
+  const added = [providerData, objectIn(overrides.providers), objectIn(stepOverrides(overrides, step).providers)]
+  if (text.length > mostWithoutBody || added.some((members) => Object.keys(members).length > 0)) return false
+  const body = asText(values.body)
+  const html = of.isRendered ? body : renderEmailHtml({ subject: '', body }, situationOf(of), run.translator)
+  return !/<(img|svg|hr|table)\b/i.test(html) && plainText(html).trim() === ''
 }
 
 interface Parts {

@@ -374,6 +374,10 @@ describe('integrations', () => {
       in_app: [{ issueType: 'INBOX_NOT_CONNECTED' }],
     })
     expect(integrationIssues('in_app', [active('in_app', { connected: true })])).toBeUndefined()
+    // The first minute: nothing is wrong with a workflow that is tried out in the sandbox.
+    const sandbox = active('email', { provider_id: 'svc-email', is_primary: true })
+    expect(integrationIssues('in_app', [active('in_app', { provider_id: 'svc' }), sandbox])).toBeUndefined()
+    expect(integrationIssues('in_app', [sandbox])).toEqual({ in_app: any })
   })
 
   test('steps that deliver nothing need none', () => {

@@ -223,6 +223,7 @@ function conditionIssues(rule: unknown, variables: JsonSchema, payloadSchema: Js
 export interface ActiveIntegration {
   channel: string
   is_primary: boolean
+  provider_id?: string
   /** Whether a client of the inbox has ever been seen. */
   connected: boolean
 }
@@ -236,8 +237,12 @@ export function integrationIssues(
   if (channel === undefined) return undefined
   const own = active.filter((integration) => integration.channel === channel)
   const issue = issueOf(channel, own)
+  // Where messages go to the sandbox somebody is trying things out; an inbox that nobody has built yet is no fault.
+  if (issue?.issueType === 'INBOX_NOT_CONNECTED' && active.some(isSandbox)) return undefined
   return issue && { [type]: [issue] }
 }
+
+const isSandbox = ({ provider_id }: ActiveIntegration) => provider_id?.startsWith('svc-') === true
 
 function issueOf(channel: string, own: readonly ActiveIntegration[]): IntegrationIssue | undefined {
   if (hasPrimary(channel))

@@ -76,6 +76,26 @@ describe('an SMS', () => {
     })
   })
 
+  test('is not sent with nothing in it', async () => {
+    const api = await prepared([sms(' {{payload.text}} ')])
+    vendor.plays(() => taken)
+    const transactionId = await trigger(api, 'code', ada)
+    await server.drain()
+    expect(vendor.asked).toEqual([])
+    expect(await runOf(api, transactionId)).toMatchObject({
+      status: 'error',
+      jobs: [
+        {
+          ...{ status: 'failed', reason: 'content_failed', error: expect.stringContaining('is empty') },
+          messages: [{ status: 'error', errorText: expect.stringContaining('is empty') }],
+        },
+      ],
+    })
+    await trigger(api, 'code', ada, { overrides: { providers: { 'infobip-sms': { templateId: 't' } } } })
+    await server.drain()
+    expect(vendor.asked).toHaveLength(1)
+  })
+
   test('says what the trigger says where the step has nothing to say', async () => {
     const api = await prepared([sms('{{payload.text}}')])
     vendor.plays(() => taken)

@@ -11,6 +11,7 @@ import {
   openIntegration,
   providerDataFor,
   selected,
+  stepOverrides,
   textIn,
 } from './integration-choice.ts'
 import { messageIdFor, type NewMessage } from './message.ts'
@@ -59,6 +60,14 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
         }),
       ],
     }
+  if (isEmpty(of, body)) {
+    const error = 'The message is empty: the text of the step came to nothing'
+    return {
+      ...{ kind: 'fail', reason: 'content_failed', error, stops: false, providerId: first.provider_id },
+      details: [...details, detail('content_failed', { error }, about)],
+      messages: [row({ status: 'error', provider_id: first.provider_id, error_id: 'sms_empty', error_text: error })],
+    }
+  }
   const report = await dispatch(of, tools, [
     {
       key: channel,
@@ -85,6 +94,15 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
     details,
     messages: [row(deliveredMessage(report, [channel], 'unexpected_sms_error'))],
   })
+}
+
+/** Neither the step nor the trigger has anything to say, nor is a template of the provider's named. */
+function isEmpty({ run, step, providerData = {} }: StepRun, body: string): boolean {
+  const { overrides } = run.event
+  const isSaid = textIn(body) !== undefined || textIn(memberOf(overrides.sms, 'content')) !== undefined
+  const added = [providerData, objectIn(overrides.providers), objectIn(stepOverrides(overrides, step).providers)]
+  const isAdded = added.some((members) => Object.keys(members).length > 0)
+  return !isSaid && !isAdded && memberOf(overrides.sms, 'customData') === undefined
 }
 
 function phoneOf({ run }: StepRun): string | undefined {

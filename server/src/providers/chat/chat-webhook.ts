@@ -5,7 +5,7 @@ import { webhookProblem } from './webhook.ts'
 export const chatWebhook = chatProvider({
   id: 'chat-webhook',
   name: 'Chat Webhook',
-  docs: 'https://docs.novu.co/platform/integrations/chat/chat-webhook',
+  docs: '/docs#tag/integrations',
   credentials: { secretKey: optional(secret('Secret key', 'Requests are signed with it')) },
   reserved: ['hmacSecretKey'],
 

@@ -99,6 +99,11 @@ export const whatsappBusiness = chatProvider({
   },
 
   events: {
+    /** https://developers.facebook.com/docs/graph-api/webhooks/getting-started#verification-requests */
+    challenge(query, agreed) {
+      if (query.get('hub.mode') !== 'subscribe' || query.get('hub.verify_token') !== agreed) return undefined
+      return query.get('hub.challenge') ?? undefined
+    },
     /** https://developers.facebook.com/docs/graph-api/webhooks/getting-started#validate-payloads */
     verify({ headers, rawBody }, { signingKey, credentials: { secretKey } }) {
       const key = signingKey ?? secretKey

@@ -4,7 +4,7 @@ import { signed } from '../webhook-signature.ts'
 export const emailWebhook = emailProvider({
   id: 'email-webhook',
   name: 'Email Webhook',
-  docs: 'https://docs.novu.co/platform/integrations/email/email-webhook',
+  docs: '/docs#tag/integrations',
   credentials: { webhookUrl: secret('Webhook URL'), secretKey: secret('Secret key'), ...mailSender },
 
   async send(message, { webhookUrl, secretKey }, { deliver, brand }) {

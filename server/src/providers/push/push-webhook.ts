@@ -5,7 +5,7 @@ import { pushEvents } from './push-events.ts'
 export const pushWebhook = pushProvider({
   id: 'push-webhook',
   name: 'Push Webhook',
-  docs: 'https://docs.novu.co/platform/integrations/push/push-webhook',
+  docs: '/docs#tag/integrations',
   credentials: {
     webhookUrl: secret('Webhook URL'),
     secretKey: secret('Secret key', 'Every request is signed with it'),

@@ -5,7 +5,7 @@ import { flag, optional, secret, smsProvider, smsSender, text, textAt, usual } f
 export const genericSms = smsProvider({
   id: 'generic-sms',
   name: 'SMS Webhook',
-  docs: 'https://docs.novu.co/platform/integrations/sms/generic-sms',
+  docs: '/docs#tag/integrations',
   credentials: {
     baseUrl: text('URL', 'Messages are posted there as they are'),
     apiKeyRequestHeader: text('Header of the API key'),
