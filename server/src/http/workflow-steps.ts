@@ -54,8 +54,9 @@ export function planSteps(given: readonly StepInput[], stored: readonly Workflow
 
 /** Like steps: one that is there already keeps its id. */
 function planVariants({ variants }: StepInput, stored: readonly StepVariant[], now: Date): StepVariant[] {
+  const left = new Set(stored.map(({ _id }) => _id))
   return (variants ?? []).map(({ _id, name, active, filters, controlValues }) => ({
-    _id: stored.find((variant) => variant._id === _id)?._id ?? newId(now),
+    _id: typeof _id === 'string' && left.delete(_id) ? _id : newId(now),
     ...(typeof name === 'string' ? { name } : {}),
     ...(typeof active === 'boolean' ? { active } : {}),
     filters: readStepFilters(filters),
