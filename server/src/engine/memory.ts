@@ -9,7 +9,7 @@ import { type LayoutRow, layoutOfStep } from '../db/layouts.ts'
 import type { Secrets } from '../db/secrets.ts'
 import { loadTranslations, type TranslatedType } from '../db/translations.ts'
 import { wantedTypes } from '../db/webhook-events.ts'
-import type { WorkflowFields, WorkflowRow, WorkflowStep } from '../db/workflows.ts'
+import type { WorkflowFields, WorkflowRow } from '../db/workflows.ts'
 import { noTranslations, type TranslationGroup, type Translator, translatorFor } from '../render/translations.ts'
 import type { EnvironmentFacts } from '../steps/step-run.ts'
 
@@ -136,8 +136,8 @@ export class RememberedEnvironment {
   }
 
   /**
-   * The steps are those of the version a run was started with; what is in them, and who wants the workflow, is read when
-   * they run, so that a correction also reaches runs that wait.
+   * The steps, and what is in them, are those of the version a run was started with. Who wants the workflow is asked when
+   * they run.
    */
   version(id: string, version: number): Promise<WorkflowVersion | undefined> {
     return this.#once(`version ${id} ${version}`, async () => {
@@ -152,13 +152,8 @@ export class RememberedEnvironment {
         .executeTakeFirst()
       const then = row?.definition as unknown as WorkflowVersion | undefined
       if (!then || !current) return then
-      const now = new Map(current.steps.map((step) => [step._id, step]))
-      const steps = then.steps.map((step): WorkflowStep => {
-        const edited = now.get(step._id)
-        return edited?.type === step.type ? edited : step
-      })
       const { preferences, user_preferences, critical } = current
-      return { ...then, steps, preferences, user_preferences, critical }
+      return { ...then, preferences, user_preferences, critical }
     })
   }
 

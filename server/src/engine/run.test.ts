@@ -549,7 +549,7 @@ describe('what later steps see', () => {
 describe('a workflow that is edited while a run waits', () => {
   const read = async (api: Api) => (await api.get('/v2/workflows/hello')).body
 
-  test('keeps the steps the run began with, with what they say now', async () => {
+  test('keeps the steps the run began with, and what they said then', async () => {
     const api = await apiWith([delay, inApp('Old'), inApp('Removed')])
     const transactionId = await trigger(api, 'hello', 'ada')
     await server.drain()
@@ -562,7 +562,7 @@ describe('a workflow that is edited while a run waits', () => {
     const edited = await api.put('/v2/workflows/hello', { ...workflow, steps })
     expect(edited, edited.text).toMatchObject({ status: 200 })
     await pass(server, { hours: 1 })
-    expect((await contentsOf(api, 'ada')).sort()).toEqual(['New', 'Removed'])
+    expect((await contentsOf(api, 'ada')).sort()).toEqual(['Old', 'Removed'])
     expect((await runOf(api, transactionId)).jobs).toHaveLength(3)
     await trigger(api, 'hello', 'bob')
     await server.drain()
