@@ -7,6 +7,7 @@ export default defineConfig({
     // Generous, for busy machines: no test waits for time to pass.
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 15_000 } },
     reporters: ['default', './scripts/count-reporter.mjs'],
     pool: 'forks',
     maxWorkers: 3,

@@ -32,7 +32,7 @@ function App() {
                 background: 'var(--raised)',
                 color: 'var(--ink)',
                 borderColor: 'var(--line)',
-                fontFamily: 'inherit',
+                fontFamily: 'var(--font-sans)',
               },
             }}
           />

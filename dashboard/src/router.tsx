@@ -44,7 +44,7 @@ const shell = createRoute({
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 401) throw error
       const search = location.href === '/' ? {} : { returnTo: location.href }
-      throw redirect({ to: '/sign-in', search, replace: true })
+      redirect({ to: '/sign-in', search, replace: true, throw: true })
     }
   },
 })

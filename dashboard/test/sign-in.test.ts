@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { takePictures, useDashboard } from './dashboard.ts'
 
-const { server, open } = useDashboard()
+const { server, browser, open } = useDashboard()
 const password = 'correct horse battery'
 
 describe('setting up', () => {
@@ -75,6 +75,32 @@ describe('signing in', () => {
     await page.getByLabel('Name', { exact: true }).fill('Somebody')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.waitForURL(/\/sign-in\?returnTo=/)
+  })
+})
+
+describe('with an identity provider', () => {
+  const oidc = { issuer: 'https://id.example.com', clientId: 'belfry', clientSecret: 'secret' }
+
+  test('its button comes first, and leads there and back to where somebody wanted to go', async () => {
+    const other = await server.startAnother({
+      oidc: { ...oidc, allowedDomain: undefined, defaultRole: undefined },
+    })
+    const page = await browser.open(`${other.url}/sign-in?returnTo=${encodeURIComponent('/topics?env=production')}`)
+    const button = page.getByRole('link', { name: 'Continue with id.example.com' })
+    await button.waitFor()
+    await takePictures(page, 'sign-in-oidc')
+    const target = new URL((await button.getAttribute('href')) ?? '', other.url)
+    expect(target.pathname).toBe('/v1/auth/oidc/start')
+    expect(target.searchParams.get('returnTo')).toBe('/topics?env=production')
+  })
+
+  test.each([
+    ['oidc_no_account', /Nobody has invited this address/],
+    ['oidc_unavailable', /cannot be reached/],
+    ['something_new', /Please try again/],
+  ])('what went wrong there (%s) is said in words', async (code, sentence) => {
+    const { page } = await open({ role: 'none', path: `/sign-in?error=${code}` })
+    await page.getByRole('alert').filter({ hasText: sentence }).waitFor()
   })
 })
 

@@ -107,7 +107,8 @@ async function send(method: string, url: string, { body, signal, idempotencyKey 
 function searchOf(query: Record<string, unknown> = {}): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
-    for (const one of [value].flat()) if (one !== undefined && one !== null && one !== '') search.append(name, `${one}`)
+    for (const one of [value].flat())
+      if (one !== undefined && one !== null && one !== '') search.append(name, String(one))
   }
   const text = search.toString()
   return text === '' ? '' : `?${text}`

@@ -96,7 +96,8 @@ export function parseSearch(search: string): Record<string, Raw> {
 export function stringifySearch(search: Record<string, unknown>): string {
   const params = new URLSearchParams()
   for (const [name, value] of Object.entries(search))
-    for (const one of [value].flat()) if (one !== undefined && one !== null && one !== '') params.append(name, `${one}`)
+    for (const one of [value].flat())
+      if (one !== undefined && one !== null && one !== '') params.append(name, String(one))
   const text = params.toString()
   return text === '' ? '' : `?${text}`
 }

@@ -66,7 +66,6 @@ export interface Recipient {
 export const triggerOf = (channel: FirstChannel, to: Recipient) => ({
   name: firstSends[channel].workflow.workflowId,
   to,
-  payload: {},
 })
 
 /** @returns the id of the transaction, by which its run and its message are found */
