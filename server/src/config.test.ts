@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest'
 import { readConfig } from './config.ts'
 
+const oidc = {
+  BELFRY_OIDC_ISSUER: 'https://id.example',
+  BELFRY_OIDC_CLIENT_ID: 'belfry',
+  BELFRY_OIDC_CLIENT_SECRET: 'secret',
+}
+
 test('without settings everything has a default', () => {
   const { config, warnings } = readConfig({})
   expect(config).toMatchObject({
@@ -53,8 +59,37 @@ test.each([
   [{ BELFRY_MESSAGE_RETENTION_DAYS: '1.5' }, 'BELFRY_MESSAGE_RETENTION_DAYS must be a whole number from 0 to 36500;'],
   [{ BELFRY_DEDUP_DAYS: '0' }, 'BELFRY_DEDUP_DAYS must be a whole number from 1 to 36500; it is "0".'],
   [{ BELFRY_PUBLIC_URL: 'belfry.example.com' }, 'BELFRY_PUBLIC_URL must be an http(s) URL; it is'],
+  [
+    { BELFRY_TRUSTED_PROXIES: '10.0.0.0/8, proxy' },
+    'BELFRY_TRUSTED_PROXIES must list addresses, networks or `loopback`',
+  ],
+  [{ BELFRY_TRUSTED_PROXIES: '10.0.0.0/33' }, 'it has "10.0.0.0/33".'],
+  [{ BELFRY_OIDC_ISSUER: 'https://id.example' }, 'BELFRY_OIDC_CLIENT_SECRET are set together or not at all.'],
+  [{ ...oidc, BELFRY_OIDC_ISSUER: 'http://id.example' }, 'BELFRY_OIDC_ISSUER must be an https URL; it is'],
+  [{ ...oidc, BELFRY_OIDC_ISSUER: 'http://localhost.evil.example' }, 'BELFRY_OIDC_ISSUER must be an https URL; it is'],
+  [
+    { ...oidc, BELFRY_OIDC_DEFAULT_ROLE: 'owner' },
+    'BELFRY_OIDC_DEFAULT_ROLE must be one of none, viewer, editor, admin;',
+  ],
 ])('%j is refused', (env, message) => {
   expect(() => readConfig(env)).toThrow(message)
+})
+
+test('an identity provider and proxies are read', () => {
+  const env = { ...oidc, BELFRY_OIDC_ALLOWED_DOMAIN: 'Example.com', BELFRY_OIDC_DEFAULT_ROLE: 'editor' }
+  const { config, warnings } = readConfig({ ...env, BELFRY_TRUSTED_PROXIES: 'loopback, 10.0.0.0/8,fd00::/8' })
+  expect(config.trustedProxies).toEqual(['loopback', '10.0.0.0/8', 'fd00::/8'])
+  expect(config.oidc).toEqual({
+    issuer: 'https://id.example',
+    clientId: 'belfry',
+    clientSecret: 'secret',
+    allowedDomain: 'example.com',
+    defaultRole: 'editor',
+  })
+  expect(warnings).toEqual([])
+  const open = readConfig({ ...oidc, BELFRY_OIDC_DEFAULT_ROLE: 'viewer' })
+  expect(open.warnings).toEqual([expect.stringContaining('lets in whoever has an account at the issuer')])
+  expect(readConfig({}).config).toMatchObject({ trustedProxies: [], oidc: undefined })
 })
 
 test('what is legal but hardly meant is warned of', () => {

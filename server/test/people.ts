@@ -22,7 +22,8 @@ export class PersonApi extends Api {
 
   /** The same session in another environment, or at another process. */
   at(place: Partial<Place>): PersonApi {
-    return new PersonApi({ ...this, ...place }, this)
+    const { url, environmentId, organizationId } = this
+    return new PersonApi({ url, environmentId, organizationId, ...place }, this)
   }
 
   override async send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {

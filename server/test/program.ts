@@ -23,10 +23,10 @@ export class Run {
   output = ''
   readonly #child: ChildProcess
 
-  constructor(env: Record<string, string>) {
+  constructor(env: Record<string, string>, args: string[] = []) {
     this.url = `http://127.0.0.1:${env.PORT}`
     const { PATH = '', HOME = '/' } = process.env
-    this.#child = spawn(process.execPath, [path.join(root, 'server/dist/bundle/main.js')], {
+    this.#child = spawn(process.execPath, [path.join(root, 'server/dist/bundle/main.js'), ...args], {
       cwd: root,
       env: { PATH, HOME, ...env },
     })
@@ -98,6 +98,13 @@ export function usePrograms() {
   return {
     start(env: Record<string, string>): Run {
       const run = new Run(env)
+      runs.push(run)
+      return run
+    },
+
+    /** Runs one of its commands instead of the service. */
+    command(args: string[], env: Record<string, string>): Run {
+      const run = new Run(env, args)
       runs.push(run)
       return run
     },

@@ -43,6 +43,16 @@ async function sendFirst({ output }: Run): Promise<unknown> {
   )
 }
 
+const setUpTokenIn = (output: string) => /\/setup#(\S+)/.exec(output)?.[1] ?? ''
+const portOf = ({ url }: Run) => new URL(url).port
+const askOpenly = (run: Run, path: string, body: object) =>
+  fetch(`${run.url}/v1/auth/${path}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Connection: 'close' },
+    body: JSON.stringify(body),
+  })
+const lookUp = async (run: Run, token: string) => (await askOpenly(run, 'links/look-up', { token })).status
+
 const hasEnded = (pid: number | undefined) => vi.waitUntil(() => !isAlive(pid ?? 0), { timeout: 20_000 })
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -61,6 +71,47 @@ describe('the first start', () => {
     const [development = '', production = ''] = run.keys
     await expectAda(run, development)
     expect(await ask(`${run.url}/v2/subscribers/ada`, production)).toMatchObject({ status: 404 })
+  })
+
+  test('prints a link by which somebody becomes the owner, once; whoever runs it can print another', async () => {
+    const dataDir = programs.folder()
+    const run = await startIn(dataDir)
+    const token = setUpTokenIn(run.output)
+    expect(await lookUp(run, token)).toBe(200)
+
+    // A later start has no secret to tell, but says how to get one.
+    await run.stop()
+    const next = await startIn(dataDir)
+    expect(next.output).toContain('Nobody has set up the dashboard yet: `npm run sign-in-link` prints a link for that.')
+    const another = await programs.command(['sign-in-link'], { BELFRY_DATA_DIR: dataDir, PORT: portOf(next) }).ended
+    expect(another).toMatchObject({
+      code: 0,
+      output: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/setup#\S{43}\n$/),
+    })
+    expect(await lookUp(next, token)).toBe(404)
+    const owner = { name: 'Ada', email: 'ada@example.com', password: 'a difference engine' }
+    const setUp = await askOpenly(next, 'set-up', { ...owner, token: setUpTokenIn(another.output) })
+    expect(setUp.status).toBe(201)
+
+    // Also while nothing is running.
+    await next.stop()
+    const command = (...email: string[]) =>
+      programs.command(['sign-in-link', ...email], { BELFRY_DATA_DIR: dataDir, PORT: portOf(next) }).ended
+    expect(await command()).toMatchObject({ code: 1, output: expect.stringContaining('Whose password') })
+    expect(await command('eve@example.com')).toMatchObject({ code: 1, output: expect.stringContaining('no member') })
+    const reset = await command('ada@example.com')
+    expect(reset).toMatchObject({ code: 0, output: expect.stringMatching(/\/reset#\S{43}\n$/) })
+    expect(databasePid(dataDir)).toBeUndefined()
+
+    const last = await startIn(dataDir)
+    expect(last.output).not.toMatch(/sign-in-link|setup#/)
+    const choice = { token: /#(\S+)/.exec(reset.output)?.[1], password: 'jacquard loom cards' }
+    expect((await askOpenly(last, 'password-reset', choice)).status).toBe(200)
+  })
+
+  test('is needed before there is anybody to sign in', async () => {
+    const command = programs.command(['sign-in-link'], { BELFRY_DATA_DIR: programs.folder() })
+    expect(await command.ended).toMatchObject({ code: 1, output: expect.stringContaining('start Belfry once') })
   })
 
   test('takes the Development key it is given', async () => {
