@@ -696,8 +696,8 @@ describe('however many', () => {
     const requests: Array<[path: string, most: number]> = [
       ['/v1/notifications?limit=50', 5],
       ['/v1/notifications?limit=50&search=s0', 6],
-      ['/v1/messages?limit=50', 4],
-      ['/v1/messages?limit=50&subscriberId=ada', 5],
+      ['/v1/messages?limit=50', 5],
+      ['/v1/messages?limit=50&subscriberId=ada', 6],
       ['/v1/subscribers/ada/notifications/feed?limit=50', 4],
       ['/v2/subscribers/ada/notifications?limit=50', 3],
       ['/v2/subscribers/ada/notifications/count?filters=[{},{"read":true},{"seen":false}]', 2],
