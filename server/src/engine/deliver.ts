@@ -278,7 +278,7 @@ async function callFilters(of: StepRun, run: RunState, job: JobState, tools: Cal
   const found = await askFilters(of, earlierOf(run), gateOf(job) ?? {}, tools)
   if (found.kind === 'closed' || (found.kind === 'open' && !call)) return { judgement: found }
   if (found.kind !== 'open') return { outcome: found.kind === 'fail' ? { ...found, stops } : found }
-  const opened = { ...job, delivery: withGate(job.delivery, gateAfter(found)) }
+  const opened = { ...job, delivery: withGate(job.delivery, gateAfter(job, found)) }
   const outcome = await call?.({ ...of, ...stepRunOf(run, opened, of.now) }, tools)
   return { judgement: found, ...(outcome ? { outcome } : {}) }
 }

@@ -6,6 +6,7 @@ import type { SubscriberRow } from '../db/subscribers.ts'
 import type { ChannelChoices, EventTable, JobTable, NotificationTable, RunTopic } from '../db/tables.ts'
 import type { Transaction } from '../db/transaction.ts'
 import type { WorkflowStep } from '../db/workflows.ts'
+import { gateOf } from '../steps/filter-gate.ts'
 import { detail } from '../steps/outcome.ts'
 import type { EventFacts } from '../steps/step-run.ts'
 import type { Memory, RememberedEnvironment, WorkflowVersion } from './memory.ts'
@@ -173,6 +174,12 @@ async function existingRun(
 ): Promise<RunState> {
   const subscriber = withDates(row.subscriber as Dated<SubscriberRow>, ['created_at', 'updated_at', 'last_online_at'])
   const steps = new Map(definition.steps.map((step) => [step._id, step]))
+  for (const job of row.jobs ?? []) {
+    // Sent once more: with the step as it was then.
+    const { version } = gateOf(job) ?? {}
+    const later = version === undefined ? undefined : await environment.version(row.workflow_id, version)
+    for (const step of later?.steps ?? []) if (step._id === job.step_row_id) steps.set(step._id, step)
+  }
   const jobs = (row.jobs ?? []).map((job): JobState => {
     const fallback = {
       _id: job.step_row_id,

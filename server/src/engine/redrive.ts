@@ -4,7 +4,8 @@ import { resetDelivery } from '../steps/dispatch.ts'
 import { gateOf, withGate } from '../steps/filter-gate.ts'
 import { detail, undelivered } from '../steps/outcome.ts'
 import { lockRuns } from './load.ts'
-import { kindOf, note } from './run.ts'
+import type { Memory } from './memory.ts'
+import { type JobState, kindOf, note, type RunState } from './run.ts'
 import type { EngineParts } from './start-runs.ts'
 import { priorities, storeRuns } from './store.ts'
 
@@ -52,8 +53,9 @@ async function redrive(
       job.reason = null
       job.error = null
       job.delivery = resetDelivery(job.delivery, now)
-      const gate = gateOf(job)
-      if (gate?.isPending) job.delivery = withGate(job.delivery, { isPending: true })
+      const { tries: _, ...gate } = gateOf(job) ?? {}
+      const version = await mendedVersion(memory, run, job)
+      job.delivery = withGate(job.delivery, version === undefined ? gate : { ...gate, version })
       note(job, detail('redriven'), now)
       run.status = 'processing'
       run.effects.calls.push(job.position)
@@ -61,4 +63,12 @@ async function redrive(
     }
   await storeRuns(transaction, runs, { now, priority: priorities.many })
   return redriven
+}
+
+/** What was wrong may have been the step itself: it is done as it stands in the workflow now, if it is still there. */
+async function mendedVersion(memory: Memory, run: RunState, { step }: JobState): Promise<number | undefined> {
+  const environment = await memory.recall(run.environment.id)
+  const current = await environment?.workflowById(run.workflow.id)
+  const isThere = current?.steps.some(({ _id, type }) => _id === step._id && type === step.type)
+  return isThere && current?.version !== run.definition.version ? current?.version : undefined
 }

@@ -196,11 +196,13 @@ function* pass(run: RunState, job: JobState, judgement: Decided, now: Date, know
 function openGate(job: JobState, judgement: Decided, now: Date): void {
   for (const line of judgement.details) note(job, line, now)
   if (judgement.kind === 'open' && (judgement.variant || job.delivery))
-    job.delivery = withGate(job.delivery, gateAfter(judgement))
+    job.delivery = withGate(job.delivery, gateAfter(job, judgement))
 }
 
-export const gateAfter = ({ variant }: { variant: StepVariant | undefined }): Gate =>
-  variant ? { variantId: variant._id } : {}
+export function gateAfter(job: JobState, { variant }: { variant: StepVariant | undefined }): Gate {
+  const { version } = gateOf(job) ?? {}
+  return { ...(variant ? { variantId: variant._id } : {}), ...(version === undefined ? {} : { version }) }
+}
 
 /** What filters can ask about the steps before. */
 export const earlierOf = (run: RunState) => ({

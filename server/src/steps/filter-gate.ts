@@ -18,6 +18,8 @@ export interface Gate {
   /** How often somebody was asked in vain. */
   tries?: number
   variantId?: string
+  /** Of the workflow whose step it is, where it was sent once more with what was mended meanwhile. */
+  version?: number
 }
 
 export type Decided =
@@ -130,8 +132,8 @@ async function ask({ run, step }: StepRun, url: string, { http, brand }: Tools):
   }
 }
 
-function unanswered({ now }: StepRun, error: DeliveryError, { tries = 0 }: Gate, { random }: Tools): StepOutcome {
-  const attempt = tries + 1
+function unanswered({ now }: StepRun, error: DeliveryError, gate: Gate, { random }: Tools): StepOutcome {
+  const attempt = (gate.tries ?? 0) + 1
   const { message } = error
   const about = { source: 'Webhook', isRetry: true } as const
   const isHopeless = error.code === 'address_refused' || error.code === 'invalid_url'
@@ -146,7 +148,7 @@ function unanswered({ now }: StepRun, error: DeliveryError, { tries = 0 }: Gate,
   return {
     kind: 'retry',
     at: new Date(now.getTime() + Math.ceil(random() * 2 ** attempt * firstPauseMs)),
-    delivery: { gate: { isPending: true, tries: attempt } satisfies Gate },
+    delivery: { gate: { ...gate, isPending: true, tries: attempt } satisfies Gate },
     details: [detail('filter_retried', { message, attempt }, about)],
   }
 }
