@@ -33,13 +33,16 @@ const heading = `// Made from server/openapi.json by \`npm run generate\`: every
 `
 
 export function apiTypes({ paths, components }: ApiDescription): string {
-  const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => describe(`${method.toUpperCase()} ${path}`, operation)),
-  )
-  const schemas = Object.entries(components.schemas).map(
-    ([name, schema]) => `export type ${name}Schema = ${typeOf(schema, '')}\n`,
-  )
-  return `${heading}\n${schemas.join('\n')}\nexport interface Operations {\n${operations.join('')}}\n`
+  const operations = Object.entries(paths)
+    .flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => describe(`${method.toUpperCase()} ${path}`, operation)),
+    )
+    .join('')
+  const schemas = Object.entries(components.schemas)
+    .filter(([name]) => operations.includes(`${name}Schema`))
+    .map(([name, schema]) => `type ${name}Schema = ${typeOf(schema, '')}\n\n`)
+    .join('')
+  return `${heading}\n${schemas}export interface Operations {\n${operations}}\n`
 }
 
 function describe(name: string, { summary, parameters = [], requestBody, responses }: Operation): string {

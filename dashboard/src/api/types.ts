@@ -1,23 +1,6 @@
 // Made from server/openapi.json by `npm run generate`: every operation with what it takes and what it answers.
 // Do not edit it; change the schema of the route.
 
-export type ErrorSchema = {
-  statusCode: number
-  timestamp: string
-  path: string
-  message: string
-  /** Which of the errors listed in docs/errors.md this is */
-  code?: string | undefined
-  /** The status in words */
-  error?: string | undefined
-  /** What else is known about the error */
-  ctx?: Record<string, unknown> | undefined
-  /** On 422: what is wrong, by field */
-  errors?: Record<string, unknown> | undefined
-  /** On 500: what to look for in the log */
-  errorId?: string | undefined
-}
-
 export interface Operations {
   /** Is the process alive? */
   'GET /health/live': {
@@ -5600,6 +5583,35 @@ export interface Operations {
       }>
     }
   }
+  /** Send a test message through an integration */
+  'POST /v1/integrations/{integrationId}/test': {
+    path: {
+      /** Its `_id` */
+      integrationId: string
+    }
+    body: {
+      /** An e-mail address, a phone number, a device token, or the webhook of a chat */
+      to: string
+      /** Of an e-mail or push message */
+      subject?: string | undefined
+      content?: string | undefined
+    }
+    answer: {
+      success: boolean
+      /** What the provider calls the message */
+      providerMessageId?: string | undefined
+      error?: {
+        /** Such as `unauthorized` or `timeout` */
+        code: string
+        /** What can help: to try later; another provider; other credentials; another address; or nothing, for the message is refused */
+        kind: 'later' | 'failover' | 'credentials' | 'address' | 'never'
+        message: string
+        /** HTTP status of the answer */
+        status?: number | undefined
+      } | undefined
+      durationMs: number
+    }
+  }
   /** List deliveries that were given up on, the newest first */
   'GET /v1/deliveries': {
     query?: {
@@ -5792,7 +5804,7 @@ export interface Operations {
       id: string
       name: string
       channel: 'in_app' | 'email' | 'sms' | 'chat' | 'push'
-      /** The vendor's own documentation. */
+      /** The vendor's own documentation, or ours where messages go to a server of yours. */
       docs?: string | undefined
       /** It can tell our inbound webhook what became of messages. */
       reportsDeliveries: boolean
@@ -9589,6 +9601,16 @@ export interface Operations {
       totalCount: number
       totalCountCapped: boolean
     }
+  }
+  /** Where a provider sees that the address is ours, before it reports anything */
+  'GET /v2/inbound-webhooks/delivery-providers/{environmentId}/{integrationId}': {
+    path: {
+      /** Its `_id` */
+      environmentId: string
+      /** Its `_id` */
+      integrationId: string
+    }
+    answer: string
   }
   /** Where a provider reports what became of messages */
   'POST /v2/inbound-webhooks/delivery-providers/{environmentId}/{integrationId}': {

@@ -1,6 +1,6 @@
 // The three sends of the guided start: a small workflow for each channel, a trigger, and where its message turns up.
 import { queryOptions } from '@tanstack/react-query'
-import { ApiError, api, type Body, inEnvironment } from '../../api/client.ts'
+import { api, type Body, inEnvironment } from '../../api/client.ts'
 
 export type FirstChannel = 'in_app' | 'email' | 'sms'
 
@@ -79,12 +79,9 @@ export async function sendFirst(channel: FirstChannel, to: Recipient): Promise<s
 }
 
 async function makeOnce(workflow: FirstSend['workflow']): Promise<void> {
-  try {
-    await api('GET /v2/workflows/{workflowId}', { path: { workflowId: workflow.workflowId } })
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 404) throw error
-    await api('POST /v2/workflows', { body: workflow })
-  }
+  const { workflows } = await api('GET /v2/workflows', { query: { query: workflow.workflowId, limit: 10 } })
+  if (workflows.some(({ workflowId }) => workflowId === workflow.workflowId)) return
+  await api('POST /v2/workflows', { body: workflow })
 }
 
 export interface Arrival {

@@ -31,7 +31,8 @@ export function Page() {
   const [sent, remember] = useSent(environment._id)
   const [active, setActive] = useState<FirstChannel>(() => order.find((channel) => !sent[channel]) ?? 'in_app')
   const recipient: Recipient = {
-    subscriberId: user.email.split('@', 1)[0] ?? 'me',
+    // Not just the name: that may be the id of somebody real, whose address would be changed.
+    subscriberId: `start-${user.email.split('@', 1)[0]}`,
     firstName: user.name.split(' ', 1)[0] ?? user.name,
     email: user.email,
     phone: '+12025550143',
