@@ -24,7 +24,7 @@ const defaultTimeoutMs = 30_000
 const checkTimeoutMs = 5_000
 const longestSaid = 300
 /** Of what is kept of an exchange: enough to see what went wrong; of what went well, enough to recognise it. */
-const kept = { sent: { request: 1_000, response: 500 }, failed: { request: 4_000, response: 2_000 } }
+const kept = { sent: { request: 500, response: 300 }, failed: { request: 4_000, response: 2_000 } }
 /** Read beyond, so that no secret is cut in two and not recognised. */
 const marginForSecrets = 8_000
 
@@ -269,8 +269,16 @@ const noSandbox: Sandbox = {
   take: () => Promise.reject(new DeliveryError('incomplete_credentials', { reason: 'there is no sandbox here' })),
 }
 
-const fingerprintOf = (credentials: Credentials) =>
-  createHash('sha256').update(JSON.stringify(credentials)).digest('base64')
+/** Once for each set of credentials that is read: the engine keeps what it has read until it changes. */
+const fingerprints = new WeakMap<Credentials, string>()
+
+function fingerprintOf(credentials: Credentials): string {
+  const known = fingerprints.get(credentials)
+  if (known !== undefined) return known
+  const made = createHash('sha256').update(JSON.stringify(credentials)).digest('base64')
+  fingerprints.set(credentials, made)
+  return made
+}
 
 /** Why the credentials cannot be used, for whoever entered them. */
 function reasonOf(name: string, { code, status, host, reason, says, message }: DeliveryError): string {
