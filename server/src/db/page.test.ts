@@ -106,6 +106,41 @@ test('a page at any cursor, listed itself or not, is the stretch of the list tha
   )
 })
 
+test('a list by id or by age goes on where a deleted item stood, and loses none', async () => {
+  const asked = fc.record({ list: listing, at: fc.nat(), side: fc.constantFrom('after' as const, 'before' as const) })
+  await fc.assert(
+    fc.asyncProperty(asked, async ({ list, at, side }) => {
+      fc.pre(list.items.length > 0 && list.order !== 'updated_at')
+      const { page, rows } = await prepare({ ...list, filtered: false })
+      const place = at % rows.length
+      const gone = rows[place]?.id ?? ''
+      await sql`DELETE FROM subscribers WHERE id = ${gone}`.execute(server.database.db)
+      const left = rows.filter(({ id }) => id !== gone).map(({ id }) => id)
+      const beyond = side === 'after' ? left.slice(place) : left.slice(0, place)
+      const first = await page({ [side]: gone })
+      expect(first.totalCount).toBe(left.length)
+      if (!list.order)
+        expect(first.ids).toEqual(side === 'after' ? beyond.slice(0, list.limit) : beyond.slice(-list.limit))
+      const walked = [...first.ids]
+      for (let last = first; side === 'after' ? last.next : last.previous; ) {
+        last = await page({ [side]: side === 'after' ? last.next : last.previous })
+        walked.push(...last.ids)
+      }
+      expect(walked).toEqual(expect.arrayContaining(beyond))
+      expect(new Set(walked).size).toBe(walked.length)
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('a list by the last change does not know where a deleted item stood: nothing comes', async () => {
+  const items = [0, 1, 2].map((moment) => ({ moment, matches: true }))
+  const { page, rows } = await prepare({ items, order: 'updated_at', orderDirection: 'ASC', filtered: false, limit: 2 })
+  const gone = rows[0]?.id ?? ''
+  await sql`DELETE FROM subscribers WHERE id = ${gone}`.execute(server.database.db)
+  expect(await page({ after: gone })).toMatchObject({ ids: [], next: null, previous: null, totalCount: 0 })
+})
+
 test(`counting stops at ${countedUpTo}, and says so`, async () => {
   expect(countedUpTo).toBe(50_000)
   const environmentId = newId(new Date())

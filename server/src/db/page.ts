@@ -53,12 +53,12 @@ export async function cursorPage<Row extends { id: string }>(
   const { after, before, includeCursor = false } = request
   if (after !== undefined && before !== undefined) throw fail('both_cursors')
   const cursorId = after ?? before
-  const cursor = cursorId === undefined ? undefined : await findCursor(db, list, cursorId)
+  const forward = before === undefined
+  const descending = request.orderDirection?.toUpperCase() !== 'ASC'
+  const cursor = cursorId === undefined ? undefined : await findCursor(db, list, cursorId, descending !== forward)
   if (cursorId !== undefined && !cursor)
     return { data: [], next: null, previous: null, totalCount: 0, totalCountCapped: false }
 
-  const forward = before === undefined
-  const descending = request.orderDirection?.toUpperCase() !== 'ASC'
   const limit = request.limit ?? defaultLimit
   const [rows, total] = await Promise.all([
     readFrom<Row & Keyed>(db, list, {
@@ -88,11 +88,29 @@ export async function cursorPage<Row extends { id: string }>(
   }
 }
 
-async function findCursor(db: Db, list: List, id: string): Promise<Keyed | undefined> {
+/** Where to go on. An item that was deleted since it was handed out is not there any more, but where it stood is known. */
+async function findCursor(db: Db, list: List, id: string, isUpward: boolean): Promise<Keyed | undefined> {
   const { rows } = await sql<Keyed>`
     SELECT t.id ${orderColumn(list)} FROM ${sql.table(list.table)} t
     WHERE t.${sql.ref(list.ownedBy ?? 'environment_id')} = ${list.environmentId} AND t.id = ${id}`.execute(db)
-  return rows[0]
+  return rows[0] ?? (await placeOfDeleted(db, list, id, isUpward))
+}
+
+const madeByUs = /^(?!0{8})[0-9a-f]{24}$/
+
+/**
+ * An id says where its item stood: exactly in a list by id, to the second in one by age, where the items of that second may
+ * come twice rather than not at all. A list by the last change cannot tell; nor is somebody else's item a place in this list.
+ */
+async function placeOfDeleted(db: Db, list: List, id: string, isUpward: boolean): Promise<Keyed | undefined> {
+  if (!madeByUs.test(id) || list.order === 'updated_at') return undefined
+  // The keys of these tables begin with the environment: one look for each of them instead of one at every row.
+  const inAny = list.ownedBy ? sql`` : sql`AND t.environment_id = ANY (SELECT id FROM environments)`
+  const { rows } = await sql`SELECT 1 FROM ${sql.table(list.table)} t WHERE t.id = ${id} ${inAny} LIMIT 1`.execute(db)
+  if (rows.length > 0) return undefined
+  if (!list.order) return { id }
+  const second = Number.parseInt(id.slice(0, 8), 16)
+  return { id, page_order: new Date((isUpward ? second : second + 1) * 1000) }
 }
 
 interface Reading {

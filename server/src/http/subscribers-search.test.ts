@@ -159,6 +159,22 @@ describe('searching', () => {
           })
     })
 
+    test('whoever reads page by page is not stopped by the deletion of the subscriber read last', async () => {
+      const own = await server.freshApi()
+      const ids = []
+      for (const subscriberId of 'abcdef') ids.push((await own.post('/v2/subscribers', { subscriberId })).body._id)
+      const first = (await own.get('/v2/subscribers?limit=2')).body
+      expect(idsOf(first)).toEqual(['f', 'e'])
+      await own.delete('/v2/subscribers/e')
+      const second = (await own.get(`/v2/subscribers?limit=2&after=${first.next}`)).body
+      expect(idsOf(second)).toEqual(['d', 'c'])
+      expect(second).toMatchObject({ next: ids[2], previous: ids[3], totalCount: 5 })
+      await own.delete('/v2/subscribers/d')
+      expect(idsOf((await own.get(`/v2/subscribers?limit=2&before=${second.previous}`)).body)).toEqual(['f'])
+      // To others it stays an id that leads nowhere in their list, however they got it.
+      expect((await api.get(`/v2/subscribers?after=${ids[2]}`)).body.data).toEqual([])
+    })
+
     test('two cursors at once are refused', async () => {
       expect(await api.get(`/v2/subscribers?after=${cursors.a}&before=${cursors.b}`)).toMatchObject({
         status: 400,
