@@ -43,6 +43,34 @@ describe('the frame', () => {
   })
 })
 
+describe('when something goes wrong', () => {
+  test('a page whose file is gone, after an update, asks to reload; the frame stays', async () => {
+    const { page } = await open({ path: '/start' })
+    await page.getByRole('heading', { name: 'Send your first notifications' }).waitFor()
+    await page.route('**/assets/account-*.js', (route) => route.abort())
+    await page.getByRole('button', { name: 'Your account' }).click()
+    await page.getByRole('menuitem', { name: 'Your account' }).click()
+    await page.getByRole('heading', { name: 'Belfry was updated' }).waitFor()
+    await takePictures(page, 'updated')
+    await page.unroute('**/assets/account-*.js')
+    await page.getByRole('button', { name: 'Reload' }).click()
+    await page.getByRole('heading', { name: 'Your account' }).waitFor()
+  })
+
+  test('a server that is away is named, and tried again when asked', async () => {
+    const { development } = await server.freshOrganization()
+    const { page } = await open({ api: development, path: '/account' })
+    await page.getByText('this browser', { exact: true }).waitFor()
+    await page.route('**/v1/notifications*', (route) => route.abort())
+    await page.goto(`${server.url}/`)
+    await page.getByRole('alert').filter({ hasText: 'Belfry cannot be reached.' }).waitFor()
+    await takePictures(page, 'unreachable')
+    await page.unroute('**/v1/notifications*')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.waitForURL(/\/start/)
+  })
+})
+
 describe('the theme', () => {
   test('is the system’s until another is chosen, which stays', async () => {
     const { page } = await open({ path: '/account', options: { colorScheme: 'dark' } })

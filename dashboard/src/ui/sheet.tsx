@@ -20,6 +20,13 @@ interface SheetProps {
   children: ReactNode
 }
 
+/** Rather than its first button, whose hint would pop up; a field that asked for the focus keeps it. */
+function focusItself(event: Event): void {
+  event.preventDefault()
+  const sheet = event.currentTarget as HTMLElement
+  if (!sheet.contains(document.activeElement)) sheet.focus()
+}
+
 /**
  * The selected thing beside its list. Whether it is open is in the URL (`/topics/{-$topicKey}`), so back and links work. The
  * list stays in reach: clicking another row, or j/k and Enter, shows that one instead.
@@ -32,6 +39,7 @@ export function Sheet({ open, onClose, title, label, subtitle, actions, footer, 
           aria-describedby={undefined}
           {...(label ? { 'aria-label': label } : {})}
           onInteractOutside={(event) => event.preventDefault()}
+          onOpenAutoFocus={focusItself}
           className={cn(
             'fixed inset-y-0 right-0 z-40 flex w-full animate-slide flex-col border-l border-line bg-page shadow-float outline-none',
             wide ? 'sm:max-w-[min(960px,92vw)]' : 'sm:max-w-[min(600px,92vw)]',
