@@ -43,18 +43,41 @@ export async function readInbox(
   return rows
 }
 
-/** By their ids, the oldest first. */
+/** What a message says of the workflow it came from. */
+export interface MessageWorkflowRow {
+  id: string
+  identifier: string
+  name: string
+  critical: boolean
+  tags: string[]
+  data: Record<string, unknown> | null
+  severity: 'none' | 'low' | 'medium' | 'high'
+}
+
+/**
+ * Prepared, like the counts that go with it, and with the workflows in the same statement: browsers are told of each message as
+ * soon as it is there. Looked up one by one, because PostgreSQL finds the partition of one id at a time.
+ */
+const findNewMessages = statement(
+  'find_new_messages',
+  `SELECT t.*, w.workflow_row FROM unnest($1::text[], $2::text[]) AS g (environment_id, id)
+   CROSS JOIN LATERAL (SELECT m.* FROM messages m WHERE m.environment_id = g.environment_id AND m.id = g.id) t
+   LEFT JOIN LATERAL (
+     SELECT json_build_object('id', w.id, 'identifier', w.identifier, 'name', w.name, 'critical', w.critical, 'tags', w.tags,
+                              'data', w.data, 'severity', w.severity) AS workflow_row
+     FROM workflows w WHERE w.environment_id = t.environment_id AND w.id = t.workflow_id) w ON true
+   ORDER BY t.created_at, t.id`,
+)
+
+/** By their ids, the oldest first; without a workflow where that was deleted. */
 export async function findMessages(
-  db: Db | Tx,
+  pool: pg.Pool,
   keys: Array<{ environmentId: string; id: string }>,
-): Promise<MessageRow[]> {
-  const ids = keys.map(({ id }) => id)
-  const { rows } = await sql<MessageRow>`
-    SELECT t.* FROM messages t
-    JOIN unnest(${keys.map(({ environmentId }) => environmentId)}::text[], ${ids}::text[]) AS g (environment_id, id)
-      ON t.environment_id = g.environment_id AND t.id = g.id
-    WHERE t.id = ANY(${ids}::text[])
-    ORDER BY t.created_at, t.id`.execute(db)
+): Promise<Array<MessageRow & { workflow_row: MessageWorkflowRow | null }>> {
+  const { rows } = await pool.query<MessageRow & { workflow_row: MessageWorkflowRow | null }>({
+    ...findNewMessages,
+    values: [keys.map(({ environmentId }) => environmentId), keys.map(({ id }) => id)],
+  })
   return rows
 }
 

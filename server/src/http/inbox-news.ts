@@ -1,5 +1,5 @@
-// What browsers are told: new messages, and how many there are to read and to see. While one round is being looked up the next
-// one gathers, so that whatever comes at once is counted once.
+// What browsers are told: new messages, and how many there are to read and to see. While a round is being looked up for an inbox
+// the next one gathers, so that whatever comes at once is counted once; inboxes do not wait for each other.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Socket } from 'socket.io'
 import type { InboxChange, InboxKey } from '../db/inbox-changes.ts'
@@ -10,8 +10,10 @@ import { totalOf, toUnreadCount } from './inbox-session.ts'
 import { given, toMessageFields } from './message-shape.ts'
 import type { InboxSession, Services } from './resource.ts'
 
-/** Between the beginnings of two rounds. */
+/** Between the beginnings of two rounds of one inbox. */
 const roundMs = 10
+/** How many are looked up at a time: enough to hide the way to the database, and few of the connections that all share. */
+const mostRounds = 3
 const mostRooms = 500
 const mostMessages = 500
 const longestRetryMs = 5_000
@@ -38,8 +40,13 @@ export class InboxNews {
   readonly #send: Send
   readonly #stopping = new AbortController()
   readonly #told = new WeakMap<Room, string>()
-  #pending = new Map<Room, News>()
-  #working: Promise<void> | undefined
+  readonly #pending = new Map<Room, News>()
+  /** Those that a round is under way for, or was a moment ago: what is sent to one inbox is sent in order. */
+  readonly #busy = new Set<Room>()
+  readonly #running = new Set<Promise<void>>()
+  #rounds = 0
+  #failures = 0
+  #isDue = false
 
   constructor(services: Pick<Services, 'db' | 'pool' | 'brand' | 'log'>, send: Send) {
     this.#services = services
@@ -56,41 +63,60 @@ export class InboxNews {
       if (what !== 'seen') news.unread = true
       if (typeof what === 'object') news.messageIds.add(what.messageId)
     }
-    this.#working ??= this.#work().finally(() => {
-      this.#working = undefined
-    })
+    this.#beginSoon()
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort()
-    await this.#working
+    await Promise.all(this.#running)
   }
 
-  async #work(): Promise<void> {
+  /** What one notification of the database names goes together. */
+  #beginSoon(): void {
+    if (this.#isDue || this.#rounds === mostRounds) return
+    this.#isDue = true
+    setImmediate(() => {
+      this.#isDue = false
+      while (this.#rounds < mostRounds && !this.#stopping.signal.aborted) {
+        const round = this.#take()
+        if (round.size === 0) return
+        const running = this.#run(round).finally(() => {
+          this.#running.delete(running)
+          this.#beginSoon()
+        })
+        this.#running.add(running)
+      }
+    })
+  }
+
+  async #run(round: Map<Room, News>): Promise<void> {
     const { signal } = this.#stopping
     const pause = (ms: number) => sleep(ms, undefined, { signal }).catch(() => undefined)
-    // What one notification of the database names goes together.
-    await new Promise(setImmediate)
-    for (let failures = 0; this.#pending.size > 0 && !signal.aborted; ) {
-      const startedAt = performance.now()
-      const round = this.#take()
-      try {
-        await this.#tell(round)
-        failures = 0
-        if (this.#pending.size > 0) await pause(Math.max(0, roundMs - (performance.now() - startedAt)))
-      } catch (error) {
-        this.#services.log.warn({ err: error }, 'what is new in inboxes could not be looked up; trying again')
-        for (const [room, news] of round) this.#putBack(room, news)
-        failures += 1
-        await pause(Math.min(longestRetryMs, 50 * 2 ** failures))
-      }
+    const startedAt = performance.now()
+    this.#rounds += 1
+    for (const room of round.keys()) this.#busy.add(room)
+    let pauseMs = roundMs
+    try {
+      await this.#tell(round)
+      this.#failures = 0
+    } catch (error) {
+      this.#services.log.warn({ err: error }, 'what is new in inboxes could not be looked up; trying again')
+      for (const [room, news] of round) this.#putBack(room, news)
+      this.#failures += 1
+      pauseMs = Math.min(longestRetryMs, 50 * 2 ** this.#failures)
     }
+    // Others need not wait for what is only a pause of these.
+    this.#rounds -= 1
+    this.#beginSoon()
+    await pause(Math.max(0, pauseMs - (performance.now() - startedAt)))
+    for (const room of round.keys()) this.#busy.delete(room)
   }
 
   #take(): Map<Room, News> {
     const round = new Map<Room, News>()
     let messages = 0
     for (const [room, news] of this.#pending) {
+      if (this.#busy.has(room)) continue
       if (round.size === mostRooms || (round.size > 0 && messages + news.messageIds.size > mostMessages)) break
       messages += news.messageIds.size
       round.set(room, news)
@@ -141,24 +167,26 @@ export class InboxNews {
 
   /** As raw as clients expect them, in the order they came. */
   async #readMessages(rooms: Room[], round: Map<Room, News>): Promise<Map<Room, object[]>> {
-    const { db } = this.#services
+    const { db, pool } = this.#services
     const wanted = rooms.flatMap((room) =>
       [...(round.get(room)?.messageIds ?? [])].map((id) => ({ environmentId: room.environmentId, id })),
     )
     if (wanted.length === 0) return new Map()
-    const rows = await findMessages(db, wanted)
-    const workflows = new Map<string, Map<string, NotificationWorkflow>>()
-    for (const environmentId of new Set(rows.map(({ environment_id }) => environment_id))) {
-      const own = rows.filter(({ environment_id }) => environment_id === environmentId)
-      workflows.set(environmentId, await workflowsOf(db, environmentId, own))
+    const rows = await findMessages(pool, wanted)
+    // Of those that were deleted since.
+    const former = new Map<string, Map<string, NotificationWorkflow>>()
+    const orphans = rows.filter(({ workflow_row }) => workflow_row === null)
+    for (const environmentId of new Set(orphans.map(({ environment_id }) => environment_id))) {
+      const own = orphans.filter(({ environment_id }) => environment_id === environmentId)
+      former.set(environmentId, await workflowsOf(db, environmentId, own))
     }
     const shown = new Map(rooms.map((room) => [room, [] as object[]]))
     const roomOf = new Map(
       rooms.flatMap((room) => [...(round.get(room)?.messageIds ?? [])].map((id) => [id, room] as const)),
     )
-    for (const row of rows) {
+    for (const { workflow_row, ...row } of rows) {
       const room = roomOf.get(row.id)
-      const workflow = workflows.get(row.environment_id)?.get(row.workflow_id)
+      const workflow = workflow_row ?? former.get(row.environment_id)?.get(row.workflow_id)
       if (room) shown.get(room)?.push(this.#show(row, room, workflow))
     }
     return shown

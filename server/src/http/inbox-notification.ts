@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db } from '../db/database.ts'
-import type { ButtonType, MessageRow } from '../db/messages.ts'
+import type { ButtonType, MessageRow, MessageWorkflowRow } from '../db/messages.ts'
 import type { SubscriberRow } from '../db/subscribers.ts'
 import { given } from './message-shape.ts'
 import { Channel, FreeObject, NullableTimestamp, Timestamp } from './schema.ts'
@@ -54,15 +54,7 @@ export const InboxNotification = Type.Object({
 })
 export type InboxNotification = Static<typeof InboxNotification>
 
-export interface NotificationWorkflow {
-  id: string
-  identifier: string
-  name: string
-  critical: boolean
-  tags: string[]
-  data: Record<string, unknown> | null
-  severity: Static<typeof Severity>
-}
+export type NotificationWorkflow = MessageWorkflowRow
 
 /** The workflows of these messages. One that was deleted is shown as it was last. */
 export async function workflowsOf(
