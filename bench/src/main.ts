@@ -5,6 +5,7 @@ import { benchEndToEnd } from './end-to-end.ts'
 import { benchFanOut } from './fan-out.ts'
 import { type Figure, isMet, printTable, writeResults } from './figures.ts'
 import { benchIdle } from './idle.ts'
+import { benchInbox } from './inbox.ts'
 import { benchLatency } from './latency.ts'
 import { benchLists } from './lists.ts'
 import { benchRendering } from './rendering.ts'
@@ -19,6 +20,7 @@ const suites = {
   'fan-out': benchFanOut,
   latency: benchLatency,
   deliveries: benchDeliveries,
+  inbox: benchInbox,
   idle: benchIdle,
 }
 
