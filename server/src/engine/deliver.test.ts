@@ -13,9 +13,8 @@ let api: Api
 let meanwhile: () => Promise<unknown>
 
 beforeAll(async () => {
-  vendor = createServer(async (_request, response) => {
-    await meanwhile()
-    response.setHeader('content-type', 'application/json').end('{"answer":42}')
+  vendor = createServer((_request, response) => {
+    void meanwhile().then(() => response.setHeader('content-type', 'application/json').end('{"answer":42}'))
   })
   await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(vendor.address() as AddressInfo).port}/`

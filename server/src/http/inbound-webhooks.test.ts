@@ -315,7 +315,7 @@ test('WhatsApp sees by a GET that the address is ours, if the word is the identi
   })
   const { identifier } = (await api.get('/v1/integrations')).body.find(({ _id }: { _id: string }) => _id === id)
   const ask = (query: Record<string, string>, integrationId = id, of = api) =>
-    of.get(`${urlOf(of, integrationId)}?${new URLSearchParams(query)}`, { authorization: '' })
+    of.get(`${urlOf(of, integrationId)}?${new URLSearchParams(query).toString()}`, { authorization: '' })
   const asked = { 'hub.mode': 'subscribe', 'hub.verify_token': identifier, 'hub.challenge': '1158201444<b>' }
   const answer = await ask(asked)
   expect([answer.status, answer.text]).toEqual([200, '1158201444<b>'])

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { cookieIn, PersonApi, sendAs, signInAs } from '../../test/people.ts'
 import { useServer } from '../../test/server.ts'
 import { linkTo, makeSignInLink, signInLink } from '../db/sign-in-links.ts'
@@ -25,15 +25,15 @@ const goingOn = (answer: Awaited<ReturnType<typeof post>>) =>
     token: cookieIn(answer).value,
   })
 
-beforeAll(async () => {
-  expect((await sendAs(server.url, 'GET', '/v1/auth/options')).body).toEqual({
-    isSetUp: false,
-    oidc: null,
-    password: { minLength: 10, maxLength: 200 },
-  })
-})
-
 describe('setting up', () => {
+  test('is what everybody can see has to be done first', async () => {
+    expect((await sendAs(server.url, 'GET', '/v1/auth/options')).body).toEqual({
+      isSetUp: false,
+      oidc: null,
+      password: { minLength: 10, maxLength: 200 },
+    })
+  })
+
   test('takes the token of the first start, and a password that is none of the obvious', async () => {
     const body = { ...owner, token: server.setUpToken }
     expect(await post('set-up', { ...body, token: 'x'.repeat(43) })).toMatchObject({
