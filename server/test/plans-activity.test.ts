@@ -2,6 +2,8 @@
 // of what they look for can be.
 import { beforeAll, describe, expect, test } from 'vitest'
 import { firstIdAt } from '../src/db/ids.ts'
+import { countUnread, findMessages } from '../src/db/messages.ts'
+import { type InboxClient, openInbox } from './inbox.ts'
 import { costlyNodes, planOf, statementsOf } from './plan.ts'
 import { type Api, useServer } from './server.ts'
 
@@ -17,6 +19,7 @@ const partitioned = ['notifications', 'jobs', 'messages', 'events']
 const start = new Date('2026-03-01T00:00:00Z')
 const day = (number: number) => new Date(start.getTime() + number * 86_400_000)
 let api: Api
+let browser: InboxClient
 
 const rowId = (table: string, number: string) =>
   `lpad(to_hex(${start.getTime() / 1000} + 60 * (${number})), 8, '0') || '${table}' || lpad(to_hex(${number}), 8, '0')`
@@ -101,6 +104,7 @@ beforeAll(async () => {
     )
   }
   await pool.query(`VACUUM (ANALYZE) ${tables.join(', ')}`)
+  browser = await openInbox(server, api, 'user-7')
 }, 120_000)
 
 const inbox = '/v2/subscribers/user-7/notifications'
@@ -158,6 +162,35 @@ test.each<[string, () => ReturnType<Api['get']>]>([
   ['putting one aside', () => api.patch(`${inbox}/${mine(2)}/snooze`, { snoozeUntil: '2026-05-09T10:00:00.000Z' })],
   ['taking it back', () => api.patch(`${inbox}/${mine(2)}/unsnooze`)],
   ['archiving what is read', () => api.post(`${inbox}/read-archive`)],
+  ['a session', () => openInbox(server, api, 'user-7').then(() => ({ status: 201, text: '' }) as never)],
+  ['the inbox in a browser', () => browser.get('/notifications?archived=false&snoozed=false')],
+  ['what is unread in it', () => browser.get('/notifications?read=false&snoozed=false')],
+  ['a later page of it', () => browser.get(`/notifications?archived=false&snoozed=false&after=${mine(50)}`)],
+  ['what came to it since', () => browser.get(`/notifications?createdGte=${day(5).getTime()}`)],
+  [
+    'counts of it',
+    () =>
+      browser.get('/notifications/count?filters=[{"read":false,"archived":false,"snoozed":false,"severity":"high"}]'),
+  ],
+  ['marking some of it as seen', () => browser.post('/notifications/seen', { notificationIds: [mine(4), mine(5)] })],
+  ['reading one of it', () => browser.patch(`/notifications/${mine(1)}/read`)],
+  [
+    'what its socket is told',
+    async () => {
+      const { pool } = server.database
+      const { environmentId } = api
+      const ids = [mine(4), mine(60)]
+      const [rows] = await Promise.all([
+        findMessages(
+          pool,
+          ids.map((id) => ({ environmentId, id })),
+        ),
+        countUnread(pool, [{ environmentId, subscriberRowId: idOf('50050050', 7), contextKeys: [] }], 101),
+      ])
+      expect(rows.map(({ id }) => id)).toEqual(ids)
+      return { status: 200, text: '' } as never
+    },
+  ],
   ['deleting one', () => api.delete(`${inbox}/${mine(3)}`)],
   ['deleting all', () => api.post(`${inbox}/delete`)],
   ['deleting a subscriber', () => api.delete('/v2/subscribers/user-8')],
