@@ -50,6 +50,8 @@ function leaveClient(key: string): void {
 }
 
 let sheet: CSSStyleSheet | undefined
+/** On the page, in the order they came. */
+const elements = new Set<BelfryElement>()
 
 export abstract class BelfryElement extends HTMLElement implements Ui {
   static observedAttributes = [
@@ -133,11 +135,14 @@ export abstract class BelfryElement extends HTMLElement implements Ui {
     this.update()
   }
 
-  /** Those of the page's inbox where the element has none of its own. */
+  get #isOwn(): boolean {
+    return this.hasAttribute('application-identifier') || this.#options.applicationIdentifier !== undefined
+  }
+
+  /** Those of another element where this one has none of its own. */
   #read(): InboxOptions | undefined {
-    const isOwn = this.hasAttribute('application-identifier') || this.#options.applicationIdentifier
-    const other = isOwn ? undefined : document.querySelector<BelfryElement>('belfry-inbox, [application-identifier]')
-    if (other && other !== this && other instanceof BelfryElement) return other.#read()
+    const other = this.#isOwn ? undefined : [...elements].find((element) => element.#isOwn)
+    if (other) return other.#read()
     const text = (name: string) => this.getAttribute(name) ?? undefined
     const context = text('context')
     const options = {
@@ -165,6 +170,7 @@ export abstract class BelfryElement extends HTMLElement implements Ui {
     }
     Object.assign(this, this.#saved)
     this.#saved = {}
+    elements.add(this)
     this.#settle()
     const onOutside = (event: Event) => {
       const path = event.composedPath()
@@ -183,6 +189,7 @@ export abstract class BelfryElement extends HTMLElement implements Ui {
 
   disconnectedCallback(): void {
     for (const stop of this.#stops.splice(0)) stop()
+    elements.delete(this)
     // Moved elsewhere on the page, it is back at once.
     queueMicrotask(() => {
       if (!this.isConnected) this.#leave()
@@ -190,19 +197,21 @@ export abstract class BelfryElement extends HTMLElement implements Ui {
   }
 
   attributeChangedCallback(name: string, before: string | null, after: string | null): void {
-    if (!this.isConnected || before === after) return
+    // Those of an element that is just being made come one by one; it looks at all of them when it is on the page.
+    if (!elements.has(this) || before === after) return
     if (settings.includes(name)) this.#settle()
     else this.onSetting(name)
     this.update()
   }
 
   #settle(): void {
-    if (!this.isConnected) return
+    if (!elements.has(this)) return
     const options = this.#read()
     const key = options ? JSON.stringify(options) : ''
     if (key !== this.#key) {
       this.#leave()
       if (options) this.#enter(options)
+      if (this.#isOwn) for (const element of elements) if (!element.#isOwn) element.#settle()
     }
     void this.#speak()
     this.update()

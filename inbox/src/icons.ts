@@ -27,7 +27,6 @@ const paths = {
   sms: 'M4 4h16a1 1 0 0 1 1 1v11a1 1 0 0 1-1 1H9l-5 4V5M8 10h.01M12 10h.01M16 10h.01',
   push: 'M8 2h8a1 1 0 0 1 1 1v18a1 1 0 0 1-1 1H8a1 1 0 0 1-1-1V3a1 1 0 0 1 1-1M11 18h2',
   chat: 'M9 3 7 21M17 3l-2 18M4 8.5h17M3 15.5h17',
-  clock: 'M12 7v5l3 2M12 3a9 9 0 1 1 0 18 9 9 0 1 1 0-18',
 } as const
 
 export type IconName = keyof typeof paths

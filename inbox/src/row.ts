@@ -108,8 +108,13 @@ const hues = 8
 
 /** A picture, or what somebody is called by, on a colour that stays theirs. */
 function avatar({ avatar: url, workflow }: Notification, title: string): Child {
-  const words = plain(title).match(/[\p{L}\p{N}]+/gu) ?? ['?']
-  const initials = (words.length > 1 ? words.slice(0, 2) : words).map((word) => [...word][0]?.toUpperCase()).join('')
+  const words = plain(title).match(/\p{L}+/gu) ?? ['?']
+  // Letters of other scripts join or stand for more than a sound: one is enough.
+  const most = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]/u.test(words[0]) ? 2 : 1
+  const initials = words
+    .slice(0, most)
+    .map((word) => [...word][0]?.toUpperCase())
+    .join('')
   const hue = [...(workflow?.identifier ?? title)].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % hues
   return h(
     'span',

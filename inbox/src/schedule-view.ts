@@ -34,7 +34,7 @@ export function scheduleSection(ui: Ui, preferences: Preferences): Child {
             'div',
             { class: 'week' },
             days.map((day, index) =>
-              dayRow(ui, weekday(index, ui.locale), week[day] ?? { isEnabled: false }, {
+              dayRow(ui, index, week[day] ?? { isEnabled: false }, {
                 change: (changed) => save({ weeklySchedule: { ...week, [day]: changed } }),
                 copy: (hours) =>
                   save({
@@ -56,7 +56,8 @@ interface DayActions {
   copy(hours: NonNullable<DaySchedule['hours']>): void
 }
 
-function dayRow(ui: Ui, name: string, day: DaySchedule, { change, copy }: DayActions): Child {
+function dayRow(ui: Ui, index: number, day: DaySchedule, { change, copy }: DayActions): Child {
+  const name = weekday(index, ui.locale)
   const { isEnabled, hours = usualHours } = day
   const [{ start, end } = { start: '09:00 AM', end: '05:00 PM' }, ...others] = hours
   const time = (part: 'start' | 'end', label: string) =>
@@ -72,7 +73,7 @@ function dayRow(ui: Ui, name: string, day: DaySchedule, { change, copy }: DayAct
     })
   return h('div', { class: `day${isEnabled ? '' : ' off'}`, key: name, part: 'scheduleBodyRow' }, [
     toggle({ label: name, isOn: isEnabled, onChange: (isOn) => change({ isEnabled: isOn, hours }) }),
-    h('span', { class: 'day-name', 'aria-hidden': 'true' }, name),
+    h('span', { class: 'day-name', 'aria-hidden': 'true', title: name }, weekday(index, ui.locale, 'short')),
     ...(isEnabled
       ? [
           h('span', { class: 'times' }, [

@@ -54,7 +54,6 @@ function presets(ui: Ui, item: Notification, menuId: string): MenuItem[] {
       })),
     {
       label: ui.t('snooze.options.customTime'),
-      icon: 'clock',
       run: () => {
         Object.assign(draft, { id: item.id, isPicking: true, until: toInput(morning(Date.now(), 1)) })
         ui.openMenu = menuId

@@ -22,7 +22,7 @@ export const styles = `
   --_bad: light-dark(#b91c1c, #f87171);
   --_good: light-dark(#15803d, #4ade80);
   --_hover: color-mix(in srgb, var(--_fg) 5%, transparent);
-  --_unread: color-mix(in srgb, var(--_accent) 5%, var(--_bg));
+  --_unread: color-mix(in srgb, var(--_accent) 4%, var(--_bg));
   --_size: var(--belfry-font-size, 14px);
   --_radius: var(--belfry-border-radius, 6px);
 }
@@ -32,7 +32,11 @@ export const styles = `
 :host(belfry-notifications), :host(belfry-preferences) { display: block; height: 100%; }
 * { box-sizing: border-box; }
 .belfry {
-  font: 400 var(--_size)/1.43 var(--belfry-font-family, inherit);
+  font-family: var(--belfry-font-family, inherit);
+  font-size: var(--_size);
+  font-weight: 400;
+  font-style: normal;
+  line-height: 1.43;
   color: var(--_fg);
   text-align: start;
   letter-spacing: normal;
@@ -57,7 +61,7 @@ h2, h3, p { margin: 0; font: inherit; }
   position: absolute; top: 2px; inset-inline-start: 21px;
   min-width: 18px; height: 18px; padding: 0 5px;
   border-radius: 9px; background: var(--_counter); color: var(--_on-counter);
-  font: 600 11px/18px var(--belfry-font-family, inherit); text-align: center; font-variant-numeric: tabular-nums;
+  font-size: 11px; font-weight: 600; line-height: 18px; text-align: center; font-variant-numeric: tabular-nums;
   box-shadow: 0 0 0 2px var(--_bg);
   animation: pop .18s ease-out;
 }
@@ -105,7 +109,7 @@ h2, h3, p { margin: 0; font: inherit; }
 .menu-hint { color: var(--_muted); font-size: .857em; font-variant-numeric: tabular-nums; padding-inline-start: 16px; }
 .count { min-width: 18px; padding: 0 5px; border-radius: 9px; background: var(--_sunken); color: var(--_muted); font-size: 11px; font-weight: 600; line-height: 18px; text-align: center; font-variant-numeric: tabular-nums; }
 
-.tabs { position: relative; display: flex; align-items: center; flex: none; padding: 0 12px; border-bottom: 1px solid var(--_line); }
+.tabs { position: relative; display: flex; align-items: center; flex: none; padding: 0 6px; border-bottom: 1px solid var(--_line); }
 .tab-strip { display: flex; flex: 1; min-width: 0; overflow: hidden; }
 .tab { display: inline-flex; align-items: center; gap: 6px; flex: none; height: 38px; padding: 0 10px; color: var(--_muted); font-weight: 500; white-space: nowrap; border-bottom: 2px solid transparent; margin-bottom: -1px; }
 .tab:hover { color: var(--_fg); }
@@ -128,7 +132,7 @@ h2, h3, p { margin: 0; font: inherit; }
 
 .row { position: relative; display: block; overflow: hidden; cursor: default; touch-action: pan-y; }
 .row.linked { cursor: pointer; }
-.row + .row { border-top: 1px solid var(--_line); }
+.row { border-bottom: 1px solid var(--_line); }
 .card { position: relative; display: flex; gap: 12px; padding: 14px 16px; background: var(--_bg); transition: background .12s; }
 .row.unread .card { background: var(--_unread); }
 .row:hover .card, .row:focus-within .card { background: color-mix(in srgb, var(--_fg) 4%, var(--_bg)); }
@@ -146,7 +150,7 @@ h2, h3, p { margin: 0; font: inherit; }
 .unread .subject { font-weight: 600; }
 .subject strong, .body strong { font-weight: 600; }
 .time { flex: none; color: var(--_muted); font-size: .857em; font-variant-numeric: tabular-nums; white-space: nowrap; }
-.dot { flex: none; align-self: center; width: 8px; height: 8px; border-radius: 50%; background: var(--_accent); }
+.dot { flex: none; align-self: flex-start; margin-top: .45em; width: 8px; height: 8px; border-radius: 50%; background: var(--_accent); }
 [data-severity=high] .dot { background: var(--_high); }
 .body { margin-top: 2px; color: var(--_muted); overflow-wrap: anywhere; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
 .body a { color: light-dark(color-mix(in srgb, var(--_accent) 92%, #000), var(--_accent)); text-decoration: underline; text-underline-offset: 2px; text-decoration-thickness: 1px; }
@@ -251,10 +255,11 @@ h3 { font-weight: 600; }
 .locked .icon { width: 15px; height: 15px; margin-top: 2px; }
 .week { margin-top: 10px; }
 .day { display: flex; align-items: center; gap: 10px; min-height: 42px; }
-.day-name { flex: 1; min-width: 0; overflow: hidden; text-overflow: ellipsis; }
+.day-name { flex: 1; white-space: nowrap; }
 .day.off .day-name { color: var(--_muted); }
 .times { display: flex; align-items: center; gap: 6px; flex-wrap: wrap; justify-content: flex-end; }
-.times input { height: 32px; padding: 0 6px; font-variant-numeric: tabular-nums; }
+.times input { height: 32px; padding: 0 8px; font-size: .929em; font-variant-numeric: tabular-nums; }
+.times input::-webkit-calendar-picker-indicator { display: none; }
 .zone { margin-top: 12px; display: grid; gap: 6px; justify-items: start; }
 .zone-label { display: grid; gap: 4px; width: 100%; font-weight: 500; font-size: .929em; }
 .zone select { width: 100%; }

@@ -9,6 +9,8 @@ export interface TabItem extends MenuItem {
 }
 
 const moreWidth = 44
+/** As in the styles. */
+const sidePadding = 6
 
 export class TabStrip {
   readonly #ui: Ui
@@ -77,7 +79,7 @@ export class TabStrip {
   #measure(): void {
     const strip = this.#strip
     if (!strip?.isConnected || strip.clientWidth === 0) return
-    const room = (strip.parentElement?.clientWidth ?? 0) - 2 * 12
+    const room = (strip.parentElement?.clientWidth ?? 0) - 2 * sidePadding
     const widths = [...strip.children].map((tab) => (tab as HTMLElement).offsetWidth)
     const more = strip.parentElement?.querySelector<HTMLElement>('[data-menu]')?.offsetWidth ?? 0
     const total = widths.reduce((sum, width) => sum + width, 0)

@@ -22,6 +22,9 @@ export interface HostPage {
 }
 
 export interface HostSite {
+  readonly origin: string
+  /** Pictures and scripts of the site's own. */
+  serve(address: string, type: string, content: string): void
   open(api: Api, page?: HostPage): Promise<Page>
   /** Another tab of the same browser. */
   openBeside(context: BrowserContext, url: string): Promise<Page>
@@ -39,7 +42,7 @@ export const strictPolicy = (url: string) =>
   ].join('; ')
 
 export function useHostSite(server: TestServer, browser: TestBrowser): HostSite {
-  const pages = new Map<string, { html: string; policy: string }>()
+  const pages = new Map<string, { content: string; policy: string; type?: string }>()
   let site: Server
   let origin: string
 
@@ -47,10 +50,10 @@ export function useHostSite(server: TestServer, browser: TestBrowser): HostSite 
     site = createServer((request, response) => {
       const found = pages.get(request.url ?? '')
       response.writeHead(found ? 200 : 404, {
-        'Content-Type': 'text/html; charset=utf-8',
+        'Content-Type': found?.type ?? 'text/html; charset=utf-8',
         'Content-Security-Policy': found?.policy ?? "default-src 'none'",
       })
-      response.end(found?.html ?? '<!doctype html><title>Elsewhere</title><p>Elsewhere</p>')
+      response.end(found?.content ?? '<!doctype html><title>Elsewhere</title><p>Elsewhere</p>')
     })
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
     origin = `http://localhost:${(site.address() as AddressInfo).port}`
@@ -68,6 +71,10 @@ export function useHostSite(server: TestServer, browser: TestBrowser): HostSite 
   }
 
   return {
+    get origin() {
+      return origin
+    },
+    serve: (address, type, content) => void pages.set(address, { content, type, policy: "default-src 'none'" }),
     async open(api, given = {}) {
       const { subscriberId = 'ada', attributes = '', lang = 'en', head = '', options = {} } = given
       const identifier = await identifierOf(server, api)
@@ -79,7 +86,7 @@ export function useHostSite(server: TestServer, browser: TestBrowser): HostSite 
       const address = `/page-${pages.size}`
       pages.set(address, {
         policy: given.policy ?? strictPolicy(server.url),
-        html: `<!doctype html><html lang="${lang}"><head><title>Host</title><meta name="viewport" content="width=device-width">
+        content: `<!doctype html><html lang="${lang}"><head><title>Host</title><meta name="viewport" content="width=device-width">
           <script src="${server.url}/inbox.js" async></script>${head}</head><body>${body}</body></html>`,
       })
       return go(

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { useBrowser } from '../../server/test/browser.ts'
-import { openInbox } from '../../server/test/inbox.ts'
+import { identifierOf, openInbox } from '../../server/test/inbox.ts'
 import { inApp, makeWorkflow, pass, runOf, type Step, storyOf, trigger } from '../../server/test/runs.ts'
 import { type Api, useServer } from '../../server/test/server.ts'
 import { type HostPage, useHostSite } from './host-page.ts'
@@ -49,6 +49,17 @@ async function openInboxPage(given: HostPage = {}): Promise<Page> {
   await bell(page).click()
   await page.getByRole('dialog').waitFor()
   return page
+}
+
+/** To a page that had none. */
+async function addInbox(page: Page): Promise<void> {
+  const identifier = await identifierOf(server, api)
+  await page.evaluate(`(() => {
+    const element = document.createElement('belfry-inbox')
+    document.body.append(element)
+    element.setAttribute('application-identifier', '${identifier}')
+    element.setAttribute('subscriber-id', 'ada')
+  })()`)
 }
 
 /** What the service says, as opposed to what the page shows. */
@@ -190,16 +201,10 @@ describe('the list', () => {
     await makeWorkflow(api, 'linked', [inApp('Come', { redirect: { url: '/there', target: '_self' } })])
     await send('x', 'linked')
     const page = await openInboxPage()
-    await page.evaluate(() => {
-      document.addEventListener(
-        'belfry-navigate',
-        (event) => {
-          Object.assign(window, { went: (event as CustomEvent).detail })
-          event.preventDefault()
-        },
-        { once: true },
-      )
-    })
+    await page.evaluate(`document.addEventListener('belfry-navigate', (event) => {
+      window.went = event.detail
+      event.preventDefault()
+    }, { once: true })`)
     await rowOf(page, 'Come').click()
     expect(await page.evaluate('window.went')).toEqual({ url: '/there', target: '_self' })
     await rowOf(page, 'Come').click()
@@ -391,10 +396,10 @@ describe('by keyboard', () => {
     await page.keyboard.press('Enter')
     await shows(page, ['Third', 'Second', 'First'])
     const focused = () =>
-      page.evaluate(() => {
-        const active = document.querySelector('belfry-inbox')?.shadowRoot?.activeElement
+      page.evaluate(`(() => {
+        const active = document.querySelector('belfry-inbox').shadowRoot.activeElement
         return active?.querySelector('.body')?.textContent ?? active?.getAttribute('aria-label')
-      })
+      })()`)
     const focusIs = (name: string) => eventually(async () => expect(await focused()).toBe(name))
     await focusIs('Show Inbox')
     for (const name of ['More actions', 'Preferences', 'Third']) {
@@ -482,10 +487,8 @@ describe('preferences', () => {
   test('are found by name when there are many, and switched together in groups', async () => {
     for (let n = 0; n < 11; n += 1) await makeWorkflow(api, `digest-${n}`, [inApp(), email], { tags: ['digest'] })
     const page = await site.open(api)
-    await page.evaluate(() => {
-      const element = document.querySelector('belfry-inbox') as any
-      element.preferenceGroups = [{ name: 'Digests', filter: { tags: ['digest'] } }]
-    })
+    await page.evaluate(`document.querySelector('belfry-inbox').preferenceGroups =
+      [{ name: 'Digests', filter: { tags: ['digest'] } }]`)
     await bell(page).click()
     await page.getByRole('button', { name: 'Preferences' }).click()
     await page.getByRole('button', { name: /^Digests/ }).click()
@@ -567,17 +570,7 @@ describe('connections that come and go', () => {
     await send('Hello')
     const page = await site.open(api, { body: '<p>Empty</p>' })
     await page.context().setOffline(true)
-    await page.evaluate(() => document.body.append(document.createElement('belfry-inbox')))
-    await page.evaluate(
-      (attributes) => {
-        const element = document.querySelector('belfry-inbox')
-        for (const [name, value] of attributes) element?.setAttribute(name, value)
-      },
-      [
-        ['application-identifier', (await openInbox(server, api, 'ada')).session.applicationIdentifier],
-        ['subscriber-id', 'ada'],
-      ] as Array<[string, string]>,
-    )
+    await addInbox(page)
     await bell(page).click()
     await page.getByText('Notifications could not be loaded').waitFor()
     await page.context().setOffline(false)
@@ -589,13 +582,7 @@ describe('connections that come and go', () => {
     const page = await site.open(api, { body: '<p>Empty</p>' })
     await page.routeWebSocket(/socket\.io/, (socket) => socket.close())
     await page.reload()
-    const { applicationIdentifier } = (await openInbox(server, api, 'ada')).session
-    await page.evaluate((identifier) => {
-      const element = document.createElement('belfry-inbox')
-      element.setAttribute('application-identifier', identifier)
-      element.setAttribute('subscriber-id', 'ada')
-      document.body.append(element)
-    }, applicationIdentifier)
+    await addInbox(page)
     await bell(page).waitFor()
     const polled = page.waitForResponse(
       (response) => response.url().includes('transport=polling') && response.request().method() === 'POST',
@@ -669,14 +656,11 @@ describe('languages', () => {
 
   test('a page can use its own words, under the names it used before', async () => {
     const page = await site.open(api, { lang: 'de' })
-    await page.evaluate(() => {
-      const element = document.querySelector('belfry-inbox') as any
-      element.localization = {
-        'inbox.filters.labels.default': 'Neues',
-        'notifications.newNotifications': ({ notificationCount }: any) => `Noch ${notificationCount}`,
-        dynamic: { note: 'Notizen' },
-      }
-    })
+    await page.evaluate(`document.querySelector('belfry-inbox').localization = {
+      'inbox.filters.labels.default': 'Neues',
+      'notifications.newNotifications': ({ notificationCount }) => 'Noch ' + notificationCount,
+      dynamic: { note: 'Notizen' },
+    }`)
     await page.getByRole('button', { name: 'Benachrichtigungen' }).click()
     await eventually(async () => expect(await page.locator('.title').textContent()).toBe('Neues'))
     await page.getByText('Alles erledigt').waitFor()

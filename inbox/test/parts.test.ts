@@ -1,0 +1,218 @@
+// The parts by themselves, the inbox in React, and the client without any of ours on the page.
+import path from 'node:path'
+import type { Page } from 'playwright-core'
+import { rolldown } from 'rolldown'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { useBrowser } from '../../server/test/browser.ts'
+import { identifierOf, openInbox } from '../../server/test/inbox.ts'
+import { inApp, makeWorkflow, trigger } from '../../server/test/runs.ts'
+import { type Api, useServer } from '../../server/test/server.ts'
+import { useHostSite } from './host-page.ts'
+
+const server = useServer()
+const browser = useBrowser()
+const site = useHostSite(server, browser)
+let api: Api
+
+beforeEach(async () => {
+  api = await server.freshApi()
+  await makeWorkflow(api, 'note', [inApp('Hello **you**', { subject: 'A note' })])
+})
+
+const send = async () => {
+  await trigger(api, 'note', 'ada')
+  await server.drain()
+}
+const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 10_000, interval: 25 })
+const bodies = (page: Page) => page.locator('.body').allTextContents()
+
+describe('parts', () => {
+  test('stand alone and share one session, whichever of them names the subscriber', async () => {
+    const sessions: string[] = []
+    const page = await site.open(api, {
+      body: `<belfry-bell></belfry-bell><belfry-notifications {settings}></belfry-notifications>
+        <belfry-preferences></belfry-preferences>`,
+    })
+    page.on('request', (request) => {
+      if (request.url().endsWith('/session') && request.method() === 'POST') sessions.push(request.url())
+    })
+    await page.reload()
+    await page.getByText('You’re all caught up').waitFor()
+    await send()
+    await eventually(async () => expect(await page.locator('.badge').textContent()).toBe('1'))
+    await eventually(async () => expect(await bodies(page)).toEqual(['Hello you']))
+    await page.locator('belfry-preferences').getByRole('switch', { name: 'All notifications: In-app' }).waitFor()
+    expect(sessions).toHaveLength(1)
+  })
+
+  test('toasts show what comes, and go when they are dismissed or clicked', async () => {
+    const page = await site.open(api, { body: '<belfry-toasts {settings} duration="60000"></belfry-toasts>' })
+    await page.locator('belfry-toasts').waitFor({ state: 'attached' })
+    await eventually(async () =>
+      expect(await page.evaluate("document.querySelector('belfry-toasts').inbox?.state.connection")).toBe('online'),
+    )
+    await send()
+    const toast = page.locator('.toast')
+    await toast.getByText('Hello you').waitFor()
+    await toast.getByRole('button', { name: 'Close' }).click()
+    await eventually(async () => expect(await toast.count()).toBe(0))
+    await send()
+    await toast.getByText('A note').click()
+    await eventually(async () => expect(await toast.count()).toBe(0))
+    const inbox = await openInbox(server, api, 'ada')
+    await eventually(async () => expect((await inbox.get('/notifications?read=true')).body.data).toHaveLength(1))
+  })
+
+  test('a topic is followed and left', async () => {
+    const page = await site.open(api, {
+      body: '<belfry-follow {settings} topic="press" topic-name="Press"></belfry-follow>',
+    })
+    await page.getByRole('button', { name: 'Follow', exact: true }).click()
+    await page.getByRole('button', { name: 'Following' }).waitFor()
+    await trigger(api, 'note', [{ type: 'Topic', topicKey: 'press' }])
+    await server.drain()
+    const inbox = await openInbox(server, api, 'ada')
+    expect((await inbox.get('/notifications')).body.data).toHaveLength(1)
+    await page.reload()
+    await page.getByRole('button', { name: 'Following' }).click()
+    await page.getByRole('button', { name: 'Follow', exact: true }).waitFor()
+    expect((await inbox.get('/topics/press/subscriptions')).body.data).toEqual([])
+  })
+
+  test('a workspace is connected in another tab, and disconnected here', async () => {
+    const page = await site.open(api, {
+      body: '<belfry-connect {settings} provider="slack" integration="slack-1"></belfry-connect>',
+    })
+    const connection = { identifier: 'chconn-slack-default-ada', workspace: { id: 'T1', name: 'Acme' } }
+    let isConnected = false
+    await page.route('**/channel-connections/chconn-slack-default-ada*', (route) => {
+      if (route.request().method() === 'DELETE') {
+        isConnected = false
+        return route.fulfill({ status: 204 })
+      }
+      if (!isConnected) return route.fulfill({ status: 404, json: { message: 'none' } })
+      return route.fulfill({ json: { ...connection, data: connection } })
+    })
+    await page.route('**/channel-connections/oauth', (route) =>
+      route.fulfill({ status: 201, json: { data: { url: `${site.origin}/sign-in` } } }),
+    )
+    await page.reload()
+    const [opened] = await Promise.all([
+      page.waitForEvent('popup'),
+      page.getByRole('button', { name: 'Connect Slack' }).click(),
+    ])
+    await opened.waitForURL('**/sign-in')
+    expect(await opened.evaluate('window.opener')).toBeNull()
+    await page.getByText('Waiting for Slack').waitFor()
+    isConnected = true
+    await page.getByText('Connected to Acme').waitFor()
+    await page.getByRole('button', { name: 'Disconnect' }).click()
+    await page.getByRole('button', { name: 'Connect Slack' }).waitFor()
+  })
+
+  test('look as the page wants them to', async () => {
+    const page = await site.open(api, { attributes: 'theme="dark" open' })
+    await page.evaluate(`Object.assign(document.querySelector('belfry-inbox'), {
+      appearance: {
+        variables: { colorPrimary: 'rgb(1, 2, 3)', colorBackground: 'rgb(4, 5, 6)' },
+        elements: { header: { backgroundColor: 'rgb(7, 8, 9)' } },
+      },
+      renderers: { subject: (item) => Object.assign(document.createElement('i'), { textContent: item.subject + '!' }) },
+    })`)
+    await send()
+    await page.getByText('A note!').waitFor()
+    const colour = (selector: string) =>
+      page
+        .locator(selector)
+        .first()
+        .evaluate((element) => (globalThis as any).getComputedStyle(element).backgroundColor)
+    expect(await colour('.dot')).toBe('rgb(1, 2, 3)')
+    expect(await colour('.panel')).toBe('rgb(4, 5, 6)')
+    expect(await colour('header')).toBe('rgb(7, 8, 9)')
+  })
+})
+
+test('in React: components, their events, and hooks', async () => {
+  const identifier = await identifierOf(server, api)
+  const options = { backendUrl: server.url, applicationIdentifier: identifier, subscriber: 'ada' }
+  const program = `
+    import { createElement as h, StrictMode, useState } from 'react'
+    import { createRoot } from 'react-dom/client'
+    import { Inbox, InboxProvider, useInbox, useNotifications } from '@belfry/inbox/react'
+    function Mine() {
+      const { state, client } = useInbox()
+      const { items } = useNotifications()
+      return h('ul', { id: 'mine' }, h('b', null, state.unread.total),
+        items.map((item) => h('li', { key: item.id, onClick: () => client.read(item) }, item.body, item.isRead ? ' (read)' : '')))
+    }
+    function App() {
+      const [clicked, setClicked] = useState('')
+      const [theme, setTheme] = useState('light')
+      return h('div', null,
+        h(Inbox, { ...options, theme, onNotificationClick: ({ body }) => { setClicked(body); setTheme('dark') } }),
+        h('p', { id: 'clicked' }, clicked),
+        h(InboxProvider, options, h(Mine)))
+    }
+    const options = ${JSON.stringify(options)}
+    createRoot(document.getElementById('app')).render(h(StrictMode, null, h(App)))`
+  const folder = path.join(import.meta.dirname, '..')
+  const bundle = await rolldown({
+    input: 'program',
+    platform: 'browser',
+    transform: { define: { 'process.env.NODE_ENV': '"production"' } },
+    plugins: [
+      {
+        name: 'program',
+        resolveId: (id) =>
+          id === 'program'
+            ? path.join(folder, 'program.js')
+            : id === '@belfry/inbox/react'
+              ? path.join(folder, 'dist/inbox/react.js')
+              : null,
+        load: (id) => (id.endsWith('program.js') ? program : null),
+      },
+    ],
+  })
+  const { output } = await bundle.generate({ format: 'iife' })
+  site.serve('/program.js', 'text/javascript', output[0].code)
+  await send()
+  const page = await site.open(api, {
+    body: '<div id="app"></div><script src="/program.js"></script>',
+    policy: '',
+  })
+  await eventually(async () => expect(await page.locator('#mine').textContent()).toBe('1Hello **you**'))
+  await page.locator('.bell').click()
+  await page.getByRole('article').click()
+  await eventually(async () => expect(await page.locator('#clicked').textContent()).toBe('Hello **you**'))
+  expect(await page.locator('belfry-inbox').getAttribute('theme')).toBe('dark')
+  await eventually(async () => expect(await page.locator('#mine').textContent()).toBe('0Hello **you** (read)'))
+  await send()
+  await eventually(async () => expect(await page.locator('#mine b').textContent()).toBe('1'))
+})
+
+test('the client works without any element', async () => {
+  await send()
+  const identifier = await identifierOf(server, api)
+  const page = await site.open(api, { body: '<p>Nothing of ours</p>' })
+  await page.waitForFunction('window.Belfry')
+  const options = { backendUrl: server.url, applicationIdentifier: identifier, subscriber: 'ada' }
+  await page.evaluate(`(() => {
+    const client = new Belfry.InboxClient(${JSON.stringify(options)})
+    const list = client.list()
+    client.start()
+    Object.assign(window, { client, list, received: [] })
+    client.on('received', (item) => window.received.push(item.body))
+  })()`)
+  const state = () => page.evaluate('[client.state.unread.total, list.state.items.length, received.length]')
+  await eventually(async () => expect(await state()).toEqual([1, 1, 0]))
+  await eventually(async () => expect(await page.evaluate('client.state.connection')).toBe('online'))
+  await send()
+  await eventually(async () => expect(await state()).toEqual([2, 2, 1]))
+  expect(await page.evaluate('client.read(list.state.items[0]).then(({ isRead }) => isRead)')).toBe(true)
+  expect(await page.evaluate("client.complete(list.state.items[0], 'primary').catch(({ status }) => status)")).toBe(400)
+  await page.evaluate('client.readAll()')
+  await eventually(async () => expect(await state()).toEqual([0, 2, 1]))
+  await page.evaluate('client.close()')
+  const inbox = await openInbox(server, api, 'ada')
+  await eventually(async () => expect((await inbox.get('/notifications?read=true')).body.data).toHaveLength(2))
+})
