@@ -59,6 +59,7 @@ describe('listing', () => {
     ['seen=false', 'a'],
     ['tags[]=x&tags[]=y', 'cba'],
     ['tags[0][]=x&tags[1][]=y', 'b'],
+    [`${Array.from({ length: 24 }, (_, n) => `tags[]=t${n}&`).join('')}tags[]=x`, 'ba'],
     ['severity[]=high&severity[]=low', 'cb'],
     ['severity=high', 'b'],
     ['severity[]=none', 'eda'],

@@ -305,6 +305,20 @@ describe('a token', () => {
     expect(await api.get('/v2/subscribers/ada', { authorization: `Bearer ${token}` })).toMatchObject({ status: 401 })
   })
 
+  test('is in no log, though sockets bring it in their address', async () => {
+    const { token } = await openInbox(server, api, 'ada')
+    await api.get(`/socket.io/?EIO=4&transport=polling&token=${token}`)
+    await api.get(`/v1/inbox/notifications/%ff?token=${token}`)
+    expect(JSON.stringify(server.logged)).not.toContain(token)
+  })
+
+  test('asks the same twice, and it is done twice, whatever key comes with it', async () => {
+    const inbox = await openInbox(server, api, 'ada')
+    const subscribe = () => inbox.post('/topics/press/subscriptions', { identifier: '' }, { 'idempotency-key': 'k' })
+    const [first, second] = [await subscribe(), await subscribe()]
+    expect([first.status, second.status, second.headers.get('idempotency-replay')]).toEqual([201, 201, null])
+  })
+
   test('triggers nothing', async () => {
     const inbox = await openInbox(server, api, 'ada')
     expect(await inbox.post('/events', { name: 'hello-world' })).toMatchObject({ status: 403 })
