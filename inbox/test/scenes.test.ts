@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import type { Page } from 'playwright-core'
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { useBrowser } from '../../server/test/browser.ts'
 import { openInbox } from '../../server/test/inbox.ts'
 import { makeWorkflow } from '../../server/test/runs.ts'
@@ -19,6 +19,9 @@ const site = useHostSite(server, browser)
 const { PICTURES: pictures } = process.env
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 let api: Api
+
+// What axe looks at takes a busy machine a while.
+vi.setConfig({ testTimeout: 120_000 })
 
 beforeAll(() => {
   site.serve('/priya.svg', 'image/svg+xml', face('#c68642', '#2b1b12', '#fde68a'))
@@ -74,7 +77,7 @@ async function show({ theme = 'light', lang = 'en', body = english, tabLabels = 
     policy: '',
     options: {
       viewport: size ?? { width: 880, height: 700 },
-      deviceScaleFactor: 2,
+      deviceScaleFactor: pictures ? 2 : 1,
       colorScheme: theme,
       reducedMotion: 'reduce',
     },
