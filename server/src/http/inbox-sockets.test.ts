@@ -43,6 +43,26 @@ test('a message that was triggered is received at once, with both counts behind 
   })
 })
 
+test.each([
+  ['https://example.com/a', true],
+  ['/plans/3', true],
+  ['javascript:alert(1)', false],
+  ['//evil.example', false],
+  ['/\\evil.example', false],
+  ['mailto:eve@example.com', false],
+  [' javascript:alert(1)', false],
+])('a click leads to %s: %s', async (url, isTaken) => {
+  const link = { redirect: { url: '{{payload.url}}', target: '_self' } }
+  await makeWorkflow(api, 'link', [inApp('Look', { ...link, primaryAction: { label: 'Go', ...link } })])
+  const socket = await sockets.connect(inbox)
+  await trigger(api, 'link', 'ada', { payload: { url } })
+  await server.drain()
+  const { cta } = (await socket.hears('notification_received')).message
+  expect([cta.data.url, cta.action.buttons[0].url]).toEqual(isTaken ? [url, url] : ['', undefined])
+  const { redirect, primaryAction } = await newest()
+  expect([redirect?.url, primaryAction.redirect?.url]).toEqual(isTaken ? [url, url] : [undefined, undefined])
+})
+
 test('whoever connects is told where things stand', async () => {
   await send()
   const socket = sockets.open(inbox.url, { auth: { token: inbox.token } })

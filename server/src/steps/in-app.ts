@@ -159,13 +159,21 @@ function deliver({ now, run }: StepRun, message: InAppMessage, integrationId: st
   }
 }
 
+/**
+ * Where a browser may be sent: to a web address, or within the page's own site. What a payload puts there is anybody's word, and
+ * older clients follow it wherever it leads, scripts included.
+ */
+const isPlace = (url: string) => /^https?:\/\/|^\/(?![/\\])/i.test(url)
+const placeOf = (link: InAppMessage['redirect']) => (link && isPlace(link.url) ? link : undefined)
+
 /** What a click does, as clients of the inbox read it; null where it does nothing. */
-function ctaOf({ redirect, primaryAction, secondaryAction }: InAppMessage): Record<string, unknown> | null {
+function ctaOf({ redirect: given, primaryAction, secondaryAction }: InAppMessage): Record<string, unknown> | null {
+  const redirect = placeOf(given)
   if (!redirect && !primaryAction && !secondaryAction) return null
   const buttons = [
     { type: 'primary', action: primaryAction },
     { type: 'secondary', action: secondaryAction },
-  ].flatMap(({ type, action }) => (action ? [{ type, content: action.label, ...(action.redirect ?? {}) }] : []))
+  ].flatMap(({ type, action }) => (action ? [{ type, content: action.label, ...placeOf(action.redirect) }] : []))
   return {
     type: 'redirect',
     data: redirect ? { url: redirect.url, target: redirect.target } : { url: '' },
