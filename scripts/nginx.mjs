@@ -15,9 +15,9 @@ export function installNginx() {
   if (findNginx() || !isDebian) return
   // In runlevel 1 packages start nothing: it is not to take a port of this machine by itself.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
-  for (const args of [
-    ['update', '-q'],
-    ['install', '-y', '-q', '--no-install-recommends', 'nginx-light'],
-  ])
-    spawnSync('apt-get', args, { encoding: 'utf8', env })
+  const ways = [
+    ['apt-get', 'update', '-q'],
+    ['apt-get', 'install', '-y', '-q', '--no-install-recommends', 'nginx-light'],
+  ]
+  for (const [program = '', ...args] of ways) spawnSync(program, args, { encoding: 'utf8', env })
 }

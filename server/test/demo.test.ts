@@ -147,7 +147,7 @@ describe('the demo', () => {
   })
 
   test('is nowhere without a Development environment', async () => {
-    const types = (from: string, to: string) =>
+    const types = (from: 'dev', to: 'prod') =>
       server.database.db.updateTable('environments').set({ type: to }).where('type', '=', from).execute()
     await types('dev', 'prod')
     expect(await ask('POST', '/v1/demo')).toMatchObject({ status: 404 })
