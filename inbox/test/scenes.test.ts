@@ -1,8 +1,8 @@
 // What the inbox looks like in somebody's site, checked by axe in both themes. With PICTURES=docs/images it also makes the
 // pictures of the documentation: `PICTURES=docs/images npx vitest run inbox/test/scenes.test.ts`
-import { readFileSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
+import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { useBrowser } from '../../server/test/browser.ts'
@@ -17,7 +17,6 @@ const server = useServer()
 const browser = useBrowser()
 const site = useHostSite(server, browser)
 const { PICTURES: pictures } = process.env
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 let api: Api
 
 // What axe looks at takes a busy machine a while.
@@ -94,7 +93,7 @@ const week = Object.fromEntries(
 
 /** Nothing that axe would complain about, in what is ours. */
 async function check(page: Page, selector = 'belfry-inbox'): Promise<void> {
-  await page.evaluate(axe)
+  await page.evaluate(axe.source)
   const violations = await page.evaluate(async (within) => {
     const options = { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }
     const results = await (globalThis as any).axe.run(within, options)

@@ -192,7 +192,7 @@ export const hostStyles = `<style>
   .top { display: flex; align-items: center; gap: 22px; height: 56px; padding: 0 24px; background: light-dark(#fff, #101013); border-bottom: 1px solid light-dark(#e4e4e7, #26262b); }
   .top b { font-size: 15px; letter-spacing: -.02em; margin-inline-end: 8px; }
   .top a { color: light-dark(#71717a, #a1a1aa); } .top a.on { color: inherit; font-weight: 500; }
-  .fill { flex: 1; } .me { width: 30px; height: 30px; border-radius: 50%; background: linear-gradient(135deg, #fb923c, #b45309); margin-inline-start: -12px; }
+  .fill { flex: 1; } .me { width: 30px; height: 30px; border-radius: 50%; background: #c2621a; margin-inline-start: -12px; }
   main { padding: 28px 24px; } h1 { margin: 0 0 18px; font-size: 20px; letter-spacing: -.02em; }
   .board { border: 1px solid light-dark(#e4e4e7, #26262b); border-radius: 10px; background: light-dark(#fff, #101013); }
   .line { display: flex; align-items: center; gap: 12px; height: 48px; padding: 0 16px; } .line + .line { border-top: 1px solid light-dark(#efeff1, #1c1c20); }

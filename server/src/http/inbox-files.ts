@@ -8,16 +8,18 @@ import { StaticFiles } from './static-files.ts'
 const headers = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' }
 
 export const inboxFiles: Resource = (app) => {
-  const files = new StaticFiles(new URL('../../../inbox/dist/', import.meta.url))
+  const dist = new URL('../../../inbox/dist/', import.meta.url)
+  const script = new StaticFiles(dist)
+  const modules = new StaticFiles(new URL('inbox/', dist))
   const options = { config: { public: true }, schema: { hide: true } }
-  const send = async (request: FastifyRequest, reply: FastifyReply, name: string) => {
+  const send = async (files: StaticFiles, request: FastifyRequest, reply: FastifyReply, name: string) => {
     if (!(await files.send(request, reply, name, headers)))
       throw fail('route_not_found', { method: request.method, path: request.url })
     return reply
   }
 
-  app.get('/inbox.js', options, async (request, reply) => send(request, reply, 'inbox.js'))
+  app.get('/inbox.js', options, async (request, reply) => send(script, request, reply, 'inbox.js'))
   app.get('/inbox/*', options, async (request, reply) =>
-    send(request, reply, `inbox/${(request.params as { '*': string })['*']}`),
+    send(modules, request, reply, (request.params as { '*': string })['*']),
   )
 }

@@ -271,7 +271,7 @@ describe('many notifications', () => {
   test('are changed if they had come by a moment, however many came since', async () => {
     const createdLte = server.clock.now().getTime()
     server.clock.advance({ seconds: 1 })
-    await put({ tags: ['late'] })
+    await put({ tags: ['late'], created_at: server.clock.now() })
     for (const operation of ['seen', 'read'])
       expect(await inbox.post(`/notifications/${operation}`, { createdLte })).toMatchObject({ status: 204 })
     expect(await states()).toEqual({ x: 'rs', y: 'rs', r: 'rs', z: 's', late: '' })
