@@ -77,12 +77,14 @@ export class ChatConnection extends Store<ChatState> {
 
   #waitUntil(end: number): void {
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(async () => {
-      const connection = await this.#find().catch(() => undefined)
-      if (connection) this.set({ status: 'ready', connection })
-      else if (Date.now() < end) this.#waitUntil(end)
-      else this.set({ status: 'ready' })
-    }, pollMs)
+    this.#timer = setTimeout(() => void this.#look(end), pollMs)
+  }
+
+  async #look(end: number): Promise<void> {
+    const connection = await this.#find().catch(() => undefined)
+    if (connection) this.set({ status: 'ready', connection })
+    else if (Date.now() < end) this.#waitUntil(end)
+    else this.set({ status: 'ready' })
   }
 
   async disconnect(): Promise<void> {
