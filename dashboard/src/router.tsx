@@ -65,6 +65,9 @@ const routes = root.addChildren([
   shell.addChildren([
     page('/account', () => import('./pages/account/account.tsx')),
     page('/start', () => import('./pages/start/start.tsx')),
+    page('/contexts/{-$contextKey}', () => import('./pages/contexts/contexts.tsx')),
+    page('/subscribers/{-$subscriberId}', () => import('./pages/subscribers/subscribers.tsx')),
+    page('/topics/{-$topicKey}', () => import('./pages/topics/topics.tsx')),
     page('/', () => import('./pages/start/home.tsx')),
     createRoute({ getParentRoute: () => shell, path: '/$', component: NotFound }),
   ]),

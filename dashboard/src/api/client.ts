@@ -9,6 +9,8 @@ export type Body<Name extends Operation> = Operations[Name] extends { body: infe
 type Request<Name extends Operation> = Omit<Operations[Name], 'answer'> & {
   signal?: AbortSignal
   idempotencyKey?: string
+  /** For work that goes on while somebody looks at another environment; else the one that is looked at. */
+  environmentId?: string
 }
 type RequestArguments<Name extends Operation> =
   object extends Omit<Operations[Name], 'answer'> ? [request?: Request<Name>] : [request: Request<Name>]
@@ -62,9 +64,9 @@ export async function api<Name extends Operation>(
   ...given: RequestArguments<Name>
 ): Promise<Answer<Name>> {
   const [method = 'GET', template = ''] = operation.split(' ')
-  const [{ path, query, body, signal, idempotencyKey } = {}] = given as unknown as [LooseRequest?]
+  const [{ path, query, body, ...how } = {}] = given as unknown as [LooseRequest?]
   const url = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path?.[name] ?? '')))
-  return send(method, url + searchOf(query), { body, signal, idempotencyKey }) as Promise<Answer<Name>>
+  return send(method, url + searchOf(query), { body, ...how }) as Promise<Answer<Name>>
 }
 
 interface LooseRequest {
@@ -73,17 +75,15 @@ interface LooseRequest {
   body?: unknown
   signal?: AbortSignal
   idempotencyKey?: string
+  environmentId?: string
 }
 
-interface SendOptions {
-  body?: unknown
-  signal?: AbortSignal | undefined
-  idempotencyKey?: string | undefined
-}
+type SendOptions = Pick<LooseRequest, 'body' | 'signal' | 'idempotencyKey' | 'environmentId'>
 
-async function send(method: string, url: string, { body, signal, idempotencyKey }: SendOptions): Promise<unknown> {
+async function send(method: string, url: string, options: SendOptions): Promise<unknown> {
+  const { body, signal, idempotencyKey } = options
   const isForm = body instanceof FormData
-  const headers: Record<string, string> = { 'Belfry-Environment': environmentId }
+  const headers: Record<string, string> = { 'Belfry-Environment': options.environmentId ?? environmentId }
   if (body !== undefined && !isForm) headers['Content-Type'] = 'application/json'
   if (idempotencyKey) headers['Idempotency-Key'] = idempotencyKey
   const response = await fetch(url, {

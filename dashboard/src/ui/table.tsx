@@ -203,7 +203,7 @@ export function Paging({ page, onPage, noun }: PagingProps) {
   if (!page) return null
   const { next, previous, totalCount, totalCountCapped } = page
   return (
-    <nav aria-label="Pages" className="flex h-12 items-center justify-between gap-4 px-4 text-xs text-muted sm:px-6">
+    <nav aria-label={`Pages of ${noun}`} className="flex h-12 items-center justify-between gap-4 px-4 text-xs text-muted sm:px-6">
       <span>
         {totalCount !== undefined && `${totalCount.toLocaleString('en')}${totalCountCapped ? '+' : ''} ${noun}`}
       </span>

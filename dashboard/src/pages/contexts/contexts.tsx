@@ -1,0 +1,170 @@
+// What notifications are about beyond their recipients: tenants, applications, regions, each with data for templates.
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { Boxes, Plus } from 'lucide-react'
+import { useCan } from '../../api/auth.ts'
+import { type Context, contexts, keyOf } from '../../api/contexts.ts'
+import { useEnvironment } from '../../shell/environment.ts'
+import { Button } from '../../ui/button.tsx'
+import { RequestCode } from '../../ui/code-block.tsx'
+import { FilterBar, TextFilterChip } from '../../ui/filters.tsx'
+import { SearchInput } from '../../ui/input.tsx'
+import { Page as Frame } from '../../ui/page.tsx'
+import { useShortcut } from '../../ui/shortcuts.ts'
+import { EmptyState } from '../../ui/states.tsx'
+import { Badge } from '../../ui/status.tsx'
+import { type Column, Paging, Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { flag, oneOf, text, useUrlState } from '../../ui/url-state.ts'
+import { ContextSheet } from './context-sheet.tsx'
+import { CreateContext } from './create-context.tsx'
+
+const schema = {
+  ...{ query: text(), type: text() },
+  by: oneOf(['createdAt', 'updatedAt'], 'createdAt'),
+  direction: oneOf(['ASC', 'DESC'], 'DESC'),
+  ...{ after: text(), before: text() },
+  new: flag(),
+}
+
+const columns: Array<Column<Context>> = [
+  {
+    id: 'id',
+    header: 'Id',
+    cell: ({ id }) => <span className="font-mono text-code">{id}</span>,
+  },
+  { id: 'type', header: 'Type', width: 'w-36', cell: ({ type }) => <Badge>{type}</Badge> },
+  {
+    id: 'data',
+    header: 'Data',
+    from: 'md',
+    cell: ({ data }) =>
+      Object.keys(data).length > 0 ? (
+        <code className="text-muted">{JSON.stringify(data)}</code>
+      ) : (
+        <span className="text-muted">None</span>
+      ),
+  },
+  {
+    id: 'updated',
+    header: 'Updated',
+    orderBy: 'updatedAt',
+    width: 'w-28',
+    from: 'sm',
+    cell: ({ updatedAt }) => <Time at={updatedAt} className="text-muted" />,
+  },
+  {
+    id: 'created',
+    header: 'Created',
+    orderBy: 'createdAt',
+    width: 'w-28',
+    from: 'lg',
+    cell: ({ createdAt }) => <Time at={createdAt} className="text-muted" />,
+  },
+]
+
+export function Page() {
+  const [filters, setFilters] = useUrlState(schema)
+  const { contextKey } = useParams({ strict: false })
+  const navigate = useNavigate()
+  const environment = useEnvironment()
+  const canEdit = useCan('editor')
+  const { query, type, by, direction, after, before } = filters
+  const list = useQuery(
+    contexts.list({
+      ...{ limit: 50, orderBy: by, orderDirection: direction, after, before, search: query },
+      ...(type ? { type } : {}),
+    }),
+  )
+  const create = () => setFilters({ new: true }, { push: true })
+  useShortcut('c', create, canEdit)
+  return (
+    <Frame
+      title="Contexts"
+      flush
+      actions={
+        canEdit && (
+          <Button variant="primary" icon={<Plus />} shortcut="c" hint="New context" onClick={create}>
+            New context
+          </Button>
+        )
+      }
+    >
+      <FilterBar>
+        <SearchInput
+          value={query}
+          onValue={(query) => setFilters({ query })}
+          label="Search contexts"
+          placeholder="Type or id…"
+          className="w-full sm:w-64"
+        />
+        <TextFilterChip label="Type is" mono value={type} onValue={(type) => setFilters({ type })} />
+      </FilterBar>
+      <Table
+        label="Contexts"
+        columns={columns}
+        rows={list.data?.data}
+        rowKey={keyOf}
+        rowLink={(context) => ({ to: '/contexts/{-$contextKey}', params: { contextKey: keyOf(context) } })}
+        selected={contextKey}
+        order={{ by, direction }}
+        onOrder={(order) => setFilters({ by: order.by as typeof by, direction: order.direction })}
+        query={list}
+        empty={
+          query || type || after || before ? (
+            <EmptyState
+              icon={<Boxes />}
+              title="No context fits"
+              action={<Button onClick={() => setFilters({ query: '', type: '' })}>Show all contexts</Button>}
+            >
+              Nothing in {environment.name} is called so.
+            </EmptyState>
+          ) : (
+            <NoContexts canEdit={canEdit} onCreate={create} />
+          )
+        }
+        footer={<Paging page={list.data} onPage={setFilters} noun="contexts" />}
+      />
+      <ContextSheet
+        contextKey={contextKey}
+        onClose={() =>
+          void navigate({ to: '/contexts/{-$contextKey}', params: { contextKey: undefined }, search: true })
+        }
+      />
+      <CreateContext open={canEdit && filters.new} onClose={() => setFilters({ new: false, after, before })} />
+    </Frame>
+  )
+}
+
+const NoContexts = ({ canEdit, onCreate }: { canEdit: boolean; onCreate: () => void }) => (
+  <EmptyState
+    icon={<Boxes />}
+    title="No contexts yet"
+    className="max-w-2xl"
+    action={
+      canEdit && (
+        <Button variant="primary" icon={<Plus />} onClick={onCreate}>
+          New context
+        </Button>
+      )
+    }
+  >
+    <p>
+      A context says what a notification is about, such as a tenant. Its data is there for every template, and inboxes,
+      preferences and topics can be kept apart by it. A trigger that names one makes it by itself:
+    </p>
+    <RequestCode
+      className="mt-4"
+      maxHeight={260}
+      request={{
+        method: 'POST',
+        path: '/v1/events/trigger',
+        body: {
+          name: 'your-workflow',
+          to: { subscriberId: 'ada' },
+          context: { tenant: { id: 'acme', data: { name: 'Acme', plan: 'pro' } } },
+        },
+      }}
+    />
+  </EmptyState>
+)

@@ -1,0 +1,72 @@
+import { useNavigate } from '@tanstack/react-router'
+import { nameOf, subscribers } from '../../api/subscribers.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog, DialogFooter } from '../../ui/dialog.tsx'
+import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form.tsx'
+import { Input } from '../../ui/input.tsx'
+
+export function CreateSubscriber({ open, onClose }: { open: boolean; onClose: () => void }) {
+  return (
+    <Dialog
+      open={open}
+      onClose={onClose}
+      title="New subscriber"
+      description="Everything but the id can be changed later, and there is more to fill in once it is there."
+    >
+      {open && <CreateForm onClose={onClose} />}
+    </Dialog>
+  )
+}
+
+const filled = (fields: Record<string, string>) =>
+  Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => (value.trim() ? [[name, value.trim()]] : [])))
+
+function CreateForm({ onClose }: { onClose: () => void }) {
+  const navigate = useNavigate()
+  const form = useForm({
+    initial: { subscriberId: '', firstName: '', lastName: '', email: '', phone: '' },
+    submit: ({ subscriberId, ...fields }) =>
+      subscribers.create({ subscriberId: subscriberId.trim(), ...filled(fields) }),
+    refresh: ['subscribers'],
+    done: (created) => `${nameOf(created)} is a subscriber`,
+    onDone: ({ subscriberId }) =>
+      void navigate({
+        to: '/subscribers/{-$subscriberId}',
+        params: { subscriberId },
+        search: (search: object) => ({ ...search, new: undefined }),
+      }),
+  })
+  return (
+    <Form form={form}>
+      <Field
+        form={form}
+        name="subscriberId"
+        label="Id"
+        hint="What your program calls this user; triggers name it. It cannot be changed later."
+      >
+        {(control) => <Input {...control} autoFocus spellCheck={false} className="font-mono text-code" />}
+      </Field>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field form={form} name="firstName" label="First name" optional>
+          {(control) => <Input {...control} dir="auto" />}
+        </Field>
+        <Field form={form} name="lastName" label="Last name" optional>
+          {(control) => <Input {...control} dir="auto" />}
+        </Field>
+        <Field form={form} name="email" label="Email" optional>
+          {(control) => <Input {...control} type="email" />}
+        </Field>
+        <Field form={form} name="phone" label="Phone" optional hint="With the code of the country: +41 …">
+          {(control) => <Input {...control} type="tel" />}
+        </Field>
+      </div>
+      <FormError form={form} />
+      <DialogFooter>
+        <Button onClick={onClose}>Cancel</Button>
+        <SubmitButton form={form} disabled={form.values.subscriberId.trim() === ''}>
+          Create subscriber
+        </SubmitButton>
+      </DialogFooter>
+    </Form>
+  )
+}

@@ -1,0 +1,81 @@
+// What was sent to a subscriber lately, and how it went.
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Activity, ArrowRight } from 'lucide-react'
+import { type RunSummary, runs } from '../../api/runs.ts'
+import { ButtonLink } from '../../ui/button.tsx'
+import { RequestCode } from '../../ui/code-block.tsx'
+import { EmptyState, Loaded, SkeletonText } from '../../ui/states.tsx'
+import { Status, type Tone } from '../../ui/status.tsx'
+import { StepIcons } from '../../ui/step-kind.tsx'
+import { Time } from '../../ui/time.tsx'
+
+const outcomes: Record<RunSummary['deliveryLifecycle']['status'], { tone: Tone; word: string }> = {
+  pending: { tone: 'info', word: 'Pending' },
+  sent: { tone: 'good', word: 'Sent' },
+  delivered: { tone: 'good', word: 'Delivered' },
+  interacted: { tone: 'good', word: 'Opened' },
+  skipped: { tone: 'neutral', word: 'Skipped' },
+  canceled: { tone: 'neutral', word: 'Canceled' },
+  merged: { tone: 'neutral', word: 'In a digest' },
+  errored: { tone: 'bad', word: 'Failed' },
+}
+
+export function RecentRuns({ subscriberId }: { subscriberId: string }) {
+  const query = useQuery(runs.list({ subscriberIds: [subscriberId], limit: 20 }))
+  return (
+    <Loaded query={query} skeleton={<SkeletonText lines={6} />}>
+      {({ data }) =>
+        data.length === 0 ? (
+          <EmptyState icon={<Activity />} title="Nothing was sent to them yet" className="py-8">
+            <p>A trigger that names them starts a run:</p>
+            <RequestCode
+              className="mt-4"
+              request={{
+                method: 'POST',
+                path: '/v1/events/trigger',
+                body: { name: 'your-workflow', to: { subscriberId }, payload: {} },
+              }}
+            />
+          </EmptyState>
+        ) : (
+          <>
+            <ul>
+              {data.map((run) => (
+                <li key={run._id} className="relative flex h-11 items-center gap-3 border-b text-sm hover:bg-hover">
+                  <span className="w-24 shrink-0">
+                    <Status
+                      tone={outcomes[run.deliveryLifecycle.status].tone}
+                      live={run.deliveryLifecycle.status === 'pending'}
+                    >
+                      {outcomes[run.deliveryLifecycle.status].word}
+                    </Status>
+                  </span>
+                  <Link
+                    to={`/activity/${run._id}` as '/'}
+                    search={{}}
+                    className="min-w-0 flex-1 truncate font-medium after:absolute after:inset-0"
+                  >
+                    {run.template?.name ?? 'Deleted workflow'}
+                  </Link>
+                  <span className="max-sm:hidden">
+                    <StepIcons kinds={run.channels} />
+                  </span>
+                  <Time at={run.createdAt} className="text-xs text-muted" />
+                </li>
+              ))}
+            </ul>
+            <ButtonLink
+              className="mt-4"
+              to={'/activity' as '/'}
+              search={{ subscriberIds: subscriberId }}
+              icon={<ArrowRight />}
+            >
+              All runs of this subscriber
+            </ButtonLink>
+          </>
+        )
+      }
+    </Loaded>
+  )
+}

@@ -1,0 +1,141 @@
+// One subscriber beside the list: who it is, what it wants, how it is reached, what it got.
+import { useQuery } from '@tanstack/react-query'
+import { Trash2 } from 'lucide-react'
+import { useCan } from '../../api/auth.ts'
+import { useAction } from '../../api/cache.ts'
+import { nameOf, type Subscriber, subscribers } from '../../api/subscribers.ts'
+import { Avatar } from '../../ui/avatar.tsx'
+import { CopyButton } from '../../ui/copy.tsx'
+import { useConfirm } from '../../ui/dialog.tsx'
+import { Menu, MenuItem } from '../../ui/menu.tsx'
+import { Sheet } from '../../ui/sheet.tsx'
+import { Loaded, SkeletonText } from '../../ui/states.tsx'
+import { Status } from '../../ui/status.tsx'
+import { TabPanel, Tabs } from '../../ui/tabs.tsx'
+import { oneOf, useUrlState } from '../../ui/url-state.ts'
+import { Channels } from './channels.tsx'
+import { InboxMessages } from './inbox-messages.tsx'
+import { PreferencesOf } from './preferences.tsx'
+import { Profile } from './profile.tsx'
+import { RecentRuns } from './recent-runs.tsx'
+import { TopicsFollowed } from './topics-followed.tsx'
+
+const tabs = [
+  { value: 'profile', label: 'Profile' },
+  { value: 'preferences', label: 'Preferences' },
+  { value: 'channels', label: 'Channels' },
+  { value: 'inbox', label: 'Inbox' },
+  { value: 'topics', label: 'Topics' },
+  { value: 'runs', label: 'Runs' },
+] as const
+const schema = { tab: oneOf(['profile', 'preferences', 'channels', 'inbox', 'topics', 'runs'], 'profile') }
+
+interface SubscriberSheetProps {
+  subscriberId: string | undefined
+  onClose: () => void
+}
+
+export function SubscriberSheet({ subscriberId, onClose }: SubscriberSheetProps) {
+  const query = useQuery({ ...subscribers.one(subscriberId ?? ''), enabled: subscriberId !== undefined })
+  const { data } = query
+  const name = data ? nameOf(data) : (subscriberId ?? '')
+  return (
+    <Sheet
+      open={subscriberId !== undefined}
+      onClose={onClose}
+      label={name}
+      title={
+        <span className="flex items-center gap-2.5">
+          <Avatar name={name} />
+          <span className="min-w-0 truncate" dir="auto">
+            {name}
+          </span>
+          {data?.isOnline && (
+            <span className="text-xs font-normal text-muted">
+              <Status tone="good">Online</Status>
+            </span>
+          )}
+        </span>
+      }
+      subtitle={
+        <span className="flex items-center gap-0.5 pl-8.5">
+          <code className="truncate">{subscriberId}</code>
+          <CopyButton text={subscriberId ?? ''} label="Copy the id" />
+        </span>
+      }
+      actions={data && <SubscriberMenu subscriber={data} onDeleted={onClose} />}
+    >
+      {subscriberId !== undefined && (
+        <Loaded query={query} skeleton={<SkeletonText lines={8} />}>
+          {(subscriber) => <SubscriberTabs key={subscriber._id} subscriber={subscriber} />}
+        </Loaded>
+      )}
+    </Sheet>
+  )
+}
+
+function SubscriberTabs({ subscriber }: { subscriber: Subscriber }) {
+  const [{ tab }, set] = useUrlState(schema)
+  return (
+    <Tabs label="About the subscriber" value={tab} onValue={(tab) => set({ tab })} tabs={tabs} className="-mt-2">
+      <TabPanel value="profile">
+        <Profile subscriber={subscriber} />
+      </TabPanel>
+      <TabPanel value="preferences">
+        <PreferencesOf subscriber={subscriber} />
+      </TabPanel>
+      <TabPanel value="channels">
+        <Channels subscriber={subscriber} />
+      </TabPanel>
+      <TabPanel value="inbox">
+        <InboxMessages subscriberId={subscriber.subscriberId} />
+      </TabPanel>
+      <TabPanel value="topics">
+        <TopicsFollowed subscriber={subscriber} />
+      </TabPanel>
+      <TabPanel value="runs">
+        <RecentRuns subscriberId={subscriber.subscriberId} />
+      </TabPanel>
+    </Tabs>
+  )
+}
+
+const some = (count: number, noun: string) => (count === 0 ? [] : [`${count} ${noun}${count === 1 ? '' : 's'}`])
+
+function SubscriberMenu({ subscriber, onDeleted }: { subscriber: Subscriber; onDeleted: () => void }) {
+  const ask = useConfirm()
+  const canEdit = useCan('editor')
+  const { subscriberId } = subscriber
+  const name = nameOf(subscriber)
+  const remove = useAction({
+    do: async () => {
+      const { topics, messages, endpoints } = await subscribers.belongings(subscriberId)
+      const lost = [
+        ...(messages >= 100
+          ? ['100 or more messages in the inbox']
+          : some(messages, 'message').map((text) => `${text} in the inbox`)),
+        ...some(topics, 'subscription').map((text) => `${text} to topics`),
+        ...some(endpoints, 'chat endpoint'),
+        ...some(subscriber.channels.length, 'set').map((text) => `${text} of credentials`),
+      ]
+      const list = new Intl.ListFormat('en').format(lost)
+      const yes = await ask({
+        title: `Delete ${name}?`,
+        body: `${lost.length > 0 ? `With them go ${list}, and all preferences.` : 'All preferences go with them.'} Past runs stay in the activity, without the name. This cannot be undone.`,
+        confirm: 'Delete subscriber',
+      })
+      if (yes) await subscribers.remove(subscriberId)
+      return yes
+    },
+    refresh: ['subscribers', 'topics'],
+    onDone: (isGone) => isGone && onDeleted(),
+  })
+  if (!canEdit) return null
+  return (
+    <Menu label={`Actions for ${name}`}>
+      <MenuItem icon={<Trash2 />} danger onSelect={() => remove.mutate()}>
+        Delete…
+      </MenuItem>
+    </Menu>
+  )
+}

@@ -1,0 +1,245 @@
+// The people notifications go to: found by name, address, number or id; one of them in a sheet beside the list.
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { Import, Plus, UserRound, UserRoundSearch } from 'lucide-react'
+import { useCan } from '../../api/auth.ts'
+import { nameOf, type Subscriber, subscribers } from '../../api/subscribers.ts'
+import { useEnvironment } from '../../shell/environment.ts'
+import { Avatar } from '../../ui/avatar.tsx'
+import { Button } from '../../ui/button.tsx'
+import { RequestCode } from '../../ui/code-block.tsx'
+import { FilterBar, TextFilterChip } from '../../ui/filters.tsx'
+import { SearchInput } from '../../ui/input.tsx'
+import { Page as Frame } from '../../ui/page.tsx'
+import { useShortcut } from '../../ui/shortcuts.ts'
+import { EmptyState } from '../../ui/states.tsx'
+import { StepIcons } from '../../ui/step-kind.tsx'
+import { type Column, Paging, Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { flag, oneOf, text, useUrlState } from '../../ui/url-state.ts'
+import { CreateSubscriber } from './create-subscriber.tsx'
+import { ExportMenu, ExportStrip } from './export.tsx'
+import { ImportDialog, ImportStrip } from './import-dialog.tsx'
+import { SubscriberSheet } from './subscriber-sheet.tsx'
+
+const schema = {
+  query: text(),
+  ...{ name: text(), email: text(), phone: text(), subscriberId: text() },
+  by: oneOf(['createdAt', 'updatedAt'], 'createdAt'),
+  direction: oneOf(['ASC', 'DESC'], 'DESC'),
+  ...{ after: text(), before: text() },
+  new: flag(),
+  import: flag(),
+}
+const perPage = 50
+
+/** What is typed says itself which of the API's filters is meant. */
+function meant(query: string): { email?: string; phone?: string; name?: string } {
+  if (query === '') return {}
+  if (query.includes('@')) return { email: query }
+  return /^\+?[\d\s()./-]{3,}$/.test(query) ? { phone: query.trim() } : { name: query }
+}
+
+export function Page() {
+  const [filters, setFilters] = useUrlState(schema)
+  const { subscriberId: open } = useParams({ strict: false })
+  const navigate = useNavigate()
+  const environment = useEnvironment()
+  const canEdit = useCan('editor')
+  const { query, by, direction, after, before } = filters
+  const chosen = { name: filters.name, email: filters.email, phone: filters.phone, subscriberId: filters.subscriberId }
+  const search = { ...chosen, ...meant(query) }
+  const list = useQuery(
+    subscribers.list({ limit: perPage, orderBy: by, orderDirection: direction, after, before, ...search }),
+  )
+  // An id is found only as a whole, so whoever types one gets it beside what is found by name.
+  const byId = useQuery({ ...subscribers.list({ limit: 1, subscriberId: query }), enabled: query !== '' && !after })
+  const isNarrowed = query !== '' || Object.values(chosen).some((value) => value !== '')
+  const create = () => setFilters({ new: true }, { push: true })
+  const startImport = () => setFilters({ import: true }, { push: true })
+  useShortcut('c', create, canEdit)
+
+  const exact = query === '' || after || before ? [] : (byId.data?.data ?? [])
+  const found = list.data?.data
+  const rows = found && [...exact.filter(({ _id }) => !found.some((one) => one._id === _id)), ...found]
+  const clear = () => setFilters({ query: '', name: '', email: '', phone: '', subscriberId: '' })
+  return (
+    <Frame
+      title="Subscribers"
+      flush
+      actions={
+        <>
+          <ExportMenu filters={search} total={list.data?.totalCount} environment={environment} />
+          {canEdit && (
+            <>
+              <Button icon={<Import />} onClick={startImport}>
+                Import
+              </Button>
+              <Button variant="primary" icon={<Plus />} shortcut="c" hint="New subscriber" onClick={create}>
+                New subscriber
+              </Button>
+            </>
+          )}
+        </>
+      }
+    >
+      <FilterBar>
+        <SearchInput
+          value={query}
+          onValue={(query) => setFilters({ query })}
+          label="Search subscribers"
+          placeholder="Name, address, number or id…"
+          className="w-full sm:w-72"
+        />
+        <TextFilterChip label="Name" value={filters.name} onValue={(name) => setFilters({ name })} />
+        <TextFilterChip label="Email" value={filters.email} onValue={(email) => setFilters({ email })} />
+        <TextFilterChip label="Phone" value={filters.phone} onValue={(phone) => setFilters({ phone })} />
+        <TextFilterChip
+          label="Id is"
+          mono
+          value={filters.subscriberId}
+          onValue={(subscriberId) => setFilters({ subscriberId })}
+        />
+      </FilterBar>
+      <ImportStrip onOpen={startImport} />
+      <ExportStrip />
+      <Table
+        label="Subscribers"
+        columns={columns}
+        rows={rows}
+        rowKey={({ subscriberId }) => subscriberId}
+        rowLink={({ subscriberId }) => ({ to: '/subscribers/{-$subscriberId}', params: { subscriberId } })}
+        selected={open}
+        order={{ by, direction }}
+        onOrder={(order) => setFilters({ by: order.by as typeof by, direction: order.direction })}
+        query={list}
+        empty={
+          isNarrowed ? (
+            <EmptyState
+              icon={<UserRoundSearch />}
+              title="Nobody fits"
+              action={<Button onClick={clear}>Clear the filters</Button>}
+            >
+              Nobody in {environment.name} has this in their name, address or number, or has it as their whole id.
+            </EmptyState>
+          ) : after || before ? (
+            <EmptyState
+              title="This page is gone"
+              action={<Button onClick={() => setFilters({ after: '' })}>Go to the first page</Button>}
+            >
+              The subscribers it began with were deleted meanwhile.
+            </EmptyState>
+          ) : (
+            <NoSubscribers canEdit={canEdit} onCreate={create} onImport={startImport} />
+          )
+        }
+        footer={<Paging page={list.data} onPage={setFilters} noun="subscribers" />}
+      />
+      <SubscriberSheet
+        subscriberId={open}
+        onClose={() =>
+          void navigate({
+            to: '/subscribers/{-$subscriberId}',
+            params: { subscriberId: undefined },
+            search: (search: object) => ({ ...search, tab: undefined, messages: undefined }),
+          })
+        }
+      />
+      <CreateSubscriber open={canEdit && filters.new} onClose={() => setFilters({ new: false, after, before })} />
+      <ImportDialog
+        open={canEdit && filters.import}
+        onClose={() => setFilters({ import: false, after, before })}
+        environment={environment}
+      />
+    </Frame>
+  )
+}
+
+const muted = (value: string | null | undefined) => value || <span className="text-muted">—</span>
+
+const columns: Array<Column<Subscriber>> = [
+  {
+    id: 'name',
+    header: 'Name',
+    cell: (subscriber) => (
+      <span className="flex items-center gap-2.5">
+        <Avatar name={nameOf(subscriber)} />
+        <span className="truncate" dir="auto">
+          {nameOf(subscriber)}
+        </span>
+      </span>
+    ),
+  },
+  {
+    id: 'id',
+    header: 'Id',
+    width: 'sm:w-40 xl:w-48',
+    from: 'sm',
+    cell: ({ subscriberId }) => <code className="text-muted">{subscriberId}</code>,
+  },
+  { id: 'email', header: 'Email', width: 'w-56', from: 'md', cell: ({ email }) => muted(email) },
+  { id: 'phone', header: 'Phone', width: 'w-40', from: 'lg', cell: ({ phone }) => muted(phone) },
+  {
+    id: 'reach',
+    header: 'Reached by',
+    width: 'w-28',
+    from: 'xl',
+    cell: (subscriber) => <StepIcons kinds={reachOf(subscriber)} />,
+  },
+  {
+    id: 'updated',
+    header: 'Updated',
+    orderBy: 'updatedAt',
+    width: 'w-28',
+    from: 'xl',
+    cell: ({ updatedAt }) => <Time at={updatedAt} className="text-muted" />,
+  },
+  {
+    id: 'created',
+    header: 'Created',
+    orderBy: 'createdAt',
+    width: 'w-28',
+    cell: ({ createdAt }) => <Time at={createdAt} className="text-muted" />,
+  },
+]
+
+const pushProviders = new Set(['apns', 'appio', 'expo', 'fcm', 'one-signal', 'push-webhook', 'pusher-beams', 'pushpad'])
+
+/** The channels an address is known for; everybody has an inbox. */
+function reachOf({ email, phone, channels }: Subscriber): string[] {
+  const kinds = channels.map(({ providerId }) => (pushProviders.has(providerId) ? 'push' : 'chat'))
+  return ['in_app', ...(email ? ['email'] : []), ...(phone ? ['sms'] : []), ...new Set(kinds)]
+}
+
+function NoSubscribers(props: { canEdit: boolean; onCreate: () => void; onImport: () => void }) {
+  return (
+    <EmptyState
+      icon={<UserRound />}
+      title="No subscribers yet"
+      className="max-w-2xl"
+      action={
+        props.canEdit && (
+          <>
+            <Button variant="primary" icon={<Plus />} onClick={props.onCreate}>
+              New subscriber
+            </Button>
+            <Button icon={<Import />} onClick={props.onImport}>
+              Import a file
+            </Button>
+          </>
+        )
+      }
+    >
+      <p>Whoever a workflow is triggered for becomes one by itself. Or tell Belfry about your users first:</p>
+      <RequestCode
+        className="mt-4"
+        maxHeight={220}
+        request={{
+          method: 'POST',
+          path: '/v2/subscribers',
+          body: { subscriberId: 'ada', firstName: 'Ada', lastName: 'Lovelace', email: 'ada@example.com' },
+        }}
+      />
+    </EmptyState>
+  )
+}

@@ -1,0 +1,77 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { topics } from '../../api/topics.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog, DialogFooter } from '../../ui/dialog.tsx'
+import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form.tsx'
+import { Input } from '../../ui/input.tsx'
+
+export const CreateTopic = ({ open, onClose }: { open: boolean; onClose: () => void }) => (
+  <Dialog open={open} onClose={onClose} title="New topic">
+    {open && <CreateForm onClose={onClose} />}
+  </Dialog>
+)
+
+const keyOf = (name: string) =>
+  name
+    .normalize('NFKD')
+    .replaceAll(/\p{Mark}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, 100)
+
+function CreateForm({ onClose }: { onClose: () => void }) {
+  const navigate = useNavigate()
+  const [hasOwnKey, setOwnKey] = useState(false)
+  const form = useForm({
+    initial: { name: '', key: '' },
+    submit: ({ name, key }) => topics.create({ key: key.trim(), name: name.trim() }),
+    refresh: ['topics'],
+    done: ({ name, key }) => `${name ?? key} is there`,
+    onDone: ({ key }) =>
+      void navigate({
+        to: '/topics/{-$topicKey}',
+        params: { topicKey: key },
+        search: (search: object) => ({ ...search, new: undefined }),
+      }),
+  })
+  return (
+    <Form form={form}>
+      <Field form={form} name="name" label="Name">
+        {(control) => (
+          <Input
+            {...control}
+            autoFocus
+            dir="auto"
+            maxLength={100}
+            placeholder="Release notes"
+            onValue={(name) => form.set({ name, ...(hasOwnKey ? {} : { key: keyOf(name) }) })}
+          />
+        )}
+      </Field>
+      <Field form={form} name="key" label="Key" hint="Triggers name it. It cannot be changed later.">
+        {(control) => (
+          <Input
+            {...control}
+            spellCheck={false}
+            maxLength={100}
+            className="font-mono text-code"
+            placeholder="release-notes"
+            onValue={(key) => {
+              setOwnKey(key !== '')
+              form.set({ key })
+            }}
+          />
+        )}
+      </Field>
+      <FormError form={form} />
+      <DialogFooter>
+        <Button onClick={onClose}>Cancel</Button>
+        <SubmitButton form={form} disabled={form.values.key.trim() === ''}>
+          Create topic
+        </SubmitButton>
+      </DialogFooter>
+    </Form>
+  )
+}

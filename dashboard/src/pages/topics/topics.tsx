@@ -1,0 +1,163 @@
+// Topics: names that subscribers follow, so that one trigger reaches them all. Whoever follows one is in its sheet.
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { Hash, Plus } from 'lucide-react'
+import { useCan } from '../../api/auth.ts'
+import { type Topic, topics } from '../../api/topics.ts'
+import { useEnvironment } from '../../shell/environment.ts'
+import { Button } from '../../ui/button.tsx'
+import { RequestCode } from '../../ui/code-block.tsx'
+import { FilterBar, TextFilterChip } from '../../ui/filters.tsx'
+import { SearchInput } from '../../ui/input.tsx'
+import { Page as Frame } from '../../ui/page.tsx'
+import { useShortcut } from '../../ui/shortcuts.ts'
+import { EmptyState } from '../../ui/states.tsx'
+import { type Column, Paging, Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { flag, oneOf, text, useUrlState } from '../../ui/url-state.ts'
+import { CreateTopic } from './create-topic.tsx'
+import { TopicSheet } from './topic-sheet.tsx'
+
+const schema = {
+  ...{ query: text(), name: text() },
+  by: oneOf(['createdAt', 'updatedAt'], 'createdAt'),
+  direction: oneOf(['ASC', 'DESC'], 'DESC'),
+  ...{ after: text(), before: text() },
+  new: flag(),
+}
+const perPage = 50
+
+const columns: Array<Column<Topic>> = [
+  { id: 'name', header: 'Name', cell: ({ name, key }) => <span dir="auto">{name ?? key}</span> },
+  { id: 'key', header: 'Key', cell: ({ key }) => <code className="text-muted">{key}</code> },
+  {
+    id: 'updated',
+    header: 'Updated',
+    orderBy: 'updatedAt',
+    width: 'w-28',
+    from: 'sm',
+    cell: ({ updatedAt }) => <Time at={updatedAt} className="text-muted" />,
+  },
+  {
+    id: 'created',
+    header: 'Created',
+    orderBy: 'createdAt',
+    width: 'w-28',
+    from: 'md',
+    cell: ({ createdAt }) => <Time at={createdAt} className="text-muted" />,
+  },
+]
+
+export function Page() {
+  const [filters, setFilters] = useUrlState(schema)
+  const { topicKey } = useParams({ strict: false })
+  const navigate = useNavigate()
+  const environment = useEnvironment()
+  const canEdit = useCan('editor')
+  const { query, name, by, direction, after, before } = filters
+  const order = { limit: perPage, orderBy: by, orderDirection: direction }
+  const list = useQuery(topics.list({ ...order, after, before, key: query, name }))
+  // The API looks in keys or in names; who types into the field means either.
+  const byName = useQuery({
+    ...topics.list({ ...order, name: query }),
+    enabled: query !== '' && name === '' && !after && !before,
+  })
+  const create = () => setFilters({ new: true }, { push: true })
+  useShortcut('c', create, canEdit)
+
+  const found = list.data?.data
+  const more = query === '' || name !== '' || after || before ? [] : (byName.data?.data ?? [])
+  const rows = found && [...found, ...more.filter(({ key }) => !found.some((one) => one.key === key))]
+  const isSearching = rows?.length === 0 && query !== '' && byName.isPending && byName.fetchStatus !== 'idle'
+  return (
+    <Frame
+      title="Topics"
+      flush
+      actions={
+        canEdit && (
+          <Button variant="primary" icon={<Plus />} shortcut="c" hint="New topic" onClick={create}>
+            New topic
+          </Button>
+        )
+      }
+    >
+      <FilterBar>
+        <SearchInput
+          value={query}
+          onValue={(query) => setFilters({ query })}
+          label="Search topics"
+          placeholder="Key or name…"
+          className="w-full sm:w-64"
+        />
+        <TextFilterChip label="Name" value={name} onValue={(name) => setFilters({ name })} />
+      </FilterBar>
+      <Table
+        label="Topics"
+        columns={columns}
+        rows={isSearching ? undefined : rows}
+        rowKey={({ key }) => key}
+        rowLink={({ key }) => ({ to: '/topics/{-$topicKey}', params: { topicKey: key } })}
+        selected={topicKey}
+        order={{ by, direction }}
+        onOrder={(order) => setFilters({ by: order.by as typeof by, direction: order.direction })}
+        query={list}
+        empty={
+          query || name || after || before ? (
+            <EmptyState
+              icon={<Hash />}
+              title="No topic fits"
+              action={<Button onClick={() => setFilters({ query: '', name: '' })}>Show all topics</Button>}
+            >
+              Nothing in {environment.name} has this in its key or name.
+            </EmptyState>
+          ) : (
+            <NoTopics canEdit={canEdit} onCreate={create} />
+          )
+        }
+        footer={<Paging page={list.data} onPage={setFilters} noun="topics" />}
+      />
+      <TopicSheet
+        topicKey={topicKey}
+        onClose={() =>
+          void navigate({
+            to: '/topics/{-$topicKey}',
+            params: { topicKey: undefined },
+            search: (search: object) => ({
+              ...search,
+              subscriber: undefined,
+              subscription: undefined,
+              from: undefined,
+            }),
+          })
+        }
+      />
+      <CreateTopic open={canEdit && filters.new} onClose={() => setFilters({ new: false, after, before })} />
+    </Frame>
+  )
+}
+
+const NoTopics = ({ canEdit, onCreate }: { canEdit: boolean; onCreate: () => void }) => (
+  <EmptyState
+    icon={<Hash />}
+    title="No topics yet"
+    className="max-w-2xl"
+    action={
+      canEdit && (
+        <Button variant="primary" icon={<Plus />} onClick={onCreate}>
+          New topic
+        </Button>
+      )
+    }
+  >
+    <p>Subscribers follow a topic, and a trigger that goes to it reaches them all. Subscribing makes it, too:</p>
+    <RequestCode
+      className="mt-4"
+      maxHeight={220}
+      request={{
+        method: 'POST',
+        path: '/v2/topics/release-notes/subscriptions',
+        body: { subscriptions: ['ada', 'grace'] },
+      }}
+    />
+  </EmptyState>
+)

@@ -1,0 +1,150 @@
+import { expect, test } from 'vitest'
+import type { Api } from '../../server/test/server.ts'
+import { obstacles, takePictures, useDashboard } from './dashboard.ts'
+
+const { server, open } = useDashboard()
+
+const followers = async (api: Api, key: string): Promise<string[]> => {
+  const { data } = (await api.get(`/v2/topics/${key}/subscriptions?limit=100`)).body
+  return data.map((one: { subscriber: { subscriberId: string } }) => one.subscriber.subscriberId).sort()
+}
+
+test('an empty list shows the request that fills it', async () => {
+  const { development } = await server.freshOrganization()
+  const { page } = await open({ api: development, path: '/topics' })
+  await page.getByRole('heading', { name: 'No topics yet' }).waitFor()
+  await takePictures(page, 'topics-empty')
+  expect(await obstacles(page)).toEqual([])
+})
+
+test('a topic is made, renamed and deleted, with the number of those who follow it', async () => {
+  const { development } = await server.freshOrganization()
+  await development.post('/v2/subscribers', { subscriberId: 'ada' })
+  const { page } = await open({ api: development, role: 'editor', path: '/topics' })
+  await page.getByRole('heading', { name: 'No topics yet' }).waitFor()
+  await page.locator('body').press('c')
+  const dialog = page.getByRole('dialog', { name: 'New topic' })
+  await dialog.getByLabel('Name').fill('Release notes & more')
+  expect(await dialog.getByLabel('Key').inputValue()).toBe('release-notes-more')
+  await dialog.getByLabel('Key').fill('release notes')
+  await dialog.getByRole('button', { name: 'Create topic' }).click()
+  await dialog.getByText(/Invalid topic key/).waitFor()
+  await dialog.getByLabel('Key').fill('releases')
+  await dialog.getByRole('button', { name: 'Create topic' }).click()
+  const sheet = page.getByRole('dialog', { name: 'Release notes & more' })
+  await sheet.getByRole('heading', { name: 'Nobody follows it yet' }).waitFor()
+
+  await sheet.getByRole('button', { name: /^Actions for/ }).click()
+  await page.getByRole('menuitem', { name: 'Rename…' }).click()
+  await page.getByRole('dialog', { name: 'Rename topic' }).getByLabel('Name').fill('Releases')
+  await page.getByRole('button', { name: 'Rename' }).click()
+  const renamed = page.getByRole('dialog', { name: 'Releases' })
+  await renamed.waitFor()
+
+  await development.post('/v2/topics/releases/subscriptions', { subscriptions: ['ada'] })
+  await page.reload()
+  await renamed.getByRole('link', { name: 'ada' }).waitFor()
+  await renamed.getByRole('button', { name: 'Actions for Releases' }).click()
+  await page.getByRole('menuitem', { name: 'Delete…' }).click()
+  await page.getByText('1 subscription is lost with it').waitFor()
+  await page.getByRole('button', { name: 'Delete topic' }).click()
+  await page.getByRole('heading', { name: 'No topics yet' }).waitFor()
+  expect((await development.get('/v2/topics/releases')).status).toBe(404)
+})
+
+test('subscribers are found or pasted, unknown ones are named, and who is removed can be brought back with conditions', async () => {
+  const { development } = await server.freshOrganization()
+  for (const [subscriberId, firstName, lastName] of [
+    ['ada', 'Ada', 'Lovelace'],
+    ['grace', 'Grace', 'Hopper'],
+    ['sara', 'سارة', 'الأحمد'],
+    ['zoe', '🎉 Zoë', 'Müller-Lüdenscheidt-Hohenzollern von und zu Langenstein'],
+  ])
+    await development.post('/v2/subscribers', { subscriberId, firstName, lastName })
+  await development.post('/v2/workflows', {
+    ...{ name: 'Weekly digest', workflowId: 'weekly', active: true, __source: 'dashboard' },
+    steps: [{ name: 'Inbox', type: 'in_app', controlValues: { body: 'News' } }],
+  })
+  await development.post('/v2/topics', { key: 'news', name: 'News' })
+  const { page } = await open({ api: development, role: 'editor', path: '/topics/news' })
+  const sheet = page.getByRole('dialog', { name: 'News' })
+  await sheet.getByRole('button', { name: 'Add subscribers' }).click()
+  const adding = page.getByRole('dialog', { name: 'Add subscribers' })
+  await adding.getByRole('combobox', { name: 'Find' }).click()
+  await page.getByPlaceholder('Type to find…').fill('lovelace')
+  await page.getByRole('option', { name: /Ada Lovelace/ }).click()
+  await page.keyboard.press('Escape')
+  await adding.getByLabel('Or paste ids').fill('grace, sara\n"zoe"\nnobody')
+  await adding.getByRole('button', { name: 'Add 5 subscribers' }).click()
+  await adding.getByText("Subscriber with ID 'nobody' could not be found.").waitFor()
+  expect(await adding.getByLabel('Or paste ids').inputValue()).toBe('nobody')
+  await takePictures(page, 'topic-refused')
+  await adding.getByRole('button', { name: 'Cancel' }).click()
+  await sheet.getByRole('link', { name: 'سارة الأحمد' }).waitFor()
+  expect(await followers(development, 'news')).toEqual(['ada', 'grace', 'sara', 'zoe'])
+  await takePictures(page, 'topic')
+  expect(await obstacles(page)).toEqual([])
+
+  await sheet.getByRole('button', { name: 'What reaches Ada Lovelace through it' }).click()
+  const rules = page.getByRole('dialog', { name: 'What reaches them' })
+  await rules.getByText('Every workflow that is triggered').waitFor()
+  await page.reload()
+  await rules.getByRole('combobox', { name: 'Add a workflow' }).click()
+  await page.getByRole('option', { name: /Weekly digest/ }).click()
+  await rules.getByRole('button', { name: 'If…' }).click()
+  await takePictures(page, 'topic-conditions')
+  expect(await obstacles(page)).toEqual([])
+  await rules.getByRole('button', { name: 'Save', exact: true }).click()
+  await rules.waitFor({ state: 'detached' })
+  const identifier = 'tk_news:si_ada'
+  const stored = async () => (await development.get(`/v2/topics/news/subscriptions/${identifier}`)).body.preferences
+  const condition = { '==': [{ var: 'payload.priority' }, 'high'] }
+  expect(await stored()).toMatchObject([{ workflow: { identifier: 'weekly' }, condition }])
+
+  await sheet.getByRole('button', { name: 'Remove Ada Lovelace' }).click()
+  await sheet.getByRole('link', { name: 'Ada Lovelace' }).waitFor({ state: 'detached' })
+  expect(await followers(development, 'news')).toEqual(['grace', 'sara', 'zoe'])
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await sheet.getByRole('link', { name: 'Ada Lovelace' }).waitFor()
+  expect(await stored()).toMatchObject([{ workflow: { identifier: 'weekly' }, condition }])
+})
+
+test('search is in keys and names, stays in the URL, and a phone has room for it', async () => {
+  const { development } = await server.freshOrganization()
+  for (const [key, name] of [
+    ['releases', 'What is new'],
+    ['project:4711', 'Project Phönix 🔥'],
+    ['announcements-for-everybody-in-the-whole-organization', 'إعلانات'],
+  ])
+    await development.post('/v2/topics', { key, name })
+  const { page } = await open({ api: development, path: '/topics' })
+  const names = () => page.getByRole('table', { name: 'Topics' }).locator('tbody td:first-child').allTextContents()
+  await expect.poll(names).toHaveLength(3)
+  await takePictures(page, 'topics')
+  expect(await obstacles(page)).toEqual([])
+  const search = page.getByRole('searchbox', { name: 'Search topics' })
+  await search.fill('4711')
+  await expect.poll(names).toEqual(['Project Phönix 🔥'])
+  await search.fill('phönix')
+  await expect.poll(names).toEqual(['Project Phönix 🔥'])
+  await page.reload()
+  await expect.poll(names).toEqual(['Project Phönix 🔥'])
+  await search.fill('nothing')
+  await page.getByRole('heading', { name: 'No topic fits' }).waitFor()
+  await page.setViewportSize({ width: 360, height: 740 })
+  await page.getByRole('button', { name: 'Show all topics' }).click()
+  await expect.poll(names).toHaveLength(3)
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
+})
+
+test('a viewer reads and cannot change', async () => {
+  const { development } = await server.freshOrganization()
+  await development.post('/v2/subscribers', { subscriberId: 'ada' })
+  await development.post('/v2/topics/news/subscriptions', { subscriptions: ['ada'], name: 'News' })
+  const { page } = await open({ api: development, role: 'viewer', path: '/topics/news?new=true' })
+  const sheet = page.getByRole('dialog', { name: 'News' })
+  await sheet.getByRole('link', { name: 'ada' }).waitFor()
+  for (const name of ['New topic', 'Add subscribers', 'Remove ada', 'Actions for News'])
+    expect([name, await page.getByRole('button', { name }).count()]).toEqual([name, 0])
+  expect(await page.getByRole('dialog').count()).toBe(1)
+})
