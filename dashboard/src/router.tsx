@@ -68,6 +68,8 @@ const routes = root.addChildren([
     page('/contexts/{-$contextKey}', () => import('./pages/contexts/contexts.tsx')),
     page('/subscribers/{-$subscriberId}', () => import('./pages/subscribers/subscribers.tsx')),
     page('/topics/{-$topicKey}', () => import('./pages/topics/topics.tsx')),
+    page('/workflows', () => import('./pages/workflows/workflows.tsx')),
+    page('/workflows/$workflowId', () => import('./pages/workflows/editor.tsx')),
     page('/', () => import('./pages/start/home.tsx')),
     createRoute({ getParentRoute: () => shell, path: '/$', component: NotFound }),
   ]),

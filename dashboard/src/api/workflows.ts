@@ -1,8 +1,12 @@
 // Workflows: requests and their cache keys. Refresh with ['workflows'].
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { type Answer, api, inEnvironment, type Query } from './client.ts'
+import { type Answer, api, type Body, inEnvironment, type Query } from './client.ts'
 
 export type WorkflowSummary = Answer<'GET /v2/workflows'>['workflows'][number]
+export type Workflow = Answer<'GET /v2/workflows/{workflowId}'>
+export type WorkflowStep = Workflow['steps'][number]
+export type StepIssues = NonNullable<WorkflowStep['issues']>
+export type PreviewRequest = Body<'POST /v2/workflows/{workflowId}/step/{stepId}/preview'>
 
 export const workflows = {
   list: (query: Query<'GET /v2/workflows'>) =>
@@ -11,4 +15,26 @@ export const workflows = {
       queryFn: ({ signal }) => api('GET /v2/workflows', { query, signal }),
       placeholderData: keepPreviousData,
     }),
+  one: (workflowId: string) =>
+    queryOptions({
+      queryKey: inEnvironment('workflows', 'one', workflowId),
+      queryFn: ({ signal }) => api('GET /v2/workflows/{workflowId}', { path: { workflowId }, signal }),
+    }),
+  /** What a step would deliver with these values; the last answer stays until the next is there. */
+  preview: (workflowId: string, stepId: string, body: PreviewRequest, version: string) =>
+    queryOptions({
+      queryKey: inEnvironment('workflows', 'preview', workflowId, stepId, version, body),
+      queryFn: ({ signal }) =>
+        api('POST /v2/workflows/{workflowId}/step/{stepId}/preview', { path: { workflowId, stepId }, body, signal }),
+      placeholderData: (before, query) => (query?.queryKey[4] === stepId ? before : undefined),
+      gcTime: 30_000,
+    }),
+
+  remove: (workflowId: string) => api('DELETE /v2/workflows/{workflowId}', { path: { workflowId } }),
+  duplicate: (workflowId: string) =>
+    api('POST /v2/workflows/{workflowId}/duplicate', { path: { workflowId }, body: {} }),
+  setActive: (workflowId: string, active: boolean) =>
+    api('PATCH /v2/workflows/{workflowId}', { path: { workflowId }, body: { active } }),
+  sync: (workflowId: string, targetEnvironmentId: string) =>
+    api('PUT /v2/workflows/{workflowId}/sync', { path: { workflowId }, body: { targetEnvironmentId } }),
 }

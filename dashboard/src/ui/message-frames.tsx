@@ -104,7 +104,7 @@ export function EmailBody({ html, title }: { html: string; title: string }) {
   useEffect(() => {
     const element = frame.current
     if (!element) return
-    const measure = () => setHeight(Math.min(2_000, element.contentDocument?.documentElement.scrollHeight ?? 160))
+    const measure = () => setHeight(Math.min(2_000, element.contentDocument?.documentElement?.scrollHeight ?? 160))
     element.addEventListener('load', measure)
     const resizing = new ResizeObserver(measure)
     resizing.observe(element)

@@ -1,0 +1,138 @@
+// A new workflow: a name, and what it begins with.
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../../api/client.ts'
+import { environments } from '../../api/environments.ts'
+import { useEnvironment } from '../../shell/environment.ts'
+import { Button } from '../../ui/button.tsx'
+import { cn } from '../../ui/class-names.ts'
+import { MultiCombobox } from '../../ui/combobox.tsx'
+import { Dialog, DialogFooter } from '../../ui/dialog.tsx'
+import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form.tsx'
+import { Input } from '../../ui/input.tsx'
+import { StepIcons } from '../../ui/step-kind.tsx'
+import { identifierOf } from './identifier.ts'
+import { type Template, templates } from './templates.ts'
+
+interface CreateWorkflowProps {
+  /** The template that is chosen at first; closed without. */
+  from: string | undefined
+  onClose: () => void
+}
+
+export function CreateWorkflow({ from, onClose }: CreateWorkflowProps) {
+  return (
+    <Dialog open={from !== undefined} onClose={onClose} title="New workflow" size="md">
+      {from !== undefined && <CreateForm key={from} from={from} onClose={onClose} />}
+    </Dialog>
+  )
+}
+
+function CreateForm({ from, onClose }: { from: string; onClose: () => void }) {
+  const navigate = useNavigate()
+  const environment = useEnvironment()
+  const tags = useQuery(environments.tags(environment._id))
+  const first = templates.find(({ id }) => id === from) ?? (templates[0] as Template)
+  const [template, setTemplate] = useState(first)
+  const [isNamed, setNamed] = useState(false)
+  const [hasOwnId, setOwnId] = useState(false)
+  const initial = {
+    name: first.suggestion,
+    workflowId: identifierOf(first.suggestion),
+    tags: first.workflow.tags ?? [],
+  }
+  const form = useForm({
+    initial,
+    submit: ({ name, workflowId, tags }) => {
+      const { workflow } = template
+      const id = workflowId || identifierOf(name) || 'workflow'
+      return api('POST /v2/workflows', { body: { ...workflow, name, workflowId: id, tags, __source: 'dashboard' } })
+    },
+    refresh: ['workflows'],
+    onDone: ({ workflowId, steps }) => {
+      const search = steps[0] ? { step: steps[0].stepId } : {}
+      void navigate({ to: '/workflows/$workflowId', params: { workflowId }, search })
+    },
+  })
+  const choose = (next: Template) => {
+    setTemplate(next)
+    form.set({ tags: next.workflow.tags ?? [] })
+    if (isNamed) return
+    form.set({ name: next.suggestion, ...(hasOwnId ? {} : { workflowId: identifierOf(next.suggestion) }) })
+  }
+  return (
+    <Form form={form}>
+      <fieldset>
+        <legend className="mb-1.5 text-sm font-medium">Begin with</legend>
+        <div className="grid gap-2 sm:grid-cols-2">
+          {templates.map((one) => (
+            <button
+              key={one.id}
+              type="button"
+              aria-pressed={one.id === template.id}
+              onClick={() => choose(one)}
+              className={cn(
+                'flex flex-col items-start gap-1 rounded-surface border p-3 text-left transition-colors duration-120 hover:bg-hover',
+                'aria-pressed:border-accent aria-pressed:bg-accent/8',
+              )}
+            >
+              <span className="flex w-full items-center justify-between gap-2 text-sm font-medium">
+                {one.name}
+                <StepIcons kinds={one.workflow.steps.map(({ type }) => type)} />
+              </span>
+              <span className="text-xs text-muted">{one.description}</span>
+            </button>
+          ))}
+        </div>
+      </fieldset>
+      <Field form={form} name="name" label="Name">
+        {(control) => (
+          <Input
+            {...control}
+            autoFocus
+            placeholder="Order shipped"
+            maxLength={128}
+            onValue={(name) => {
+              setNamed(true)
+              form.set({ name, ...(hasOwnId ? {} : { workflowId: identifierOf(name) }) })
+            }}
+          />
+        )}
+      </Field>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field form={form} name="workflowId" label="Identifier" hint="Triggers name it. It cannot be changed later.">
+          {(control) => (
+            <Input
+              {...control}
+              className="font-mono text-code"
+              spellCheck={false}
+              placeholder="order-shipped"
+              onValue={(workflowId) => {
+                setOwnId(workflowId !== '')
+                form.set({ workflowId })
+              }}
+            />
+          )}
+        </Field>
+        <Field form={form} name="tags" label="Tags" optional>
+          {({ name: _, ...control }) => (
+            <MultiCombobox
+              {...control}
+              allowNew
+              placeholder="No tags"
+              options={(tags.data ?? []).map(({ name }) => ({ value: name, label: name }))}
+            />
+          )}
+        </Field>
+      </div>
+      <FormError form={form} />
+      <DialogFooter>
+        <Button onClick={onClose}>Cancel</Button>
+        <SubmitButton form={form} disabled={form.values.name.trim() === ''}>
+          Create workflow
+        </SubmitButton>
+      </DialogFooter>
+    </Form>
+  )
+}

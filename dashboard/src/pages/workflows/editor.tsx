@@ -1,0 +1,340 @@
+// One workflow: its steps as a flow, the selected step beside it, and around them saving, issues, settings and test runs.
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { ChevronRight, CircleCheck, Code, CopyPlus, Play, Settings2, TriangleAlert } from 'lucide-react'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { toast } from 'sonner'
+import { useCan } from '../../api/auth.ts'
+import { useAction } from '../../api/cache.ts'
+import { ApiError } from '../../api/client.ts'
+import { type Workflow, workflows } from '../../api/workflows.ts'
+import { useEnvironment } from '../../shell/environment.ts'
+import { Button, ButtonLink } from '../../ui/button.tsx'
+import { cn } from '../../ui/class-names.ts'
+import { Menu, MenuItem, MenuLabel } from '../../ui/menu.tsx'
+import { Page as Frame } from '../../ui/page.tsx'
+import { useShortcut } from '../../ui/shortcuts.ts'
+import { ErrorState, Skeleton } from '../../ui/states.tsx'
+import { Badge } from '../../ui/status.tsx'
+import { StepIcon, type StepKind } from '../../ui/step-kind.tsx'
+import { Switch } from '../../ui/switch.tsx'
+import { relativeTime } from '../../ui/time.tsx'
+import { flag, text, useUrlState } from '../../ui/url-state.ts'
+import { type Draft, type DraftStep, useDraft } from './draft.ts'
+import { Flow, FlowKeys } from './flow.tsx'
+import { usePreviewData } from './preview-data.ts'
+import { SaveStatus } from './save-status.tsx'
+import { Settings } from './settings.tsx'
+import { StepPanel } from './step-panel.tsx'
+import { copyOf, type Issue, issuesOf, newStep } from './steps.ts'
+import { SyncDialog, SyncItems, type SyncTarget } from './sync-workflow.tsx'
+import { TestRun } from './test-run.tsx'
+import { TriggerPanel } from './trigger-panel.tsx'
+
+export function Page() {
+  const { workflowId = '' } = useParams({ strict: false })
+  const workflow = useQuery(workflows.one(workflowId))
+  if (workflow.data) return <Editor key={workflow.data._id} workflow={workflow.data} />
+  if (workflow.error)
+    return (
+      <Frame title="Workflow">
+        <ErrorState
+          error={workflow.error}
+          {...(workflow.error instanceof ApiError && workflow.error.status === 404
+            ? {}
+            : { onRetry: () => void workflow.refetch() })}
+        />
+        <p className="text-center">
+          <ButtonLink to="/workflows" search={{}}>
+            All workflows
+          </ButtonLink>
+        </p>
+      </Frame>
+    )
+  return (
+    <Frame title="Workflow" fills heading={<Skeleton className="h-5 w-48" />}>
+      <div className="mx-auto max-w-76 space-y-12 pt-8" role="status" aria-label="Loading">
+        {[1, 2, 3].map((number) => (
+          <Skeleton key={number} className="h-14 rounded-surface" />
+        ))}
+      </div>
+    </Frame>
+  )
+}
+
+const schema = { step: text(), wide: flag(), settings: flag(), run: flag() }
+const mostSteps = 20
+
+function Editor({ workflow }: { workflow: Workflow }) {
+  const environment = useEnvironment()
+  const mayEdit = useCan('editor')
+  const canSync = useCan('admin')
+  const isCode = workflow.origin === 'external'
+  // In Production an active workflow is what people get: there, saving is somebody's decision.
+  const [savesItself] = useState(environment.type === 'dev' || !workflow.active)
+  const state = useDraft(workflow, { canEdit: mayEdit, savesItself })
+  const { draft, saved, change, flush } = state
+  const data = usePreviewData(workflow.workflowId)
+  const [open, setOpen] = useUrlState(schema)
+  const [syncing, setSyncing] = useState<SyncTarget>()
+  const selected = draft.steps.find(({ stepId }) => stepId === open.step)
+  const canShape = mayEdit && !isCode
+
+  const issues = useMemo(
+    () => new Map(saved.steps.map((step) => [step.stepId, issuesOf(step.issues)] as const)),
+    [saved.steps],
+  )
+  const set = (patch: Partial<Draft>) => change((before) => ({ ...before, ...patch }))
+  const setStep = (stepId: string, patch: Partial<DraftStep>) =>
+    change((before) => ({
+      ...before,
+      steps: before.steps.map((step) => (step.stepId === stepId ? { ...step, ...patch } : step)),
+    }))
+  const select = (step: string | undefined) => setOpen({ step: step ?? '', ...(step ? {} : { wide: false }) })
+
+  const insert = (step: DraftStep, at: number) => {
+    if (draft.steps.length >= mostSteps) {
+      toast.error(`A workflow has at most ${mostSteps} steps.`)
+      return
+    }
+    change((before) => ({ ...before, steps: before.steps.toSpliced(at, 0, step) }))
+    select(step.stepId)
+  }
+  const remove = (step: DraftStep) => {
+    const at = draft.steps.findIndex(({ stepId }) => stepId === step.stepId)
+    change((before) => ({ ...before, steps: before.steps.filter(({ stepId }) => stepId !== step.stepId) }))
+    if (selected?.stepId === step.stepId) select(undefined)
+    toast(`“${step.name}” deleted`, {
+      action: {
+        label: 'Undo',
+        onClick: () => {
+          // The server has forgotten its id by now, unless nothing was saved in between; the name it goes by stays.
+          const { _id, ...rest } = step
+          change((before) => {
+            if (before.steps.some(({ stepId }) => stepId === step.stepId)) return before
+            return { ...before, steps: before.steps.toSpliced(at, 0, rest) }
+          })
+          select(step.stepId)
+        },
+      },
+    })
+  }
+  useShortcut('escape', () => select(undefined), selected !== undefined)
+  useShortcut('mod+s', () => void flush(), mayEdit)
+  useShortcut('t', () => setOpen({ run: true }), mayEdit)
+
+  const told = useRef(false)
+  useEffect(() => {
+    if (!state.isRestored || told.current) return
+    told.current = true
+    toast('Your changes from last time are back.')
+  }, [state.isRestored])
+
+  return (
+    <Frame
+      title={draft.name}
+      fills
+      heading={
+        <span className="flex min-w-0 items-center gap-1.5">
+          <Link to="/workflows" search={{}} className="shrink-0 text-base font-normal text-muted hover:text-ink">
+            Workflows
+          </Link>
+          <ChevronRight className="size-4 shrink-0 text-faint" aria-hidden />
+          <span className="truncate text-lg" dir="auto">
+            {draft.name}
+          </span>
+          {isCode && <Badge>From code</Badge>}
+          {!mayEdit && <Badge>Read only</Badge>}
+        </span>
+      }
+      actions={
+        <>
+          {mayEdit && <SaveStatus state={state} savesItself={savesItself} />}
+          <IssueList steps={draft.steps} issues={issues} onOpen={select} />
+          <label className="mx-1 flex items-center gap-2 text-sm" htmlFor="workflow-active">
+            <Switch
+              id="workflow-active"
+              value={draft.active}
+              disabled={!mayEdit}
+              onValue={(active) => set({ active })}
+            />
+            <span className="max-sm:sr-only">{draft.active ? 'Active' : 'Inactive'}</span>
+          </label>
+          <Button
+            icon={<Play />}
+            shortcut="t"
+            hint={mayEdit ? 'Run it with a payload of yours' : 'Viewers cannot run workflows'}
+            disabled={!mayEdit}
+            onClick={() => setOpen({ run: true })}
+          >
+            Test run
+          </Button>
+          <Button
+            variant="ghost"
+            size="icon"
+            hint="Settings"
+            onClick={() => setOpen({ settings: true }, { push: true })}
+          >
+            <Settings2 />
+          </Button>
+          <Menu label="More">
+            <MenuItem icon={<Code />} onSelect={() => select(undefined)}>
+              Code for your program
+            </MenuItem>
+            {canShape && <DuplicateItem workflowId={workflow.workflowId} />}
+            {canSync && !isCode && <SyncItems workflow={workflow} onChoose={setSyncing} />}
+          </Menu>
+        </>
+      }
+    >
+      <div className="flex h-full min-h-0 flex-col">
+        {state.conflict && (
+          <div role="alert" className="flex flex-wrap items-center gap-2 border-b bg-warn/8 px-4 py-2 text-sm sm:px-6">
+            <TriangleAlert className="size-4 text-warn" aria-hidden />
+            <span className="flex-1">
+              You have changes from {relativeTime(new Date(state.conflict.at))} that were not saved, and the workflow
+              has been changed since.
+            </span>
+            <Button size="sm" onClick={() => state.resolve(false)}>
+              Keep what is saved
+            </Button>
+            <Button size="sm" variant="primary" onClick={() => state.resolve(true)}>
+              Use my changes
+            </Button>
+          </div>
+        )}
+        <div
+          className={cn(
+            'grid min-h-0 flex-1 grid-cols-[minmax(0,1fr)] grid-rows-[minmax(0,1fr)]',
+            selected
+              ? open.wide
+                ? ''
+                : 'lg:grid-cols-[minmax(300px,1fr)_minmax(0,2.4fr)]'
+              : 'max-lg:block max-lg:overflow-y-auto lg:grid-cols-[minmax(0,1fr)_minmax(0,460px)]',
+          )}
+        >
+          <div
+            className={cn(
+              'min-h-0 bg-raised bg-[radial-gradient(var(--line)_1px,transparent_1px)] bg-[length:20px_20px] lg:overflow-y-auto',
+              selected && (open.wide ? 'hidden' : 'max-lg:hidden'),
+            )}
+          >
+            <Flow
+              workflowId={workflow.workflowId}
+              steps={draft.steps}
+              issues={issues}
+              selected={selected?.stepId}
+              canEdit={canShape}
+              onSelect={select}
+              onAdd={(kind: StepKind, at) => insert(newStep(kind, draft), at)}
+              onMove={(from, to) =>
+                change((before) => {
+                  const steps = [...before.steps]
+                  steps.splice(to, 0, ...steps.splice(from, 1))
+                  return { ...before, steps }
+                })
+              }
+              onDuplicate={(step) =>
+                insert(copyOf(step, draft), draft.steps.findIndex(({ stepId }) => stepId === step.stepId) + 1)
+              }
+              onRemove={remove}
+              onToggle={(step) => setStep(step.stepId, { active: !step.active })}
+            />
+            {canShape && draft.steps.length > 0 && <FlowKeys />}
+          </div>
+          <div className="min-h-0 min-w-0 lg:border-l">
+            {selected ? (
+              <StepPanel
+                key={selected.stepId}
+                workflow={saved}
+                step={selected}
+                issues={issues.get(selected.stepId) ?? []}
+                readOnly={!mayEdit}
+                isWide={open.wide}
+                data={data}
+                onChange={(patch) => setStep(selected.stepId, patch)}
+                onWide={(wide) => setOpen({ wide })}
+                onClose={() => select(undefined)}
+                flush={flush}
+              />
+            ) : (
+              <TriggerPanel workflow={saved} data={data} />
+            )}
+          </div>
+        </div>
+      </div>
+      <Settings
+        open={open.settings}
+        onClose={() => setOpen({ settings: false })}
+        workflow={saved}
+        draft={draft}
+        readOnly={!mayEdit}
+        saving={mayEdit && <SaveStatus state={state} savesItself={savesItself} />}
+        onChange={set}
+      />
+      <TestRun
+        open={open.run && mayEdit}
+        onClose={() => setOpen({ run: false })}
+        workflow={saved}
+        data={data}
+        isActive={draft.active}
+        onActivate={() => set({ active: true })}
+        flush={flush}
+      />
+      <SyncDialog target={syncing} onClose={() => setSyncing(undefined)} />
+    </Frame>
+  )
+}
+
+interface IssueListProps {
+  steps: readonly DraftStep[]
+  issues: ReadonlyMap<string, readonly Issue[]>
+  onOpen: (stepId: string) => void
+}
+
+/** How many there are, and a way to each. */
+function IssueList({ steps, issues, onOpen }: IssueListProps) {
+  const all = steps.flatMap((step) => (issues.get(step.stepId) ?? []).map((issue) => ({ step, issue })))
+  if (all.length === 0)
+    return steps.length === 0 ? null : (
+      <span className="inline-flex items-center gap-1.5 text-sm text-muted max-sm:hidden">
+        <CircleCheck className="size-4 text-good" aria-hidden />
+        No issues
+      </span>
+    )
+  return (
+    <Menu
+      className="w-88"
+      trigger={
+        <Button size="sm" className="text-bad" icon={<TriangleAlert />}>
+          {all.length} {all.length === 1 ? 'issue' : 'issues'}
+        </Button>
+      }
+    >
+      <MenuLabel>What keeps it from working</MenuLabel>
+      {all.map(({ step, issue }, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: two issues may read alike
+        <MenuItem key={index} icon={<StepIcon kind={step.type} />} onSelect={() => onOpen(step.stepId)}>
+          <span className="block truncate">{issue.message}</span>
+          <span className="block truncate text-xs text-muted">{step.name}</span>
+        </MenuItem>
+      ))}
+    </Menu>
+  )
+}
+
+function DuplicateItem({ workflowId }: { workflowId: string }) {
+  const navigate = useNavigate()
+  const duplicate = useAction({
+    do: () => workflows.duplicate(workflowId),
+    refresh: ['workflows'],
+    done: 'Copied. This is the copy; it is inactive',
+    onDone: (copy) =>
+      void navigate({ to: '/workflows/$workflowId', params: { workflowId: copy.workflowId }, search: {} }),
+  })
+  return (
+    <MenuItem icon={<CopyPlus />} onSelect={() => duplicate.mutate()}>
+      Duplicate
+    </MenuItem>
+  )
+}

@@ -1,0 +1,310 @@
+// All workflows: found by name, tag and state, ordered by what was used last.
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { Copy, CopyPlus, Plus, Power, PowerOff, Trash2, Workflow as WorkflowIcon } from 'lucide-react'
+import { useState } from 'react'
+import { useCan } from '../../api/auth.ts'
+import { useAction } from '../../api/cache.ts'
+import { environments } from '../../api/environments.ts'
+import { type WorkflowSummary, workflows } from '../../api/workflows.ts'
+import { useEnvironment } from '../../shell/environment.ts'
+import { Button } from '../../ui/button.tsx'
+import { RequestCode } from '../../ui/code-block.tsx'
+import { useConfirm } from '../../ui/dialog.tsx'
+import { FilterBar, FilterChip } from '../../ui/filters.tsx'
+import { SearchInput } from '../../ui/input.tsx'
+import { Menu, MenuItem, MenuSeparator } from '../../ui/menu.tsx'
+import { Page as Frame } from '../../ui/page.tsx'
+import { useShortcut } from '../../ui/shortcuts.ts'
+import { EmptyState } from '../../ui/states.tsx'
+import { Badge, Status } from '../../ui/status.tsx'
+import { StepIcons } from '../../ui/step-kind.tsx'
+import { type Column, type Order, RowActions, Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { manyOf, oneOf, text, useUrlState, wholeNumber } from '../../ui/url-state.ts'
+import { CreateWorkflow } from './create-workflow.tsx'
+import { SyncDialog, SyncItems, type SyncTarget } from './sync-workflow.tsx'
+import { states } from './workflow-status.ts'
+
+const schema = {
+  query: text(),
+  tags: manyOf(),
+  status: manyOf(['ACTIVE', 'INACTIVE', 'ERROR']),
+  by: oneOf(['createdAt', 'updatedAt', 'name', 'lastTriggeredAt'], 'updatedAt'),
+  direction: oneOf(['ASC', 'DESC'], 'DESC'),
+  page: wholeNumber(0),
+  new: text(),
+}
+const perPage = 50
+
+export function Page() {
+  const [filters, setFilters] = useUrlState(schema)
+  const environment = useEnvironment()
+  const canEdit = useCan('editor')
+  const [syncing, setSyncing] = useState<SyncTarget>()
+  const { query, tags, status, by, direction, page } = filters
+  const list = useQuery(
+    workflows.list({
+      ...{ limit: perPage, offset: page * perPage, orderBy: by, orderDirection: direction },
+      ...{ query, tags, status },
+    }),
+  )
+  const known = useQuery(environments.tags(environment._id))
+  const isNarrowed = query !== '' || tags.length > 0 || status.length > 0
+  const create = (from = 'blank') => setFilters({ new: from }, { push: true })
+  useShortcut('c', () => create(), canEdit)
+
+  const columns: Array<Column<WorkflowSummary>> = [
+    {
+      id: 'name',
+      header: 'Name',
+      orderBy: 'name',
+      cell: ({ name, workflowId }) => (
+        <>
+          <span dir="auto">{name}</span>
+          <code className="ml-2 font-normal text-muted max-lg:hidden">{workflowId}</code>
+        </>
+      ),
+    },
+    {
+      id: 'steps',
+      header: 'Steps',
+      width: 'w-36',
+      from: 'md',
+      cell: ({ stepTypeOverviews }) => <StepIcons kinds={stepTypeOverviews} limit={5} />,
+    },
+    {
+      id: 'tags',
+      header: 'Tags',
+      width: 'w-44',
+      from: 'lg',
+      cell: ({ tags }) => (
+        <span className="flex gap-1">
+          {tags.slice(0, 2).map((tag) => (
+            <Badge key={tag}>{tag}</Badge>
+          ))}
+          {tags.length > 2 && <span className="text-xs text-muted">+{tags.length - 2}</span>}
+        </span>
+      ),
+    },
+    {
+      id: 'status',
+      header: 'Status',
+      width: 'w-28',
+      cell: ({ status }) => <Status tone={states[status].tone}>{states[status].word}</Status>,
+    },
+    {
+      id: 'lastTriggered',
+      header: 'Last triggered',
+      orderBy: 'lastTriggeredAt',
+      width: 'w-32',
+      from: 'sm',
+      cell: ({ lastTriggeredAt }) =>
+        lastTriggeredAt ? <Time at={lastTriggeredAt} /> : <span className="text-muted">Never</span>,
+    },
+    {
+      id: 'updated',
+      header: 'Updated',
+      orderBy: 'updatedAt',
+      width: 'w-28',
+      from: 'xl',
+      cell: ({ updatedAt }) => <Time at={updatedAt} className="text-muted" />,
+    },
+    {
+      id: 'actions',
+      header: <span className="sr-only">Actions</span>,
+      width: 'w-14',
+      cell: (workflow) => <WorkflowMenu workflow={workflow} onSync={setSyncing} />,
+    },
+  ]
+  const shown = list.data
+  const more = shown ? shown.totalCount - (page + 1) * perPage : 0
+  return (
+    <Frame
+      title="Workflows"
+      flush
+      actions={
+        <Button
+          variant="primary"
+          icon={<Plus />}
+          shortcut="c"
+          hint={canEdit ? 'New workflow' : 'Viewers cannot make workflows'}
+          disabled={!canEdit}
+          onClick={() => create()}
+        >
+          New workflow
+        </Button>
+      }
+    >
+      <FilterBar>
+        <SearchInput
+          value={query}
+          onValue={(query) => setFilters({ query, page: 0 })}
+          label="Search workflows"
+          placeholder="Name or identifier…"
+          className="w-full sm:w-64"
+        />
+        <FilterChip
+          label="Status"
+          options={Object.entries(states).map(([value, { word }]) => ({ value, label: word }))}
+          value={status}
+          onValue={(status) => setFilters({ status: status as typeof filters.status, page: 0 })}
+        />
+        <FilterChip
+          label="Tag"
+          options={(known.data ?? []).map(({ name }) => ({ value: name, label: name }))}
+          value={tags}
+          onValue={(tags) => setFilters({ tags, page: 0 })}
+        />
+      </FilterBar>
+      <Table
+        label="Workflows"
+        columns={columns}
+        rows={shown?.workflows}
+        rowKey={({ _id }) => _id}
+        rowLink={({ workflowId }) => ({ to: '/workflows/$workflowId', params: { workflowId }, search: {} })}
+        order={{ by, direction }}
+        onOrder={(order: Order) => setFilters({ by: order.by as typeof by, direction: order.direction, page: 0 })}
+        query={list}
+        empty={
+          isNarrowed ? (
+            <EmptyState
+              icon={<WorkflowIcon />}
+              title="No workflow fits"
+              action={
+                <Button onClick={() => setFilters({ query: '', tags: [], status: [] })}>Clear the filters</Button>
+              }
+            >
+              Nothing in {environment.name} has this name, tag and status.
+            </EmptyState>
+          ) : (
+            <NoWorkflows canEdit={canEdit} onCreate={create} />
+          )
+        }
+        footer={
+          shown && (
+            <nav
+              aria-label="Pages of the list"
+              className="flex h-12 items-center justify-between gap-4 px-4 text-xs text-muted sm:px-6"
+            >
+              <span>
+                {shown.totalCount.toLocaleString('en')} {shown.totalCount === 1 ? 'workflow' : 'workflows'}
+              </span>
+              {(page > 0 || more > 0) && (
+                <span className="flex gap-1">
+                  <Button size="sm" disabled={page === 0} onClick={() => setFilters({ page: page - 1 })}>
+                    Previous
+                  </Button>
+                  <Button size="sm" disabled={more <= 0} onClick={() => setFilters({ page: page + 1 })}>
+                    Next
+                  </Button>
+                </span>
+              )}
+            </nav>
+          )
+        }
+      />
+      <CreateWorkflow
+        from={canEdit && filters.new !== '' ? filters.new : undefined}
+        onClose={() => setFilters({ new: '' })}
+      />
+      <SyncDialog target={syncing} onClose={() => setSyncing(undefined)} />
+    </Frame>
+  )
+}
+
+function NoWorkflows({ canEdit, onCreate }: { canEdit: boolean; onCreate: (from?: string) => void }) {
+  return (
+    <EmptyState
+      icon={<WorkflowIcon />}
+      title="No workflows yet"
+      className="max-w-2xl"
+      action={
+        canEdit && (
+          <>
+            <Button variant="primary" icon={<Plus />} onClick={() => onCreate()}>
+              New workflow
+            </Button>
+            <Button icon={<Copy />} onClick={() => onCreate('comments')}>
+              Begin with a template
+            </Button>
+          </>
+        )
+      }
+    >
+      <p>A workflow says what is sent when your program triggers it. Make one here, or by a request:</p>
+      <RequestCode
+        className="mt-4"
+        maxHeight={260}
+        request={{
+          method: 'POST',
+          path: '/v2/workflows',
+          body: {
+            name: 'Order shipped',
+            workflowId: 'order-shipped',
+            active: true,
+            steps: [
+              {
+                name: 'Inbox',
+                type: 'in_app',
+                controlValues: { subject: 'On its way', body: 'Order {{payload.number}} has left us.' },
+              },
+            ],
+          },
+        }}
+      />
+    </EmptyState>
+  )
+}
+
+function WorkflowMenu({ workflow, onSync }: { workflow: WorkflowSummary; onSync: (target: SyncTarget) => void }) {
+  const { workflowId, name, status, origin } = workflow
+  const navigate = useNavigate()
+  const ask = useConfirm()
+  const canEdit = useCan('editor')
+  const canSync = useCan('admin')
+  const isActive = status !== 'INACTIVE'
+  const isCode = origin === 'external'
+  const activate = useAction({
+    do: (active: boolean) => workflows.setActive(workflowId, active),
+    refresh: ['workflows'],
+    done: (_, active) => (active ? `“${name}” is active` : `“${name}” is inactive; its triggers do nothing`),
+    undo: (_, active) => workflows.setActive(workflowId, !active),
+  })
+  const duplicate = useAction({
+    do: () => workflows.duplicate(workflowId),
+    refresh: ['workflows'],
+    done: 'Copied. The copy is inactive',
+    onDone: (copy) =>
+      void navigate({ to: '/workflows/$workflowId', params: { workflowId: copy.workflowId }, search: {} }),
+  })
+  const remove = useAction({ do: () => workflows.remove(workflowId), refresh: ['workflows'], done: 'Workflow deleted' })
+  const confirmRemove = async () => {
+    const yes = await ask({
+      title: `Delete “${name}”?`,
+      body: `Its ${workflow.steps.length} steps, translations and all subscribers’ preferences for it go with it. Triggers for “${workflowId}” will be refused. This cannot be undone.`,
+      confirm: 'Delete workflow',
+    })
+    if (yes) remove.mutate()
+  }
+  if (!canEdit) return null
+  return (
+    <RowActions>
+      <Menu label={`Actions for ${name}`}>
+        <MenuItem icon={isActive ? <PowerOff /> : <Power />} onSelect={() => activate.mutate(!isActive)}>
+          {isActive ? 'Deactivate' : 'Activate'}
+        </MenuItem>
+        {!isCode && (
+          <MenuItem icon={<CopyPlus />} onSelect={() => duplicate.mutate()}>
+            Duplicate
+          </MenuItem>
+        )}
+        {canSync && !isCode && <SyncItems workflow={workflow} onChoose={onSync} />}
+        <MenuSeparator />
+        <MenuItem icon={<Trash2 />} danger onSelect={() => void confirmRemove()}>
+          Delete…
+        </MenuItem>
+      </Menu>
+    </RowActions>
+  )
+}

@@ -1,0 +1,331 @@
+// The settings of the block that is selected, or of the box the cursor is in.
+import type { Editor } from '@tiptap/core'
+import { NodeSelection } from '@tiptap/pm/state'
+import { ArrowDown, ArrowUp, CopyPlus, Trash2 } from 'lucide-react'
+import { useId } from 'react'
+import { Button } from '../button.tsx'
+import { Input } from '../input.tsx'
+import type { Variable } from '../liquid.ts'
+import { LiquidEditor } from '../liquid-editor.tsx'
+import { Select } from '../select.tsx'
+import { moreOf } from './block-document.ts'
+import { shownText } from './block-nodes.ts'
+
+type Attributes = Record<string, unknown>
+
+interface Setting {
+  name: string
+  label: string
+  kind: 'text' | 'number' | 'colour' | 'choice' | 'path'
+  /** The attribute that says the text is the path of a variable. */
+  flag?: string
+  options?: readonly string[]
+  fallback?: string
+  isHalf?: boolean
+}
+
+const choice = (name: string, label: string, options: readonly string[], fallback: string): Setting => ({
+  ...{ name, label, kind: 'choice', options, fallback, isHalf: true },
+})
+const colour = (name: string, label: string, fallback: string): Setting => ({
+  name,
+  label,
+  kind: 'colour',
+  fallback,
+  isHalf: true,
+})
+const number = (name: string, label: string, fallback = ''): Setting => ({
+  name,
+  label,
+  kind: 'number',
+  fallback,
+  isHalf: true,
+})
+const words = (name: string, label: string, flag?: string): Setting => ({
+  name,
+  label,
+  kind: 'text',
+  ...(flag ? { flag } : {}),
+})
+const showIf: Setting = { name: 'showIfKey', label: 'Only if', kind: 'path' }
+const alignment = choice('alignment', 'Alignment', ['left', 'center', 'right'], 'left')
+const paddings = [number('paddingTop', 'Space above'), number('paddingBottom', 'Space below')]
+
+interface BlockLook {
+  label: string
+  settings: Setting[]
+}
+
+const picture = [
+  words('src', 'Address of the picture', 'isSrcVariable'),
+  words('alt', 'In words, for those who do not see it'),
+  words('externalLink', 'Leads to', 'isExternalLinkVariable'),
+]
+const repeat: BlockLook = {
+  label: 'Repeat',
+  settings: [{ name: 'each', label: 'For each of', kind: 'path' }, number('iterations', 'At most'), showIf],
+}
+
+const looks: Record<string, BlockLook> = {
+  button: {
+    label: 'Button',
+    settings: [
+      words('text', 'Label', 'isTextVariable'),
+      words('url', 'Leads to', 'isUrlVariable'),
+      alignment,
+      choice('variant', 'Kind', ['filled', 'outline'], 'filled'),
+      choice('borderRadius', 'Corners', ['sharp', 'smooth', 'round'], 'smooth'),
+      { ...choice('width', 'Width', ['auto', '100%'], 'auto') },
+      colour('buttonColor', 'Colour', '#000000'),
+      colour('textColor', 'Text', '#ffffff'),
+      showIf,
+    ],
+  },
+  image: {
+    label: 'Picture',
+    settings: [
+      ...picture,
+      { ...alignment, fallback: 'center' },
+      number('width', 'Width'),
+      number('borderRadius', 'Corners'),
+      showIf,
+    ],
+  },
+  logo: { label: 'Logo', settings: [...picture, alignment, choice('size', 'Size', ['sm', 'md', 'lg'], 'sm'), showIf] },
+  inlineImage: {
+    label: 'Picture in the text',
+    settings: [...picture, number('width', 'Width', '20'), number('height', 'Height', '20')],
+  },
+  spacer: { label: 'Space', settings: [number('height', 'Height', '8'), showIf] },
+  horizontalRule: { label: 'Divider', settings: [...paddings, showIf] },
+  section: {
+    label: 'Section',
+    settings: [
+      colour('backgroundColor', 'Background', '#ffffff'),
+      colour('borderColor', 'Border', '#e2e2e2'),
+      number('borderWidth', 'Border width', '0'),
+      number('borderRadius', 'Corners', '6'),
+      ...paddings,
+      choice('align', 'Alignment', ['left', 'center', 'right'], 'left'),
+      showIf,
+    ],
+  },
+  columns: { label: 'Columns', settings: [number('gap', 'Space between', '8'), showIf] },
+  column: {
+    label: 'Column',
+    settings: [
+      number('width', 'Width in %'),
+      choice('verticalAlign', 'Stands at the', ['top', 'middle', 'bottom'], 'top'),
+    ],
+  },
+  repeat,
+  for: repeat,
+  htmlCodeBlock: { label: 'HTML', settings: [showIf] },
+  linkCard: {
+    label: 'Link card',
+    settings: [
+      words('title', 'Title'),
+      words('description', 'Description'),
+      words('linkTitle', 'Words of the link'),
+      words('link', 'Leads to', 'isLinkVariable'),
+      words('image', 'Picture'),
+      words('badgeText', 'Badge'),
+    ],
+  },
+  variable: {
+    label: 'Variable',
+    settings: [{ name: 'id', label: 'Which', kind: 'path' }, words('fallback', 'Where there is none')],
+  },
+  unknownBlock: { label: 'Unknown block', settings: [] },
+}
+
+export interface ChosenBlock {
+  type: string
+  position: number
+  more: Attributes
+  isSelected: boolean
+}
+
+/** The selected block, else the innermost box around the cursor. */
+export function chosenBlock({ state: { selection } }: Editor): ChosenBlock | undefined {
+  if (selection instanceof NodeSelection && looks[selection.node.type.name])
+    return {
+      type: selection.node.type.name,
+      position: selection.from,
+      more: moreOf(selection.node.attrs),
+      isSelected: true,
+    }
+  const { $from } = selection
+  for (let depth = $from.depth; depth > 0; depth -= 1) {
+    const node = $from.node(depth)
+    if (looks[node.type.name])
+      return { type: node.type.name, position: $from.before(depth), more: moreOf(node.attrs), isSelected: false }
+  }
+  return undefined
+}
+
+function change(editor: Editor, { position }: ChosenBlock, patch: Attributes): void {
+  const { state, view } = editor
+  const node = state.doc.nodeAt(position)
+  if (!node) return
+  const more = Object.fromEntries(
+    Object.entries({ ...moreOf(node.attrs), ...patch }).filter(([, value]) => value !== undefined && value !== ''),
+  )
+  const transaction = state.tr.setNodeMarkup(position, undefined, { ...node.attrs, more })
+  if (state.selection instanceof NodeSelection && state.selection.from === position)
+    transaction.setSelection(NodeSelection.create(transaction.doc, position))
+  view.dispatch(transaction)
+}
+
+/** Past its neighbour in the same box. */
+function move(editor: Editor, { position }: ChosenBlock, by: 1 | -1): void {
+  const { state, view } = editor
+  const node = state.doc.nodeAt(position)
+  const $position = state.doc.resolve(position)
+  const neighbour = by === 1 ? $position.parent.maybeChild($position.index() + 1) : $position.nodeBefore
+  if (!node || !neighbour) return
+  const to = by === 1 ? position + neighbour.nodeSize : position - neighbour.nodeSize
+  const transaction = state.tr.delete(position, position + node.nodeSize).insert(to, node)
+  transaction.setSelection(NodeSelection.create(transaction.doc, to))
+  view.dispatch(transaction.scrollIntoView())
+}
+
+function duplicate(editor: Editor, { position }: ChosenBlock): void {
+  const { state, view } = editor
+  const node = state.doc.nodeAt(position)
+  if (node) view.dispatch(state.tr.insert(position + node.nodeSize, node).scrollIntoView())
+}
+
+function remove(editor: Editor, { position }: ChosenBlock): void {
+  const node = editor.state.doc.nodeAt(position)
+  if (node)
+    editor
+      .chain()
+      .focus()
+      .deleteRange({ from: position, to: position + node.nodeSize })
+      .run()
+}
+
+interface BlockSettingsProps {
+  editor: Editor
+  block: ChosenBlock
+  variables: readonly Variable[]
+}
+
+export function BlockSettings({ editor, block, variables }: BlockSettingsProps) {
+  const look = looks[block.type]
+  if (!look) return null
+  return (
+    <section
+      aria-label={`Settings of the block: ${look.label}`}
+      className="sticky -bottom-4 z-2 max-h-[45vh] overflow-y-auto rounded-b-control border-t bg-raised p-3"
+    >
+      <header className="mb-2 flex items-center gap-0.5">
+        <h3 className="flex-1 text-xs font-medium text-muted">{look.label}</h3>
+        {block.type !== 'variable' && block.type !== 'column' && (
+          <>
+            <Button variant="ghost" size="icon-sm" hint="Move the block up" onClick={() => move(editor, block, -1)}>
+              <ArrowUp />
+            </Button>
+            <Button variant="ghost" size="icon-sm" hint="Move the block down" onClick={() => move(editor, block, 1)}>
+              <ArrowDown />
+            </Button>
+            <Button variant="ghost" size="icon-sm" hint="Duplicate the block" onClick={() => duplicate(editor, block)}>
+              <CopyPlus />
+            </Button>
+          </>
+        )}
+        <Button variant="ghost" size="icon-sm" hint="Delete the block" onClick={() => remove(editor, block)}>
+          <Trash2 />
+        </Button>
+      </header>
+      <div className="grid grid-cols-2 gap-2">
+        {look.settings.map((setting) => (
+          <SettingField
+            key={`${block.position}.${setting.name}`}
+            setting={setting}
+            more={block.more}
+            variables={variables}
+            onChange={(patch) => change(editor, block, patch)}
+          />
+        ))}
+      </div>
+    </section>
+  )
+}
+
+interface SettingFieldProps {
+  setting: Setting
+  more: Attributes
+  variables: readonly Variable[]
+  onChange: (patch: Attributes) => void
+}
+
+function SettingField({ setting, more, variables, onChange }: SettingFieldProps) {
+  const id = useId()
+  const { name, label, kind, flag, options = [], fallback = '', isHalf } = setting
+  const value = more[name]
+  const plain = typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+  return (
+    <div className={isHalf ? '' : 'col-span-2'}>
+      <label htmlFor={id} className="mb-1 block text-xs text-muted">
+        {label}
+      </label>
+      {kind === 'choice' ? (
+        <Select
+          id={id}
+          aria-label={label}
+          value={options.includes(plain) ? plain : fallback}
+          onValue={(next) => onChange({ [name]: next === 'auto' ? undefined : next })}
+          options={options.map((one) => ({ value: one, label: one }))}
+        />
+      ) : kind === 'colour' ? (
+        <span className="flex gap-1.5">
+          <input
+            type="color"
+            aria-label={`${label}: choose`}
+            className="h-8 w-9 shrink-0 rounded-control border border-line-strong bg-page p-1"
+            value={/^#[\da-f]{6}$/i.test(plain || fallback) ? plain || fallback : '#000000'}
+            onChange={(event) => onChange({ [name]: event.target.value })}
+          />
+          <Input id={id} value={plain} placeholder={fallback} onValue={(next) => onChange({ [name]: next })} />
+        </span>
+      ) : kind === 'number' ? (
+        <Input
+          id={id}
+          type="number"
+          min={0}
+          value={plain}
+          placeholder={fallback}
+          onValue={(next) => onChange({ [name]: next === '' ? undefined : Number(next) })}
+        />
+      ) : kind === 'path' ? (
+        <>
+          <Input
+            id={id}
+            list={`${id}-paths`}
+            className="font-mono text-code"
+            spellCheck={false}
+            placeholder="payload.items"
+            value={plain}
+            onValue={(next) => onChange({ [name]: next })}
+          />
+          <datalist id={`${id}-paths`}>
+            {variables.map(({ path }) => (
+              <option key={path} value={path} />
+            ))}
+          </datalist>
+        </>
+      ) : (
+        <LiquidEditor
+          id={id}
+          aria-label={label}
+          singleLine
+          value={flag ? shownText(value, more[flag]) : plain}
+          onValue={(next) => onChange({ [name]: next, ...(flag ? { [flag]: undefined } : {}) })}
+          variables={variables}
+        />
+      )}
+    </div>
+  )
+}

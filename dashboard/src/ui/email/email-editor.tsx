@@ -1,0 +1,96 @@
+// The body of an email or of a layout: blocks, or HTML with Liquid. Each editor is loaded when it is first needed.
+import { Blocks, CodeXml } from 'lucide-react'
+import { lazy, Suspense } from 'react'
+import type { Variable } from '../liquid.ts'
+import { LiquidEditor } from '../liquid-editor.tsx'
+import { Skeleton } from '../states.tsx'
+import { Segments } from '../tabs.tsx'
+import { isDocument } from './block-document.ts'
+
+const BlockEditor = lazy(() => import('./block-editor.tsx').then((module) => ({ default: module.BlockEditor })))
+
+export type EmailEditorType = 'block' | 'html'
+
+interface EmailEditorProps {
+  label?: string
+  type: EmailEditorType
+  onType: (type: EmailEditorType) => void
+  /** HTML, or the document of the block editor as JSON. */
+  value: string
+  onValue: (value: string) => void
+  variables: readonly Variable[]
+  /** With what the items of lists have, for blocks inside a repeat. */
+  variablesInLists: readonly Variable[]
+  issues: ReadonlyArray<{ message: string; variableName?: string | undefined }>
+  readOnly: boolean
+}
+
+export function EmailEditor(props: EmailEditorProps) {
+  const { label = 'Body', type, onType, value, onValue, variables, variablesInLists, issues, readOnly } = props
+  const messages = [...new Set(issues.map(({ message }) => message))]
+  return (
+    <div>
+      <div className="mb-1.5 flex items-center justify-between gap-2">
+        <span className="text-sm font-medium">{label}</span>
+        {!readOnly && (
+          <Segments
+            label="Editor"
+            value={type}
+            onValue={(next) => next !== type && onType(next)}
+            options={[
+              {
+                value: 'block',
+                label: (
+                  <>
+                    <Blocks aria-hidden />
+                    Blocks
+                  </>
+                ),
+              },
+              {
+                value: 'html',
+                label: (
+                  <>
+                    <CodeXml aria-hidden />
+                    HTML
+                  </>
+                ),
+              },
+            ]}
+          />
+        )}
+      </div>
+      {type === 'block' ? (
+        <Suspense fallback={<Skeleton className="h-80 w-full rounded-control" />}>
+          <BlockEditor
+            label={label}
+            value={value}
+            onValue={onValue}
+            variables={variablesInLists}
+            issues={issues}
+            readOnly={readOnly}
+          />
+        </Suspense>
+      ) : isDocument(value) ? (
+        <p role="status" className="rounded-control border border-dashed px-3 py-6 text-center text-sm text-muted">
+          The blocks become HTML when this is saved…
+        </p>
+      ) : (
+        <LiquidEditor
+          aria-label={label}
+          aria-invalid={issues.length > 0 || undefined}
+          language="html"
+          hasLineNumbers
+          className="max-h-[60vh] min-h-80"
+          placeholder="<h1>Hello {{subscriber.firstName}}</h1>"
+          value={value}
+          onValue={onValue}
+          variables={variables}
+          issues={issues}
+          readOnly={readOnly}
+        />
+      )}
+      {messages.length > 0 && <p className="mt-1.5 text-xs text-bad">{messages.join(' ')}</p>}
+    </div>
+  )
+}

@@ -1,0 +1,442 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import type { Api } from '../../server/test/server.ts'
+import { obstacles, takePictures, useDashboard } from './dashboard.ts'
+
+const { server, open } = useDashboard()
+
+const saved = (page: Page) =>
+  page
+    .getByRole('status')
+    .filter({ hasText: /^Saved$/ })
+    .first()
+    .waitFor()
+const steps = (page: Page) => page.getByRole('list', { name: 'Steps' }).locator('[data-step]')
+const orderOf = async (page: Page) =>
+  Promise.all((await steps(page).all()).map((step) => step.getAttribute('data-step')))
+
+async function addStep(page: Page, after: string, kind: RegExp) {
+  await page.getByRole('button', { name: after }).click()
+  await page.getByRole('menuitem', { name: kind }).click()
+}
+
+/** A workflow as somebody would have made it: three steps, tags, a schema. */
+async function commentDigest(api: Api, active = true) {
+  const answer = await api.post('/v2/workflows', {
+    name: 'Comments',
+    workflowId: 'comments',
+    active,
+    tags: ['social'],
+    payloadSchema: {
+      type: 'object',
+      properties: { author: { type: 'string', default: 'Grace' }, comment: { type: 'string', default: 'Nice!' } },
+      additionalProperties: true,
+    },
+    validatePayload: false,
+    steps: [
+      {
+        name: 'Inbox',
+        stepId: 'inbox',
+        type: 'in_app',
+        controlValues: { subject: '{{payload.author}} commented', body: '{{payload.comment}}' },
+      },
+      {
+        name: 'Collect',
+        stepId: 'collect',
+        type: 'digest',
+        controlValues: { type: 'regular', amount: 10, unit: 'minutes' },
+      },
+      {
+        name: 'Email',
+        stepId: 'email',
+        type: 'email',
+        controlValues: { editorType: 'html', subject: 'News', body: '<p>Hello {{subscriber.firstName}}</p>' },
+      },
+    ],
+  })
+  expect(answer.status).toBe(201)
+}
+
+describe('the list of workflows', () => {
+  test('shows the button and the request that fill it, then a workflow made from a template', async () => {
+    const { development } = await server.freshOrganization()
+    const { page } = await open({ api: development, path: '/workflows' })
+    await page.getByRole('heading', { name: 'No workflows yet' }).waitFor()
+    await page.getByText('/v2/workflows').waitFor()
+    await takePictures(page, 'workflows-empty')
+    expect(await obstacles(page)).toEqual([])
+
+    await page.keyboard.press('c')
+    await page.getByRole('button', { name: /^Comment digest/ }).click()
+    await page.getByLabel('Name').fill('Comments on posts')
+    await takePictures(page, 'workflows-new')
+    await page.getByRole('button', { name: 'Create workflow' }).click()
+    await page.waitForURL(/\/workflows\/comments-on-posts\?.*step=inbox/)
+    await expect.poll(() => orderOf(page)).toEqual(['inbox', 'collect-comments', 'digest-email'])
+    await page.getByText('digest 10 min').waitFor()
+  })
+
+  test('is narrowed by name, tag and status, and the URL keeps that', async () => {
+    const { development } = await server.freshOrganization()
+    await commentDigest(development)
+    await development.post('/v2/workflows', {
+      name: 'Password reset 🔑',
+      workflowId: 'reset',
+      steps: [],
+      tags: ['security'],
+    })
+    await development.post('/v2/workflows', { name: 'رسالة ترحيب', workflowId: 'welcome-ar', steps: [], active: true })
+    const long =
+      'A very long name that somebody gave to a workflow because nobody had told them that a few words would do'
+    await development.post('/v2/workflows', {
+      name: long,
+      workflowId: 'long',
+      steps: [{ name: 'Email', type: 'email' }],
+      active: true,
+    })
+    const { page } = await open({ api: development, path: '/workflows' })
+    const rows = page.getByRole('table', { name: 'Workflows' }).getByRole('row')
+    await expect.poll(() => rows.count()).toBe(5)
+    await page.getByText('Has issues').waitFor()
+    await takePictures(page, 'workflows')
+    expect(await obstacles(page)).toEqual([])
+
+    await page.getByRole('button', { name: 'Tag', exact: true }).click()
+    await page.getByRole('option', { name: 'security' }).click()
+    await page.keyboard.press('Escape')
+    await expect.poll(() => rows.count()).toBe(2)
+    await page.reload()
+    await expect.poll(() => rows.count()).toBe(2)
+    await page.getByRole('searchbox').fill('nothing like it')
+    await page.getByRole('heading', { name: 'No workflow fits' }).waitFor()
+    await page.getByRole('button', { name: 'Clear the filters' }).click()
+    await expect.poll(() => rows.count()).toBe(5)
+  })
+
+  test('activates with an undo, copies, and deletes after saying what is lost', async () => {
+    const { development } = await server.freshOrganization()
+    await commentDigest(development, false)
+    const { page } = await open({ api: development, path: '/workflows' })
+    const menu = (name: string) => page.getByRole('button', { name: `Actions for ${name}`, exact: true }).click()
+    const isActive = async () => (await development.get('/v2/workflows/comments')).body.active
+    await menu('Comments')
+    await page.getByRole('menuitem', { name: 'Activate' }).click()
+    await page.getByText('“Comments” is active').waitFor()
+    await expect.poll(isActive).toBe(true)
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await expect.poll(isActive).toBe(false)
+
+    await menu('Comments')
+    await page.getByRole('menuitem', { name: 'Duplicate' }).click()
+    await page.waitForURL(/\/workflows\/(?!comments\?)[^?]+/)
+    await page.goto(`${server.url}/workflows`)
+    await menu('Comments (Copy)')
+    await page.getByRole('menuitem', { name: 'Delete…' }).click()
+    await page.getByText(/Its 3 steps/).waitFor()
+    await page.getByRole('button', { name: 'Delete workflow' }).click()
+    await page.getByText('Workflow deleted').waitFor()
+    await expect.poll(async () => (await development.get('/v2/workflows')).body.totalCount).toBe(1)
+  })
+
+  test('brings a workflow into Production after showing what changes there', async () => {
+    const { development, production } = await server.freshOrganization()
+    await commentDigest(development)
+    const { page } = await open({ api: development, path: '/workflows' })
+    await page.getByRole('button', { name: 'Actions for Comments' }).click()
+    await page.getByRole('menuitem', { name: 'Production' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Sync to Production' })
+    await dialog.getByRole('list', { name: 'Changes' }).getByText('Comments').waitFor()
+    await takePictures(page, 'workflows-sync')
+    await dialog.getByRole('button', { name: 'Sync to Production' }).click()
+    await page.getByText(/is in Production now/).waitFor()
+    expect((await production.get('/v2/workflows/comments')).status).toBe(200)
+  })
+})
+
+describe('the editor', () => {
+  test('three steps with a digest and an email: issues are shown and fixed, and it is previewed for somebody', async () => {
+    const { development } = await server.freshOrganization()
+    await development.post('/v2/subscribers', {
+      ...{ subscriberId: 'ada', firstName: 'Ada', lastName: 'Lovelace', email: 'ada@example.com' },
+    })
+    const { page, person } = await open({ api: development, path: '/workflows?new=blank' })
+    await page.getByLabel('Name').fill('Order shipped')
+    await page.getByRole('button', { name: 'Create workflow' }).click()
+    await page.waitForURL(/\/workflows\/order-shipped/)
+    await page.getByText('Add the first step with the plus above.').waitFor()
+
+    await addStep(page, 'Add a step at the start', /^In-app/)
+    await page.getByRole('textbox', { name: 'Body' }).fill('Order {{payload.number}} is on its way')
+    await addStep(page, 'Add a step after In-app', /^Digest/)
+    await page.getByText('digest 10 min').waitFor()
+    await addStep(page, 'Add a step after Digest', /^Email/)
+    await page.waitForURL(/step=email-step/)
+    await saved(page)
+
+    // The email has no subject: said at the top, on the card and at the field.
+    await page.getByRole('button', { name: '1 issue', exact: true }).waitFor()
+    await page.getByText('Subject is required').first().waitFor()
+    await takePictures(page, 'editor-issues')
+    await page.getByRole('textbox', { name: 'Subject' }).fill('Order {{payload.number}} for {{subscriber.firstName}}')
+    await page.getByText('No issues').waitFor()
+
+    const body = page.getByRole('textbox', { name: 'Body' })
+    await body.click()
+    await page.keyboard.type('Hello {{')
+    await page.getByPlaceholder('Which variable?').fill('firstName')
+    await page.keyboard.press('Enter')
+    await body.locator('[data-block="variable"]').waitFor()
+    await page.keyboard.type('it left us today.')
+    const stored = async () => {
+      const step = await person.get('/v2/workflows/order-shipped/steps/email-step')
+      return JSON.parse(step.body.controlValues.body || '{"content":[{}]}').content[0].content
+    }
+    await expect.poll(stored).toEqual([
+      { type: 'text', text: 'Hello ' },
+      { type: 'variable', attrs: { id: 'subscriber.firstName' } },
+      { type: 'text', text: ' it left us today.' },
+    ])
+
+    await page.getByRole('combobox', { name: 'Preview for' }).click()
+    await page.getByRole('option', { name: /Ada Lovelace/ }).click()
+    await page.getByRole('heading', { name: 'Order number for Ada' }).waitFor()
+    await page.frameLocator('[data-preview] iframe').getByText('Hello Ada it left us today.').waitFor()
+    await takePictures(page, 'editor-email')
+    expect(await obstacles(page)).toEqual([])
+    await page.getByRole('button', { name: 'Phone' }).click()
+    await page.frameLocator('[data-preview] iframe').getByText('Hello Ada').waitFor()
+  })
+
+  test('a test run shows its steps while they happen, and leads to the activity', async () => {
+    const { development } = await server.freshOrganization()
+    await commentDigest(development, false)
+    const { page, person } = await open({ api: development, path: '/workflows/comments' })
+    await page.getByRole('button', { name: 'Test run' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Test run' })
+    await dialog.getByRole('button', { name: 'Activate it' }).click()
+    await dialog.getByRole('button', { name: 'Run', exact: true }).click()
+    const outcome = dialog.getByRole('region', { name: 'Outcome' })
+    await outcome.waitFor()
+    await server.drain()
+    await outcome.getByText('Waits').waitFor()
+    await outcome.getByText('Done').waitFor()
+    await takePictures(page, 'editor-run')
+    const link = await outcome.getByRole('link', { name: 'Open in activity' }).getAttribute('href')
+    const [run] = (await person.get('/v1/notifications')).body.data
+    expect(link).toContain(`/activity/${run._id}`)
+    await outcome.getByRole('link', { name: 'Open in activity' }).click()
+    await page.waitForURL(/\/activity\//)
+  })
+
+  test('steps are moved, copied and deleted by keyboard, with an undo; the URL keeps the step, a reload the changes', async () => {
+    const { development } = await server.freshOrganization()
+    await commentDigest(development)
+    const { page } = await open({ api: development, path: '/workflows/comments' })
+    await expect.poll(() => orderOf(page)).toEqual(['inbox', 'collect', 'email'])
+    await takePictures(page, 'editor')
+    expect(await obstacles(page)).toEqual([])
+
+    await steps(page).nth(2).focus()
+    await page.keyboard.press('Alt+ArrowUp')
+    await expect.poll(() => orderOf(page)).toEqual(['inbox', 'email', 'collect'])
+    await expect.poll(() => page.evaluate('document.activeElement.dataset.step')).toBe('email')
+
+    // The handle picks a step up with space, too.
+    await page.getByRole('button', { name: 'Move Collect' }).focus()
+    await page.keyboard.press('Space')
+    await page.getByText(/Collect (picked up|is at place 3)/).waitFor({ state: 'attached' })
+    await page.keyboard.press('ArrowUp')
+    await page.getByText('Collect is at place 2 of 3.').waitFor({ state: 'attached' })
+    await page.keyboard.press('Space')
+    await expect.poll(() => orderOf(page)).toEqual(['inbox', 'collect', 'email'])
+
+    await page.getByRole('button', { name: 'Actions for Inbox' }).click()
+    await page.getByRole('menuitem', { name: 'Duplicate' }).click()
+    await expect.poll(() => orderOf(page)).toEqual(['inbox', 'inbox-copy', 'collect', 'email'])
+    await steps(page).nth(0).focus()
+    await page.keyboard.press('Delete')
+    await expect.poll(() => orderOf(page)).toEqual(['inbox-copy', 'collect', 'email'])
+    await saved(page)
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await expect.poll(() => orderOf(page)).toEqual(['inbox', 'inbox-copy', 'collect', 'email'])
+    await saved(page)
+
+    await steps(page).nth(2).click()
+    await page.waitForURL(/step=collect/)
+    await page.getByRole('spinbutton', { name: 'Collect for' }).fill('2')
+    await page.getByRole('combobox', { name: 'Unit of collect for' }).click()
+    await page.getByRole('option', { name: 'hours' }).click()
+    await page.getByText('digest 2 hours').waitFor()
+    await saved(page)
+    await takePictures(page, 'editor-digest')
+    await page.reload()
+    await page.getByRole('region', { name: 'Step Collect' }).waitFor()
+    await page.getByText('digest 2 hours').waitFor()
+    await expect.poll(() => orderOf(page)).toEqual(['inbox', 'inbox-copy', 'collect', 'email'])
+  })
+
+  test('changes survive a server that is away: kept on the device, offered again, saved when it is back', async () => {
+    const { development } = await server.freshOrganization()
+    await commentDigest(development)
+    const { page } = await open({ api: development, path: '/workflows/comments?step=inbox' })
+    const subject = page.getByRole('textbox', { name: 'Subject' })
+    await subject.waitFor()
+    await page.route('**/v2/workflows/comments', (route) =>
+      route.request().method() === 'PUT' ? route.abort() : route.continue(),
+    )
+    await subject.fill('Somebody wrote')
+    await page.getByText(/Not saved: Belfry cannot be reached/).waitFor()
+    await takePictures(page, 'editor-away')
+    await page.getByRole('link', { name: 'Workflows' }).first().click()
+    await page
+      .getByRole('dialog', { name: 'Leave with unsaved changes?' })
+      .getByRole('button', { name: 'Leave' })
+      .click()
+    await page.getByRole('table', { name: 'Workflows' }).waitFor()
+    await page.unroute('**/v2/workflows/comments')
+    await page.getByRole('link', { name: /^Comments/ }).click()
+    await page.getByText('Your changes from last time are back.').waitFor()
+    await saved(page)
+    const stored = async () => (await development.get('/v2/workflows/comments')).body.steps[0].controlValues.subject
+    await expect.poll(stored).toBe('Somebody wrote')
+  })
+
+  test('a condition is built from rows, shown as JSON, and its issues stand at the row', async () => {
+    const { development } = await server.freshOrganization()
+    await commentDigest(development)
+    const { page, person } = await open({ api: development, path: '/workflows/comments?step=inbox' })
+    await page.getByRole('button', { name: /^Condition/ }).click()
+    await page.getByRole('button', { name: 'Add a condition' }).click()
+    await page.getByRole('combobox', { name: 'Field' }).click()
+    await page.getByPlaceholder('Type to find…').fill('payload.author')
+    await page.keyboard.press('Enter')
+    await page.getByText('Value is required').first().waitFor()
+    await page.getByRole('textbox', { name: 'Value' }).fill('Grace')
+    await page.getByText('Value is required').first().waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Add a condition' }).click()
+    await page.getByRole('combobox', { name: 'Field' }).nth(1).click()
+    await page.getByPlaceholder('Type to find…').fill('subscriber.data.plan')
+    await page.getByRole('option', { name: /Use/ }).click()
+    await page.getByRole('combobox', { name: 'Operator' }).nth(1).click()
+    await page.getByRole('option', { name: 'is one of' }).click()
+    await page.getByRole('textbox', { name: 'Values' }).fill('pro, team')
+    await page.getByRole('button', { name: 'Any holds' }).click()
+    await takePictures(page, 'editor-condition')
+    const stored = async () => (await person.get('/v2/workflows/comments/steps/inbox')).body.controlValues.skip
+    await expect.poll(stored).toEqual({
+      or: [{ '==': [{ var: 'payload.author' }, 'Grace'] }, { in: [{ var: 'subscriber.data.plan' }, ['pro', 'team']] }],
+    })
+    await page.getByRole('button', { name: 'JSON', exact: true }).click()
+    await page.getByText('"subscriber.data.plan"').waitFor()
+  })
+
+  test('blocks: what the editor does not know survives untouched, HTML is made of blocks and back', async () => {
+    const { development } = await server.freshOrganization()
+    const document = {
+      type: 'doc',
+      content: [
+        { type: 'heading', attrs: { level: 2, textAlign: 'center', ours: 1 }, content: [{ type: 'text', text: 'Hi' }] },
+        { type: 'carousel', attrs: { speed: 3 }, content: [{ type: 'slide', text: 'x' }] },
+        { type: 'button', attrs: { text: 'Open', url: 'payload.url', isUrlVariable: true } },
+        {
+          type: 'columns',
+          content: [
+            {
+              type: 'column',
+              attrs: { width: 30 },
+              content: [{ type: 'paragraph', content: [{ type: 'text', text: 'Left', marks: [{ type: 'bold' }] }] }],
+            },
+            { type: 'column', content: [{ type: 'spacer', attrs: { height: 12 } }] },
+          ],
+        },
+        {
+          type: 'repeat',
+          attrs: { each: 'payload.items' },
+          content: [{ type: 'paragraph', content: [{ type: 'variable', attrs: { id: 'payload.items.name' } }] }],
+        },
+        { type: 'htmlCodeBlock', content: [{ type: 'text', text: '<b>{{payload.x}}</b>' }] },
+        { type: 'paragraph', content: [{ type: 'text', text: 'odd', marks: [{ type: 'glow', attrs: { a: 1 } }] }] },
+        { type: 'paragraph' },
+      ],
+    }
+    await development.post('/v2/workflows', {
+      ...{ name: 'Blocks', workflowId: 'blocks', active: true },
+      steps: [
+        {
+          ...{ name: 'Email', stepId: 'email', type: 'email' },
+          controlValues: { subject: 'S', editorType: 'block', body: JSON.stringify(document) },
+        },
+      ],
+    })
+    const { page, person } = await open({ api: development, path: '/workflows/blocks?step=email&wide=true' })
+    const stored = async () =>
+      JSON.parse((await person.get('/v2/workflows/blocks/steps/email')).body.controlValues.body)
+    await page.getByText('Block “carousel”: kept as it is').waitFor()
+    await takePictures(page, 'editor-blocks')
+    await page.getByRole('textbox', { name: 'Body' }).locator('> p').last().click()
+    await page.keyboard.type('New')
+    await saved(page)
+    const expected = structuredClone(document)
+    expected.content[7] = { type: 'paragraph', content: [{ type: 'text', text: 'New' }] } as never
+    await expect.poll(stored).toEqual(expected)
+
+    await page.getByRole('button', { name: 'Add block' }).click()
+    await page.getByRole('menuitem', { name: 'Section' }).click()
+    await expect
+      .poll(async () => (await stored()).content.some(({ type }: { type: string }) => type === 'section'))
+      .toBe(true)
+    await page.locator('[data-block="button"]').click()
+    await page
+      .getByRole('region', { name: /Button/ })
+      .getByRole('textbox', { name: 'Label' })
+      .fill('Go there')
+    await expect.poll(async () => (await stored()).content[2].attrs.text).toBe('Go there')
+    await takePictures(page, 'editor-block-settings')
+  })
+
+  test('the settings: preferences, schema, tags; the name is the page’s', async () => {
+    const { development } = await server.freshOrganization()
+    await commentDigest(development)
+    const { page, person } = await open({ api: development, path: '/workflows/comments?settings=true' })
+    const sheet = page.getByRole('dialog', { name: 'Settings' })
+    await sheet.getByLabel('Name').fill('Comments and replies')
+    await sheet.getByLabel('Critical').click()
+    await sheet.getByRole('combobox', { name: 'Severity' }).click()
+    await page.getByRole('option', { name: 'High' }).click()
+    await sheet.getByRole('switch', { name: 'SMS on for everybody' }).click()
+    await saved(page)
+    await takePictures(page, 'editor-settings')
+    const { body } = await person.get('/v2/workflows/comments')
+    expect(body).toMatchObject({ name: 'Comments and replies', severity: 'high' })
+    expect(body.preferences.user).toMatchObject({ all: { readOnly: true }, channels: { sms: { enabled: false } } })
+    expect(await page.title()).toContain('Comments and replies')
+  })
+
+  test('a viewer sees everything and can change nothing', async () => {
+    const { development } = await server.freshOrganization()
+    await commentDigest(development)
+    const { page } = await open({ api: development, path: '/workflows/comments?step=inbox', role: 'viewer' })
+    await page.getByText('Read only').waitFor()
+    await page.getByRole('heading', { name: 'Grace commented' }).waitFor()
+    expect(await page.getByRole('textbox', { name: 'Subject' }).getAttribute('contenteditable')).toBe('false')
+    expect(await page.getByRole('textbox', { name: 'Name of the step' }).isDisabled()).toBe(true)
+    expect(await page.getByRole('button', { name: 'Test run' }).isDisabled()).toBe(true)
+    expect(await page.getByRole('switch').first().isDisabled()).toBe(true)
+    expect(await page.getByRole('button', { name: /^(Add a step|Move |Actions for)/ }).count()).toBe(0)
+    await page.goto(`${server.url}/workflows`)
+    await page.getByRole('table', { name: 'Workflows' }).waitFor()
+    expect(await page.getByRole('button', { name: 'New workflow' }).isDisabled()).toBe(true)
+  })
+
+  test('in Production an active workflow is saved by a button only', async () => {
+    const { production } = await server.freshOrganization()
+    await commentDigest(production)
+    const { page } = await open({ api: production, path: '/workflows/comments?env=production&step=inbox' })
+    await page.getByRole('textbox', { name: 'Subject' }).fill('New words')
+    await page.getByRole('button', { name: 'Save changes' }).waitFor()
+    const stored = async () => (await production.get('/v2/workflows/comments')).body.steps[0].controlValues.subject
+    expect(await stored()).toBe('{{payload.author}} commented')
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    await expect.poll(stored).toBe('New words')
+  })
+})
