@@ -53,7 +53,9 @@ export async function sendAs(
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== '')),
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(body === undefined
+      ? {}
+      : { body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body) }),
   })
   const text = await response.text()
   const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== ''

@@ -20,6 +20,9 @@ import type { App, Clock, Services } from './resource.ts'
 import { resources } from './routes.ts'
 import { compileValidator } from './validation.ts'
 
+/** Of the path. What is longer would lead to no route but the one for whatever else a browser asks for. */
+const longestPart = 2_000
+
 /** Bodies over this many bytes are refused, unless a route allows more. */
 const bodyLimit = 100 * 1024
 
@@ -40,7 +43,7 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
     // At shutdown idle sockets are closed and requests are still answered in full, also those that came a moment late.
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    routerOptions: { maxParamLength: 2_000, ignoreTrailingSlash: true },
+    routerOptions: { maxParamLength: longestPart, ignoreTrailingSlash: true },
     genReqId: () => randomUUID(),
     trustProxy: config.trustedProxies.length > 0 && config.trustedProxies,
     frameworkErrors: (error, request, reply) => {
@@ -67,6 +70,7 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
     if (isPreflight) return reply.code(204).send()
     if (request.is404) throw fail('route_not_found', { method: request.method, path: request.url })
     refuseUnstorableUrl(request.url)
+    if (request.url.length > longestPart) refuseLongParts(request.url)
     const { inbox: isInbox, public: isPublic, people: isForPeople } = request.routeOptions.config
     if (isInbox) request.session = await tokens.authenticate(request)
     if (isPublic) return
@@ -96,6 +100,11 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
   await registerDocs(app)
   for (const register of resources) register(app, services)
   return app
+}
+
+function refuseLongParts(url: string): void {
+  const [path = ''] = url.split('?', 1)
+  if (path.split('/').some((part) => part.length > longestPart)) throw fail('url_too_long')
 }
 
 /** Compiling every schema would be a third of the time it takes to start. */

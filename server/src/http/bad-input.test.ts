@@ -1,6 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openInbox } from '../../test/inbox.ts'
 import { expectErrorShape as expectShape, type Operation, operationsOf } from '../../test/openapi.ts'
+import { type PersonApi, signInAs } from '../../test/people.ts'
 import { type Answer, useServer } from '../../test/server.ts'
 
 const server = useServer()
@@ -8,17 +9,22 @@ const json = { 'content-type': 'application/json' }
 
 let operations: Operation[]
 let token: string
+let owner: PersonApi
 
 beforeAll(async () => {
   operations = await operationsOf(server.api)
   token = (await openInbox(server, server.api, 'ada')).token
+  owner = await signInAs(server, server.api, 'owner')
 })
 // What a browser may ask in a while is limited.
 beforeEach(() => server.clock.advance({ minutes: 1 }))
 
-/** With the token of a session where the operation is for browsers. */
-const headersFor = ({ path }: Operation) =>
-  path.startsWith('/v1/inbox/') ? { ...json, authorization: `Bearer ${token}` } : json
+/** As whoever the operation is for: an application, a subscriber's browser, or a person. */
+async function send({ method, path }: Operation, to: string, body: string | Uint8Array): Promise<Answer> {
+  if (path.startsWith('/v1/auth/')) return owner.send(method, to, body)
+  const own = path.startsWith('/v1/inbox/') ? { authorization: `Bearer ${token}` } : {}
+  return server.api.send(method, to, body, { ...json, ...own })
+}
 
 const withBody = () => operations.filter(({ body }) => body !== undefined)
 /** The operation's path with something in the place of each parameter. */
@@ -44,6 +50,8 @@ async function everythingStored(): Promise<string> {
 const expectErrorShape = (answer: Answer, note: string) => expectShape(answer, server.clock.now(), note)
 
 async function expectNothingStored(act: () => Promise<void>): Promise<void> {
+  // When somebody was last there is noted now and then.
+  await owner.get('/v1/auth/session')
   const before = await everythingStored()
   await act()
   expect(await everythingStored()).toBe(before)
@@ -83,7 +91,7 @@ describe('a body that is no sound JSON is refused by every operation', () => {
   ])('%s', async (_what, body, code) => {
     await expectNothingStored(async () => {
       for (const operation of withBody()) {
-        const answer = await server.api.send(operation.method, filled(operation), body, headersFor(operation))
+        const answer = await send(operation, filled(operation), body)
         const note = `${operation.method} ${operation.path}`
         expect([note, answer.status, answer.body.code]).toEqual([note, 400, code])
         expectErrorShape(answer, note)
@@ -97,7 +105,7 @@ describe('a body that is no sound JSON is refused by every operation', () => {
     async (body) => {
       await expectNothingStored(async () => {
         for (const operation of withBody()) {
-          const answer = await server.api.send(operation.method, filled(operation), body, headersFor(operation))
+          const answer = await send(operation, filled(operation), body)
           const note = `${operation.method} ${operation.path}`
           expect([note, answer.status]).toEqual([note, 422])
           expectErrorShape(answer, note)
