@@ -1,8 +1,15 @@
 // Runs, which the API calls notifications: requests and their cache keys. Refresh with ['runs'].
-import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { type Answer, api, inEnvironment, type Query } from './client.ts'
+import { nameOf } from './subscribers.ts'
 
 export type RunSummary = Answer<'GET /v1/notifications'>['data'][number]
+export type Run = Answer<'GET /v1/notifications/{notificationId}'>
+export type RunFilter = Omit<Query<'GET /v1/notifications'>, 'page' | 'limit' | 'cursor'>
+export type ActivityCharts = Answer<'GET /v1/activity/charts'>
+export type TriggerReport = Answer<'GET /v1/events/trigger/{transactionId}'>
+
+const perPage = 50
 
 export const runs = {
   list: (query: Query<'GET /v1/notifications'>) =>
@@ -11,4 +18,66 @@ export const runs = {
       queryFn: ({ signal }) => api('GET /v1/notifications', { query, signal }),
       placeholderData: keepPreviousData,
     }),
+  /** All of them, a page at a time as somebody scrolls down. It stays as it was read: `count` tells what is new. */
+  endless: (query: RunFilter) =>
+    infiniteQueryOptions({
+      queryKey: inEnvironment('runs', 'endless', query),
+      queryFn: ({ pageParam, signal }) =>
+        api('GET /v1/notifications', {
+          query: { ...query, limit: perPage, ...(pageParam ? { cursor: pageParam } : {}) },
+          signal,
+        }),
+      initialPageParam: '',
+      getNextPageParam: ({ data, hasMore }) => (hasMore ? data.at(-1)?._id : undefined),
+      staleTime: Number.POSITIVE_INFINITY,
+      gcTime: 60_000,
+      placeholderData: keepPreviousData,
+    }),
+  /** How these are now, each time it is asked. */
+  states: (query: Query<'GET /v1/notifications'>) =>
+    queryOptions({
+      queryKey: inEnvironment('runs', 'states', query),
+      queryFn: ({ signal }) => api('GET /v1/notifications', { query, signal }),
+      staleTime: 0,
+    }),
+  /** How many there are above the newest that is shown. */
+  count: (since: string, query: RunFilter) =>
+    queryOptions({
+      queryKey: inEnvironment('runs', 'count', since, query),
+      queryFn: ({ signal }) => api('GET /v1/notifications/count', { query: { ...query, since }, signal }),
+      staleTime: 0,
+    }),
+  one: (notificationId: string) =>
+    queryOptions({
+      queryKey: inEnvironment('runs', 'one', notificationId),
+      queryFn: ({ signal }) => api('GET /v1/notifications/{notificationId}', { path: { notificationId }, signal }),
+      staleTime: 2_000,
+    }),
+  charts: (query: Query<'GET /v1/activity/charts'>) =>
+    queryOptions({
+      queryKey: inEnvironment('runs', 'charts', query),
+      queryFn: ({ signal }) => api('GET /v1/activity/charts', { query, signal }),
+      placeholderData: keepPreviousData,
+      staleTime: 30_000,
+    }),
+  /** What became of a trigger, and who got nothing by it. */
+  trigger: (transactionId: string) =>
+    queryOptions({
+      queryKey: inEnvironment('runs', 'trigger', transactionId),
+      queryFn: ({ signal }) => api('GET /v1/events/trigger/{transactionId}', { path: { transactionId }, signal }),
+    }),
+
+  replay: (notificationId: string) =>
+    api('POST /v1/notifications/{notificationId}/replay', { path: { notificationId } }),
+  cancel: (transactionId: string) => api('DELETE /v1/events/trigger/{transactionId}', { path: { transactionId } }),
 }
+
+/** Also of somebody who is gone. */
+export const subscriberIdOf = ({ subscriber, to }: Pick<RunSummary, 'subscriber' | 'to'>): string =>
+  subscriber?.subscriberId ?? String(to?.subscriberId ?? '')
+
+export const whoOf = (run: Pick<RunSummary, 'subscriber' | 'to'>): string =>
+  run.subscriber ? nameOf(run.subscriber) : subscriberIdOf(run) || 'somebody who is gone'
+
+export const workflowIdOf = ({ template }: Pick<RunSummary, 'template'>): string | undefined =>
+  template?.triggers[0]?.identifier

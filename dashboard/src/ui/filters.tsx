@@ -19,15 +19,27 @@ interface FilterChipProps {
   onValue: (value: string[]) => void
   /** One at most. */
   single?: boolean
+  /** Options come from the server: what is typed is handed over. */
+  onSearch?: (text: string) => void
 }
+
+/** More options than these are found by typing. */
+const fewOptions = 9
 
 const chipClass =
   'inline-flex h-7 items-center gap-1 rounded-full border px-2.5 text-xs transition-colors duration-120 hover:bg-hover pointer-coarse:h-9'
 const popoverClass = 'z-50 animate-appear rounded-surface border border-line bg-page shadow-float outline-none'
 
 /** Dashed while it narrows nothing; says what it narrows to once it does. */
-export function FilterChip({ label, options, value, onValue, single = false }: FilterChipProps) {
+export function FilterChip({ label, options, value, onValue, single = false, onSearch }: FilterChipProps) {
   const [isOpen, setOpen] = useState(false)
+  const [typed, setTyped] = useState('')
+  const isLong = onSearch !== undefined || options.length > fewOptions
+  const wanted = typed.trim().toLowerCase()
+  const found =
+    wanted === '' || onSearch
+      ? options
+      : options.filter((option) => `${option.label} ${option.value}`.toLowerCase().includes(wanted))
   const labels = value.map((one) => options.find((option) => option.value === one)?.label ?? one)
   const toggle = (one: string) => {
     const isOn = value.includes(one)
@@ -67,8 +79,26 @@ export function FilterChip({ label, options, value, onValue, single = false }: F
       </span>
       <Popover.Portal>
         <Popover.Content align="start" sideOffset={4} collisionPadding={8} className={cn(popoverClass, 'min-w-48 p-1')}>
-          <div role="listbox" aria-label={label} aria-multiselectable={!single} className="max-h-72 overflow-y-auto">
-            {options.map((option) => (
+          {isLong && (
+            <Input
+              aria-label={`Find in ${label}`}
+              placeholder="Type to find…"
+              value={typed}
+              onValue={(text) => {
+                setTyped(text)
+                onSearch?.(text)
+              }}
+              className="mb-1"
+            />
+          )}
+          {found.length === 0 && <p className="px-2 py-3 text-center text-sm text-muted">Nothing found</p>}
+          <div
+            role="listbox"
+            aria-label={label}
+            aria-multiselectable={!single}
+            className="max-h-72 max-w-80 overflow-y-auto"
+          >
+            {found.map((option) => (
               <button
                 key={option.value}
                 type="button"
@@ -188,6 +218,8 @@ const short = new Intl.DateTimeFormat('en', {
   hourCycle: 'h23',
 })
 
+const isTime = (text: string) => !Number.isNaN(Date.parse(text))
+
 interface DateRangeProps {
   value: TimeRange
   onValue: (range: TimeRange) => void
@@ -198,7 +230,8 @@ export function DateRange({ value, onValue }: DateRangeProps) {
   const [isOpen, setOpen] = useState(false)
   const span = spans.find((one) => one.value === value.after)
   const isSet = value.after !== '' || value.before !== ''
-  const moment = (text: string) => (text ? short.format(new Date(text)) : '…')
+  // Whatever stands in the URL, the server says what is wrong with it.
+  const moment = (text: string) => (isTime(text) ? short.format(new Date(text)) : text || '…')
   const label = span
     ? span.label
     : isSet
@@ -249,7 +282,7 @@ export function DateRange({ value, onValue }: DateRangeProps) {
 
 function MomentField({ label, value, onValue }: { label: string; value: string; onValue: (iso: string) => void }) {
   // A field of this kind speaks local time without a zone.
-  const local = value
+  const local = isTime(value)
     ? new Date(Date.parse(value) - new Date(value).getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
     : ''
   return (

@@ -2,9 +2,10 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import { Link, type LinkProps } from '@tanstack/react-router'
 import { ArrowDown, ArrowUp, ChevronLeft, ChevronRight } from 'lucide-react'
-import { type ReactNode, useRef } from 'react'
+import { Fragment, type ReactNode, useEffect, useRef } from 'react'
 import { Button } from './button.tsx'
 import { cn } from './class-names.ts'
+import { useRowsInSight } from './rows-in-sight.ts'
 import { useShortcut } from './shortcuts.ts'
 import { ErrorState, Skeleton } from './states.tsx'
 
@@ -19,6 +20,8 @@ export interface Column<Row> {
   from?: 'sm' | 'md' | 'lg' | 'xl'
   /** The name the API orders by. */
   orderBy?: string
+  /** It has the link of the row; otherwise the first has it. */
+  isLink?: boolean
 }
 
 export interface Order {
@@ -31,6 +34,8 @@ interface TableProps<Row> {
   columns: ReadonlyArray<Column<Row>>
   rows: readonly Row[] | undefined
   rowKey: (row: Row) => string
+  /** Rows of one group stand together, below its heading; they come in that order. */
+  group?: { of: (row: Row) => string; heading: (group: string) => ReactNode }
   /** Where a row leads. Filters stay in the URL. */
   rowLink?: (row: Row) => LinkProps
   /** The key of the row that is open in the sheet. */
@@ -41,12 +46,19 @@ interface TableProps<Row> {
   /** What stands there when there is no row. */
   empty: ReactNode
   footer?: ReactNode
+  /** A list without pages: only the rows in sight are drawn, and more are asked for when its end comes near. */
+  endless?: { hasMore: boolean; isLoading: boolean; onEnd: () => void }
 }
+
+/** As `cellClass` has it. */
+const rowHeight = 40
+const nearEnd = 15
 
 const from = { sm: 'max-sm:hidden', md: 'max-md:hidden', lg: 'max-lg:hidden', xl: 'max-xl:hidden' }
 
 export function Table<Row>(props: TableProps<Row>) {
-  const { label, columns, rows, rowKey, rowLink, selected, order, onOrder, query, empty, footer } = props
+  const { label, columns, rows, rowKey, group, rowLink, selected, order, onOrder, query, empty, footer, endless } =
+    props
   const body = useRef<HTMLTableSectionElement>(null)
   const step = (by: 1 | -1) => {
     const links = [...(body.current?.querySelectorAll<HTMLElement>('[data-row-link]') ?? [])]
@@ -58,6 +70,18 @@ export function Table<Row>(props: TableProps<Row>) {
   }
   useShortcut('j', () => step(1))
   useShortcut('k', () => step(-1))
+  const linked = Math.max(
+    0,
+    columns.findIndex(({ isLink }) => isLink),
+  )
+  const count = rows?.length ?? 0
+  const sight = useRowsInSight(body, { count, rowHeight, isOn: endless !== undefined })
+  const isShort = endless?.hasMore === true && !endless.isLoading && sight.end >= count - nearEnd
+  const latestEnd = useRef(endless?.onEnd)
+  latestEnd.current = endless?.onEnd
+  useEffect(() => {
+    if (isShort && count > 0) latestEnd.current?.()
+  }, [isShort, count])
 
   if (rows === undefined && query?.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />
   if (rows?.length === 0) return empty
@@ -66,6 +90,7 @@ export function Table<Row>(props: TableProps<Row>) {
       <table
         aria-label={label}
         aria-busy={rows === undefined || query?.isPlaceholderData}
+        {...(endless && rows ? { 'aria-rowcount': endless.hasMore ? -1 : count + 1 } : {})}
         className="w-full table-fixed border-separate border-spacing-0 text-sm"
       >
         <thead>
@@ -76,6 +101,7 @@ export function Table<Row>(props: TableProps<Row>) {
           </tr>
         </thead>
         <tbody ref={body} className={cn('transition-opacity duration-120', query?.isPlaceholderData && 'opacity-60')}>
+          {sight.start > 0 && <Gap rows={sight.start} columns={columns.length} />}
           {rows === undefined
             ? Array.from({ length: 10 }, (_, index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: rows that are all alike
@@ -87,13 +113,17 @@ export function Table<Row>(props: TableProps<Row>) {
                   ))}
                 </tr>
               ))
-            : rows.map((row) => {
+            : rows.slice(sight.start, sight.end).map((row, index) => {
+                const place = sight.start + index
                 const key = rowKey(row)
                 const link = rowLink?.(row)
-                return (
+                const before = rows[place - 1]
+                const begins = group && (before === undefined || group.of(before) !== group.of(row))
+                const line = (
                   <tr
                     key={key}
                     data-selected={key === selected ? '' : undefined}
+                    {...(endless ? { 'aria-rowindex': place + 2 } : {})}
                     className={cn(
                       'group relative',
                       link && 'hover:bg-hover has-[[data-row-link]:focus-visible]:bg-hover',
@@ -112,7 +142,7 @@ export function Table<Row>(props: TableProps<Row>) {
                             column.from && from[column.from],
                           )}
                         >
-                          {index === 0 && link ? (
+                          {index === linked && link ? (
                             <Link
                               search={true as never}
                               resetScroll={false}
@@ -130,13 +160,43 @@ export function Table<Row>(props: TableProps<Row>) {
                     })}
                   </tr>
                 )
+                if (!begins) return line
+                return (
+                  <Fragment key={key}>
+                    <tr>
+                      <th
+                        scope="rowgroup"
+                        colSpan={columns.filter((column) => !column.from).length}
+                        className="h-10 border-b bg-raised px-4 text-left text-xs font-medium sm:px-6"
+                      >
+                        {group.heading(group.of(row))}
+                      </th>
+                      {/* A cell for each column that may be left out: one that spans them would bring them back. */}
+                      {columns.map(
+                        (column) =>
+                          column.from && (
+                            <td key={column.id} aria-hidden className={cn('border-b bg-raised', from[column.from])} />
+                          ),
+                      )}
+                    </tr>
+                    {line}
+                  </Fragment>
+                )
               })}
+          {sight.end < count && <Gap rows={count - sight.end} columns={columns.length} />}
         </tbody>
       </table>
       {footer}
     </div>
   )
 }
+
+/** Where rows are that nobody sees. */
+const Gap = ({ rows, columns }: { rows: number; columns: number }) => (
+  <tr aria-hidden>
+    <td colSpan={columns} className="p-0" style={{ height: rows * rowHeight }} />
+  </tr>
+)
 
 const cellClass = 'h-10 truncate border-b px-3 py-1 first:pl-4 last:pr-4 sm:first:pl-6 sm:last:pr-6'
 const skeletonWidths = ['w-2/3', 'w-1/2', 'w-3/4', 'w-2/5']
@@ -203,7 +263,10 @@ export function Paging({ page, onPage, noun }: PagingProps) {
   if (!page) return null
   const { next, previous, totalCount, totalCountCapped } = page
   return (
-    <nav aria-label={`Pages of ${noun}`} className="flex h-12 items-center justify-between gap-4 px-4 text-xs text-muted sm:px-6">
+    <nav
+      aria-label={`Pages of ${noun}`}
+      className="flex h-12 items-center justify-between gap-4 px-4 text-xs text-muted sm:px-6"
+    >
       <span>
         {totalCount !== undefined && `${totalCount.toLocaleString('en')}${totalCountCapped ? '+' : ''} ${noun}`}
       </span>

@@ -1,0 +1,202 @@
+// The line of filters above the runs: every filter the API has, as a chip once it is used.
+import { useQuery } from '@tanstack/react-query'
+import { ListFilterPlus } from 'lucide-react'
+import { Popover } from 'radix-ui'
+import { useState } from 'react'
+import { environments } from '../../api/environments.ts'
+import { workflows } from '../../api/workflows.ts'
+import { useEnvironment } from '../../shell/environment.ts'
+import { Button } from '../../ui/button.tsx'
+import { DateRange, FilterBar, FilterChip, TextFilterChip } from '../../ui/filters.tsx'
+import { Input, SearchInput } from '../../ui/input.tsx'
+import { reasonLabels } from '../../ui/reasons.ts'
+import { StepIcon, stepKinds } from '../../ui/step-kind.tsx'
+import { type Filters, isNarrowed, nothingChosen } from './run-filter.ts'
+import { runStates } from './run-status.tsx'
+
+interface Props {
+  filters: Filters
+  onFilters: (patch: Partial<Filters>) => void
+}
+
+const statuses = Object.entries(runStates).map(([value, { word }]) => ({ value, label: word }))
+const kinds = Object.entries(stepKinds)
+  .filter(([value]) => value !== 'trigger')
+  .map(([value, { label }]) => ({ value, label, icon: <StepIcon kind={value} /> }))
+const reasons = Object.entries(reasonLabels).map(([value, label]) => ({ value, label }))
+const severities = ['high', 'medium', 'low', 'none'].map((value) => ({
+  value,
+  label: value.charAt(0).toUpperCase() + value.slice(1),
+}))
+
+/** Filters that few need: behind a button until they are used. One may have several values, with commas between. */
+const others = [
+  { name: 'transactionId', label: 'Transaction', isList: true },
+  { name: 'subscriberIds', label: 'Subscriber', isList: true },
+  { name: 'emails', label: 'Email', isList: true },
+  { name: 'topicKey', label: 'Topic', isList: false },
+  { name: 'subscriptionId', label: 'Subscription', isList: false },
+  { name: 'contextKeys', label: 'Context', isList: true },
+] as const
+type Other = (typeof others)[number]
+
+const textOf = (filters: Filters, { name }: Other) => [filters[name]].flat().join(', ')
+const listOf = (text: string) =>
+  text
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '')
+const patchOf = ({ name, isList }: Other, text: string): Partial<Filters> => ({
+  [name]: isList ? listOf(text) : text.trim(),
+})
+
+export function RunFilters({ filters, onFilters }: Props) {
+  const environment = useEnvironment()
+  const [wanted, setWanted] = useState('')
+  const found = useQuery(workflows.list({ query: wanted, limit: 50, orderBy: 'lastTriggeredAt' }))
+  const tags = useQuery(environments.tags(environment._id))
+  const workflowOptions = (found.data?.workflows ?? []).map(({ workflowId, name }) => ({
+    value: workflowId,
+    label: name,
+  }))
+  const used = others.filter((other) => textOf(filters, other) !== '')
+  return (
+    <FilterBar>
+      <SearchInput
+        value={filters.search}
+        onValue={(search) => onFilters({ search })}
+        label="Search by subscriber"
+        placeholder="Subscriber id or email…"
+        className="w-full sm:w-60"
+      />
+      <div className="-mx-4 flex items-center gap-2 overflow-x-auto px-4 [scrollbar-width:none] sm:mx-0 sm:flex-wrap sm:overflow-visible sm:px-0 [&>*]:shrink-0">
+        <DateRange value={filters} onValue={({ after, before }) => onFilters({ after, before })} />
+        <FilterChip
+          label="Status"
+          options={statuses}
+          value={filters.status}
+          onValue={(status) => onFilters({ status: status as Filters['status'] })}
+        />
+        <FilterChip
+          label="Workflow"
+          options={workflowOptions}
+          value={filters.workflowIds}
+          onValue={(workflowIds) => onFilters({ workflowIds })}
+          onSearch={setWanted}
+        />
+        <FilterChip
+          label="Channel"
+          options={kinds}
+          value={filters.channels}
+          onValue={(channels) => onFilters({ channels })}
+        />
+        <FilterChip
+          label="Reason"
+          options={reasons}
+          value={filters.reasons}
+          onValue={(reasons) => onFilters({ reasons })}
+        />
+        <FilterChip
+          label="Severity"
+          options={severities}
+          value={filters.severity}
+          onValue={(severity) => onFilters({ severity: severity as Filters['severity'] })}
+        />
+        {((tags.data?.length ?? 0) > 0 || filters.tags.length > 0) && (
+          <FilterChip
+            label="Tag"
+            options={(tags.data ?? []).map(({ name }) => ({ value: name, label: name }))}
+            value={filters.tags}
+            onValue={(tags) => onFilters({ tags })}
+          />
+        )}
+        {filters.templates.length > 0 && (
+          <TextFilterChip
+            label="Workflow _id"
+            mono
+            value={filters.templates.join(', ')}
+            onValue={(text) => onFilters({ templates: listOf(text) })}
+          />
+        )}
+        {used.map((other) => (
+          <TextFilterChip
+            key={other.name}
+            label={other.label}
+            mono
+            value={textOf(filters, other)}
+            onValue={(text) => onFilters(patchOf(other, text))}
+          />
+        ))}
+        <MoreFilters filters={filters} onFilters={onFilters} />
+        {(isNarrowed(filters) || filters.after !== '' || filters.before !== '') && (
+          <Button variant="ghost" size="sm" onClick={() => onFilters(nothingChosen)}>
+            Clear
+          </Button>
+        )}
+      </div>
+    </FilterBar>
+  )
+}
+
+function MoreFilters({ filters, onFilters }: Props) {
+  const [isOpen, setOpen] = useState(false)
+  const [typed, setTyped] = useState<Record<string, string>>({})
+  return (
+    <Popover.Root
+      open={isOpen}
+      onOpenChange={(open) => {
+        setTyped({})
+        setOpen(open)
+      }}
+    >
+      <Popover.Trigger asChild>
+        <Button variant="ghost" size="sm" icon={<ListFilterPlus />}>
+          More
+        </Button>
+      </Popover.Trigger>
+      <Popover.Portal>
+        <Popover.Content
+          align="start"
+          sideOffset={4}
+          collisionPadding={8}
+          aria-label="More filters"
+          className="z-50 w-84 max-w-[calc(100vw-16px)] animate-appear rounded-surface border border-line bg-page p-3 shadow-float outline-none"
+        >
+          <form
+            className="space-y-2"
+            onSubmit={(event) => {
+              event.preventDefault()
+              onFilters(
+                Object.assign(
+                  {},
+                  ...others.map((other) => patchOf(other, typed[other.name] ?? textOf(filters, other))),
+                ),
+              )
+              setOpen(false)
+            }}
+          >
+            {others.map((other) => (
+              // biome-ignore lint/a11y/noLabelWithoutControl: the field inside is one
+              <label key={other.name} className="flex items-center gap-2 text-xs text-muted">
+                <span className="w-20 shrink-0">{other.label}</span>
+                <Input
+                  value={typed[other.name] ?? textOf(filters, other)}
+                  onValue={(text) => setTyped({ ...typed, [other.name]: text })}
+                  placeholder={other.name === 'contextKeys' ? 'tenant:acme' : undefined}
+                  spellCheck={false}
+                  className="font-mono text-code"
+                />
+              </label>
+            ))}
+            <div className="flex items-center justify-between gap-2 pt-1">
+              <span className="text-xs text-muted">Several with commas between</span>
+              <Button type="submit" variant="primary" size="sm">
+                Apply
+              </Button>
+            </div>
+          </form>
+        </Popover.Content>
+      </Popover.Portal>
+    </Popover.Root>
+  )
+}

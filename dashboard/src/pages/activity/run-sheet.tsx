@@ -1,0 +1,250 @@
+// One run: why it ended as it did, its timeline, and what it was given. It has a URL of its own beside the list.
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { CircleAlert, CircleCheck, CircleDashed, CircleX, Contact, Hourglass, RotateCw, Workflow } from 'lucide-react'
+import { useCan } from '../../api/auth.ts'
+import { useAction } from '../../api/cache.ts'
+import { type Run, runs, subscriberIdOf, whoOf, workflowIdOf } from '../../api/runs.ts'
+import { Button, ButtonLink } from '../../ui/button.tsx'
+import { cn } from '../../ui/class-names.ts'
+import { Id } from '../../ui/copy.tsx'
+import { useConfirm } from '../../ui/dialog.tsx'
+import { JsonView } from '../../ui/json-view.tsx'
+import { Facts } from '../../ui/page.tsx'
+import { Sheet } from '../../ui/sheet.tsx'
+import { ErrorState, SkeletonText } from '../../ui/states.tsx'
+import { Badge, type Tone } from '../../ui/status.tsx'
+import { absoluteTime, duration, Time } from '../../ui/time.tsx'
+import { RunStatus } from './run-status.tsx'
+import { Timeline } from './run-timeline.tsx'
+import { whyOf } from './why.ts'
+
+export function RunSheet({ runId, onClose }: { runId: string | undefined; onClose: () => void }) {
+  const query = useQuery({
+    ...runs.one(runId ?? ''),
+    enabled: runId !== undefined,
+    // While it is going on. Nothing is asked for by a tab that nobody sees.
+    refetchInterval: ({ state }) => (state.data?.status === 'processing' ? pauseOf(state.data) : false),
+  })
+  const run = query.data
+  const name = run?.template?.name ?? 'Deleted workflow'
+  return (
+    <Sheet
+      open={runId !== undefined}
+      onClose={onClose}
+      wide
+      label={run ? `Run of ${name}` : 'Run'}
+      title={run ? <bdi>{name}</bdi> : 'Run'}
+      subtitle={
+        run && (
+          <>
+            <bdi>{whoOf(run)}</bdi> · <Time at={run.triggeredAt ?? run.createdAt} />
+          </>
+        )
+      }
+      actions={run && <Actions run={run} />}
+    >
+      {run ? (
+        <Whole run={run} />
+      ) : query.error ? (
+        <ErrorState error={query.error} onRetry={() => void query.refetch()} />
+      ) : (
+        <SkeletonText lines={8} />
+      )}
+    </Sheet>
+  )
+}
+
+/** Soon while something is called; seldom while it waits for a time that is known. */
+function pauseOf({ jobs }: Run): number {
+  const due = jobs.find(({ status, dueAt }) => status === 'delayed' && dueAt)?.dueAt
+  if (due === undefined) return 2_000
+  return Math.max(2_000, Math.min(30_000, (Date.parse(due) - Date.now()) / 2))
+}
+
+function Actions({ run }: { run: Run }) {
+  const navigate = useNavigate()
+  const canEdit = useCan('editor')
+  const ask = useConfirm()
+  const who = whoOf(run)
+  const replay = useAction({
+    do: () => runs.replay(run._id),
+    onDone: ({ status, transactionId, error }) => {
+      if (status !== 'processed' || transactionId === undefined)
+        throw new Error(error?.join(' ') ?? `The trigger was not taken: ${status.replaceAll('_', ' ')}.`)
+      void navigate({ to: '/activity/{-$runId}', params: { runId: undefined }, search: { transactionId } as never })
+    },
+    done: 'Triggered once more',
+  })
+  const cancel = useAction({
+    do: () => runs.cancel(run.transactionId),
+    refresh: ['runs'],
+    done: (isCanceled) => (isCanceled ? 'Cancelled' : 'There was nothing left to cancel'),
+  })
+  const onReplay = async () => {
+    const yes = await ask({
+      title: 'Replay this run?',
+      body: `“${run.template?.name}” is triggered once more for ${who}, as the workflow is now, with the same payload. What it sends cannot be taken back.`,
+      confirm: 'Replay',
+      danger: false,
+    })
+    if (yes) replay.mutate()
+  }
+  const onCancel = async () => {
+    const yes = await ask({
+      title: 'Cancel what is left?',
+      body: `Steps that have not run yet are cancelled for everybody whom transaction ${run.transactionId} was for, not for ${who} alone. What was sent stays sent.`,
+      confirm: 'Cancel the rest',
+    })
+    if (yes) cancel.mutate()
+  }
+  const onlyEditors = canEdit ? undefined : 'Viewers cannot do this'
+  return (
+    <>
+      {run.status === 'processing' && (
+        <Button
+          size="sm"
+          disabled={!canEdit}
+          pending={cancel.isPending}
+          onClick={() => void onCancel()}
+          {...(onlyEditors ? { hint: onlyEditors } : {})}
+        >
+          Cancel
+        </Button>
+      )}
+      <Button
+        size="sm"
+        icon={<RotateCw />}
+        disabled={!canEdit || !run.template || !run.subscriber}
+        pending={replay.isPending}
+        onClick={() => void onReplay()}
+        hint={
+          onlyEditors ??
+          (run.template
+            ? run.subscriber
+              ? 'Trigger it once more'
+              : 'The subscriber was deleted'
+            : 'The workflow was deleted')
+        }
+      >
+        Replay
+      </Button>
+    </>
+  )
+}
+
+const tones: Record<Tone, { icon: typeof CircleCheck; look: string }> = {
+  good: { icon: CircleCheck, look: 'border-good/30 bg-good/8 [&>svg]:text-good' },
+  warn: { icon: CircleAlert, look: 'border-warn/30 bg-warn/8 [&>svg]:text-warn' },
+  bad: { icon: CircleX, look: 'border-bad/30 bg-bad/8 [&>svg]:text-bad' },
+  info: { icon: Hourglass, look: 'border-info/30 bg-info/8 [&>svg]:text-info' },
+  neutral: { icon: CircleDashed, look: 'bg-raised [&>svg]:text-muted' },
+}
+
+function Whole({ run }: { run: Run }) {
+  const { tone, sentence, cause } = whyOf(run)
+  const { icon: Icon, look } = tones[tone]
+  const subscriberId = subscriberIdOf(run)
+  const workflowId = workflowIdOf(run)
+  const ended = run.status === 'processing' ? undefined : Date.parse(run.updatedAt)
+  return (
+    <>
+      <section
+        aria-label="Why"
+        aria-live="polite"
+        className={cn('flex items-start gap-2.5 rounded-surface border px-3.5 py-3', look)}
+      >
+        <Icon className="mt-0.5 size-4 shrink-0" aria-hidden />
+        <p className="min-w-0 flex-1 text-base font-medium break-words">
+          {sentence}{' '}
+          {cause && (
+            <Link
+              to={cause.to as never}
+              search={(cause.search ?? {}) as never}
+              className="font-normal whitespace-nowrap text-accent underline underline-offset-2"
+            >
+              {cause.label}
+            </Link>
+          )}
+        </p>
+      </section>
+      <div className="mt-5 grid gap-x-8 gap-y-6 lg:grid-cols-[minmax(0,1fr)_280px]">
+        <Timeline run={run} />
+        <div className="min-w-0 space-y-5">
+          <Facts
+            facts={[
+              ['Status', <RunStatus key="status" run={run} />],
+              [
+                'Subscriber',
+                run.subscriber ? (
+                  <Link
+                    key="subscriber"
+                    to={`/subscribers/${encodeURIComponent(subscriberId)}` as never}
+                    className="underline decoration-line-strong underline-offset-2 hover:decoration-current"
+                  >
+                    <bdi>{whoOf(run)}</bdi>
+                  </Link>
+                ) : (
+                  <span key="subscriber">{subscriberId} (deleted)</span>
+                ),
+              ],
+              [
+                'Workflow',
+                workflowId ? (
+                  <Link
+                    key="workflow"
+                    to={`/workflows/${encodeURIComponent(workflowId)}` as never}
+                    className="underline decoration-line-strong underline-offset-2 hover:decoration-current"
+                  >
+                    <bdi>{run.template?.name}</bdi>
+                  </Link>
+                ) : (
+                  'Deleted'
+                ),
+              ],
+              ['Version', run.workflowVersion],
+              ['Triggered', absoluteTime(run.triggeredAt ?? run.createdAt)],
+              ...(ended === undefined
+                ? []
+                : [['Took', duration(Math.max(0, ended - Date.parse(run.triggeredAt ?? run.createdAt)))] as const]),
+              ['Transaction', <Id key="transaction" value={run.transactionId} />],
+              ...(run.severity === 'none' ? [] : [['Severity', run.severity] as const]),
+              ...(run.topics?.length
+                ? [['Topics', run.topics.map(({ topicKey }) => topicKey).join(', ')] as const]
+                : []),
+              ...(run.contextKeys.length > 0 ? [['Contexts', run.contextKeys.join(', ')] as const] : []),
+              ...(run.tags.length > 0
+                ? [
+                    [
+                      'Tags',
+                      <span key="tags" className="flex flex-wrap gap-1">
+                        {run.tags.map((tag) => (
+                          <Badge key={tag}>{tag}</Badge>
+                        ))}
+                      </span>,
+                    ] as const,
+                  ]
+                : []),
+            ]}
+          />
+          <div className="flex flex-wrap gap-2">
+            {run.subscriber && (
+              <ButtonLink size="sm" icon={<Contact />} to={`/subscribers/${encodeURIComponent(subscriberId)}` as never}>
+                Open subscriber
+              </ButtonLink>
+            )}
+            {workflowId && (
+              <ButtonLink size="sm" icon={<Workflow />} to={`/workflows/${encodeURIComponent(workflowId)}` as never}>
+                Open workflow
+              </ButtonLink>
+            )}
+          </div>
+          <JsonView title="Payload" value={run.payload ?? {}} />
+          {run.overrides && Object.keys(run.overrides).length > 0 && (
+            <JsonView title="Overrides" value={run.overrides} />
+          )}
+        </div>
+      </div>
+    </>
+  )
+}

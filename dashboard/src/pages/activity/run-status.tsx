@@ -1,0 +1,50 @@
+// States of runs and steps: the word and the tone for each.
+import type { RunSummary } from '../../api/runs.ts'
+import { Status, type Tone } from '../../ui/status.tsx'
+
+interface State {
+  word: string
+  tone: Tone
+}
+
+export const runStates: Record<RunSummary['status'], State> = {
+  processing: { word: 'Processing', tone: 'info' },
+  completed: { word: 'Completed', tone: 'good' },
+  error: { word: 'Failed', tone: 'bad' },
+}
+
+/** What a run came to, in a word that says more than "completed" where little was sent. */
+const lifecycles: Partial<Record<RunSummary['deliveryLifecycle']['status'], State>> = {
+  sent: { word: 'Sent', tone: 'good' },
+  delivered: { word: 'Delivered', tone: 'good' },
+  interacted: { word: 'Seen', tone: 'good' },
+  skipped: { word: 'Held back', tone: 'neutral' },
+  canceled: { word: 'Cancelled', tone: 'neutral' },
+  merged: { word: 'Merged', tone: 'neutral' },
+}
+
+export function RunStatus({ run }: { run: Pick<RunSummary, 'status' | 'deliveryLifecycle'> }) {
+  const { word, tone } =
+    run.status === 'completed'
+      ? (lifecycles[run.deliveryLifecycle.status] ?? runStates.completed)
+      : runStates[run.status]
+  return (
+    <Status tone={tone} live={run.status === 'processing'}>
+      {word}
+    </Status>
+  )
+}
+
+const stepStates: Record<string, State> = {
+  pending: { word: 'Not yet', tone: 'neutral' },
+  queued: { word: 'Queued', tone: 'info' },
+  running: { word: 'Sending', tone: 'info' },
+  delayed: { word: 'Waiting', tone: 'info' },
+  completed: { word: 'Done', tone: 'good' },
+  failed: { word: 'Failed', tone: 'bad' },
+  canceled: { word: 'Held back', tone: 'neutral' },
+  skipped: { word: 'Skipped', tone: 'neutral' },
+  merged: { word: 'Merged', tone: 'neutral' },
+}
+
+export const stepState = (status: string): State => stepStates[status] ?? { word: status, tone: 'neutral' }

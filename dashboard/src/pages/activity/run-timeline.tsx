@@ -1,0 +1,197 @@
+// The timeline of a run: the trigger, then each step with the real time between them. A step opens to everything known of it.
+
+import { Link } from '@tanstack/react-router'
+import { ChevronRight, Send } from 'lucide-react'
+import { useCan } from '../../api/auth.ts'
+import { useAction } from '../../api/cache.ts'
+import { deliveries, undelivered } from '../../api/deliveries.ts'
+import type { Run } from '../../api/runs.ts'
+import { Button } from '../../ui/button.tsx'
+import { cn } from '../../ui/class-names.ts'
+import { useConfirm } from '../../ui/dialog.tsx'
+import { Status } from '../../ui/status.tsx'
+import { lookOf, StepIcon } from '../../ui/step-kind.tsx'
+import { duration } from '../../ui/time.tsx'
+import { text, useUrlState } from '../../ui/url-state.ts'
+import { stepState } from './run-status.tsx'
+import { Attempts, DigestEvents, Log, RenderedMessages } from './step-parts.tsx'
+import { type Job, spanOf, whyOfStep } from './why.ts'
+
+/** Steps that are open, by their ids with commas between; nothing: those that say why. */
+const schema = { steps: text() }
+const none = '-'
+
+const clock = new Intl.DateTimeFormat('en', {
+  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit' },
+  hourCycle: 'h23',
+})
+
+/** Steps that tell what happened are open at first; of a run where all went well, the last that sent something. */
+function openAtFirst({ jobs }: Run): string[] {
+  const telling = jobs.filter(({ reason, status }) => reason !== undefined && status !== 'completed')
+  const last = jobs.findLast(({ messages }) => messages.length > 0)
+  return (telling.length > 0 ? telling.slice(0, 2) : last ? [last] : []).map(({ step }) => step.stepId)
+}
+
+export function Timeline({ run }: { run: Run }) {
+  const [{ steps }, setState] = useUrlState(schema)
+  const open = steps === '' ? openAtFirst(run) : steps.split(',')
+  const toggle = (stepId: string) => {
+    const next = open.includes(stepId)
+      ? open.filter((one) => one !== stepId && one !== none)
+      : [...open.filter((one) => one !== none), stepId]
+    setState({ steps: next.join(',') || none })
+  }
+  const triggered = Date.parse(run.triggeredAt ?? run.createdAt)
+  let before = triggered
+  return (
+    <ol aria-label="Timeline" className="min-w-0">
+      <li className="flex items-center gap-3 pb-1">
+        <StepIcon kind="trigger" tile />
+        <span className="font-medium">Triggered</span>
+        <time className="ml-auto text-xs text-muted" dateTime={new Date(triggered).toISOString()}>
+          {clock.format(triggered)}
+        </time>
+      </li>
+      {run.jobs.map((job) => {
+        const isReached = job.status !== 'pending'
+        const { from, to } = spanOf(job)
+        const gap = isReached ? Math.max(0, from - before) : undefined
+        if (isReached) before = Math.max(before, to)
+        return (
+          <Step
+            key={job._id}
+            run={run}
+            job={job}
+            gap={gap}
+            startedAt={isReached ? from : undefined}
+            isOpen={open.includes(job.step.stepId)}
+            onToggle={() => toggle(job.step.stepId)}
+          />
+        )
+      })}
+    </ol>
+  )
+}
+
+interface StepProps {
+  run: Run
+  job: Job
+  /** Since what was before it ended. */
+  gap: number | undefined
+  startedAt: number | undefined
+  isOpen: boolean
+  onToggle: () => void
+}
+
+function Step({ run, job, gap, startedAt, isOpen, onToggle }: StepProps) {
+  const { word, tone } = stepState(job.status)
+  const why = whyOfStep(job, run)
+  const { from, to } = spanOf(job)
+  const name = job.step.name ?? job.step.stepId
+  const panel = `step-${job._id}`
+  return (
+    <li>
+      <div className="flex h-8 items-center gap-3" aria-hidden={gap === undefined}>
+        <span className="ml-3.5 h-full w-px bg-line" />
+        {gap !== undefined && gap >= 1 && <span className="text-2xs text-muted">{duration(gap)} later</span>}
+      </div>
+      <div className="rounded-surface border bg-page">
+        <h3>
+          <button
+            type="button"
+            aria-expanded={isOpen}
+            {...(isOpen ? { 'aria-controls': panel } : {})}
+            onClick={onToggle}
+            className="flex w-full items-center gap-3 rounded-surface p-2 pr-3 text-left hover:bg-hover"
+          >
+            <StepIcon kind={job.type} tile />
+            <span className="min-w-0 flex-1">
+              <span className="flex items-center gap-2">
+                <bdi className="truncate font-medium">{name}</bdi>
+                {name !== lookOf(job.type).label && (
+                  <span className="text-xs text-muted max-sm:hidden">{lookOf(job.type).label}</span>
+                )}
+              </span>
+              <span className={cn('block truncate text-xs text-muted', isOpen && 'sr-only')}>{why.sentence}</span>
+            </span>
+            <span className="flex shrink-0 flex-col items-end text-xs">
+              <Status tone={tone} live={tone === 'info'}>
+                {word}
+              </Status>
+              {startedAt !== undefined && (
+                <span className="text-2xs text-muted">
+                  {clock.format(startedAt)}
+                  {to - from >= 1 && ` · ${duration(to - from)}`}
+                </span>
+              )}
+            </span>
+            <ChevronRight
+              aria-hidden
+              className={cn('size-4 shrink-0 text-faint transition-transform duration-120', isOpen && 'rotate-90')}
+            />
+          </button>
+        </h3>
+        {isOpen && (
+          <div id={panel} className="space-y-4 border-t p-3">
+            <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
+              <p className="min-w-48 flex-1 text-sm break-words">
+                {why.sentence}{' '}
+                {why.cause && (
+                  <Link
+                    to={why.cause.to as never}
+                    search={(why.cause.search ?? {}) as never}
+                    className="whitespace-nowrap text-accent underline underline-offset-2"
+                  >
+                    {why.cause.label}
+                  </Link>
+                )}
+              </p>
+              <SendOnceMore job={job} name={name} />
+            </div>
+            <DigestEvents job={job} />
+            <RenderedMessages job={job} />
+            <Attempts job={job} />
+            <Log job={job} />
+          </div>
+        )}
+      </div>
+    </li>
+  )
+}
+
+function SendOnceMore({ job, name }: { job: Job; name: string }) {
+  const canEdit = useCan('editor')
+  const ask = useConfirm()
+  const redrive = useAction({
+    do: () => deliveries.redrive(job._id),
+    refresh: ['runs', 'deliveries'],
+    done: 'It is sent once more',
+  })
+  const isGivenUp = job.status === 'failed' && (undelivered as readonly string[]).includes(job.reason ?? '')
+  if (!isGivenUp) return null
+  const onClick = async () => {
+    const yes = await ask({
+      title: 'Send it once more?',
+      body:
+        job.reason === 'outcome_unknown'
+          ? `The step “${name}” is repeated. It may have been sent before, and would then arrive twice.`
+          : `The step “${name}” is repeated; devices and chats that have got it do not get it again. What is sent cannot be taken back.`,
+      confirm: 'Send once more',
+      danger: false,
+    })
+    if (yes) redrive.mutate()
+  }
+  return (
+    <Button
+      size="sm"
+      icon={<Send />}
+      disabled={!canEdit}
+      pending={redrive.isPending}
+      onClick={() => void onClick()}
+      {...(canEdit ? {} : { hint: 'Viewers cannot do this' })}
+    >
+      Send once more
+    </Button>
+  )
+}
