@@ -71,6 +71,8 @@ test.each([
     { ...oidc, BELFRY_OIDC_DEFAULT_ROLE: 'owner' },
     'BELFRY_OIDC_DEFAULT_ROLE must be one of none, viewer, editor, admin;',
   ],
+  [{ BELFRY_INBOUND_MAIL_PORT: 'smtp' }, 'BELFRY_INBOUND_MAIL_PORT must be a number from 0 to 65535; it is "smtp".'],
+  [{ BELFRY_INBOUND_MAIL_KEY: '/key.pem' }, 'BELFRY_INBOUND_MAIL_KEY are set together or not at all.'],
 ])('%j is refused', (env, message) => {
   expect(() => readConfig(env)).toThrow(message)
 })
@@ -90,6 +92,20 @@ test('an identity provider and proxies are read', () => {
   const open = readConfig({ ...oidc, BELFRY_OIDC_DEFAULT_ROLE: 'viewer' })
   expect(open.warnings).toEqual([expect.stringContaining('lets in whoever has an account at the issuer')])
   expect(readConfig({}).config).toMatchObject({ trustedProxies: [], oidc: undefined })
+})
+
+test('answers to e-mails are taken where a port is set, at the address of everything else unless another is', () => {
+  expect(readConfig({ HOST: '::1' }).config.inboundMail).toBeUndefined()
+  const port = { HOST: '::1', BELFRY_INBOUND_MAIL_PORT: '2525' }
+  const plain = { host: '::1', port: 2525, certificate: undefined, key: undefined }
+  expect(readConfig(port)).toMatchObject({ config: { inboundMail: plain }, warnings: [] })
+  const more = { BELFRY_INBOUND_MAIL_CERTIFICATE: '/c.pem', BELFRY_INBOUND_MAIL_KEY: '/k.pem' }
+  expect(readConfig({ ...port, BELFRY_INBOUND_MAIL_HOST: '0.0.0.0', ...more }).config.inboundMail).toEqual({
+    ...{ host: '0.0.0.0', port: 2525, certificate: '/c.pem', key: '/k.pem' },
+  })
+  expect(readConfig({ ...port, BELFRY_ROLE: 'worker' }).warnings).toEqual([
+    'BELFRY_INBOUND_MAIL_PORT is not used by a worker.',
+  ])
 })
 
 test('what is legal but hardly meant is warned of', () => {

@@ -43,6 +43,8 @@ export interface Config {
   trustedProxies: string[]
   /** Where people sign in besides, if anywhere. */
   oidc: OidcSettings | undefined
+  /** Where answers to e-mails arrive, if anywhere. */
+  inboundMail: InboundMailSettings | undefined
   /** Where the built dashboard lies. No setting: it comes with the service; tests may serve another build. */
   dashboardDir?: string | undefined
 }
@@ -56,6 +58,14 @@ export interface OidcSettings {
   allowedDomain: string | undefined
   /** The role of newcomers; those who were not invited are turned away where it is undefined. */
   defaultRole: 'admin' | 'editor' | 'viewer' | undefined
+}
+
+interface InboundMailSettings {
+  host: string
+  port: number
+  /** Files in PEM. Connections are not encrypted without them. */
+  certificate: string | undefined
+  key: string | undefined
 }
 
 /** The hosts of the two chat sign-in flows; other values point them at a local stand-in. */
@@ -172,6 +182,22 @@ export const settings = [
     default: '365',
     meaning: 'How long messages, and with them what an inbox shows, are kept at least; `0` for ever.',
   },
+  {
+    name: 'BELFRY_INBOUND_MAIL_PORT',
+    default: 'none',
+    meaning: 'The port on which answers to e-mails are taken, over SMTP; `none` listens nowhere.',
+  },
+  {
+    name: 'BELFRY_INBOUND_MAIL_HOST',
+    default: 'HOST',
+    meaning: 'The address to listen on for them; `0.0.0.0` for every interface.',
+  },
+  {
+    name: 'BELFRY_INBOUND_MAIL_CERTIFICATE',
+    default: 'none',
+    meaning: 'A file with the certificate, in PEM, that lets mail servers encrypt what they bring; needs a key too.',
+  },
+  { name: 'BELFRY_INBOUND_MAIL_KEY', default: 'none', meaning: 'The file with the key that belongs to it.' },
   { name: 'BELFRY_SLACK_URL', default: 'https://slack.com', meaning: 'Where Slack sign-in happens.' },
   {
     name: 'BELFRY_MICROSOFT_LOGIN_URL',
@@ -259,9 +285,28 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     return { issuer, clientId, clientSecret, allowedDomain, defaultRole: role === 'none' ? undefined : role }
   }
 
-  const port = Number(text('PORT'))
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    problems.push(`PORT must be a number from 0 to 65535; it is "${text('PORT')}".`)
+  function portNumber(name: SettingName): number {
+    const value = text(name)
+    const number = Number(value)
+    if (Number.isInteger(number) && number >= 0 && number <= 65_535) return number
+    problems.push(`${name} must be a number from 0 to 65535; it is "${value}".`)
+    return 0
+  }
+  function inboundMail(): InboundMailSettings | undefined {
+    const [certificate, key] = [given('BELFRY_INBOUND_MAIL_CERTIFICATE'), given('BELFRY_INBOUND_MAIL_KEY')]
+    if ((certificate === undefined) !== (key === undefined))
+      problems.push('BELFRY_INBOUND_MAIL_CERTIFICATE and BELFRY_INBOUND_MAIL_KEY are set together or not at all.')
+    if (text('BELFRY_INBOUND_MAIL_PORT') === 'none') return undefined
+    if (text('BELFRY_ROLE') === 'worker') warnings.push('BELFRY_INBOUND_MAIL_PORT is not used by a worker.')
+    return {
+      host: given('BELFRY_INBOUND_MAIL_HOST') ?? host,
+      port: portNumber('BELFRY_INBOUND_MAIL_PORT'),
+      certificate,
+      key,
+    }
+  }
+
+  const port = portNumber('PORT')
   const host = text('HOST')
 
   const databaseUrl = given('DATABASE_URL')
@@ -309,6 +354,7 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     },
     trustedProxies: trustedProxies(),
     oidc: oidc(),
+    inboundMail: inboundMail(),
   }
   for (const name of Object.keys(env)) {
     if (name.startsWith('BELFRY_') && !settings.some((setting) => setting.name === name)) {

@@ -19,6 +19,7 @@ import { startWorker } from './engine/worker.ts'
 import { StartError } from './errors.ts'
 import { buildApp } from './http/app.ts'
 import { Brand } from './http/brand.ts'
+import { listenForMail } from './http/inbound-mail.ts'
 import { InboxSockets } from './http/inbox-sockets.ts'
 import { Metrics } from './http/metrics.ts'
 import type { App, Clock } from './http/resource.ts'
@@ -41,6 +42,8 @@ const echoMs = 500
 export interface Service {
   app: App
   url: string
+  /** Where answers to e-mails arrive, if anywhere. */
+  mailPort: number | undefined
   /** The environments with their keys, on the first start only. */
   created: NewEnvironment[] | undefined
   /** What makes its bearer the owner, on the first start only. */
@@ -158,6 +161,15 @@ export async function startService(
       sockets.serve(app)
       parts.add(() => sockets.stop())
     }
+    const { inboundMail } = config
+    const mail =
+      inboundMail && config.role !== 'worker'
+        ? await listenForMail(inboundMail, { engine, log, patienceMs: patienceMs / 2 })
+        : undefined
+    if (mail) {
+      parts.add(() => mail.stop())
+      log.info({ port: mail.port }, 'taking answers to e-mails')
+    }
     const url = await app.listen({ host: config.host, port: config.port }).catch((cause: unknown) => {
       throw new StartError(`Port ${config.port} of ${config.host} cannot be used; set PORT or HOST.`, { cause })
     })
@@ -170,7 +182,7 @@ export async function startService(
       const patience = setTimeout(() => void http.close(), patienceMs / 2)
       await parts.end().finally(() => clearTimeout(patience))
     }
-    return { app, url, created, setUpToken, needsOwner, engine, tasks, stop }
+    return { app, url, mailPort: mail?.port, created, setUpToken, needsOwner, engine, tasks, stop }
   } catch (error) {
     await parts.end()
     throw error

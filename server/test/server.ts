@@ -81,6 +81,8 @@ interface LogLine {
 
 export interface TestServer {
   url: string
+  /** Where it takes mail, if the configuration says so. */
+  mailPort: number
   clock: TestClock
   database: Database
   /** What the service has written to its log so far, warnings and worse. */
@@ -99,7 +101,7 @@ export interface TestServer {
    */
   drain(around?: (work: () => Promise<void>) => Promise<void>): Promise<void>
   /** Another process of the same service, on the same database. */
-  startAnother(config?: Partial<Config>): Promise<Pick<Service, 'url' | 'engine' | 'stop'>>
+  startAnother(config?: Partial<Config>): Promise<Pick<Service, 'url' | 'mailPort' | 'engine' | 'stop'>>
 }
 
 /** Starts the service before the tests of a file and stops it after them. Read the result inside tests only. */
@@ -163,6 +165,9 @@ export function useServer(overrides: Partial<Config> = {}): TestServer {
   return {
     get url() {
       return services[0]?.url ?? ''
+    },
+    get mailPort() {
+      return services[0]?.mailPort ?? 0
     },
     clock,
     logged,

@@ -251,6 +251,23 @@ CREATE TABLE idempotency_keys (
 );
 CREATE INDEX idempotency_keys_expiry ON public.idempotency_keys USING btree (expires_at);
 
+CREATE TABLE inbound_mails (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  notification_id text COLLATE "C" NOT NULL,
+  message_id text COLLATE "C" NOT NULL,
+  fingerprint text COLLATE "C" NOT NULL,
+  mail json,
+  attempts smallint NOT NULL,
+  due_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone NOT NULL,
+  updated_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT inbound_mails_pkey PRIMARY KEY (environment_id, id),
+  CONSTRAINT inbound_mails_environment_id_message_id_fingerprint_key UNIQUE (environment_id, message_id, fingerprint)
+);
+CREATE INDEX inbound_mails_age ON public.inbound_mails USING btree (created_at);
+CREATE INDEX inbound_mails_due ON public.inbound_mails USING btree (due_at) WHERE (due_at IS NOT NULL);
+
 CREATE UNLOGGED TABLE inbox_presence (
   environment_id text COLLATE "C" NOT NULL,
   subscriber_row_id text COLLATE "C" NOT NULL,

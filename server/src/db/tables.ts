@@ -566,6 +566,15 @@ export interface WebhookDeliveryTable extends Row {
   history: ColumnType<WebhookAttempt[], string, string>
 }
 
+export interface InboundMailTable extends Row {
+  notification_id: string
+  message_id: string
+  fingerprint: string
+  mail: JsonText<Record<string, unknown> | null>
+  attempts: number
+  due_at: Date | null
+}
+
 export type Role = 'owner' | 'admin' | 'editor' | 'viewer'
 
 export interface UserTable {
@@ -696,6 +705,7 @@ export interface Tables {
   webhook_endpoints: WebhookEndpointTable
   webhook_events: WebhookEventTable
   webhook_deliveries: WebhookDeliveryTable
+  inbound_mails: InboundMailTable
   users: UserTable
   user_sessions: UserSessionTable
   invitations: InvitationTable

@@ -15,6 +15,8 @@ const batch = 5_000
 const attachmentHours = 24
 /** So long events can be sent to endpoints once more. */
 const webhookDays = 30
+/** So long a mail that comes twice is recognised; mail servers try for five days, people for longer. */
+const inboundMailDays = 30
 /** What the sandbox has taken is looked at soon, or never. */
 const sandboxDays = 7
 /** Of an integration that is gone nobody says any more that it works again. */
@@ -62,6 +64,8 @@ export function chores(surroundings: Surroundings): TaskList {
       await deleteInBatches(db, 'circuits', sql`retry_at <= ${before(circuitDays)}`, abortSignal)
       const isTold = sql`created_at <= ${before(webhookDays)} AND due_at IS NULL`
       await deleteInBatches(db, 'webhook_deliveries', isTold, abortSignal)
+      const isAnswered = sql`created_at <= ${before(inboundMailDays)} AND due_at IS NULL`
+      await deleteInBatches(db, 'inbound_mails', isAnswered, abortSignal)
       await deleteInBatches(db, 'webhook_events', sql`created_at <= ${before(webhookDays)}`, abortSignal)
       await deleteInBatches(db, 'user_sessions', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'sign_in_attempts', sql`ends_at <= ${now}`, abortSignal)

@@ -14,6 +14,7 @@ import { type CallKey, Deliveries } from './deliver.ts'
 import { fanOut, type WalkKey } from './fan-out.ts'
 import { Memory } from './memory.ts'
 import { type FailedJob, redriveJobs } from './redrive.ts'
+import { type ReceivedMail, Replies, type ReplyOutcome } from './replies.ts'
 import { type Reporter, takeReports } from './reports.ts'
 import { type EngineParts, startRuns } from './start-runs.ts'
 import { queueSoon, wakeDue } from './timers.ts'
@@ -41,6 +42,7 @@ export class Engine {
   readonly #deliveries: Deliveries
   readonly #delivery: Delivery
   readonly #webhooks: Webhooks
+  readonly #replies: Replies
 
   constructor(surroundings: Surroundings) {
     const { db, lookups, pool, clock, log, secrets, changes, http, brand, dedupDays, startsAtOnce, storeContent } =
@@ -50,6 +52,7 @@ export class Engine {
     this.#delivery = new Delivery({ http, clock, brand: brand.word })
     this.#parts = { pool, memory, clock, log }
     this.#webhooks = new Webhooks({ pool, clock, log, http, secrets, brand })
+    this.#replies = new Replies({ ...this.#parts, http, signatureHeader, toWire: (id) => brand.toWire(id) })
     this.#triggers = new Triggers({ ...this.#parts, dedupDays, startsAtOnce })
     this.#deliveries = new Deliveries({
       ...this.#parts,
@@ -84,10 +87,21 @@ export class Engine {
     return takeReports(this.#parts, reporter, events)
   }
 
+  /** Whether somebody wants to hear of mail to this address. */
+  awaitsReply(address: string): Promise<boolean> {
+    return this.#replies.isKnown(address)
+  }
+
+  /** Takes a mail that came for this address. Answers once it is committed. */
+  takeReply(address: string, mail: ReceivedMail): Promise<ReplyOutcome> {
+    return this.#replies.take(address, mail)
+  }
+
   /** Does what is due by the engine's clock. The queue calls it in time; whoever moves the clock calls it after. */
   async wake(stopping?: AbortSignal): Promise<number> {
     const done = await wakeDue(this.#parts)
-    return done + (await this.#webhooks.sendDue(stopping))
+    const told = await Promise.all([this.#webhooks.sendDue(stopping), this.#replies.tellDue(stopping)])
+    return told.reduce((sum, count) => sum + count, done)
   }
 
   /** What the queue's jobs do. */
@@ -113,9 +127,13 @@ export class Engine {
       send_webhooks: async (_payload, { abortSignal }) => {
         await this.#webhooks.sendDue(abortSignal)
       },
+      tell_replies: async (_payload, { abortSignal }) => {
+        await this.#replies.tellDue(abortSignal)
+      },
       queue_soon: async () => {
         await queueSoon(this.#parts)
         await this.#webhooks.queueSoon()
+        await this.#replies.queueSoon()
       },
     }
   }

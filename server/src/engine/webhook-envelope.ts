@@ -23,7 +23,7 @@ export interface Envelope {
 export function envelopeOf(event: EventRow, context: EnvelopeContext): Envelope {
   const { type, object, previous, subscriber_id, created_at } = event
   const kind = type.slice(0, type.indexOf('.'))
-  const shape = (row: Members) => shapes[kind]?.(row, context) ?? {}
+  const shape = (row: Members) => shapeOf(kind, row, context)
   return {
     id: wireId(event.id),
     type,
@@ -47,7 +47,13 @@ function errorOf({ error_text, device_error, device_token }: Members): Members {
 export const wireId = (id: string): string => `evt_${id}`
 export const storedId = (id: string): string => id.replace(/^evt_/, '')
 
-const shapes: Record<string, (row: Members, context: EnvelopeContext) => Members> = {
+/** A row in the words of the API. */
+export const shapeOf = (kind: string, row: Members, context: ShapeContext): Members =>
+  shapes[kind]?.(row, context) ?? {}
+
+type ShapeContext = Pick<EnvelopeContext, 'organizationId' | 'toWire'>
+
+const shapes: Record<string, (row: Members, context: ShapeContext) => Members> = {
   message: (row, { organizationId, toWire }) => ({
     _id: row.id,
     _templateId: row.workflow_id,
@@ -119,6 +125,12 @@ const shapes: Record<string, (row: Members, context: EnvelopeContext) => Members
     data: row.data ?? null,
     createdAt: time(row.created_at),
     updatedAt: time(row.updated_at),
+  }),
+
+  webhook: (row) => ({
+    endpointId: row.endpoint_id,
+    url: row.url,
+    message: 'This event was asked for to try the endpoint out. Nothing has happened.',
   }),
 
   preference: (row) => ({
