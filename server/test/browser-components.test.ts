@@ -254,7 +254,7 @@ describe.each([
     const back = new URLSearchParams({ state, code: 'x' })
     // The page that says so closes itself.
     const closed = popup.waitForEvent('close')
-    await popup.goto(`${server.url}/v1/integrations/chat/oauth/callback?${back}`).catch(() => undefined)
+    await popup.goto(`${server.url}/v1/integrations/chat/oauth/callback?${back.toString()}`).catch(() => undefined)
     await closed
     await expect.poll(() => button.textContent(), patience).toBe('Connected')
     expect((await api.get('/v1/channel-connections')).body.data).toMatchObject([
