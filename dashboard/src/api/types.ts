@@ -5540,6 +5540,16 @@ export interface Operations {
       count: number
     }
   }
+  /** Send an endpoint an event for trying it out */
+  'POST /v2/webhooks/endpoints/{endpointId}/test': {
+    path: {
+      /** Its `_id` */
+      endpointId: string
+    }
+    answer: {
+      eventId: string
+    }
+  }
   /** Send an endpoint what happened since a time */
   'POST /v2/webhooks/endpoints/{endpointId}/replay': {
     path: {
@@ -5698,6 +5708,8 @@ export interface Operations {
       /** An address, number, device or chat */
       to?: string | undefined
       transactionId?: string | undefined
+      /** Anywhere in the subject, the text, an address or the id of the subscriber */
+      search?: string | undefined
     }
     answer: {
       data: Array<{

@@ -28,6 +28,8 @@ export const eventTypes = [
   'preference.updated',
 ] as const
 export type EventType = (typeof eventTypes)[number]
+/** Sent to one endpoint because somebody asks for it; none can want it or not. */
+export const testEventType = 'webhook.test'
 
 export type EndpointRow = Selectable<WebhookEndpointTable>
 export type EventRow = Selectable<WebhookEventTable>

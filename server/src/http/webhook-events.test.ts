@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import { type Api, useServer } from '../../test/server.ts'
 import { useVendor } from '../../test/vendor.ts'
-import { makeEndpoint } from '../../test/webhook-receiver.ts'
+import { makeEndpoint, toldOf } from '../../test/webhook-receiver.ts'
 
 const server = useServer({ allowPrivateAddresses: true })
 const vendor = useVendor()
@@ -133,4 +133,36 @@ test('an endpoint can have everything since a time, or only what it has not take
   expect(await replay(later, { since: times[2] })).toEqual(['cyd', 'dan'])
   const { id: picky } = await makeEndpoint(api, vendor, { eventTypes: ['message.sent'] })
   expect(await replay(picky, { since: times[0] })).toEqual([])
+})
+
+test('an endpoint can be tried out with an event that no other gets, and that is never replayed', async () => {
+  const api = await server.freshApi()
+  const { id, secret } = await makeEndpoint(api, vendor, { eventTypes: ['message.sent'] })
+  const { id: other } = await makeEndpoint(api, vendor)
+  const since = server.clock.now().toISOString()
+  const answer = await api.post(`/v2/webhooks/endpoints/${id}/test`)
+  expect(answer).toMatchObject({ status: 202, body: { eventId: expect.stringMatching(/^evt_/) } })
+  await server.drain()
+  expect(toldOf(vendor, secret, server.clock)).toEqual([
+    {
+      id: answer.body.eventId,
+      type: 'webhook.test',
+      object: 'webhook',
+      data: { object: { endpointId: id, url: `${vendor.url}/hooks`, message: expect.any(String) } },
+      timestamp: since,
+      environmentId: expect.any(String),
+    },
+  ])
+  const { data } = (await api.get(`/v2/webhooks/deliveries?eventId=${answer.body.eventId}`)).body
+  expect(data).toMatchObject([{ endpointId: id, eventType: 'webhook.test', status: 'delivered' }])
+  for (const endpointId of [id, other])
+    expect((await api.post(`/v2/webhooks/endpoints/${endpointId}/replay`, { since, status: 'all' })).body.count).toBe(0)
+
+  const stranger = await server.freshApi()
+  expect(await stranger.post(`/v2/webhooks/endpoints/${id}/test`)).toMatchObject({ status: 404 })
+  await api.patch(`/v2/webhooks/endpoints/${id}`, { active: false })
+  expect(await api.post(`/v2/webhooks/endpoints/${id}/test`)).toMatchObject({
+    status: 400,
+    body: { code: 'webhook_endpoint_off' },
+  })
 })

@@ -2,10 +2,10 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Tx } from '../db/database.ts'
-import { firstIdAt } from '../db/ids.ts'
+import { firstIdAt, newId } from '../db/ids.ts'
 import { allOf, cursorPage } from '../db/page.ts'
 import type { WebhookDeliveryTable } from '../db/tables.ts'
-import { type EndpointRow, type EventRow, eventTypes } from '../db/webhook-events.ts'
+import { type EndpointRow, type EventRow, eventTypes, testEventType } from '../db/webhook-events.ts'
 import { envelopeOf, storedId, wireId } from '../engine/webhook-envelope.ts'
 import { fail } from '../errors.ts'
 import type { Resource } from './resource.ts'
@@ -220,6 +220,38 @@ export const webhookEvents: Resource = (app, { db, clock, brand }) => {
   )
 
   app.post(
+    '/v2/webhooks/endpoints/:endpointId/test',
+    {
+      config: { role: 'admin', act: 'webhook.tested' },
+      schema: {
+        tags,
+        summary: 'Send an endpoint an event for trying it out',
+        description:
+          'Of the type `webhook.test`, which no endpoint has to want. It is delivered and signed like any other; its delivery says what was answered.',
+        params: Type.Object({ endpointId: Type.String({ description: 'Its `_id`' }) }),
+        response: { 202: Type.Object({ eventId: Type.String() }) },
+      },
+    },
+    async (request, reply) => {
+      const environmentId = request.environment.id
+      const { endpointId } = request.params
+      const now = clock.now()
+      const id = newId(now)
+      await db.transaction().execute(async (tx) => {
+        const { url } = await requireEndpoint(tx, environmentId, endpointId)
+        const object = JSON.stringify({ endpoint_id: endpointId, url })
+        const event = { environment_id: environmentId, id, type: testEventType, object, created_at: now }
+        await tx
+          .insertInto('webhook_events')
+          .values({ ...event, previous: null, subscriber_id: null })
+          .execute()
+        await sendAgain(tx, environmentId, now, [sql`v.id = ${id}`, sql`e.id = ${endpointId}`])
+      })
+      return reply.code(202).send({ eventId: wireId(id) })
+    },
+  )
+
+  app.post(
     '/v2/webhooks/endpoints/:endpointId/replay',
     {
       config: { role: 'admin', act: 'webhook.replayed' },
@@ -248,6 +280,8 @@ export const webhookEvents: Resource = (app, { db, clock, brand }) => {
         await requireEndpoint(tx, environmentId, id)
         return sendAgain(tx, environmentId, clock.now(), [
           sql`e.id = ${id} AND (e.event_types IS NULL OR v.type = ANY(e.event_types))`,
+          // Meant for one endpoint, at one time.
+          sql`v.type <> ${testEventType}`,
           sql`v.created_at >= ${new Date(since)}`,
           ...(until === undefined ? [] : [sql`v.created_at < ${new Date(until)}`]),
           // Times of ids are of whole seconds; they tell the index where to look.
