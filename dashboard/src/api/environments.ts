@@ -1,8 +1,46 @@
 // Environments and their keys: requests and their cache keys. Refresh with ['environments'].
 import { queryOptions } from '@tanstack/react-query'
-import { api, inEnvironment } from './client.ts'
+import { auth } from './auth.ts'
+import { cache } from './cache.ts'
+import { type Answer, api, type Body, inEnvironment } from './client.ts'
+
+export type EnvironmentRecord = Answer<'GET /v1/environments'>[number]
+export type EnvironmentDiff = Answer<'POST /v2/environments/{targetEnvironmentId}/diff'>
+export type ResourceDiff = EnvironmentDiff['resources'][number]
+export type PublishReport = Answer<'POST /v2/environments/{targetEnvironmentId}/publish'>
+type PublishBody = Body<'POST /v2/environments/{targetEnvironmentId}/publish'>
 
 export const environments = {
+  list: () =>
+    queryOptions({
+      queryKey: inEnvironment('environments', 'list'),
+      queryFn: ({ signal }) => api('GET /v1/environments', { signal }),
+    }),
+  /** What publishing one into another would change. */
+  diff: (sourceEnvironmentId: string, targetEnvironmentId: string) =>
+    queryOptions({
+      queryKey: inEnvironment('environments', 'diff', sourceEnvironmentId, targetEnvironmentId),
+      queryFn: ({ signal }) =>
+        api('POST /v2/environments/{targetEnvironmentId}/diff', {
+          path: { targetEnvironmentId },
+          body: { sourceEnvironmentId },
+          signal,
+        }),
+      staleTime: 0,
+    }),
+  /** What would become of each of these resources, without doing it. */
+  rehearsal: (targetEnvironmentId: string, body: PublishBody) =>
+    queryOptions({
+      queryKey: inEnvironment('environments', 'rehearsal', targetEnvironmentId, body),
+      queryFn: ({ signal }) =>
+        api('POST /v2/environments/{targetEnvironmentId}/publish', {
+          path: { targetEnvironmentId },
+          body: { ...body, dryRun: true },
+          signal,
+        }),
+      staleTime: 0,
+      gcTime: 30_000,
+    }),
   /** All tags of its workflows. */
   tags: (environmentId: string) =>
     queryOptions({
@@ -15,4 +53,16 @@ export const environments = {
       queryKey: inEnvironment('environments', 'api-keys'),
       queryFn: ({ signal }) => api('GET /v1/environments/api-keys', { signal }),
     }),
+
+  create: (body: Body<'POST /v1/environments'>) => api('POST /v1/environments', { body }),
+  change: (environmentId: string, body: Body<'PUT /v1/environments/{environmentId}'>) =>
+    api('PUT /v1/environments/{environmentId}', { path: { environmentId }, body }),
+  remove: (environmentId: string) => api('DELETE /v1/environments/{environmentId}', { path: { environmentId } }),
+  publish: (targetEnvironmentId: string, body: PublishBody) =>
+    api('POST /v2/environments/{targetEnvironmentId}/publish', { path: { targetEnvironmentId }, body }),
+  rotateKey: (overlapHours: number) => api('POST /v1/environments/api-keys/rotate', { body: { overlapHours } }),
+  replaceKeys: () => api('POST /v1/environments/api-keys/regenerate'),
 }
+
+/** The switcher knows environments from the session. */
+export const refreshSession = () => cache.invalidateQueries({ queryKey: auth.session().queryKey })

@@ -46,11 +46,13 @@ interface SearchInputProps {
   placeholder?: string
   label: string
   className?: string
+  autoFocus?: boolean
   ref?: Ref<HTMLInputElement>
 }
 
 /** The filter of a list: `/` goes there, Escape empties it. */
-export function SearchInput({ value, onValue, placeholder = 'Search…', label, className }: SearchInputProps) {
+export function SearchInput(props: SearchInputProps) {
+  const { value, onValue, placeholder = 'Search…', label, className, autoFocus = false } = props
   const [typed, setTyped] = useState(value)
   const input = useRef<HTMLInputElement>(null)
   const latest = useRef(onValue)
@@ -84,6 +86,8 @@ export function SearchInput({ value, onValue, placeholder = 'Search…', label, 
       <input
         ref={input}
         type="search"
+        // biome-ignore lint/a11y/noAutofocus: only where a dialog is opened to search in it
+        autoFocus={autoFocus}
         aria-label={label}
         placeholder={placeholder}
         value={typed}

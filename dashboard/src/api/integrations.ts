@@ -1,0 +1,56 @@
+// Integrations and the providers they can be made for: requests and their cache keys. Refresh with ['integrations'].
+import { queryOptions } from '@tanstack/react-query'
+import { type Answer, api, type Body, inEnvironment } from './client.ts'
+
+export type Integration = Answer<'GET /v1/integrations'>[number]
+export type Provider = Answer<'GET /v1/providers'>[number]
+export type ProviderField = Provider['credentials'][number]
+export type Health = Answer<'GET /v1/integrations/{integrationId}/health'>
+export type Conditions = Integration['conditions']
+export type IntegrationChanges = Body<'PUT /v1/integrations/{integrationId}'> & object
+export type TestOutcome = Answer<'POST /v1/integrations/{integrationId}/test'>
+
+export const integrations = {
+  list: () =>
+    queryOptions({
+      queryKey: inEnvironment('integrations', 'list'),
+      queryFn: ({ signal }) => api('GET /v1/integrations', { signal }),
+    }),
+  /** The same for everybody, as long as the server is not another one. */
+  providers: () =>
+    queryOptions({
+      queryKey: ['providers'],
+      queryFn: ({ signal }) => api('GET /v1/providers', { signal }),
+      staleTime: Number.POSITIVE_INFINITY,
+    }),
+  health: (integrationId: string) =>
+    queryOptions({
+      queryKey: inEnvironment('integrations', 'health', integrationId),
+      queryFn: ({ signal }) => api('GET /v1/integrations/{integrationId}/health', { path: { integrationId }, signal }),
+      refetchInterval: 30_000,
+    }),
+  /** How many addresses of subscribers, and connected workspaces, would lead nowhere without it. */
+  addresses: (integrationIdentifier: string) =>
+    queryOptions({
+      queryKey: inEnvironment('integrations', 'addresses', integrationIdentifier),
+      queryFn: async ({ signal }) => {
+        const query = { integrationIdentifier, limit: 1 }
+        const [endpoints, connections] = await Promise.all([
+          api('GET /v1/channel-endpoints', { query, signal }),
+          api('GET /v1/channel-connections', { query, signal }),
+        ])
+        return { endpoints: endpoints.totalCount, connections: connections.totalCount }
+      },
+    }),
+
+  create: (body: Body<'POST /v1/integrations'>) => api('POST /v1/integrations', { body }),
+  change: (integrationId: string, body: IntegrationChanges) =>
+    api('PUT /v1/integrations/{integrationId}', { path: { integrationId }, body }),
+  remove: (integrationId: string) => api('DELETE /v1/integrations/{integrationId}', { path: { integrationId } }),
+  setPrimary: (integrationId: string) =>
+    api('POST /v1/integrations/{integrationId}/set-primary', { path: { integrationId } }),
+  configure: (integrationId: string) =>
+    api('POST /v1/integrations/{integrationId}/auto-configure', { path: { integrationId } }),
+  test: (integrationId: string, body: Body<'POST /v1/integrations/{integrationId}/test'>) =>
+    api('POST /v1/integrations/{integrationId}/test', { path: { integrationId }, body }),
+}

@@ -1,0 +1,206 @@
+// The keys programs use for this environment: shown when asked for, rotated with an overlap, or replaced at once.
+import { useQuery } from '@tanstack/react-query'
+import { Eye, EyeOff, KeyRound, RefreshCw, TriangleAlert } from 'lucide-react'
+import { useState } from 'react'
+import { useCan } from '../../api/auth.ts'
+import { cache, useAction } from '../../api/cache.ts'
+import type { Answer } from '../../api/client.ts'
+import { environments } from '../../api/environments.ts'
+import { useEnvironment } from '../../shell/environment.ts'
+import { Button } from '../../ui/button.tsx'
+import { RequestCode } from '../../ui/code-block.tsx'
+import { CopyButton, Id } from '../../ui/copy.tsx'
+import { Dialog, useConfirm } from '../../ui/dialog.tsx'
+import { FieldFrame } from '../../ui/form.tsx'
+import { Facts, Page as Frame, Section } from '../../ui/page.tsx'
+import { Select } from '../../ui/select.tsx'
+import { EmptyState, Loaded } from '../../ui/states.tsx'
+import { Status } from '../../ui/status.tsx'
+import { absoluteTime, Time } from '../../ui/time.tsx'
+import { flag, useUrlState } from '../../ui/url-state.ts'
+
+type Key = Answer<'GET /v1/environments/api-keys'>[number]
+
+const schema = { rotate: flag() }
+
+export function Page() {
+  const canSee = useCan('admin')
+  const environment = useEnvironment()
+  if (!canSee)
+    return (
+      <Frame title="API keys" width="content">
+        <EmptyState icon={<KeyRound />} title="API keys are for admins">
+          With a key one may do all an admin may in {environment.name}, so only admins and owners see them. Ask one of
+          them for a key, or for another role.
+        </EmptyState>
+      </Frame>
+    )
+  return <Keys />
+}
+
+function Keys() {
+  const environment = useEnvironment()
+  const query = useQuery(environments.apiKeys())
+  const ask = useConfirm()
+  const [{ rotate }, setUrl] = useUrlState(schema)
+  const [shownKey, setShownKey] = useState<string>()
+  const remember = (keys: Key[]) => cache.setQueryData(environments.apiKeys().queryKey, keys)
+  const replace = useAction({
+    do: environments.replaceKeys,
+    refresh: ['environments'],
+    done: 'There is a new key; all others are refused',
+    onDone: remember,
+  })
+  const askReplace = async (keys: Key[]) => {
+    const yes = await ask({
+      title: `Replace the key of ${environment.name} at once?`,
+      body: `${keys.length === 1 ? 'The key you have now is' : `All ${keys.length} keys are`} refused from this moment on. Every program that uses ${keys.length === 1 ? 'it' : 'one of them'} stops triggering workflows in ${environment.name}, hashes for the inbox made with ${keys.length === 1 ? 'it' : 'them'} are no longer taken, and code-first workflows cannot be synced, until they have the new key. To give them time, rotate instead.`,
+      confirm: 'Replace now',
+    })
+    if (yes) replace.mutate()
+  }
+  return (
+    <Frame
+      title="API keys"
+      width="content"
+      description={`Programs prove with a key that they may use ${environment.name}.`}
+    >
+      <Section
+        title="Keys"
+        description="Whoever has one may do all an admin may, in this environment. Keep it on your servers."
+      >
+        <Loaded query={query}>
+          {(keys) => (
+            <>
+              <ul aria-label="Keys" className="divide-y rounded-surface border">
+                {keys.map((key) => (
+                  <KeyRow
+                    key={key.key}
+                    apiKey={key}
+                    isShown={shownKey === key.key}
+                    onShow={() => setShownKey(shownKey === key.key ? undefined : key.key)}
+                  />
+                ))}
+              </ul>
+              <div className="mt-4 flex flex-wrap gap-2">
+                <Button icon={<RefreshCw />} onClick={() => setUrl({ rotate: true }, { push: true })}>
+                  Rotate…
+                </Button>
+                <Button
+                  variant="ghost"
+                  icon={<TriangleAlert />}
+                  pending={replace.isPending}
+                  onClick={() => void askReplace(keys)}
+                >
+                  Replace at once…
+                </Button>
+              </div>
+              {rotate && (
+                <Rotate
+                  keys={keys}
+                  onClose={() => setUrl({ rotate: false })}
+                  onDone={(after) => {
+                    remember(after)
+                    setShownKey(after[0]?.key)
+                  }}
+                />
+              )}
+            </>
+          )}
+        </Loaded>
+      </Section>
+      <Section title="Identifier" description="Public: the inbox in your pages names the environment by it.">
+        <Facts facts={[['Application identifier', <Id key="id" value={environment.identifier} />]]} />
+      </Section>
+      <Section title="First request" description="Triggers a workflow for one subscriber, who is made if need be.">
+        <RequestCode
+          {...(shownKey ? { apiKey: shownKey } : {})}
+          request={{
+            method: 'POST',
+            path: '/v1/events/trigger',
+            body: { name: 'order-shipped', to: { subscriberId: 'ada' }, payload: { orderId: 'A-1042' } },
+          }}
+        />
+        <p className="mt-2 text-xs text-muted">
+          {shownKey ? 'The key you are showing is filled in.' : 'Show a key above to have it filled in.'}
+        </p>
+      </Section>
+    </Frame>
+  )
+}
+
+const hidden = (key: string) => `${key.slice(0, 4)}${'•'.repeat(20)}${key.slice(-4)}`
+
+function KeyRow({ apiKey, isShown, onShow }: { apiKey: Key; isShown: boolean; onShow: () => void }) {
+  const { key, createdAt, expiresAt } = apiKey
+  return (
+    <li className="flex items-center gap-3 px-3 py-2.5">
+      <KeyRound className="size-4 shrink-0 text-muted max-sm:hidden" aria-hidden />
+      <div className="min-w-0 flex-1">
+        <code className={isShown ? 'block break-all' : 'block truncate'}>{isShown ? key : hidden(key)}</code>
+        <div className="mt-0.5 flex flex-wrap items-center gap-x-3 text-xs text-muted">
+          {expiresAt ? (
+            <Status tone="warn">
+              <span>
+                Replaced, works until <time dateTime={expiresAt}>{absoluteTime(expiresAt)}</time>
+              </span>
+            </Status>
+          ) : (
+            <Status tone="good">In use</Status>
+          )}
+          <span>
+            made <Time at={createdAt} />
+          </span>
+        </div>
+      </div>
+      <Button variant="ghost" size="icon" hint={isShown ? 'Hide' : 'Show'} onClick={onShow}>
+        {isShown ? <EyeOff /> : <Eye />}
+      </Button>
+      <CopyButton text={key} label="Copy the key" />
+    </li>
+  )
+}
+
+const overlaps = [
+  { value: '1', label: 'One hour' },
+  { value: '24', label: 'One day' },
+  { value: '72', label: 'Three days' },
+  { value: '168', label: 'One week' },
+  { value: '720', label: '30 days' },
+]
+
+function Rotate({ keys, onClose, onDone }: { keys: Key[]; onClose: () => void; onDone: (keys: Key[]) => void }) {
+  const [overlap, setOverlap] = useState('24')
+  const rotate = useAction({
+    do: () => environments.rotateKey(Number(overlap)),
+    refresh: ['environments'],
+    done: 'There is a new key. Put it into your programs before the old one ends',
+    onDone: (after) => {
+      onDone(after)
+      onClose()
+    },
+  })
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title="Rotate the key"
+      description="A new key is made. What works now goes on working for a while, so that no program fails meanwhile."
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="primary" pending={rotate.isPending} onClick={() => rotate.mutate()}>
+            Make a new key
+          </Button>
+        </>
+      }
+    >
+      <FieldFrame
+        label={keys.length === 1 ? 'The old key works for another' : 'The old keys work for another'}
+        hint="One that was to end sooner still does."
+      >
+        {(control) => <Select {...control} value={overlap} onValue={setOverlap} options={overlaps} />}
+      </FieldFrame>
+    </Dialog>
+  )
+}

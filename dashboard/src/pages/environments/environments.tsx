@@ -1,0 +1,213 @@
+// The environments of the organization: which there are, their colours, and publishing what one has into another.
+import { useQuery } from '@tanstack/react-query'
+import { ArrowLeftRight, Layers2, Pencil, Plus, Rocket, Trash2 } from 'lucide-react'
+import { useCan, useSession } from '../../api/auth.ts'
+import { useAction } from '../../api/cache.ts'
+import { type EnvironmentRecord, environments, refreshSession } from '../../api/environments.ts'
+import { useEnvironment, useSwitchEnvironment } from '../../shell/environment.ts'
+import { EnvironmentDot } from '../../ui/avatar.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Id } from '../../ui/copy.tsx'
+import { useConfirm } from '../../ui/dialog.tsx'
+import { Menu, MenuItem, MenuSeparator } from '../../ui/menu.tsx'
+import { Page as Frame } from '../../ui/page.tsx'
+import { useShortcut } from '../../ui/shortcuts.ts'
+import { EmptyState } from '../../ui/states.tsx'
+import { Badge } from '../../ui/status.tsx'
+import { type Column, RowActions, Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { text, useUrlState } from '../../ui/url-state.ts'
+import { EnvironmentForm } from './environment-form.tsx'
+import { Publish } from './publish.tsx'
+
+/** `edit` is an environment, or `new`; `publish` the one to publish into, `from` the one to publish. */
+const schema = { edit: text(), publish: text(), from: text() }
+
+const isSystem = ({ name }: { name: string }) => /^(development|production)$/i.test(name)
+
+export function Page() {
+  const [url, setUrl] = useUrlState(schema)
+  const session = useSession()
+  const here = useEnvironment()
+  const switchTo = useSwitchEnvironment()
+  const canChange = useCan('admin')
+  const list = useQuery(environments.list())
+  useShortcut('c', () => setUrl({ edit: 'new' }, { push: true }), canChange)
+  const publishInto = (target: string, from?: string) => setUrl({ publish: target, from: from ?? '' }, { push: true })
+  const source = session.environments[0]?._id ?? here._id
+  const usualTarget = here._id === source ? session.environments.find(({ _id }) => _id !== source)?._id : here._id
+  const switchById = (id: string) => {
+    const found = session.environments.find(({ _id }) => _id === id)
+    if (found) switchTo(found)
+  }
+
+  const columns: Array<Column<EnvironmentRecord>> = [
+    {
+      id: 'name',
+      header: 'Name',
+      cell: (environment) => (
+        <span className="flex items-center gap-2.5">
+          <EnvironmentDot color={environment.color ?? null} className="size-2.5" />
+          <span className="truncate font-medium" dir="auto">
+            {environment.name}
+          </span>
+          {environment._id === here._id && <Badge tone="good">You are here</Badge>}
+        </span>
+      ),
+    },
+    {
+      id: 'identifier',
+      header: 'Identifier',
+      width: 'w-60',
+      from: 'lg',
+      cell: ({ identifier }) => <Id value={identifier} />,
+    },
+    {
+      id: 'created',
+      header: 'Created',
+      width: 'w-32',
+      from: 'md',
+      cell: ({ createdAt }) => <Time at={createdAt} className="text-muted" />,
+    },
+    {
+      id: 'actions',
+      header: <span className="sr-only">Actions</span>,
+      width: 'w-14 sm:w-64',
+      cell: (environment) => (
+        <RowActions>
+          {environment._id !== source && (
+            <Button
+              size="sm"
+              icon={<Rocket />}
+              className="max-sm:hidden"
+              onClick={() => publishInto(environment._id, here._id === environment._id ? source : here._id)}
+            >
+              Compare<span className="sr-only"> with {environment.name}</span>
+            </Button>
+          )}
+          {environment._id !== here._id && (
+            <Button size="sm" className="max-sm:hidden" onClick={() => switchById(environment._id)}>
+              Switch<span className="sr-only"> to {environment.name}</span>
+            </Button>
+          )}
+          <EnvironmentMenu
+            environment={environment}
+            isHere={environment._id === here._id}
+            onEdit={() => setUrl({ edit: environment._id }, { push: true })}
+            onSwitch={() => switchById(environment._id)}
+            onPublish={() => publishInto(environment._id, here._id === environment._id ? source : here._id)}
+          />
+        </RowActions>
+      ),
+    },
+  ]
+  return (
+    <Frame
+      title="Environments"
+      flush
+      actions={
+        <>
+          <Button
+            icon={<Plus />}
+            shortcut="c"
+            disabled={!canChange}
+            hint={canChange ? 'New environment' : 'Only admins and owners make environments'}
+            onClick={() => setUrl({ edit: 'new' }, { push: true })}
+          >
+            New environment
+          </Button>
+          <Button
+            variant="primary"
+            icon={<Rocket />}
+            disabled={usualTarget === undefined}
+            onClick={() => usualTarget && publishInto(usualTarget, source)}
+          >
+            Publish changes
+          </Button>
+        </>
+      }
+    >
+      <Table
+        label="Environments"
+        columns={columns}
+        rows={list.data}
+        rowKey={({ _id }) => _id}
+        query={list}
+        empty={<EmptyState icon={<Layers2 />} title="No environments" />}
+        footer={
+          <p className="max-w-2xl px-4 py-4 text-xs text-pretty text-muted sm:px-6">
+            Workflows and layouts are made in one environment and published into another. Integrations, API keys,
+            variables, subscribers and topics belong to each environment alone.
+          </p>
+        }
+      />
+      <EnvironmentForm
+        environment={url.edit === 'new' ? 'new' : list.data?.find(({ _id }) => _id === url.edit)}
+        onClose={() => setUrl({ edit: '' })}
+      />
+      {url.publish !== '' && (
+        <Publish
+          targetId={url.publish}
+          sourceId={url.from || source}
+          onChoose={(patch) => setUrl(patch)}
+          onClose={() => setUrl({ publish: '', from: '' })}
+        />
+      )}
+    </Frame>
+  )
+}
+
+interface EnvironmentMenuProps {
+  environment: EnvironmentRecord
+  isHere: boolean
+  onEdit: () => void
+  onSwitch: () => void
+  onPublish: () => void
+}
+
+function EnvironmentMenu({ environment, isHere, onEdit, onSwitch, onPublish }: EnvironmentMenuProps) {
+  const { _id, name } = environment
+  const canChange = useCan('admin')
+  const ask = useConfirm()
+  const remove = useAction({
+    do: () => environments.remove(_id),
+    refresh: ['environments'],
+    done: `“${name}” is deleted`,
+    onDone: () => void refreshSession(),
+  })
+  const askRemove = async () => {
+    const yes = await ask({
+      title: `Delete “${name}”?`,
+      body: `Its workflows, layouts, subscribers, topics, integrations, webhooks, activity and values of variables go with it, and its API keys stop working at once: programs that use them are refused. This cannot be undone.`,
+      confirm: `Delete ${name}`,
+    })
+    if (yes) remove.mutate()
+  }
+  return (
+    <Menu label={`Actions for ${name}`}>
+      {!isHere && (
+        <MenuItem icon={<ArrowLeftRight />} onSelect={onSwitch}>
+          Switch to it
+        </MenuItem>
+      )}
+      <MenuItem icon={<Rocket />} onSelect={onPublish}>
+        Compare and publish
+      </MenuItem>
+      {canChange && (
+        <>
+          <MenuItem icon={<Pencil />} onSelect={onEdit}>
+            {isSystem(environment) ? 'Change the colour' : 'Rename and colour'}
+          </MenuItem>
+          {!isSystem(environment) && (
+            <>
+              <MenuSeparator />
+              <MenuItem icon={<Trash2 />} danger disabled={isHere} onSelect={() => void askRemove()}>
+                {isHere ? 'Switch away to delete it' : 'Delete…'}
+              </MenuItem>
+            </>
+          )}
+        </>
+      )}
+    </Menu>
+  )
+}

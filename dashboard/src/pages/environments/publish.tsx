@@ -1,0 +1,362 @@
+// Publishing: what differs between two environments, what of it is wanted, what would happen, and what did.
+import { useQuery } from '@tanstack/react-query'
+import { ArrowRight, ChevronRight, CircleAlert, CircleCheck, MinusCircle, Rocket } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { useCan, useSession } from '../../api/auth.ts'
+import { useAction } from '../../api/cache.ts'
+import { environments, type PublishReport, type ResourceDiff } from '../../api/environments.ts'
+import { EnvironmentDot } from '../../ui/avatar.tsx'
+import { Button } from '../../ui/button.tsx'
+import { cn } from '../../ui/class-names.ts'
+import { Select } from '../../ui/select.tsx'
+import { Sheet } from '../../ui/sheet.tsx'
+import { EmptyState, ErrorState, ProgressBar, Skeleton } from '../../ui/states.tsx'
+import { Status, type Tone } from '../../ui/status.tsx'
+import { Checkbox } from '../../ui/switch.tsx'
+import { Time } from '../../ui/time.tsx'
+import { Changes } from './changes.tsx'
+
+interface PublishProps {
+  sourceId: string
+  targetId: string
+  onChoose: (patch: { from?: string; publish?: string }) => void
+  onClose: () => void
+}
+
+type Kind = ResourceDiff['resourceType']
+const keyOf = (resource: ResourceDiff) =>
+  `${resource.resourceType}:${(resource.sourceResource ?? resource.targetResource)?.id ?? ''}`
+const infoOf = (resource: ResourceDiff) => resource.sourceResource ?? resource.targetResource
+const titles: Record<Kind, string> = { workflow: 'Workflows', layout: 'Layouts' }
+
+/** More than this at once, and there is something to watch. */
+const perRequest = 25
+
+export function Publish({ sourceId, targetId, onChoose, onClose }: PublishProps) {
+  const { environments: all } = useSession()
+  const canPublish = useCan('admin')
+  const source = all.find(({ _id }) => _id === sourceId)
+  const target = all.find(({ _id }) => _id === targetId)
+  const isPossible = source !== undefined && target !== undefined && sourceId !== targetId
+  const diff = useQuery({ ...environments.diff(sourceId, targetId), enabled: isPossible })
+  const resources = diff.data?.resources
+  // Left out by hand. What only the target has would be deleted there, and is left out until it is asked for.
+  const [choice, setChoice] = useState<Record<string, boolean>>({})
+  const isChosen = (resource: ResourceDiff) => choice[keyOf(resource)] ?? resource.sourceResource !== null
+  const chosen = resources?.filter(isChosen) ?? []
+  const named = chosen.map((resource) => ({
+    resourceType: resource.resourceType,
+    resourceId: infoOf(resource)?.id ?? '',
+  }))
+  const rehearsal = useQuery({
+    ...environments.rehearsal(targetId, { sourceEnvironmentId: sourceId, resources: named }),
+    enabled: canPublish && isPossible && named.length > 0,
+    placeholderData: (before) => before,
+  })
+  const [progress, setProgress] = useState(0)
+  const publish = useAction({
+    do: async () => {
+      setProgress(0)
+      const isDeleted = (name: (typeof named)[number]) =>
+        chosen.some((one) => one.sourceResource === null && infoOf(one)?.id === name.resourceId)
+      // Layouts before the workflows that use them; what is deleted comes last, when nothing uses it any more.
+      const rank = (name: (typeof named)[number]) => (isDeleted(name) ? 2 : name.resourceType === 'layout' ? 0 : 1)
+      const ordered = named.toSorted((one, other) => rank(one) - rank(other))
+      const reports: PublishReport[] = []
+      for (let at = 0; at < ordered.length; at += perRequest) {
+        const part = ordered.slice(at, at + perRequest)
+        reports.push(await environments.publish(targetId, { sourceEnvironmentId: sourceId, resources: part }))
+        setProgress(at + part.length)
+      }
+      return reports
+    },
+    refresh: ['environments', 'workflows', 'layouts'],
+  })
+  const choose = (which: readonly ResourceDiff[], isOn: boolean) =>
+    setChoice((before) => ({ ...before, ...Object.fromEntries(which.map((one) => [keyOf(one), isOn])) }))
+  const restart = (patch: { from?: string; publish?: string }) => {
+    setChoice({})
+    publish.reset()
+    onChoose(patch)
+  }
+  const options = all.map(({ _id, name, color }) => ({
+    value: _id,
+    label: name,
+    icon: <EnvironmentDot color={color} />,
+  }))
+  return (
+    <Sheet
+      open
+      wide
+      onClose={onClose}
+      title={`Publish to ${target?.name ?? 'another environment'}`}
+      footer={
+        publish.data ? (
+          <Button variant="primary" onClick={onClose}>
+            Done
+          </Button>
+        ) : (
+          <div className="flex w-full flex-wrap items-center justify-end gap-x-4 gap-y-2">
+            <div className="mr-auto min-w-0 text-xs text-muted" aria-live="polite">
+              {!canPublish ? (
+                'You can compare. Admins and owners publish.'
+              ) : rehearsal.data && chosen.length > 0 ? (
+                <Rehearsal report={rehearsal.data} />
+              ) : null}
+            </div>
+            <Button onClick={onClose}>Cancel</Button>
+            <Button
+              variant="primary"
+              icon={<Rocket />}
+              pending={publish.isPending}
+              disabled={!canPublish || chosen.length === 0}
+              onClick={() => publish.mutate()}
+            >
+              {chosen.length > 0 ? `Publish ${chosen.length} to ${target?.name}` : 'Publish'}
+            </Button>
+          </div>
+        )
+      }
+    >
+      <div className="mb-5 flex items-center gap-2">
+        <Select
+          aria-label="From"
+          value={sourceId}
+          onValue={(from) => restart({ from })}
+          options={options}
+          disabled={publish.isPending}
+          className="sm:w-52"
+        />
+        <ArrowRight className="size-4 shrink-0 text-muted" aria-label="into" role="img" />
+        <Select
+          aria-label="Into"
+          value={targetId}
+          onValue={(id) => restart({ publish: id })}
+          options={options}
+          disabled={publish.isPending}
+          className="sm:w-52"
+        />
+      </div>
+      {publish.isPending && (
+        <div className="mb-5">
+          <ProgressBar
+            done={progress}
+            {...(named.length > perRequest ? { total: named.length } : {})}
+            label={`Publishing to ${target?.name}…`}
+          />
+        </div>
+      )}
+      {publish.data ? (
+        <Result reports={publish.data} target={target?.name ?? ''} />
+      ) : !isPossible ? (
+        <EmptyState title="Choose two different environments" className="py-10">
+          What the first one has is brought into the second.
+        </EmptyState>
+      ) : diff.error ? (
+        <ErrorState error={diff.error} onRetry={() => void diff.refetch()} />
+      ) : !resources ? (
+        <div className="space-y-2" role="status" aria-label="Comparing">
+          {['w-full', 'w-full', 'w-full'].map((width, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: places that are all alike
+            <Skeleton key={index} className={cn('h-11', width)} />
+          ))}
+        </div>
+      ) : resources.length === 0 ? (
+        <EmptyState icon={<CircleCheck />} title="Nothing to publish" className="py-10">
+          {target?.name} has the same workflows and layouts as {source?.name}.
+        </EmptyState>
+      ) : (
+        (['workflow', 'layout'] as const).map((kind) => (
+          <Group
+            key={kind}
+            title={titles[kind]}
+            resources={resources.filter((one) => one.resourceType === kind)}
+            isChosen={isChosen}
+            onChoose={choose}
+            disabled={!canPublish || publish.isPending}
+          />
+        ))
+      )}
+    </Sheet>
+  )
+}
+
+interface GroupProps {
+  title: string
+  resources: readonly ResourceDiff[]
+  isChosen: (resource: ResourceDiff) => boolean
+  onChoose: (which: readonly ResourceDiff[], isOn: boolean) => void
+  disabled: boolean
+}
+
+function Group({ title, resources, isChosen, onChoose, disabled }: GroupProps) {
+  if (resources.length === 0) return null
+  const count = resources.filter(isChosen).length
+  const all = count === resources.length ? true : count === 0 ? false : 'indeterminate'
+  return (
+    <section aria-label={title} className="mb-6">
+      <h3 className="mb-2 flex items-center gap-2.5 pl-3 text-sm font-semibold">
+        <Checkbox
+          aria-label={`All ${title.toLowerCase()}`}
+          value={all}
+          onValue={() => onChoose(resources, all !== true)}
+          disabled={disabled}
+        />
+        {title}
+        <span className="text-xs font-normal text-muted">
+          {count} of {resources.length}
+        </span>
+      </h3>
+      <ul className="divide-y rounded-surface border">
+        {resources.map((resource) => (
+          <Resource
+            key={keyOf(resource)}
+            resource={resource}
+            isChosen={isChosen(resource)}
+            onChoose={(isOn) => onChoose([resource], isOn)}
+            disabled={disabled}
+          />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+interface ResourceProps {
+  resource: ResourceDiff
+  isChosen: boolean
+  onChoose: (isOn: boolean) => void
+  disabled: boolean
+}
+
+function stateOf({ sourceResource, targetResource }: ResourceDiff): { word: string; tone: Tone } {
+  if (!targetResource) return { word: 'New', tone: 'good' }
+  if (!sourceResource) return { word: 'Deleted', tone: 'bad' }
+  return { word: 'Changed', tone: 'warn' }
+}
+
+function Resource({ resource, isChosen, onChoose, disabled }: ResourceProps) {
+  const [isOpen, setOpen] = useState(false)
+  const info = infoOf(resource)
+  const { word, tone } = stateOf(resource)
+  const needs = resource.dependencies?.filter(({ reason }) => reason === 'LAYOUT_REQUIRED_FOR_WORKFLOW') ?? []
+  return (
+    <li>
+      <div className="flex min-h-11 items-center gap-2.5 px-3">
+        <Checkbox aria-label={info?.name ?? ''} value={isChosen} onValue={onChoose} disabled={disabled} />
+        <button
+          type="button"
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+          className="flex min-w-0 flex-1 items-center gap-2.5 py-2.5 text-left text-sm"
+        >
+          <ChevronRight
+            aria-hidden
+            className={cn('size-4 shrink-0 text-muted transition-transform duration-120', isOpen && 'rotate-90')}
+          />
+          <span className="min-w-0 flex-1">
+            <span className="block truncate font-medium" dir="auto">
+              {info?.name}
+            </span>
+            {!isChosen && resource.sourceResource === null && (
+              <span className="block text-xs text-muted">Only in the target. Choose it to delete it there.</span>
+            )}
+            {needs.length > 0 && (
+              <span className="block truncate text-xs text-muted">
+                Brings the {needs.length === 1 ? 'layout' : 'layouts'}{' '}
+                {needs.map(({ resourceName }) => `“${resourceName}”`).join(', ')} along
+              </span>
+            )}
+          </span>
+          <span className="shrink-0 text-xs text-muted max-sm:hidden">
+            {info?.updatedBy && `${info.updatedBy.firstName}, `}
+            <Time at={info?.updatedAt} />
+          </span>
+          <span className="w-20 shrink-0 text-xs">
+            <Status tone={tone}>{word}</Status>
+          </span>
+        </button>
+      </div>
+      {isOpen && (
+        <div className="animate-rise border-t bg-raised px-3 py-3 sm:pl-16">
+          <Changes resource={resource} />
+        </div>
+      )}
+    </li>
+  )
+}
+
+const verbs = { created: 'created', updated: 'updated', deleted: 'deleted' }
+
+function Rehearsal({ report }: { report: PublishReport }) {
+  const successful = report.results.flatMap((result) => result.successful)
+  const failed = report.results.flatMap((result) => result.failed)
+  const counts = Object.entries(verbs)
+    .map(([action, verb]) => [successful.filter((one) => one.action === action).length, verb] as const)
+    .filter(([count]) => count > 0)
+  return (
+    <>
+      {counts.map(([count, verb]) => `${count} will be ${verb}`).join(', ')}
+      {failed.length > 0 && (
+        <span className="text-bad">
+          {counts.length > 0 && ' · '}
+          {failed.length} will fail: {failed[0]?.error}
+        </span>
+      )}
+    </>
+  )
+}
+
+const doneWords: Record<string, string> = { created: 'Created', updated: 'Updated', deleted: 'Deleted' }
+
+function Result({ reports, target }: { reports: PublishReport[]; target: string }) {
+  const results = reports.flatMap((report) => report.results)
+  const successful = results.flatMap((result) => result.successful)
+  const failed = results.flatMap((result) => result.failed)
+  const skipped = results.flatMap((result) => result.skipped)
+  const row = (
+    one: { resourceType: string; resourceId: string; resourceName: string },
+    icon: ReactNode,
+    word: string,
+    why?: string,
+  ) => (
+    <li
+      key={`${one.resourceType}:${one.resourceId}:${word}`}
+      className="flex min-h-11 items-center gap-2.5 px-3 py-2 text-sm"
+    >
+      {icon}
+      <span className="min-w-0 flex-1">
+        <span className="block truncate font-medium" dir="auto">
+          {one.resourceName}
+        </span>
+        {why && <span className="block text-xs text-pretty text-muted">{why}</span>}
+      </span>
+      <span className="text-xs text-muted capitalize">{one.resourceType}</span>
+      <span className="w-16 text-xs">{word}</span>
+    </li>
+  )
+  return (
+    <div role="status">
+      <p className="mb-3 text-sm font-medium">
+        {failed.length === 0
+          ? `${successful.length} published to ${target}`
+          : `${successful.length} published to ${target}, ${failed.length} failed`}
+      </p>
+      <ul aria-label="Result" className="divide-y rounded-surface border">
+        {failed.map((one) =>
+          row(one, <CircleAlert className="size-4 shrink-0 text-bad" aria-hidden />, 'Failed', one.error),
+        )}
+        {successful.map((one) =>
+          row(
+            one,
+            <CircleCheck className="size-4 shrink-0 text-good" aria-hidden />,
+            doneWords[one.action] ?? one.action,
+          ),
+        )}
+        {skipped.map((one) =>
+          row(one, <MinusCircle className="size-4 shrink-0 text-muted" aria-hidden />, 'Skipped', one.reason),
+        )}
+      </ul>
+    </div>
+  )
+}

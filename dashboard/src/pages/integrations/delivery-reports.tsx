@@ -1,0 +1,102 @@
+// Where the provider reports what became of messages: the URL to give it, and the key it signs with.
+import { ExternalLink, Wand2 } from 'lucide-react'
+import { useCan } from '../../api/auth.ts'
+import { useAction } from '../../api/cache.ts'
+import { type Integration, integrations, type Provider } from '../../api/integrations.ts'
+import { Button, buttonClass } from '../../ui/button.tsx'
+import { CodeBlock } from '../../ui/code-block.tsx'
+import { FieldFrame, Form, FormError, SubmitButton, useForm } from '../../ui/form.tsx'
+import { Checkbox } from '../../ui/switch.tsx'
+import { SecretInput } from './credentials.tsx'
+
+export function DeliveryReports({ integration, provider }: { integration: Integration; provider: Provider }) {
+  const canChange = useCan('admin')
+  const { configurations, _id, _environmentId } = integration
+  const url = `${window.location.origin}/v2/inbound-webhooks/delivery-providers/${_environmentId}/${_id}`
+  const form = useForm({
+    initial: {
+      inboundWebhookEnabled: configurations.inboundWebhookEnabled ?? false,
+      inboundWebhookSigningKey: configurations.inboundWebhookSigningKey ?? '',
+    },
+    submit: (values) => integrations.change(_id, { configurations: { ...configurations, ...values } }),
+    refresh: ['integrations'],
+    done: 'Saved',
+  })
+  const configure = useAction({
+    do: () => integrations.configure(_id),
+    refresh: ['integrations'],
+    onDone: ({ integration: after }) => {
+      if (after)
+        form.reset({
+          inboundWebhookEnabled: after.configurations.inboundWebhookEnabled ?? false,
+          inboundWebhookSigningKey: after.configurations.inboundWebhookSigningKey ?? '',
+        })
+    },
+  })
+  return (
+    <div className="space-y-5">
+      <p className="text-sm text-pretty text-muted">
+        {provider.name} can tell Belfry what became of each message: delivered, opened, bounced. Give it this URL.
+      </p>
+      <CodeBlock code={url} title="Inbound webhook URL" className="[&_pre]:break-all [&_pre]:whitespace-pre-wrap" />
+      <div className="flex flex-wrap items-center gap-2">
+        <Button
+          icon={<Wand2 />}
+          pending={configure.isPending}
+          disabled={!canChange}
+          onClick={() => configure.mutate()}
+          {...(canChange ? {} : { hint: 'Only admins and owners change integrations' })}
+        >
+          Set it up at {provider.name}
+        </Button>
+        {provider.docs && (
+          <a href={provider.docs} target="_blank" rel="noreferrer" className={buttonClass({ variant: 'ghost' })}>
+            <ExternalLink /> Their documentation
+          </a>
+        )}
+      </div>
+      {configure.data && (
+        <p role="status" className={`text-sm ${configure.data.success ? 'text-good' : 'text-bad'}`}>
+          {configure.data.success ? `${provider.name} reports to this URL now.` : configure.data.message}
+        </p>
+      )}
+      <Form form={form}>
+        <FieldFrame label="Take reports" hint="While this is off, reports are refused." inline>
+          {(control) => (
+            <Checkbox
+              {...control}
+              value={form.values.inboundWebhookEnabled}
+              onValue={(inboundWebhookEnabled) => form.set({ inboundWebhookEnabled })}
+              disabled={!canChange}
+            />
+          )}
+        </FieldFrame>
+        <FieldFrame
+          label="Signing key"
+          hint="From the provider. With it, Belfry refuses reports that somebody else makes up."
+          optional
+        >
+          {(control) => (
+            <SecretInput
+              {...control}
+              label="Signing key"
+              value={form.values.inboundWebhookSigningKey}
+              onValue={(inboundWebhookSigningKey) => form.set({ inboundWebhookSigningKey })}
+              isStored={(configurations.inboundWebhookSigningKey ?? '') !== ''}
+              isKept={form.values.inboundWebhookSigningKey === configurations.inboundWebhookSigningKey}
+              onKeep={() => form.set({ inboundWebhookSigningKey: configurations.inboundWebhookSigningKey ?? '' })}
+              disabled={!canChange}
+              isLong
+            />
+          )}
+        </FieldFrame>
+        <FormError form={form} />
+        {canChange && (
+          <SubmitButton form={form} disabled={!form.isDirty}>
+            Save
+          </SubmitButton>
+        )}
+      </Form>
+    </div>
+  )
+}

@@ -1,0 +1,71 @@
+// How an integration fares: whether messages go out through it, or it is left alone because it failed again and again.
+import { useQuery } from '@tanstack/react-query'
+import { CircleAlert } from 'lucide-react'
+import { type Health, type Integration, integrations } from '../../api/integrations.ts'
+import { Status, type Tone } from '../../ui/status.tsx'
+import { Time } from '../../ui/time.tsx'
+
+const words = (health: Health): { tone: Tone; word: string } => {
+  if (health.state === 'open') return { tone: 'bad', word: 'Paused' }
+  if (health.state === 'half_open') return { tone: 'warn', word: 'Trying again' }
+  const { length } = health.hosts
+  if (length > 0) return { tone: 'warn', word: `${length} ${length === 1 ? 'address' : 'addresses'} failing` }
+  return { tone: 'good', word: 'Working' }
+}
+
+const isDue = (at: string | undefined) => at === undefined || Date.parse(at) <= Date.now()
+const isWatched = ({ channel, active }: Integration) => active && channel !== 'in_app'
+
+export function HealthStatus({ integration }: { integration: Integration }) {
+  const { data, error } = useQuery({ ...integrations.health(integration._id), enabled: isWatched(integration) })
+  if (!isWatched(integration)) return <span className="text-muted">—</span>
+  if (error) return <span className="text-muted">Unknown</span>
+  if (!data) return null
+  const { tone, word } = words(data)
+  return <Status tone={tone}>{word}</Status>
+}
+
+/** Says what is wrong and what happens next; nothing when all is well. */
+export function HealthNote({ integration }: { integration: Integration }) {
+  const { data } = useQuery({ ...integrations.health(integration._id), enabled: isWatched(integration) })
+  if (!data || (data.state === 'closed' && data.hosts.length === 0)) return null
+  return (
+    <div role="status" className="mb-4 rounded-surface border border-bad/30 bg-bad/8 p-3 text-sm">
+      {data.state !== 'closed' && (
+        <div className="flex gap-2.5">
+          <CircleAlert className="mt-0.5 size-4 shrink-0 text-bad" aria-hidden />
+          <div className="min-w-0">
+            <p className="font-medium">
+              {data.state === 'open' ? 'Paused after' : 'Trying again after'} {data.failures}{' '}
+              {data.failures === 1 ? 'failure' : 'failures'} in a row
+            </p>
+            {data.error && <p className="mt-0.5 break-words">{data.error}</p>}
+            <p className="mt-0.5 text-muted">
+              {data.state === 'open' ? (
+                <>
+                  Messages go to the next integration, or wait. The next attempt is{' '}
+                  {isDue(data.retryAt) ? 'due' : <Time at={data.retryAt} />}.
+                </>
+              ) : (
+                'The next message shows whether it works again.'
+              )}
+            </p>
+          </div>
+        </div>
+      )}
+      {data.hosts.length > 0 && (
+        <ul aria-label="Addresses that fail" className="space-y-1.5 [&:not(:first-child)]:mt-3">
+          {data.hosts.map((host) => (
+            <li key={host.host} className="flex flex-wrap items-baseline gap-x-2">
+              <code className="break-all">{host.host}</code>
+              <span className="text-xs text-muted">
+                {host.failures} failures, next attempt <Time at={host.retryAt} />
+              </span>
+              {host.error && <span className="w-full text-xs break-words text-muted">{host.error}</span>}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,182 @@
+// What holds for the whole organization, and the way to one's own account.
+import { useQuery } from '@tanstack/react-query'
+import { CircleUser, Trash2 } from 'lucide-react'
+import { auth, useCan, useSession } from '../../api/auth.ts'
+import { cache, useAction } from '../../api/cache.ts'
+import { type OrganizationSettings, refreshTeam, team } from '../../api/team.ts'
+import { Avatar } from '../../ui/avatar.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
+import { Combobox } from '../../ui/combobox.tsx'
+import { Id } from '../../ui/copy.tsx'
+import { Field, FieldFrame, Form, FormError, SubmitButton, useForm } from '../../ui/form.tsx'
+import { Input } from '../../ui/input.tsx'
+import { Facts, Page as Frame, Section } from '../../ui/page.tsx'
+import { Loaded } from '../../ui/states.tsx'
+import { Switch } from '../../ui/switch.tsx'
+import { localeName, localeOptions } from './locales.ts'
+
+export function Page() {
+  const canChange = useCan('admin')
+  const { user } = useSession()
+  const settings = useQuery(team.settings())
+  return (
+    <Frame title="Settings" width="content">
+      {!canChange && (
+        <p className="mb-4 rounded-surface border bg-raised px-3 py-2 text-sm text-muted">
+          You are {user.role === 'viewer' ? 'a viewer' : 'an editor'}: you can look at these settings. Admins and owners
+          change them.
+        </p>
+      )}
+      <Section title="Organization" description="Everybody sees its name at the top left.">
+        <Organization canChange={canChange} />
+      </Section>
+      <Section
+        title="Languages"
+        description="Texts of the default language stand in wherever a translation is missing."
+      >
+        <Loaded query={settings}>{(data) => <Languages settings={data} canChange={canChange} />}</Loaded>
+      </Section>
+      <Section title="Branding" description="Below emails that Belfry renders.">
+        <Loaded query={settings}>{(data) => <Branding settings={data} canChange={canChange} />}</Loaded>
+      </Section>
+      <Section title="Retention" description="How long what was sent is kept.">
+        <p className="max-w-140 text-sm text-pretty text-muted">
+          Whoever runs this server decides: <code>BELFRY_RETENTION_DAYS</code> for the activity,{' '}
+          <code>BELFRY_MESSAGE_RETENTION_DAYS</code> for messages. Where nothing is set, everything is kept.
+        </p>
+      </Section>
+      <Section title="Your account" description="Name, password, theme, and where you are signed in.">
+        <div className="flex max-w-140 flex-wrap items-center gap-3 rounded-surface border px-3 py-2.5">
+          <Avatar name={user.name || user.email} className="size-8" />
+          <span className="min-w-40 flex-1 text-sm">
+            <span className="block truncate font-medium" dir="auto">
+              {user.name}
+            </span>
+            <span className="block truncate text-xs text-muted">
+              {user.email} · <span className="capitalize">{user.role}</span>
+            </span>
+          </span>
+          <ButtonLink to="/account" search={{}} icon={<CircleUser />}>
+            Account and sessions
+          </ButtonLink>
+        </div>
+      </Section>
+    </Frame>
+  )
+}
+
+function Organization({ canChange }: { canChange: boolean }) {
+  const { organization } = useSession()
+  const form = useForm({
+    initial: { name: organization.name },
+    submit: ({ name }) => team.rename(name.trim()),
+    done: 'Name saved',
+    onDone: () => void cache.invalidateQueries({ queryKey: auth.session().queryKey }),
+  })
+  return (
+    <Form form={form} className="max-w-100">
+      <Field form={form} name="name" label="Name">
+        {(control) => <Input {...control} disabled={!canChange} dir="auto" />}
+      </Field>
+      <FormError form={form} />
+      {canChange && (
+        <SubmitButton form={form} disabled={!form.isDirty || form.values.name.trim() === ''}>
+          Save
+        </SubmitButton>
+      )}
+      <Facts facts={[['Id', <Id key="id" value={organization._id} />]]} />
+    </Form>
+  )
+}
+
+/** Answers show what is saved at once; a refusal brings back what was there. */
+function useSettingsChange() {
+  return useAction({
+    do: team.changeSettings,
+    done: 'Saved',
+    onDone: (after) => {
+      cache.setQueryData(team.settings().queryKey, after)
+      void refreshTeam()
+    },
+  })
+}
+
+function Languages({ settings, canChange }: { settings: OrganizationSettings; canChange: boolean }) {
+  const change = useSettingsChange()
+  const { defaultLocale, targetLocales } = settings
+  const isOff = !canChange || change.isPending
+  return (
+    <div className="max-w-100 space-y-4">
+      <FieldFrame label="Default language">
+        {(control) => (
+          <Combobox
+            {...control}
+            value={defaultLocale}
+            onValue={(locale) => change.mutate({ defaultLocale: locale })}
+            options={localeOptions}
+            display={`${localeName(defaultLocale)} (${defaultLocale})`}
+            allowNew
+            disabled={isOff}
+          />
+        )}
+      </FieldFrame>
+      <FieldFrame label="Translate into" hint="Offered on the page of translations.">
+        {(control) => (
+          <Combobox
+            {...control}
+            value={undefined}
+            onValue={(locale) => change.mutate({ targetLocales: [...targetLocales, locale] })}
+            options={localeOptions.filter(({ value }) => value !== defaultLocale && !targetLocales.includes(value))}
+            placeholder="Add a language…"
+            allowNew
+            disabled={isOff}
+          />
+        )}
+      </FieldFrame>
+      {targetLocales.length > 0 && (
+        <ul aria-label="Languages" className="divide-y rounded-surface border">
+          {targetLocales.map((locale) => (
+            <li key={locale} className="flex min-h-10 items-center gap-2 pr-1 pl-3 text-sm">
+              <span className="min-w-0 flex-1 truncate">{localeName(locale)}</span>
+              <code className="text-muted">{locale}</code>
+              {canChange && (
+                <Button
+                  variant="ghost"
+                  size="icon"
+                  hint={`Remove ${localeName(locale)}`}
+                  disabled={isOff}
+                  onClick={() => change.mutate({ targetLocales: targetLocales.filter((one) => one !== locale) })}
+                >
+                  <Trash2 />
+                </Button>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+function Branding({ settings, canChange }: { settings: OrganizationSettings; canChange: boolean }) {
+  const change = useSettingsChange()
+  // Its name has the brand in it, which whoever runs the server chooses.
+  const [name, isRemoved] = Object.entries(settings).find(([key]) => /^remove\w*Branding$/.test(key)) ?? []
+  if (name === undefined) return null
+  return (
+    <FieldFrame
+      label="Mark of the service in emails"
+      hint={isRemoved ? 'Emails carry your content only.' : 'Emails end with a small line about who delivered them.'}
+      inline
+    >
+      {(control) => (
+        <Switch
+          {...control}
+          value={isRemoved !== true}
+          onValue={(isOn) => change.mutate({ [name]: !isOn })}
+          disabled={!canChange || change.isPending}
+        />
+      )}
+    </FieldFrame>
+  )
+}

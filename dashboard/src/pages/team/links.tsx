@@ -1,0 +1,150 @@
+// Links that let somebody in: made here, shown once, to be copied.
+import { CircleAlert, MailCheck, MailX } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { type Role, roles, useCan } from '../../api/auth.ts'
+import { type MadeInvitation, refreshTeam, team } from '../../api/team.ts'
+import { Button } from '../../ui/button.tsx'
+import { CodeBlock } from '../../ui/code-block.tsx'
+import { Dialog, DialogFooter } from '../../ui/dialog.tsx'
+import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form.tsx'
+import { Input } from '../../ui/input.tsx'
+import { Select } from '../../ui/select.tsx'
+import { absoluteTime } from '../../ui/time.tsx'
+import { roleHints } from './roles.ts'
+
+interface LinkDialogProps {
+  title: string
+  link: string
+  expiresAt: string
+  onClose: () => void
+  children?: ReactNode
+}
+
+export function LinkDialog({ title, link, expiresAt, onClose, children }: LinkDialogProps) {
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      size="md"
+      title={title}
+      description={children}
+      footer={
+        <Button variant="primary" onClick={onClose}>
+          Done
+        </Button>
+      }
+    >
+      <LinkBlock link={link} expiresAt={expiresAt} />
+    </Dialog>
+  )
+}
+
+const LinkBlock = ({ link, expiresAt }: { link: string; expiresAt: string }) => (
+  <>
+    <CodeBlock code={link} title="Shown this once" className="[&_pre]:break-all [&_pre]:whitespace-pre-wrap" />
+    <p className="mt-2 text-xs text-muted">It works once, until {absoluteTime(expiresAt)}.</p>
+  </>
+)
+
+export function InviteDialog({ onClose, onInvited }: { onClose: () => void; onInvited: () => void }) {
+  const isOwner = useCan('owner')
+  const [made, setMade] = useState<MadeInvitation>()
+  const form = useForm({
+    initial: { email: '', role: 'editor' as Role },
+    submit: ({ email, role }) => team.invite({ email: email.trim(), role }),
+    onDone: (invitation) => {
+      setMade(invitation)
+      onInvited()
+      void refreshTeam()
+    },
+  })
+  if (made)
+    return (
+      <Dialog
+        open
+        onClose={onClose}
+        size="md"
+        title={`${made.email} is invited`}
+        footer={
+          <>
+            <Button
+              onClick={() => {
+                setMade(undefined)
+                form.reset({ email: '', role: made.role })
+              }}
+            >
+              Invite another
+            </Button>
+            <Button variant="primary" onClick={onClose}>
+              Done
+            </Button>
+          </>
+        }
+      >
+        <div className="space-y-4">
+          <Mail mail={made.mail} />
+          <LinkBlock link={made.link} expiresAt={made.expiresAt} />
+        </div>
+      </Dialog>
+    )
+  const offered = roles.filter((role) => role !== 'owner' || isOwner)
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title="Invite somebody"
+      description="They get a link by email if an email integration is set up; you can copy it in any case."
+    >
+      <Form form={form}>
+        <Field form={form} name="email" label="Email">
+          {(control) => (
+            <Input
+              {...control}
+              type="email"
+              autoFocus
+              placeholder="ada@example.com"
+              autoComplete="off"
+              spellCheck={false}
+            />
+          )}
+        </Field>
+        <Field form={form} name="role" label="Role" hint={roleHints[form.values.role]}>
+          {(control) => (
+            <Select
+              {...control}
+              options={offered.map((role) => ({ value: role, label: role.charAt(0).toUpperCase() + role.slice(1) }))}
+            />
+          )}
+        </Field>
+        <FormError form={form} />
+        <DialogFooter>
+          <Button onClick={onClose}>Cancel</Button>
+          <SubmitButton form={form} disabled={form.values.email.trim() === ''}>
+            Make the link
+          </SubmitButton>
+        </DialogFooter>
+      </Form>
+    </Dialog>
+  )
+}
+
+function Mail({ mail }: { mail: MadeInvitation['mail'] }) {
+  const [icon, text] =
+    mail.status === 'sent'
+      ? [<MailCheck key="icon" className="text-good" />, `Mailed through ${mail.integration}.`]
+      : mail.status === 'failed'
+        ? [
+            <CircleAlert key="icon" className="text-bad" />,
+            `The mail did not go out: ${mail.reason} Hand over the link.`,
+          ]
+        : [
+            <MailX key="icon" className="text-muted" />,
+            'No email integration is set up, so nothing was mailed. Hand over the link.',
+          ]
+  return (
+    <p className="flex gap-2 text-sm [&_svg]:mt-0.5 [&_svg]:size-4 [&_svg]:shrink-0">
+      {icon}
+      {text}
+    </p>
+  )
+}

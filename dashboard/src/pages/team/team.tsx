@@ -1,0 +1,377 @@
+// The people of the organization, what they may do, and who is invited.
+import { useQuery } from '@tanstack/react-query'
+import { KeyRound, Link2, Plus, Trash2, UserPlus, Users } from 'lucide-react'
+import { useState } from 'react'
+import { type Role, roles, useCan, useSession } from '../../api/auth.ts'
+import { cache, useAction } from '../../api/cache.ts'
+import { type Invitation, type MadeInvitation, type Member, refreshTeam, team } from '../../api/team.ts'
+import { Avatar } from '../../ui/avatar.tsx'
+import { Button } from '../../ui/button.tsx'
+import { useConfirm } from '../../ui/dialog.tsx'
+import { Menu, MenuItem, MenuSeparator } from '../../ui/menu.tsx'
+import { Page as Frame } from '../../ui/page.tsx'
+import { Select } from '../../ui/select.tsx'
+import { useShortcut } from '../../ui/shortcuts.ts'
+import { EmptyState } from '../../ui/states.tsx'
+import { Badge, Status } from '../../ui/status.tsx'
+import { type Column, RowActions, Table } from '../../ui/table.tsx'
+import { TabPanel, Tabs } from '../../ui/tabs.tsx'
+import { Time } from '../../ui/time.tsx'
+import { flag, oneOf, useUrlState } from '../../ui/url-state.ts'
+import { InviteDialog, LinkDialog } from './links.tsx'
+import { roleHints } from './roles.ts'
+
+const schema = { tab: oneOf(['members', 'invitations'], 'members'), invite: flag() }
+
+export function Page() {
+  const [url, setUrl] = useUrlState(schema)
+  const canManage = useCan('admin')
+  const members = useQuery(team.members())
+  const invitations = useQuery({ ...team.invitations(), enabled: canManage })
+  const invite = () => setUrl({ invite: true }, { push: true })
+  useShortcut('c', invite, canManage)
+  const tab = canManage ? url.tab : 'members'
+  return (
+    <Frame
+      title="Team"
+      flush
+      actions={
+        <Button
+          variant="primary"
+          icon={<UserPlus />}
+          shortcut="c"
+          disabled={!canManage}
+          hint={canManage ? 'Invite somebody' : 'Only admins and owners invite'}
+          onClick={invite}
+        >
+          Invite
+        </Button>
+      }
+    >
+      <Tabs
+        label="Team"
+        value={tab}
+        onValue={(next) => setUrl({ tab: next })}
+        className="[&>div:first-child]:px-4 sm:[&>div:first-child]:px-6"
+        tabs={[
+          { value: 'members', label: 'Members', count: members.data?.length },
+          ...(canManage
+            ? [{ value: 'invitations' as const, label: 'Invitations', count: invitations.data?.length }]
+            : []),
+        ]}
+      >
+        <TabPanel value="members" className="pt-0">
+          <Members members={members.data} query={members} />
+        </TabPanel>
+        {canManage && (
+          <TabPanel value="invitations" className="pt-0">
+            <Invitations invitations={invitations.data} query={invitations} onInvite={invite} />
+          </TabPanel>
+        )}
+      </Tabs>
+      {canManage && url.invite && (
+        <InviteDialog
+          onClose={() => setUrl({ invite: false })}
+          onInvited={() => setUrl({ tab: 'invitations', invite: true })}
+        />
+      )}
+    </Frame>
+  )
+}
+
+interface MembersProps {
+  members: readonly Member[] | undefined
+  query: Parameters<typeof Table<Member>>[0]['query'] & object
+}
+
+function Members({ members, query }: MembersProps) {
+  const [link, setLink] = useState<{ member: Member; link: string; expiresAt: string }>()
+  const columns: Array<Column<Member>> = [
+    {
+      id: 'name',
+      header: 'Name',
+      cell: ({ name, email, isYou }) => (
+        <span className="flex items-center gap-2.5">
+          <Avatar name={name || email} />
+          <span className="min-w-0">
+            <span className="flex items-center gap-2">
+              <span className="truncate font-medium" dir="auto">
+                {name || email}
+              </span>
+              {isYou && <Badge>You</Badge>}
+            </span>
+            <span className="block truncate text-xs text-muted sm:hidden">{email}</span>
+          </span>
+        </span>
+      ),
+    },
+    {
+      id: 'email',
+      header: 'Email',
+      from: 'sm',
+      cell: ({ email }) => <span className="text-muted">{email}</span>,
+    },
+    {
+      id: 'entry',
+      header: 'Signs in by',
+      width: 'w-44',
+      from: 'lg',
+      cell: ({ hasPassword, hasOidc }) => (
+        <span className="text-muted">
+          {[hasPassword && 'password', hasOidc && 'identity provider'].filter(Boolean).join(', ') || 'no way yet'}
+        </span>
+      ),
+    },
+    {
+      id: 'seen',
+      header: 'Last seen',
+      width: 'w-28',
+      from: 'md',
+      cell: ({ lastSeenAt }) =>
+        lastSeenAt ? <Time at={lastSeenAt} className="text-muted" /> : <span className="text-muted">Never</span>,
+    },
+    { id: 'role', header: 'Role', width: 'w-32', cell: (member) => <RoleCell member={member} /> },
+    {
+      id: 'actions',
+      header: <span className="sr-only">Actions</span>,
+      width: 'w-14',
+      cell: (member) => <MemberMenu member={member} onLink={setLink} />,
+    },
+  ]
+  return (
+    <>
+      <Table
+        label="Members"
+        columns={columns}
+        rows={members}
+        rowKey={({ _id }) => _id}
+        query={query}
+        empty={<EmptyState icon={<Users />} title="Nobody is here" />}
+        footer={<RolesNote />}
+      />
+      {link && (
+        <LinkDialog
+          title="Link for a new password"
+          link={link.link}
+          expiresAt={link.expiresAt}
+          onClose={() => setLink(undefined)}
+        >
+          Hand it to {link.member.name || link.member.email} where nobody else reads along. It works once, and choosing
+          a new password ends all their sessions.
+        </LinkDialog>
+      )}
+    </>
+  )
+}
+
+function RolesNote() {
+  const canManage = useCan('admin')
+  const { user } = useSession()
+  return (
+    <div className="max-w-2xl px-4 py-5 text-xs text-muted sm:px-6">
+      {!canManage && (
+        <p className="mb-3">
+          You are {user.role === 'viewer' ? 'a viewer' : 'an editor'}. Admins and owners change roles.
+        </p>
+      )}
+      <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1">
+        {roles.map((role) => (
+          <div key={role} className="contents">
+            <dt className="font-medium text-ink capitalize">{role}</dt>
+            <dd>{roleHints[role]}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  )
+}
+
+/** What only an owner may touch. */
+function useMayManage(role: Role): boolean {
+  const isAdmin = useCan('admin')
+  const isOwner = useCan('owner')
+  return role === 'owner' ? isOwner : isAdmin
+}
+
+function RoleCell({ member }: { member: Member }) {
+  const isOwner = useCan('owner')
+  const mayManage = useMayManage(member.role)
+  const change = useAction({
+    do: (role: Role) => team.setRole(member._id, role),
+    done: (_, role) => `${member.name || member.email} is ${article(role)} now`,
+    undo: async () => {
+      await team.setRole(member._id, member.role)
+      await refreshTeam()
+    },
+    onDone: () => {
+      void refreshTeam()
+      if (member.isYou) void cache.invalidateQueries({ queryKey: ['session'] })
+    },
+  })
+  if (!mayManage) return <span className="capitalize">{member.role}</span>
+  const offered = roles.filter((role) => role !== 'owner' || isOwner)
+  return (
+    <Select
+      aria-label={`Role of ${member.name || member.email}`}
+      value={change.isPending ? change.variables : member.role}
+      onValue={(role) => change.mutate(role)}
+      options={offered.map((role) => ({ value: role, label: role.charAt(0).toUpperCase() + role.slice(1) }))}
+      disabled={change.isPending}
+      className="relative z-1 h-7 pointer-coarse:h-9"
+    />
+  )
+}
+
+const article = (role: Role) => `${role === 'viewer' ? 'a' : 'an'} ${role}`
+
+interface MemberMenuProps {
+  member: Member
+  onLink: (link: { member: Member; link: string; expiresAt: string }) => void
+}
+
+function MemberMenu({ member, onLink }: MemberMenuProps) {
+  const ask = useConfirm()
+  const mayManage = useMayManage(member.role)
+  const who = member.name || member.email
+  const reset = useAction({
+    do: () => team.resetLink(member._id),
+    onDone: (made) => onLink({ member, ...made }),
+  })
+  const remove = useAction({
+    do: () => team.remove(member._id),
+    done: `${who} is removed`,
+    onDone: () => void refreshTeam(),
+  })
+  const askRemove = async () => {
+    const yes = await ask({
+      title: `Remove ${who}?`,
+      body: `${member.email} is signed out everywhere at once and cannot get in again without a new invitation. What they made stays.`,
+      confirm: `Remove ${who}`,
+    })
+    if (yes) remove.mutate()
+  }
+  if (!mayManage || member.isYou) return null
+  return (
+    <RowActions>
+      <Menu label={`Actions for ${who}`}>
+        <MenuItem icon={<KeyRound />} onSelect={() => reset.mutate()}>
+          Link for a new password
+        </MenuItem>
+        <MenuSeparator />
+        <MenuItem icon={<Trash2 />} danger onSelect={() => void askRemove()}>
+          Remove…
+        </MenuItem>
+      </Menu>
+    </RowActions>
+  )
+}
+
+interface InvitationsProps {
+  invitations: readonly Invitation[] | undefined
+  query: Parameters<typeof Table<Invitation>>[0]['query'] & object
+  onInvite: () => void
+}
+
+function Invitations({ invitations, query, onInvite }: InvitationsProps) {
+  const [made, setMade] = useState<MadeInvitation>()
+  const columns: Array<Column<Invitation>> = [
+    { id: 'email', header: 'Email', cell: ({ email }) => <span className="font-medium">{email}</span> },
+    { id: 'role', header: 'Role', width: 'w-24', cell: ({ role }) => <span className="capitalize">{role}</span> },
+    {
+      id: 'by',
+      header: 'Invited by',
+      width: 'w-48',
+      from: 'md',
+      cell: ({ invitedBy }) => (
+        <span className="text-muted" dir="auto">
+          {invitedBy}
+        </span>
+      ),
+    },
+    {
+      id: 'expires',
+      header: 'Link works',
+      width: 'w-36',
+      from: 'sm',
+      cell: ({ isExpired, expiresAt }) =>
+        isExpired ? (
+          <Status tone="bad">Expired</Status>
+        ) : (
+          <span className="text-muted">
+            ends <Time at={expiresAt} />
+          </span>
+        ),
+    },
+    {
+      id: 'actions',
+      header: <span className="sr-only">Actions</span>,
+      width: 'w-14',
+      cell: (invitation) => <InvitationMenu invitation={invitation} onMade={setMade} />,
+    },
+  ]
+  return (
+    <>
+      <Table
+        label="Invitations"
+        columns={columns}
+        rows={invitations}
+        rowKey={({ _id }) => _id}
+        query={query}
+        empty={
+          <EmptyState
+            icon={<UserPlus />}
+            title="Nobody is waiting"
+            action={
+              <Button variant="primary" icon={<Plus />} onClick={onInvite}>
+                Invite somebody
+              </Button>
+            }
+          >
+            Whoever you invite gets a link that works once, for seven days.
+          </EmptyState>
+        }
+      />
+      {made && (
+        <LinkDialog
+          title={`Invitation for ${made.email}`}
+          link={made.link}
+          expiresAt={made.expiresAt}
+          onClose={() => setMade(undefined)}
+        >
+          The link before it has stopped working.
+        </LinkDialog>
+      )}
+    </>
+  )
+}
+
+function InvitationMenu({ invitation, onMade }: { invitation: Invitation; onMade: (made: MadeInvitation) => void }) {
+  const { _id, email, role } = invitation
+  const mayManage = useMayManage(role)
+  const renew = useAction({
+    do: () => team.invite({ email, role }),
+    onDone: (made) => {
+      onMade(made)
+      void refreshTeam()
+    },
+  })
+  const withdraw = useAction({
+    do: () => team.withdraw(_id),
+    done: `The invitation of ${email} is withdrawn; its link no longer works`,
+    onDone: () => void refreshTeam(),
+  })
+  if (!mayManage) return null
+  return (
+    <RowActions>
+      <Menu label={`Actions for ${email}`}>
+        <MenuItem icon={<Link2 />} onSelect={() => renew.mutate()}>
+          New link
+        </MenuItem>
+        <MenuSeparator />
+        <MenuItem icon={<Trash2 />} danger onSelect={() => withdraw.mutate()}>
+          Withdraw
+        </MenuItem>
+      </Menu>
+    </RowActions>
+  )
+}

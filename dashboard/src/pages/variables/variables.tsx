@@ -1,0 +1,168 @@
+// Environment variables: one key, a value for each environment, used in templates as {{env.KEY}}.
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { Lock, Plus, Variable as VariableIcon } from 'lucide-react'
+import { type Environment, useCan, useSession } from '../../api/auth.ts'
+import { type Variable, variables } from '../../api/variables.ts'
+import { useEnvironment } from '../../shell/environment.ts'
+import { EnvironmentDot } from '../../ui/avatar.tsx'
+import { Button } from '../../ui/button.tsx'
+import { CodeBlock } from '../../ui/code-block.tsx'
+import { CopyButton } from '../../ui/copy.tsx'
+import { FilterBar } from '../../ui/filters.tsx'
+import { SearchInput } from '../../ui/input.tsx'
+import { Page as Frame } from '../../ui/page.tsx'
+import { useShortcut } from '../../ui/shortcuts.ts'
+import { EmptyState } from '../../ui/states.tsx'
+import { Badge } from '../../ui/status.tsx'
+import { type Column, RowActions, Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { flag, text, useUrlState } from '../../ui/url-state.ts'
+import { CreateVariable, VariableSheet } from './variable-forms.tsx'
+
+const schema = { search: text(), new: flag() }
+/** More columns than these would be too narrow to read. */
+const mostColumns = 4
+
+export function Page() {
+  const { variableKey } = useParams({ strict: false })
+  const [url, setUrl] = useUrlState(schema)
+  const navigate = useNavigate()
+  const { environments } = useSession()
+  const here = useEnvironment()
+  const canChange = useCan('admin')
+  const list = useQuery(variables.list(url.search))
+  const create = () => setUrl({ new: true }, { push: true })
+  useShortcut('c', create, canChange)
+  // The one that is looked at first: on a phone there is room for no other.
+  const shown = [here, ...environments.filter(({ _id }) => _id !== here._id)].slice(0, mostColumns)
+  const columns: Array<Column<Variable>> = [
+    {
+      id: 'key',
+      header: 'Key',
+      cell: ({ key, isSecret }) => (
+        <span className="flex items-center gap-2">
+          <code className="truncate">{key}</code>
+          {isSecret && (
+            <Badge>
+              <Lock aria-hidden />
+              <span className="max-sm:sr-only">Secret</span>
+            </Badge>
+          )}
+        </span>
+      ),
+    },
+    ...shown.map(
+      (environment, index): Column<Variable> => ({
+        id: environment._id,
+        header: (
+          <span className="inline-flex items-center gap-1.5">
+            <EnvironmentDot color={environment.color} />
+            {environment.name}
+          </span>
+        ),
+        ...(index === 0 ? {} : { from: index === 1 ? 'md' : 'lg' }),
+        cell: (variable) => <Value variable={variable} environment={environment} />,
+      }),
+    ),
+    {
+      id: 'updated',
+      header: 'Changed',
+      width: 'w-28',
+      from: 'xl',
+      cell: ({ updatedAt }) => <Time at={updatedAt} className="text-muted" />,
+    },
+    {
+      id: 'actions',
+      header: <span className="sr-only">Actions</span>,
+      width: 'w-14',
+      from: 'sm',
+      cell: ({ key }) => (
+        <RowActions>
+          <CopyButton text={`{{env.${key}}}`} label={`Copy {{env.${key}}}`} />
+        </RowActions>
+      ),
+    },
+  ]
+  return (
+    <Frame
+      title="Variables"
+      flush
+      actions={
+        <Button
+          variant="primary"
+          icon={<Plus />}
+          shortcut="c"
+          disabled={!canChange}
+          hint={canChange ? 'New variable' : 'Only admins and owners make variables'}
+          onClick={create}
+        >
+          New variable
+        </Button>
+      }
+    >
+      <FilterBar>
+        <SearchInput
+          value={url.search}
+          onValue={(search) => setUrl({ search })}
+          label="Search variables"
+          placeholder="Part of a key…"
+          className="w-full sm:w-64"
+        />
+      </FilterBar>
+      <Table
+        label="Variables"
+        columns={columns}
+        rows={list.data}
+        rowKey={({ key }) => key}
+        rowLink={({ key }) => ({ to: '/variables/{-$variableKey}', params: { variableKey: key } })}
+        selected={variableKey}
+        query={list}
+        empty={
+          url.search === '' ? (
+            <EmptyState
+              icon={<VariableIcon />}
+              title="No variables yet"
+              action={
+                canChange && (
+                  <Button variant="primary" icon={<Plus />} onClick={create}>
+                    New variable
+                  </Button>
+                )
+              }
+            >
+              <p>
+                What differs between environments, such as the address of your support or a base URL. The same template
+                then says the right thing in each.
+              </p>
+              <CodeBlock className="mt-4" code={'Questions? Write to {{env.SUPPORT_EMAIL}}.'} title="In a template" />
+            </EmptyState>
+          ) : (
+            <EmptyState
+              icon={<VariableIcon />}
+              title={`No key contains “${url.search}”`}
+              action={<Button onClick={() => setUrl({ search: '' })}>Show all</Button>}
+            />
+          )
+        }
+      />
+      <VariableSheet
+        variableKey={variableKey}
+        onClose={() =>
+          void navigate({ to: '/variables/{-$variableKey}', params: { variableKey: undefined }, search: true })
+        }
+      />
+      {canChange && url.new && <CreateVariable onClose={() => setUrl({ new: false })} />}
+    </Frame>
+  )
+}
+
+function Value({ variable, environment }: { variable: Variable; environment: Environment }) {
+  const value = variable.values.find(({ _environmentId }) => _environmentId === environment._id)?.value
+  if (value === undefined) return <span className="text-muted">Not set</span>
+  return (
+    <span className="block truncate font-mono text-code" dir="auto" title={value}>
+      {value}
+    </span>
+  )
+}

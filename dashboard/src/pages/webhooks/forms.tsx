@@ -1,0 +1,182 @@
+import { type EventType, type WebhookEndpoint, webhooks } from '../../api/webhooks.ts'
+import { Button } from '../../ui/button.tsx'
+import { CodeBlock } from '../../ui/code-block.tsx'
+import { Dialog, DialogFooter } from '../../ui/dialog.tsx'
+import { Field, FieldFrame, Form, FormError, type FormState, SubmitButton, useForm } from '../../ui/form.tsx'
+import { Input } from '../../ui/input.tsx'
+import { Checkbox } from '../../ui/switch.tsx'
+import { Segments } from '../../ui/tabs.tsx'
+
+/** Typed so that a new one of the server's is missed here by the compiler, not by people. */
+const meanings: Record<EventType, string> = {
+  'message.sent': 'A provider took it, or it is in the inbox',
+  'message.failed': 'It was given up on',
+  'message.delivered': 'It arrived',
+  'message.seen': 'Seen in the inbox, or opened',
+  'message.read': 'Read, or clicked',
+  'message.unread': 'Marked as unread',
+  'message.archived': 'Archived in the inbox',
+  'message.unarchived': 'Brought back from the archive',
+  'message.snoozed': 'Put off',
+  'message.unsnoozed': 'Back again',
+  'message.deleted': 'Deleted',
+  'workflow.created': 'Made',
+  'workflow.updated': 'Changed',
+  'workflow.deleted': 'Deleted',
+  'workflow.published': 'Brought in from another environment',
+  'subscriber.created': 'Made',
+  'subscriber.updated': 'Changed',
+  'subscriber.deleted': 'Deleted',
+  'preference.updated': 'A subscriber chose otherwise',
+}
+const eventTypes = Object.keys(meanings) as EventType[]
+const groups = [
+  { label: 'Messages', prefix: 'message.' },
+  { label: 'Workflows', prefix: 'workflow.' },
+  { label: 'Subscribers', prefix: 'subscriber.' },
+  { label: 'Preferences', prefix: 'preference.' },
+]
+
+export interface EndpointValues {
+  url: string
+  description: string
+  /** Null is all. */
+  eventTypes: string[] | null
+}
+
+export const toBody = ({ url, description, eventTypes: wanted }: EndpointValues) => ({
+  url: url.trim(),
+  description: description.trim() === '' ? null : description.trim(),
+  eventTypes: wanted as EventType[] | null,
+})
+
+interface CreateEndpointProps {
+  onClose: () => void
+  onMade: (endpoint: WebhookEndpoint & { secret: string }) => void
+}
+
+export function CreateEndpoint({ onClose, onMade }: CreateEndpointProps) {
+  const form = useForm({
+    initial: { url: '', description: '', eventTypes: null } as EndpointValues,
+    submit: (values) => webhooks.create(toBody(values)),
+    refresh: ['webhooks'],
+    onDone: onMade,
+  })
+  return (
+    <Dialog open onClose={onClose} size="md" title="New endpoint">
+      <Form form={form}>
+        <EndpointFields form={form} disabled={false} />
+        <FormError form={form} />
+        <DialogFooter>
+          <Button onClick={onClose}>Cancel</Button>
+          <SubmitButton form={form} disabled={form.values.url.trim() === '' || form.values.eventTypes?.length === 0}>
+            Create endpoint
+          </SubmitButton>
+        </DialogFooter>
+      </Form>
+    </Dialog>
+  )
+}
+
+export function EndpointFields({ form, disabled }: { form: FormState<EndpointValues>; disabled: boolean }) {
+  const { eventTypes: wanted } = form.values
+  const set = (types: string[], isOn: boolean) => {
+    const others = (wanted ?? []).filter((type) => !types.includes(type))
+    form.set({ eventTypes: isOn ? [...others, ...types] : others })
+  }
+  return (
+    <>
+      <Field form={form} name="url" label="URL" hint="Gets a signed POST for every event.">
+        {(control) => (
+          <Input
+            {...control}
+            type="url"
+            placeholder="https://example.com/hooks"
+            disabled={disabled}
+            spellCheck={false}
+            autoComplete="off"
+            className="font-mono text-code"
+          />
+        )}
+      </Field>
+      <Field form={form} name="description" label="Description" optional>
+        {(control) => <Input {...control} disabled={disabled} dir="auto" placeholder="Who listens there" />}
+      </Field>
+      <FieldFrame label="Events" errors={form.errors.eventTypes ?? []}>
+        {({ id, ...control }) => (
+          <div id={id} {...control}>
+            <Segments
+              label="Which events"
+              value={wanted === null ? 'all' : 'some'}
+              onValue={(choice) =>
+                !disabled &&
+                form.set({ eventTypes: choice === 'all' ? null : (wanted ?? ['message.sent', 'message.failed']) })
+              }
+              options={[
+                { value: 'all', label: 'All events' },
+                { value: 'some', label: 'Only some' },
+              ]}
+            />
+            {wanted !== null && (
+              <div className="mt-3 space-y-3">
+                {groups.map(({ label, prefix }) => {
+                  const types = eventTypes.filter((type) => type.startsWith(prefix))
+                  const count = types.filter((type) => wanted.includes(type)).length
+                  return (
+                    <fieldset key={prefix} className="rounded-surface border">
+                      <legend className="sr-only">{label}</legend>
+                      <div className="flex h-9 items-center gap-2.5 border-b bg-raised px-3 text-xs font-medium">
+                        <Checkbox
+                          aria-label={`All of ${label}`}
+                          value={count === types.length ? true : count > 0 ? 'indeterminate' : false}
+                          onValue={() => set(types, count !== types.length)}
+                          disabled={disabled}
+                        />
+                        {label}
+                      </div>
+                      <ul className="grid sm:grid-cols-2">
+                        {types.map((type) => (
+                          <li key={type} className="flex items-center gap-2.5 px-3 py-1.5">
+                            <Checkbox
+                              id={`${id}-${type}`}
+                              value={wanted.includes(type)}
+                              onValue={(isOn) => set([type], isOn)}
+                              disabled={disabled}
+                            />
+                            <label htmlFor={`${id}-${type}`} className="min-w-0 text-xs">
+                              <code className="block truncate">{type}</code>
+                              <span className="block truncate text-muted">{meanings[type]}</span>
+                            </label>
+                          </li>
+                        ))}
+                      </ul>
+                    </fieldset>
+                  )
+                })}
+              </div>
+            )}
+          </div>
+        )}
+      </FieldFrame>
+    </>
+  )
+}
+
+export function SecretDialog({ secret, isNew, onClose }: { secret: string; isNew: boolean; onClose: () => void }) {
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      size="md"
+      title={isNew ? 'The endpoint is there' : 'The new secret'}
+      description="By this secret your system knows that a request is Belfry’s. Keep it now: it is not shown again."
+      footer={
+        <Button variant="primary" onClick={onClose}>
+          I have kept it
+        </Button>
+      }
+    >
+      <CodeBlock code={secret} title="Signing secret" className="[&_pre]:break-all [&_pre]:whitespace-pre-wrap" />
+    </Dialog>
+  )
+}

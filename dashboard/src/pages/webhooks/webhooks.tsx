@@ -1,0 +1,160 @@
+// Endpoints that are told what happens: which there are, and whether they can be reached.
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { Plus, Webhook } from 'lucide-react'
+import { useState } from 'react'
+import { useCan } from '../../api/auth.ts'
+import { type WebhookEndpoint, webhooks } from '../../api/webhooks.ts'
+import { Button } from '../../ui/button.tsx'
+import { RequestCode } from '../../ui/code-block.tsx'
+import { Page as Frame } from '../../ui/page.tsx'
+import { useShortcut } from '../../ui/shortcuts.ts'
+import { EmptyState } from '../../ui/states.tsx'
+import { Status, type Tone } from '../../ui/status.tsx'
+import { type Column, Paging, Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { flag, text, useUrlState } from '../../ui/url-state.ts'
+import { EndpointSheet } from './endpoint-sheet.tsx'
+import { CreateEndpoint, SecretDialog } from './forms.tsx'
+
+const schema = { new: flag(), after: text(), before: text() }
+
+export function stateOf({ active, disabledAt, failingSince }: WebhookEndpoint): { tone: Tone; word: string } {
+  if (disabledAt) return { tone: 'bad', word: 'Switched off' }
+  if (!active) return { tone: 'neutral', word: 'Off' }
+  if (failingSince) return { tone: 'warn', word: 'Failing' }
+  return { tone: 'good', word: 'On' }
+}
+
+export function Page() {
+  const { endpointId } = useParams({ strict: false })
+  const [url, setUrl] = useUrlState(schema)
+  const navigate = useNavigate()
+  const canChange = useCan('admin')
+  const { after, before } = url
+  const list = useQuery(webhooks.endpoints({ limit: 50, after, before }))
+  // The only time it is shown; it outlives the dialog it was made in.
+  const [secret, setSecret] = useState<{ secret: string; isNew: boolean }>()
+  const create = () => setUrl({ new: true }, { push: true })
+  const open = (id: string | undefined) =>
+    void navigate({ to: '/webhooks/{-$endpointId}', params: { endpointId: id }, search: {} })
+  useShortcut('c', create, canChange)
+
+  const columns: Array<Column<WebhookEndpoint>> = [
+    {
+      id: 'url',
+      header: 'URL',
+      cell: ({ url: address, description }) => (
+        <>
+          <code className="font-medium">{address}</code>
+          {description && (
+            <span className="ml-2 font-normal text-muted max-lg:hidden" dir="auto">
+              {description}
+            </span>
+          )}
+        </>
+      ),
+    },
+    {
+      id: 'events',
+      header: 'Events',
+      width: 'w-56',
+      from: 'md',
+      cell: ({ eventTypes }) => (
+        <span className="text-muted" title={eventTypes?.join(', ')}>
+          {eventTypes === null ? 'All' : eventTypes.length > 2 ? `${eventTypes.length} types` : eventTypes.join(', ')}
+        </span>
+      ),
+    },
+    {
+      id: 'state',
+      header: 'State',
+      width: 'w-32',
+      cell: (endpoint) => {
+        const { tone, word } = stateOf(endpoint)
+        return <Status tone={tone}>{word}</Status>
+      },
+    },
+    {
+      id: 'created',
+      header: 'Created',
+      width: 'w-28',
+      from: 'sm',
+      cell: ({ createdAt }) => <Time at={createdAt} className="text-muted" />,
+    },
+  ]
+  return (
+    <Frame
+      title="Webhooks"
+      flush
+      actions={
+        <Button
+          variant="primary"
+          icon={<Plus />}
+          shortcut="c"
+          disabled={!canChange}
+          hint={canChange ? 'New endpoint' : 'Only admins and owners make endpoints'}
+          onClick={create}
+        >
+          New endpoint
+        </Button>
+      }
+    >
+      <Table
+        label="Webhook endpoints"
+        columns={columns}
+        rows={list.data?.data}
+        rowKey={({ _id }) => _id}
+        rowLink={({ _id }) => ({ to: '/webhooks/{-$endpointId}', params: { endpointId: _id } })}
+        selected={endpointId}
+        query={list}
+        empty={
+          <EmptyState
+            icon={<Webhook />}
+            title="Nobody is told what happens"
+            className="max-w-2xl"
+            action={
+              canChange && (
+                <Button variant="primary" icon={<Plus />} onClick={create}>
+                  New endpoint
+                </Button>
+              )
+            }
+          >
+            <p>
+              An endpoint is a URL of yours that hears of messages, workflows, subscribers and preferences as they
+              change.
+              {!canChange && ' Admins and owners make them.'}
+            </p>
+            <RequestCode
+              className="mt-4"
+              request={{
+                method: 'POST',
+                path: '/v2/webhooks/endpoints',
+                body: { url: 'https://example.com/hooks', eventTypes: ['message.sent', 'message.failed'] },
+              }}
+            />
+          </EmptyState>
+        }
+        footer={
+          <Paging page={list.data} onPage={setUrl} noun={list.data?.totalCount === 1 ? 'endpoint' : 'endpoints'} />
+        }
+      />
+      <EndpointSheet
+        endpointId={endpointId}
+        onClose={() => open(undefined)}
+        onSecret={(made) => setSecret({ secret: made, isNew: false })}
+      />
+      {canChange && url.new && (
+        <CreateEndpoint
+          onClose={() => setUrl({ new: false })}
+          onMade={({ _id, secret: made }) => {
+            setSecret({ secret: made, isNew: true })
+            open(_id)
+          }}
+        />
+      )}
+      {secret && <SecretDialog {...secret} onClose={() => setSecret(undefined)} />}
+    </Frame>
+  )
+}

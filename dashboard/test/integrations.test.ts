@@ -1,0 +1,268 @@
+import type { Page } from 'playwright-core'
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Api } from '../../server/test/server.ts'
+import { useVendor } from '../../server/test/vendor.ts'
+import { addWorkflow } from '../../server/test/workflows.ts'
+import { obstacles, takePictures, useDashboard } from './dashboard.ts'
+
+const { server, open } = useDashboard({ allowPrivateAddresses: true })
+const vendor = useVendor()
+beforeEach(() => vendor.plays(() => ({ body: { id: 'theirs' } })))
+
+const hush = 'hush-hush-4711'
+async function add(api: Api, more: object = {}): Promise<string> {
+  const answer = await api.post('/v1/integrations', {
+    providerId: 'email-webhook',
+    channel: 'email',
+    name: 'Receipts',
+    active: true,
+    credentials: { webhookUrl: `${vendor.url}/mail`, secretKey: hush, from: 'news@acme.example', senderName: 'Acme' },
+    ...more,
+  })
+  expect(answer, answer.text).toMatchObject({ status: 201 })
+  return answer.body._id
+}
+const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name })
+
+describe('the list', () => {
+  test('shows by channel who delivers, which is primary, and how each fares', async () => {
+    const { development } = await server.freshOrganization()
+    await add(development, { name: 'Receipts for the whole of Europe, the Middle East and Africa 🌍' })
+    const broken = await add(development, { name: 'رسائل المتجر' })
+    await add(development, { name: 'Switched off', active: false })
+    const now = server.clock.now()
+    await server.database.db
+      .insertInto('circuits')
+      .values({
+        environment_id: development.environmentId,
+        integration_id: broken,
+        host: '',
+        failures: 7,
+        error: 'The provider answered with 503 Service Unavailable',
+        retry_at: new Date(now.getTime() + 90_000),
+        updated_at: now,
+      })
+      .execute()
+    const { page } = await open({ api: development, role: 'admin', path: '/integrations' })
+    await page.getByRole('rowheader', { name: 'Email' }).waitFor()
+    await row(page, 'Switched off').getByText('Inactive').waitFor()
+    await row(page, 'رسائل المتجر').getByText('Paused').waitFor()
+    await row(page, 'Receipts for').getByText('Working').waitFor()
+    expect(await page.getByText('Primary', { exact: true }).count()).toBe(2)
+    await takePictures(page, 'integrations')
+    expect(await obstacles(page)).toEqual([])
+
+    await page.getByRole('link', { name: 'رسائل المتجر' }).click()
+    await page.getByText('Paused after 7 failures in a row').waitFor()
+    await page.getByText('503 Service Unavailable').waitFor()
+    await page.getByLabel('From address').waitFor()
+    await takePictures(page, 'integration')
+    expect(await obstacles(page)).toEqual([])
+    expect(await page.content()).not.toContain(hush)
+    await page.reload()
+    await page.getByText('Paused after 7 failures in a row').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(new URL(page.url()).pathname).toBe('/integrations')
+  })
+
+  test('is walked through with the keyboard', async () => {
+    const { development } = await server.freshOrganization()
+    const { page } = await open({ api: development, path: '/integrations' })
+    await page.getByRole('rowheader', { name: 'Email' }).waitFor()
+    for (const key of ['j', 'j', 'k', 'Enter']) await page.keyboard.press(key)
+    await page.getByRole('dialog').waitFor()
+    await page.waitForURL(/\/integrations\/[0-9a-f]{24}/)
+  })
+
+  test('an integration that is not there says so', async () => {
+    const { page } = await open({ path: `/integrations/${'a'.repeat(24)}` })
+    await page.getByRole('heading', { name: 'There is no such integration' }).waitFor()
+    await page.getByRole('button', { name: 'Show all' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  })
+})
+
+describe('adding', () => {
+  test('a provider is found, asked for what it needs, and tried out at once; its refusal is shown', async () => {
+    const { development } = await server.freshOrganization()
+    const { page, person } = await open({ api: development, role: 'admin', path: '/integrations' })
+    await page.getByRole('rowheader', { name: 'Email' }).waitFor()
+    await page.keyboard.press('c')
+    await page.getByRole('searchbox', { name: 'Search providers' }).waitFor()
+    await takePictures(page, 'integrations-catalogue')
+    expect(await obstacles(page)).toEqual([])
+    await page.getByRole('searchbox', { name: 'Search providers' }).fill('email web')
+    await page.waitForURL(/find=email\+web/)
+    await page.reload()
+    await page.getByRole('button', { name: 'Email Webhook' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('Own server')
+    await page.getByLabel('Webhook URL', { exact: true }).fill(`${vendor.url}/own`)
+    await page.getByLabel('Secret key', { exact: true }).fill(hush)
+    await page.getByLabel('From address').fill('news@acme.example')
+    await page.getByLabel('Try the credentials before saving').click()
+    await takePictures(page, 'integrations-add')
+    expect(await obstacles(page)).toEqual([])
+    await page.getByRole('button', { name: 'Add integration' }).last().click()
+
+    await page.getByRole('dialog', { name: 'Own server' }).waitFor()
+    await page.getByLabel('Email address').fill('ada@example.com')
+    await page.getByRole('button', { name: 'Send a test' }).click()
+    await page.getByText(/^Email Webhook took it in/).waitFor()
+    expect(JSON.parse(vendor.asked[0]?.body ?? '')).toMatchObject({ to: ['ada@example.com'] })
+
+    vendor.plays(() => ({ status: 401, body: 'no' }))
+    await page.getByRole('button', { name: 'Send a test' }).click()
+    await page.getByText('Email Webhook did not take it').waitFor()
+    await page.getByText('Check the credentials, save them, and send again.').waitFor()
+    await takePictures(page, 'integration-test-failed')
+    expect(await obstacles(page)).toEqual([])
+    const made = (await person.get('/v1/integrations')).body.find(({ name }: any) => name === 'Own server')
+    expect(made).toMatchObject({ active: true, credentials: { secretKey: hush } })
+  })
+
+  test('what the provider refuses is said in the form', async () => {
+    const { development } = await server.freshOrganization()
+    const { page, person } = await open({ api: development, path: '/integrations?add=nodemailer' })
+    await page.getByLabel('Host').fill('127.0.0.1')
+    await page.getByLabel('Port').fill('1')
+    await page.getByRole('button', { name: 'Add integration' }).last().click()
+    await page.getByRole('alert').waitFor()
+    expect((await person.get('/v1/integrations')).text).not.toContain('nodemailer')
+  })
+})
+
+describe('changing', () => {
+  test('an integration of the sandbox is renamed and tried out, and the message is in the sandbox', async () => {
+    const { development } = await server.freshOrganization()
+    const { page, person } = await open({ api: development, role: 'admin', path: '/integrations' })
+    await page.getByRole('link', { name: 'Belfry Email' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('Trial post')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Saved. It counts from the next message on').waitFor()
+    await row(page, 'Trial post').waitFor()
+
+    await page.getByRole('tab', { name: 'Test' }).click()
+    await page.waitForURL(/tab=test/)
+    await page.getByLabel('Email address').fill('ada@example.com')
+    await page.getByLabel('Subject').fill('Ein Gruß 👋')
+    await page.getByRole('button', { name: 'Send a test' }).click()
+    await page.getByText(/^Belfry Email took it in/).waitFor()
+    await page.getByRole('link', { name: 'Look at it in the sandbox' }).waitFor()
+    await takePictures(page, 'integration-test')
+    const { data } = (await person.get('/v1/sandbox/messages')).body
+    expect(data).toMatchObject([{ channel: 'email', subject: 'Ein Gruß 👋', to: ['ada@example.com'] }])
+  })
+
+  test('a secret is replaced without being shown; the others stay as they are', async () => {
+    const { development } = await server.freshOrganization()
+    const id = await add(development)
+    const { page, person } = await open({ api: development, path: `/integrations/${id}` })
+    await page.getByRole('button', { name: 'Replace Secret key' }).click()
+    await page.getByLabel('Secret key', { exact: true }).fill('another-secret')
+    await page.getByLabel('Try the credentials before saving').click()
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Saved. It counts from the next message on').waitFor()
+    const [saved] = (await person.get('/v1/integrations')).body.filter(({ _id }: any) => _id === id)
+    expect(saved.credentials).toEqual({
+      webhookUrl: `${vendor.url}/mail`,
+      secretKey: 'another-secret',
+      from: 'news@acme.example',
+      senderName: 'Acme',
+    })
+  })
+
+  test('conditions say for which tenants it is', async () => {
+    const { development } = await server.freshOrganization()
+    const id = await add(development)
+    const { page, person } = await open({ api: development, path: `/integrations/${id}` })
+    await page.getByRole('button', { name: 'Only for some tenants' }).click()
+    await page.getByLabel('Value').fill('acme')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await row(page, 'Receipts').getByText('Conditions').waitFor()
+    const [saved] = (await person.get('/v1/integrations')).body.filter(({ _id }: any) => _id === id)
+    expect(saved.conditions).toEqual([
+      {
+        isNegated: false,
+        type: 'GROUP',
+        value: 'AND',
+        children: [{ on: 'tenant', field: 'identifier', operator: 'EQUAL', value: 'acme' }],
+      },
+    ])
+  })
+
+  test('another becomes primary, and that can be taken back', async () => {
+    const { development } = await server.freshOrganization()
+    const id = await add(development)
+    const { page, person } = await open({ api: development, path: '/integrations' })
+    const primary = async () =>
+      (await person.get('/v1/integrations')).body.find((one: any) => one.channel === 'email' && one.primary).name
+    await row(page, 'Receipts').getByRole('button', { name: 'Actions for Receipts' }).click()
+    await page.getByRole('menuitem', { name: 'Make primary' }).click()
+    await row(page, 'Receipts').getByText('Primary').waitFor()
+    expect(await primary()).toBe('Receipts')
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await expect.poll(primary).toBe('Belfry Email')
+
+    await page.goto(`${server.url}/integrations/${id}`)
+    await page.getByRole('switch', { name: 'Active' }).click()
+    await page.getByText('Inactive: no message goes through it. Tests do.').waitFor()
+  })
+
+  test('where the provider can report deliveries, the URL for it is there to be copied', async () => {
+    const { development } = await server.freshOrganization()
+    const id = await add(development, { providerId: 'sendgrid', name: 'SendGrid', credentials: { apiKey: 'SG.x' } })
+    const { page, person } = await open({ api: development, path: `/integrations/${id}?tab=reports` })
+    await page
+      .getByText(`${server.url}/v2/inbound-webhooks/delivery-providers/${development.environmentId}/${id}`)
+      .waitFor()
+    await page.getByLabel('Take reports').click()
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Saved', { exact: true }).waitFor()
+    await takePictures(page, 'integration-reports')
+    const [saved] = (await person.get('/v1/integrations')).body.filter(({ _id }: any) => _id === id)
+    expect(saved.configurations).toMatchObject({ inboundWebhookEnabled: true })
+  })
+
+  test('deleting names what depends on it', async () => {
+    const { development } = await server.freshOrganization()
+    await addWorkflow(server, development.environmentId, 'welcome', { name: 'Welcome', stepTypes: ['email'] })
+    await addWorkflow(server, development.environmentId, 'inbox', { name: 'Inbox only', stepTypes: ['in_app'] })
+    const { page, person } = await open({ api: development, path: '/integrations' })
+    await row(page, 'Belfry Email').getByRole('button', { name: 'Actions for Belfry Email' }).click()
+    await page.getByRole('menuitem', { name: 'Delete…' }).click()
+    const question = page.getByRole('dialog', { name: 'Delete “Belfry Email”?' })
+    await question.getByText(/1 workflow sends Email messages: “Welcome”/).waitFor()
+    await takePictures(page, 'integration-delete')
+    await question.getByRole('button', { name: 'Delete integration' }).click()
+    await page.getByText('“Belfry Email” is deleted').waitFor()
+    expect((await person.get('/v1/integrations')).body.map(({ name }: any) => name)).not.toContain('Belfry Email')
+  })
+})
+
+test('a viewer sees who delivers, no secret, and why nothing can be changed', async () => {
+  const { development } = await server.freshOrganization()
+  const id = await add(development)
+  const { page } = await open({ api: development, role: 'viewer', path: `/integrations/${id}` })
+  await page.getByText('You can look at it. Admins and owners change integrations').waitFor()
+  expect(await page.getByLabel('From address').isDisabled()).toBe(true)
+  expect(await page.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0)
+  expect(await page.getByRole('switch', { name: 'Active' }).isDisabled()).toBe(true)
+  expect(await page.content()).not.toContain(hush)
+  await page.getByRole('tab', { name: 'Test' }).click()
+  expect(await page.getByRole('button', { name: 'Send a test' }).isDisabled()).toBe(true)
+  await page.keyboard.press('Escape')
+  expect(await page.getByRole('button', { name: 'Add integration' }).isDisabled()).toBe(true)
+})
+
+test('on a phone nothing has to be scrolled sideways', async () => {
+  const { development } = await server.freshOrganization()
+  const id = await add(development, { name: 'An integration whose name is longer than any screen is wide' })
+  const options = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true }
+  const { page } = await open({ api: development, path: '/integrations', options })
+  await page.getByRole('rowheader', { name: 'Email' }).waitFor()
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
+  await page.goto(`${server.url}/integrations/${id}`)
+  await page.getByLabel('From address').waitFor()
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
+})
