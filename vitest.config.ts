@@ -5,7 +5,7 @@ export default defineConfig({
     include: ['{server,inbox,dashboard}/{src,test}/**/*.test.ts', 'scripts/**/*.test.ts'],
     globalSetup: 'server/test/global-setup.ts',
     // Generous, for busy machines: no test waits for time to pass.
-    testTimeout: 30_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 15_000 } },
     reporters: ['default', './scripts/count-reporter.mjs'],

@@ -604,7 +604,7 @@ describe('connections that come and go', () => {
     })
     await bell(page).click()
     await shows(page, ['Hello'])
-    expect(refused).toBe(2)
+    expect(refused).toBeGreaterThan(1)
   })
 
   test('the tabs of a browser share one socket, and what is done in one shows in the others', async () => {
