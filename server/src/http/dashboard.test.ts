@@ -34,6 +34,9 @@ describe('the page', () => {
     '/workflows',
     '/workflows/some-thing',
     '/subscribers/a%20b?env=production',
+    '/subscribers/ada@example.com',
+    '/webhooks',
+    '/webhooks/0123456789abcdef01234567',
     '/no/such/page',
   ])('is what a browser gets at %s', async (where) => {
     const response = await get(where, html)
@@ -65,7 +68,7 @@ describe('the page', () => {
     '/v1/nothing',
     '/v2',
     '/v3/future',
-    '/webhooks/nothing',
+    '/webhooks/organizations/nothing',
     '/docs/nothing',
     '/inbox/nothing',
     '/robots.txt',

@@ -7,8 +7,11 @@ import { StaticFiles } from './static-files.ts'
 
 const built = new URL('../../../dashboard/dist/', import.meta.url)
 
-/** Paths of programs; a browser that asks there for what does not exist gets the answer a program would. */
-const ofPrograms = /^\/(v\d+|webhooks|health|metrics|docs|inbox|socket\.io|assets)(\/|$)|\.\w+$/
+/**
+ * Paths of programs, and of files at the top; a browser that asks there for what does not exist gets the answer a program would.
+ * Deeper down, a dot is one of an id: `/subscribers/ada@example.com`.
+ */
+const ofPrograms = /^\/(v\d+|webhooks\/organizations|health|metrics|docs|inbox|socket\.io|assets)(\/|$)|^\/[^/]+\.\w+$/
 
 /**
  * Scripts are the dashboard's own files and nothing else. Styles may be inline: the editor of templates, menus that lock
