@@ -203,7 +203,7 @@ const skeletonWidths = ['w-2/3', 'w-1/2', 'w-3/4', 'w-2/5']
 
 /** Buttons in a row; the rest of the row is a link, and they lie above it. */
 export const RowActions = ({ children }: { children: ReactNode }) => (
-  <div className="relative z-1 flex justify-end gap-1">{children}</div>
+  <div className="relative z-1 flex items-center justify-end gap-1">{children}</div>
 )
 
 interface HeadCellProps<Row> {
@@ -258,6 +258,8 @@ interface PagingProps {
   noun: string
 }
 
+const singular = (noun: string) => noun.replace(/ies$/, 'y').replace(/s$/, '')
+
 /** Under a table: how many there are, and the pages before and behind. */
 export function Paging({ page, onPage, noun }: PagingProps) {
   if (!page) return null
@@ -268,7 +270,8 @@ export function Paging({ page, onPage, noun }: PagingProps) {
       className="flex h-12 items-center justify-between gap-4 px-4 text-xs text-muted sm:px-6"
     >
       <span>
-        {totalCount !== undefined && `${totalCount.toLocaleString('en')}${totalCountCapped ? '+' : ''} ${noun}`}
+        {totalCount !== undefined &&
+          `${totalCount.toLocaleString('en')}${totalCountCapped ? '+' : ''} ${totalCount === 1 ? singular(noun) : noun}`}
       </span>
       {(next || previous) && (
         <span className="flex gap-1">

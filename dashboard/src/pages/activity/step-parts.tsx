@@ -12,11 +12,14 @@ import type { Job } from './why.ts'
 type Message = Job['messages'][number]
 type Line = Job['executionDetails'][number]
 
+/** Several steps may be open: each part says whose it is. */
+const nameOf = ({ step, type }: Job) => `${step.name ?? lookOf(type).label} (${step.stepId})`
+
 export function RenderedMessages({ job }: { job: Job }) {
   const said = job.messages.filter(({ content, subject }) => content !== undefined || subject !== undefined)
   if (said.length === 0) return null
   return (
-    <section aria-label={said.length === 1 ? 'Message' : 'Messages'} className="space-y-3">
+    <section aria-label={`Message of ${nameOf(job)}`} className="space-y-3">
       {said.map((message) => (
         <div key={message._id}>
           <MessageInFrame message={message} />
@@ -106,7 +109,7 @@ export function Attempts({ job }: { job: Job }) {
   const hasExchange = attempts.some((line) => exchangeOf(line))
   if (job.type === 'in_app' || (attempts.length < 2 && !hasExchange)) return null
   return (
-    <section aria-label="Provider exchange">
+    <section aria-label={`Provider exchange of ${nameOf(job)}`}>
       <h4 className="mb-1.5 text-xs font-medium text-muted">
         {attempts.length === 1 ? 'Provider exchange' : `${attempts.length} attempts`}
       </h4>
@@ -170,7 +173,7 @@ export function DigestEvents({ job }: { job: Job }) {
   const events = job.digest?.events
   if (job.type !== 'digest' || !Array.isArray(events) || events.length === 0) return null
   return (
-    <section aria-label="Collected events">
+    <section aria-label={`Collected events of ${nameOf(job)}`}>
       <h4 className="mb-1.5 text-xs font-medium text-muted">
         {events.length} collected {events.length === 1 ? 'event' : 'events'}
       </h4>
@@ -189,7 +192,7 @@ export function Log({ job }: { job: Job }) {
   if (lines.length === 0) return null
   const start = Date.parse(lines[0]?.createdAt ?? '')
   return (
-    <section aria-label={`Log of ${job.step.name ?? lookOf(job.type).label}`}>
+    <section aria-label={`Log of ${nameOf(job)}`}>
       <h4 className="mb-1 text-xs font-medium text-muted">Log</h4>
       <ol className="text-xs">
         {lines.map((line) => (

@@ -1,0 +1,338 @@
+// Deliveries that were given up on: why, and sent once more singly, by choice or all that match.
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { MailCheck, SearchX, Send } from 'lucide-react'
+import { useMemo, useState } from 'react'
+import { useCan } from '../../api/auth.ts'
+import { type Delivery, type DeliveryFilter, deliveries, undelivered } from '../../api/deliveries.ts'
+import { workflows } from '../../api/workflows.ts'
+import { Button } from '../../ui/button.tsx'
+import { useConfirm } from '../../ui/dialog.tsx'
+import { FilterBar, FilterChip, TextFilterChip } from '../../ui/filters.tsx'
+import { SearchInput } from '../../ui/input.tsx'
+import { Page as Frame } from '../../ui/page.tsx'
+import { reasonLabel, reasonLabels } from '../../ui/reasons.ts'
+import { EmptyState, ProgressBar } from '../../ui/states.tsx'
+import { channels, lookOf, StepIcon } from '../../ui/step-kind.tsx'
+import { Checkbox } from '../../ui/switch.tsx'
+import { type Column, RowActions, Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { text, useUrlState } from '../../ui/url-state.ts'
+import { redriveChosen, redriveMatching, stopRedrive, useRedriveWork } from './redrive-work.ts'
+
+const schema = {
+  subscriberId: text(),
+  channel: text(),
+  reason: text(),
+  workflowId: text(),
+  providerId: text(),
+  transactionId: text(),
+}
+type Filters = Record<keyof typeof schema, string>
+
+/** What is not one of those the API knows is left out. */
+function filterOf(filters: Filters): DeliveryFilter {
+  const { channel, reason, ...texts } = filters
+  return {
+    ...Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== '')),
+    ...(isOneOf(channels, channel) ? { channel } : {}),
+    ...(isOneOf(undelivered, reason) ? { reason } : {}),
+  }
+}
+
+const isOneOf = <Value extends string>(values: readonly Value[], value: string): value is Value =>
+  (values as readonly string[]).includes(value)
+
+const count = (number: number) => `${number.toLocaleString('en')} failed ${number === 1 ? 'delivery' : 'deliveries'}`
+
+export function Page() {
+  const [filters, setFilters] = useUrlState(schema)
+  const filter = useMemo(() => filterOf(filters), [filters])
+  const canEdit = useCan('editor')
+  const ask = useConfirm()
+  const work = useRedriveWork()
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const [wanted, setWanted] = useState('')
+  const found = useQuery(workflows.list({ query: wanted, limit: 50, orderBy: 'lastTriggeredAt' }))
+  const list = useInfiniteQuery(deliveries.endless(filter))
+  const rows = list.data?.pages.flatMap(({ data }) => data)
+  const isNarrowed = Object.values(filters).some((value) => value !== '')
+  // Those that have left the list since cannot be sent again.
+  const selected = (rows ?? []).filter(({ id }) => chosen.has(id))
+  const clear = () => setFilters({ ...none })
+  const change = (patch: Partial<Filters>) => {
+    setChosen(new Set())
+    setFilters(patch)
+  }
+
+  const whatHappens = (of: readonly Delivery[]) => {
+    const unsure = of.filter(({ reason }) => reason === 'outcome_unknown').length
+    const twice =
+      unsure === 0
+        ? ''
+        : ` ${of.length === 1 ? 'It' : unsure.toLocaleString('en')} may have been sent before, and would then arrive twice.`
+    return `Only the failed step is repeated, with the integrations as they are now; devices and chats that have got it do not get it again. What is sent cannot be taken back.${twice}`
+  }
+  const sendChosen = async (of: readonly Delivery[]) => {
+    const [only] = of
+    const title =
+      of.length === 1 && only
+        ? `Send the ${nounOf(only)} to ${only.subscriberId} once more?`
+        : `Send ${count(of.length)} once more?`
+    const confirm = of.length === 1 ? 'Send once more' : `Send ${of.length.toLocaleString('en')} once more`
+    if (!(await ask({ title, body: whatHappens(of), confirm, danger: false }))) return
+    setChosen(new Set())
+    await redriveChosen(of.map(({ id }) => id))
+  }
+  const sendMatching = async () => {
+    const total = list.hasNextPage ? undefined : (rows?.length ?? 0)
+    const which = isNarrowed ? ' that match the filters' : ''
+    const title =
+      total === undefined ? `Send all failed deliveries${which} once more?` : `Send ${count(total)}${which} once more?`
+    const many = total === undefined ? ` There are more than ${rows?.length ?? 0} of them.` : ''
+    const confirm = 'Send all once more'
+    if (!(await ask({ title, body: whatHappens(rows ?? []) + many, confirm, danger: false }))) return
+    setChosen(new Set())
+    await redriveMatching(filter, total)
+  }
+
+  const onlyEditors = canEdit ? {} : { hint: 'Viewers cannot send anything' }
+  const columns: Array<Column<Delivery>> = [
+    {
+      id: 'choose',
+      header: (
+        <Checkbox
+          aria-label="Choose all that are shown"
+          value={selected.length > 0 && selected.length === rows?.length}
+          onValue={(isOn) => setChosen(new Set(isOn ? rows?.map(({ id }) => id) : []))}
+          disabled={!canEdit}
+        />
+      ),
+      width: 'w-11 sm:w-13',
+      cell: ({ id, subscriberId }) => (
+        <span className="relative z-1 inline-flex">
+          <Checkbox
+            aria-label={`Choose the delivery to ${subscriberId}`}
+            value={chosen.has(id)}
+            onValue={(isOn) => setChosen(new Set(isOn ? [...chosen, id] : [...chosen].filter((one) => one !== id)))}
+            disabled={!canEdit}
+          />
+        </span>
+      ),
+    },
+    {
+      id: 'subscriber',
+      header: 'Subscriber',
+      width: 'lg:w-52',
+      isLink: true,
+      cell: ({ subscriberId, channel }) => (
+        <span className="flex items-center gap-2">
+          <StepIcon kind={channel} />
+          <bdi className="truncate">{subscriberId}</bdi>
+        </span>
+      ),
+    },
+    {
+      id: 'workflow',
+      header: 'Workflow',
+      width: 'w-44',
+      from: 'md',
+      cell: ({ workflowId }) => workflowId ?? <span className="text-muted">Deleted</span>,
+    },
+    {
+      id: 'why',
+      header: 'Why',
+      cell: (delivery) => (
+        <span title={delivery.error}>
+          {reasonLabel(delivery.reason)}
+          <span className="text-muted max-sm:hidden"> {detailsOf(delivery)}</span>
+        </span>
+      ),
+    },
+    {
+      id: 'provider',
+      header: 'Provider',
+      width: 'w-32',
+      from: 'lg',
+      cell: ({ providerId }) => providerId ?? <span className="text-muted">—</span>,
+    },
+    {
+      id: 'when',
+      header: 'Given up',
+      width: 'w-26',
+      from: 'sm',
+      cell: ({ failedAt }) => <Time at={failedAt} className="text-muted" />,
+    },
+    {
+      id: 'actions',
+      header: <span className="sr-only">Actions</span>,
+      width: 'w-14',
+      cell: (delivery) => (
+        <RowActions>
+          <Button
+            variant="ghost"
+            size="icon"
+            hint={canEdit ? 'Send once more' : 'Viewers cannot send anything'}
+            disabled={!canEdit || work !== undefined}
+            onClick={() => void sendChosen([delivery])}
+          >
+            <Send />
+          </Button>
+        </RowActions>
+      ),
+    },
+  ]
+  return (
+    <Frame
+      title="Failed deliveries"
+      flush
+      actions={
+        rows !== undefined &&
+        rows.length > 0 &&
+        (selected.length > 0 ? (
+          <>
+            <span className="text-sm text-muted">{selected.length.toLocaleString('en')} chosen</span>
+            <Button onClick={() => setChosen(new Set())}>Choose none</Button>
+            <Button
+              variant="primary"
+              icon={<Send />}
+              disabled={work !== undefined}
+              onClick={() => void sendChosen(selected)}
+            >
+              Send {selected.length.toLocaleString('en')} once more
+            </Button>
+          </>
+        ) : (
+          <Button
+            icon={<Send />}
+            disabled={!canEdit || work !== undefined}
+            onClick={() => void sendMatching()}
+            {...onlyEditors}
+          >
+            {isNarrowed ? 'Send all that match once more' : 'Send all once more'}
+          </Button>
+        ))
+      }
+    >
+      {work && (
+        <div className="flex items-center gap-4 border-b bg-raised px-4 py-3 sm:px-6">
+          <div className="min-w-0 flex-1">
+            <ProgressBar
+              label="Sending once more. It goes on when you leave this page"
+              done={work.done}
+              {...(work.total === undefined ? {} : { total: work.total })}
+            />
+          </div>
+          <Button size="sm" onClick={stopRedrive} pending={work.isStopping}>
+            Stop
+          </Button>
+        </div>
+      )}
+      <FilterBar>
+        <SearchInput
+          value={filters.subscriberId}
+          onValue={(subscriberId) => change({ subscriberId })}
+          label="Subscriber"
+          placeholder="Subscriber id…"
+          className="w-full sm:w-60"
+        />
+        <FilterChip
+          label="Channel"
+          single
+          options={channels.map((value) => ({ value, label: lookOf(value).label, icon: <StepIcon kind={value} /> }))}
+          value={filters.channel ? [filters.channel] : []}
+          onValue={([channel = '']) => change({ channel })}
+        />
+        <FilterChip
+          label="Reason"
+          single
+          options={undelivered.map((value) => ({ value, label: reasonLabels[value] }))}
+          value={filters.reason ? [filters.reason] : []}
+          onValue={([reason = '']) => change({ reason })}
+        />
+        <FilterChip
+          label="Workflow"
+          single
+          options={(found.data?.workflows ?? []).map(({ workflowId, name }) => ({ value: workflowId, label: name }))}
+          value={filters.workflowId ? [filters.workflowId] : []}
+          onValue={([workflowId = '']) => change({ workflowId })}
+          onSearch={setWanted}
+        />
+        <TextFilterChip
+          label="Provider"
+          mono
+          value={filters.providerId}
+          onValue={(providerId) => change({ providerId })}
+        />
+        <TextFilterChip
+          label="Transaction"
+          mono
+          value={filters.transactionId}
+          onValue={(transactionId) => change({ transactionId })}
+        />
+        {isNarrowed && (
+          <Button variant="ghost" size="sm" onClick={clear}>
+            Clear
+          </Button>
+        )}
+      </FilterBar>
+      <Table
+        label="Failed deliveries"
+        columns={columns}
+        rows={rows}
+        rowKey={({ id }) => id}
+        rowLink={({ notificationId, stepId }) =>
+          ({ to: '/activity/{-$runId}', params: { runId: notificationId }, search: { steps: stepId } }) as never
+        }
+        query={list}
+        endless={{
+          hasMore: list.hasNextPage,
+          isLoading: list.isFetchingNextPage || list.isFetchNextPageError,
+          onEnd: () => void list.fetchNextPage(),
+        }}
+        empty={
+          isNarrowed ? (
+            <EmptyState
+              icon={<SearchX />}
+              title="No failed delivery matches"
+              action={<Button onClick={clear}>Clear the filters</Button>}
+            />
+          ) : (
+            <EmptyState icon={<MailCheck />} title="Nothing has failed for good">
+              What a provider cannot take is tried again by itself, and through other integrations. Only what is given
+              up on comes here, with its reason and a button to send it once more.
+            </EmptyState>
+          )
+        }
+        footer={
+          rows && (
+            <p className="flex h-12 items-center justify-center text-xs text-muted">
+              {list.hasNextPage ? 'Loading more…' : count(rows.length)}
+            </p>
+          )
+        }
+      />
+    </Frame>
+  )
+}
+
+const none: Filters = {
+  ...{ subscriberId: '', channel: '', reason: '', workflowId: '', providerId: '', transactionId: '' },
+}
+
+const nouns: Record<Delivery['channel'], string> = {
+  ...{ in_app: 'in-app message', email: 'email', sms: 'SMS', chat: 'chat message', push: 'push notification' },
+}
+const nounOf = ({ channel }: Delivery) => nouns[channel]
+
+/** What the provider said, how often it was asked, and how many of several devices or chats have not got it. */
+function detailsOf({ error, destinations }: Delivery): string {
+  const calls = destinations.reduce((sum, destination) => sum + destination.calls, 0)
+  const failed = destinations.filter(({ status }) => status === 'failed').length
+  return [
+    error,
+    calls > 1 ? `${calls} calls` : '',
+    destinations.length > 1 ? `${failed} of ${destinations.length} not reached` : '',
+  ]
+    .filter(Boolean)
+    .join(' · ')
+}
