@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import type { Api } from '../../server/test/server.ts'
+import { templates } from '../src/pages/workflows/templates.ts'
 import { obstacles, takePictures, useDashboard } from './dashboard.ts'
 
 const { server, open } = useDashboard()
@@ -63,8 +64,8 @@ describe('the list of workflows', () => {
     const { page } = await open({ api: development, path: '/workflows' })
     await page.getByRole('heading', { name: 'No workflows yet' }).waitFor()
     await page.getByText('/v2/workflows').waitFor()
-    await takePictures(page, 'workflows-empty')
     expect(await obstacles(page)).toEqual([])
+    await takePictures(page, 'workflows-empty')
 
     await page.keyboard.press('c')
     await page.getByRole('button', { name: /^Comment digest/ }).click()
@@ -74,6 +75,20 @@ describe('the list of workflows', () => {
     await page.waitForURL(/\/workflows\/comments-on-posts\?.*step=inbox/)
     await expect.poll(() => orderOf(page)).toEqual(['inbox', 'collect-comments', 'digest-email'])
     await page.getByText('digest 10 min').waitFor()
+  })
+
+  test('every template works as it is', async () => {
+    const { development } = await server.freshOrganization()
+    for (const { id, workflow } of templates) {
+      const { status, body } = await development.post('/v2/workflows', { name: id, workflowId: id, ...workflow })
+      expect(status).toBe(201)
+      const issues = body.steps.map((step: { issues?: { controls?: object } }) => step.issues?.controls ?? {})
+      expect(issues).toEqual(workflow.steps.map(() => ({})))
+      for (const { stepId } of body.steps) {
+        const preview = await development.post(`/v2/workflows/${id}/step/${stepId}/preview`, {})
+        expect(preview.body.result.error).toBeUndefined()
+      }
+    }
   })
 
   test('is narrowed by name, tag and status, and the URL keeps that', async () => {
@@ -98,8 +113,8 @@ describe('the list of workflows', () => {
     const rows = page.getByRole('table', { name: 'Workflows' }).getByRole('row')
     await expect.poll(() => rows.count()).toBe(5)
     await page.getByText('Has issues').waitFor()
-    await takePictures(page, 'workflows')
     expect(await obstacles(page)).toEqual([])
+    await takePictures(page, 'workflows')
 
     await page.getByRole('button', { name: 'Tag', exact: true }).click()
     await page.getByRole('option', { name: 'security' }).click()
@@ -201,8 +216,8 @@ describe('the editor', () => {
     await page.getByRole('option', { name: /Ada Lovelace/ }).click()
     await page.getByRole('heading', { name: 'Order number for Ada' }).waitFor()
     await page.frameLocator('[data-preview] iframe').getByText('Hello Ada it left us today.').waitFor()
-    await takePictures(page, 'editor-email')
     expect(await obstacles(page)).toEqual([])
+    await takePictures(page, 'editor-email')
     await page.getByRole('button', { name: 'Phone' }).click()
     await page.frameLocator('[data-preview] iframe').getByText('Hello Ada').waitFor()
   })
@@ -233,8 +248,8 @@ describe('the editor', () => {
     await commentDigest(development)
     const { page } = await open({ api: development, path: '/workflows/comments' })
     await expect.poll(() => orderOf(page)).toEqual(['inbox', 'collect', 'email'])
-    await takePictures(page, 'editor')
     expect(await obstacles(page)).toEqual([])
+    await takePictures(page, 'editor')
 
     await steps(page).nth(2).focus()
     await page.keyboard.press('Alt+ArrowUp')
@@ -392,6 +407,108 @@ describe('the editor', () => {
       .fill('Go there')
     await expect.poll(async () => (await stored()).content[2].attrs.text).toBe('Go there')
     await takePictures(page, 'editor-block-settings')
+  })
+
+  test('blocks become HTML, HTML becomes one block, and nothing is lost on the way', async () => {
+    const { development } = await server.freshOrganization()
+    const body = JSON.stringify({
+      type: 'doc',
+      content: [{ type: 'paragraph', content: [{ type: 'text', text: 'Kept' }] }],
+    })
+    const controlValues = { subject: 'S', editorType: 'block', body }
+    const steps = [{ name: 'Email', stepId: 'email', type: 'email', controlValues }]
+    await development.post('/v2/workflows', { name: 'Two editors', workflowId: 'two-editors', steps })
+    const { page, person } = await open({ api: development, path: '/workflows/two-editors?step=email' })
+    const stored = async () => (await person.get('/v2/workflows/two-editors/steps/email')).body.controlValues
+    await page.getByRole('textbox', { name: 'Body' }).getByText('Kept').waitFor()
+    await page.getByRole('button', { name: 'HTML', exact: true }).click()
+    await page.getByRole('button', { name: 'Go on in HTML' }).click()
+    await page.getByRole('textbox', { name: 'Body' }).getByText('Kept').waitFor()
+    const { body: html } = await stored()
+    expect(html).toContain('Kept')
+    expect(html).toMatch(/^<|<p/)
+    await page.getByRole('button', { name: 'Blocks', exact: true }).click()
+    await page.locator('[data-block="htmlCodeBlock"]').getByText('Kept').waitFor()
+    const documentStored = async () => JSON.parse((await stored()).body)
+    await expect.poll(documentStored).toEqual({
+      type: 'doc',
+      content: [{ type: 'htmlCodeBlock', content: [{ type: 'text', text: html }] }],
+    })
+  })
+
+  test('variables and filters are offered while a text is written, and what leads nowhere is said', async () => {
+    const { development } = await server.freshOrganization()
+    await commentDigest(development)
+    const { page, person } = await open({ api: development, path: '/workflows/comments?step=inbox' })
+    const subject = page.getByRole('textbox', { name: 'Subject' })
+    await subject.fill('')
+    await subject.pressSequentially('From {{auth')
+    await page.getByRole('option', { name: /payload\.author/ }).waitFor()
+    await takePictures(page, 'editor-completion')
+    await page.getByRole('option', { name: /payload\.author/ }).click()
+    await subject.pressSequentially(' | upc')
+    await page.getByRole('option', { name: /upcase/ }).click()
+    const stored = async () => (await person.get('/v2/workflows/comments/steps/inbox')).body.controlValues.subject
+    await expect.poll(stored).toBe('From {{payload.author | upcase}}')
+    await page.getByRole('heading', { name: 'From GRACE' }).waitFor()
+    await subject.fill('{{subscriber.nickname}}')
+    await page.getByRole('button', { name: '1 issue', exact: true }).waitFor()
+    await page
+      .getByText(/subscriber\.nickname/)
+      .nth(1)
+      .waitFor()
+    await page.locator('.cm-lintRange-error').waitFor()
+  })
+
+  test('every kind of step has its controls', async () => {
+    const { development } = await server.freshOrganization()
+    const kinds = ['in_app', 'email', 'sms', 'chat', 'push', 'digest', 'delay', 'throttle', 'http_request']
+    const values: Record<string, object> = {
+      in_app: {
+        ...{ subject: 'Your order 🎉', body: 'It is on its way', redirect: { url: '/orders', target: '_self' } },
+        primaryAction: { label: 'Track it', redirect: { url: 'https://example.com/track', target: '_blank' } },
+      },
+      sms: { body: 'مرحبا {{subscriber.firstName}}، طلبك في الطريق' },
+      chat: { body: 'Order shipped' },
+      push: { subject: 'On its way', body: 'Order 7 has left us and will be with you tomorrow' },
+      delay: { type: 'timed', cron: '0 9 * * 1-5' },
+      throttle: { type: 'fixed', amount: 2, unit: 'hours', threshold: 3 },
+      http_request: {
+        method: 'POST',
+        url: 'https://api.example.com/x',
+        headers: [{ key: 'X-A', value: '1' }],
+        body: '{}',
+      },
+    }
+    const steps = kinds.map((type) => ({
+      name: type,
+      stepId: type.replace('_', '-'),
+      type,
+      controlValues: values[type] ?? {},
+    }))
+    await development.post('/v2/workflows', { name: 'All', workflowId: 'all', steps })
+    const { page } = await open({ api: development, path: '/workflows/all' })
+    const expected: Record<string, string[]> = {
+      'in-app': ['Subject', 'Body', 'Picture', 'Primary button: label', 'Primary button: link', 'A click leads to'],
+      email: ['Subject', 'Layout', 'Body'],
+      sms: ['Body'],
+      chat: ['Body'],
+      push: ['Title', 'Body'],
+      digest: ['Collect for', 'Group by', 'Send the first one at once', 'Wait for the subscriber’s schedule'],
+      delay: ['Cron expression', 'Usual times'],
+      throttle: ['Let through at most', 'In any', 'Count by'],
+      'http-request': ['Method', 'Address', 'Name', 'Value', 'Body'],
+    }
+    for (const [stepId, labels] of Object.entries(expected)) {
+      await page.locator(`[data-step="${stepId}"]`).click()
+      const panel = page.getByRole('region', { name: /^Step / })
+      await panel.getByText('Condition').waitFor()
+      for (const label of labels) await panel.getByLabel(label, { exact: true }).first().waitFor()
+      if (['in-app', 'sms', 'push', 'throttle', 'http-request'].includes(stepId))
+        await takePictures(page, `editor-${stepId}`)
+    }
+    await page.getByText('delay until weekdays at 9:00').waitFor()
+    await page.getByText('at most 3 per 2 hours').waitFor()
   })
 
   test('the settings: preferences, schema, tags; the name is the page’s', async () => {

@@ -52,8 +52,9 @@ const look = EditorView.theme({
   '&.cm-focused': { outline: 'none' },
   '.cm-scroller': { fontFamily: 'var(--font-mono)', lineHeight: '20px' },
   '.cm-content': { padding: '5px 0', caretColor: 'var(--accent)' },
-  '.cm-line': { padding: '0 10px' },
-  '.cm-gutters': { backgroundColor: 'transparent', color: 'var(--faint)', border: 'none' },
+  // Each line goes the way its first letter does: Arabic from the right.
+  '.cm-line': { padding: '0 10px', unicodeBidi: 'plaintext' },
+  '.cm-gutters': { backgroundColor: 'transparent', color: 'var(--muted)', border: 'none' },
   '.cm-cursor': { borderLeftColor: 'var(--accent)' },
   '.cm-placeholder': { color: 'var(--muted)' },
   '&.cm-focused .cm-selectionBackground, .cm-selectionBackground, .cm-content ::selection': {
@@ -131,6 +132,7 @@ export function CodeMirror(props: CodeMirrorProps) {
       doc: value,
       extensions: [
         history(),
+        EditorView.perLineTextDirection.of(true),
         indentOnInput(),
         bracketMatching(),
         closeBrackets(),

@@ -255,7 +255,6 @@ function Editor({ workflow }: { workflow: Workflow }) {
                 onChange={(patch) => setStep(selected.stepId, patch)}
                 onWide={(wide) => setOpen({ wide })}
                 onClose={() => select(undefined)}
-                flush={flush}
               />
             ) : (
               <TriggerPanel workflow={saved} data={data} />

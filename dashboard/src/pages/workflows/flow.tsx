@@ -308,7 +308,7 @@ function Line({ canAdd, wait, hue = 'var(--line-strong)', label, isLast, onAdd }
               <Button
                 size="icon-sm"
                 aria-label={label}
-                className={cn('rounded-full bg-page text-muted shadow-none', !isLast && 'opacity-70 hover:opacity-100')}
+                className={cn('rounded-full bg-page hover:bg-page hover:text-ink', isLast ? 'text-ink' : 'text-muted')}
               >
                 <Plus />
               </Button>

@@ -247,7 +247,7 @@ export function SenderControl({ field }: OfField) {
 }
 
 export function EmailBodyControl({ field }: OfField) {
-  const { values, set, readOnly, issues, variables, variablesInLists, flush } = useStep()
+  const { values, set, readOnly, issues, variables, variablesInLists } = useStep()
   const ask = useConfirm()
   const own = issuesAt(issues, field.name)
   const type = values.editorType === 'html' ? 'html' : 'block'
@@ -260,8 +260,8 @@ export function EmailBodyControl({ field }: OfField) {
         confirm: 'Go on in HTML',
         danger: false,
       })
-      if (!yes) return
-      set({ editorType: 'html' })
+      // The server makes HTML of the blocks when it stores them.
+      if (yes) set({ editorType: 'html' })
     } else {
       const content =
         body.trim() === ''
@@ -269,8 +269,6 @@ export function EmailBodyControl({ field }: OfField) {
           : [{ type: 'htmlCodeBlock', content: [{ type: 'text', text: body }] }]
       set({ editorType: 'block', [field.name]: JSON.stringify({ type: 'doc', content }) })
     }
-    // The server makes HTML of the blocks.
-    requestAnimationFrame(() => void flush())
   }
   return (
     <EmailEditor

@@ -3,6 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { currentEnvironment } from '../../api/client.ts'
 import { type Subscriber, subscribers } from '../../api/subscribers.ts'
+import { type Workflow, workflows } from '../../api/workflows.ts'
+import { objectOf } from './step-context.ts'
 
 export interface PreviewData {
   /** What differs from the server's example; undefined for nothing. */
@@ -40,6 +42,16 @@ export function usePreviewData(workflowId: string): PreviewData {
     setPayload: (payload) => setKept((before) => ({ ...before, payload })),
     setSubscriberId: (subscriberId) => setKept((before) => ({ ...before, subscriberId })),
   }
+}
+
+/** What a trigger could bring: what is named in the schema, and what the texts read. */
+export function useExamplePayload(workflow: Workflow): Record<string, unknown> {
+  const { workflowId, steps, updatedAt } = workflow
+  // The last step sees the most.
+  const stepId = steps.at(-1)?.stepId ?? ''
+  const preview = useQuery({ ...workflows.preview(workflowId, stepId, {}, updatedAt), enabled: stepId !== '' })
+  const example = objectOf(preview.data?.previewPayloadExample)
+  return objectOf(example.payload ?? workflow.payloadExample)
 }
 
 /** As templates see it: without what is empty. */

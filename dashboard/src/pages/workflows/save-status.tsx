@@ -10,7 +10,8 @@ interface SaveStatusProps {
 }
 
 export function SaveStatus({ state, savesItself }: SaveStatusProps) {
-  const { save, isDirty, flush, discard } = state
+  const { save, isDirty, conflict, flush, discard } = state
+  if (conflict && isDirty) return <span className="text-sm text-warn">Not saved: choose below first</span>
   if (save.state === 'failed')
     return (
       <span role="status" className="flex items-center gap-1.5 text-sm text-bad">
@@ -40,7 +41,7 @@ export function SaveStatus({ state, savesItself }: SaveStatusProps) {
   return (
     <span role="status" className="inline-flex items-center gap-1.5 text-sm text-muted">
       {isBusy ? <LoaderCircle className="size-4 animate-spin" aria-hidden /> : <Cloud className="size-4" aria-hidden />}
-      {isBusy ? 'Saving…' : 'Saved'}
+      <span className="max-sm:sr-only">{isBusy ? 'Saving…' : 'Saved'}</span>
     </span>
   )
 }

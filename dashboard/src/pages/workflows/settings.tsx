@@ -148,7 +148,15 @@ function Preferences({ draft, readOnly, onChange }: Part) {
   const { user, default: fallback } = draft.preferences
   const current = user ?? fallback
   const write = (next: typeof current) => onChange({ preferences: { ...draft.preferences, user: next } })
-  const isCritical = current.all.readOnly
+  // Either of the two can make it critical, so both have to say that it is not.
+  const isCritical = current.all.readOnly || fallback.all.readOnly
+  const setCritical = (readOnly: boolean) =>
+    onChange({
+      preferences: {
+        user: { ...current, all: { ...current.all, readOnly } },
+        default: { ...fallback, all: { ...fallback.all, readOnly } },
+      },
+    })
   return (
     <fieldset className="rounded-surface border">
       <legend className="ml-3 px-1 text-sm font-medium">Preferences</legend>
@@ -157,7 +165,7 @@ function Preferences({ draft, readOnly, onChange }: Part) {
           label="Critical"
           hint="Subscribers cannot switch it off, and it is sent outside their schedule too."
           value={isCritical}
-          onValue={(readOnlyForThem) => write({ ...current, all: { ...current.all, readOnly: readOnlyForThem } })}
+          onValue={setCritical}
           readOnly={readOnly}
         />
         <Row

@@ -14,8 +14,6 @@ export interface StepEditing {
   variablesInLists: readonly Variable[]
   issues: readonly Issue[]
   readOnly: boolean
-  /** Saves now, for what the server has to do before one can go on. */
-  flush: () => Promise<boolean>
 }
 
 export const StepContext = createContext<StepEditing | undefined>(undefined)

@@ -30,18 +30,17 @@ interface StepPanelProps {
   onChange: (patch: Partial<DraftStep>) => void
   onWide: (isWide: boolean) => void
   onClose: () => void
-  flush: () => Promise<boolean>
 }
 
 export function StepPanel(props: StepPanelProps) {
-  const { workflow, step, issues, readOnly, isWide, data, onChange, onWide, onClose, flush } = props
+  const { workflow, step, issues, readOnly, isWide, data, onChange, onWide, onClose } = props
   const [tab, setTab] = useState<'edit' | 'preview'>('edit')
   const saved = workflow.steps.find(({ stepId }) => stepId === step.stepId)
   const schema = saved?.variables ?? workflow.steps.at(-1)?.variables
   const variables = useMemo(() => variablesIn(schema), [schema])
   const variablesInLists = useMemo(() => variablesIn(schema, { inLists: true }), [schema])
   const editing: StepEditing = {
-    ...{ step, values: step.controlValues, variables, variablesInLists, issues, readOnly, flush },
+    ...{ step, values: step.controlValues, variables, variablesInLists, issues, readOnly },
     set: (patch) => {
       const next = Object.entries({ ...step.controlValues, ...patch }).filter(([, value]) => value !== undefined)
       onChange({ controlValues: Object.fromEntries(next) })
@@ -113,6 +112,7 @@ export function StepPanel(props: StepPanelProps) {
             )}
           >
             <h2 className="sr-only">Preview</h2>
+            <h3 className="sr-only">As it arrives</h3>
             <Preview workflowId={workflow.workflowId} step={step} version={workflow.updatedAt} data={data} />
           </div>
         </div>

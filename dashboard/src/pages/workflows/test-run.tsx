@@ -17,10 +17,9 @@ import { lookOf, StepIcon } from '../../ui/step-kind.tsx'
 import { Time } from '../../ui/time.tsx'
 import { JsonField } from './basic-controls.tsx'
 import { Fold } from './fold.tsx'
-import type { PreviewData } from './preview-data.ts'
+import { type PreviewData, useExamplePayload } from './preview-data.ts'
 import { objectOf } from './step-context.ts'
 import { SubscriberPicker } from './subscriber-picker.tsx'
-import { exampleOf } from './trigger-panel.tsx'
 
 interface TestRunProps {
   open: boolean
@@ -51,7 +50,9 @@ function Inner({ workflow, data, isActive, onActivate, flush }: Omit<TestRunProp
   const { user } = useSession()
   const own = { subscriberId: user.email, email: user.email, firstName: user.name.split(' ', 1)[0] ?? user.name }
   const [subscriberId, setSubscriberId] = useState(data.subscriberId)
-  const [payload, setPayload] = useState<Record<string, unknown>>(data.payload ?? exampleOf(workflow))
+  const [written, setWritten] = useState(data.payload)
+  const example = useExamplePayload(workflow)
+  const payload = written ?? example
   const to = subscriberId ?? own
   const body = { name: workflow.workflowId, to, payload }
   const run = useAction({
@@ -79,7 +80,7 @@ function Inner({ workflow, data, isActive, onActivate, flush }: Omit<TestRunProp
           />
         )}
       </FieldFrame>
-      <JsonField label="Payload" className="max-h-56" value={payload} onValue={(next) => setPayload(objectOf(next))} />
+      <JsonField label="Payload" className="max-h-56" value={payload} onValue={(next) => setWritten(objectOf(next))} />
       {!isActive && (
         <div className="flex flex-wrap items-center gap-2 rounded-control border border-warn/30 bg-warn/8 px-3 py-2 text-sm">
           <span className="flex-1">The workflow is inactive: a trigger would do nothing.</span>

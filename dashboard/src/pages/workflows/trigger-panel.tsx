@@ -10,8 +10,7 @@ import { Id } from '../../ui/copy.tsx'
 import { Facts } from '../../ui/page.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
-import type { PreviewData } from './preview-data.ts'
-import { objectOf } from './step-context.ts'
+import { type PreviewData, useExamplePayload } from './preview-data.ts'
 
 interface TriggerPanelProps {
   workflow: Workflow
@@ -22,7 +21,8 @@ export function TriggerPanel({ workflow, data }: TriggerPanelProps) {
   const canSeeKeys = useCan('admin')
   const keys = useQuery({ ...environments.apiKeys(), enabled: canSeeKeys })
   const key = keys.data?.[0]?.key
-  const { payload = exampleOf(workflow), subscriber } = data
+  const example = useExamplePayload(workflow)
+  const { payload = example, subscriber } = data
   const to = subscriber
     ? { subscriberId: subscriber.subscriberId, ...(subscriber.email ? { email: subscriber.email } : {}) }
     : { subscriberId: 'ada', email: 'ada@example.com' }
@@ -75,5 +75,3 @@ export function TriggerPanel({ workflow, data }: TriggerPanelProps) {
     </section>
   )
 }
-
-export const exampleOf = (workflow: Workflow): Record<string, unknown> => objectOf(workflow.payloadExample)
