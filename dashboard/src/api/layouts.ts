@@ -1,8 +1,10 @@
 // Layouts: requests and their cache keys. Refresh with ['layouts'].
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { type Answer, api, inEnvironment, type Query } from './client.ts'
+import { type Answer, api, type Body, inEnvironment, type Query } from './client.ts'
 
 export type LayoutSummary = Answer<'GET /v2/layouts'>['layouts'][number]
+export type Layout = Answer<'GET /v2/layouts/{layoutId}'>
+export type LayoutPreviewRequest = Body<'POST /v2/layouts/{layoutId}/preview'>
 
 export const layouts = {
   list: (query: Query<'GET /v2/layouts'>) =>
@@ -11,4 +13,29 @@ export const layouts = {
       queryFn: ({ signal }) => api('GET /v2/layouts', { query, signal }),
       placeholderData: keepPreviousData,
     }),
+  one: (layoutId: string) =>
+    queryOptions({
+      queryKey: inEnvironment('layouts', 'one', layoutId),
+      queryFn: ({ signal }) => api('GET /v2/layouts/{layoutId}', { path: { layoutId }, signal }),
+    }),
+  /** What it looks like with what is in the editor; the last answer stays until the next is there. */
+  preview: (layoutId: string, body: LayoutPreviewRequest) =>
+    queryOptions({
+      queryKey: inEnvironment('layouts', 'preview', layoutId, body),
+      queryFn: ({ signal }) => api('POST /v2/layouts/{layoutId}/preview', { path: { layoutId }, body, signal }),
+      placeholderData: (before, query) => (query?.queryKey[3] === layoutId ? before : undefined),
+      gcTime: 30_000,
+    }),
+  usage: (layoutId: string) =>
+    queryOptions({
+      queryKey: inEnvironment('layouts', 'usage', layoutId),
+      queryFn: ({ signal }) => api('GET /v2/layouts/{layoutId}/usage', { path: { layoutId }, signal }),
+    }),
+
+  create: (body: Body<'POST /v2/layouts'>) => api('POST /v2/layouts', { body }),
+  change: (layoutId: string, body: Body<'PUT /v2/layouts/{layoutId}'>) =>
+    api('PUT /v2/layouts/{layoutId}', { path: { layoutId }, body }),
+  duplicate: (layoutId: string, name: string) =>
+    api('POST /v2/layouts/{layoutId}/duplicate', { path: { layoutId }, body: { name } }),
+  remove: (layoutId: string) => api('DELETE /v2/layouts/{layoutId}', { path: { layoutId } }),
 }

@@ -37,7 +37,7 @@ export function Sheet({ open, onClose, title, label, subtitle, actions, footer, 
       <Radix.Portal>
         <Radix.Content
           aria-describedby={undefined}
-          {...(label ? { 'aria-label': label } : {})}
+          {...(label ? { 'aria-label': label, 'aria-labelledby': undefined } : {})}
           onInteractOutside={(event) => event.preventDefault()}
           onOpenAutoFocus={focusItself}
           className={cn(

@@ -1,0 +1,353 @@
+// A layout: its name and body at the left, what it looks like on a desk and on a phone at the right.
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { ChevronLeft, Monitor, Smartphone, Trash2 } from 'lucide-react'
+import { useEffect, useMemo, useState } from 'react'
+import { useCan } from '../../api/auth.ts'
+import { useAction } from '../../api/cache.ts'
+import { ApiError } from '../../api/client.ts'
+import { type Layout, layouts } from '../../api/layouts.ts'
+import { Button } from '../../ui/button.tsx'
+import { cn } from '../../ui/class-names.ts'
+import { Id } from '../../ui/copy.tsx'
+import { useConfirm } from '../../ui/dialog.tsx'
+import { EmailEditor, type EmailEditorType } from '../../ui/email/email-editor.tsx'
+import { FieldFrame, useUnsavedGuard } from '../../ui/form.tsx'
+import { Input } from '../../ui/input.tsx'
+import { JsonEditor, jsonText, readJsonObject } from '../../ui/json-editor.tsx'
+import { variablesIn } from '../../ui/liquid.ts'
+import { Menu, MenuItem } from '../../ui/menu.tsx'
+import { EmailBody } from '../../ui/message-frames.tsx'
+import { Page as Frame } from '../../ui/page.tsx'
+import { useShortcut } from '../../ui/shortcuts.ts'
+import { ErrorState, SkeletonText } from '../../ui/states.tsx'
+import { Badge } from '../../ui/status.tsx'
+import { Switch } from '../../ui/switch.tsx'
+import { Segments } from '../../ui/tabs.tsx'
+import { useDeleteLayout } from './delete-layout.ts'
+import { starterOf } from './starters.ts'
+
+export function Page() {
+  const { layoutId = '' } = useParams({ strict: false })
+  const query = useQuery(layouts.one(layoutId))
+  if (query.data) return <Editor key={query.data._id} layout={query.data} />
+  return (
+    <Frame title="Layout" heading={<BackTo title="Layout" />}>
+      {query.error ? (
+        <ErrorState error={query.error} onRetry={() => void query.refetch()} />
+      ) : (
+        <SkeletonText lines={8} />
+      )}
+    </Frame>
+  )
+}
+
+const BackTo = ({ title, isDefault = false }: { title: string; isDefault?: boolean }) => (
+  <span className="flex items-center gap-2">
+    <Link
+      to="/layouts"
+      search={{}}
+      aria-label="All layouts"
+      className="-ml-2 grid size-8 place-items-center rounded-control text-muted hover:bg-hover hover:text-ink"
+    >
+      <ChevronLeft className="size-5" />
+    </Link>
+    <span className="truncate" dir="auto">
+      {title}
+    </span>
+    {isDefault && (
+      <span className="text-sm font-normal tracking-normal">
+        <Badge tone="info">Default</Badge>
+      </span>
+    )}
+  </span>
+)
+
+interface Draft {
+  name: string
+  body: string
+  editorType: EmailEditorType
+  isTranslationEnabled: boolean
+}
+
+const draftOf = ({ name, controls, isTranslationEnabled }: Layout): Draft => ({
+  name,
+  body: controls.values.email?.body ?? '',
+  editorType: controls.values.email?.editorType ?? 'html',
+  isTranslationEnabled,
+})
+
+interface Issue {
+  message: string
+  variableName?: string
+}
+
+/** What the server found wrong with the body. */
+function issuesIn(error: Error | null): Issue[] {
+  if (!(error instanceof ApiError)) return []
+  const { controls } = error.ctx as { controls?: Record<string, Issue[]> }
+  return controls?.['email.body'] ?? []
+}
+
+function Editor({ layout }: { layout: Layout }) {
+  const { layoutId } = layout
+  const canEdit = useCan('editor')
+  const navigate = useNavigate()
+  const ask = useConfirm()
+  const [saved, setSaved] = useState(() => draftOf(layout))
+  const [draft, setDraft] = useState(saved)
+  const set = (patch: Partial<Draft>) => setDraft((before) => ({ ...before, ...patch }))
+  const isDirty = JSON.stringify(draft) !== JSON.stringify(saved)
+  const save = useAction({
+    do: ({ name, body, editorType, isTranslationEnabled }: Draft) =>
+      layouts.change(layoutId, { name, isTranslationEnabled, controlValues: { email: { body, editorType } } }),
+    refresh: ['layouts', 'translations'],
+    quiet: true,
+    done: 'Layout saved',
+    onDone: (_, sent) => setSaved(sent),
+  })
+  const remove = useDeleteLayout(layout, () => {
+    setSaved(draft)
+    void navigate({ to: '/layouts', search: {} })
+  })
+  useUnsavedGuard(isDirty && canEdit)
+  useShortcut('mod+s', () => isDirty && save.mutate(draft), canEdit)
+
+  const issues = useMemo(() => issuesIn(save.error), [save.error])
+  const variables = useMemo(() => variablesIn(layout.variables), [layout.variables])
+  const inLists = useMemo(() => variablesIn(layout.variables, { inLists: true }), [layout.variables])
+  const changeType = async (editorType: EmailEditorType) => {
+    const yes = await ask({
+      title: editorType === 'html' ? 'Write it in HTML?' : 'Build it of blocks?',
+      body: 'It begins anew: what is there now cannot be taken over. Nothing is changed until you save.',
+      confirm: 'Begin anew',
+      danger: false,
+    })
+    if (yes) set({ editorType, body: starterOf(editorType) })
+  }
+  return (
+    <Frame
+      title={saved.name}
+      heading={<BackTo title={saved.name} isDefault={layout.isDefault} />}
+      fills
+      actions={
+        <>
+          {canEdit && (
+            <Button
+              variant="primary"
+              shortcut="mod+s"
+              hint="Save the layout"
+              disabled={!isDirty || draft.name.trim() === ''}
+              pending={save.isPending}
+              onClick={() => save.mutate(draft)}
+            >
+              {isDirty ? 'Save' : 'Saved'}
+            </Button>
+          )}
+          {canEdit && (
+            <Menu label="More about the layout">
+              <MenuItem icon={<Trash2 />} danger disabled={layout.isDefault} onSelect={() => remove.mutate()}>
+                {layout.isDefault ? 'The default stays' : 'Delete…'}
+              </MenuItem>
+            </Menu>
+          )}
+        </>
+      }
+    >
+      <div className="grid h-full min-h-0 max-lg:overflow-y-auto lg:grid-cols-2">
+        <div className="space-y-4 px-4 py-4 sm:px-6 lg:overflow-y-auto lg:border-r">
+          <div className="grid gap-4 sm:grid-cols-2">
+            <FieldFrame label="Name">
+              {(control) => (
+                <Input
+                  {...control}
+                  dir="auto"
+                  disabled={!canEdit}
+                  value={draft.name}
+                  onValue={(name) => set({ name })}
+                />
+              )}
+            </FieldFrame>
+            <div>
+              <div className="mb-1.5 text-sm font-medium">Identifier</div>
+              <div className="flex h-8 items-center">
+                <Id value={layoutId} />
+              </div>
+            </div>
+          </div>
+          <EmailEditor
+            label="Body"
+            type={draft.editorType}
+            onType={(type) => void changeType(type)}
+            value={draft.body}
+            onValue={(body) => set({ body })}
+            variables={variables}
+            variablesInLists={inLists}
+            issues={issues}
+            readOnly={!canEdit}
+          />
+          {save.error && issues.length === 0 && (
+            <p role="alert" className="rounded-control border border-bad/30 bg-bad/8 px-3 py-2 text-sm text-bad">
+              {save.error.message}
+            </p>
+          )}
+          <p className="text-xs text-muted">
+            The e-mail itself goes where <code>{'{{content}}'}</code> stands. Subscriber, context and environment
+            variables are there too; a payload is not, since a layout serves many workflows.
+          </p>
+          <FieldFrame
+            label="Translated"
+            inline
+            hint={
+              <>
+                Texts by keys, <code>{'{{t.footer}}'}</code>, in each reader’s language.{' '}
+                {saved.isTranslationEnabled && (
+                  <Link
+                    to="/translations/{-$resource}"
+                    params={{ resource: `layout:${layoutId}` }}
+                    search={{}}
+                    className="font-medium text-ink underline underline-offset-2"
+                  >
+                    Edit the texts
+                  </Link>
+                )}
+              </>
+            }
+          >
+            {(control) => (
+              <Switch
+                {...control}
+                value={draft.isTranslationEnabled}
+                disabled={!canEdit}
+                onValue={(isTranslationEnabled) => set({ isTranslationEnabled })}
+              />
+            )}
+          </FieldFrame>
+          <Usage layoutId={layoutId} isDefault={layout.isDefault} />
+        </div>
+        <Preview layoutId={layoutId} draft={draft} />
+      </div>
+    </Frame>
+  )
+}
+
+function Usage({ layoutId, isDefault }: { layoutId: string; isDefault: boolean }) {
+  const { data } = useQuery(layouts.usage(layoutId))
+  if (!data) return null
+  const { workflows } = data
+  return (
+    <section aria-label="Used by" className="border-t pt-4 text-sm">
+      <h2 className="font-semibold">Used by</h2>
+      {isDefault && <p className="mt-1 text-muted">Every e-mail that names no other layout.</p>}
+      {workflows.length > 0 ? (
+        <ul className="mt-1 space-y-1">
+          {workflows.map(({ workflowId, name }) => (
+            <li key={workflowId} className="truncate">
+              <Link to={`/workflows/${encodeURIComponent(workflowId)}` as '/'} search={{}} className="hover:underline">
+                {name}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      ) : (
+        !isDefault && <p className="mt-1 text-muted">No e-mail names it yet. E-mail steps choose it by its name.</p>
+      )}
+    </section>
+  )
+}
+
+/** What somebody types, once they pause. */
+function useSettled<Value>(value: Value, ms = 300): Value {
+  const [settled, setSettled] = useState(value)
+  useEffect(() => {
+    const pause = setTimeout(() => setSettled(value), ms)
+    return () => clearTimeout(pause)
+  }, [value, ms])
+  return settled
+}
+
+function Preview({ layoutId, draft }: { layoutId: string; draft: Draft }) {
+  const [width, setWidth] = useState<'desktop' | 'phone'>('desktop')
+  const [isEditingData, setEditingData] = useState(false)
+  const [data, setData] = useState<string>()
+  const { body, editorType } = draft
+  const email = useMemo(() => ({ body, editorType }), [body, editorType])
+  const settled = useSettled(email)
+  const given = data === undefined ? undefined : readJsonObject(data).value
+  const previewPayload = useSettled(data === undefined ? '' : data)
+  const query = useQuery(
+    layouts.preview(layoutId, {
+      controlValues: { email: settled },
+      ...(given && previewPayload ? { previewPayload: readJsonObject(previewPayload).value ?? {} } : {}),
+    }),
+  )
+  const result = query.data?.result
+  return (
+    <section aria-label="Preview" className="flex min-h-120 flex-col bg-sunken max-lg:border-t lg:min-h-0">
+      <div className="flex min-h-12 flex-wrap items-center gap-2 border-b bg-page px-4 py-2 sm:px-6">
+        <h2 className="mr-auto text-sm font-semibold">Preview</h2>
+        <Button size="sm" variant="ghost" aria-expanded={isEditingData} onClick={() => setEditingData(!isEditingData)}>
+          Example data
+        </Button>
+        <Segments
+          label="Width"
+          value={width}
+          onValue={setWidth}
+          options={[
+            {
+              value: 'desktop',
+              label: (
+                <>
+                  <Monitor aria-hidden />
+                  Desktop
+                </>
+              ),
+            },
+            {
+              value: 'phone',
+              label: (
+                <>
+                  <Smartphone aria-hidden />
+                  Phone
+                </>
+              ),
+            },
+          ]}
+        />
+      </div>
+      {isEditingData && (
+        <div className="border-b bg-page px-4 py-3 sm:px-6">
+          <JsonEditor
+            aria-label="Example data"
+            value={data ?? jsonText(query.data?.previewPayloadExample)}
+            onValue={setData}
+            className="max-h-60"
+          />
+        </div>
+      )}
+      <div className="min-h-0 flex-1 overflow-y-auto p-4 sm:p-6">
+        {result?.error ? (
+          <div role="alert" className="rounded-surface border border-bad/30 bg-bad/8 px-4 py-3 text-sm">
+            <p className="font-medium text-bad">{result.error.title}</p>
+            <p className="mt-1">{result.error.message}</p>
+            {result.error.hint && <p className="mt-1 text-muted">{result.error.hint}</p>}
+          </div>
+        ) : result?.preview ? (
+          <div
+            className={cn(
+              'mx-auto overflow-hidden rounded-surface border bg-page transition-[max-width] duration-180',
+              width === 'phone' ? 'max-w-94' : 'max-w-3xl',
+              query.isPlaceholderData && 'opacity-60',
+            )}
+          >
+            <EmailBody html={result.preview.body} title="The layout around an e-mail" />
+          </div>
+        ) : query.error ? (
+          <ErrorState error={query.error} onRetry={() => void query.refetch()} />
+        ) : (
+          <SkeletonText lines={6} />
+        )}
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,184 @@
+// Layouts: what stands around the content of e-mails.
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { CopyPlus, LayoutTemplate, Plus, Trash2 } from 'lucide-react'
+import { useCan } from '../../api/auth.ts'
+import { useAction } from '../../api/cache.ts'
+import { type LayoutSummary, layouts } from '../../api/layouts.ts'
+import { useEnvironment } from '../../shell/environment.ts'
+import { Button } from '../../ui/button.tsx'
+import { FilterBar } from '../../ui/filters.tsx'
+import { SearchInput } from '../../ui/input.tsx'
+import { Menu, MenuItem, MenuSeparator } from '../../ui/menu.tsx'
+import { Page as Frame } from '../../ui/page.tsx'
+import { useShortcut } from '../../ui/shortcuts.ts'
+import { EmptyState } from '../../ui/states.tsx'
+import { Badge } from '../../ui/status.tsx'
+import { type Column, RowActions, Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { flag, oneOf, text, useUrlState } from '../../ui/url-state.ts'
+import { CreateLayout } from './create-layout.tsx'
+import { useDeleteLayout } from './delete-layout.ts'
+
+const schema = {
+  query: text(),
+  by: oneOf(['createdAt', 'updatedAt', 'name'], 'createdAt'),
+  direction: oneOf(['ASC', 'DESC'], 'DESC'),
+  new: flag(),
+}
+/** As many as an environment can have. */
+const most = 100
+
+const columns: Array<Column<LayoutSummary>> = [
+  {
+    id: 'name',
+    header: 'Name',
+    orderBy: 'name',
+    cell: ({ name, isDefault }) => (
+      <span className="flex items-center gap-2">
+        <span className="truncate" dir="auto">
+          {name}
+        </span>
+        {isDefault && <Badge tone="info">Default</Badge>}
+      </span>
+    ),
+  },
+  {
+    id: 'id',
+    header: 'Identifier',
+    from: 'sm',
+    cell: ({ layoutId }) => <code className="text-muted">{layoutId}</code>,
+  },
+  {
+    id: 'translated',
+    header: 'Translated',
+    width: 'w-28',
+    from: 'lg',
+    cell: ({ isTranslationEnabled }) => (isTranslationEnabled ? 'Yes' : <span className="text-muted">No</span>),
+  },
+  {
+    id: 'updated',
+    header: 'Updated',
+    orderBy: 'updatedAt',
+    width: 'w-28',
+    cell: ({ updatedAt }) => <Time at={updatedAt} className="text-muted" />,
+  },
+  {
+    id: 'created',
+    header: 'Created',
+    orderBy: 'createdAt',
+    width: 'w-28',
+    from: 'md',
+    cell: ({ createdAt }) => <Time at={createdAt} className="text-muted" />,
+  },
+  {
+    id: 'actions',
+    header: <span className="sr-only">Actions</span>,
+    width: 'w-16',
+    cell: (layout) => <LayoutMenu layout={layout} />,
+  },
+]
+
+export function Page() {
+  const [{ query, by, direction, new: isNew }, set] = useUrlState(schema)
+  const environment = useEnvironment()
+  const canEdit = useCan('editor')
+  const list = useQuery(layouts.list({ query, orderBy: by, orderDirection: direction, limit: most }))
+  const create = () => set({ new: true }, { push: true })
+  useShortcut('c', create, canEdit)
+  const total = list.data?.totalCount
+  return (
+    <Frame
+      title="Layouts"
+      flush
+      actions={
+        canEdit && (
+          <Button variant="primary" icon={<Plus />} shortcut="c" hint="New layout" onClick={create}>
+            New layout
+          </Button>
+        )
+      }
+    >
+      <FilterBar>
+        <SearchInput
+          value={query}
+          onValue={(query) => set({ query })}
+          label="Search layouts"
+          placeholder="Name or identifier…"
+          className="w-full sm:w-64"
+        />
+      </FilterBar>
+      <Table
+        label="Layouts"
+        columns={columns}
+        rows={list.data?.layouts}
+        rowKey={({ layoutId }) => layoutId}
+        rowLink={({ layoutId }) => ({ to: '/layouts/$layoutId', params: { layoutId }, search: {} })}
+        order={{ by, direction }}
+        onOrder={(order) => set({ by: order.by as typeof by, direction: order.direction })}
+        query={list}
+        empty={
+          query ? (
+            <EmptyState
+              icon={<LayoutTemplate />}
+              title="No layout fits"
+              action={<Button onClick={() => set({ query: '' })}>Clear the search</Button>}
+            >
+              Nothing in {environment.name} is called so.
+            </EmptyState>
+          ) : (
+            <EmptyState
+              icon={<LayoutTemplate />}
+              title="No layouts yet"
+              action={
+                canEdit && (
+                  <Button variant="primary" icon={<Plus />} onClick={create}>
+                    New layout
+                  </Button>
+                )
+              }
+            >
+              A layout stands around the content of e-mails: your logo above it, your address and the link to
+              unsubscribe below. The first one is used by every e-mail that names no other.
+            </EmptyState>
+          )
+        }
+        footer={
+          total !== undefined && (
+            <p className="flex h-12 items-center px-4 text-xs text-muted sm:px-6">
+              {total} {total === 1 ? 'layout' : 'layouts'}
+            </p>
+          )
+        }
+      />
+      <CreateLayout open={canEdit && isNew} onClose={() => set({ new: false })} />
+    </Frame>
+  )
+}
+
+function LayoutMenu({ layout }: { layout: LayoutSummary }) {
+  const canEdit = useCan('editor')
+  const navigate = useNavigate()
+  const { layoutId, name, isDefault } = layout
+  const remove = useDeleteLayout(layout)
+  const duplicate = useAction({
+    do: () => layouts.duplicate(layoutId, `${name} (copy)`),
+    refresh: ['layouts'],
+    done: 'Copied',
+    onDone: (copy) => void navigate({ to: '/layouts/$layoutId', params: { layoutId: copy.layoutId }, search: {} }),
+  })
+  if (!canEdit) return null
+  return (
+    <RowActions>
+      <Menu label={`Actions for ${name}`}>
+        <MenuItem icon={<CopyPlus />} onSelect={() => duplicate.mutate()}>
+          Duplicate
+        </MenuItem>
+        <MenuSeparator />
+        <MenuItem icon={<Trash2 />} danger disabled={isDefault} onSelect={() => remove.mutate()}>
+          {isDefault ? 'The default stays' : 'Delete…'}
+        </MenuItem>
+      </Menu>
+    </RowActions>
+  )
+}

@@ -1,0 +1,211 @@
+// One workflow or layout: its locales at the left, the texts of one of them at the right.
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Download, Trash2, Upload } from 'lucide-react'
+import { useRef } from 'react'
+import { useCan } from '../../api/auth.ts'
+import { useAction } from '../../api/cache.ts'
+import { type LocaleSettings, type Resource, type TranslationGroup, translations } from '../../api/translations.ts'
+import { Button } from '../../ui/button.tsx'
+import { cn } from '../../ui/class-names.ts'
+import { useConfirm } from '../../ui/dialog.tsx'
+import { downloadJson } from '../../ui/download.ts'
+import { Menu, MenuItem, MenuSeparator } from '../../ui/menu.tsx'
+import { Sheet } from '../../ui/sheet.tsx'
+import { Loaded, SkeletonText } from '../../ui/states.tsx'
+import { Badge } from '../../ui/status.tsx'
+import { text, useUrlState } from '../../ui/url-state.ts'
+import { localeName } from './locales.ts'
+import { TextsEditor } from './texts-editor.tsx'
+
+const schema = { locale: text() }
+
+interface GroupSheetProps {
+  resource: Resource | undefined
+  settings: LocaleSettings | undefined
+  onClose: () => void
+}
+
+export function GroupSheet({ resource, settings, onClose }: GroupSheetProps) {
+  const query = useQuery({
+    ...translations.group(resource ?? { resourceType: 'workflow', resourceId: '' }),
+    enabled: resource !== undefined,
+  })
+  const title = query.data?.resourceName ?? resource?.resourceId ?? ''
+  return (
+    <Sheet
+      open={resource !== undefined}
+      onClose={onClose}
+      wide
+      label={title}
+      title={<span dir="auto">{title}</span>}
+      subtitle={
+        resource && (
+          <Link
+            to={`/${resource.resourceType}s/${encodeURIComponent(resource.resourceId)}` as '/'}
+            search={{}}
+            className="hover:underline"
+          >
+            Open the {resource.resourceType} <code>{resource.resourceId}</code>
+          </Link>
+        )
+      }
+      actions={query.data && <GroupActions group={query.data} onDeleted={onClose} />}
+    >
+      {resource && (
+        <Loaded query={query} skeleton={<SkeletonText lines={8} />}>
+          {(group) => <Group group={group} defaultLocale={settings?.defaultLocale ?? group.locales[0] ?? ''} />}
+        </Loaded>
+      )}
+    </Sheet>
+  )
+}
+
+function Group({ group, defaultLocale }: { group: TranslationGroup; defaultLocale: string }) {
+  const [{ locale: chosen }, set] = useUrlState(schema)
+  const { locales, outdatedLocales = [] } = group
+  const locale = locales.includes(chosen) ? chosen : defaultLocale
+  return (
+    <div className="grid gap-6 md:grid-cols-[220px_1fr]">
+      <nav aria-label="Locales" className="flex gap-1 max-md:overflow-x-auto md:flex-col">
+        {locales.map((one) => (
+          <button
+            key={one}
+            type="button"
+            aria-current={one === locale ? 'true' : undefined}
+            onClick={() => set({ locale: one === defaultLocale ? '' : one })}
+            className={cn(
+              'flex min-h-10 shrink-0 flex-col items-start justify-center rounded-control px-3 py-1.5 text-left text-sm hover:bg-hover',
+              one === locale && 'bg-hover font-medium',
+            )}
+          >
+            <span className="flex w-full items-center gap-2">
+              <code>{one}</code>
+              {one === defaultLocale ? (
+                <Badge>Default</Badge>
+              ) : (
+                outdatedLocales.includes(one) && <Badge tone="warn">Outdated</Badge>
+              )}
+            </span>
+            <span className="truncate text-xs font-normal text-muted">{localeName(one)}</span>
+          </button>
+        ))}
+      </nav>
+      <div className="min-w-0">
+        <TextsOf group={group} locale={locale} defaultLocale={defaultLocale} />
+      </div>
+    </div>
+  )
+}
+
+interface TextsProps {
+  group: TranslationGroup
+  locale: string
+  defaultLocale: string
+}
+
+function TextsOf({ group, locale, defaultLocale }: TextsProps) {
+  const texts = useQuery(translations.texts(group, locale))
+  const original = useQuery(translations.texts(group, defaultLocale))
+  return (
+    <Loaded query={original} skeleton={<SkeletonText lines={6} />}>
+      {({ content: source }) => (
+        <Loaded query={texts} skeleton={<SkeletonText lines={6} />}>
+          {({ content, updatedAt }) => (
+            <TextsEditor
+              key={`${locale} ${updatedAt}`}
+              resource={group}
+              locale={locale}
+              isDefault={locale === defaultLocale}
+              defaultLocale={defaultLocale}
+              original={source}
+              stored={content}
+              updatedAt={updatedAt}
+              isOutdated={group.outdatedLocales?.includes(locale) ?? false}
+            />
+          )}
+        </Loaded>
+      )}
+    </Loaded>
+  )
+}
+
+function GroupActions({ group, onDeleted }: { group: TranslationGroup; onDeleted: () => void }) {
+  const canEdit = useCan('editor')
+  const ask = useConfirm()
+  const input = useRef<HTMLInputElement>(null)
+  const upload = useAction({
+    do: (files: File[]) => translations.upload(group, files),
+    refresh: ['translations'],
+    done: ({ successfulUploads, errors }) =>
+      `${successfulUploads} ${successfulUploads === 1 ? 'locale is' : 'locales are'} written${errors.length > 0 ? `. Refused: ${errors.join('; ')}` : ''}`,
+  })
+  const saveAll = useAction({
+    do: async () => {
+      const all = await Promise.all(
+        group.locales.map(async (locale) => ({ locale, ...(await translations.textsOnce(group, locale)) })),
+      )
+      return all.filter(({ updatedAt }) => updatedAt !== null)
+    },
+    done: (saved) => `${saved.length} ${saved.length === 1 ? 'file' : 'files'} saved`,
+    onDone: (saved) => {
+      for (const { locale, content } of saved) downloadJson(`${locale}.json`, content)
+    },
+  })
+  const remove = useAction({
+    do: () => translations.removeAll(group),
+    refresh: ['translations', 'workflows', 'layouts'],
+    done: `${group.resourceName} is no longer translated`,
+    onDone: onDeleted,
+  })
+  const confirmRemove = async () => {
+    const yes = await ask({
+      title: `Stop translating ${group.resourceName}?`,
+      body: `Its texts in ${new Intl.ListFormat('en').format(group.locales.map(localeName))} are deleted. Templates that name them show nothing in their place. This cannot be undone; download the files first to keep them.`,
+      confirm: 'Delete all texts',
+    })
+    if (yes) remove.mutate()
+  }
+  return (
+    <>
+      {canEdit && (
+        <>
+          <Button
+            icon={<Upload />}
+            pending={upload.isPending}
+            hint="JSON files named after their locales: de_DE.json"
+            onClick={() => input.current?.click()}
+          >
+            <span className="max-sm:sr-only">Upload files</span>
+          </Button>
+          <input
+            ref={input}
+            type="file"
+            multiple
+            aria-label="Translation files"
+            accept=".json,application/json"
+            className="sr-only"
+            tabIndex={-1}
+            onChange={(event) => {
+              upload.mutate([...(event.target.files ?? [])])
+              event.target.value = ''
+            }}
+          />
+        </>
+      )}
+      <Menu label={`Actions for ${group.resourceName}`}>
+        <MenuItem icon={<Download />} onSelect={() => saveAll.mutate()}>
+          Download all locales
+        </MenuItem>
+        {canEdit && (
+          <>
+            <MenuSeparator />
+            <MenuItem icon={<Trash2 />} danger onSelect={() => void confirmRemove()}>
+              Stop translating…
+            </MenuItem>
+          </>
+        )}
+      </Menu>
+    </>
+  )
+}

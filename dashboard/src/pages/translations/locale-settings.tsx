@@ -1,0 +1,67 @@
+import { useCan } from '../../api/auth.ts'
+import { type LocaleSettings as Settings, translations } from '../../api/translations.ts'
+import { Button } from '../../ui/button.tsx'
+import { Combobox, MultiCombobox } from '../../ui/combobox.tsx'
+import { Dialog, DialogFooter } from '../../ui/dialog.tsx'
+import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form.tsx'
+import { localeOptions } from './locales.ts'
+
+interface LocaleSettingsProps {
+  open: boolean
+  settings: Settings
+  onClose: () => void
+}
+
+export const LocaleSettings = ({ open, settings, onClose }: LocaleSettingsProps) => (
+  <Dialog
+    open={open}
+    onClose={onClose}
+    title="Locales"
+    description="They are the same in all environments of the organization."
+  >
+    {open && <LocalesForm settings={settings} onClose={onClose} />}
+  </Dialog>
+)
+
+function LocalesForm({ settings, onClose }: Omit<LocaleSettingsProps, 'open'>) {
+  const canEdit = useCan('admin')
+  const { defaultLocale, targetLocales } = settings
+  const form = useForm({
+    initial: { defaultLocale, targetLocales },
+    submit: (values) => translations.changeLocales(values),
+    refresh: ['translations'],
+    done: 'Locales saved',
+    onDone: onClose,
+  })
+  const options = localeOptions(defaultLocale, ...targetLocales)
+  return (
+    <Form form={form}>
+      <Field
+        form={form}
+        name="defaultLocale"
+        label="Default"
+        hint="Used for whoever has no locale, and where a text is missing."
+      >
+        {({ name: _, ...control }) => <Combobox {...control} disabled={!canEdit} options={options} allowNew />}
+      </Field>
+      <Field form={form} name="targetLocales" label="Translated into" hint="A language with its region, such as de_CH.">
+        {({ name: _, ...control }) => (
+          <MultiCombobox {...control} disabled={!canEdit} options={options} allowNew placeholder="Nothing yet" />
+        )}
+      </Field>
+      <FormError form={form} />
+      <DialogFooter>
+        {canEdit ? (
+          <>
+            <Button onClick={onClose}>Cancel</Button>
+            <SubmitButton form={form} disabled={!form.isDirty}>
+              Save locales
+            </SubmitButton>
+          </>
+        ) : (
+          <p className="text-xs text-muted">An admin can change them.</p>
+        )}
+      </DialogFooter>
+    </Form>
+  )
+}
