@@ -63,6 +63,7 @@ const routes = root.addChildren([
   bare('/invitation', () => import('./pages/sign-in/invitation.tsx')),
   bare('/reset', () => import('./pages/sign-in/reset.tsx')),
   shell.addChildren([
+    page('/sandbox/{-$messageId}', () => import('./pages/sandbox/sandbox.tsx')),
     page('/deliveries', () => import('./pages/deliveries/deliveries.tsx')),
     page('/activity/{-$runId}', () => import('./pages/activity/activity.tsx')),
     page('/account', () => import('./pages/account/account.tsx')),

@@ -97,6 +97,9 @@ describe('a message in the sandbox', () => {
     expect(await inSandbox(api, 'to=bob@example.com')).toMatchObject([{ subscriberId: 'bob', channel: 'email' }])
     expect(await inSandbox(api, 'subscriberId=ada')).toHaveLength(2)
     expect(await inSandbox(api, `transactionId=${first}&channel=email`)).toMatchObject([{ to: ['ada@example.com'] }])
+    expect(await inSandbox(api, 'search=BOB@example')).toMatchObject([{ subscriberId: 'bob', channel: 'email' }])
+    expect(await inSandbox(api, 'search=an%20sms')).toHaveLength(2)
+    expect(await inSandbox(api, 'search=%25')).toEqual([])
     const page = (await api.get('/v1/sandbox/messages?limit=3')).body
     expect(page).toMatchObject({ totalCount: 4, previous: null })
     expect(page.data).toHaveLength(3)

@@ -1,7 +1,7 @@
 // The sandbox: messages that a provider would have got, to be looked at; and faults, to watch what the service does about them.
 import { type Selectable, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
-import { allOf, cursorPage } from '../db/page.ts'
+import { allOf, contains, cursorPage } from '../db/page.ts'
 import { type SandboxFault, sandboxFaults } from '../db/sandbox.ts'
 import type { SandboxMessageTable } from '../db/tables.ts'
 import { fail } from '../errors.ts'
@@ -49,6 +49,9 @@ const Fault = Type.Object({
   count: Type.Optional(Type.Integer({ description: 'For so many messages; absent: until it is taken away' })),
 })
 
+/** What somebody may remember of a message. The sandbox keeps a week of trying things out: few enough to look through. */
+const searched = sql`concat_ws(' ', t.subject, t.text, t.subscriber_id, array_to_string(t.recipients, ' '))`
+
 type Row = Selectable<SandboxMessageTable>
 type Shown = Omit<Row, 'html' | 'message' | 'files' | 'environment_id' | 'updated_at'>
 
@@ -81,12 +84,15 @@ export const sandbox: Resource = (app, { db }) => {
           subscriberId: Type.Optional(Type.String()),
           to: Type.Optional(Type.String({ description: 'An address, number, device or chat' })),
           transactionId: Type.Optional(Type.String()),
+          search: Type.Optional(
+            Type.String({ description: 'Anywhere in the subject, the text, an address or the id of the subscriber' }),
+          ),
         }),
         response: { 200: CursorPage(Listed) },
       },
     },
     async (request) => {
-      const { channel, subscriberId, to, transactionId } = request.query
+      const { channel, subscriberId, to, transactionId, search } = request.query
       const environmentId = request.environment.id
       const where = [
         sql`t.environment_id = ${environmentId}`,
@@ -94,6 +100,7 @@ export const sandbox: Resource = (app, { db }) => {
         ...(subscriberId === undefined ? [] : [sql`t.subscriber_id = ${subscriberId}`]),
         ...(to === undefined ? [] : [sql`${to} = ANY(t.recipients)`]),
         ...(transactionId === undefined ? [] : [sql`t.transaction_id = ${transactionId}`]),
+        ...(search ? [contains(searched, search)] : []),
       ]
       const page = await cursorPage<Shown>(
         db,

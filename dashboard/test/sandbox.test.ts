@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest'
+import { makeWorkflow, trigger } from '../../server/test/runs.ts'
+import type { Api } from '../../server/test/server.ts'
+import { obstacles, takePictures, useDashboard } from './dashboard.ts'
+
+const { server, open } = useDashboard()
+
+const ada = { subscriberId: 'ada', email: 'ada@example.com', phone: '+4915112345678' }
+const attachments = [{ name: 'تقرير.txt', mime: 'text/plain', file: Buffer.from('one').toString('base64') }]
+
+async function withWorkflow(): Promise<Api> {
+  const { development } = await server.freshOrganization()
+  const controlValues = { subject: 'Welcome 🎉', editorType: 'html', body: '<h1>Hello Ada</h1>' }
+  await makeWorkflow(development, 'welcome', [
+    { type: 'email', stepId: 'mail', controlValues },
+    { type: 'sms', stepId: 'text', controlValues: { body: 'مرحبا Ada' } },
+  ])
+  return development
+}
+
+async function send(api: Api, more: object = {}) {
+  await trigger(api, 'welcome', ada, more)
+  await server.drain()
+}
+
+test('what arrives appears by itself in an empty mailbox, and as a pill in a full one', async () => {
+  const api = await withWorkflow()
+  const { page } = await open({ api, path: '/sandbox' })
+  await page.getByText('Nothing has arrived yet').waitFor()
+  await send(api)
+  await page.getByRole('link', { name: /Welcome 🎉/ }).waitFor()
+  server.clock.advance({ seconds: 1 })
+  await send(api)
+  await page.getByRole('button', { name: '2 new' }).click()
+  await expect.poll(() => page.getByRole('link', { name: /Welcome 🎉/ }).count()).toBe(2)
+})
+
+test('a message is shown in its frame, with text, headers, attachments and source; the view is in the URL', async () => {
+  const api = await withWorkflow()
+  await send(api, { payload: { attachments } })
+  const { page } = await open({ api, path: '/sandbox' })
+  await page.getByRole('link', { name: /Welcome 🎉/ }).waitFor()
+  await page.getByRole('button', { name: 'Channel' }).click()
+  await page.getByRole('option', { name: 'Email' }).click()
+  await page.keyboard.press('Escape')
+  await page.getByRole('link', { name: /Welcome 🎉/ }).click()
+  await page.frameLocator('iframe').getByRole('heading', { name: 'Hello Ada' }).waitFor()
+  expect(await obstacles(page)).toEqual([])
+  await takePictures(page, 'sandbox')
+  await page.getByRole('tab', { name: 'Headers' }).click()
+  await page.getByRole('rowheader', { name: 'To' }).waitFor()
+  await page.getByRole('tab', { name: 'Attachments' }).click()
+  await page.reload()
+  await page.getByText('تقرير.txt').first().waitFor()
+  await page.getByRole('tab', { name: 'Source' }).click()
+  await page.getByText('<h1>Hello Ada</h1>').waitFor()
+})
+
+test('search looks at everything the mailbox has', async () => {
+  const api = await withWorkflow()
+  await send(api)
+  const { page } = await open({ api, path: '/sandbox' })
+  await page.getByLabel('Search messages').fill('مرحبا')
+  await page.waitForURL(/search=/)
+  await expect.poll(() => page.getByRole('list', { name: 'Messages' }).getByRole('link').count()).toBe(1)
+  await page.getByLabel('Search messages').fill('nobody wrote this')
+  await page.getByText('No message matches').waitFor()
+})
+
+test('it fails as told until it is let work again, which can be undone; emptying asks first', async () => {
+  const api = await withWorkflow()
+  await send(api)
+  const { page } = await open({ api, role: 'editor', path: '/sandbox' })
+  await page.getByRole('button', { name: 'Make it fail' }).click()
+  await page.getByRole('button', { name: 'Start failing' }).click()
+  await page.getByText('The sandbox fails').waitFor()
+  expect((await api.get('/v1/sandbox/faults')).body).toEqual([
+    { fault: 'rate_limited', retryAfterSeconds: 10, count: 1 },
+  ])
+  await page.getByRole('button', { name: 'Let it work again' }).click()
+  await page.getByText('The sandbox fails').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('The sandbox fails').waitFor()
+  await page.getByRole('button', { name: 'Empty', exact: true }).click()
+  await page.getByText(/All 2 messages/).waitFor()
+  await page.getByRole('button', { name: 'Empty the sandbox' }).click()
+  await page.getByText('Nothing has arrived yet').waitFor()
+})
+
+test('a viewer only looks; one that is gone is said to be; list and message fit on a phone', async () => {
+  const api = await withWorkflow()
+  await send(api)
+  const options = { viewport: { width: 360, height: 740 } }
+  const { page } = await open({ api, role: 'viewer', path: '/sandbox', options })
+  await page.getByRole('link', { name: /Welcome 🎉/ }).waitFor()
+  expect(await page.getByRole('button', { name: 'Empty', exact: true }).isDisabled()).toBe(true)
+  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
+  await page.keyboard.press('j')
+  await page.keyboard.press('Enter')
+  await page.getByRole('link', { name: 'All messages' }).waitFor()
+  await page.goto(`${server.url}/sandbox/64d4f2a3b5c6d7e8f9a0b1c2`)
+  await page.getByRole('alert').getByText('Not here').waitFor()
+})
