@@ -164,7 +164,10 @@ const variable = atom({
   isInline: true,
   render: (more) => [
     'span',
-    { class: 'rounded-sm bg-accent/12 px-1 py-px font-mono text-code whitespace-nowrap text-[color-mix(in_oklab,var(--accent)_80%,var(--ink))]' },
+    {
+      class:
+        'rounded-sm bg-accent/12 px-1 py-px font-mono text-code whitespace-nowrap text-[color-mix(in_oklab,var(--accent)_80%,var(--ink))]',
+    },
     text(more.aliasFor, text(more.id, 'variable')) + (text(more.fallback) ? ` | ${text(more.fallback)}` : ''),
   ],
 })
