@@ -113,7 +113,9 @@ function Editor({ layout }: { layout: Layout }) {
   useUnsavedGuard(isDirty && canEdit)
   useShortcut('mod+s', () => isDirty && save.mutate(draft), canEdit)
 
-  const issues = useMemo(() => issuesIn(save.error), [save.error])
+  // What was wrong with another text says nothing about this one.
+  const isAboutThis = save.variables?.body === draft.body
+  const issues = useMemo(() => (isAboutThis ? issuesIn(save.error) : []), [isAboutThis, save.error])
   const variables = useMemo(() => variablesIn(layout.variables), [layout.variables])
   const inLists = useMemo(() => variablesIn(layout.variables, { inLists: true }), [layout.variables])
   const changeType = async (editorType: EmailEditorType) => {
@@ -186,7 +188,7 @@ function Editor({ layout }: { layout: Layout }) {
             issues={issues}
             readOnly={!canEdit}
           />
-          {save.error && issues.length === 0 && (
+          {save.error && isAboutThis && issues.length === 0 && (
             <p role="alert" className="rounded-control border border-bad/30 bg-bad/8 px-3 py-2 text-sm text-bad">
               {save.error.message}
             </p>
@@ -328,7 +330,7 @@ function Preview({ layoutId, draft }: { layoutId: string; draft: Draft }) {
       <div className="min-h-0 flex-1 overflow-y-auto p-4 sm:p-6">
         {result?.error ? (
           <div role="alert" className="rounded-surface border border-bad/30 bg-bad/8 px-4 py-3 text-sm">
-            <p className="font-medium text-bad">{result.error.title}</p>
+            <p className="font-medium text-bad">There is nothing to show yet</p>
             <p className="mt-1">{result.error.message}</p>
             {result.error.hint && <p className="mt-1 text-muted">{result.error.hint}</p>}
           </div>
