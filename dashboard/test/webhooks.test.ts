@@ -72,7 +72,7 @@ test('what an endpoint missed is replayed, its secret is replaced with an overla
   await page.getByRole('menuitem', { name: 'Replay…' }).click()
   await page.getByLabel('Since').fill('2020-01-01T00:00')
   await page.getByRole('button', { name: 'Replay', exact: true }).click()
-  await page.getByText('1 event is on their way').waitFor()
+  await page.getByText('One event is on its way').waitFor()
   await server.drain()
   expect(vendor.asked).toHaveLength(1)
 

@@ -27,6 +27,10 @@ export const cache = new QueryClient({
   },
 })
 
+/** Of a refusal that is about fields, what is wrong with them: where there is no form, nobody else would say it. */
+const sentenceOf = (error: Error): string =>
+  (error instanceof ApiError && Object.values(error.errors).flat().join(' ')) || error.message
+
 interface Action<Input, Output> {
   do: (input: Input) => Promise<Output>
   /** Resources whose lists and records are asked for again: the second parts of their cache keys. */
@@ -71,7 +75,7 @@ export function useAction<Input = void, Output = unknown>(
       await refreshAll()
     },
     onError: (error) => {
-      if (!quiet) toast.error(error.message)
+      if (!quiet) toast.error(sentenceOf(error))
     },
   })
 
@@ -80,7 +84,7 @@ export function useAction<Input = void, Output = unknown>(
       await undo(output, input)
       await refreshAll()
     } catch (error) {
-      toast.error((error as Error).message)
+      toast.error(sentenceOf(error as Error))
     }
   }
 }

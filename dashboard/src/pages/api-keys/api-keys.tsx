@@ -140,11 +140,12 @@ function KeyRow({ apiKey, isShown, onShow }: { apiKey: Key; isShown: boolean; on
         <code className={isShown ? 'block break-all' : 'block truncate'}>{isShown ? key : hidden(key)}</code>
         <div className="mt-0.5 flex flex-wrap items-center gap-x-3 text-xs text-muted">
           {expiresAt ? (
-            <Status tone="warn">
+            <>
+              <Status tone="warn">Replaced</Status>
               <span>
-                Replaced, works until <time dateTime={expiresAt}>{absoluteTime(expiresAt)}</time>
+                works until <time dateTime={expiresAt}>{absoluteTime(expiresAt)}</time>
               </span>
-            </Status>
+            </>
           ) : (
             <Status tone="good">In use</Status>
           )}

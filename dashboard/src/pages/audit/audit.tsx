@@ -126,7 +126,7 @@ function Log() {
             here.
           </EmptyState>
         }
-        footer={<Paging page={list.data} onPage={setUrl} noun="entries" />}
+        footer={<Paging page={list.data} onPage={setUrl} noun={list.data?.totalCount === 1 ? 'entry' : 'entries'} />}
       />
       <Sheet
         open={open !== undefined}

@@ -286,21 +286,20 @@ function Resource({ resource, isChosen, onChoose, disabled }: ResourceProps) {
   )
 }
 
-const verbs = { created: 'created', updated: 'updated', deleted: 'deleted' }
-
+/** A dry run skips everything; what it would have been stands in the reason, which is also made to be read. */
 function Rehearsal({ report }: { report: PublishReport }) {
-  const successful = report.results.flatMap((result) => result.successful)
-  const failed = report.results.flatMap((result) => result.failed)
-  const counts = Object.entries(verbs)
-    .map(([action, verb]) => [successful.filter((one) => one.action === action).length, verb] as const)
+  const reasons = report.results.flatMap(({ skipped }) => skipped.map(({ reason }) => reason))
+  const counts = ['created', 'updated', 'deleted']
+    .map((verb) => [reasons.filter((reason) => reason.endsWith(`would be ${verb}`)).length, verb] as const)
     .filter(([count]) => count > 0)
+  const failures = reasons.flatMap((reason) => reason.split('would fail: ')[1] ?? [])
   return (
     <>
       {counts.map(([count, verb]) => `${count} will be ${verb}`).join(', ')}
-      {failed.length > 0 && (
+      {failures.length > 0 && (
         <span className="text-bad">
           {counts.length > 0 && ' · '}
-          {failed.length} will fail: {failed[0]?.error}
+          {failures.length} will fail: {failures[0]}
         </span>
       )}
     </>

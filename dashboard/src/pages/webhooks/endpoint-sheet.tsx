@@ -274,7 +274,9 @@ function Replay({ endpointId, onClose }: { endpointId: string; onClose: () => vo
     done: ({ count }) =>
       count === 0
         ? 'There is nothing it has missed'
-        : `${count} ${count === 1 ? 'event is' : 'events are'} on their way`,
+        : count === 1
+          ? 'One event is on its way'
+          : `${count} events are on their way`,
     onDone: onClose,
   })
   return (
