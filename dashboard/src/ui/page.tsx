@@ -68,11 +68,6 @@ export function Section({
   )
 }
 
-/** A raised surface. */
-export const Card = ({ className, children }: { className?: string; children: ReactNode }) => (
-  <div className={cn('rounded-surface border bg-page', className)}>{children}</div>
-)
-
 /** Names and values below each other: the facts about one thing. */
 export function Facts({ facts }: { facts: ReadonlyArray<readonly [name: ReactNode, value: ReactNode]> }) {
   return (
