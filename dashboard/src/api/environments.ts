@@ -5,7 +5,7 @@ import { cache } from './cache.ts'
 import { type Answer, api, type Body, inEnvironment } from './client.ts'
 
 export type EnvironmentRecord = Answer<'GET /v1/environments'>[number]
-export type EnvironmentDiff = Answer<'POST /v2/environments/{targetEnvironmentId}/diff'>
+type EnvironmentDiff = Answer<'POST /v2/environments/{targetEnvironmentId}/diff'>
 export type ResourceDiff = EnvironmentDiff['resources'][number]
 export type PublishReport = Answer<'POST /v2/environments/{targetEnvironmentId}/publish'>
 type PublishBody = Body<'POST /v2/environments/{targetEnvironmentId}/publish'>

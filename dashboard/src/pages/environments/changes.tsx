@@ -60,13 +60,15 @@ interface FieldChange {
 }
 
 function Fields({ previous, next }: { previous: Members | null; next: Members | null }) {
-  const changes = fieldChanges(previous, next)
+  // Of a step that comes or goes, the heading says these.
+  const said = previous === null || next === null ? ['stepId', 'name', 'type'] : []
+  const changes = fieldChanges(previous, next).filter(({ path }) => !said.includes(path))
   if (changes.length === 0) return null
   return (
     <dl className="mt-2 space-y-2">
       {changes.map(({ path, previous: before, next: after }) => (
         <div key={path}>
-          <dt className="mb-1 font-mono text-xs text-muted">{path}</dt>
+          <dt className="mb-1 font-mono text-xs text-muted">{path.replace(/^controlValues\./, '')}</dt>
           <dd className="overflow-hidden rounded-control border bg-page font-mono text-code">
             {before !== undefined && <Line sign="−" text={before} className="bg-bad/8" label="Before" />}
             {after !== undefined && <Line sign="+" text={after} className="bg-good/8" label="After" />}

@@ -229,16 +229,16 @@ interface ResourceProps {
   disabled: boolean
 }
 
-function stateOf({ sourceResource, targetResource }: ResourceDiff): { word: string; tone: Tone } {
+function stateOf({ sourceResource, targetResource }: ResourceDiff, isChosen: boolean): { word: string; tone: Tone } {
   if (!targetResource) return { word: 'New', tone: 'good' }
-  if (!sourceResource) return { word: 'Deleted', tone: 'bad' }
+  if (!sourceResource) return isChosen ? { word: 'Deleted', tone: 'bad' } : { word: 'Kept', tone: 'neutral' }
   return { word: 'Changed', tone: 'warn' }
 }
 
 function Resource({ resource, isChosen, onChoose, disabled }: ResourceProps) {
   const [isOpen, setOpen] = useState(false)
   const info = infoOf(resource)
-  const { word, tone } = stateOf(resource)
+  const { word, tone } = stateOf(resource, isChosen)
   const needs = resource.dependencies?.filter(({ reason }) => reason === 'LAYOUT_REQUIRED_FOR_WORKFLOW') ?? []
   return (
     <li>
@@ -269,7 +269,7 @@ function Resource({ resource, isChosen, onChoose, disabled }: ResourceProps) {
             )}
           </span>
           <span className="shrink-0 text-xs text-muted max-sm:hidden">
-            {info?.updatedBy && `${info.updatedBy.firstName}, `}
+            {info?.updatedBy?.firstName && `${info.updatedBy.firstName}, `}
             <Time at={info?.updatedAt} />
           </span>
           <span className="w-20 shrink-0 text-xs">

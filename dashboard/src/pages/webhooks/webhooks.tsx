@@ -19,7 +19,7 @@ import { CreateEndpoint, SecretDialog } from './forms.tsx'
 
 const schema = { new: flag(), after: text(), before: text() }
 
-export function stateOf({ active, disabledAt, failingSince }: WebhookEndpoint): { tone: Tone; word: string } {
+function stateOf({ active, disabledAt, failingSince }: WebhookEndpoint): { tone: Tone; word: string } {
   if (disabledAt) return { tone: 'bad', word: 'Switched off' }
   if (!active) return { tone: 'neutral', word: 'Off' }
   if (failingSince) return { tone: 'warn', word: 'Failing' }
