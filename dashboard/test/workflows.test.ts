@@ -136,7 +136,8 @@ describe('the list of workflows', () => {
     const isActive = async () => (await development.get('/v2/workflows/comments')).body.active
     await menu('Comments')
     await page.getByRole('menuitem', { name: 'Activate' }).click()
-    await page.getByText('“Comments” is active').waitFor()
+    // What the pointer rests on does not go away.
+    await page.getByText('“Comments” is active').hover()
     await expect.poll(isActive).toBe(true)
     await page.getByRole('button', { name: 'Undo' }).click()
     await expect.poll(isActive).toBe(false)
