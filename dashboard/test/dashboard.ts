@@ -50,7 +50,7 @@ export function useDashboard(config: Partial<Config> = {}): TestDashboard {
         storageState: { cookies: role === 'none' ? [] : [cookie], origins: [] },
         ...options,
       })
-      page.setDefaultTimeout(10_000)
+      page.setDefaultTimeout(30_000)
       return { page, person }
     },
   }

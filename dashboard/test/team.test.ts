@@ -31,7 +31,7 @@ describe('the team', () => {
     expect(await obstacles(page)).toEqual([])
 
     const theirs = await browser.open(server.url + new URL(link).pathname + new URL(link).hash)
-    theirs.setDefaultTimeout(10_000)
+    theirs.setDefaultTimeout(30_000)
     await theirs.getByLabel('Your name').fill('Grace Hopper')
     await theirs.getByLabel('Password', { exact: true }).fill('a nanosecond is 30 cm')
     await theirs.getByRole('button', { name: 'Join', exact: true }).click()
