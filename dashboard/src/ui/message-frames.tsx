@@ -104,7 +104,11 @@ export function EmailBody({ html, title }: { html: string; title: string }) {
   useEffect(() => {
     const element = frame.current
     if (!element) return
-    const measure = () => setHeight(Math.min(2_000, element.contentDocument?.documentElement?.scrollHeight ?? 160))
+    const measure = () => {
+      const needed = Math.min(2_000, element.contentDocument?.documentElement?.scrollHeight ?? 160)
+      // Where the page is zoomed a pixel is lost in rounding; following it would let the frame grow without end.
+      setHeight((before) => (Math.abs(before - needed) > 2 ? needed : before))
+    }
     element.addEventListener('load', measure)
     const resizing = new ResizeObserver(measure)
     resizing.observe(element)

@@ -107,7 +107,7 @@ export function StepPanel(props: StepPanelProps) {
           </div>
           <div
             className={cn(
-              'min-h-0 overflow-y-auto border-l bg-raised px-4 py-4 @max-3xl:border-l-0',
+              'min-h-0 overflow-y-auto border-l bg-raised px-4 py-4 [scrollbar-gutter:stable] @max-3xl:border-l-0',
               tab !== 'preview' && 'hidden @3xl:block',
             )}
           >
