@@ -11,7 +11,7 @@ describe('the team', () => {
     const { development } = await server.freshOrganization()
     const { page } = await open({ api: development, role: 'admin', path: '/team' })
     await page.getByText('An admin', { exact: true }).waitFor()
-    await page.keyboard.press('c')
+    await page.getByRole('button', { name: 'Invite' }).click()
     await page.getByLabel('Email').fill('not an address')
     await page.getByRole('button', { name: 'Make the link' }).click()
     await page.getByText(/email must be an email|Email must be an email/i).waitFor()
