@@ -473,11 +473,6 @@ export const findMissingTopics = statement(
   `SELECT key FROM unnest($2::text[]) AS t (key)
    WHERE NOT EXISTS (SELECT FROM topics o WHERE o.environment_id = $1 AND o.key = t.key)`,
 )
-/** All lanes: whoever was not reached gets nothing. */
-export const stopWalks = statement(
-  'stop_walks',
-  'DELETE FROM walks WHERE environment_id = $1 AND event_id = $2 RETURNING lane',
-)
 
 /**
  * The next members of these topics, in the order of their ids, each with all of its subscriptions to them. Every topic
@@ -515,91 +510,4 @@ export const findEveryone = statement(
    FROM (SELECT * FROM subscribers WHERE environment_id = $1 AND id > $2 AND created_at <= $3
            AND (hashtext(id) & ($6::int - 1)) = $5::int ORDER BY id LIMIT $4) s
    ORDER BY s.id`,
-)
-
-/** Of waits, also of one for another attempt at a call. */
-export const dropTimers = statement(
-  'drop_timers',
-  `DELETE FROM timers t USING notifications n, jobs j
-   WHERE n.environment_id = $1 AND n.transaction_id = $2 AND t.environment_id = $1 AND t.subject_id = n.id
-     AND j.environment_id = $1 AND j.notification_id = n.id AND j.position = t.position AND j.status IN ('delayed', 'queued')`,
-)
-/** The trigger of a transaction, held: nothing of it starts meanwhile. */
-export const lockTransactionEvent = statement(
-  'lock_transaction_event',
-  `SELECT e.id, e.started_at FROM transactions t
-   JOIN events e ON e.environment_id = t.environment_id AND e.id = t.event_id
-   WHERE t.environment_id = $1 AND t.transaction_id = $2 FOR UPDATE OF e`,
-)
-/** Its runs and those whose digests took their events, for only what has not been delivered there can be taken out again. */
-export const lockTransaction = statement(
-  'lock_transaction',
-  `SELECT n.id, n.digested_into FROM notifications n
-   WHERE n.environment_id = $1 AND n.id IN (
-     SELECT unnest(ARRAY[o.id, o.digested_into]) FROM notifications o WHERE o.environment_id = $1 AND o.transaction_id = $2)
-   ORDER BY n.id FOR UPDATE`,
-)
-/** What waits, and all that would come after. Tells what each of them was. */
-export const cancelWaits = statement(
-  'cancel_waits',
-  `WITH found AS (
-     SELECT j.notification_id, j.position, j.status, j.due_at, n.workflow_id, n.subscriber_row_id FROM jobs j
-     JOIN notifications n ON n.environment_id = $1 AND n.id = j.notification_id AND n.transaction_id = $2
-     WHERE j.environment_id = $1 AND (j.status IN ('delayed', 'pending') OR j.status = 'queued' AND j.due_at IS NOT NULL
-       OR j.status = 'merged' AND EXISTS (
-       SELECT FROM jobs m
-       WHERE m.environment_id = $1 AND m.notification_id = j.merged_into AND m.type = 'digest' AND m.status = 'delayed'))
-   )
-   UPDATE jobs j SET status = 'canceled', reason = 'canceled_by_user', due_at = NULL, details = j.details || $3::jsonb, updated_at = $4
-   FROM found f
-   WHERE j.environment_id = $1 AND j.notification_id = f.notification_id AND j.position = f.position
-     AND EXISTS (SELECT FROM found w WHERE w.status <> 'pending')
-   RETURNING j.notification_id, j.type, j.step_row_id, j.digest ->> 'digestValue' AS value, f.status AS was, f.due_at,
-     f.workflow_id, f.subscriber_row_id`,
-)
-/** Runs in which nothing is left to do. */
-export const endRuns = statement(
-  'end_runs',
-  `UPDATE notifications n SET updated_at = $3,
-     status = CASE WHEN EXISTS (SELECT FROM jobs j WHERE j.environment_id = $1 AND j.notification_id = n.id
-                                  AND j.status = 'failed' AND j.reason IS DISTINCT FROM 'failure_allowed')
-              THEN 'error' ELSE 'completed' END
-   WHERE n.environment_id = $1 AND n.id = ANY ($2::text[]) AND NOT EXISTS (
-     SELECT FROM jobs j WHERE j.environment_id = $1 AND j.notification_id = n.id
-       AND j.status IN ('pending', 'queued', 'running', 'delayed'))`,
-)
-/** The oldest run merged into each of these, locked. */
-export const findFollowers = statement(
-  'find_followers',
-  `SELECT f.merged_into, f.notification_id, f.position FROM (
-     SELECT DISTINCT ON (j.merged_into) j.merged_into, j.notification_id, j.position FROM jobs j
-     WHERE j.environment_id = $1 AND j.merged_into = ANY ($2::text[]) AND j.status = 'merged' AND j.digest IS NOT NULL
-     ORDER BY j.merged_into, j.created_at, j.id) f
-   JOIN notifications n ON n.environment_id = $1 AND n.id = f.notification_id
-   ORDER BY n.id FOR UPDATE OF n`,
-)
-export const promoteFollowers = statement(
-  'promote_followers',
-  `WITH given AS (
-     SELECT * FROM unnest($2::text[], $3::text[], $4::smallint[], $5::timestamptz[]) AS t (main, follower, position, due_at)
-   ), promoted AS (
-     UPDATE jobs j SET status = CASE WHEN j.position = g.position THEN 'delayed' ELSE 'pending' END, reason = NULL,
-       merged_into = NULL, due_at = CASE WHEN j.position = g.position THEN g.due_at END, updated_at = $6,
-       details = CASE WHEN j.position = g.position THEN j.details || $7::jsonb ELSE j.details END
-     FROM given g
-     WHERE j.environment_id = $1 AND j.notification_id = g.follower AND j.merged_into = g.main AND j.status = 'merged'
-   ), runs AS (
-     UPDATE notifications n SET status = 'processing', digested_into = NULL, updated_at = $6
-     FROM given g WHERE n.environment_id = $1 AND n.id = g.follower
-   ), others AS (
-     UPDATE jobs j SET merged_into = g.follower FROM given g
-     WHERE j.environment_id = $1 AND j.merged_into = g.main AND j.notification_id <> g.follower AND j.status = 'merged'
-   ), their_runs AS (
-     UPDATE notifications n SET digested_into = g.follower FROM given g
-     WHERE n.environment_id = $1 AND n.digested_into = g.main AND n.id <> g.follower
-       AND n.id IN (SELECT j.notification_id FROM jobs j WHERE j.environment_id = $1 AND j.merged_into = g.main)
-   )
-   INSERT INTO timers (environment_id, subject_id, position, kind, due_at)
-   SELECT $1, follower, position, 'step', due_at FROM given
-   ON CONFLICT (environment_id, subject_id, position) DO UPDATE SET due_at = excluded.due_at`,
 )

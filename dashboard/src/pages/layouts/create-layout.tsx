@@ -5,6 +5,7 @@ import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogFooter } from '../../ui/dialog.tsx'
 import type { EmailEditorType } from '../../ui/email/email-editor.tsx'
 import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form.tsx'
+import { identifierOf } from '../../ui/identifier.ts'
 import { Input } from '../../ui/input.tsx'
 import { Segments } from '../../ui/tabs.tsx'
 import { starterOf } from './starters.ts'
@@ -14,15 +15,6 @@ export const CreateLayout = ({ open, onClose }: { open: boolean; onClose: () => 
     {open && <CreateForm onClose={onClose} />}
   </Dialog>
 )
-
-const identifierOf = (name: string) =>
-  name
-    .normalize('NFKD')
-    .replaceAll(/\p{Mark}/gu, '')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '')
-    .slice(0, 100)
 
 function CreateForm({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate()

@@ -1,7 +1,7 @@
 // A layout: its name and body at the left, what it looks like on a desk and on a phone at the right.
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { ChevronLeft, Monitor, Smartphone, Trash2 } from 'lucide-react'
+import { ChevronLeft, Trash2 } from 'lucide-react'
 import { useEffect, useMemo, useState } from 'react'
 import { useCan } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
@@ -12,6 +12,7 @@ import { cn } from '../../ui/class-names.ts'
 import { Id } from '../../ui/copy.tsx'
 import { useConfirm } from '../../ui/dialog.tsx'
 import { EmailEditor, type EmailEditorType } from '../../ui/email/email-editor.tsx'
+import { type EmailWidth, WidthSwitch } from '../../ui/email/width-switch.tsx'
 import { FieldFrame, useUnsavedGuard } from '../../ui/form.tsx'
 import { Input } from '../../ui/input.tsx'
 import { JsonEditor, jsonText, readJsonObject } from '../../ui/json-editor.tsx'
@@ -23,7 +24,6 @@ import { useShortcut } from '../../ui/shortcuts.ts'
 import { ErrorState, SkeletonText } from '../../ui/states.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { Switch } from '../../ui/switch.tsx'
-import { Segments } from '../../ui/tabs.tsx'
 import { useDeleteLayout } from './delete-layout.ts'
 import { starterOf } from './starters.ts'
 
@@ -269,7 +269,7 @@ function useSettled<Value>(value: Value, ms = 300): Value {
 }
 
 function Preview({ layoutId, draft }: { layoutId: string; draft: Draft }) {
-  const [width, setWidth] = useState<'desktop' | 'phone'>('desktop')
+  const [width, setWidth] = useState<EmailWidth>('desktop')
   const [isEditingData, setEditingData] = useState(false)
   const [data, setData] = useState<string>()
   const { body, editorType } = draft
@@ -291,31 +291,7 @@ function Preview({ layoutId, draft }: { layoutId: string; draft: Draft }) {
         <Button size="sm" variant="ghost" aria-expanded={isEditingData} onClick={() => setEditingData(!isEditingData)}>
           Example data
         </Button>
-        <Segments
-          label="Width"
-          value={width}
-          onValue={setWidth}
-          options={[
-            {
-              value: 'desktop',
-              label: (
-                <>
-                  <Monitor aria-hidden />
-                  Desktop
-                </>
-              ),
-            },
-            {
-              value: 'phone',
-              label: (
-                <>
-                  <Smartphone aria-hidden />
-                  Phone
-                </>
-              ),
-            },
-          ]}
-        />
+        <WidthSwitch value={width} onValue={setWidth} />
       </div>
       {isEditingData && (
         <div className="border-b bg-page px-4 py-3 sm:px-6">

@@ -4,6 +4,7 @@ import { topics } from '../../api/topics.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogFooter } from '../../ui/dialog.tsx'
 import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form.tsx'
+import { identifierOf } from '../../ui/identifier.ts'
 import { Input } from '../../ui/input.tsx'
 
 export const CreateTopic = ({ open, onClose }: { open: boolean; onClose: () => void }) => (
@@ -11,15 +12,6 @@ export const CreateTopic = ({ open, onClose }: { open: boolean; onClose: () => v
     {open && <CreateForm onClose={onClose} />}
   </Dialog>
 )
-
-const keyOf = (name: string) =>
-  name
-    .normalize('NFKD')
-    .replaceAll(/\p{Mark}/gu, '')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '')
-    .slice(0, 100)
 
 function CreateForm({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate()
@@ -46,7 +38,7 @@ function CreateForm({ onClose }: { onClose: () => void }) {
             dir="auto"
             maxLength={100}
             placeholder="Release notes"
-            onValue={(name) => form.set({ name, ...(hasOwnKey ? {} : { key: keyOf(name) }) })}
+            onValue={(name) => form.set({ name, ...(hasOwnKey ? {} : { key: identifierOf(name) }) })}
           />
         )}
       </Field>

@@ -10,9 +10,9 @@ import { cn } from '../../ui/class-names.ts'
 import { MultiCombobox } from '../../ui/combobox.tsx'
 import { Dialog, DialogFooter } from '../../ui/dialog.tsx'
 import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form.tsx'
+import { identifierOf } from '../../ui/identifier.ts'
 import { Input } from '../../ui/input.tsx'
 import { StepIcons } from '../../ui/step-kind.tsx'
-import { identifierOf } from './identifier.ts'
 import { type Template, templates } from './templates.ts'
 
 interface CreateWorkflowProps {

@@ -1,6 +1,6 @@
 // What the selected step would deliver, in its true frame, while it is being written.
 import { useQuery } from '@tanstack/react-query'
-import { Monitor, RotateCcw, Send, Smartphone } from 'lucide-react'
+import { RotateCcw, Send } from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { useCan } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
@@ -9,11 +9,11 @@ import { nameOf } from '../../api/subscribers.ts'
 import { workflows } from '../../api/workflows.ts'
 import { Button } from '../../ui/button.tsx'
 import { CodeBlock } from '../../ui/code-block.tsx'
+import { type EmailWidth, WidthSwitch } from '../../ui/email/width-switch.tsx'
 import { JsonView } from '../../ui/json-view.tsx'
 import { ChatFrame, EmailFrame, InAppFrame, PushFrame, SmsFrame } from '../../ui/message-frames.tsx'
 import { ErrorState, Skeleton } from '../../ui/states.tsx'
 import { Status } from '../../ui/status.tsx'
-import { Segments } from '../../ui/tabs.tsx'
 import { duration } from '../../ui/time.tsx'
 import { JsonField } from './basic-controls.tsx'
 import type { DraftStep } from './draft.ts'
@@ -157,35 +157,11 @@ function Shown({ step, preview, example, to }: ShownProps) {
 }
 
 function EmailPreview({ subject, html, to, from }: { subject: string; html: string; to: string; from: string }) {
-  const [width, setWidth] = useState<'desktop' | 'phone'>('desktop')
+  const [width, setWidth] = useState<EmailWidth>('desktop')
   return (
     <div>
       <div className="mb-2 flex justify-end">
-        <Segments
-          label="Width"
-          value={width}
-          onValue={setWidth}
-          options={[
-            {
-              value: 'desktop',
-              label: (
-                <>
-                  <Monitor aria-hidden />
-                  Desktop
-                </>
-              ),
-            },
-            {
-              value: 'phone',
-              label: (
-                <>
-                  <Smartphone aria-hidden />
-                  Phone
-                </>
-              ),
-            },
-          ]}
-        />
+        <WidthSwitch value={width} onValue={setWidth} />
       </div>
       <AtWidth px={width === 'desktop' ? 640 : undefined}>
         <EmailFrame

@@ -1,8 +1,8 @@
 // What the editor knows of the kinds of steps: what a new one begins with, and how each is summed up in a line.
 import type { StepIssues, WorkflowStep } from '../../api/workflows.ts'
+import { freeIdentifier, identifierOf } from '../../ui/identifier.ts'
 import { lookOf, type StepKind } from '../../ui/step-kind.tsx'
 import type { ControlValues, Draft, DraftStep } from './draft.ts'
-import { freeIdentifier, identifierOf } from './identifier.ts'
 
 export const addable: Array<{ label: string; kinds: Array<{ kind: StepKind; hint: string }> }> = [
   {

@@ -1,0 +1,33 @@
+// Whether an e-mail is looked at as on a desk or as on a phone.
+import { Monitor, Smartphone } from 'lucide-react'
+import { Segments } from '../tabs.tsx'
+
+export type EmailWidth = 'desktop' | 'phone'
+
+export const WidthSwitch = ({ value, onValue }: { value: EmailWidth; onValue: (width: EmailWidth) => void }) => (
+  <Segments
+    label="Width"
+    value={value}
+    onValue={onValue}
+    options={[
+      {
+        value: 'desktop',
+        label: (
+          <>
+            <Monitor aria-hidden />
+            Desktop
+          </>
+        ),
+      },
+      {
+        value: 'phone',
+        label: (
+          <>
+            <Smartphone aria-hidden />
+            Phone
+          </>
+        ),
+      },
+    ]}
+  />
+)
