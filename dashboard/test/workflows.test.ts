@@ -142,6 +142,8 @@ describe('the list of workflows', () => {
     await page.getByRole('button', { name: 'Undo' }).click()
     await expect.poll(isActive).toBe(false)
 
+    // A notice that leaves gives the focus back, which would close a menu opened meanwhile.
+    await page.getByText('“Comments” is active').waitFor({ state: 'detached' })
     await menu('Comments')
     await page.getByRole('menuitem', { name: 'Duplicate' }).click()
     await page.waitForURL(/\/workflows\/(?!comments\?)[^?]+/)

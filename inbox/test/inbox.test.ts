@@ -189,10 +189,17 @@ describe('the list', () => {
     await send('Hello')
     const page = await site.open(api)
     await bell(page).waitFor()
-    await page.route('**/v1/inbox/notifications?*', (route) => route.fulfill({ status: 500, json: { message: 'no' } }))
+    // Out of order until the button is pressed: by itself it tries again whenever it has connected.
+    let isBroken = true
+    await page.exposeFunction('mend', () => {
+      isBroken = false
+    })
+    await page.route('**/v1/inbox/notifications?*', (route) =>
+      isBroken ? route.fulfill({ status: 500, json: { message: 'no' } }) : route.fallback(),
+    )
     await bell(page).click()
     await page.getByText('Notifications could not be loaded').waitFor()
-    await page.unroute('**/v1/inbox/notifications?*')
+    await page.evaluate("document.addEventListener('click', () => window.mend(), true)")
     await page.getByRole('button', { name: 'Try again' }).click()
     await shows(page, ['Hello'])
   })

@@ -5,7 +5,7 @@ import { createSecureServer, type ServerHttp2Session } from 'node:http2'
 import { type AddressInfo, connect } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
-import { HttpClient } from '../src/providers/http-client.ts'
+import { type HttpAnswer, HttpClient } from '../src/providers/http-client.ts'
 import { certificate, certificateKey } from './certificate.ts'
 
 /** Closed after the tests of a file. */
@@ -13,6 +13,16 @@ export function useHttp(now = new Date('2026-05-01T10:00:00.000Z')): HttpClient 
   const http = new HttpClient({ clock: { now: () => now }, allowPrivateAddresses: true })
   afterAll(() => http.close())
   return http
+}
+
+/** Knows how long each call would have been waited for. */
+export class WatchedHttp extends HttpClient {
+  readonly timeouts: Array<number | undefined> = []
+
+  override async exchange(...[url, request]: Parameters<HttpClient['exchange']>): Promise<HttpAnswer> {
+    this.timeouts.push(request?.timeoutMs)
+    return await super.exchange(url, request)
+  }
 }
 
 /** A client that reaches this one vendor whatever it calls, as if the vendor were everybody. Closed after the tests. */

@@ -4,7 +4,7 @@ import { workflow } from '@novu/framework/express'
 import { SMTPServer } from 'smtp-server'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { useApplication } from '../../test/application.ts'
-import { useHttp, useVendor, type VendorReply } from '../../test/vendor.ts'
+import { useHttp, useVendor, type VendorReply, WatchedHttp } from '../../test/vendor.ts'
 import { HttpClient } from '../providers/http-client.ts'
 import { Bridge, BridgeError, type BridgeEvent, type BridgeTarget } from './bridge.ts'
 
@@ -87,6 +87,18 @@ describe('what the application is asked', () => {
       { method: 'POST', query: { action: 'preview', workflowId: 'order-shipped', stepId: 'mail' }, body },
     ])
     expect(app.asked[1]?.query).not.toHaveProperty('jobId')
+  })
+
+  test('every call may take five seconds', async () => {
+    const watched = new WatchedHttp({ clock, allowPrivateAddresses: true })
+    const watchedBridge = new Bridge({ http: watched, clock, signatureHeader: 'svc-signature', pause })
+    app.plays(({ query }) => ({ body: query.action === 'health-check' ? ok : { ...rendered, workflows: [] } }))
+    await watchedBridge.healthCheck(target())
+    await watchedBridge.discover(target())
+    await watchedBridge.preview(target(), ids, event)
+    await watchedBridge.execute(target(), { ...ids, jobId: 'j1' }, event)
+    expect(watched.timeouts).toEqual([5_000, 5_000, 5_000, 5_000])
+    await watched.close()
   })
 
   test('what is in the URL already stays there', async () => {

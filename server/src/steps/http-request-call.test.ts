@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { useHttp, useVendor } from '../../test/vendor.ts'
+import { useHttp, useVendor, WatchedHttp } from '../../test/vendor.ts'
 import { HttpClient } from '../providers/http-client.ts'
 import { RenderError } from '../render/limits.ts'
 import { situation } from '../render/liquid.ts'
@@ -205,6 +205,19 @@ describe('the call', () => {
       error: expect.stringContaining('no complete answer came in time'),
       transport: { code: 'timeout' },
     })
+  })
+
+  test.each([
+    ['nothing is said', undefined, 5_000],
+    ['less than a moment is asked for', 1, 100],
+    ['more than half a minute is asked for', 31_000, 30_000],
+    ['it is in between', 12_000, 12_000],
+  ])('waits when %s: timeout %s, %i ms', async (_, timeout, timeoutMs) => {
+    const watched = new WatchedHttp({ clock, allowPrivateAddresses: true })
+    vendor.plays(() => ({ body: {} }))
+    await call({ timeout }, watched)
+    expect(watched.timeouts).toEqual([timeoutMs])
+    await watched.close()
   })
 
   test('fails on private addresses, unless those are allowed', async () => {
