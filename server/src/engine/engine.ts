@@ -11,6 +11,7 @@ import { Bridge } from './bridge.ts'
 import { cancelTransaction } from './cancel.ts'
 import { recordCircuits } from './circuits.ts'
 import { type CallKey, Deliveries } from './deliver.ts'
+import { FairShare } from './fair-share.ts'
 import { fanOut, type WalkKey } from './fan-out.ts'
 import { Memory } from './memory.ts'
 import { type FailedJob, redriveJobs } from './redrive.ts'
@@ -50,7 +51,7 @@ export class Engine {
     const memory = new Memory({ db: lookups, secrets, changes })
     const signatureHeader = `${brand.word}-signature`
     this.#delivery = new Delivery({ http, clock, brand: brand.word })
-    this.#parts = { pool, memory, clock, log }
+    this.#parts = { pool, memory, clock, log, shares: new FairShare() }
     this.#webhooks = new Webhooks({ pool, clock, log, http, secrets, brand })
     this.#replies = new Replies({ ...this.#parts, http, signatureHeader, toWire: (id) => brand.toWire(id) })
     this.#triggers = new Triggers({ ...this.#parts, dedupDays, startsAtOnce })

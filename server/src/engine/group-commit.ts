@@ -14,6 +14,8 @@ interface Limits<Item> {
   /** In whatever `sizeOf` counts. */
   mostSize: number
   sizeOf(item: Item): number
+  /** Whose it is. Where not all fit into a commit, everybody's first go before anybody's second. */
+  ownerOf?(item: Item): string
 }
 
 export class GroupCommit<Item, Result> {
@@ -54,7 +56,8 @@ export class GroupCommit<Item, Result> {
   }
 
   #take(): Entry<Item, Result>[] {
-    const { mostItems, mostSize } = this.#limits
+    const { mostItems, mostSize, ownerOf } = this.#limits
+    if (ownerOf && this.#waiting.length > mostItems) this.#waiting = inTurn(this.#waiting, ownerOf)
     let [count, size] = [0, 0]
     for (const entry of this.#waiting) {
       if (count > 0 && (count === mostItems || size + entry.size > mostSize)) break
@@ -73,4 +76,24 @@ export class GroupCommit<Item, Result> {
       else for (const entry of entries) await this.#commitSome([entry])
     }
   }
+}
+
+/** Each owner's keep their order. */
+function inTurn<E extends { item: Item }, Item>(entries: E[], ownerOf: (item: Item) => string): E[] {
+  const byOwner = new Map<string, E[]>()
+  for (const entry of entries) {
+    const owner = ownerOf(entry.item)
+    const own = byOwner.get(owner)
+    if (own) own.push(entry)
+    else byOwner.set(owner, [entry])
+  }
+  if (byOwner.size === 1) return entries
+  const taken: E[] = []
+  for (let round = 0; taken.length < entries.length; round += 1)
+    for (const [owner, own] of byOwner) {
+      const entry = own[round]
+      if (entry) taken.push(entry)
+      else byOwner.delete(owner)
+    }
+  return taken
 }

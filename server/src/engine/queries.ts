@@ -14,9 +14,10 @@ export const acceptTriggers = statement(
   'accept_triggers',
   `WITH input AS (
      SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::text[],
-                          $9::text[], $10::text[], $11::text[], $12::text[], $13::int[], $14::timestamptz[])
+                          $9::text[], $10::text[], $11::text[], $12::text[], $13::int[], $14::timestamptz[],
+                          $22::smallint[])
        AS t (environment_id, revision, id, transaction_id, workflow_id, workflow_version, recipients, payload,
-             overrides, actor, tenant, context, batch, created_at)
+             overrides, actor, tenant, context, batch, created_at, priority)
    ), fresh AS (
      SELECT i.* FROM input i LEFT JOIN environment_revisions r USING (environment_id)
      WHERE CASE WHEN coalesce(r.revision, 0) = i.revision THEN true ELSE false END
@@ -38,7 +39,8 @@ export const acceptTriggers = statement(
      JOIN fresh f ON f.id = x.event_id JOIN accepted a ON a.event_id = f.id
    ), queued AS (
      SELECT graphile_worker.add_job('start_runs',
-              json_build_object('events', json_agg(json_build_array(f.environment_id, f.id))), max_attempts := 1000)
+              json_build_object('events', json_agg(json_build_array(f.environment_id, f.id))), max_attempts := 1000,
+              priority := max(f.priority))
      FROM fresh f JOIN accepted a ON a.event_id = f.id WHERE $21::timestamptz IS NULL GROUP BY f.batch
    )
    SELECT i.id, (f.id IS NOT NULL) AS fresh, (a.event_id IS NOT NULL) AS accepted, (SELECT count(*) FROM queued) AS queued
@@ -392,8 +394,8 @@ export const saveThrottles = statement(
 /** Calls to the outside, for `engine/deliver.ts`. */
 export const queueCalls = statement(
   'queue_calls',
-  `SELECT graphile_worker.add_job('deliver', payload::json, priority := $2::smallint, max_attempts := 1000)
-   FROM unnest($1::text[]) payload`,
+  `SELECT graphile_worker.add_job('deliver', payload::json, priority := priority, max_attempts := 1000)
+   FROM unnest($1::text[], $2::smallint[]) AS t (payload, priority)`,
 )
 /** One job for all timers of a tenth of a second. Its time is counted from now, so that no clock but the database's matters. */
 export const queueWakes = statement(

@@ -9,6 +9,7 @@ import { isAsSaid, type SubscriberInput, upsertSubscribers } from '../db/subscri
 import type { Recipient } from '../db/tables.ts'
 import { inTransaction, type Transaction } from '../db/transaction.ts'
 import { type EventType, tellAll } from '../db/webhook-events.ts'
+import type { FairShare } from './fair-share.ts'
 import { type EventRow, newRun, type PreparedEvent, type RecipientRow, type RunKey, readReferences } from './load.ts'
 import type { Memory } from './memory.ts'
 import { settle } from './needs.ts'
@@ -21,6 +22,8 @@ export interface EngineParts {
   memory: Memory
   clock: { now(): Date }
   log: Logger
+  /** Of calls that runs have to make. */
+  shares: FairShare
 }
 
 export type LockedEvent = EventRow & { revision: string }
@@ -56,7 +59,7 @@ export async function startEvents(
   events: LockedEvent[],
   now: Date,
 ): Promise<PreparedEvent[]> {
-  const { log } = parts
+  const { log, shares } = parts
   if (events.length === 0) return []
   events.sort((a, b) => (a.id < b.id ? -1 : 1))
   const people = await findPeople(transaction, events)
@@ -75,7 +78,7 @@ export async function startEvents(
     runs.map((run) => ({ run, progress: advance(run, now) })),
     { now, log },
   )
-  await storeRuns(transaction, runs, { now, priority: priorities.single })
+  await storeRuns(transaction, runs, { now, priority: priorities.single, shares })
   const wide = prepared.filter(
     ({ row }) => row.recipients === null || row.recipients.some((each) => 'topicKey' in each),
   )

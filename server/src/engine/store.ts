@@ -3,10 +3,14 @@
 import { storableJson } from '../db/storable.ts'
 import type { Transaction } from '../db/transaction.ts'
 import { type EventType, keptOfMessage, tellOfStates } from '../db/webhook-events.ts'
+import type { FairShare } from './fair-share.ts'
 import { endCalls, insertRuns, queueCalls, queueWakes, updateRuns } from './queries.ts'
 import type { JobState, RunState } from './run.ts'
 
-/** Smaller numbers go first. Many recipients at once never delay a login code. */
+/**
+ * Smaller numbers go first. Many recipients at once never delay a login code; those between are for environments that have
+ * asked for much lately (fair-share.ts).
+ */
 export const priorities = { single: 0, many: 10 } as const
 
 /** Calls that one job of the queue makes side by side. */
@@ -18,6 +22,8 @@ const slotMs = 100
 export interface Writing {
   now: Date
   priority: number
+  /** Where an environment may go after others that have asked for less. */
+  shares?: FairShare
 }
 
 export async function storeRuns(transaction: Transaction, runs: RunState[], writing: Writing): Promise<void> {
@@ -221,16 +227,35 @@ const timerRows = (run: RunState) =>
     due_at: dueAt,
   }))
 
-async function queueEffects(transaction: Transaction, runs: RunState[], { now, priority }: Writing): Promise<void> {
-  const calls = runs.flatMap((run) => run.effects.calls.map((position) => [run.environment.id, run.id, position]))
-  if (calls.length > 0) {
-    const jobs: string[] = []
-    for (let at = 0; at < calls.length; at += callsPerJob)
-      jobs.push(JSON.stringify({ calls: calls.slice(at, at + callsPerJob) }))
-    await transaction.run(queueCalls, [jobs, priority])
-  }
+async function queueEffects(transaction: Transaction, runs: RunState[], writing: Writing): Promise<void> {
+  const jobs = callJobs(runs, writing)
+  if (jobs.length > 0)
+    await transaction.run(queueCalls, [
+      jobs.map(({ calls }) => JSON.stringify({ calls })),
+      jobs.map(({ priority }) => priority),
+    ])
   const due = runs.flatMap((run) => run.effects.timers.map(({ dueAt }) => dueAt))
-  await queueWakeUps(transaction, due, now)
+  await queueWakeUps(transaction, due, writing.now)
+}
+
+/** Which step of which run. */
+type Call = [environmentId: string, runId: string, position: number]
+
+function callJobs(runs: RunState[], { now, priority, shares }: Writing): Array<{ calls: Call[]; priority: number }> {
+  const byEnvironment = new Map<string, Call[]>()
+  for (const { environment, id, effects } of runs) {
+    if (effects.calls.length === 0) continue
+    const own = byEnvironment.get(environment.id) ?? []
+    byEnvironment.set(environment.id, own)
+    for (const position of effects.calls) own.push([environment.id, id, position])
+  }
+  return [...byEnvironment].flatMap(([environmentId, own]) => {
+    const behind = shares?.note(environmentId, own.length, now) ?? 0
+    const jobs: Array<{ calls: Call[]; priority: number }> = []
+    for (let at = 0; at < own.length; at += callsPerJob)
+      jobs.push({ calls: own.slice(at, at + callsPerJob), priority: priority + behind })
+    return jobs
+  })
 }
 
 /** A job of the queue for each tenth of a second in which one of these times lies, as far as that is soon. */
