@@ -21,6 +21,12 @@ test('without settings everything has a default', () => {
     wrapData: false,
     retention: { activityDays: 90, messageDays: 365 },
     dedupDays: 30,
+    databaseConnections: 20,
+    sessionDatabaseUrl: undefined,
+    mostRequests: 1000,
+    drainSeconds: 0,
+    queuePatienceSeconds: 60,
+    hasCanary: true,
   })
   expect(config.dataDir).toMatch(/^\/.*\.belfry$/)
   expect(warnings).toEqual([])
@@ -38,6 +44,12 @@ test.each([
 test('what is kept for ever has no days', () => {
   const env = { BELFRY_RETENTION_DAYS: '0', BELFRY_MESSAGE_RETENTION_DAYS: '0' }
   expect(readConfig(env).config.retention).toEqual({ activityDays: 0, messageDays: 0 })
+})
+
+test('where several processes may share a database, balancers have time to find out that one of them ends', () => {
+  const own = { DATABASE_URL: 'postgres://x', BELFRY_SECRET_KEY: 'ab'.repeat(32) }
+  expect(readConfig(own).config.drainSeconds).toBe(5)
+  expect(readConfig({ ...own, BELFRY_DRAIN_SECONDS: '0' }).config.drainSeconds).toBe(0)
 })
 
 test('an empty setting is no setting', () => {
@@ -58,6 +70,13 @@ test.each([
   [{ BELFRY_RETENTION_DAYS: '-1' }, 'BELFRY_RETENTION_DAYS must be a whole number from 0 to 36500; it is "-1".'],
   [{ BELFRY_MESSAGE_RETENTION_DAYS: '1.5' }, 'BELFRY_MESSAGE_RETENTION_DAYS must be a whole number from 0 to 36500;'],
   [{ BELFRY_DEDUP_DAYS: '0' }, 'BELFRY_DEDUP_DAYS must be a whole number from 1 to 36500; it is "0".'],
+  [{ BELFRY_DATABASE_CONNECTIONS: '4' }, 'BELFRY_DATABASE_CONNECTIONS must be a whole number from 5 to 1000;'],
+  [{ BELFRY_DATABASE_SESSION_URL: 'postgres://x' }, 'BELFRY_DATABASE_SESSION_URL needs a DATABASE_URL'],
+  [{ BELFRY_DATABASE_SESSION_URL: 'pooler' }, 'BELFRY_DATABASE_SESSION_URL must start with postgres:// or'],
+  [{ BELFRY_DRAIN_SECONDS: 'long' }, 'BELFRY_DRAIN_SECONDS must be a whole number from 0 to 600; it is "long".'],
+  [{ BELFRY_MAX_REQUESTS: '0' }, 'BELFRY_MAX_REQUESTS must be a whole number from 10 to 1000000; it is "0".'],
+  [{ BELFRY_QUEUE_PATIENCE_SECONDS: '0' }, 'BELFRY_QUEUE_PATIENCE_SECONDS must be a whole number from 1 to 86400;'],
+  [{ BELFRY_CANARY: 'yes' }, 'BELFRY_CANARY must be one of false, true; it is "yes".'],
   [{ BELFRY_PUBLIC_URL: 'belfry.example.com' }, 'BELFRY_PUBLIC_URL must be an http(s) URL; it is'],
   [
     { BELFRY_TRUSTED_PROXIES: '10.0.0.0/8, proxy' },

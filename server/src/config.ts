@@ -16,6 +16,10 @@ export interface Config {
   /** Where callers and browsers reach this service; OAuth redirects and links are built on it. */
   publicUrl: string
   databaseUrl: string | undefined
+  /** The same database, for connections that have to be sessions of their own; undefined where there is no pooler in between. */
+  sessionDatabaseUrl: string | undefined
+  /** Of this process, for its statements; a few more listen, hold locks and look things up. */
+  databaseConnections: number
   dataDir: string
   secretKey: string | undefined
   apiKey: string | undefined
@@ -38,6 +42,14 @@ export interface Config {
   dedupDays: number
   /** Whether messages keep what they say. */
   storeContent: boolean
+  /** Requests that are worked on at a time; more are refused. */
+  mostRequests: number
+  /** How long requests are still taken after SIGTERM, while balancers find out. */
+  drainSeconds: number
+  /** A due job that waits longer than this makes the service unready. */
+  queuePatienceSeconds: number
+  /** Whether it sends itself a notification every minute. */
+  hasCanary: boolean
   oauth: OAuthUrls
   /** Reverse proxies whose word is taken for who is asking and by which protocol. */
   trustedProxies: string[]
@@ -92,6 +104,17 @@ export const settings = [
   },
   { name: 'BELFRY_DATA_DIR', default: '.belfry', meaning: 'Where the embedded database and generated secrets live.' },
   {
+  {
+    name: 'BELFRY_DATABASE_SESSION_URL',
+    default: 'DATABASE_URL',
+    meaning: 'The way around a pooler in transaction mode, for the few connections that listen or hold locks.',
+  },
+  {
+    name: 'BELFRY_DATABASE_CONNECTIONS',
+    default: '20',
+    meaning:
+      'Connections that this process uses for its statements, at the most; up to six more are for other purposes.',
+  },
     name: 'BELFRY_SECRET_KEY',
     default: 'generated',
     meaning: '64 hex digits; encrypts credentials and signs tokens. Required with `DATABASE_URL`.',
@@ -118,6 +141,26 @@ export const settings = [
     default: 'none',
     meaning:
       'Addresses or networks of reverse proxies, separated by commas (`loopback` for this machine), whose `X-Forwarded-…` headers are believed.',
+  {
+    name: 'BELFRY_DRAIN_SECONDS',
+    default: '5 with DATABASE_URL, else 0',
+    meaning: 'For so long after `SIGTERM` requests are still taken, while readiness tells balancers to send no more.',
+  },
+  {
+    name: 'BELFRY_MAX_REQUESTS',
+    default: '1000',
+    meaning: 'Requests worked on at a time; more are refused with 429 or 503, those of the busiest environment first.',
+  },
+  {
+    name: 'BELFRY_QUEUE_PATIENCE_SECONDS',
+    default: '60',
+    meaning: 'A due job that waits longer than this makes the service unready.',
+  },
+  {
+    name: 'BELFRY_CANARY',
+    default: 'true',
+    meaning: 'Whether workers send a notification to nobody every minute, so that metrics tell whether it arrives.',
+  },
   },
   {
     name: 'BELFRY_OIDC_ISSUER',
@@ -220,6 +263,8 @@ type SettingName = (typeof settings)[number]['name']
 export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: string[] } {
   const problems: string[] = []
   const warnings: string[] = []
+/** Two of them listen for jobs all the time, and a worker's transactions need a few more to be side by side. */
+const fewestConnections = 5
 
   const given = (name: SettingName): string | undefined => env[name]?.trim() || undefined
   const text = (name: SettingName) => given(name) ?? defaultOf(name)
@@ -235,11 +280,10 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     if (found === undefined) problems.push(`${name} must be one of ${values.join(', ')}; it is "${value}".`)
     return found ?? (values[0] as T)
   }
-  function days(name: SettingName, least: number): number {
-    const value = text(name)
+  function whole(name: SettingName, least: number, most: number, value = text(name)): number {
     const count = Number(value)
-    if (Number.isInteger(count) && count >= least && count <= longestDays) return count
-    problems.push(`${name} must be a whole number from ${least} to ${longestDays}; it is "${value}".`)
+    if (Number.isInteger(count) && count >= least && count <= most) return count
+    problems.push(`${name} must be a whole number from ${least} to ${most}; it is "${value}".`)
     return least
   }
   function flag(name: SettingName): boolean {
@@ -249,6 +293,13 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     const value = given(name)
     if (value !== undefined && (!URL.canParse(value) || !/^https?:/.test(value)))
       problems.push(`${name} must be an http(s) URL; it is "${value}".`)
+  const days = (name: SettingName, least: number) => whole(name, least, longestDays)
+  function postgresUrl(name: 'DATABASE_URL' | 'BELFRY_DATABASE_SESSION_URL'): string | undefined {
+    const value = given(name)
+    if (value !== undefined && !/^postgres(ql)?:\/\//.test(value))
+      problems.push(`${name} must start with postgres:// or postgresql://.`)
+    return value
+  }
     return (value ?? fallback).replace(/\/+$/, '')
   }
 
@@ -309,10 +360,10 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
   const port = portNumber('PORT')
   const host = text('HOST')
 
-  const databaseUrl = given('DATABASE_URL')
-  if (databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
-    problems.push('DATABASE_URL must start with postgres:// or postgresql://.')
-  }
+  const databaseUrl = postgresUrl('DATABASE_URL')
+  const sessionDatabaseUrl = postgresUrl('BELFRY_DATABASE_SESSION_URL')
+  if (sessionDatabaseUrl !== undefined && databaseUrl === undefined)
+    problems.push('BELFRY_DATABASE_SESSION_URL needs a DATABASE_URL, which leads to the same database.')
   const secretKey = matching('BELFRY_SECRET_KEY', /^[0-9a-f]{64}$/i, '64 hex digits (try: openssl rand -hex 32)')
   if (databaseUrl !== undefined && given('BELFRY_SECRET_KEY') === undefined) {
     problems.push(
@@ -341,6 +392,8 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     allowPrivateAddresses: privateAddresses === 'true',
     allowLoopbackInDevelopment: privateAddresses === 'development',
     retention: {
+    sessionDatabaseUrl,
+    databaseConnections: whole('BELFRY_DATABASE_CONNECTIONS', fewestConnections, 1_000),
       activityDays: days('BELFRY_RETENTION_DAYS', 0),
       messageDays: days('BELFRY_MESSAGE_RETENTION_DAYS', 0),
     },
@@ -359,6 +412,10 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
   for (const name of Object.keys(env)) {
     if (name.startsWith('BELFRY_') && !settings.some((setting) => setting.name === name)) {
       warnings.push(`${name} is not a setting of Belfry; is it misspelt?`)
+    mostRequests: whole('BELFRY_MAX_REQUESTS', 10, 1_000_000),
+    drainSeconds: whole('BELFRY_DRAIN_SECONDS', 0, 600, given('BELFRY_DRAIN_SECONDS') ?? (databaseUrl ? '5' : '0')),
+    queuePatienceSeconds: whole('BELFRY_QUEUE_PATIENCE_SECONDS', 1, 86_400),
+    hasCanary: flag('BELFRY_CANARY'),
     }
   }
   if (databaseUrl !== undefined && given('BELFRY_DATA_DIR') !== undefined) {

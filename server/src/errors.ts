@@ -61,6 +61,11 @@ export const errorTable = {
     status: 503,
     message: says('The database cannot be reached at the moment. Please retry.'),
   },
+  overloaded: { status: 503, message: says('The service has more to do than it can at the moment. Please retry.') },
+  too_many_at_once: {
+    status: 429,
+    message: says('Too many requests of this environment are under way. Please wait for some of them, and retry.'),
+  },
 
   // authentication, idempotency, rate limits
   missing_authorization: { status: 401, message: says('Missing authorization header') },

@@ -1,6 +1,7 @@
 // The only wiring: settings → database → worker → HTTP; how the service starts and how it stops.
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { makeWorkerUtils, type TaskList } from 'graphile-worker'
 import { type Logger, pino } from 'pino'
 import { type Config, readConfig } from './config.ts'
@@ -25,10 +26,11 @@ import { Metrics } from './http/metrics.ts'
 import type { App, Clock } from './http/resource.ts'
 import { HttpClient } from './providers/http-client.ts'
 
-const connections = 20
 const lookupConnections = 3
 const jobsAtOnce = 10
 /**
+/** Of a worker behind a pooler: two listen for jobs, the others take and end them. */
+const queueConnections = 6
  * Jobs that mostly wait for others' answers have workers of their own, so that a provider that hangs keeps no trigger from
  * being begun. They are eight times as many as calls one integration may have under way (steps/circuit-breaker.ts): several
  * may hang, and the others do not notice.
@@ -55,6 +57,8 @@ export interface Service {
   tasks: TaskList
   stop(): Promise<void>
 }
+  /** Says that it is about to end, and goes on serving while balancers find out. */
+  drain(): Promise<void>
 
 interface Surroundings {
   databaseUrl: string
@@ -94,12 +98,18 @@ export async function startService(
   const onError = (error: Error) => log.warn({ reason: reasonOf(error) }, 'database connection failed')
   const parts = new Parts()
   try {
-    const database = openDatabase(databaseUrl, { connections, onError })
+    const database = openDatabase(databaseUrl, { connections: config.databaseConnections, onError })
+  const stopping = { isStopping: false }
     parts.add(() => database.close())
     await database.pool.query('SELECT 1').catch((cause: unknown) => {
       throw new StartError('The database cannot be used; is DATABASE_URL right?', { cause })
     })
-    const { applied } = await migrate(database.pool)
+    // What listens, or holds a lock that goes with its connection, has to have one to itself.
+    const sessions = config.sessionDatabaseUrl
+      ? openDatabase(config.sessionDatabaseUrl, { connections: queueConnections, onError })
+      : database
+    if (sessions !== database) parts.add(() => sessions.close())
+    const { applied } = await migrate(sessions.pool)
     if (applied.length > 0) log.info({ applied }, 'database migrated')
 
     const secrets = new Secrets(secretKey)
@@ -136,7 +146,7 @@ export async function startService(
         [others, jobsAtOnce, schedule],
         [{ deliver }, deliveriesAtOnce, []],
       ] as const) {
-        const worker = await startWorker({ ...database, tasks: taskList, schedule: [...items], concurrency, log })
+        const worker = await startWorker({ ...sessions, tasks: taskList, schedule: [...items], concurrency, log })
         parts.add(() => worker.stop())
       }
     }
@@ -161,6 +171,7 @@ export async function startService(
       sockets.serve(app)
       parts.add(() => sockets.stop())
     }
+      stopping,
     const { inboundMail } = config
     const mail =
       inboundMail && config.role !== 'worker'
@@ -182,9 +193,14 @@ export async function startService(
       const patience = setTimeout(() => void http.close(), patienceMs / 2)
       await parts.end().finally(() => clearTimeout(patience))
     }
-    return { app, url, mailPort: mail?.port, created, setUpToken, needsOwner, engine, tasks, stop }
+    return { app, url, mailPort: mail?.port, created, setUpToken, needsOwner, engine, tasks, drain, stop }
   } catch (error) {
+    const drain = async () => {
+      stopping.isStopping = true
+      await sleep(config.drainSeconds * 1000)
+    }
     await parts.end()
+      stopping.isStopping = true
     throw error
   }
 }
@@ -200,12 +216,13 @@ async function startFromCommandLine(): Promise<void> {
   const parts = new Parts()
   let stoppingSince: number | undefined
   const stop = async (exitCode: number) => {
-    stoppingSince = Date.now()
+    stoppingSince ??= Date.now()
     setTimeout(() => {
       process.stderr.write('Not everything came to an end in time; leaving the rest.\n')
       process.exit(1)
     }, patienceMs).unref()
     try {
+  let service: Service | undefined
       await parts.end()
       process.exit(exitCode)
     } catch (error) {
@@ -222,15 +239,19 @@ async function startFromCommandLine(): Promise<void> {
       process.on(signal, () => {
         if (stoppingSince === undefined) {
           log.info(`${signal}: finishing what is in hand`)
-          void stop(0)
+          // To a worker nobody sends requests, and a person at a terminal does not wait for balancers.
+          const drained = signal === 'SIGTERM' && config.role !== 'worker' ? service?.drain() : undefined
+          void Promise.resolve(drained).then(() => stop(0))
         } else if (Date.now() - stoppingSince > echoMs) process.exit(1)
       })
     }
     const { databaseUrl, secretKey } = await findDatabase(config, parts, log)
     const clock = { now: () => new Date() }
-    const service = await startService(config, { databaseUrl, secretKey, clock, log })
-    parts.add(() => service.stop())
-    process.stdout.write(welcome(service, config))
+          stoppingSince = Date.now()
+    const started = await startService(config, { databaseUrl, secretKey, clock, log })
+    service = started
+    parts.add(() => started.stop())
+    process.stdout.write(welcome(started, config))
   } catch (error) {
     // Whoever stops a start need not hear that it failed for that reason.
     if (stoppingSince !== undefined) return

@@ -42,6 +42,7 @@ export async function serveWith(
     config: { ...readConfig({}).config, role: 'api', ...config },
     ...{ clock, secrets, changes, queue, engine, http, brand, log },
     metrics: new Metrics(database),
+    stopping: { isStopping: false },
   })
   register(app)
   const url = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -101,7 +101,7 @@ export interface TestServer {
    */
   drain(around?: (work: () => Promise<void>) => Promise<void>): Promise<void>
   /** Another process of the same service, on the same database. */
-  startAnother(config?: Partial<Config>): Promise<Pick<Service, 'url' | 'mailPort' | 'engine' | 'stop'>>
+  startAnother(config?: Partial<Config>): Promise<Pick<Service, 'url' | 'mailPort' | 'engine' | 'drain' | 'stop'>>
 }
 
 /** Starts the service before the tests of a file and stops it after them. Read the result inside tests only. */
@@ -124,7 +124,7 @@ export function useServer(overrides: Partial<Config> = {}): TestServer {
   let api: Api
   let setUpToken = ''
 
-  const start = async (config: Partial<Config>) => {
+  const start = async (config: Partial<Config> = {}) => {
     const service = await startService(
       {
         ...readConfig({ PORT: '0', BELFRY_LOG: process.env.TEST_LOG ?? 'silent' }).config,

@@ -14,6 +14,7 @@ import { health } from './health.ts'
 import { registerIdempotency } from './idempotency.ts'
 import { openToBrowsers } from './inbox-cors.ts'
 import { InboxTokens } from './inbox-token.ts'
+import { announcedBytes, Overload, watchDelay } from './overload.ts'
 import { People } from './people.ts'
 import { takeTokens } from './rate-limit.ts'
 import type { App, Clock, Services } from './resource.ts'
@@ -30,9 +31,10 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
   const apiKeys = new ApiKeys(given.db, given.changes, given.clock)
   const people = new People(given)
   const services: Services = { ...given, apiKeys, people }
-  const { clock, log, metrics, config } = services
+  const { clock, log, metrics, config, stopping } = services
   const answer = answerWith(clock)
   const tokens = new InboxTokens(services)
+  const overload = new Overload({ ...config, metrics })
   const app = fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -64,16 +66,26 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
   app.decorateRequest('environment')
   app.decorateRequest('session')
   app.decorateRequest('person')
+  app.decorateRequest('held')
+  watchDelay(app, overload)
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(securityHeaders)
+    // Callers whose connection stays open would otherwise never go elsewhere.
+    if (stopping.isStopping) reply.header('Connection', 'close')
     const isPreflight = openToBrowsers(request, reply, services.brand)
     if (isPreflight) return reply.code(204).send()
     if (request.is404) throw fail('route_not_found', { method: request.method, path: request.url })
     refuseUnstorableUrl(request.url)
     if (request.url.length > longestPart) refuseLongParts(request.url)
-    const { inbox: isInbox, public: isPublic, people: isForPeople } = request.routeOptions.config
+    const { inbox: isInbox, public: isPublic, people: isForPeople, always } = request.routeOptions.config
+    if (always) return
+    const held = overload.enter(reply)
+    request.held = held
     if (isInbox) request.session = await tokens.authenticate(request)
-    if (isPublic) return
+    if (isPublic) {
+      overload.charge(held, request.session?.environmentId ?? '', announcedBytes(request))
+      return
+    }
     const token = people.tokenOf(request)
     if (token !== undefined) {
       // What one person may see is not for the next who uses the browser.
@@ -82,7 +94,12 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
     } else if (isForPeople && request.headers.authorization === undefined) throw fail('not_signed_in')
     else request.environment = await apiKeys.authenticate(request)
     if (isForPeople && token === undefined) throw fail('people_only')
+    overload.charge(held, request.environment?.id ?? '', announcedBytes(request))
     if (config.rateLimit !== 'off') await takeTokens({ ...services, level: config.rateLimit }, request, reply)
+  })
+  app.addHook('preParsing', (request, _reply, body, done) => {
+    const { held, headers } = request
+    done(null, held && headers['transfer-encoding'] ? (overload.counted(held, body) as typeof body) : body)
   })
   registerIdempotency(app, services)
   registerAudit(app, services)
@@ -132,7 +149,9 @@ const answerWith = (clock: Clock) => (error: Error, request: FastifyRequest, rep
   // Without the query: sign-in codes and people's addresses come that way.
   const path = request.url.split('?', 1)[0]
   if (errorId) request.log.error({ err: error, errorId, path }, 'request failed unexpectedly')
-  else if (failure.status >= 500) request.log.warn({ err: error, path }, 'request could not be served')
+  // What is shed is counted by metrics; writing it down would be more work just when there is too much.
+  else if (failure.status >= 500 && failure.code !== 'overloaded')
+    request.log.warn({ err: error, path }, 'request could not be served')
   else if (failure.code === 'unstorable')
     request.log.warn({ err: error, path }, 'our checks let pass what cannot be stored')
   void reply

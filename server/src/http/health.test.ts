@@ -66,6 +66,18 @@ test('metrics count requests by route, not by what stands in the path', async ()
   expect(text).not.toContain('/one')
 })
 
+test('how long a job may wait is a setting', async () => {
+  const patient = await server.startAnother({ queuePatienceSeconds: 3600 })
+  await server.database.pool.query(
+    "SELECT graphile_worker.add_job('nobody_does_this', run_at => now() - interval '30 minutes')",
+  )
+  server.clock.advance({ hours: 2 })
+  expect((await open('/health/ready')).status).toBe(503)
+  expect((await fetch(`${patient.url}/health/ready`)).status).toBe(200)
+  await server.database.pool.query('DELETE FROM graphile_worker._private_jobs')
+  await patient.stop()
+})
+
 test('a worker serves health and metrics, and nothing of the API', async () => {
   const worker = await server.startAnother({ role: 'worker' })
   const statusOf = async (path: string) =>
@@ -73,4 +85,23 @@ test('a worker serves health and metrics, and nothing of the API', async () => {
   expect(await Promise.all(['/health/live', '/health/ready', '/metrics'].map(statusOf))).toEqual([200, 200, 200])
   expect(await Promise.all(['/v2/subscribers', '/docs/', '/openapi.json'].map(statusOf))).toEqual([404, 404, 404])
   await worker.stop()
+})
+
+test('a service that is about to end says so, and goes on serving while balancers find out', async () => {
+  const other = await server.startAnother({ drainSeconds: 1 })
+  const drained = other.drain()
+  const ready = await fetch(`${other.url}/health/ready`)
+  expect(ready.status).toBe(503)
+  expect(await ready.json()).toMatchObject({
+    status: 'unavailable',
+    checks: { database: { ok: true }, stopping: { ok: false, detail: 'it is about to end' } },
+  })
+  const headers = { authorization: `ApiKey ${server.api.key}` }
+  const served = await fetch(`${other.url}/v2/subscribers`, { headers })
+  expect(served.status).toBe(200)
+  expect(served.headers.get('connection')).toBe('close')
+  expect((await fetch(`${other.url}/health/live`)).status).toBe(200)
+  await drained
+  await other.stop()
+  await expect(fetch(`${other.url}/health/live`)).rejects.toThrow()
 })

@@ -4,14 +4,11 @@ import { pendingMigrations } from '../db/migrate.ts'
 import { dueJobs } from './metrics.ts'
 import type { Resource } from './resource.ts'
 
-/** A due job that waits longer than this means that too few, or none, work on the queue. */
-const patienceSeconds = 60
-
 const Check = Type.Object({ ok: Type.Boolean(), detail: Type.Optional(Type.String()) })
 const Readiness = Type.Object({ status: Type.String(), checks: Type.Record(Type.String(), Check) })
 
-export const health: Resource = (app, { pool, metrics, clock }) => {
-  const open = { config: { public: true } }
+export const health: Resource = (app, { pool, metrics, clock, config, stopping }) => {
+  const open = { config: { public: true, always: true } }
   const startedAt = clock.now().getTime()
 
   app.get(
@@ -45,16 +42,18 @@ export const health: Resource = (app, { pool, metrics, clock }) => {
         }),
         attempt(async () => {
           const { count, oldestSeconds } = await dueJobs(pool)
-          // What waited while nothing ran is no fault of the start that is about to work on it.
+          // Too few, or none, work on the queue. What waited while nothing ran is no fault of the start that is about to work on it.
           const upSeconds = (clock.now().getTime() - startedAt) / 1000
-          if (Math.min(oldestSeconds, upSeconds) > patienceSeconds)
+          if (Math.min(oldestSeconds, upSeconds) > config.queuePatienceSeconds)
             throw new Error(`${count} jobs are due, the oldest for ${Math.round(oldestSeconds)} s`)
         }),
       ])
-      const isReady = database.ok && migrations.ok && queue.ok
-      return reply
-        .code(isReady ? 200 : 503)
-        .send({ status: isReady ? 'ok' : 'unavailable', checks: { database, migrations, queue } })
+      const checks = {
+        ...{ database, migrations, queue },
+        ...(stopping.isStopping ? { stopping: { ok: false, detail: 'it is about to end' } } : {}),
+      }
+      const isReady = Object.values(checks).every(({ ok }) => ok)
+      return reply.code(isReady ? 200 : 503).send({ status: isReady ? 'ok' : 'unavailable', checks })
     },
   )
 

@@ -63,6 +63,18 @@ test.each([
   expect([redirect?.url, primaryAction.redirect?.url]).toEqual(isTaken ? [url, url] : [undefined, undefined])
 })
 
+test('a browser that polls is refused by a process that does not know it, and the log says what to do about that', async () => {
+  const another = await server.startAnother()
+  const poll = (url: string, more = '') =>
+    fetch(`${url}/socket.io/?EIO=4&transport=polling&token=${inbox.token}${more}`).then((answer) => answer.text())
+  const { sid } = JSON.parse((await poll(inbox.url)).slice(1))
+  for (let times = 0; times < 2; times += 1)
+    expect(JSON.parse(await poll(another.url, `&sid=${sid}`))).toEqual({ code: 1, message: 'Session ID unknown' })
+  const said = server.logged.filter(({ msg }) => msg.startsWith('a browser polls a connection'))
+  expect(said).toHaveLength(1)
+  await another.stop()
+})
+
 test('whoever connects is told where things stand', async () => {
   await send()
   const socket = sockets.open(inbox.url, { auth: { token: inbox.token } })

@@ -28,6 +28,9 @@ const longestRetryMs = 5_000
 /** The library takes a tenth of a second to load, which a start can do without; a browser that comes sooner waits for it. */
 const loadAfterMs = 3_000
 
+/** The library's word for it. */
+const unknownSession = 1
+
 type Surroundings = Pick<Services, 'db' | 'pool' | 'changes' | 'clock' | 'secrets' | 'brand' | 'log'>
 
 const roomId = ({ environmentId, subscriberRowId, contexts }: InboxKey) =>
@@ -49,6 +52,7 @@ export class InboxSockets {
   #beats: NodeJS.Timeout | undefined
   #loading: NodeJS.Timeout | undefined
   #hasBeaten = false
+  #hasWarned = false
 
   constructor(services: Surroundings) {
     this.#services = services
@@ -69,7 +73,7 @@ export class InboxSockets {
     app.route({
       method: ['GET', 'POST', 'OPTIONS'],
       url: '/socket.io',
-      config: { public: true },
+      config: { public: true, always: true },
       schema: { hide: true },
       onRequest: async (request, reply) => {
         reply.hijack()
@@ -127,6 +131,9 @@ export class InboxSockets {
       httpCompression: false,
       cleanupEmptyChildNamespaces: true,
     })
+    io.engine.on('connection_error', ({ code }: { code: number }) => {
+      if (code === unknownSession) this.#warnOfPolling()
+    })
     // A path in the address that a page is given becomes the name of a namespace.
     for (const namespace of [io.sockets, io.of(/^\/.{1,200}$/)]) {
       namespace.use((socket, next) => {
@@ -145,6 +152,18 @@ export class InboxSockets {
       namespace.on('connection', (socket: Socket) => this.#connected(socket))
     }
     return io
+  }
+
+  /**
+   * Sockets go to whichever process they like. Polling is many requests of one connection, which only one process knows; the
+   * others refuse them, and the browser begins again. After a restart that is as it should be, so it is said once.
+   */
+  #warnOfPolling(): void {
+    if (this.#hasWarned) return
+    this.#hasWarned = true
+    this.#services.log.warn(
+      'a browser polls a connection that this process does not know; where there are several, a balancer has to send requests to /socket.io that have the same token to the same one',
+    )
   }
 
   async #authenticate({ handshake }: Socket): Promise<InboxSession | undefined> {

@@ -1,6 +1,6 @@
 // What operators watch: the process's own vital signs and every request's duration, in Prometheus' format.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Database } from '../db/database.ts'
 
 export class Metrics {
@@ -8,6 +8,7 @@ export class Metrics {
   readonly #registry = new Registry()
   readonly #pool: Database['pool']
   readonly #requests: Histogram
+  readonly #shed: Counter
   readonly #databaseUp: Gauge
   readonly #connections: Gauge
   readonly #jobsDue: Gauge
@@ -26,6 +27,13 @@ export class Metrics {
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
       registers,
     })
+    this.#shed = new Counter({
+      name: 'belfry_http_requests_shed_total',
+      help: 'Requests refused because too much was under way, in all or of their environment',
+      labelNames: ['reason'],
+      registers,
+    })
+    for (const reason of ['overloaded', 'too_many_at_once']) this.#shed.inc({ reason }, 0)
     this.#databaseUp = new Gauge({
       name: 'belfry_database_up',
       help: 'Whether the database answered when these figures were asked for',
@@ -52,6 +60,22 @@ export class Metrics {
   observe(request: FastifyRequest, reply: FastifyReply): void {
     const route = request.routeOptions.url ?? 'unknown'
     this.#requests.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000)
+  }
+
+  shed(reason: 'overloaded' | 'too_many_at_once'): void {
+    this.#shed.inc({ reason })
+  }
+
+  /** Asked for when the figures are. */
+  underWay(count: () => number): void {
+    new Gauge({
+      name: 'belfry_http_requests_under_way',
+      help: 'Requests that are being worked on',
+      registers: [this.#registry],
+      collect(): void {
+        this.set(count())
+      },
+    })
   }
 
   /** All figures as of now. They matter most while the database is away, so its absence is one of them. */

@@ -20,6 +20,7 @@ import type { Engine } from '../engine/engine.ts'
 import type { HttpClient } from '../providers/http-client.ts'
 import type { Brand } from './brand.ts'
 import type { Metrics } from './metrics.ts'
+import type { Held } from './overload.ts'
 
 export type App = FastifyInstance<
   RawServerDefault,
@@ -64,7 +65,11 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
     | 'trustedProxies'
     | 'oidc'
     | 'dashboardDir'
+    | 'mostRequests'
+    | 'queuePatienceSeconds'
   >
+  /** Whether the service is about to end. */
+  stopping: { readonly isStopping: boolean }
 }
 
 /** A subscriber in a browser: what its token opens. */
@@ -106,10 +111,14 @@ declare module 'fastify' {
     session: InboxSession
     /** Who has signed in, where it is no API key that asks. */
     person: Person | undefined
+    /** What it counts for among all that are under way. */
+    held: Held | undefined
   }
   interface FastifyContextConfig {
     /** Reachable without an API key. */
     public?: boolean
+    /** Answered however much there is to do. */
+    always?: boolean
     /** For subscribers in their browsers, who have a token. */
     inbox?: boolean
     /** For people who have signed in; API keys are turned away. */
