@@ -1,6 +1,5 @@
 // Steps that ask somebody outside: begun in one transaction, called outside of any, and ended in another. What was begun and
 // never ended shows that the process died in between; the step is told, and decides whether asking again can do harm.
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { isOutage } from '../db/database.ts'
 import { eachByItself, inTransaction } from '../db/transaction.ts'
@@ -14,6 +13,7 @@ import { type Bridge, type BridgeAnswer, BridgeError, type BridgeEvent, targetIn
 import { GroupCommit } from './group-commit.ts'
 import { type LoadedRow, lockRuns, runsOf } from './load.ts'
 import { settle, type Thread } from './needs.ts'
+import { untilReachable } from './patience.ts'
 import { beginCalls } from './queries.ts'
 import {
   earlierOf,
@@ -95,6 +95,8 @@ export class Deliveries {
     const results = await Promise.allSettled(
       begun.map(async (call) => {
         const result = await this.#call(call)
+        // What is known about a call is kept until it can be written: given up, the next attempt would have to treat it as a
+        // call nobody knows the outcome of.
         await untilReachable(() => this.#ends.add({ ...call, result }))
       }),
     )
@@ -116,7 +118,9 @@ export class Deliveries {
       now,
       JSON.stringify([unknown]),
     ])
-    const runs = new Map((await runsOf(by, memory, rows, now)).map((run) => [run.id, run]))
+    // Begun is begun: were these left now, they would pass for calls that were cut off.
+    const found = await untilReachable(() => runsOf(by, memory, rows, now))
+    const runs = new Map(found.map((run) => [run.id, run]))
     const begun = new Map<string, Begun>()
     for (const { id, row_version: rowVersion, begun: positions } of rows) {
       const run = runs.get(id)
@@ -150,8 +154,8 @@ export class Deliveries {
       const tools: CallTools = {
         ...this.#parts.tools,
         http: run.environment.type === 'dev' ? this.#parts.tools.http.development : this.#parts.tools.http,
-        layout: (layoutId) => environment.layout(layoutId),
-        layoutTranslator: (layout, locale) => environment.translator('layout', layout, locale),
+        layout: (layoutId) => untilReachable(() => environment.layout(layoutId)),
+        layoutTranslator: (layout, locale) => untilReachable(() => environment.translator('layout', layout, locale)),
         hasBranding: environment.hasBranding,
       }
       if (run.workflow.origin === 'external') return await this.#callCode(of, job, tools)
@@ -239,24 +243,6 @@ function lastEndOf({ run, job, rowVersion, result }: Ended, now: Date): LastEnd 
   }
   const { done } = goOn(ending, copy, result.outcome, now).next()
   return done && isOver(ending) ? { run: ending, rowVersion } : undefined
-}
-
-const [firstPauseMs, longestPauseMs, patienceMs] = [50, 5_000, 600_000]
-
-/**
- * While the database is away, what is known about a call is kept here and tried again: given up, the next attempt would
- * have to treat it as a call nobody knows the outcome of.
- */
-async function untilReachable<T>(work: () => Promise<T>): Promise<T> {
-  const began = performance.now()
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!isOutage(error) || performance.now() - began > patienceMs) throw error
-      await sleep(pauseMs)
-    }
-  }
 }
 
 function continued(run: RunState, job: JobState, result: Result, now: Date): Thread['progress'] {

@@ -1,5 +1,5 @@
 // The engine as others see it: triggers come in, and the queue's tasks do the rest.
-import type { CronItem, TaskList } from 'graphile-worker'
+import type { TaskList } from 'graphile-worker'
 import type { Changes } from '../db/changes.ts'
 import type { Database, Db } from '../db/database.ts'
 import type { Secrets } from '../db/secrets.ts'
@@ -14,6 +14,7 @@ import { type CallKey, Deliveries } from './deliver.ts'
 import { FairShare } from './fair-share.ts'
 import { fanOut, type WalkKey } from './fan-out.ts'
 import { Memory } from './memory.ts'
+import { patientDb } from './patience.ts'
 import { type FailedJob, redriveJobs } from './redrive.ts'
 import { type ReceivedMail, Replies, type ReplyOutcome } from './replies.ts'
 import { type Reporter, takeReports } from './reports.ts'
@@ -21,6 +22,7 @@ import { type EngineParts, startRuns } from './start-runs.ts'
 import { queueSoon, wakeDue } from './timers.ts'
 import { type TriggerRequest, type TriggerResult, Triggers } from './trigger.ts'
 import { Webhooks } from './webhooks.ts'
+import type { Round } from './worker.ts'
 
 interface Surroundings extends Pick<Database, 'pool' | 'db'> {
   /** Connections of their own for what is remembered: it is also looked up inside of transactions that hold all others. */
@@ -59,7 +61,8 @@ export class Engine {
       ...this.#parts,
       bridge: new Bridge({ http, clock, signatureHeader }),
       tools: {
-        ...{ db, secrets, http, clock, log, signatureHeader },
+        ...{ secrets, http, clock, log, signatureHeader },
+        db: patientDb(pool),
         delivery: this.#delivery,
         circuits: new CircuitBreaker({ clock, onChange: recordCircuits({ db, clock, log }) }),
         random: Math.random,
@@ -144,7 +147,5 @@ export class Engine {
   }
 }
 
-/** Timers that come near, every minute; a round that was missed needs no repeat. */
-export const engineSchedule: CronItem[] = [
-  { task: 'queue_soon', match: '* * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
-]
+/** Timers that come near, every minute, whatever the time of day is said to be. */
+export const engineSchedule: Round[] = [{ task: 'queue_soon', everyMs: 60_000 }]

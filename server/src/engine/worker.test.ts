@@ -118,3 +118,25 @@ test('a worker can be stopped while it waits to start again', async () => {
   await worker.stop()
   expect(await waitingJobs()).toContain(later)
 })
+
+test('what comes round every so often does so when the clock is set back by hours', async () => {
+  let done = 0
+  const { database } = server
+  const worker = await startWorker({
+    ...database,
+    tasks: {
+      round: async () => {
+        done += 1
+      },
+    },
+    schedule: [{ task: 'round', everyMs: 20 }],
+    concurrency: 1,
+    log: pino({ level: 'silent' }),
+  })
+  await expect.poll(() => done, patiently).toBeGreaterThan(0)
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3 * 3_600_000 })
+  const before = done
+  await vi.waitUntil(() => done > before + 1, patiently)
+  vi.useRealTimers()
+  await worker.stop()
+})

@@ -20,9 +20,15 @@ import { type Pace, Presence } from './presence.ts'
 
 const longestRetryMs = 5_000
 
+/** A job that is queued again and again. Not by the time of day, which can be set back by hours: then it would not come round. */
+export interface Round {
+  task: string
+  everyMs: number
+}
+
 interface Options extends Pick<Database, 'url' | 'pool'> {
   tasks: TaskList
-  schedule: CronItem[]
+  schedule: Array<CronItem | Round>
   /** How many jobs are worked on at a time. */
   concurrency: number
   log: Logger
@@ -94,14 +100,21 @@ interface Run {
 async function startRun({ url, pool, tasks, schedule, concurrency, log, pace }: Options): Promise<Run> {
   const presence = new Presence({ url, log, ...(pace ? { pace } : {}) })
   const alarm = new Alarm()
+  const rounds = schedule.filter((item): item is Round => 'everyMs' in item)
+  const timers: NodeJS.Timeout[] = []
   const events: WorkerEvents = new EventEmitter()
   events.on('pool:create', ({ workerPool }) => {
     presence.enter(workerPool.id)
     alarm.start(pool, (count) => workerPool.nudge(count))
+    for (const round of rounds) {
+      void goRound(pool, round, log)
+      timers.push(setInterval(() => void goRound(pool, round, log), round.everyMs))
+    }
   })
   events.on('pool:gracefulShutdown', () => {
     presence.letPass()
     alarm.stop()
+    for (const timer of timers) clearInterval(timer)
   })
   const options: RunnerOptions = {
     pgPool: forWaiting(pool, concurrency),
@@ -114,13 +127,23 @@ async function startRun({ url, pool, tasks, schedule, concurrency, log, pace }: 
     // process down, and one still under way could miss the pool at shutdown.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
     taskList: tasks,
-    parsedCronItems: parseCronItems(schedule),
+    parsedCronItems: parseCronItems(schedule.filter((item): item is CronItem => !('everyMs' in item))),
     // Asked before every look at the queue, and waited for. We have no flags; it is where we can hold a worker back.
     forbiddenFlags: () => presence.untilShown()?.then(() => null) ?? null,
     events,
     logger: queueLog(log),
   }
   return { runner: await run(options), presence }
+}
+
+/** Once, however many workers want it; one that is missed, as while the database is away, is made up for by the next. */
+async function goRound(pool: pg.Pool, { task }: Round, log: Logger): Promise<void> {
+  await pool
+    .query(
+      "SELECT graphile_worker.add_job($1, '{}', job_key := $1, job_key_mode := 'preserve_run_at', max_attempts := 3)",
+      [task],
+    )
+    .catch((error: unknown) => log.warn({ err: error, task }, 'a job that comes round could not be queued'))
 }
 
 /**
