@@ -1,4 +1,5 @@
-// The arrows of the map: http → engine → steps → providers, render; the first three use db; everyone may use errors.
+// The arrows of the map: http → engine → steps → providers, render; the first three use db; everyone may use errors, and
+// tracing: a trace goes through every room.
 // Each room lists what it may import; anything else of ours is refused. Tests may import what they like.
 
 const tests = '\\.test\\.ts$'
@@ -20,16 +21,16 @@ const arrows = Object.entries(mayImport).map(([name, rooms]) => ({
   severity: 'error',
   from: { path: room(name), pathNot: tests },
   // The linter sees to it that config.ts is imported for its types only; this parser cannot tell.
-  to: { path: ours, pathNot: [...rooms.map(room), file('errors'), file('config')] },
+  to: { path: ours, pathNot: [...rooms.map(room), file('errors'), file('config'), file('tracing')] },
 }))
 
 export default {
   forbidden: [
     ...arrows,
     {
-      name: 'errors-and-config-know-nobody',
+      name: 'errors-config-and-tracing-know-nobody',
       severity: 'error',
-      from: { path: [file('errors'), file('config')] },
+      from: { path: [file('errors'), file('config'), file('tracing')] },
       to: { path: ours, pathNot: file('errors') },
     },
     {

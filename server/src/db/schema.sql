@@ -219,6 +219,7 @@ CREATE TABLE events (
   context json,
   started_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone NOT NULL,
+  trace text COLLATE "C",
   CONSTRAINT events_pkey PRIMARY KEY (environment_id, id)
 ) PARTITION BY RANGE (id);
 
@@ -236,6 +237,7 @@ CREATE TABLE events_default (
   context json,
   started_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone NOT NULL,
+  trace text COLLATE "C",
   CONSTRAINT events_default_pkey PRIMARY KEY (environment_id, id)
 ) PARTITION OF events DEFAULT;
 

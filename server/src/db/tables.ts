@@ -305,6 +305,8 @@ export interface EventTable {
   context: JsonText<Record<string, unknown> | null>
   started_at: Date | null
   created_at: Date
+  /** As in `traceparent`, where the trigger was traced. */
+  trace: string | null
 }
 
 export interface WalkTable {

@@ -9,6 +9,8 @@ export interface Transaction {
   run<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]>
   /** The same transaction for what is written with the query builder. */
   tx: Tx
+  /** Does this once all of it is committed, and not at all where it is not. */
+  afterCommit(work: () => void): void
 }
 
 export interface Statement {
@@ -33,6 +35,7 @@ export async function inTransaction<T>(
 ): Promise<T> {
   const client = await pool.connect()
   let builder: Kysely<Tables> | undefined
+  let afterwards: Array<() => void> | undefined
   const transaction: Transaction = {
     async run<Row extends pg.QueryResultRow>({ name, text }: Statement, values: unknown[]) {
       return (await client.query<Row>({ name, text, values })).rows
@@ -41,12 +44,17 @@ export async function inTransaction<T>(
       builder ??= onConnection(client)
       return builder as Tx
     },
+    afterCommit(next) {
+      afterwards ??= []
+      afterwards.push(next)
+    },
   }
   let broken: Error | undefined
   try {
     await client.query(lockTimeoutMs === undefined ? 'BEGIN' : `BEGIN; SET LOCAL lock_timeout = ${lockTimeoutMs}`)
     const result = await work(transaction)
     await client.query('COMMIT')
+    for (const next of afterwards ?? []) next()
     return result
   } catch (error) {
     // A connection that cannot even roll back is not used again; the database ends its transaction by itself.

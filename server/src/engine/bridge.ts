@@ -172,6 +172,7 @@ export class Bridge {
       mostBytes,
       mostRedirects,
       acceptAnyCertificate: target.type === 'dev',
+      sharesTrace: true,
     })
   }
 }

@@ -32,6 +32,7 @@ import {
 } from './run.ts'
 import type { EngineParts } from './start-runs.ts'
 import { isOver, type LastEnd, priorities, storeLastEnds, storeRuns } from './store.ts'
+import { traceCall } from './traces.ts'
 
 export interface DeliverParts extends EngineParts {
   bridge: Bridge
@@ -94,7 +95,8 @@ export class Deliveries {
     const begun = await this.#begins.add(keys)
     const results = await Promise.allSettled(
       begun.map(async (call) => {
-        const result = await this.#call(call)
+        const { tracing } = this.#parts
+        const result = tracing ? await traceCall(tracing, call, () => this.#call(call)) : await this.#call(call)
         // What is known about a call is kept until it can be written: given up, the next attempt would have to treat it as a
         // call nobody knows the outcome of.
         await untilReachable(() => this.#ends.add({ ...call, result }))
@@ -196,6 +198,9 @@ export class Deliveries {
     if (last.size > 0) {
       try {
         await storeLastEnds(eachByItself(this.#parts.pool), [...last.values()], now)
+        const failed = [...last.values()].filter(({ run }) => run.status === 'error').length
+        this.#parts.meter?.ended('error', failed)
+        this.#parts.meter?.ended('completed', last.size - failed)
       } catch (error) {
         if (isOutage(error)) throw error
         // Somebody changed one of the runs, or its subscriber is gone.
@@ -208,7 +213,7 @@ export class Deliveries {
 
   /** Those after which their runs go on, or whose runs others have changed. */
   async #endWithRuns(ended: Ended[], now: Date): Promise<void> {
-    const { pool, memory, log } = this.#parts
+    const { pool, memory, log, tracing, meter } = this.#parts
     await inTransaction(pool, async (transaction) => {
       const keys = ended.map(({ key }) => key)
       const runs = await lockRuns(transaction, memory, keys, now)
@@ -222,7 +227,7 @@ export class Deliveries {
       await storeRuns(
         transaction,
         threads.map(({ run }) => run),
-        { now, priority: priorities.single },
+        { now, priority: priorities.single, tracing, meter },
       )
     })
   }

@@ -7,6 +7,7 @@ import { Delivery } from '../providers/delivery.ts'
 import type { DeliveryEvent } from '../providers/events.ts'
 import type { HttpClient } from '../providers/http-client.ts'
 import { CircuitBreaker } from '../steps/circuit-breaker.ts'
+import type { Tracing } from '../tracing.ts'
 import { Bridge } from './bridge.ts'
 import { cancelTransaction } from './cancel.ts'
 import { recordCircuits } from './circuits.ts'
@@ -14,12 +15,14 @@ import { type CallKey, Deliveries } from './deliver.ts'
 import { FairShare } from './fair-share.ts'
 import { fanOut, type WalkKey } from './fan-out.ts'
 import { Memory } from './memory.ts'
+import type { Meter } from './meter.ts'
 import { patientDb } from './patience.ts'
 import { type FailedJob, redriveJobs } from './redrive.ts'
 import { type ReceivedMail, Replies, type ReplyOutcome } from './replies.ts'
 import { type Reporter, takeReports } from './reports.ts'
 import { type EngineParts, startRuns } from './start-runs.ts'
 import { queueSoon, wakeDue } from './timers.ts'
+import { traceTrigger } from './traces.ts'
 import { type TriggerRequest, type TriggerResult, Triggers } from './trigger.ts'
 import { Webhooks } from './webhooks.ts'
 import type { Round } from './worker.ts'
@@ -37,6 +40,8 @@ interface Surroundings extends Pick<Database, 'pool' | 'db'> {
   /** Whether the process that accepts a trigger also runs it. */
   startsAtOnce: boolean
   storeContent: boolean
+  tracing?: Tracing | undefined
+  meter?: Meter | undefined
 }
 
 export class Engine {
@@ -46,25 +51,28 @@ export class Engine {
   readonly #delivery: Delivery
   readonly #webhooks: Webhooks
   readonly #replies: Replies
+  readonly #circuits: CircuitBreaker
 
   constructor(surroundings: Surroundings) {
     const { db, lookups, pool, clock, log, secrets, changes, http, brand, dedupDays, startsAtOnce, storeContent } =
       surroundings
+    const { tracing, meter } = surroundings
     const memory = new Memory({ db: lookups, secrets, changes })
     const signatureHeader = `${brand.word}-signature`
-    this.#delivery = new Delivery({ http, clock, brand: brand.word })
-    this.#parts = { pool, memory, clock, log, shares: new FairShare() }
-    this.#webhooks = new Webhooks({ pool, clock, log, http, secrets, brand })
+    this.#delivery = new Delivery({ http, clock, brand: brand.word, tracing })
+    this.#parts = { pool, memory, clock, log, shares: new FairShare(), tracing, meter }
+    this.#webhooks = new Webhooks({ pool, clock, log, http, secrets, brand, tracing, meter })
     this.#replies = new Replies({ ...this.#parts, http, signatureHeader, toWire: (id) => brand.toWire(id) })
     this.#triggers = new Triggers({ ...this.#parts, dedupDays, startsAtOnce })
+    this.#circuits = new CircuitBreaker({ clock, onChange: recordCircuits({ db, clock, log }) })
     this.#deliveries = new Deliveries({
       ...this.#parts,
       bridge: new Bridge({ http, clock, signatureHeader }),
       tools: {
-        ...{ secrets, http, clock, log, signatureHeader },
+        ...{ secrets, http, clock, log, signatureHeader, meter },
         db: patientDb(pool),
         delivery: this.#delivery,
-        circuits: new CircuitBreaker({ clock, onChange: recordCircuits({ db, clock, log }) }),
+        circuits: this.#circuits,
         random: Math.random,
         brand: brand.word,
         storesContent: storeContent,
@@ -74,7 +82,14 @@ export class Engine {
 
   /** Answers once it is committed. */
   trigger(request: TriggerRequest): Promise<TriggerResult> {
-    return this.#triggers.accept(request)
+    const { tracing } = this.#parts
+    if (!tracing) return this.#triggers.accept(request)
+    return traceTrigger(tracing, request, (traced) => this.#triggers.accept(traced))
+  }
+
+  /** Integrations that this process leaves alone at the moment. */
+  get openCircuits(): number {
+    return this.#circuits.openCount
   }
 
   cancel(environmentId: string, transactionId: string): Promise<boolean> {

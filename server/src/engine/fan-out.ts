@@ -11,6 +11,7 @@ import { endWalk, findEveryone, findMembers, findMissingTopics, lockWalk, queueW
 import { advance, type RunState } from './run.ts'
 import { directOf, type EngineParts, type LockedEvent, prepare } from './start-runs.ts'
 import { priorities, storeRuns } from './store.ts'
+import { traceStarts } from './traces.ts'
 
 /** Recipients per transaction: more share statements better, fewer let single triggers pass sooner. */
 const chunk = 500
@@ -62,7 +63,9 @@ export async function fanOut(parts: EngineParts, key: WalkKey): Promise<void> {
       runs.map((run) => ({ run, progress: advance(run, now) })),
       { now, log: parts.log },
     )
-    await storeRuns(transaction, runs, { now, priority: priorities.many })
+    const { tracing, meter } = parts
+    await storeRuns(transaction, runs, { now, priority: priorities.many, tracing, meter })
+    if (tracing && event) transaction.afterCommit(() => traceStarts(tracing, [event], runs, now))
     const last = members.at(-1)
     if (last === undefined || members.length < chunk) {
       await transaction.run(endWalk, [environmentId, eventId, lane])

@@ -313,6 +313,7 @@ export async function readReferences(transaction: Pick<Transaction, 'run'>, even
         }),
       ),
       createdAt: event.created_at,
+      trace: event.trace ?? null,
     }),
   }
 }

@@ -50,7 +50,11 @@ export async function settle(
       asked.map(({ need }) => need),
       now,
     )
-    for (const [index, thread] of asked.entries()) step(thread, answers[index])
+    for (const [index, thread] of asked.entries()) {
+      const answer = answers[index]
+      if (answer && 'traces' in answer && answer.traces) thread.run.digestedTraces = answer.traces
+      step(thread, answer)
+    }
   }
 }
 
@@ -185,6 +189,7 @@ async function closeDigests(transaction: Transaction, needs: CloseDigest[], answ
     id: string
     created_at: Date
     payload: Record<string, unknown>
+    trace: string | null
     total: number
   }>(findMerged, [
     needs.map(({ group }) => group.environmentId),
@@ -194,14 +199,17 @@ async function closeDigests(transaction: Transaction, needs: CloseDigest[], answ
   ])
   const totals = new Map(merged.map(({ merged_into, total }) => [merged_into, total]))
   const events = new Map<string, DigestEvent[]>()
-  for (const { merged_into, id, created_at, payload } of merged) {
+  const traces = new Map<string, string[]>()
+  for (const { merged_into, id, created_at, payload, trace } of merged) {
     const list = events.get(merged_into) ?? []
     events.set(merged_into, list)
     list.push({ id, time: created_at.toISOString(), payload })
+    if (trace !== null) traces.set(merged_into, [...(traces.get(merged_into) ?? []), trace])
   }
   for (const need of needs) {
     const all = events.get(need.notificationId) ?? []
-    answers.set(need, { events: all, left: (totals.get(need.notificationId) ?? 0) - all.length })
+    const left = (totals.get(need.notificationId) ?? 0) - all.length
+    answers.set(need, { events: all, left, traces: traces.get(need.notificationId) })
   }
 }
 

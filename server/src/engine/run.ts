@@ -53,6 +53,8 @@ export interface RunState extends RunFacts {
   jobs: JobState[]
   createdAt: Date
   isNew: boolean
+  /** Of the triggers that a digest has collected. */
+  digestedTraces?: string[]
   /** What has to be written beside the run itself. */
   effects: Effects
 }

@@ -9,19 +9,25 @@ import { isAsSaid, type SubscriberInput, upsertSubscribers } from '../db/subscri
 import type { Recipient } from '../db/tables.ts'
 import { inTransaction, type Transaction } from '../db/transaction.ts'
 import { type EventType, tellAll } from '../db/webhook-events.ts'
+import type { Tracing } from '../tracing.ts'
 import type { FairShare } from './fair-share.ts'
 import { type EventRow, newRun, type PreparedEvent, type RecipientRow, type RunKey, readReferences } from './load.ts'
 import type { Memory } from './memory.ts'
+import type { Meter } from './meter.ts'
 import { settle } from './needs.ts'
 import { addRecipients, beginWalks, findRecipients, saveTenants, takeEvents, touchWorkflows } from './queries.ts'
 import { advance, type RunState } from './run.ts'
 import { priorities, storeRuns } from './store.ts'
+import { traceStarts } from './traces.ts'
 
 export interface EngineParts {
   pool: pg.Pool
   memory: Memory
   clock: { now(): Date }
   log: Logger
+  /** Where there is somewhere to send traces to. */
+  tracing?: Tracing | undefined
+  meter?: Meter | undefined
   /** Of calls that runs have to make. */
   shares: FairShare
 }
@@ -59,7 +65,7 @@ export async function startEvents(
   events: LockedEvent[],
   now: Date,
 ): Promise<PreparedEvent[]> {
-  const { log, shares } = parts
+  const { log, shares, tracing, meter } = parts
   if (events.length === 0) return []
   events.sort((a, b) => (a.id < b.id ? -1 : 1))
   const people = await findPeople(transaction, events)
@@ -78,7 +84,8 @@ export async function startEvents(
     runs.map((run) => ({ run, progress: advance(run, now) })),
     { now, log },
   )
-  await storeRuns(transaction, runs, { now, priority: priorities.single, shares })
+  await storeRuns(transaction, runs, { now, priority: priorities.single, shares, tracing, meter })
+  if (tracing) transaction.afterCommit(() => traceStarts(tracing, prepared, runs, now))
   const wide = prepared.filter(
     ({ row }) => row.recipients === null || row.recipients.some((each) => 'topicKey' in each),
   )

@@ -3,9 +3,12 @@
 import { storableJson } from '../db/storable.ts'
 import type { Transaction } from '../db/transaction.ts'
 import { type EventType, keptOfMessage, tellOfStates } from '../db/webhook-events.ts'
+import type { Tracing } from '../tracing.ts'
 import type { FairShare } from './fair-share.ts'
+import type { Meter } from './meter.ts'
 import { endCalls, insertRuns, queueCalls, queueWakes, updateRuns } from './queries.ts'
 import type { JobState, RunState } from './run.ts'
+import { traceSteps } from './traces.ts'
 
 /**
  * Smaller numbers go first. Many recipients at once never delay a login code; those between are for environments that have
@@ -23,7 +26,9 @@ export interface Writing {
   now: Date
   priority: number
   /** Where an environment may go after others that have asked for less. */
-  shares?: FairShare
+  shares?: FairShare | undefined
+  tracing?: Tracing | undefined
+  meter?: Meter | undefined
 }
 
 export async function storeRuns(transaction: Transaction, runs: RunState[], writing: Writing): Promise<void> {
@@ -54,6 +59,22 @@ export async function storeRuns(transaction: Transaction, runs: RunState[], writ
       storableJson(changed.flatMap(timerRows)),
     ])
   await queueEffects(transaction, runs, writing)
+  const { tracing, meter } = writing
+  if (tracing) transaction.afterCommit(() => traceSteps(tracing, runs, now))
+  if (meter) transaction.afterCommit(() => countRuns(meter, added.length, runs))
+}
+
+function countRuns(meter: Meter, started: number, runs: RunState[]): void {
+  let [completed, failed] = [0, 0]
+  for (const { status, jobs } of runs) {
+    // Woken up for nothing, as after a cancel, it has been counted.
+    if (!jobs.some(({ isChanged }) => isChanged)) continue
+    if (status === 'completed') completed += 1
+    else if (status === 'error') failed += 1
+  }
+  meter.started(started)
+  meter.ended('completed', completed)
+  meter.ended('error', failed)
 }
 
 /** A run in which a call has ended and nothing is left to do. */
@@ -98,7 +119,7 @@ function eventsOf(run: RunState, now: Date) {
       .map((type) => ({
         environmentId: environment.id,
         type,
-        object: keptOfMessage(row),
+        object: { ...keptOfMessage(row), ...(run.event.trace === null ? {} : { trace: run.event.trace }) },
         subscriberId: subscriber.subscriber_id,
       }))
   })

@@ -29,7 +29,7 @@ export async function wakeDue(parts: EngineParts): Promise<number> {
 }
 
 async function wakeSome(parts: EngineParts): Promise<number> {
-  const { pool, memory, clock, log } = parts
+  const { pool, memory, clock, log, tracing, meter } = parts
   const now = clock.now()
   return inTransaction(pool, async (transaction) => {
     const timers = await transaction.run<TimerRow>(takeTimers, [now, timersAtOnce])
@@ -44,7 +44,7 @@ async function wakeSome(parts: EngineParts): Promise<number> {
     const runs = new Map((await lockRuns(transaction, memory, keysOf('step'), now)).map((run) => [run.id, run]))
     const threads = steps.flatMap(({ subject_id, position }) => threadOf(runs.get(subject_id), position, now))
     await settle(transaction, threads, { now, log })
-    await storeRuns(transaction, [...runs.values()], { now, priority: priorities.single })
+    await storeRuns(transaction, [...runs.values()], { now, priority: priorities.single, tracing, meter })
     return timers.length
   })
 }

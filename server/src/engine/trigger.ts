@@ -16,7 +16,7 @@ import { isActive } from './load.ts'
 import type { RememberedEnvironment, WorkflowVersion } from './memory.ts'
 import { PassedOver } from './passed-over.ts'
 import { checkPayload, payloadError } from './payload.ts'
-import { acceptTriggers, keepBridged, notePassedOver } from './queries.ts'
+import { acceptTracedTriggers, acceptTriggers, keepBridged, notePassedOver } from './queries.ts'
 import { type EngineParts, type LockedEvent, noteTriggered, startEvents } from './start-runs.ts'
 import { priorities } from './store.ts'
 
@@ -39,6 +39,8 @@ export interface TriggerRequest {
   context: Members | undefined
   /** The workflow itself, where it is not one of those stored here. */
   bridged?: BridgedWorkflow
+  /** As in `traceparent`, where there is somewhere to send traces to. */
+  trace?: string
 }
 
 /** A workflow as an application describes it now, and where that is. */
@@ -223,7 +225,7 @@ export class Triggers {
       const { taken, started } = await inTransaction(
         pool,
         async (transaction) => {
-          const rows = await transaction.run<TakenRow>(acceptTriggers, this.#valuesOf(triggers, now))
+          const rows = await transaction.run<TakenRow>(this.#accepting, this.#valuesOf(triggers, now))
           const accepted = new Set(rows.filter((row) => row.accepted).map(({ id }) => id))
           const events = triggers.filter(({ id }) => accepted.has(id)).map((trigger) => eventOf(trigger, now))
           return { taken: rows, started: await startEvents(transaction, this.#surroundings, events, now) }
@@ -233,7 +235,7 @@ export class Triggers {
       await noteTriggered(this.#surroundings, started).catch((error: unknown) =>
         log.warn({ err: error }, 'when workflows were last triggered could not be noted'),
       )
-      return verdicts(triggers, taken)
+      return this.#verdicts(triggers, taken)
     } catch (error) {
       if (isOutage(error)) throw error
       log.warn({ err: error }, 'triggers could not be started at once; they are queued')
@@ -243,12 +245,28 @@ export class Triggers {
 
   async #store(triggers: AcceptedTrigger[]): Promise<Array<'stored' | 'stale'>> {
     const values = this.#valuesOf(triggers, null)
-    const { rows } = await this.#surroundings.pool.query<TakenRow>({ ...acceptTriggers, values })
-    return verdicts(triggers, rows)
+    const { rows } = await this.#surroundings.pool.query<TakenRow>({ ...this.#accepting, values })
+    return this.#verdicts(triggers, rows)
+  }
+
+  get #accepting() {
+    return this.#surroundings.tracing ? acceptTracedTriggers : acceptTriggers
+  }
+
+  /** A transaction id that was used before is as good as stored: what it stands for is. */
+  #verdicts(triggers: AcceptedTrigger[], rows: TakenRow[]): Array<'stored' | 'stale'> {
+    let accepted = 0
+    const fresh = new Map<string, boolean>()
+    for (const row of rows) {
+      fresh.set(row.id, row.fresh)
+      if (row.accepted) accepted += 1
+    }
+    this.#surroundings.meter?.accepted(accepted)
+    return triggers.map(({ id }) => (fresh.get(id) ? 'stored' : 'stale'))
   }
 
   #valuesOf(triggers: AcceptedTrigger[], startedAt: Date | null): unknown[] {
-    const { clock, dedupDays } = this.#surroundings
+    const { clock, dedupDays, tracing } = this.#surroundings
     const now = clock.now()
     const expiresAt = new Date(now.getTime() + dedupDays * 86_400_000)
     const jobs = jobsOf(triggers, (environmentId, count) =>
@@ -279,6 +297,7 @@ export class Triggers {
       files.map(({ content }) => content),
       startedAt,
       jobs.map(({ priority }) => priority),
+      ...(tracing ? [JSON.stringify(Object.fromEntries(triggers.map(({ id, request }) => [id, request.trace])))] : []),
     ]
   }
 }
@@ -311,12 +330,6 @@ interface TakenRow {
   accepted: boolean
 }
 
-/** A transaction id that was used before is as good as stored: what it stands for is. */
-function verdicts(triggers: AcceptedTrigger[], rows: TakenRow[]): Array<'stored' | 'stale'> {
-  const fresh = new Map(rows.map((row) => [row.id, row.fresh]))
-  return triggers.map(({ id }) => (fresh.get(id) ? 'stored' : 'stale'))
-}
-
 const isSmall = (recipients: Recipient[] | null) =>
   recipients !== null && recipients.length <= mostImmediate && recipients.every((each) => 'subscriberId' in each)
 
@@ -336,6 +349,7 @@ const eventOf = (trigger: AcceptedTrigger, startedAt: Date): LockedEvent => ({
   context: trigger.request.context ?? null,
   started_at: startedAt,
   created_at: trigger.createdAt,
+  trace: trigger.request.trace ?? null,
   revision: trigger.revision,
 })
 

@@ -433,7 +433,7 @@ test('an endpoint that hangs keeps no other waiting', async () => {
   await makeEndpoint(api, second)
   for (let index = 0; index < 40; index += 1) await createSubscriber(api, `s${index}`)
   const draining = server.drain()
-  await vi.waitFor(() => expect(second.asked).toHaveLength(40))
+  await expect.poll(() => second.asked.length).toBe(40)
   // 16 at a time are sent to one endpoint, and those still wait for their answer.
   expect(vendor.asked).toHaveLength(16)
   vendor.plays(() => 'hang up')

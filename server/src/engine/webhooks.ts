@@ -11,6 +11,8 @@ import { inTransaction, statement } from '../db/transaction.ts'
 import type { EndpointRow, EventRow } from '../db/webhook-events.ts'
 import { DeliveryError } from '../providers/delivery-error.ts'
 import type { HttpClient } from '../providers/http-client.ts'
+import type { Tracing } from '../tracing.ts'
+import type { Meter } from './meter.ts'
 import { queueWakeUps, soonMs } from './store.ts'
 import { type EnvelopeContext, envelopeOf } from './webhook-envelope.ts'
 
@@ -109,6 +111,8 @@ interface Surroundings {
   http: HttpClient
   secrets: Secrets
   brand: Pick<EnvelopeContext, 'toWire'>
+  tracing?: Tracing | undefined
+  meter?: Meter | undefined
 }
 
 interface Taken {
@@ -224,15 +228,18 @@ export class Webhooks {
     const began = performance.now()
     const took = () => Math.round(performance.now() - began)
     try {
-      const answer = await http.exchange(endpoint.url, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          ...signatureHeaders(envelope.id, body, secretsOf(endpoint, secrets, now), now),
-        },
-        body,
-        timeoutMs,
-      })
+      const ask = () =>
+        http.exchange(endpoint.url, {
+          method: 'POST',
+          headers: {
+            'content-type': 'application/json',
+            ...signatureHeaders(envelope.id, body, secretsOf(endpoint, secrets, now), now),
+          },
+          body,
+          timeoutMs,
+          sharesTrace: true,
+        })
+      const answer = await this.#traced(event, ask)
       const isDelivered = answer.status >= 200 && answer.status < 300
       const response = answer.text.slice(0, longestResponse).replaceAll('\0', '').toWellFormed()
       const error = isDelivered ? {} : { error: `The endpoint answered with HTTP status ${answer.status}` }
@@ -243,8 +250,16 @@ export class Webhooks {
     }
   }
 
+  /** What a run has led to belongs to the trace of its trigger. */
+  #traced<T>({ type, object, environment_id }: EventRow, work: () => Promise<T>): Promise<T> {
+    const { tracing } = this.#surroundings
+    if (!tracing || typeof object.trace !== 'string') return work()
+    const attributes = { 'belfry.environment_id': environment_id, 'belfry.event': type }
+    return tracing.during(tracing.begin('webhook', { kind: 'producer', parent: object.trace, attributes }), work)
+  }
+
   async #record(results: Array<{ delivery: Taken; verdict: Verdict }>): Promise<void> {
-    const { pool, clock, log } = this.#surroundings
+    const { pool, clock, log, meter } = this.#surroundings
     const now = clock.now()
     const rows = results.map(({ delivery: { environment_id, id, attempts }, verdict }) => {
       const afterMs = verdict.isDelivered || verdict.isFinal ? undefined : retryAfterMs[attempts - 1]
@@ -254,6 +269,9 @@ export class Webhooks {
     })
     const [first] = results
     if (!first) return
+    const delivered = results.filter(({ verdict }) => verdict.isDelivered).length
+    meter?.told('delivered', delivered)
+    meter?.told('failed', results.length - delivered)
     const endpoint = [first.delivery.environment_id, first.delivery.endpoint_id]
     await inTransaction(pool, async (transaction) => {
       await transaction.run(saveAttempts, [storableJson(rows), now])

@@ -1,6 +1,7 @@
 // Everything a provider's file leaves to others: reading its credentials, making its requests, turning answers into errors
 // without secrets, and keeping what lives longer than one message. The engine calls it, and nothing of a provider directly.
 import { createHash } from 'node:crypto'
+import type { Tracing } from '../tracing.ts'
 import { DeliveryError, type Exchange, statusError } from './delivery-error.ts'
 import { type AutoConfigured, type DeliveryEvent, type InboundRequest, notConfigurable } from './events.ts'
 import type { HttpAnswer, HttpClient } from './http-client.ts'
@@ -34,7 +35,10 @@ export interface DeliverySurroundings {
   /** The word that names this service on the wire. */
   brand: string
   timeoutMs?: number
+  tracing?: Tracing | undefined
 }
+
+type Sent = SendResult & { providerMessageId: string; exchange?: Exchange }
 
 export type CheckResult = { ok: true } | { ok: false; reason: string }
 
@@ -61,11 +65,19 @@ export class Delivery {
   }
 
   /** One attempt. Whatever is not an acceptance is a `DeliveryError`, unless it is a defect of ours. */
-  async send<M extends Message>(
-    provider: Provider<M>,
-    integration: Integration,
-    message: M,
-  ): Promise<SendResult & { providerMessageId: string; exchange?: Exchange }> {
+  send<M extends Message>(provider: Provider<M>, integration: Integration, message: M): Promise<Sent> {
+    const { tracing } = this.#surroundings
+    if (!tracing) return this.#send(provider, integration, message)
+    const attributes = {
+      'belfry.provider': provider.id,
+      'belfry.channel': message.channel,
+      'belfry.integration_id': integration.id,
+    }
+    const span = tracing.begin(`send ${provider.id}`, { kind: 'client', attributes })
+    return tracing.during(span, () => this.#send(provider, integration, message))
+  }
+
+  async #send<M extends Message>(provider: Provider<M>, integration: Integration, message: M): Promise<Sent> {
     const use = this.#kept.use(integration.id, fingerprintOf(integration.credentials))
     const { storesContent } = integration
     const calls = storesContent === undefined ? undefined : new Calls(storesContent)

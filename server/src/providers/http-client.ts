@@ -3,6 +3,7 @@
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { connect as encrypt } from 'node:tls'
 import { Agent, buildConnector, type FormData, request as send } from 'undici'
+import { type Tracing, traceparentOf } from '../tracing.ts'
 import { DeliveryError, statusError, transportError } from './delivery-error.ts'
 import { AddressRefused, guardedLookup, isLoopback, isPublicAddress } from './public-address.ts'
 
@@ -35,6 +36,8 @@ export interface HttpRequest extends Permissions {
   mostBytes?: number
   /** None are followed unless asked for. */
   mostRedirects?: number
+  /** Whether the trace goes on over there: to applications of the user's own, never to vendors. */
+  sharesTrace?: boolean
 }
 
 export interface HttpAnswer {
@@ -59,6 +62,7 @@ export interface HttpClientOptions {
   connect?: Connector
   /** Who vouches for other protocols' servers, in PEM; in place of the authorities Node knows. */
   authorities?: string
+  tracing?: Tracing | undefined
 }
 
 export type Connector = buildConnector.connector
@@ -85,7 +89,27 @@ export class HttpClient {
   }
 
   /** Any status is an answer; no answer is a `DeliveryError`. */
-  async exchange(url: string, request: HttpRequest = {}): Promise<HttpAnswer> {
+  exchange(url: string, request: HttpRequest = {}): Promise<HttpAnswer> {
+    const { tracing } = this.#options
+    return tracing?.active ? this.#traced(tracing, url, request) : this.#exchange(url, request)
+  }
+
+  /** The host, not the path: that may hold secrets, as addresses of chat webhooks do. */
+  async #traced(tracing: Tracing, url: string, request: HttpRequest): Promise<HttpAnswer> {
+    const { method = 'GET', sharesTrace = false } = request
+    const host = URL.canParse(url) ? new URL(url).host : ''
+    const attributes = { 'http.request.method': method, 'server.address': host }
+    const span = tracing.begin(method, { kind: 'client', attributes })
+    const headers = sharesTrace ? { ...request.headers, traceparent: traceparentOf(span) } : request.headers
+    return tracing.during(span, async () => {
+      const answer = await this.#exchange(url, headers ? { ...request, headers } : request)
+      span.setAttribute('http.response.status_code', answer.status)
+      if (answer.status >= 400) tracing.fail(span, String(answer.status))
+      return answer
+    })
+  }
+
+  async #exchange(url: string, request: HttpRequest): Promise<HttpAnswer> {
     const { timeoutMs = defaultTimeoutMs, mostRedirects = 0 } = request
     const signal = AbortSignal.timeout(timeoutMs)
     let asked = { ...request, url: readUrl(url) }

@@ -9,6 +9,12 @@ import type { HttpClient } from '../providers/http-client.ts'
 import type { Translator } from '../render/translations.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 
+/** Told what became of calls to providers. */
+export interface CallMeter {
+  /** `sent`, or the code of what went wrong. */
+  called(providerId: string, outcome: string, seconds: number): void
+}
+
 export interface CallTools {
   db: Db
   secrets: Secrets
@@ -19,6 +25,7 @@ export interface CallTools {
   /** At least 0, less than 1. */
   random: () => number
   log: Logger
+  meter?: CallMeter | undefined
   /** The word that names this service on the wire. */
   brand: string
   /** The brand's, such as `svc-signature`. */

@@ -138,6 +138,13 @@ export class CircuitBreaker {
     return this.#refusal(this.#circuit(key))?.why !== 'open'
   }
 
+  /** Those nobody is let through to, or a single message at the most. */
+  get openCount(): number {
+    let count = 0
+    for (const { openUntil } of this.#circuits.values()) if (openUntil !== undefined) count += 1
+    return count
+  }
+
   #refusal({ openUntil, isProbing, calls, movedAt }: Circuit): Refusal | undefined {
     const now = this.#now()
     const refused = (why: Refusal['why'], until: number): Refusal => ({

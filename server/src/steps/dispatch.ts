@@ -207,9 +207,13 @@ class Attempt {
     progress.callsHere += 1
     progress.waits = 0
     if (!progress.tried.includes(integration.id)) progress.tried.push(integration.id)
+    const began = performance.now()
+    const count = (outcome: string) =>
+      this.#tools.meter?.called(integration.provider_id, outcome, (performance.now() - began) / 1000)
     try {
       const result = await this.#send(integration)
       pass.succeed()
+      count('sent')
       progress.status = 'sent'
       progress.identifier = result.id
       delete progress.error
@@ -218,9 +222,11 @@ class Attempt {
     } catch (error) {
       if (!(error instanceof DeliveryError)) {
         pass.release()
+        count('internal')
         this.#giveUpFor(error)
         return false
       }
+      count(error.code)
       if (breaksCircuit(error.code)) pass.fail(error.message)
       else pass.release()
       return this.#failed(integration, error)

@@ -30,6 +30,8 @@ export interface CloseDigest {
 export interface CollectedEvents {
   events: DigestEvent[]
   left: number
+  /** Of their triggers, as far as those were traced. */
+  traces?: string[] | undefined
 }
 export interface DigestEvent {
   id: string

@@ -41,6 +41,8 @@ export interface EventFacts {
   /** By type: `{id, data}`. */
   context: Members
   createdAt: Date
+  /** As in `traceparent`, where the trigger was traced. */
+  trace: string | null
 }
 
 export interface WorkflowFacts {
