@@ -16,9 +16,8 @@ import { isActive } from './load.ts'
 import type { RememberedEnvironment, WorkflowVersion } from './memory.ts'
 import { PassedOver } from './passed-over.ts'
 import { checkPayload, payloadError } from './payload.ts'
-import { acceptTracedTriggers, acceptTriggers, keepBridged, notePassedOver } from './queries.ts'
+import { acceptTriggers, acceptTriggersWithFiles, keepBridged, notePassedOver, separator } from './queries.ts'
 import { type EngineParts, type LockedEvent, noteTriggered, startEvents } from './start-runs.ts'
-import { priorities } from './store.ts'
 
 type Members = Record<string, unknown>
 
@@ -225,10 +224,11 @@ export class Triggers {
       const { taken, started } = await inTransaction(
         pool,
         async (transaction) => {
-          const rows = await transaction.run<TakenRow>(this.#accepting, this.#valuesOf(triggers, now))
-          const accepted = new Set(rows.filter((row) => row.accepted).map(({ id }) => id))
-          const events = triggers.filter(({ id }) => accepted.has(id)).map((trigger) => eventOf(trigger, now))
-          return { taken: rows, started: await startEvents(transaction, this.#surroundings, events, now) }
+          const group = groupOf(triggers)
+          const { statement, values } = this.#accepting(group, now)
+          const taken = takenOf(group, await transaction.run<TakenRow>(statement, values))
+          const events = triggers.filter((each) => taken.isAccepted(each)).map((trigger) => eventOf(trigger, now))
+          return { taken, started: await startEvents(transaction, this.#surroundings, events, now) }
         },
         { lockTimeoutMs },
       )
@@ -244,62 +244,104 @@ export class Triggers {
   }
 
   async #store(triggers: AcceptedTrigger[]): Promise<Array<'stored' | 'stale'>> {
-    const values = this.#valuesOf(triggers, null)
-    const { rows } = await this.#surroundings.pool.query<TakenRow>({ ...this.#accepting, values })
-    return this.#verdicts(triggers, rows)
-  }
-
-  get #accepting() {
-    return this.#surroundings.tracing ? acceptTracedTriggers : acceptTriggers
+    const group = groupOf(triggers)
+    const { statement, values } = this.#accepting(group, null)
+    const { rows } = await this.#surroundings.pool.query<TakenRow>({ ...statement, values })
+    return this.#verdicts(triggers, takenOf(group, rows))
   }
 
   /** A transaction id that was used before is as good as stored: what it stands for is. */
-  #verdicts(triggers: AcceptedTrigger[], rows: TakenRow[]): Array<'stored' | 'stale'> {
-    let accepted = 0
-    const fresh = new Map<string, boolean>()
-    for (const row of rows) {
-      fresh.set(row.id, row.fresh)
-      if (row.accepted) accepted += 1
-    }
-    this.#surroundings.meter?.accepted(accepted)
-    return triggers.map(({ id }) => (fresh.get(id) ? 'stored' : 'stale'))
+  #verdicts(triggers: AcceptedTrigger[], { isFresh, isAccepted }: Taken): Array<'stored' | 'stale'> {
+    this.#surroundings.meter?.accepted(triggers.filter(isAccepted).length)
+    return triggers.map((each) => (isFresh(each) ? 'stored' : 'stale'))
   }
 
-  #valuesOf(triggers: AcceptedTrigger[], startedAt: Date | null): unknown[] {
+  #accepting({ triggers, bases, places }: Group, startedAt: Date | null) {
     const { clock, dedupDays, tracing } = this.#surroundings
     const now = clock.now()
-    const expiresAt = new Date(now.getTime() + dedupDays * 86_400_000)
-    const jobs = jobsOf(triggers, (environmentId, count) =>
-      startedAt ? priorities.single : this.#shares.note(environmentId, count, now),
-    )
-    const files = triggers.flatMap(({ id, attachments }) => attachments.map((file) => ({ id, ...file })))
+    const jobs = startedAt
+      ? []
+      : jobsOf(triggers, (environmentId, count) => this.#shares.note(environmentId, count, now))
+    const joined = (textOf: (trigger: AcceptedTrigger) => string | number | null) =>
+      triggers.map(textOf).join(separator)
     const json = (value: Members | undefined) => (value === undefined ? null : JSON.stringify(value))
-    return [
-      triggers.map(({ request }) => request.environmentId),
-      triggers.map(({ revision }) => revision),
-      triggers.map(({ id }) => id),
+    const files = triggers.flatMap(({ id, createdAt, attachments }) =>
+      attachments.map((file) => ({ id, createdAt, ...file })),
+    )
+    const values: unknown[] = [
+      bases.map(({ environmentId }) => environmentId),
+      bases.map(({ revision }) => revision),
+      places.join(separator),
       triggers.map(({ transactionId }) => transactionId),
-      triggers.map(({ workflowId }) => workflowId),
-      triggers.map(({ workflowVersion }) => workflowVersion),
-      triggers.map(({ recipients }) => recipients),
-      triggers.map(({ payload }) => payload),
-      triggers.map(({ request }) => JSON.stringify(request.overrides)),
-      triggers.map(({ request }) => json(request.actor)),
-      triggers.map(({ request }) => json(request.tenant)),
-      triggers.map(({ request }) => json(request.context)),
-      jobs.map(({ batch }) => batch),
-      triggers.map(({ createdAt }) => createdAt),
-      expiresAt,
+      joined(({ id }) => id),
+      joined(({ workflowId }) => workflowId),
+      joined(({ workflowVersion }) => workflowVersion),
+      joined(({ recipients }) => recipients),
+      joined(({ payload }) => payload),
+      joined(({ request }) => JSON.stringify(request.overrides)),
+      joined(({ request }) => json(request.actor)),
+      joined(({ request }) => json(request.tenant)),
+      joined(({ request }) => json(request.context)),
+      new Date(now.getTime() + dedupDays * 86_400_000),
+      joined(({ createdAt }) => createdAt.toISOString()),
+      startedAt,
+      jobs.map(({ events }) => JSON.stringify({ events })),
+      jobs.map(({ priority }) => priority),
+      triggers.length,
+      tracing ? joined(({ request }) => request.trace ?? null) : '',
+    ]
+    if (files.length === 0) return { statement: acceptTriggers, values }
+    values.push(
       files.map(({ id }) => id),
       files.map(({ position }) => position),
       files.map(({ name }) => name),
       files.map(({ mime }) => mime),
       files.map(({ content }) => content),
-      startedAt,
-      jobs.map(({ priority }) => priority),
-      ...(tracing ? [JSON.stringify(Object.fromEntries(triggers.map(({ id, request }) => [id, request.trace])))] : []),
-    ]
+      files.map(({ createdAt }) => createdAt),
+    )
+    return { statement: acceptTriggersWithFiles, values }
   }
+}
+
+/** Triggers that are accepted together. */
+interface Group {
+  triggers: AcceptedTrigger[]
+  /** By what they were judged, each once. */
+  bases: Array<{ environmentId: string; revision: string }>
+  /** Of each trigger among them, from one. */
+  places: number[]
+}
+
+function groupOf(triggers: AcceptedTrigger[]): Group {
+  const known = new Map<string, number>()
+  const bases: Group['bases'] = []
+  const places = triggers.map(({ request: { environmentId }, revision }) => {
+    const key = `${environmentId} ${revision}`
+    const place = known.get(key) ?? bases.push({ environmentId, revision })
+    known.set(key, place)
+    return place
+  })
+  return { triggers, bases, places }
+}
+
+/** What became of a group. */
+interface TakenRow {
+  /** The places of what is still true. */
+  fresh: number[]
+  /** The ids of those that were the first with their transaction ids; null is all. */
+  accepted: string[] | null
+}
+
+interface Taken {
+  isFresh(trigger: AcceptedTrigger): boolean
+  isAccepted(trigger: AcceptedTrigger): boolean
+}
+
+function takenOf({ triggers, places }: Group, [row]: TakenRow[]): Taken {
+  const current = new Set(row?.fresh)
+  const fresh = new Set(triggers.filter((_, index) => current.has(places[index] as number)).map(({ id }) => id))
+  const accepted = row?.accepted && new Set(row.accepted)
+  return { isFresh: ({ id }) => fresh.has(id), isAccepted: ({ id }) => accepted?.has(id) ?? true }
 }
 
 /**
@@ -316,18 +358,10 @@ async function versionOf(
   const first = Number.parseInt(sha256(JSON.stringify(workflow)).slice(0, 7), 16) + 1
   for (let tries = 0; ; tries += 1) {
     const kept = { ...workflow, version: first + Math.floor(tries / 2) }
-    const values = [environmentId, kept.id, kept.version, JSON.stringify(kept), now]
+    const values: unknown[] = [environmentId, kept.id, kept.version, JSON.stringify(kept), now]
     const { rows } = await pool.query(keepBridged.text, values)
     if (rows.length > 0) return kept
   }
-}
-
-interface TakenRow {
-  id: string
-  /** Judged by what is still true. */
-  fresh: boolean
-  /** The first with its transaction id. */
-  accepted: boolean
 }
 
 const isSmall = (recipients: Recipient[] | null) =>
@@ -365,25 +399,26 @@ function validPayload(schema: JsonSchema, given: Members): Members {
   return checked.payload
 }
 
-/** Which job of the queue starts each. */
+/** Which jobs of the queue start them. */
 function jobsOf(
   triggers: AcceptedTrigger[],
   priorityOf: (environmentId: string, count: number) => number,
-): Array<{ batch: number; priority: number }> {
-  const open = new Map<number, { batch: number; size: number }>()
-  let batches = 0
-  return triggers.map(({ request }) => {
+): Array<{ events: Array<[environmentId: string, id: string]>; priority: number }> {
+  const open = new Map<number, { events: Array<[string, string]>; priority: number; size: number }>()
+  const jobs: Array<{ events: Array<[string, string]>; priority: number }> = []
+  for (const { request, id } of triggers) {
     const recipients = request.recipients?.length ?? 1
     const priority = priorityOf(request.environmentId, recipients)
     let job = open.get(priority)
-    if (!job || (job.size > 0 && job.size + recipients > recipientsPerJob)) {
-      job = { batch: batches, size: 0 }
-      batches += 1
+    if (!job || job.size + recipients > recipientsPerJob) {
+      job = { events: [], priority, size: 0 }
+      jobs.push(job)
       open.set(priority, job)
     }
+    job.events.push([request.environmentId, id])
     job.size += recipients
-    return { batch: job.batch, priority }
-  })
+  }
+  return jobs
 }
 
 /** Files are kept apart from the payload, which then only describes them. */
