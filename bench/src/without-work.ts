@@ -31,7 +31,8 @@ const app = await buildApp({
   http: new HttpClient({ clock, allowPrivateAddresses: false }),
   brand: new Brand('svc'),
   log: pino({ level: 'warn' }),
-  metrics: new Metrics(database),
+  stopping: { isStopping: false },
+  metrics: new Metrics({ ...database, clock }),
 })
 await app.listen({ host: '127.0.0.1', port: Number(port) })
 process.on('SIGTERM', () => process.exit(0))

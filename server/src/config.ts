@@ -40,8 +40,6 @@ export interface Config {
   extraProviders: readonly string[]
   /** How long a transaction id is remembered. */
   dedupDays: number
-  /** Whether messages keep what they say. */
-  storeContent: boolean
   /** Requests that are worked on at a time; more are refused. */
   mostRequests: number
   /** How long requests are still taken after SIGTERM, while balancers find out. */
@@ -50,6 +48,8 @@ export interface Config {
   queuePatienceSeconds: number
   /** Whether it sends itself a notification every minute. */
   hasCanary: boolean
+  /** Whether messages keep what they say. */
+  storeContent: boolean
   oauth: OAuthUrls
   /** Reverse proxies whose word is taken for who is asking and by which protocol. */
   trustedProxies: string[]
@@ -102,8 +102,6 @@ export const settings = [
     default: 'embedded PostgreSQL',
     meaning: 'Any PostgreSQL 15 or newer; no extensions needed.',
   },
-  { name: 'BELFRY_DATA_DIR', default: '.belfry', meaning: 'Where the embedded database and generated secrets live.' },
-  {
   {
     name: 'BELFRY_DATABASE_SESSION_URL',
     default: 'DATABASE_URL',
@@ -115,6 +113,8 @@ export const settings = [
     meaning:
       'Connections that this process uses for its statements, at the most; up to six more are for other purposes.',
   },
+  { name: 'BELFRY_DATA_DIR', default: '.belfry', meaning: 'Where the embedded database and generated secrets live.' },
+  {
     name: 'BELFRY_SECRET_KEY',
     default: 'generated',
     meaning: '64 hex digits; encrypts credentials and signs tokens. Required with `DATABASE_URL`.',
@@ -134,13 +134,6 @@ export const settings = [
     default: 'svc',
     meaning: 'The word in service-native identifiers such as `svc-email`; `novu` suits the public client libraries.',
   },
-  { name: 'BELFRY_LOG', default: 'info', meaning: 'Log level; pretty on a terminal, JSON otherwise.' },
-  { name: 'BELFRY_PUBLIC_URL', default: 'http://HOST:PORT', meaning: 'The address callers and browsers use.' },
-  {
-    name: 'BELFRY_TRUSTED_PROXIES',
-    default: 'none',
-    meaning:
-      'Addresses or networks of reverse proxies, separated by commas (`loopback` for this machine), whose `X-Forwarded-…` headers are believed.',
   {
     name: 'BELFRY_DRAIN_SECONDS',
     default: '5 with DATABASE_URL, else 0',
@@ -161,6 +154,13 @@ export const settings = [
     default: 'true',
     meaning: 'Whether workers send a notification to nobody every minute, so that metrics tell whether it arrives.',
   },
+  { name: 'BELFRY_LOG', default: 'info', meaning: 'Log level; pretty on a terminal, JSON otherwise.' },
+  { name: 'BELFRY_PUBLIC_URL', default: 'http://HOST:PORT', meaning: 'The address callers and browsers use.' },
+  {
+    name: 'BELFRY_TRUSTED_PROXIES',
+    default: 'none',
+    meaning:
+      'Addresses or networks of reverse proxies, separated by commas (`loopback` for this machine), whose `X-Forwarded-…` headers are believed.',
   },
   {
     name: 'BELFRY_OIDC_ISSUER',
@@ -256,6 +256,8 @@ export const settings = [
 
 /** A century: time enough, and dates that every part can hold. */
 const longestDays = 36_500
+/** Two of them listen for jobs all the time, and a worker's transactions need a few more to be side by side. */
+const fewestConnections = 5
 
 type SettingName = (typeof settings)[number]['name']
 
@@ -263,8 +265,6 @@ type SettingName = (typeof settings)[number]['name']
 export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: string[] } {
   const problems: string[] = []
   const warnings: string[] = []
-/** Two of them listen for jobs all the time, and a worker's transactions need a few more to be side by side. */
-const fewestConnections = 5
 
   const given = (name: SettingName): string | undefined => env[name]?.trim() || undefined
   const text = (name: SettingName) => given(name) ?? defaultOf(name)
@@ -286,13 +286,6 @@ const fewestConnections = 5
     problems.push(`${name} must be a whole number from ${least} to ${most}; it is "${value}".`)
     return least
   }
-  function flag(name: SettingName): boolean {
-    return oneOf(name, ['false', 'true']) === 'true'
-  }
-  function url(name: SettingName, fallback = defaultOf(name)): string {
-    const value = given(name)
-    if (value !== undefined && (!URL.canParse(value) || !/^https?:/.test(value)))
-      problems.push(`${name} must be an http(s) URL; it is "${value}".`)
   const days = (name: SettingName, least: number) => whole(name, least, longestDays)
   function postgresUrl(name: 'DATABASE_URL' | 'BELFRY_DATABASE_SESSION_URL'): string | undefined {
     const value = given(name)
@@ -300,6 +293,13 @@ const fewestConnections = 5
       problems.push(`${name} must start with postgres:// or postgresql://.`)
     return value
   }
+  function flag(name: SettingName): boolean {
+    return oneOf(name, ['false', 'true']) === 'true'
+  }
+  function url(name: SettingName, fallback = defaultOf(name)): string {
+    const value = given(name)
+    if (value !== undefined && (!URL.canParse(value) || !/^https?:/.test(value)))
+      problems.push(`${name} must be an http(s) URL; it is "${value}".`)
     return (value ?? fallback).replace(/\/+$/, '')
   }
 
@@ -380,6 +380,8 @@ const fewestConnections = 5
     port,
     publicUrl: url('BELFRY_PUBLIC_URL', `http://${reachable(host)}:${port}`),
     databaseUrl,
+    sessionDatabaseUrl,
+    databaseConnections: whole('BELFRY_DATABASE_CONNECTIONS', fewestConnections, 1_000),
     dataDir: path.resolve(text('BELFRY_DATA_DIR')),
     secretKey: secretKey?.toLowerCase(),
     apiKey,
@@ -392,13 +394,15 @@ const fewestConnections = 5
     allowPrivateAddresses: privateAddresses === 'true',
     allowLoopbackInDevelopment: privateAddresses === 'development',
     retention: {
-    sessionDatabaseUrl,
-    databaseConnections: whole('BELFRY_DATABASE_CONNECTIONS', fewestConnections, 1_000),
       activityDays: days('BELFRY_RETENTION_DAYS', 0),
       messageDays: days('BELFRY_MESSAGE_RETENTION_DAYS', 0),
     },
     extraProviders: [oneOf('BELFRY_EXTRA_PROVIDERS', extraProviders)].filter((id) => id !== 'none'),
     dedupDays: days('BELFRY_DEDUP_DAYS', 1),
+    mostRequests: whole('BELFRY_MAX_REQUESTS', 10, 1_000_000),
+    drainSeconds: whole('BELFRY_DRAIN_SECONDS', 0, 600, given('BELFRY_DRAIN_SECONDS') ?? (databaseUrl ? '5' : '0')),
+    queuePatienceSeconds: whole('BELFRY_QUEUE_PATIENCE_SECONDS', 1, 86_400),
+    hasCanary: flag('BELFRY_CANARY'),
     storeContent: flag('BELFRY_STORE_CONTENT'),
     oauth: {
       slack: url('BELFRY_SLACK_URL'),
@@ -412,10 +416,6 @@ const fewestConnections = 5
   for (const name of Object.keys(env)) {
     if (name.startsWith('BELFRY_') && !settings.some((setting) => setting.name === name)) {
       warnings.push(`${name} is not a setting of Belfry; is it misspelt?`)
-    mostRequests: whole('BELFRY_MAX_REQUESTS', 10, 1_000_000),
-    drainSeconds: whole('BELFRY_DRAIN_SECONDS', 0, 600, given('BELFRY_DRAIN_SECONDS') ?? (databaseUrl ? '5' : '0')),
-    queuePatienceSeconds: whole('BELFRY_QUEUE_PATIENCE_SECONDS', 1, 86_400),
-    hasCanary: flag('BELFRY_CANARY'),
     }
   }
   if (databaseUrl !== undefined && given('BELFRY_DATA_DIR') !== undefined) {

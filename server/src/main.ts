@@ -14,6 +14,7 @@ import { migrate } from './db/migrate.ts'
 import { preparePartitions } from './db/partitions.ts'
 import { Secrets } from './db/secrets.ts'
 import { isSetUp, linkTo, signInLink } from './db/sign-in-links.ts'
+import { canary, canarySchedule } from './engine/canary.ts'
 import { choreSchedule, chores } from './engine/chores.ts'
 import { Engine, engineSchedule } from './engine/engine.ts'
 import { startWorker } from './engine/worker.ts'
@@ -27,10 +28,10 @@ import type { App, Clock } from './http/resource.ts'
 import { HttpClient } from './providers/http-client.ts'
 
 const lookupConnections = 3
-const jobsAtOnce = 10
-/**
 /** Of a worker behind a pooler: two listen for jobs, the others take and end them. */
 const queueConnections = 6
+const jobsAtOnce = 10
+/**
  * Jobs that mostly wait for others' answers have workers of their own, so that a provider that hangs keeps no trigger from
  * being begun. They are eight times as many as calls one integration may have under way (steps/circuit-breaker.ts): several
  * may hang, and the others do not notice.
@@ -55,10 +56,10 @@ export interface Service {
   engine: Engine
   /** What the queue's jobs do. */
   tasks: TaskList
-  stop(): Promise<void>
-}
   /** Says that it is about to end, and goes on serving while balancers find out. */
   drain(): Promise<void>
+  stop(): Promise<void>
+}
 
 interface Surroundings {
   databaseUrl: string
@@ -97,9 +98,9 @@ export async function startService(
   // Not the error itself: the driver hangs whole connections on it.
   const onError = (error: Error) => log.warn({ reason: reasonOf(error) }, 'database connection failed')
   const parts = new Parts()
+  const stopping = { isStopping: false }
   try {
     const database = openDatabase(databaseUrl, { connections: config.databaseConnections, onError })
-  const stopping = { isStopping: false }
     parts.add(() => database.close())
     await database.pool.query('SELECT 1').catch((cause: unknown) => {
       throw new StartError('The database cannot be used; is DATABASE_URL right?', { cause })
@@ -113,7 +114,7 @@ export async function startService(
     if (applied.length > 0) log.info({ applied }, 'database migrated')
 
     const secrets = new Secrets(secretKey)
-    const changes = new Changes(databaseUrl, onError)
+    const changes = new Changes(sessions.url, onError)
     await changes.start()
     parts.add(() => changes.stop())
     const queue = await makeWorkerUtils({ pgPool: database.pool })
@@ -134,13 +135,17 @@ export async function startService(
       startsAtOnce: config.role === 'all',
     })
     parts.add(() => engine.close())
-    const tasks = { ...chores({ ...database, clock, log, retention: config.retention }), ...engine.tasks() }
+    const tasks = {
+      ...chores({ ...database, clock, log, retention: config.retention }),
+      ...engine.tasks(),
+      ...canary({ ...database, secrets, clock, engine }),
+    }
     if (config.role !== 'api') {
       // Those who are in the way may be busy for long; until the chore succeeds, the default partitions do as well.
       await preparePartitions(database.pool, clock.now()).catch((error: unknown) =>
         log.warn({ err: error }, 'partitions could not be made; the chore that does it daily will try again'),
       )
-      const schedule = [...choreSchedule, ...engineSchedule]
+      const schedule = [...choreSchedule, ...engineSchedule, ...(config.hasCanary ? canarySchedule : [])]
       const { deliver, ...others } = tasks
       for (const [taskList, concurrency, items] of [
         [others, jobsAtOnce, schedule],
@@ -151,7 +156,7 @@ export async function startService(
       }
     }
 
-    const metrics = new Metrics(database)
+    const metrics = new Metrics({ ...database, clock })
     const app = await buildApp({
       ...database,
       config,
@@ -164,6 +169,7 @@ export async function startService(
       brand,
       log,
       metrics,
+      stopping,
     })
     parts.add(() => closeApp(app))
     if (config.role !== 'worker') {
@@ -171,7 +177,6 @@ export async function startService(
       sockets.serve(app)
       parts.add(() => sockets.stop())
     }
-      stopping,
     const { inboundMail } = config
     const mail =
       inboundMail && config.role !== 'worker'
@@ -188,19 +193,19 @@ export async function startService(
     const needsOwner = !(await isSetUp(database.db))
     const first = await prepareFirstStart(database.db, secrets, config.apiKey, clock.now())
     const { environments: created, setUpToken } = first ?? { environments: undefined, setUpToken: undefined }
+    const drain = async () => {
+      stopping.isStopping = true
+      await sleep(config.drainSeconds * 1000)
+    }
     const stop = async () => {
+      stopping.isStopping = true
       // Calls in hand may be answered. One that hangs is cut off, and its attempt recorded as one of unknown outcome.
       const patience = setTimeout(() => void http.close(), patienceMs / 2)
       await parts.end().finally(() => clearTimeout(patience))
     }
     return { app, url, mailPort: mail?.port, created, setUpToken, needsOwner, engine, tasks, drain, stop }
   } catch (error) {
-    const drain = async () => {
-      stopping.isStopping = true
-      await sleep(config.drainSeconds * 1000)
-    }
     await parts.end()
-      stopping.isStopping = true
     throw error
   }
 }
@@ -215,6 +220,7 @@ async function closeApp(app: App): Promise<void> {
 async function startFromCommandLine(): Promise<void> {
   const parts = new Parts()
   let stoppingSince: number | undefined
+  let service: Service | undefined
   const stop = async (exitCode: number) => {
     stoppingSince ??= Date.now()
     setTimeout(() => {
@@ -222,7 +228,6 @@ async function startFromCommandLine(): Promise<void> {
       process.exit(1)
     }, patienceMs).unref()
     try {
-  let service: Service | undefined
       await parts.end()
       process.exit(exitCode)
     } catch (error) {
@@ -238,6 +243,7 @@ async function startFromCommandLine(): Promise<void> {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       process.on(signal, () => {
         if (stoppingSince === undefined) {
+          stoppingSince = Date.now()
           log.info(`${signal}: finishing what is in hand`)
           // To a worker nobody sends requests, and a person at a terminal does not wait for balancers.
           const drained = signal === 'SIGTERM' && config.role !== 'worker' ? service?.drain() : undefined
@@ -247,7 +253,6 @@ async function startFromCommandLine(): Promise<void> {
     }
     const { databaseUrl, secretKey } = await findDatabase(config, parts, log)
     const clock = { now: () => new Date() }
-          stoppingSince = Date.now()
     const started = await startService(config, { databaseUrl, secretKey, clock, log })
     service = started
     parts.add(() => started.stop())

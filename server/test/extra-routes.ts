@@ -41,7 +41,7 @@ export async function serveWith(
     ...database,
     config: { ...readConfig({}).config, role: 'api', ...config },
     ...{ clock, secrets, changes, queue, engine, http, brand, log },
-    metrics: new Metrics(database),
+    metrics: new Metrics({ ...database, clock }),
     stopping: { isStopping: false },
   })
   register(app)

@@ -16,6 +16,8 @@ export interface NewEnvironment {
 }
 
 interface EnvironmentInput extends Pick<EnvironmentTable, 'organization_id' | 'name' | 'type' | 'color' | 'parent_id'> {
+  /** Its own, where it is not any environment. */
+  id?: string
   userId: string
   apiKey?: string | undefined
 }
@@ -34,11 +36,11 @@ export const generalGroup = 'General'
 
 export async function createEnvironment(
   tx: Tx,
-  { userId, apiKey = newApiKey(), ...fields }: EnvironmentInput,
+  { id: given, userId, apiKey = newApiKey(), ...fields }: EnvironmentInput,
   secrets: Secrets,
   now: Date,
 ): Promise<NewEnvironment> {
-  const id = newId(now)
+  const id = given ?? newId(now)
   await tx
     .insertInto('environments')
     .values({ ...fields, id, identifier: randomUrlSafe(12), created_at: now, updated_at: now })

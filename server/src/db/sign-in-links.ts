@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { StartError } from '../errors.ts'
 import { recordAct } from './audit-log.ts'
 import type { Db, Tx } from './database.ts'
+import { hiddenId } from './ids.ts'
 import { sha256 } from './secrets.ts'
 
 /** Those who are to set the service up may be away for a while; a new password is chosen at once. */
@@ -84,6 +85,7 @@ export async function firstOrganization(db: Db | Tx): Promise<{ id: string; name
   return db
     .selectFrom('organizations')
     .select(['id', 'name'])
+    .where('id', '<>', hiddenId)
     .orderBy('created_at')
     .orderBy('id')
     .limit(1)
