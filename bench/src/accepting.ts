@@ -3,52 +3,50 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Figure, median } from './figures.ts'
+import { type Figure, median, type Options, type Outcome } from './figures.ts'
 import { type Load, sendMany } from './load.ts'
 import { freePort, type Service, startService, untilReady } from './service.ts'
 import { makeWorkflow, triggerOf } from './triggers.ts'
 
 const connections = 256
 
-export async function benchAccepting({
-  quick,
-}: {
-  quick: boolean
-}): Promise<{ figures: Figure[]; notes: Record<string, unknown> }> {
+export async function benchAccepting({ quick }: Options): Promise<Outcome> {
   const [rounds, count] = quick ? [3, 3_000] : [5, 15_000]
   const service = await startService({ BELFRY_ROLE: 'api' })
-  let reference: { url: string; stop(): void } | undefined
+  let withoutWork: { url: string; stop(): void } | undefined
   try {
-    reference = await startWithoutWork(service)
+    withoutWork = await startWithoutWork(service)
     await makeWorkflow(service)
     const ours: Load = { url: service.url, apiKey: service.apiKey, connections }
-    const theirs: Load = { ...ours, url: reference.url }
+    const theirs: Load = { ...ours, url: withoutWork.url }
     for (const load of [ours, theirs]) await sendMany(load, '/v1/events/trigger', 2_000, triggerOf)
     const rates: Array<{ ours: number; reference: number }> = []
     for (let round = 0; round < rounds; round += 1) {
-      const withoutWork = await sendMany(theirs, '/v1/events/trigger', count, triggerOf)
+      const answered = await sendMany(theirs, '/v1/events/trigger', count, triggerOf)
       const accepted = await sendMany(ours, '/v1/events/trigger', count, triggerOf)
-      rates.push({ ours: accepted.perSecond, reference: withoutWork.perSecond })
+      rates.push({ ours: accepted.perSecond, reference: answered.perSecond })
     }
+    const reference = median(rates.map((rate) => rate.reference))
     const accepting: Figure = {
+      id: 'accepted',
       name: 'triggers accepted, each committed',
       unit: '/s',
       ours: median(rates.map((rate) => rate.ours)),
-      reference: median(rates.map((rate) => rate.reference)),
+      reference,
       against: 'the same route without work',
-      target: { atLeast: 0.75 },
+      target: { atLeast: 0.85 },
     }
     return {
-      figures: [accepting, await whileDelivering(accepting.reference, count)],
+      figures: [accepting, await whileDelivering(reference, count)],
       notes: { rounds, count, connections, value: 'median of the rounds, taken in turns' },
     }
   } finally {
-    reference?.stop()
+    withoutWork?.stop()
     await service.stop()
   }
 }
 
-/** In one process with the worker. It has no target: it is what one process does when it does everything. */
+/** In one process with the worker: what one process does when it does everything. */
 async function whileDelivering(reference: number, count: number): Promise<Figure> {
   const service = await startService()
   try {
@@ -57,12 +55,13 @@ async function whileDelivering(reference: number, count: number): Promise<Figure
     await sendMany(load, '/v1/events/trigger', 2_000, triggerOf)
     const { perSecond } = await sendMany(load, '/v1/events/trigger', count, triggerOf)
     return {
+      id: 'accepted-delivering',
       name: 'the same while the process delivers them',
       unit: '/s',
       ours: perSecond,
       reference,
       against: 'the same route without work',
-      target: { atLeast: 0 },
+      target: { atLeast: 0.6 },
     }
   } finally {
     await service.stop()

@@ -2,19 +2,15 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Figure } from './figures.ts'
-import { percentile, sendMany, sendSteadily } from './load.ts'
+import { type Options, type Outcome, percentile } from './figures.ts'
+import { sendMany, sendSteadily } from './load.ts'
 import { type Service, startService } from './service.ts'
 
 const perRequest = 100
 const steadyPerSecond = 50
 const longestMs = 120_000
 
-export async function benchDeliveries({
-  quick,
-}: {
-  quick: boolean
-}): Promise<{ figures: Figure[]; notes: Record<string, unknown> }> {
+export async function benchDeliveries({ quick }: Options): Promise<Outcome> {
   const count = quick ? 3_000 : 20_000
   const seconds = quick ? 8 : 30
   const [sink, hole] = [await startSink(), await startHole()]
@@ -45,6 +41,7 @@ export async function benchDeliveries({
     return {
       figures: [
         {
+          id: 'webhook',
           name: 'deliveries to a webhook, through the engine',
           unit: '/s',
           ours: perSecond,
@@ -53,6 +50,7 @@ export async function benchDeliveries({
           target: { oursAtLeast: 2_000 },
         },
         {
+          id: 'connections',
           name: 'connections open at a time for them',
           unit: '',
           ours: opened,
@@ -61,6 +59,7 @@ export async function benchDeliveries({
           target: { atMost: 1 },
         },
         {
+          id: 'beside-hanging-p99',
           name: `p99 of deliveries at ${steadyPerSecond}/s beside a provider that hangs`,
           unit: 'ms',
           ours: percentile(took(beside), 0.99),

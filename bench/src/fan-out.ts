@@ -1,15 +1,10 @@
 // One trigger to a topic of 100,000, and what single triggers notice of it.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Figure } from './figures.ts'
-import { percentile } from './load.ts'
+import { type Options, type Outcome, percentile } from './figures.ts'
 import { type Service, startService } from './service.ts'
 import { makeWorkflow } from './triggers.ts'
 
-export async function benchFanOut({
-  quick,
-}: {
-  quick: boolean
-}): Promise<{ figures: Figure[]; notes: Record<string, unknown> }> {
+export async function benchFanOut({ quick }: Options): Promise<Outcome> {
   const members = quick ? 20_000 : 100_000
   const service = await startService()
   try {
@@ -30,6 +25,7 @@ export async function benchFanOut({
     return {
       figures: [
         {
+          id: 'topic',
           name: `messages of a trigger to ${members.toLocaleString('en')} members of a topic`,
           unit: '/s',
           ours: perSecond,
@@ -38,6 +34,7 @@ export async function benchFanOut({
           target: { oursAtLeast: 5_000 },
         },
         {
+          id: 'beside-topic-p99',
           name: 'p99 of single triggers beside it, until the message can be read',
           unit: 'ms',
           ours: percentile(beside, 0.99),

@@ -1,82 +1,123 @@
-// What a benchmark reports: a figure, the reference it is measured against in the same run, and the ratio promised.
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { arch, cpus, platform, release, totalmem } from 'node:os'
-import path from 'node:path'
-import { root } from './root.ts'
+// What a benchmark reports: a figure, the reference it is measured against in the same run, and what is promised of it.
+
+/** A bound of ours ÷ reference, or of ours by itself. */
+export type Target = { atMost: number } | { atLeast: number } | { oursAtMost: number } | { oursAtLeast: number }
 
 export interface Figure {
+  /** Stays when sizes and wording change: tables and charts find the figure by it. */
+  id: string
   name: string
   /** What ours and the reference are measured in, for example `ms`. */
   unit: string
   ours: number
-  reference: number
+  /** Measured in the same run. Missing where it could not be: then only a bound of ours by itself can hold or not. */
+  reference?: number
   /** What the reference is. */
-  against: string
-  /** What we promise: a bound of ours ÷ reference, or of ours by itself. */
-  target: { atMost: number } | { atLeast: number } | { oursAtMost: number } | { oursAtLeast: number }
+  against?: string
+  /** Figures without one are there to understand the others. */
+  target?: Target
 }
 
-export const ratioOf = (figure: Figure): number => figure.ours / figure.reference
+/** One measurement at several points, for a chart: each point has the same members. */
+export type Series = Array<Record<string, number>>
 
-export function isMet(figure: Figure): boolean {
+export interface Outcome {
+  figures: Figure[]
+  /** How it was measured: sizes, rounds, what is taken of them. */
+  notes: Record<string, unknown>
+  series?: Record<string, Series>
+}
+
+export interface Options {
+  /** Smaller sizes: shows that everything works, and roughly how fast. */
+  quick: boolean
+  /** How long a soak lasts. */
+  minutes: number
+  /** How many triggers a soak sends. */
+  perSecond: number
+}
+
+export type Suite = (options: Options) => Promise<Outcome>
+
+export function ratioOf({ ours, reference }: Figure): number | undefined {
+  return reference === undefined || !(reference > 0) ? undefined : ours / reference
+}
+
+/** Undefined where nothing is promised, or nothing could be compared. */
+export function isMet(figure: Figure): boolean | undefined {
   const { target, ours } = figure
-  if ('atMost' in target) return ratioOf(figure) <= target.atMost
-  if ('atLeast' in target) return ratioOf(figure) >= target.atLeast
-  return 'oursAtMost' in target ? ours <= target.oursAtMost : ours >= target.oursAtLeast
+  if (!target) return undefined
+  if ('oursAtMost' in target) return ours <= target.oursAtMost
+  if ('oursAtLeast' in target) return ours >= target.oursAtLeast
+  const ratio = ratioOf(figure)
+  if (ratio === undefined) return undefined
+  return 'atMost' in target ? ratio <= target.atMost : ratio >= target.atLeast
 }
 
-function promised({ target, unit }: Figure): string {
+/** How often the promise would fit into what is measured: 1 is just met, 2 is twice as good. None has a promise of nothing. */
+export function headroomOf(figure: Figure): number | undefined {
+  const { target, ours } = figure
+  const ratio = ratioOf(figure)
+  if (!target) return undefined
+  if ('oursAtMost' in target) return target.oursAtMost > 0 ? target.oursAtMost / ours : undefined
+  if ('oursAtLeast' in target) return ours / target.oursAtLeast
+  if (ratio === undefined) return undefined
+  return 'atMost' in target ? target.atMost / ratio : ratio / target.atLeast
+}
+
+export const columns = ['figure', 'ours', 'reference', 'ratio', 'target', 'holds'] as const
+
+/** The cells of the one table there is, on the terminal as in the documentation. */
+export function cellsOf(figure: Figure): string[] {
+  const { name, ours, reference, against, unit, target } = figure
+  const ratio = ratioOf(figure)
+  const met = isMet(figure)
+  return [
+    name,
+    withUnit(ours, unit),
+    reference === undefined ? (against ?? '–') : `${withUnit(reference, unit)}: ${against}`,
+    ratio === undefined ? '–' : `${short(ratio)}×`,
+    target ? promised(target, unit) : '–',
+    met === undefined ? '–' : met ? '✓' : '✗',
+  ]
+}
+
+function promised(target: Target, unit: string): string {
   if ('atMost' in target) return `≤ ${target.atMost}×`
   if ('atLeast' in target) return `≥ ${target.atLeast}×`
-  return 'oursAtMost' in target
-    ? `≤ ${target.oursAtMost} ${unit}`
-    : `≥ ${target.oursAtLeast.toLocaleString('en')} ${unit}`
+  return 'oursAtMost' in target ? `≤ ${withUnit(target.oursAtMost, unit)}` : `≥ ${withUnit(target.oursAtLeast, unit)}`
 }
 
-export function printTable(figures: Figure[]): void {
-  const rows = figures.map((figure) => [
-    figure.name,
-    `${rounded(figure.ours)} ${figure.unit}`,
-    `${rounded(figure.reference)} ${figure.unit}`,
-    figure.against,
-    `${ratioOf(figure).toFixed(2)}×`,
-    promised(figure),
-    isMet(figure) ? 'met' : 'MISSED',
-  ])
-  const table = [['figure', 'ours', 'reference', 'against', 'ratio', 'target', ''], ...rows]
-  const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? []
-  for (const row of table)
-    process.stdout.write(
-      `${row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd()}\n`,
-    )
+/** Rates and shares are written as one word, everything else with a space. */
+export function withUnit(value: number, unit: string): string {
+  return `${short(value)}${unit === '' || unit.startsWith('/') ? unit : ` ${unit}`}`
 }
 
-const rounded = (value: number) => (value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2))
+/** Three digits that count. */
+export function short(value: number): string {
+  if (!Number.isFinite(value)) return '–'
+  const digits = value === 0 ? 0 : Math.floor(Math.log10(Math.abs(value)))
+  const step = 10 ** Math.max(digits - 2, -3)
+  return (Math.round(value / step) * step).toLocaleString('en', { maximumFractionDigits: Math.max(0, 2 - digits) })
+}
 
-/** Keeps the figures with the machine they were measured on. */
-export function writeResults(suite: string, figures: Figure[], notes: Record<string, unknown>): string {
-  const folder = path.join(root, 'bench/results')
-  const file = `${folder}/${suite}.json`
-  const machine = {
-    cpu: cpus()[0]?.model,
-    cores: cpus().length,
-    memoryGiB: Math.round(totalmem() / 2 ** 30),
-    system: `${platform()} ${release()} ${arch()}`,
-    node: process.version,
-  }
-  mkdirSync(folder, { recursive: true })
-  const measured = figures.map((figure) => ({ ...figure, ratio: ratioOf(figure), met: isMet(figure) }))
-  writeFileSync(
-    file,
-    `${JSON.stringify({ suite, date: new Date().toISOString(), machine, notes, figures: measured }, undefined, 2)}\n`,
-  )
-  return file
+/** A figure that could not be measured on this machine is no figure. */
+export const isMeasured = ({ ours, reference }: Figure): boolean =>
+  Number.isFinite(ours) && (reference === undefined || Number.isFinite(reference))
+
+/** Columns as wide as their widest cell. */
+export function tableOf(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
+  return rows
+    .map((row) => `${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd())
+    .join('\n')
 }
 
 export function median(values: number[]): number {
+  return percentile(values, 0.5)
+}
+
+export function percentile(values: number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }

@@ -1,35 +1,33 @@
 // What the service takes while nobody asks anything of it, its database not counted.
-import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Figure } from './figures.ts'
+import type { Options, Outcome } from './figures.ts'
+import { cpuMs, residentKb } from './processes.ts'
 import { startService } from './service.ts'
 import { makeWorkflow } from './triggers.ts'
 
-export async function benchIdle({
-  quick,
-}: {
-  quick: boolean
-}): Promise<{ figures: Figure[]; notes: Record<string, unknown> }> {
-  const seconds = quick ? 15 : 60
+export async function benchIdle({ quick }: Options): Promise<Outcome> {
+  const [restSeconds, seconds] = quick ? [2, 5] : [10, 60]
   const service = await startService()
   try {
     await makeWorkflow(service)
     await service.send('POST', '/v1/events/trigger', { name: 'bench', to: 'ada', payload: { number: 1 } })
-    await sleep(10_000)
+    await sleep(restSeconds * 1000)
     const before = cpuMs(service.pid)
     await sleep(seconds * 1000)
     const share = (cpuMs(service.pid) - before) / (seconds * 10)
     return {
       figures: [
         {
+          id: 'idle-memory',
           name: 'memory of the idle service',
           unit: 'MB',
-          ours: residentMb(service.pid),
-          reference: residentMb(process.pid),
+          ours: residentKb(service.pid) / 1024,
+          reference: residentKb(process.pid) / 1024,
           against: 'this benchmark, which does nothing',
           target: { oursAtMost: 150 },
         },
         {
+          id: 'idle-processor',
           name: 'processor time of the idle service',
           unit: '%',
           ours: share,
@@ -44,12 +42,3 @@ export async function benchIdle({
     await service.stop()
   }
 }
-
-function cpuMs(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * 10
-}
-
-const residentMb = (pid: number) =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) / 1024

@@ -1,33 +1,28 @@
 // The inbox of one subscriber among millions of messages; what a connected browser costs; and how long after its commit a
 // message is on the screen.
-import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, WebSocket } from 'undici'
-import { Secrets } from '../../server/src/db/secrets.ts'
-import { type Figure, median } from './figures.ts'
+import { type Figure, median, type Options, type Outcome, percentile } from './figures.ts'
+import { residentKb } from './processes.ts'
 import { freePort, type Service, startService } from './service.ts'
+import { addSubscribers, openSocket, type Received, rowId, secretKey, subscriberRow, tokenOf } from './sockets.ts'
 
-const secretKey = 'be'.repeat(32)
 const ownMessages = 10_000
 const perInsert = 500_000
-const repetitions = 300
-const warmUps = 50
+const warmUps = 30
 const perSecond = 200
 
 interface Sizes {
   messages: number
   sockets: number
   seconds: number
+  repetitions: number
 }
 
-export async function benchInbox({
-  quick,
-}: {
-  quick: boolean
-}): Promise<{ figures: Figure[]; notes: Record<string, unknown> }> {
+export async function benchInbox({ quick }: Options): Promise<Outcome> {
   const sizes: Sizes = quick
-    ? { messages: 200_000, sockets: 1_000, seconds: 10 }
-    : { messages: 10_000_000, sockets: 5_000, seconds: 60 }
+    ? { messages: 100_000, sockets: 500, seconds: 3, repetitions: 60 }
+    : { messages: 10_000_000, sockets: 5_000, seconds: 60, repetitions: 300 }
   const inspector = await freePort()
   const service = await startService({
     BELFRY_SECRET_KEY: secretKey,
@@ -36,53 +31,28 @@ export async function benchInbox({
   })
   try {
     await addSubscribers(service, sizes.sockets)
-    const figures = [...(await benchPages(service, sizes.messages)), ...(await benchSockets(service, inspector, sizes))]
-    return { figures, notes: { ...sizes, ownMessages, repetitions, perSecond, value: 'median of the whole request' } }
+    const figures = [...(await benchPages(service, sizes)), ...(await benchSockets(service, inspector, sizes))]
+    return { figures, notes: { ...sizes, ownMessages, perSecond, value: 'median of the whole request' } }
   } finally {
     await service.stop()
   }
 }
 
-/** Ids as the service makes them: the second they were made in, then a part that grows. */
-const rowId = (kind: string, number: string, second: string) =>
-  `lpad(to_hex(${second}), 8, '0') || '${kind}' || lpad(to_hex(${number}), 8, '0')`
-const subscriberRow = (number: string) => rowId('50050050', number, '1760000000')
-const subscriberRowOf = (number: number) =>
-  `${(1_760_000_000).toString(16)}50050050${number.toString(16).padStart(8, '0')}`
-
-async function addSubscribers({ database, environmentId }: Service, count: number): Promise<void> {
-  await database.query(
-    `INSERT INTO subscribers (environment_id, id, subscriber_id, first_name, created_at, updated_at)
-     SELECT $1, ${subscriberRow('n')}, 'browser-' || n, 'First' || n, now(), now() FROM generate_series(0, $2::int) n`,
-    [environmentId, count],
-  )
-}
-
-/** The token of a browser, as the service makes it: beginning that many sessions from one address would be refused. */
-async function tokenOf({ database, environmentId }: Service): Promise<(subscriber: number) => string> {
-  const { rows } = await database.query<{ organization_id: string }>(
-    'SELECT organization_id FROM environments WHERE id = $1',
-    [environmentId],
-  )
-  const secrets = new Secrets(secretKey)
-  const now = Math.floor(Date.now() / 1000)
-  const common = { organizationId: rows[0]?.organization_id, environmentId, contextKeys: [], iss: 'svc_api' }
-  return (subscriber) =>
-    secrets.makeToken({
-      ...{ ...common, aud: 'widget_user', iat: now, exp: now + 86_400 },
-      ...{ _id: subscriberRowOf(subscriber), subscriberId: `browser-${subscriber}` },
-    })
-}
-
 // ---- Pages and counts ----
 
-async function benchPages(service: Service, messages: number): Promise<Figure[]> {
+async function benchPages(service: Service, { messages, repetitions }: Sizes): Promise<Figure[]> {
   await addMessages(service, { from: 0, to: ownMessages, subscribers: 1 })
-  const before = await measurePages(service)
+  const before = await measurePages(service, repetitions)
   await addMessages(service, { from: ownMessages, to: messages, subscribers: 100_000 })
-  const after = await measurePages(service)
+  const after = await measurePages(service, repetitions)
   return [...after].map(([name, ours]) => ({
-    ...{ name: `inbox: ${name}`, unit: 'ms', ours, reference: before.get(name) ?? Number.NaN },
+    ...{
+      id: name.replaceAll(' ', '-'),
+      name: `inbox: ${name}`,
+      unit: 'ms',
+      ours,
+      reference: before.get(name) ?? Number.NaN,
+    },
     against: `at ${ownMessages.toLocaleString('en')} messages`,
     target: { atMost: 2 },
   }))
@@ -117,7 +87,7 @@ async function addMessages(
   await database.query('VACUUM (ANALYZE) messages')
 }
 
-async function measurePages(service: Service): Promise<Map<string, number>> {
+async function measurePages(service: Service, repetitions: number): Promise<Map<string, number>> {
   const authorization = `Bearer ${(await tokenOf(service))(0)}`
   const client = new Client(service.url)
   const get = async (path: string) => {
@@ -163,8 +133,6 @@ async function measurePages(service: Service): Promise<Map<string, number>> {
 
 // ---- Sockets ----
 
-type Received = (message: { createdAt: string; data?: { sentAt?: number } }) => void
-
 async function benchSockets(service: Service, inspector: number, { sockets, seconds }: Sizes): Promise<Figure[]> {
   await service.send('POST', '/v2/workflows', {
     ...{ name: 'Bench', workflowId: 'bench-inbox', active: true },
@@ -195,7 +163,7 @@ async function benchSockets(service: Service, inspector: number, { sockets, seco
         ),
       )),
     )
-  await sleep(5_000)
+  await sleep(2_000)
   await collectGarbage(inspector)
   const each = (residentKb(service.pid) - before) / sockets
 
@@ -208,11 +176,19 @@ async function benchSockets(service: Service, inspector: number, { sockets, seco
   const reference = { reference: median(commits), against: 'one commit of the database' }
   return [
     {
-      ...{ name: 'a connected browser', unit: 'KB', ours: each, reference: 20, against: 'what was promised' },
+      ...{
+        id: 'browser',
+        name: 'a connected browser',
+        unit: 'KB',
+        ours: each,
+        reference: 20,
+        against: 'what was promised',
+      },
       target: { oursAtMost: 20 },
     },
     {
       ...{
+        id: 'event-p50',
         name: `from the message to the event at ${perSecond}/s, p50`,
         unit: 'ms',
         ours: median(ofMessages),
@@ -221,34 +197,26 @@ async function benchSockets(service: Service, inspector: number, { sockets, seco
       target: { oursAtMost: 50 },
     },
     {
-      ...{ name: '… p99', unit: 'ms', ours: percentile(ofMessages, 0.99), ...reference },
+      ...{
+        id: 'event-p99',
+        name: `from the message to the event at ${perSecond}/s, p99`,
+        unit: 'ms',
+        ours: percentile(ofMessages, 0.99),
+        ...reference,
+      },
       target: { oursAtMost: 50 },
     },
     {
-      ...{ name: 'from the request to the event, p50', unit: 'ms', ours: median(ofRequests), ...reference },
+      ...{
+        id: 'request-event-p50',
+        name: 'from the request to the event, p50',
+        unit: 'ms',
+        ours: median(ofRequests),
+        ...reference,
+      },
       target: { oursAtMost: 100 },
     },
   ]
-}
-
-/** The least of socket.io that hears events: a browser, a hundred times lighter. */
-async function openSocket({ url }: Service, token: string, onMessage: Received): Promise<WebSocket> {
-  const socket = new WebSocket(`${url.replace('http', 'ws')}/socket.io/?EIO=4&transport=websocket&token=${token}`)
-  await new Promise<void>((resolve, reject) => {
-    socket.addEventListener('error', () => reject(new Error('a socket could not be opened')))
-    socket.addEventListener('message', ({ data }) => {
-      const text = String(data)
-      if (text.startsWith('0')) socket.send('40')
-      else if (text === '2') socket.send('3')
-      else if (text.startsWith('42')) {
-        const [event, payload] = JSON.parse(text.slice(2)) as [string, { message: Parameters<Received>[0] }]
-        if (event === 'notification_received') onMessage(payload.message)
-        // Told where things stand: from now on it hears of everything.
-        else if (event === 'unread_count_changed') resolve()
-      } else if (text.startsWith('44')) reject(new Error(`a socket was refused: ${text}`))
-    })
-  })
-  return socket
 }
 
 /** Each at its time, whether or not the ones before have been answered. */
@@ -292,12 +260,6 @@ async function commitTimes({ database }: Service): Promise<number[]> {
   }
   return times
 }
-
-const percentile = (values: number[], share: number) =>
-  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? Number.NaN
-
-const residentKb = (pid: number) =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN)
 
 /** Asks the service's engine for it, by the protocol of its inspector. */
 async function collectGarbage(port: number): Promise<void> {

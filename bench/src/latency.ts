@@ -1,17 +1,13 @@
 // How long a message takes at a steady rate, alone and beside a million runs that wait.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Figure } from './figures.ts'
-import { percentile, sendSteadily } from './load.ts'
+import { type Figure, type Options, type Outcome, percentile } from './figures.ts'
+import { sendSteadily } from './load.ts'
 import { type Service, startService } from './service.ts'
 import { makeWorkflow, triggerOf } from './triggers.ts'
 
 const perSecond = 300
 
-export async function benchLatency({
-  quick,
-}: {
-  quick: boolean
-}): Promise<{ figures: Figure[]; notes: Record<string, unknown> }> {
+export async function benchLatency({ quick }: Options): Promise<Outcome> {
   const seconds = quick ? 5 : 20
   const waiting = quick ? 100_000 : 1_000_000
   const service = await startService()
@@ -26,9 +22,10 @@ export async function benchLatency({
     const at = `at ${perSecond}/s`
     return {
       figures: [
-        latency(`p50 from request to message, ${at}`, percentile(before, 0.5), commit, 15),
-        latency(`p99 from request to message, ${at}`, percentile(before, 0.99), commit, 100),
+        latency('p50', `p50 from request to message, ${at}`, percentile(before, 0.5), commit, 15),
+        latency('p99', `p99 from request to message, ${at}`, percentile(before, 0.99), commit, 100),
         {
+          id: 'beside-waiting-p99',
           name: `p99 beside ${waiting.toLocaleString('en')} waiting runs`,
           unit: 'ms',
           ours: percentile(beside, 0.99),
@@ -44,8 +41,8 @@ export async function benchLatency({
   }
 }
 
-const latency = (name: string, ours: number, reference: number, oursAtMost: number): Figure => ({
-  ...{ name, ours, reference },
+const latency = (id: string, name: string, ours: number, reference: number, oursAtMost: number): Figure => ({
+  ...{ id, name, ours, reference },
   unit: 'ms',
   against: 'one commit of the database',
   target: { oursAtMost },

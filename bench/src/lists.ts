@@ -1,9 +1,9 @@
 // Does a million subscribers cost more than ten thousand? Reads, writes and pages at both sizes, in one environment.
-import { type Figure, median } from './figures.ts'
+import { type Figure, median, type Options, type Outcome } from './figures.ts'
 import { type Service, startService } from './service.ts'
 
 const topics = 5
-const warmUps = 30
+const warmUps = 20
 
 interface Size {
   subscribers: number
@@ -18,14 +18,10 @@ interface Page {
   previous: string | null
 }
 
-const small: Size = { subscribers: 10_000, repetitions: 300 }
-
-export async function benchLists({
-  quick,
-}: {
-  quick: boolean
-}): Promise<{ figures: Figure[]; notes: Record<string, unknown> }> {
-  const large: Size = { subscribers: quick ? 100_000 : 1_000_000, repetitions: small.repetitions }
+export async function benchLists({ quick }: Options): Promise<Outcome> {
+  const repetitions = quick ? 40 : 300
+  const small: Size = { subscribers: 10_000, repetitions }
+  const large: Size = { subscribers: quick ? 100_000 : 1_000_000, repetitions }
   const service = await startService()
   try {
     await grow(service, 0, small.subscribers)
@@ -34,6 +30,7 @@ export async function benchLists({
     const after = await measure(service, large)
     const figures = [...after].map(
       ([name, ours]): Figure => ({
+        id: name.replaceAll(/\W+/g, '-'),
         name,
         unit: 'ms',
         ours,

@@ -68,8 +68,3 @@ export async function sendSteadily(
   await Promise.all(sent)
   await pool.close()
 }
-
-export function percentile(values: number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
-}

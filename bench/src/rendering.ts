@@ -7,7 +7,7 @@ import { renderEmail } from '../../server/src/render/email.ts'
 import { situation } from '../../server/src/render/liquid.ts'
 import { renderInApp } from '../../server/src/render/messages.ts'
 import { evaluateCondition } from '../../server/src/steps/conditions.ts'
-import type { Figure } from './figures.ts'
+import type { Figure, Options, Outcome } from './figures.ts'
 
 const now = new Date('2026-05-01T10:00:00.000Z')
 
@@ -64,11 +64,7 @@ const layers = {
   subscriberWorkflow: { in_app: true },
 }
 
-export async function benchRendering({
-  quick,
-}: {
-  quick: boolean
-}): Promise<{ figures: Figure[]; notes: Record<string, unknown> }> {
+export async function benchRendering({ quick }: Options): Promise<Outcome> {
   const seconds = quick ? 0.5 : 2
   const liquid = new Liquid()
   const plain = (template: string) => {
@@ -84,6 +80,7 @@ export async function benchRendering({
   const plainDigest = rate(plain(digestHtml), seconds)
   const messages: Figure[] = [
     {
+      id: 'in-app',
       name: 'render an in-app body with five variables',
       unit: '/s',
       ours: rate(() => renderInApp({ body: inAppBody }, situation(scope, now)), seconds),
@@ -92,6 +89,7 @@ export async function benchRendering({
       target: { oursAtLeast: 50_000 },
     },
     {
+      id: 'digest-email',
       name: 'render a ten-row digest email in HTML',
       unit: '/s',
       ours: rate(() => renderEmail({ subject: 'News', body: digestHtml }, situation(scope, now)), seconds),
@@ -100,6 +98,7 @@ export async function benchRendering({
       target: { oursAtLeast: 2_000 },
     },
     {
+      id: 'block-email',
       name: 'render a ten-block email',
       unit: '/s',
       ours: rate(() => renderEmail({ subject: 'News', body: blocks }, situation(scope, now)), seconds),
@@ -108,6 +107,7 @@ export async function benchRendering({
       target: { oursAtLeast: 500 },
     },
     {
+      id: 'decisions',
       name: 'resolve preferences and a condition for one recipient',
       unit: 'µs',
       ours: 1e6 / rate(decide, seconds),

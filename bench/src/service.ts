@@ -13,6 +13,9 @@ const program = path.join(root, 'server/dist/bundle/main.js')
 const apiKey = 'bench-key-0123456789abcdef'
 const longestStartMs = 60_000
 
+/** The newest that was started, for the description of the machine. */
+export const seen: { postgres?: string } = {}
+
 export interface Service {
   url: string
   apiKey: string
@@ -30,24 +33,13 @@ export interface Service {
 export async function startService(settings: Record<string, string> = {}): Promise<Service> {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'belfry-bench-'))
   chmodSync(dataDir, 0o755)
-  const port = await freePort()
-  const child = spawn(process.execPath, [program], {
-    env: {
-      ...process.env,
-      PORT: String(port),
-      BELFRY_DATA_DIR: dataDir,
-      BELFRY_API_KEY: apiKey,
-      BELFRY_LOG: 'warn',
-      ...settings,
-    },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  await untilReady(`http://127.0.0.1:${port}/health/ready`, child)
+  const { port, child, ended } = await startProcess({ BELFRY_DATA_DIR: dataDir, ...settings })
 
   const databaseUrl = readFileSync(path.join(dataDir, 'database-url'), 'utf8').trim()
   const database = new pg.Pool({ connectionString: databaseUrl, max: 2 })
   const { rows } = await database.query<{ id: string }>("SELECT id FROM environments WHERE name = 'Development'")
+  const version = await database.query<{ server_version: string }>('SHOW server_version')
+  if (version.rows[0]) seen.postgres = version.rows[0].server_version
   const client = new Client(`http://127.0.0.1:${port}`)
   return {
     ...{ url: `http://127.0.0.1:${port}`, apiKey, databaseUrl, dataDir, pid: child.pid ?? 0, database },
@@ -74,6 +66,37 @@ export async function startService(settings: Record<string, string> = {}): Promi
       rmSync(dataDir, { recursive: true, force: true })
     },
   }
+}
+
+/** One more process on the database of a service that was started with a secret key of its own. */
+export async function joinService(
+  { databaseUrl }: Service,
+  settings: Record<string, string>,
+): Promise<{ pid: number; stop(): Promise<void> }> {
+  const { child, ended } = await startProcess({ DATABASE_URL: databaseUrl, ...settings })
+  return {
+    pid: child.pid ?? 0,
+    async stop() {
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
+
+async function startProcess(settings: Record<string, string>) {
+  const port = await freePort()
+  const child = spawn(process.execPath, [program], {
+    env: { ...process.env, PORT: String(port), BELFRY_API_KEY: apiKey, BELFRY_LOG: 'warn', ...settings },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  try {
+    await untilReady(`http://127.0.0.1:${port}/health/ready`, child)
+  } catch (error) {
+    child.kill('SIGTERM')
+    throw error
+  }
+  return { port, child, ended }
 }
 
 export async function untilReady(url: string, child: { exitCode: number | null }): Promise<void> {

@@ -5,16 +5,12 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Figure, median } from './figures.ts'
+import { type Figure, median, type Options, type Outcome } from './figures.ts'
 import { root } from './root.ts'
 import { freePort } from './service.ts'
 
-export async function benchStart({
-  quick,
-}: {
-  quick: boolean
-}): Promise<{ figures: Figure[]; notes: Record<string, unknown> }> {
-  const repetitions = quick ? 3 : 7
+export async function benchStart({ quick }: Options): Promise<Outcome> {
+  const repetitions = quick ? 1 : 7
   const dataDir = mkdtempSync(path.join(tmpdir(), 'belfry-bench-'))
   chmodSync(dataDir, 0o755)
   try {
@@ -28,6 +24,7 @@ export async function benchStart({
       floor.push(performance.now() - began)
     }
     const figure: Figure = {
+      id: 'start',
       name: 'npm start until healthy, second time',
       unit: 'ms',
       ours: median(ours),

@@ -20,11 +20,22 @@ export const triggerOf = (number: number) => ({
   payload: { number, sentAt: Date.now() },
 })
 
+export const perRequest = 100
+
+/** A hundred in one request. */
+export const bulkOf = (number: number) => ({
+  events: Array.from({ length: perRequest }, (_, place) => triggerOf(number * perRequest + place)),
+})
+
 /**
  * Until so many messages can be read. They are counted only once the queue is empty: counting is work for the database, and
  * it shall have none but what is measured.
  */
-export async function untilMessages({ database }: Service, count: number, longestMs = 300_000): Promise<void> {
+export async function untilMessages(
+  { database, environmentId }: Service,
+  count: number,
+  longestMs = 300_000,
+): Promise<void> {
   const deadline = Date.now() + longestMs
   for (;;) {
     if (Date.now() > deadline) throw new Error(`not ${count} messages after ${longestMs / 1000} s`)
@@ -32,7 +43,10 @@ export async function untilMessages({ database }: Service, count: number, longes
       "SELECT FROM graphile_worker.jobs WHERE task_identifier IN ('start_runs', 'fan_out') LIMIT 1",
     )
     if (left.rows.length === 0) {
-      const { rows } = await database.query<{ count: string }>('SELECT count(*) FROM messages')
+      const { rows } = await database.query<{ count: string }>(
+        'SELECT count(*) FROM messages WHERE environment_id = $1',
+        [environmentId],
+      )
       if (Number(rows[0]?.count) >= count) return
     }
     await sleep(10)

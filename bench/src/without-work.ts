@@ -22,6 +22,7 @@ const engine = {
   trigger: async () => ({ status: 'processed', transactionId: 'txn_000000000000000000000000' }),
 } as unknown as Engine
 
+const surroundings = { ...database, clock }
 const app = await buildApp({
   ...database,
   config: { ...readConfig({}).config, role: 'api' },
@@ -32,7 +33,7 @@ const app = await buildApp({
   brand: new Brand('svc'),
   log: pino({ level: 'warn' }),
   stopping: { isStopping: false },
-  metrics: new Metrics({ ...database, clock }),
+  metrics: new Metrics(surroundings),
 })
 await app.listen({ host: '127.0.0.1', port: Number(port) })
 process.on('SIGTERM', () => process.exit(0))

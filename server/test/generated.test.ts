@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { pagesOf } from '../../bench/src/page.ts'
 import { settings } from '../src/config.ts'
 import { errorTable } from '../src/errors.ts'
 import { apiTypes } from './api-types.ts'
@@ -51,6 +52,10 @@ ${rows.join('\n')}
 test('docs/operating.md has a row for every setting, and for no other', () => {
   const rows = readFileSync(place('docs/operating.md'), 'utf8').match(/^\| `[A-Z_]+` \|.*$/gm)
   expect(rows).toEqual(settings.map(({ name, default: value, meaning }) => `| \`${name}\` | ${value} | ${meaning} |`))
+})
+
+test('docs/performance.md and its charts show what is in bench/results', async () => {
+  for (const [file, text] of pagesOf(place(''))) await expect(text).toMatchFileSnapshot(place(file))
 })
 
 describe('docs/activity.md', () => {

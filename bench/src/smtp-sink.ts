@@ -1,0 +1,41 @@
+// A mail server that takes everything and keeps nothing. A program of its own, so that it takes no time of whoever measures:
+// it tells its parent the port it listens on, and then, when asked, how many mails it has taken.
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+
+let taken = 0
+const endOfMail = Buffer.from('\r\n.\r\n')
+
+const server = createServer((socket) => {
+  socket.setNoDelay(true)
+  socket.on('error', () => socket.destroy())
+  talk(socket)
+})
+
+function talk(socket: Socket): void {
+  let waiting: Buffer = Buffer.alloc(0)
+  let isMail = false
+  socket.write('220 sink\r\n')
+  socket.on('data', (chunk: Buffer) => {
+    waiting = waiting.length === 0 ? chunk : Buffer.concat([waiting, chunk])
+    for (;;) {
+      const end = waiting.indexOf(isMail ? endOfMail : '\r\n')
+      if (end < 0) return
+      if (isMail) {
+        waiting = waiting.subarray(end + endOfMail.length)
+        isMail = false
+        taken += 1
+        socket.write('250 taken\r\n')
+        continue
+      }
+      const command = waiting.toString('latin1', 0, Math.min(end, 4)).toUpperCase()
+      waiting = waiting.subarray(end + 2)
+      isMail = command === 'DATA'
+      socket.write(isMail ? '354 go on\r\n' : command === 'EHLO' ? '250-sink\r\n250 8BITMIME\r\n' : '250 fine\r\n')
+      if (command === 'QUIT') return void socket.end()
+    }
+  })
+}
+
+server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }))
+process.on('message', () => process.send?.({ taken }))
+process.on('disconnect', () => process.exit(0))
