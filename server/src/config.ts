@@ -5,6 +5,7 @@ import { StartError } from './errors.ts'
 
 export const roles = ['all', 'api', 'worker'] as const
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+const traceProtocols = ['http/protobuf', 'http/json'] as const
 export const serviceLevels = ['off', 'free', 'pro', 'team', 'enterprise'] as const
 
 /** Providers beyond the closed set of ids that the public client libraries can read. */
@@ -55,6 +56,8 @@ export interface Config {
   trustedProxies: string[]
   /** Where people sign in besides, if anywhere. */
   oidc: OidcSettings | undefined
+  /** How traces are sent, if they are; where to is for the libraries that do. */
+  traces: { protocol: (typeof traceProtocols)[number] } | undefined
   /** Where answers to e-mails arrive, if anywhere. */
   inboundMail: InboundMailSettings | undefined
   /** Where the built dashboard lies. No setting: it comes with the service; tests may serve another build. */
@@ -252,6 +255,16 @@ export const settings = [
     default: 'https://graph.microsoft.com',
     meaning: 'Where the Teams app is installed for a user.',
   },
+  {
+    name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    default: 'none',
+    meaning: 'Where traces are sent; more variables of OpenTelemetry count then: [Tracing](#tracing).',
+  },
+  {
+    name: 'OTEL_EXPORTER_OTLP_PROTOCOL',
+    default: 'http/protobuf',
+    meaning: 'How they are written: `http/protobuf` or `http/json`.',
+  },
 ] as const satisfies readonly Setting[]
 
 /** A century: time enough, and dates that every part can hold. */
@@ -412,6 +425,9 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     trustedProxies: trustedProxies(),
     oidc: oidc(),
     inboundMail: inboundMail(),
+    traces: url('OTEL_EXPORTER_OTLP_ENDPOINT', '')
+      ? { protocol: oneOf('OTEL_EXPORTER_OTLP_PROTOCOL', traceProtocols) }
+      : undefined,
   }
   for (const name of Object.keys(env)) {
     if (name.startsWith('BELFRY_') && !settings.some((setting) => setting.name === name)) {

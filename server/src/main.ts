@@ -26,6 +26,7 @@ import { InboxSockets } from './http/inbox-sockets.ts'
 import { Metrics } from './http/metrics.ts'
 import type { App, Clock } from './http/resource.ts'
 import { HttpClient } from './providers/http-client.ts'
+import { startTracing, type Tracing } from './tracing.ts'
 
 const lookupConnections = 3
 /** Of a worker behind a pooler: two listen for jobs, the others take and end them. */
@@ -66,6 +67,7 @@ interface Surroundings {
   secretKey: string
   clock: Clock
   log: Logger
+  tracing?: Tracing | undefined
 }
 
 /** What has been started, to be ended in the opposite order. */
@@ -93,7 +95,7 @@ class Parts {
 /** Everything but the embedded database, on a database that exists. */
 export async function startService(
   config: Config,
-  { databaseUrl, secretKey, clock, log }: Surroundings,
+  { databaseUrl, secretKey, clock, log, tracing }: Surroundings,
 ): Promise<Service> {
   // Not the error itself: the driver hangs whole connections on it.
   const onError = (error: Error) => log.warn({ reason: reasonOf(error) }, 'database connection failed')
@@ -120,7 +122,7 @@ export async function startService(
     const queue = await makeWorkerUtils({ pgPool: database.pool })
     parts.add(() => queue.release())
     const { allowPrivateAddresses, allowLoopbackInDevelopment } = config
-    const http = new HttpClient({ clock, allowPrivateAddresses, allowLoopbackInDevelopment })
+    const http = new HttpClient({ clock, allowPrivateAddresses, allowLoopbackInDevelopment, tracing })
     if (allowPrivateAddresses) log.info('workflows of every environment may call private addresses')
     else if (allowLoopbackInDevelopment) log.info('workflows of development environments may call this machine')
     parts.add(() => http.close())
@@ -128,9 +130,11 @@ export async function startService(
     const { dedupDays, storeContent } = config
     const { db: lookups, close: closeLookups } = openDatabase(databaseUrl, { connections: lookupConnections, onError })
     parts.add(closeLookups)
+    const metrics = new Metrics({ ...database, clock })
     const engine = new Engine({
       ...database,
-      ...{ lookups, clock, log, secrets, changes, http, brand, dedupDays, storeContent },
+      ...{ lookups, clock, log, secrets, changes, http, brand, dedupDays, storeContent, tracing },
+      meter: metrics.engine,
       // Where others do the work, accepting should take as little as it can.
       startsAtOnce: config.role === 'all',
     })
@@ -156,7 +160,6 @@ export async function startService(
       }
     }
 
-    const metrics = new Metrics({ ...database, clock })
     const app = await buildApp({
       ...database,
       config,
@@ -169,14 +172,17 @@ export async function startService(
       brand,
       log,
       metrics,
+      tracing,
       stopping,
     })
     parts.add(() => closeApp(app))
-    if (config.role !== 'worker') {
-      const sockets = new InboxSockets({ ...database, clock, secrets, changes, brand, log })
+    const sockets =
+      config.role === 'worker' ? undefined : new InboxSockets({ ...database, clock, secrets, changes, brand, log })
+    if (sockets) {
       sockets.serve(app)
       parts.add(() => sockets.stop())
     }
+    metrics.engine.watch({ openCircuits: () => engine.openCircuits, sockets: () => sockets?.count ?? 0 })
     const { inboundMail } = config
     const mail =
       inboundMail && config.role !== 'worker'
@@ -238,7 +244,15 @@ async function startFromCommandLine(): Promise<void> {
 
   try {
     const { config, warnings } = readConfig(process.env)
-    const log = makeLog(config)
+    const { traces, role } = config
+    const tracing =
+      traces &&
+      (await startTracing({
+        ...{ role, protocol: traces.protocol },
+        onFailure: (error) => log.warn({ reason: reasonOf(error) }, 'traces could not be sent'),
+      }))
+    const log = makeLog(config, tracing)
+    if (tracing) parts.add(() => tracing.close())
     for (const warning of warnings) log.warn(warning)
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       process.on(signal, () => {
@@ -253,7 +267,7 @@ async function startFromCommandLine(): Promise<void> {
     }
     const { databaseUrl, secretKey } = await findDatabase(config, parts, log)
     const clock = { now: () => new Date() }
-    const started = await startService(config, { databaseUrl, secretKey, clock, log })
+    const started = await startService(config, { databaseUrl, secretKey, clock, log, tracing })
     service = started
     parts.add(() => started.stop())
     process.stdout.write(welcome(started, config))
@@ -286,8 +300,12 @@ async function findDatabase(
   return { databaseUrl: embedded.url, secretKey: secretKey || generated.secretKey }
 }
 
-function makeLog(config: Config): Logger {
-  const options = { level: config.logLevel, redact: ['req.headers.authorization', 'req.headers.cookie'] }
+function makeLog(config: Config, tracing: Tracing | undefined): Logger {
+  const options = {
+    level: config.logLevel,
+    redact: ['req.headers.authorization', 'req.headers.cookie'],
+    ...(tracing ? { mixin: () => tracing.logged() } : {}),
+  }
   return process.stdout.isTTY
     ? pino({ ...options, transport: { target: 'pino-pretty', options: { ignore: 'pid,hostname' } } })
     : pino(options)

@@ -19,6 +19,7 @@ import { People } from './people.ts'
 import { takeTokens } from './rate-limit.ts'
 import type { App, Clock, Services } from './resource.ts'
 import { resources } from './routes.ts'
+import { registerTraces } from './traces.ts'
 import { compileValidator } from './validation.ts'
 
 /** Of the path. What is longer would lead to no route but the one for whatever else a browser asks for. */
@@ -31,7 +32,7 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
   const apiKeys = new ApiKeys(given.db, given.changes, given.clock)
   const people = new People(given)
   const services: Services = { ...given, apiKeys, people }
-  const { clock, log, metrics, config, stopping } = services
+  const { clock, log, metrics, tracing, config, stopping } = services
   const answer = answerWith(clock)
   const tokens = new InboxTokens(services)
   const overload = new Overload({ ...config, metrics })
@@ -63,6 +64,7 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
   )
   await app.register(formbody, { parser: parseForm as (text: string) => Record<string, unknown> })
 
+  if (tracing) registerTraces(app, tracing)
   app.decorateRequest('environment')
   app.decorateRequest('session')
   app.decorateRequest('person')

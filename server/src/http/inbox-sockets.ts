@@ -48,6 +48,7 @@ export class InboxSockets {
   readonly #dirty = new Set<string>()
   readonly #stopping = new AbortController()
   #io: Promise<Server> | undefined
+  #loaded: Server | undefined
   #settling: Promise<void> | undefined
   #beats: NodeJS.Timeout | undefined
   #loading: NodeJS.Timeout | undefined
@@ -87,6 +88,11 @@ export class InboxSockets {
       this.#beats = setInterval(() => void this.#beat(), beatMs).unref()
       this.#loading = setTimeout(() => void this.#server(), loadAfterMs).unref()
     })
+  }
+
+  /** How many are open. */
+  get count(): number {
+    return this.#loaded?.engine.clientsCount ?? 0
   }
 
   /** Closes connections without a word, so that browsers connect again, elsewhere or to the next process here. */
@@ -151,6 +157,7 @@ export class InboxSockets {
       })
       namespace.on('connection', (socket: Socket) => this.#connected(socket))
     }
+    this.#loaded = io
     return io
   }
 

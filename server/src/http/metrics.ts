@@ -3,11 +3,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Database } from '../db/database.ts'
 import { hiddenId } from '../db/ids.ts'
+import { EngineMetrics } from './engine-metrics.ts'
 import type { Clock } from './resource.ts'
 
 export class Metrics {
   readonly contentType: string
   readonly #registry = new Registry()
+  readonly engine = new EngineMetrics(this.#registry)
   readonly #pool: Database['pool']
   readonly #requests: Histogram
   readonly #shed: Counter

@@ -18,6 +18,7 @@ import type { SubscriberRow } from '../db/subscribers.ts'
 import type { RateLimits, Role } from '../db/tables.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { HttpClient } from '../providers/http-client.ts'
+import type { Tracing } from '../tracing.ts'
 import type { Brand } from './brand.ts'
 import type { Metrics } from './metrics.ts'
 import type { Held } from './overload.ts'
@@ -52,6 +53,8 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
   /** For calls to other services. */
   http: HttpClient
   metrics: Metrics
+  /** Where there is somewhere to send traces to. */
+  tracing?: Tracing | undefined
   log: Logger
   config: Pick<
     Config,
