@@ -3,7 +3,7 @@
 // Each room lists what it may import; anything else of ours is refused. Tests may import what they like.
 
 const tests = '\\.test\\.ts$'
-const ours = '^(server|bench|scripts)/(?!node_modules/)'
+const ours = '^(server|bench|chaos|scripts)/(?!node_modules/)'
 const room = (name) => `^server/src/${name}/`
 const file = (name) => `^server/src/${name}\\.ts$`
 
@@ -40,10 +40,10 @@ export default {
       to: { path: file('main') },
     },
     {
-      name: 'the-service-knows-no-tests-scripts-or-bench',
+      name: 'the-service-knows-no-tests-scripts-bench-or-chaos',
       severity: 'error',
       from: { path: '^server/src/', pathNot: tests },
-      to: { path: ['^(scripts|bench|server/test)/', tests] },
+      to: { path: ['^(scripts|bench|chaos|server/test)/', tests] },
     },
     {
       name: 'the-service-runs-without-dev-dependencies',

@@ -1,0 +1,490 @@
+// The account at the end: every accepted trigger against what the database, the inbox and the provider have of it.
+import { type Answer, ask, type Ledger } from './client.ts'
+import type { Database } from './database.ts'
+import { type Plan, type Trigger, throttleThreshold, type WorkflowName, workflowNames } from './plan.ts'
+import type { Asked, Provider } from './provider.ts'
+import { type Reports, reported } from './reports.ts'
+import { markOf } from './workflows.ts'
+
+export interface Finding {
+  kind: 'lost' | 'duplicated' | 'wrong' | 'stuck'
+  what: string
+}
+
+/** What became of one kind of step. */
+export interface Tally {
+  /** How many there should be. */
+  due: number
+  done: number
+  /** Held back as they should be: throttled, merged into a digest, cancelled. */
+  held: number
+  /** Given up on because nobody knows whether the provider took it, and shown so. */
+  unknown: number
+  lost: number
+  duplicated: number
+  /** At the provider: messages it took. */
+  taken: number
+  /** Of them, those beyond the first, each behind an attempt that is shown as one of unknown outcome. */
+  again: number
+}
+
+export interface Account {
+  findings: Finding[]
+  triggers: Record<WorkflowName, { sent: number; accepted: number; runs: number }>
+  steps: Record<string, Tally>
+  canceled: number
+  reports: { sent: number; understood: number }
+  inboxes: number
+}
+
+interface Line {
+  detail: string
+  raw?: { name?: string } | null
+  webhook?: { status: string }
+}
+
+interface Job {
+  step_id: string
+  type: string
+  status: string
+  reason: string | null
+  error: string | null
+  details: Line[]
+}
+
+interface Message {
+  step_id: string
+  channel: string
+  status: string
+  content: string | null
+  identifier: string | null
+  seen: boolean
+  read: boolean
+  delivered: number
+}
+
+interface Run {
+  id: string
+  transaction_id: string
+  subscriber_id: string
+  status: string
+  jobs: Job[]
+  messages: Message[]
+}
+
+export interface Books {
+  plan: Plan
+  ledger: Ledger
+  database: Database
+  provider: Provider
+  reports: Reports
+  environmentId: string
+  /** Of a process that answers. */
+  url: string
+}
+
+/** Failures after which the other side may have taken the message. */
+const uncertain = new Set(['timeout', 'connection_lost', 'unreadable_answer'])
+
+export async function account(books: Books): Promise<Account> {
+  const auditor = new Auditor(books, await readRuns(books))
+  auditor.check()
+  await auditor.checkLeft()
+  await auditor.checkSandbox()
+  await auditor.checkInboxes()
+  return auditor.account
+}
+
+class Auditor {
+  readonly account: Account
+  readonly #books: Books
+  readonly #runs: Map<string, Run[]>
+  /** What each inbox should show. */
+  readonly #notes = new Map<string, string[]>()
+  /** By person and key: the numbers that should be in digests, and those that are. */
+  readonly #collected = new Map<string, { due: string[]; found: string[] }>()
+  readonly #passed = new Map<string, { runs: number; passed: number }>()
+  readonly #sandboxed = new Set<string>()
+
+  constructor(books: Books, runs: Map<string, Run[]>) {
+    this.#books = books
+    this.#runs = runs
+    const triggers = Object.fromEntries(workflowNames.map((name) => [name, { sent: 0, accepted: 0, runs: 0 }]))
+    this.account = {
+      findings: [],
+      triggers: triggers as Account['triggers'],
+      steps: {},
+      canceled: 0,
+      reports: { sent: books.reports.sent, understood: 0 },
+      inboxes: 0,
+    }
+  }
+
+  check(): void {
+    const { plan, ledger } = this.#books
+    const unexpected = new Map(this.#runs)
+    for (const trigger of plan.sendings.flatMap(({ triggers }) => triggers)) {
+      const row = this.account.triggers[trigger.workflow]
+      row.sent += 1
+      if (!ledger.accepted.has(trigger.transactionId)) {
+        this.#find('wrong', `${trigger.transactionId} was never accepted`)
+        continue
+      }
+      row.accepted += 1
+      for (const who of recipientsOf(trigger, plan)) {
+        const key = `${trigger.transactionId} ${who}`
+        const runs = this.#runs.get(key) ?? []
+        unexpected.delete(key)
+        row.runs += runs.length
+        if (runs.length === 0)
+          this.#find('lost', `${trigger.transactionId} (${trigger.workflow}) has no run for ${who}`)
+        if (runs.length > 1)
+          this.#find(
+            'duplicated',
+            `${trigger.transactionId} has ${runs.length} runs for ${who}: ${runs.map(({ id }) => id)}`,
+          )
+        for (const run of runs) this.#checkRun(trigger, run)
+      }
+    }
+    for (const key of unexpected.keys()) this.#find('duplicated', `there is a run nobody asked for: ${key}`)
+    for (const refusal of ledger.refusals) this.#find('wrong', `the API refused ${refusal}`)
+    this.#checkCancels()
+    this.#checkDigests()
+    this.#checkThrottles()
+  }
+
+  #find(kind: Finding['kind'], what: string, step?: string): void {
+    this.account.findings.push({ kind, what })
+    if (step !== undefined && (kind === 'lost' || kind === 'duplicated')) this.#tally(step)[kind] += 1
+  }
+
+  #tally(type: string): Tally {
+    const none = { due: 0, done: 0, held: 0, unknown: 0, lost: 0, duplicated: 0, taken: 0, again: 0 }
+    this.account.steps[type] ??= none
+    return this.account.steps[type]
+  }
+
+  #checkRun(trigger: Trigger, run: Run): void {
+    const where = `${run.id} of ${trigger.transactionId}`
+    if (run.status === 'processing') this.#find('stuck', `run ${where} is still processing`)
+    for (const job of run.jobs) {
+      if (['pending', 'queued', 'running', 'delayed'].includes(job.status))
+        this.#find('stuck', `step ${job.step_id} of run ${where} is still ${job.status}`)
+    }
+    for (const job of run.jobs) this.#checkStep(trigger, run, job)
+    const known = new Set(run.jobs.map(({ step_id }) => step_id))
+    for (const { step_id } of run.messages)
+      if (!known.has(step_id)) this.#find('wrong', `a message of run ${where} is of no step of it: ${step_id}`)
+  }
+
+  #checkStep(trigger: Trigger, run: Run, job: Job): void {
+    if (job.type === 'trigger') return
+    const tally = this.#tally(trigger.workflow === 'sandboxed' ? 'email to the sandbox' : labelOf(trigger, job))
+    const type = trigger.workflow === 'sandboxed' ? 'email to the sandbox' : labelOf(trigger, job)
+    const where = `${job.step_id} of ${run.id} (${trigger.transactionId}, ${run.subscriber_id})`
+    tally.due += 1
+    const isHeld = ['merged_into_digest', 'throttled', 'canceled_by_user'].includes(job.reason ?? '')
+    const messages = run.messages.filter(({ step_id }) => step_id === job.step_id)
+    if (job.type === 'digest') this.#noteDigest(trigger, run, job)
+    if (job.type === 'throttle') this.#notePass(trigger, run, job)
+    if (isHeld) {
+      tally.held += 1
+      if (messages.length > 0 && job.type === 'in_app')
+        this.#find('duplicated', `${where} was ${job.reason} and sent`, type)
+      return
+    }
+    if (job.type === 'in_app') this.#checkNote(trigger, run, job, { where, type, messages })
+    else if (['email', 'sms', 'chat', 'push'].includes(job.type))
+      this.#checkSent(trigger, run, job, { where, type, messages })
+    else if (job.type === 'http_request') this.#checkAsked(trigger, run, job, { where, type })
+    else if (job.status === 'completed') tally.done += 1
+    else this.#find('lost', `${where} is ${job.status}: ${job.reason} ${job.error}`, type)
+  }
+
+  #checkNote(trigger: Trigger, run: Run, job: Job, { where, type, messages }: Checked): void {
+    const mark = markOf(trigger.n, run.subscriber_id, job.step_id)
+    if (job.status !== 'completed' || messages.length === 0) {
+      this.#find('lost', `${where} is ${job.status} (${job.reason}) with ${messages.length} messages`, type)
+      return
+    }
+    if (messages.length > 1) this.#find('duplicated', `${where} has ${messages.length} messages`, type)
+    this.#tally(type).done += 1
+    for (const { content } of messages) {
+      const rest = content?.startsWith(mark) ? content.slice(mark.length) : undefined
+      if (rest === undefined) this.#find('wrong', `${where} says ${content}`)
+      if (trigger.workflow === 'digested') this.#collectedBy(trigger, run).found.push(...numbersIn(rest ?? ''))
+      else if (rest !== restOf(trigger)) this.#find('wrong', `${where} says ${content}`)
+      const notes = this.#notes.get(run.subscriber_id) ?? []
+      this.#notes.set(run.subscriber_id, notes)
+      notes.push(content ?? '')
+    }
+  }
+
+  /** What was sent was taken, and whatever was taken or even asked beyond that is shown as an attempt. */
+  #checkSent(trigger: Trigger, run: Run, job: Job, { where, type, messages }: Checked): void {
+    const tally = this.#tally(type)
+    if (messages.length > 1) this.#find('duplicated', `${where} has ${messages.length} messages`, type)
+    const isSent = job.status === 'completed' && messages[0]?.status !== 'error' && messages.length > 0
+    if (isSent) tally.done += 1
+    else if (job.status === 'failed' && job.reason === 'outcome_unknown') tally.unknown += 1
+    else
+      this.#find(
+        'lost',
+        `${where} is ${job.status} (${job.reason}: ${job.error}) with ${messages.length} messages`,
+        type,
+      )
+    if (trigger.workflow === 'sandboxed') {
+      if (isSent) this.#sandboxed.add(`${trigger.transactionId} ${run.subscriber_id}`)
+      return
+    }
+    const asked = this.#asked(trigger, run, job)
+    const taken = asked.filter(({ isTaken }) => isTaken).length
+    tally.taken += taken
+    tally.again += Math.max(0, taken - 1)
+    const sent = linesOf(job, 'Message sent').length
+    const failed = [
+      ...linesOf(job, 'The provider could not take'),
+      ...linesOf(job, 'Unexpected provider error'),
+    ].filter(({ raw }) => raw?.name !== undefined)
+    const cutOff = linesOf(job, 'The service stopped during the call').length
+    const doubtful = cutOff + failed.filter(({ raw }) => uncertain.has(raw?.name ?? '')).length
+    if (asked.length > sent + failed.length + cutOff)
+      this.#find(
+        'duplicated',
+        `${where} was asked for ${asked.length} times; shown are ${sent + failed.length + cutOff}`,
+        type,
+      )
+    else if (taken > sent + doubtful)
+      this.#find('duplicated', `${where} was taken ${taken} times; of unknown outcome are ${doubtful}`, type)
+    if (isSent && taken === 0) this.#find('lost', `${where} is said to be sent, and nobody got it`, type)
+    if (type === 'push') this.#checkReports(job, messages[0], where)
+    if (isSent && trigger.workflow === 'digested') this.#checkMail(run, asked, where)
+  }
+
+  /** The mail after a digest has what the note before it has. */
+  #checkMail(run: Run, asked: Asked[], where: string): void {
+    const note = run.messages.find(({ step_id }) => step_id === 'note')?.content ?? ''
+    for (const { content } of asked)
+      if (!note.endsWith(content)) this.#find('wrong', `${where} told ${content}, its note ${note}`)
+  }
+
+  #checkReports(job: Job, message: Message | undefined, where: string): void {
+    const understood = this.#books.reports.understood.get(message?.identifier ?? '')
+    if (!message || !understood) return
+    this.account.reports.understood += 1
+    const lines = job.details.flatMap(({ webhook }) => (webhook ? [webhook.status] : []))
+    for (const status of reported) {
+      const count = lines.filter((each) => each === status).length
+      if (count > 1 || (count === 0 && understood.has(status)))
+        this.#find('wrong', `${where}: the report ${status} is in its log ${count} times`)
+    }
+    const isRight =
+      (!understood.has('delivered') || message.delivered === 1) &&
+      (!understood.has('opened') || message.seen) &&
+      (!understood.has('clicked') || message.read)
+    if (!isRight) this.#find('wrong', `${where}: reports were understood and did not change it`)
+  }
+
+  /** Asked once at most, whatever happened. */
+  #checkAsked(trigger: Trigger, run: Run, job: Job, { where, type }: Pick<Checked, 'where' | 'type'>): void {
+    const asked = this.#asked(trigger, run, job)
+    const tally = this.#tally(type)
+    tally.taken += asked.filter(({ isTaken }) => isTaken).length
+    if (asked.length > 1) this.#find('duplicated', `${where} asked ${asked.length} times`, type)
+    if (job.status === 'completed') {
+      tally.done += 1
+      if (!asked.some(({ isAnswered }) => isAnswered))
+        this.#find('lost', `${where} is completed, and nobody was asked`, type)
+    } else if (job.status === 'failed' && job.reason === 'failure_allowed') tally.unknown += 1
+    else this.#find('lost', `${where} is ${job.status} (${job.reason})`, type)
+  }
+
+  #asked({ n }: Trigger, { subscriber_id }: Run, { step_id }: Job): Asked[] {
+    return this.#books.provider.asked.get(markOf(n, subscriber_id, step_id)) ?? []
+  }
+
+  #collectedBy({ key }: Trigger, { subscriber_id }: Run): { due: string[]; found: string[] } {
+    const name = `${subscriber_id} ${key}`
+    const known = this.#collected.get(name) ?? { due: [], found: [] }
+    this.#collected.set(name, known)
+    return known
+  }
+
+  #noteDigest(trigger: Trigger, run: Run, { reason }: Job): void {
+    if (reason !== 'canceled_by_user') this.#collectedBy(trigger, run).due.push(String(trigger.n))
+  }
+
+  #checkDigests(): void {
+    for (const [group, { due, found }] of this.#collected) {
+      const counts = new Map<string, number>()
+      for (const number of found) counts.set(number, (counts.get(number) ?? 0) + 1)
+      for (const number of due)
+        if (!counts.has(number)) this.#find('lost', `event ${number} is in no digest of ${group}`, 'digest')
+      for (const [number, count] of counts) {
+        if (!due.includes(number))
+          this.#find('duplicated', `event ${number} is in a digest of ${group}, where it does not belong`, 'digest')
+        else if (count > 1)
+          this.#find('duplicated', `event ${number} is ${count} times in digests of ${group}`, 'digest')
+      }
+    }
+  }
+
+  #notePass({ key }: Trigger, { subscriber_id }: Run, { status }: Job): void {
+    const name = `${subscriber_id} ${key}`
+    const known = this.#passed.get(name) ?? { runs: 0, passed: 0 }
+    this.#passed.set(name, { runs: known.runs + 1, passed: known.passed + (status === 'completed' ? 1 : 0) })
+  }
+
+  #checkThrottles(): void {
+    for (const [group, { runs, passed }] of this.#passed) {
+      const expected = Math.min(runs, throttleThreshold)
+      if (passed !== expected)
+        this.#find(
+          passed < expected ? 'lost' : 'duplicated',
+          `${passed} of ${runs} passed the throttle of ${group}, which lets ${expected} through`,
+          'throttle',
+        )
+    }
+  }
+
+  /** What somebody was told was cancelled is, and nothing else. */
+  #checkCancels(): void {
+    const { canceled } = this.#books.ledger
+    const byTransaction = new Set<string>()
+    for (const run of [...this.#runs.values()].flat())
+      if (run.jobs.some(({ reason }) => reason === 'canceled_by_user')) byTransaction.add(run.transaction_id)
+    this.account.canceled = byTransaction.size
+    for (const id of byTransaction)
+      if ((canceled.get(id) ?? 'no') === 'no') this.#find('lost', `${id} was cancelled, and nobody was told so`)
+    for (const [id, told] of canceled)
+      if (told === 'yes' && !byTransaction.has(id)) this.#find('wrong', `${id} was said to be cancelled and was not`)
+  }
+
+  /** When all is done nothing is left to do. */
+  async checkLeft(): Promise<void> {
+    for (const [what, count] of Object.entries(await leftIn(this.#books)))
+      if (count > 0) this.#find('stuck', `${count} ${what} are left`)
+  }
+
+  async checkSandbox(): Promise<void> {
+    const { database, environmentId } = this.#books
+    const rows = await database.query<{ key: string; count: number }>(
+      `SELECT concat(transaction_id, ' ', subscriber_id) AS key, count(*)::int AS count FROM sandbox_messages
+       WHERE environment_id = $1 GROUP BY 1`,
+      [environmentId],
+    )
+    const found = new Map(rows.map(({ key, count }) => [key, count]))
+    for (const key of this.#sandboxed)
+      if (!found.has(key)) this.#find('lost', `the sandbox has nothing of ${key}`, 'email to the sandbox')
+    for (const [key, count] of found)
+      if (count > 1) this.#find('duplicated', `the sandbox has ${count} of ${key}`, 'email to the sandbox')
+  }
+
+  /** What people see is what was made for them. */
+  async checkInboxes(): Promise<void> {
+    const { plan, database, environmentId, url } = this.#books
+    const [row] = await database.query<{ identifier: string }>('SELECT identifier FROM environments WHERE id = $1', [
+      environmentId,
+    ])
+    for (const who of plan.people) {
+      const shown = await inboxOf(url, row?.identifier ?? '', who)
+      this.account.inboxes += 1
+      const expected = (this.#notes.get(who) ?? []).toSorted()
+      const found = shown.toSorted()
+      if (JSON.stringify(found) === JSON.stringify(expected)) continue
+      const missing = expected.filter((each) => !found.includes(each))
+      const kind = missing.length > 0 ? 'lost' : 'duplicated'
+      const more = found.filter((each, at) => !expected.includes(each) || found.indexOf(each) !== at)
+      this.#find(
+        kind,
+        `the inbox of ${who} shows ${found.length} instead of ${expected.length}; missing ${missing.slice(0, 5)}, too many ${more.slice(0, 5)}`,
+      )
+    }
+  }
+}
+
+interface Checked {
+  where: string
+  type: string
+  messages: Message[]
+}
+
+const labelOf = ({ workflow }: Trigger, { type }: Job): string => (workflow === 'coded' ? `${type} of code` : type)
+
+/** What follows the mark in a note. */
+const restOf = ({ workflow, n }: Trigger): string =>
+  workflow === 'computed' || workflow === 'coded' ? String(n * 2) : ''
+
+const numbersIn = (text: string): string[] => text.split(',').filter((each) => each !== '')
+
+const linesOf = ({ details }: Job, text: string): Line[] => details.filter(({ detail }) => detail.startsWith(text))
+
+export function recipientsOf({ to }: Trigger, { people, topics }: Plan): string[] {
+  if (to === 'everyone') return people
+  return 'topic' in to ? (topics[to.topic] ?? []) : to.people
+}
+
+async function readRuns({ database, environmentId }: Books): Promise<Map<string, Run[]>> {
+  const [runs, jobs, messages] = await Promise.all([
+    database.query<Omit<Run, 'jobs' | 'messages'>>(
+      'SELECT id, transaction_id, subscriber_id, status FROM notifications WHERE environment_id = $1 ORDER BY id',
+      [environmentId],
+    ),
+    database.query<Job & { notification_id: string }>(
+      `SELECT notification_id, step_id, type, status, reason, error, details FROM jobs
+       WHERE environment_id = $1 ORDER BY notification_id, position`,
+      [environmentId],
+    ),
+    database.query<Message & { notification_id: string }>(
+      `SELECT notification_id, step_id, channel, status, content, identifier, seen, read,
+         coalesce(cardinality(delivered_at), 0) AS delivered
+       FROM messages WHERE environment_id = $1 ORDER BY id`,
+      [environmentId],
+    ),
+  ])
+  const byId = new Map(runs.map((run): [string, Run] => [run.id, { ...run, jobs: [], messages: [] }]))
+  for (const job of jobs) byId.get(job.notification_id)?.jobs.push(job)
+  for (const message of messages) byId.get(message.notification_id)?.messages.push(message)
+  const byKey = new Map<string, Run[]>()
+  for (const run of byId.values()) {
+    const key = `${run.transaction_id} ${run.subscriber_id}`
+    byKey.set(key, [...(byKey.get(key) ?? []), run])
+  }
+  return byKey
+}
+
+/** What somebody has yet to do, by what it is. Chores that come round by the clock are always there. */
+export async function leftIn({
+  database,
+  environmentId,
+}: Pick<Books, 'database' | 'environmentId'>): Promise<Record<string, number>> {
+  const [row] = await database.query<Record<string, number>>(
+    `SELECT (SELECT count(*) FROM notifications WHERE environment_id = $1 AND status = 'processing')::int AS runs,
+       (SELECT count(*) FROM jobs WHERE environment_id = $1
+          AND status IN ('pending', 'queued', 'running', 'delayed'))::int AS steps,
+       (SELECT count(*) FROM timers WHERE environment_id = $1)::int AS timers,
+       (SELECT count(*) FROM digests WHERE environment_id = $1 AND notification_id IS NOT NULL)::int AS windows,
+       (SELECT count(*) FROM events WHERE environment_id = $1 AND started_at IS NULL)::int AS triggers,
+       (SELECT count(*) FROM walks WHERE environment_id = $1)::int AS walks,
+       (SELECT count(*) FROM graphile_worker.jobs
+        WHERE task_identifier IN ('start_runs', 'fan_out', 'deliver', 'wake'))::int AS "jobs of the queue"`,
+    [environmentId],
+  )
+  return row ?? {}
+}
+
+const perPage = 100
+
+async function inboxOf(url: string, applicationIdentifier: string, subscriberId: string): Promise<string[]> {
+  const opened = await ask(url, 'POST', '/v1/inbox/session', { applicationIdentifier, subscriber: { subscriberId } })
+  const { token } = (opened as Answer & { body: { data: { token: string } } }).body.data
+  const shown: string[] = []
+  for (let offset = 0; ; offset += perPage) {
+    const reply = await fetch(`${url}/v1/inbox/notifications?limit=${perPage}&offset=${offset}`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+    const { data, hasMore } = (await reply.json()) as { data: Array<{ body: string }>; hasMore: boolean }
+    shown.push(...data.map(({ body }) => body))
+    if (!hasMore) return shown
+  }
+}

@@ -1,0 +1,223 @@
+// One run: starts everything, plays the plan, lets it settle, and gives the account.
+import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Account, account, type Books, leftIn } from './account.ts'
+import { ask, Client } from './client.ts'
+import { Database } from './database.ts'
+import { play, type World } from './faults.ts'
+import { type FaultKind, faultKinds, type Plan } from './plan.ts'
+import { Fleet, type Role } from './processes.ts'
+import { Provider } from './provider.ts'
+import { Reports } from './reports.ts'
+import { prepare, type Send, type Setting } from './workflows.ts'
+
+export interface ChaosOptions {
+  plan: Plan
+  /** The processes of the service. */
+  roles: Role[]
+  /** How long it may take until nothing is left to do. */
+  settleMs: number
+  /** Of the database's own disk. */
+  megabytes: number
+  say(line: string): void
+}
+
+export interface Outcome {
+  account: Account
+  faults: Record<FaultKind, number>
+  settledInMs: number | undefined
+  statuses: Map<number, number>
+  manners: Provider['manners']
+  deaths: number
+  /** What PostgreSQL's log has seen of it. */
+  logged: Record<string, number>
+}
+
+const hourMs = 3_600_000
+/** A wait that ends so much after its time, with workers alive, is late. Twice what it may take to look for it, and a restart. */
+const lateMs = 240_000
+
+export class Chaos {
+  readonly #options: ChaosOptions
+  readonly #folder: string
+  readonly #world: World
+  readonly #late = new Map<string, number>()
+  readonly #played = Object.fromEntries(faultKinds.map((kind) => [kind, 0])) as Record<FaultKind, number>
+  #setting: Setting | undefined
+  #client: Client | undefined
+  #reports: Reports | undefined
+  #settledInMs: number | undefined
+
+  constructor(options: ChaosOptions) {
+    this.#options = options
+    this.#folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'belfry-chaos-')))
+    chmodSync(this.#folder, 0o755)
+    const disk = mkdtempSync(path.join(this.#folder, 'disk-'))
+    chmodSync(disk, 0o755)
+    this.#world = {
+      fleet: new Fleet(this.#folder),
+      database: new Database(disk, options.megabytes),
+      provider: new Provider(options.plan.seed),
+    }
+  }
+
+  get database(): Database {
+    return this.#world.database
+  }
+
+  async start(): Promise<void> {
+    const { fleet, database, provider } = this.#world
+    const { plan, roles } = this.#options
+    await provider.listen()
+    await database.start()
+    const counts: Record<Role, number> = { api: 0, worker: 0, all: 0 }
+    for (const role of roles) {
+      counts[role] += 1
+      await fleet.add(`${role}-${counts[role]}`, role, database.socket)
+    }
+    fleet.start()
+    await fleet.until('ready')
+    this.#setting = await prepare(this.#send, plan, provider)
+    const urls = () => fleet.takers.map(({ url }) => url)
+    const { environmentId, pushIntegrationId, sandboxMail } = this.#setting
+    const path = `/v2/inbound-webhooks/delivery-providers/${environmentId}/${pushIntegrationId}`
+    this.#client = new Client(urls, sandboxMail)
+    this.#reports = new Reports(plan.seed, urls, path)
+    provider.onPush = (id) => this.#reports?.tell(id)
+  }
+
+  /** Plays the plan, then mends everything and waits until nothing is left to do. */
+  async run(): Promise<void> {
+    const { plan } = this.#options
+    const over = new AbortController()
+    const watched = this.#watch(over.signal)
+    try {
+      await Promise.all([this.#client?.perform(plan.sendings, plan.cancellings), this.#playFaults()])
+    } finally {
+      over.abort()
+      await watched
+    }
+    await this.#mend()
+    await this.#settle()
+  }
+
+  async account(): Promise<Outcome> {
+    const { fleet, database, provider } = this.#world
+    const found = await account(this.#books())
+    if (this.#settledInMs === undefined)
+      found.findings.unshift({
+        kind: 'stuck',
+        what: `not everything came to an end in ${this.#options.settleMs / 1000} s`,
+      })
+    for (const [what, at] of this.#late)
+      if (at < 0)
+        found.findings.push({ kind: 'stuck', what: `a wait ended more than ${lateMs / 1000} s late: ${what}` })
+    return {
+      account: found,
+      faults: this.#played,
+      settledInMs: this.#settledInMs,
+      statuses: this.#client?.ledger.statuses ?? new Map(),
+      manners: provider.manners,
+      deaths: fleet.deaths.length,
+      logged: {
+        'deadlocks found': database.said('deadlock detected'),
+        'transactions that could not be serialized': database.said('could not serialize access'),
+        'statements refused for want of space': database.said('No space left on device'),
+        'recoveries after a crash':
+          database.said('was not properly shut down') + database.said('was interrupted; last known up'),
+      },
+    }
+  }
+
+  /** @param keep leaves logs where they are, for whoever has to find out */
+  async stop({ keep = false } = {}): Promise<void> {
+    const { fleet, database, provider } = this.#world
+    this.#reports?.end()
+    await fleet.stop()
+    await database.stop()
+    provider.close()
+    if (keep) this.#options.say(`The logs of the processes are in ${this.#folder}.`)
+    else rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  #books(): Books {
+    const { database, provider, fleet } = this.#world
+    if (!this.#client || !this.#reports || !this.#setting) throw new Error('it was not started')
+    return {
+      plan: this.#options.plan,
+      ledger: this.#client.ledger,
+      reports: this.#reports,
+      environmentId: this.#setting.environmentId,
+      url: fleet.takers[0]?.url ?? '',
+      ...{ database, provider },
+    }
+  }
+
+  readonly #send: Send = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+    const answer = await ask(this.#world.fleet.takers[0]?.url ?? '', method, path, body)
+    if (!answer || answer.status >= 300)
+      throw new Error(`${method} ${path}: ${answer?.status} ${JSON.stringify(answer?.body)}`)
+    return answer.body as T
+  }
+
+  async #playFaults(): Promise<void> {
+    const { plan, say } = this.#options
+    const began = Date.now()
+    for (const fault of plan.faults) {
+      await sleep(fault.pauseMs)
+      if (Date.now() - began > plan.minutes * 60_000) return
+      const second = Math.round((Date.now() - began) / 1000)
+      const what = await play(this.#world, fault).catch((error: unknown) => `could not be played: ${error}`)
+      this.#played[fault.kind] += 1
+      say(`${String(second).padStart(5)} s  ${fault.kind}: ${what}`)
+    }
+  }
+
+  /** Looks for waits whose time is long past. */
+  async #watch(over: AbortSignal): Promise<void> {
+    const { database, fleet } = this.#world
+    while (!over.aborted) {
+      await sleep(5_000, undefined, { signal: over }).catch(() => undefined)
+      const now = new Date(Date.now() + fleet.offsetMs)
+      const rows = await database
+        .query<{ id: string }>(`SELECT subject_id || '/' || position AS id FROM timers WHERE due_at < $1`, [now])
+        .catch(() => undefined)
+      if (!rows) continue
+      const due = new Set(rows.map(({ id }) => id))
+      for (const [id, since] of this.#late) if (since > 0 && !due.has(id)) this.#late.delete(id)
+      for (const id of due) {
+        const since = this.#late.get(id) ?? Date.now()
+        this.#late.set(id, since > 0 && Date.now() - since > lateMs ? -1 : since)
+      }
+    }
+  }
+
+  async #mend(): Promise<void> {
+    const { fleet, database, provider } = this.#world
+    provider.calm()
+    for (const place of fleet.places) {
+      place.link.lie(undefined)
+      place.link.silence(false)
+      place.limitMemory(undefined)
+      place.signal('SIGCONT')
+    }
+    await database.free()
+    await fleet.until('live')
+    // Past everything that waits for another attempt, however far ahead the clock has been.
+    fleet.setClock(fleet.mostOffsetMs + 2 * hourMs)
+  }
+
+  async #settle(): Promise<void> {
+    const began = Date.now()
+    while (Date.now() - began < this.#options.settleMs) {
+      const left = await leftIn(this.#books()).catch(() => ({ unreachable: 1 }))
+      if (Object.values(left).every((count) => count === 0)) {
+        this.#settledInMs = Date.now() - began
+        return
+      }
+      await sleep(1_000)
+    }
+  }
+}

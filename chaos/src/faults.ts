@@ -1,0 +1,249 @@
+// Does to the system what the world does. Each fault lasts until it is over and says what it did; mending is part of it.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import type { Database } from './database.ts'
+import type { Fault, FaultKind } from './plan.ts'
+import type { Fleet, Place } from './processes.ts'
+import type { Provider } from './provider.ts'
+
+export interface World {
+  fleet: Fleet
+  database: Database
+  provider: Provider
+}
+
+/** How long a fault waits for the moment it is meant for. */
+const patienceMs = 8_000
+/** Enough to start and idle, too little for a burst of large payloads. */
+const littleMemory = 56
+
+const one = (places: Place[], { which }: Fault): Place => places[Math.floor(which * places.length)] as Place
+
+/** @returns what was done, in a few words */
+type Play = (world: World, fault: Fault) => Promise<string>
+
+const plays: Record<FaultKind, Play> = {
+  async 'kill a worker'({ fleet }, fault) {
+    const place = one(fleet.workers, fault)
+    place.kill(fault.forMs)
+    await sleep(fault.forMs)
+    return place.name
+  },
+
+  async 'kill an API process'({ fleet }, fault) {
+    const place = one(fleet.takers, fault)
+    place.kill(fault.forMs)
+    await sleep(fault.forMs)
+    return place.name
+  },
+
+  async 'kill between two statements'({ fleet }, fault) {
+    const place = one(fleet.places, fault)
+    const { statements: after, side } = fault
+    const isMet = await ambush(place, { after, side }, fault.forMs)
+    return `${place.name}, ${side} statement ${after + 1}${isMet}`
+  },
+
+  async 'kill after a call, before its record'({ fleet }, fault) {
+    // What ends a call begins with one of these two.
+    const statement = fault.which < 0.7 ? 'end_calls' : 'hold_runs'
+    const isMet = await Promise.any(
+      fleet.workers.map(async (place) => {
+        const found = await ambush(place, { statement, after: 0, side: 'before' }, fault.forMs)
+        if (found !== '') throw new Error(found)
+        return place.name
+      }),
+    ).catch(() => 'nobody; it did not come to that')
+    for (const { link } of fleet.workers) link.lie(undefined)
+    return `${isMet}, at ${statement}`
+  },
+
+  async 'kill during a call'({ fleet, provider }, fault) {
+    const isMet = await moment((found) => {
+      provider.onNext = () => {
+        for (const place of fleet.workers) place.kill(fault.forMs)
+        found()
+      }
+    })
+    provider.onNext = undefined
+    await sleep(isMet ? fault.forMs : 0)
+    return isMet ? 'all workers' : 'nobody; nobody was called'
+  },
+
+  async 'kill after a commit, before its answer'({ fleet }, fault) {
+    const place = one(fleet.takers, fault)
+    // Where runs are started at once the commit has a statement of its own.
+    const statement = place.role === 'api' ? 'accept_triggers' : 'COMMIT'
+    const isMet = await ambush(place, { statement, after: 0, side: 'after' }, fault.forMs)
+    return `${place.name}, at ${statement}${isMet}`
+  },
+
+  async 'restart PostgreSQL'({ database }) {
+    await database.restart()
+    return 'fast'
+  },
+
+  async 'kill PostgreSQL'({ database }, { forMs }) {
+    await database.kill(forMs)
+    return `away for ${forMs} ms`
+  },
+
+  async 'cut connections'({ fleet }, fault) {
+    const place = one(fleet.places, fault)
+    return `${place.link.cut()} of ${place.name}`
+  },
+
+  async 'end sessions'({ database }, { which }) {
+    const rows = await database.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name <> 'chaos'
+       ORDER BY pid LIMIT (SELECT ceil(count(*) * $1::float8) FROM pg_stat_activity)`,
+      [which],
+    )
+    return String(rows.length)
+  },
+
+  async 'silence connections'({ fleet }, fault) {
+    const place = one(fleet.places, fault)
+    place.link.silence(true)
+    await sleep(fault.forMs * 2)
+    if (fault.side === 'before') place.link.cut()
+    place.link.silence(false)
+    return `${place.name} for ${fault.forMs * 2} ms${fault.side === 'before' ? ', then cut' : ''}`
+  },
+
+  /** With its connections cut meanwhile it is taken for dead, and goes on all the same. */
+  async 'pause a process'({ fleet }, fault) {
+    const place = one(fleet.places, fault)
+    place.signal('SIGSTOP')
+    const isCut = fault.side === 'before'
+    if (isCut) place.link.cut()
+    await sleep(isCut ? 9_000 : fault.forMs)
+    place.signal('SIGCONT')
+    return `${place.name}${isCut ? ', with its connections cut' : ` for ${fault.forMs} ms`}`
+  },
+
+  async 'fill the disk'({ database }, { forMs }) {
+    if (!database.isBounded) return 'left out: a disk of its own takes the right to mount'
+    const bytes = database.fill()
+    await sleep(forMs + 2_000)
+    await database.free()
+    return `with ${Math.round(bytes / 1e6)} MB, for ${forMs + 2_000} ms`
+  },
+
+  async 'step the clocks'({ fleet }, { hours }) {
+    fleet.setClock(fleet.offsetMs + hours * 3_600_000)
+    return `by ${hours > 0 ? '+' : ''}${hours} h`
+  },
+
+  async 'bad weather at the provider'({ provider }, { weather, forMs }) {
+    provider.weather = weather
+    await sleep(forMs * 2)
+    provider.weather = undefined
+    return `${weather} for ${forMs * 2} ms`
+  },
+
+  async 'take locks in the wrong order'({ database }, { forMs }) {
+    const until = Date.now() + forMs * 2
+    const sessions = lockOrders.map((order) => disturb(database, order, until))
+    const met = (await Promise.all(sessions)).reduce((sum, count) => sum + count, 0)
+    return `for ${forMs * 2} ms; ${met} times the disturber itself lost`
+  },
+
+  async 'make transactions serializable'({ database }, { forMs }) {
+    await isolation(database, "SET default_transaction_isolation = 'serializable'")
+    await sleep(forMs * 2)
+    await isolation(database, 'RESET default_transaction_isolation')
+    return `for ${forMs * 2} ms`
+  },
+
+  async 'leave little memory'({ fleet }, fault) {
+    const place = one(fleet.places, fault)
+    place.limitMemory(littleMemory)
+    place.kill()
+    await sleep(fault.forMs * 2)
+    place.limitMemory(undefined)
+    place.kill()
+    return `${place.name} with ${littleMemory} MB for ${fault.forMs * 2} ms`
+  },
+}
+
+export const play = (world: World, fault: Fault): Promise<string> => plays[fault.kind](world, fault)
+
+/** Kills a process at a statement of its own. @returns a remark where it did not come to that */
+async function ambush(
+  place: Place,
+  at: { statement?: string; after: number; side: 'before' | 'after' },
+  downMs: number,
+): Promise<string> {
+  const isMet = await moment((found) =>
+    place.link.lie({
+      ...at,
+      spring: () => {
+        place.kill(downMs)
+        found()
+      },
+    }),
+  )
+  if (!isMet) place.link.lie(undefined)
+  return isMet ? '' : '; it did not come to that'
+}
+
+/** Whether something came about in time. */
+function moment(arm: (found: () => void) => void): Promise<boolean> {
+  return new Promise((resolve) => {
+    const patience = setTimeout(() => resolve(false), patienceMs)
+    arm(() => {
+      clearTimeout(patience)
+      resolve(true)
+    })
+  })
+}
+
+/** The engine takes triggers, then timers, then runs, then windows and counters. Here they are taken the other way round. */
+const lockOrders = [
+  ['digests', 'notifications', 'timers'],
+  ['throttles', 'notifications', 'events'],
+  ['notifications', 'timers', 'events'],
+]
+const rowsOf: Record<string, string> = {
+  notifications: `SELECT FROM notifications WHERE status = 'processing' ORDER BY id DESC LIMIT 5 FOR UPDATE`,
+  events: 'SELECT FROM events ORDER BY id DESC LIMIT 5 FOR UPDATE',
+  timers: 'SELECT FROM timers ORDER BY due_at DESC LIMIT 5 FOR UPDATE',
+  digests: 'SELECT FROM digests ORDER BY seen_at DESC LIMIT 5 FOR UPDATE',
+  throttles: 'SELECT FROM throttles ORDER BY started_at DESC LIMIT 5 FOR UPDATE',
+}
+
+/** @returns how often it was this session that PostgreSQL turned away */
+async function disturb(database: Database, order: string[], until: number): Promise<number> {
+  let lost = 0
+  let session: pg.Client | undefined
+  while (Date.now() < until) {
+    try {
+      session ??= await database.connect()
+      await session.query('BEGIN')
+      // So that it is the other side that finds the deadlock first.
+      await session.query("SET LOCAL deadlock_timeout = '2s'")
+      for (const table of order) {
+        await session.query(rowsOf[table] ?? '')
+        await sleep(100)
+      }
+      await session.query('ROLLBACK')
+    } catch {
+      lost += 1
+      await session?.end().catch(() => undefined)
+      session = undefined
+      await sleep(100)
+    }
+  }
+  await session?.end().catch(() => undefined)
+  return lost
+}
+
+/** For sessions that begin from now on; those there are end. */
+async function isolation(database: Database, change: string): Promise<void> {
+  await database.query(`ALTER DATABASE belfry ${change}`)
+  await database.query(`
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name <> 'chaos'`)
+}

@@ -1,0 +1,208 @@
+// What is going to happen, drawn from the seed alone: who is sent what and when, and which faults are played meanwhile.
+import { createHash } from 'node:crypto'
+import { Random } from './random.ts'
+
+export const throttleThreshold = 3
+/** Of the workflows that workflows.ts makes, how often each is triggered. */
+const shares = {
+  inbox: 14,
+  channels: 16,
+  delayed: 10,
+  later: 3,
+  digested: 22,
+  throttled: 12,
+  asking: 8,
+  computed: 4,
+  coded: 6,
+  sandboxed: 5,
+}
+export type WorkflowName = keyof typeof shares
+export const workflowNames = Object.keys(shares) as WorkflowName[]
+/** Whose waits can be cancelled. */
+const cancellable = new Set<WorkflowName>(['delayed', 'later', 'digested'])
+/** What goes to topics and to everybody. */
+const wide = ['inbox', 'computed', 'throttled', 'digested'] as const
+
+export interface Trigger {
+  /** Its number, which everything it leads to carries. */
+  n: number
+  transactionId: string
+  workflow: WorkflowName
+  to: { people: string[] } | { topic: string } | 'everyone'
+  /** What digests and throttles go by. */
+  key: string
+  /** Letters in its payload that nobody reads. */
+  ballast: number
+}
+
+export interface Sending {
+  atMs: number
+  kind: 'single' | 'bulk' | 'topic' | 'broadcast'
+  triggers: Trigger[]
+  /** Sent a second time at the same moment, as by a client that lost its patience. */
+  isDoubled: boolean
+}
+
+export interface Cancelling {
+  atMs: number
+  transactionId: string
+}
+
+export const faultKinds = [
+  'kill a worker',
+  'kill an API process',
+  'kill between two statements',
+  'kill after a call, before its record',
+  'kill during a call',
+  'kill after a commit, before its answer',
+  'restart PostgreSQL',
+  'kill PostgreSQL',
+  'cut connections',
+  'end sessions',
+  'silence connections',
+  'pause a process',
+  'fill the disk',
+  'step the clocks',
+  'bad weather at the provider',
+  'take locks in the wrong order',
+  'make transactions serializable',
+  'leave little memory',
+] as const
+export type FaultKind = (typeof faultKinds)[number]
+
+export const weathers = ['refusing', 'limiting', 'slow', 'hanging', 'breaking'] as const
+export type Weather = (typeof weathers)[number]
+
+export interface Fault {
+  kind: FaultKind
+  /** Before it. */
+  pauseMs: number
+  /** How long it lasts, or whoever died stays away. */
+  forMs: number
+  /** Which of the processes that can be meant, from 0 to 1. */
+  which: number
+  /** Statements that pass before. */
+  statements: number
+  side: 'before' | 'after'
+  /** Of clocks. */
+  hours: number
+  weather: Weather
+}
+
+export interface Plan {
+  seed: string
+  minutes: number
+  people: string[]
+  topics: Record<string, string[]>
+  sendings: Sending[]
+  cancellings: Cancelling[]
+  faults: Fault[]
+}
+
+export interface PlanOptions {
+  seed: string
+  minutes: number
+  perSecond: number
+  people: number
+  /** Between two faults, on average. */
+  pauseMs: number
+  /** The faults that are played; all of them, unless somebody looks into a few. */
+  kinds?: readonly FaultKind[]
+}
+
+export function makePlan(options: PlanOptions): Plan {
+  const { seed, minutes, perSecond, people: count, pauseMs, kinds = faultKinds } = options
+  const random = new Random(seed)
+  const people = Array.from({ length: count }, (_, number) => `person-${number}`)
+  const topics = {
+    half: random.of('half').some(people, Math.ceil(count / 3)),
+    few: random.of('few').some(people, Math.min(count, 7)),
+  }
+  const lengthMs = minutes * 60_000
+  return {
+    ...{ seed, minutes, people, topics },
+    ...workload(random.of('workload'), { lengthMs, perSecond, people, topics: Object.keys(topics) }),
+    faults: faults(random.of('faults'), { lengthMs, pauseMs, kinds }),
+  }
+}
+
+interface Crowd {
+  lengthMs: number
+  perSecond: number
+  people: string[]
+  topics: string[]
+}
+
+/** How often each kind of sending is drawn, except those to everybody, which come at their own times. */
+const kinds = { single: 70, bulk: 18, topic: 4 }
+const broadcastEveryMs = 45_000
+
+function workload(random: Random, crowd: Crowd): Pick<Plan, 'sendings' | 'cancellings'> {
+  const { lengthMs, perSecond, people, topics } = crowd
+  const sendings: Sending[] = []
+  const cancellings: Cancelling[] = []
+  let n = 0
+  const trigger = (workflow: WorkflowName, to: Trigger['to']): Trigger => {
+    n += 1
+    const ballast = random.chance(0.03) ? random.int(20_000, 200_000) : 0
+    return { n, transactionId: `t-${n}`, workflow, to, key: random.pick(['red', 'green']), ballast }
+  }
+  const single = () => {
+    const ids = random.some(people, random.weighted({ one: 8, three: 2 }) === 'one' ? 1 : 3)
+    return trigger(random.weighted(shares), { people: ids })
+  }
+  for (let atMs = 0; atMs < lengthMs; atMs += (2_000 * random.next()) / perSecond) {
+    const kind = random.weighted(kinds)
+    const triggers =
+      kind === 'topic'
+        ? [trigger(random.pick([...wide, 'channels', 'delayed']), { topic: random.pick(topics) })]
+        : Array.from({ length: kind === 'bulk' ? random.int(2, 8) : 1 }, single)
+    sendings.push({ atMs: Math.round(atMs), kind, triggers, isDoubled: random.chance(0.06) })
+    for (const { workflow, transactionId } of triggers)
+      if (cancellable.has(workflow) && random.chance(0.12))
+        cancellings.push({ atMs: Math.round(atMs + random.int(0, 5_000)), transactionId })
+  }
+  for (let atMs = 5_000; atMs < lengthMs; atMs += broadcastEveryMs)
+    sendings.push({ atMs, kind: 'broadcast', triggers: [trigger(random.pick(wide), 'everyone')], isDoubled: false })
+  sendings.sort((one, other) => one.atMs - other.atMs)
+  return { sendings, cancellings }
+}
+
+/** Ahead of the time it began with the clocks stay between these. */
+const [leastHours, mostHours] = [-4, 12]
+/** Starting what was ended takes about as long. */
+const recoveryMs = 1_500
+
+/** Every kind comes once before any comes again. */
+function faults(
+  random: Random,
+  { lengthMs, pauseMs, kinds }: { lengthMs: number; pauseMs: number; kinds: readonly FaultKind[] },
+): Fault[] {
+  const drawn: Fault[] = []
+  let [atMs, hoursAhead] = [0, 0]
+  let bag: FaultKind[] = []
+  while (atMs < lengthMs) {
+    if (bag.length === 0) bag = random.shuffled(kinds)
+    const step = random.pick([-3, -2, -1, 1, 2, 3, 5])
+    const hours = hoursAhead + step < leastHours || hoursAhead + step > mostHours ? -step : step
+    const kind = bag.pop() as FaultKind
+    const fault: Fault = {
+      kind,
+      pauseMs: Math.round(pauseMs * (0.5 + random.next())),
+      forMs: random.int(500, 4_000),
+      which: random.next(),
+      statements: random.int(0, 60),
+      side: random.pick(['before', 'after']),
+      hours,
+      weather: random.pick(weathers),
+    }
+    if (kind === 'step the clocks') hoursAhead += hours
+    drawn.push(fault)
+    atMs += fault.pauseMs + fault.forMs + recoveryMs
+  }
+  return drawn
+}
+
+/** The same for the same plan, and for no other. */
+export const fingerprint = (plan: Plan): string =>
+  createHash('sha256').update(JSON.stringify(plan)).digest('hex').slice(0, 12)

@@ -1,0 +1,196 @@
+// The service as it runs for others: processes of the built program, started again whenever one ends.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+import { createServer } from 'node:net'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Link } from './link.ts'
+import { root } from './root.ts'
+
+export type Role = 'api' | 'worker' | 'all'
+
+export const secretKey = 'c4'.repeat(32)
+export const apiKey = 'chaos-key-0123456789abcdef'
+const program = path.join(root, 'server/dist/bundle/main.js')
+/** On a machine that has much else to do. */
+const longestStartMs = 240_000
+
+export interface Death {
+  name: string
+  role: Role
+  at: number
+}
+
+/** One place in the fleet: whoever fills it has its own port, its own way to the database, and a successor. */
+export class Place {
+  readonly name: string
+  readonly role: Role
+  readonly link: Link
+  readonly url: string
+  readonly #port: number
+  readonly #fleet: Fleet
+  #child: ChildProcess | undefined
+  #isWanted = false
+  #downMs = 0
+  /** In megabytes, where it has little. */
+  #heap: number | undefined
+
+  constructor(fleet: Fleet, name: string, role: Role, link: Link, port: number) {
+    this.name = name
+    this.role = role
+    this.link = link
+    this.#fleet = fleet
+    this.#port = port
+    this.url = `http://127.0.0.1:${port}`
+  }
+
+  start(): void {
+    this.#isWanted = true
+    if (this.#child) return
+    const log = openSync(path.join(this.#fleet.folder, `${this.name}.log`), 'a')
+    const child = spawn(
+      process.execPath,
+      [
+        '--enable-source-maps',
+        ...(this.#heap === undefined ? [] : [`--max-old-space-size=${this.#heap}`]),
+        ...['--import', path.join(root, 'chaos/src/clock.mjs'), program],
+      ],
+      {
+        cwd: root,
+        stdio: ['ignore', log, log, 'ipc'],
+        env: {
+          PATH: process.env.PATH ?? '',
+          HOME: process.env.HOME ?? '/',
+          PORT: String(this.#port),
+          DATABASE_URL: `postgres://belfry:chaos@127.0.0.1:${this.link.port}/belfry`,
+          BELFRY_SECRET_KEY: secretKey,
+          BELFRY_API_KEY: apiKey,
+          BELFRY_ROLE: this.role,
+          BELFRY_LOG: 'warn',
+          CHAOS_OFFSET_MS: String(this.#fleet.offsetMs),
+        },
+      },
+    )
+    closeSync(log)
+    child.on('error', () => undefined)
+    this.#child = child
+    child.once('exit', () => {
+      this.#child = undefined
+      this.#fleet.deaths.push({ name: this.name, role: this.role, at: Date.now() })
+      void this.#replace()
+    })
+  }
+
+  async #replace(): Promise<void> {
+    const downMs = this.#downMs
+    this.#downMs = 0
+    await sleep(200 + downMs)
+    if (this.#isWanted) this.start()
+  }
+
+  /** Its successor comes after a while. */
+  kill(downMs = 0): void {
+    this.#downMs = downMs
+    this.#child?.kill('SIGKILL')
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child?.kill(name)
+  }
+
+  /** For whoever comes next; undefined is the usual. */
+  limitMemory(megabytes: number | undefined): void {
+    this.#heap = megabytes
+  }
+
+  tellTime(offsetMs: number): void {
+    if (this.#child?.connected) this.#child.send({ offsetMs }, () => undefined)
+  }
+
+  async answers(what: 'ready' | 'live'): Promise<boolean> {
+    const reply = await fetch(`${this.url}/health/${what}`, { signal: AbortSignal.timeout(2_000) }).catch(
+      () => undefined,
+    )
+    await reply?.arrayBuffer().catch(() => undefined)
+    return reply?.ok === true
+  }
+
+  async stop(): Promise<void> {
+    this.#isWanted = false
+    const child = this.#child
+    if (!child) return
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    child.kill('SIGCONT')
+    child.kill('SIGTERM')
+    const patience = setTimeout(() => child.kill('SIGKILL'), 15_000)
+    await ended
+    clearTimeout(patience)
+    this.link.close()
+  }
+}
+
+export class Fleet {
+  readonly folder: string
+  readonly places: Place[] = []
+  readonly deaths: Death[] = []
+  offsetMs = 0
+  /** The farthest any clock has been ahead. */
+  mostOffsetMs = 0
+
+  constructor(folder: string) {
+    this.folder = folder
+  }
+
+  async add(name: string, role: Role, socket: string): Promise<void> {
+    const link = await new Link(socket).listen()
+    this.places.push(new Place(this, name, role, link, await freePort()))
+  }
+
+  get takers(): Place[] {
+    return this.places.filter(({ role }) => role !== 'worker')
+  }
+
+  get workers(): Place[] {
+    return this.places.filter(({ role }) => role !== 'api')
+  }
+
+  named(name: string): Place {
+    const found = this.places.find((place) => place.name === name)
+    if (!found) throw new Error(`there is no process ${name}`)
+    return found
+  }
+
+  start(): void {
+    for (const place of this.places) place.start()
+  }
+
+  async until(what: 'ready' | 'live'): Promise<void> {
+    const deadline = Date.now() + longestStartMs
+    for (const place of this.places) {
+      while (!(await place.answers(what))) {
+        if (Date.now() > deadline) throw new Error(`${place.name} is not ${what}; its log is in ${this.folder}`)
+        await sleep(100)
+      }
+    }
+  }
+
+  /** The clock of the machine all of them run on. */
+  setClock(offsetMs: number): void {
+    this.offsetMs = offsetMs
+    this.mostOffsetMs = Math.max(this.mostOffsetMs, offsetMs)
+    for (const place of this.places) place.tellTime(offsetMs)
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.places.map((place) => place.stop()))
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (address === null || typeof address === 'string') throw new Error('no free port')
+  return address.port
+}

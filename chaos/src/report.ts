@@ -1,0 +1,73 @@
+// The plan and the account in words, for whoever ran it.
+import type { Outcome } from './chaos.ts'
+import { fingerprint, type Plan } from './plan.ts'
+
+export function planLines(plan: Plan): string[] {
+  const triggers = plan.sendings.flatMap((sending) => sending.triggers)
+  const kinds = [...new Set(plan.sendings.map(({ kind }) => kind))]
+  const countOf = (kind: string) => plan.sendings.filter((sending) => sending.kind === kind).length
+  return [
+    `Seed ${plan.seed}, ${plan.minutes} minutes, plan ${fingerprint(plan)}:`,
+    `  ${triggers.length} triggers in ${plan.sendings.length} requests (${kinds.map((kind) => `${countOf(kind)} ${kind}`).join(', ')}), ` +
+      `${plan.sendings.filter(({ isDoubled }) => isDoubled).length} of them sent twice, ${plan.cancellings.length} cancels, ${plan.people.length} people`,
+    ...plan.faults.map(({ kind, pauseMs }, place) => `  fault ${place + 1}: after ${pauseMs} ms, ${kind}`),
+  ]
+}
+
+export function reportLines(plan: Plan, outcome: Outcome): string[] {
+  const { account, faults, settledInMs, statuses, manners, deaths, logged } = outcome
+  const { findings } = account
+  const count = (kind: string) => findings.filter((finding) => finding.kind === kind).length
+  const unknown = Object.values(account.steps).reduce((sum, step) => sum + step.unknown, 0)
+  return [
+    '',
+    `Report of seed ${plan.seed}, ${plan.minutes} minutes, plan ${fingerprint(plan)}`,
+    '',
+    ...table(
+      ['workflow', 'sent', 'accepted', 'runs'],
+      Object.entries(account.triggers).map(([name, row]) => [name, row.sent, row.accepted, row.runs]),
+    ),
+    '',
+    ...table(
+      ['step', 'due', 'done', 'held back', 'unknown', 'lost', 'duplicated', 'taken by provider', 'taken again'],
+      Object.entries(account.steps).map(([name, row]) => [
+        ...[name, row.due, row.done, row.held, row.unknown, row.lost, row.duplicated, row.taken, row.again],
+      ]),
+    ),
+    '',
+    ...table(
+      ['fault', 'times'],
+      Object.entries(faults).map(([kind, times]) => [kind, times]),
+    ),
+    '',
+    `Processes that ended: ${deaths}. PostgreSQL's log: ${told(logged)}.`,
+    `Answers of the API: ${told(Object.fromEntries([...statuses].sort().map(([status, times]) => [status === 0 ? 'none' : status, times])))}.`,
+    `How the provider met requests: ${told(manners)}.`,
+    `Reports of the provider: ${account.reports.sent}, about ${account.reports.understood} messages. Cancelled: ${account.canceled}. Inboxes read: ${account.inboxes}.`,
+    settledInMs === undefined
+      ? 'It did not settle.'
+      : `Settled ${Math.round(settledInMs / 1000)} s after the last fault.`,
+    '',
+    `lost ${count('lost')}, duplicated ${count('duplicated')}, wrong ${count('wrong')}, stuck ${count('stuck')}, of unknown outcome and shown so ${unknown}`,
+    ...findings.slice(0, 50).map(({ kind, what }) => `  ${kind}: ${what}`),
+    ...(findings.length > 50 ? [`  and ${findings.length - 50} more`] : []),
+  ]
+}
+
+const told = (counts: Record<string, number | undefined>): string =>
+  Object.entries(counts)
+    .map(([name, times]) => `${name} ${times}`)
+    .join(', ')
+
+function table(head: string[], rows: Array<Array<string | number>>): string[] {
+  const all = [head, ...rows].map((row) => row.map(String))
+  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
+  const line = (row: string[]) =>
+    `| ${row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`
+  const [first = [], ...rest] = all
+  return [
+    line(first),
+    `|${widths.map((width, column) => (column === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`,
+    ...rest.map(line),
+  ]
+}

@@ -1,0 +1,53 @@
+// What the provider says became of push messages: more than once, in any order, and also before the service has taken down
+// that it sent them. Each report is repeated until it was understood, as vendors do.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ask } from './client.ts'
+import { Random } from './random.ts'
+
+export const reported = ['delivered', 'opened', 'clicked'] as const
+
+/** Of the messages that are reported on. */
+const share = 0.3
+
+export class Reports {
+  readonly #seed: string
+  readonly #urls: () => string[]
+  readonly #path: string
+  #isOver = false
+  /** Those that were understood, by what the provider calls the message. */
+  readonly understood = new Map<string, Set<string>>()
+  sent = 0
+
+  constructor(seed: string, urls: () => string[], path: string) {
+    this.#seed = seed
+    this.#urls = urls
+    this.#path = path
+  }
+
+  /** Tells everything there is to tell about some of the messages, without being waited for. */
+  tell(id: string): void {
+    const random = new Random(`${this.#seed}/report/${id}`)
+    if (!random.chance(share)) return
+    const twice = random.shuffled([...reported, ...reported])
+    for (const eventType of twice) void this.#insist(id, eventType, random.int(0, 6_000))
+  }
+
+  end(): void {
+    this.#isOver = true
+  }
+
+  async #insist(id: string, eventType: string, afterMs: number): Promise<void> {
+    await sleep(afterMs)
+    for (let tries = 1; !this.#isOver && tries < 12; tries += 1) {
+      const urls = this.#urls()
+      this.sent += 1
+      const answer = await ask(urls[tries % urls.length] ?? '', 'POST', this.#path, [{ eventId: id, eventType }])
+      if (answer?.status === 200 && (answer.body as unknown[]).length > 0) {
+        const known = this.understood.get(id) ?? new Set()
+        this.understood.set(id, known.add(eventType))
+        return
+      }
+      await sleep(1_000 * tries)
+    }
+  }
+}

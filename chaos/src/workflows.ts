@@ -1,0 +1,158 @@
+// The environment the run happens in: integrations with the provider, one workflow for every kind of step, people and topics.
+import type { Plan, WorkflowName } from './plan.ts'
+import { throttleThreshold } from './plan.ts'
+import type { Provider } from './provider.ts'
+
+interface Step {
+  type: string
+  stepId: string
+  controlValues: Record<string, unknown>
+}
+
+/** What a message carries, so that it can be told wherever it turns up: which trigger, whose, by which step. */
+export const markOf = (n: number | string, who: string, stepId: string): string => `[${n}/${who}/${stepId}]`
+/** The same in a template. */
+const mark = (stepId: string) => `[{{payload.n}}/{{subscriber.subscriberId}}/${stepId}]`
+/** What a digest collected. */
+const collected = '{% for event in steps.digest.events %}{{event.payload.n}},{% endfor %}'
+
+const inApp = (stepId: string, more = ''): Step => ({
+  type: 'in_app',
+  stepId,
+  controlValues: { body: mark(stepId) + more },
+})
+const email = (stepId: string, more = ''): Step => ({
+  type: 'email',
+  stepId,
+  controlValues: { subject: mark(stepId), body: `<p>${mark(stepId)}${more}</p>`, editorType: 'html', layoutId: null },
+})
+const wait = (type: string, stepId: string, amount: number, more: object = {}): Step => ({
+  type,
+  stepId,
+  controlValues: { type: 'regular', amount, unit: 'seconds', ...more },
+})
+
+/** `coded` is told of by the application itself. */
+export const stepsOf = (providerUrl: string): Record<Exclude<WorkflowName, 'coded'>, Step[]> => ({
+  inbox: [inApp('note')],
+  channels: [
+    email('mail'),
+    { type: 'sms', stepId: 'text', controlValues: { body: mark('text') } },
+    { type: 'chat', stepId: 'chat', controlValues: { body: mark('chat') } },
+    { type: 'push', stepId: 'push', controlValues: { subject: 'News', body: mark('push') } },
+    inApp('note'),
+  ],
+  delayed: [inApp('before'), wait('delay', 'pause', 3), inApp('after')],
+  // Longer than what has a job in the queue at once.
+  later: [wait('delay', 'pause', 150), inApp('after')],
+  digested: [
+    wait('digest', 'digest', 5, { digestKey: 'payload.key' }),
+    inApp('note', collected),
+    email('mail', collected),
+  ],
+  throttled: [
+    {
+      type: 'throttle',
+      stepId: 'limit',
+      // Longer than all clocks are stepped by: the number that passes does not depend on when.
+      controlValues: {
+        type: 'fixed',
+        amount: 30,
+        unit: 'days',
+        threshold: throttleThreshold,
+        throttleKey: 'payload.key',
+      },
+    },
+    inApp('note'),
+  ],
+  asking: [
+    {
+      type: 'http_request',
+      stepId: 'ask',
+      controlValues: {
+        method: 'POST',
+        url: `${providerUrl}/ask`,
+        body: [{ key: 'mark', value: mark('ask') }],
+        continueOnFailure: true,
+        timeout: 3_000,
+      },
+    },
+    inApp('note'),
+  ],
+  computed: [
+    { type: 'custom', stepId: 'sum', controlValues: { twice: '{{payload.n | times: 2}}' } },
+    inApp('note', '{{steps.sum.twice}}'),
+  ],
+  sandboxed: [email('mail')],
+})
+
+/** Sends one request as the operator and gives its body back; any status but a success is an error. */
+export type Send = <Answer = unknown>(method: string, path: string, body?: unknown) => Promise<Answer>
+
+export interface Setting {
+  environmentId: string
+  /** The identifiers and ids of integrations. */
+  sandboxMail: string
+  pushIntegrationId: string
+}
+
+interface Integration {
+  _id: string
+  identifier: string
+  providerId: string
+  _environmentId: string
+}
+
+export async function prepare(send: Send, plan: Plan, provider: Provider): Promise<Setting> {
+  const url = provider.url
+  const made = new Map<string, Integration>()
+  for (const [channel, providerId, credentials] of [
+    ['email', 'email-webhook', { webhookUrl: `${url}/mail`, secretKey: 'key', from: 'chaos@example.com' }],
+    ['sms', 'generic-sms', { baseUrl: `${url}/text`, apiKeyRequestHeader: 'x-key', apiKey: 'key', from: '+4912345' }],
+    ['chat', 'chat-webhook', { secretKey: 'key' }],
+    ['push', 'push-webhook', { webhookUrl: `${url}/push`, secretKey: 'key' }],
+  ] as const) {
+    const configurations = channel === 'push' ? { configurations: { inboundWebhookEnabled: true } } : {}
+    const integration = { providerId, channel, credentials, active: true, check: false, ...configurations }
+    const created = await send<Integration>('POST', '/v1/integrations', integration)
+    made.set(channel, created)
+    if (channel === 'email' || channel === 'sms') await send('POST', `/v1/integrations/${created._id}/set-primary`)
+  }
+  const all = await send<Integration[]>('GET', '/v1/integrations')
+  for (const [workflowId, steps] of Object.entries(stepsOf(url)))
+    await send('POST', '/v2/workflows', {
+      ...{ name: workflowId, workflowId, active: true },
+      steps: steps.map((step) => ({ name: step.stepId, ...step })),
+    })
+  await send('POST', '/v1/bridge/sync', { bridgeUrl: `${url}/bridge` })
+  await invite(send, plan, url)
+  const push = made.get('push')
+  return {
+    environmentId: push?._environmentId ?? '',
+    sandboxMail: all.find(({ providerId }) => providerId === 'svc-email')?.identifier ?? '',
+    pushIntegrationId: push?._id ?? '',
+  }
+}
+
+/** Everybody is there from the start, so that it is known who everybody is. */
+async function invite(send: Send, { people, topics }: Plan, url: string): Promise<void> {
+  const phoneOf = (number: number) => `+49151${String(10_000_000 + number)}`
+  const subscribers = people.map((subscriberId, number) => ({
+    subscriberId,
+    email: `${subscriberId}@example.com`,
+    phone: phoneOf(number),
+  }))
+  for (let at = 0; at < subscribers.length; at += 500)
+    await send('POST', '/v1/subscribers/bulk', { subscribers: subscribers.slice(at, at + 500) })
+  for (const subscriberId of people) {
+    const credentials = `/v1/subscribers/${subscriberId}/credentials`
+    await send('PUT', credentials, { providerId: 'chat-webhook', credentials: { webhookUrl: `${url}/chat` } })
+    await send('PUT', credentials, {
+      providerId: 'push-webhook',
+      credentials: { deviceTokens: [`of-${subscriberId}`] },
+    })
+  }
+  for (const [key, members] of Object.entries(topics))
+    for (let at = 0; at < members.length; at += 100)
+      await send('POST', `/v2/topics/${key}/subscriptions`, { subscriptions: members.slice(at, at + 100) })
+}
