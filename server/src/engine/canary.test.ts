@@ -37,14 +37,14 @@ test('how long ago a notification last arrived, and how long it took, are figure
   expect(await age()).toBe(90)
 
   // Accepted, but nobody works on the queue: what was there goes on getting older, and then it took as long as it did.
-  let isTaken = false
+  let works = 0
   await server.database.pool.query("SELECT graphile_worker.add_job('canary')")
   await server.drain(async (work) => {
-    if (isTaken) {
+    works += 1
+    if (works === 2) {
       server.clock.advance({ seconds: 7 })
       expect(await age()).toBe(97)
     }
-    isTaken = true
     await work()
   })
   expect(await figure('belfry_canary_seconds')).toBe(7)
@@ -63,7 +63,7 @@ test('it leaves nothing behind but the last, and shows nowhere', async () => {
     expect(left[table], table).toBeLessThanOrEqual(2)
 
   const environments = await server.api.get('/v1/environments')
-  expect(environments.body.data.map(({ name }: { name: string }) => name)).toEqual(['Development', 'Production'])
+  expect(environments.body.map(({ name }: { name: string }) => name)).toEqual(['Development', 'Production'])
   const seen = await Promise.all(
     ['/v1/notifications', '/v1/messages', '/v2/subscribers', '/v2/workflows'].map((path) => server.api.get(path)),
   )
