@@ -6,9 +6,9 @@ import { api } from '../../api/client.ts'
 import type { Subscriber } from '../../api/subscribers.ts'
 import { Button } from '../../ui/button.tsx'
 import { download } from '../../ui/download.ts'
+import { Job, keepWindowOpen, useJob } from '../../ui/job.ts'
 import { Menu, MenuItem, MenuLabel } from '../../ui/menu.tsx'
 import { ProgressBar } from '../../ui/states.tsx'
-import { Job, keepWindowOpen, useJob } from './job.ts'
 
 interface Filters {
   name?: string

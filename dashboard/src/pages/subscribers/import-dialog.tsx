@@ -6,11 +6,11 @@ import { Button } from '../../ui/button.tsx'
 import { cn } from '../../ui/class-names.ts'
 import { Dialog, DialogFooter } from '../../ui/dialog.tsx'
 import { download } from '../../ui/download.ts'
+import { useJob } from '../../ui/job.ts'
 import { Select } from '../../ui/select.tsx'
 import { ProgressBar } from '../../ui/states.tsx'
 import { fields, guessMeanings, type Meaning, type PeopleFile, readPeople, readRow } from './import-file.ts'
 import { type ImportState, importJob, refusedAsCsv, resumeImport, startImport, stopImport } from './import-job.ts'
-import { useJob } from './job.ts'
 
 interface ImportDialogProps {
   open: boolean

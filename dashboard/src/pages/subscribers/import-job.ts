@@ -4,9 +4,9 @@ import type { Environment } from '../../api/auth.ts'
 import { cache } from '../../api/cache.ts'
 import { ApiError, api } from '../../api/client.ts'
 import type { NewSubscriber } from '../../api/subscribers.ts'
+import { isInSight, Job, keepWindowOpen } from '../../ui/job.ts'
 import type { Meaning, PeopleFile } from './import-file.ts'
 import { readRow } from './import-file.ts'
-import { isInSight, Job, keepWindowOpen } from './job.ts'
 
 const perRequest = 500
 const mostTries = 5
