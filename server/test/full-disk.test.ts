@@ -1,0 +1,87 @@
+// A disk that is full: what cannot be stored is refused, never promised, and all is well again once there is room.
+import { mkdirSync } from 'node:fs'
+import path from 'node:path'
+import pg from 'pg'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { readConfig } from '../src/config.ts'
+import { type EmbeddedPostgres, startEmbedded } from '../src/db/embedded.ts'
+import { type Service, startService } from '../src/main.ts'
+import { makeWorkflow } from './runs.ts'
+import { Api, secretKey } from './server.ts'
+import { SmallDisk } from './small-disk.ts'
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+
+const disk = SmallDisk.mount(256)
+const why = disk ? '' : ' (skipped: this test needs the right to mount a disk of its own, which root has)'
+let postgres: EmbeddedPostgres
+let service: Service
+let api: Api
+
+beforeAll(async () => {
+  if (!disk) return
+  const dataDir = path.join(disk.folder, 'data')
+  mkdirSync(dataDir)
+  const settings = { fsync: 'off', wal_recycle: 'off', min_wal_size: '32MB', max_wal_size: '32MB' }
+  postgres = await startEmbedded({ dataDir, password: 'test', say: () => undefined, settings })
+  service = await startService(readConfig({ PORT: '0', BELFRY_CANARY: 'false' }).config, {
+    databaseUrl: postgres.url,
+    secretKey,
+    clock: { now: () => new Date() },
+    log: pino({ level: 'silent' }),
+  })
+  const [development] = service.created ?? []
+  api = new Api(service.url, development?.apiKey ?? '', development?.id ?? '', '')
+})
+
+afterAll(async () => {
+  await service?.stop()
+  await postgres?.stop()
+  disk?.unmount()
+})
+
+let sent = 0
+const accepted: string[] = []
+
+/** One that needs room of its own. */
+async function trigger() {
+  const transactionId = `transaction-${sent++}`
+  const payload = { text: 'x'.repeat(100_000), number: Math.random() }
+  const answer = await api.post('/v1/events/trigger', { name: 'large', to: 'ada', transactionId, payload })
+  if (answer.status === 201) accepted.push(transactionId)
+  return answer
+}
+
+test.skipIf(!disk)(`triggers get 503 while the disk is full, and 201 once it is not${why}`, async () => {
+  await makeWorkflow(api, 'large', [{ type: 'in_app', controlValues: { body: '{{payload.number}}' } }])
+  expect(await trigger()).toMatchObject({ status: 201 })
+
+  disk?.fill()
+  const refused = await vi.waitUntil(
+    async () => {
+      const answer = await trigger()
+      return answer.status === 201 ? undefined : answer
+    },
+    { timeout: 60_000, interval: 0 },
+  )
+  expect(refused).toMatchObject({ status: 503, body: { code: 'unavailable' } })
+  expect(refused.headers.get('retry-after')).toBe('1')
+  expect((await trigger()).status).toBe(503)
+  expect((await api.get('/health/live')).status).toBe(200)
+
+  disk?.free()
+  await vi.waitUntil(async () => (await trigger()).status === 201, { timeout: 60_000 })
+
+  // What was promised is there, and what was refused is not.
+  const client = new pg.Client({ connectionString: postgres.url })
+  await client.connect()
+  const ids = async (table: string) =>
+    (await client.query(`SELECT transaction_id FROM ${table} ORDER BY created_at, id`)).rows.map(
+      ({ transaction_id }) => transaction_id,
+    )
+  expect(await ids('events')).toEqual(accepted)
+  await vi.waitUntil(async () => (await ids('messages')).length >= accepted.length, { timeout: 60_000 })
+  expect(await ids('messages')).toEqual(accepted)
+  await client.end()
+})
