@@ -31,6 +31,15 @@ async function addJob(): Promise<string> {
   return rows[0]?.id ?? ''
 }
 
+/** Until the trigger is dropped no job can be recorded as done. */
+async function refuseEnds(): Promise<void> {
+  await sql`
+    CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not now'; END $$;
+    CREATE TRIGGER refuse BEFORE DELETE ON graphile_worker._private_jobs EXECUTE FUNCTION refuse()`.execute(
+    server.database.db,
+  )
+}
+
 async function waitingJobs(): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`SELECT id FROM graphile_worker.jobs ORDER BY id`.execute(
     server.database.db,
@@ -94,9 +103,7 @@ test('a worker that is stopped finishes the job in hand and then takes no other'
 
 test('a worker that could not record the end of a job starts again and repeats it', async () => {
   const { db } = server.database
-  await sql`
-    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not now'; END $$;
-    CREATE TRIGGER refuse BEFORE DELETE ON graphile_worker._private_jobs EXECUTE FUNCTION refuse()`.execute(db)
+  await refuseEnds()
   const { worker, lines } = await startLoggingWorker()
   await addJob()
   await expect.poll(() => lines.join(), patiently).toContain('ended by itself')
@@ -106,9 +113,37 @@ test('a worker that could not record the end of a job starts again and repeats i
   await worker.stop()
 })
 
+test('a worker that could not record the ends of several jobs, one after the other, starts again too', async () => {
+  const { database } = server
+  await refuseEnds()
+  const lines: string[] = []
+  const held: Array<() => void> = []
+  const worker = await startWorker({
+    ...database,
+    tasks: { held: () => new Promise<void>((resolve) => held.push(resolve)) },
+    schedule: [],
+    concurrency: 5,
+    log: pino({ level: 'error' }, { write: (line: string) => lines.push(line) }),
+  })
+  for (let count = 0; count < 5; count += 1) await sql`SELECT graphile_worker.add_job('held')`.execute(database.db)
+  await expect.poll(() => held.length, patiently).toBe(5)
+  for (const [place, letGo] of held.splice(0).entries()) {
+    letGo()
+    const failures = () => lines.filter((line) => line.includes('Failed to complete jobs')).length
+    await expect.poll(failures, patiently).toBe(place + 1)
+  }
+  await sql`DROP TRIGGER refuse ON graphile_worker._private_jobs`.execute(database.db)
+  const finished = async () => {
+    for (const letGo of held.splice(0)) letGo()
+    return waitingJobs()
+  }
+  await expect.poll(finished, { timeout: 50_000, interval: 20 }).toEqual([])
+  await worker.stop()
+})
+
 test('a worker can be stopped while it waits to start again', async () => {
   const { db } = server.database
-  await sql`CREATE TRIGGER refuse BEFORE DELETE ON graphile_worker._private_jobs EXECUTE FUNCTION refuse()`.execute(db)
+  await refuseEnds()
   const { worker, lines } = await startLoggingWorker()
   await addJob()
   await expect.poll(() => lines.join(), patiently).toContain('ended by itself')

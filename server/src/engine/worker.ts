@@ -19,6 +19,8 @@ import { Alarm } from './alarm.ts'
 import { type Pace, Presence } from './presence.ts'
 
 const longestRetryMs = 5_000
+/** A worker that is about to end and has nothing in hand needs a moment to do so. */
+const lingerMs = 5_000
 
 /** A job that is queued again and again. Not by the time of day, which can be set back by hours: then it would not come round. */
 export interface Round {
@@ -56,7 +58,8 @@ export class Worker {
   async stop(): Promise<void> {
     this.#stopping.abort()
     // Between two runs there is none to stop; one that is ending by itself refuses, and is waited for all the same.
-    await this.#run?.runner.stop().catch(() => undefined)
+    const run = this.#run
+    if (run) await Promise.race([run.runner.stop().catch(() => undefined), run.ended])
     await this.#watched
   }
 
@@ -64,7 +67,9 @@ export class Worker {
   async #watch(first: Run): Promise<void> {
     let current: Run | undefined = first
     while (current) {
-      await current.runner.promise
+      await current.ended
+      // Where it has not come to its end itself, what is left of it is let go.
+      void current.runner.stop().catch(() => undefined)
       this.#run = undefined
       await current.presence.leave()
       if (this.#stopping.signal.aborted) return
@@ -94,6 +99,8 @@ export class Worker {
 /** The library at work, under an id of its own, and what shows the others that it is. */
 interface Run {
   runner: Runner
+  /** Settles when nothing more is to be expected of it. */
+  ended: Promise<void>
   presence: Presence
 }
 
@@ -103,6 +110,7 @@ async function startRun({ url, pool, tasks, schedule, concurrency, log, pace }: 
   const rounds = schedule.filter((item): item is Round => 'everyMs' in item)
   const timers: NodeJS.Timeout[] = []
   const events: WorkerEvents = new EventEmitter()
+  const ending = new Ending(events)
   events.on('pool:create', ({ workerPool }) => {
     presence.enter(workerPool.id)
     alarm.start(pool, (count) => workerPool.nudge(count))
@@ -133,14 +141,46 @@ async function startRun({ url, pool, tasks, schedule, concurrency, log, pace }: 
     events,
     logger: queueLog(log),
   }
-  return { runner: await run(options), presence }
+  const runner = await run(options)
+  return { runner, presence, ended: Promise.race([runner.promise, ending.isOverdue]) }
 }
 
-/** Once, however many workers want it; one that is missed, as while the database is away, is made up for by the next. */
+/**
+ * The library may never come to its end: when the ends of two jobs could not be recorded, one after the other, it waits for
+ * something that has happened already, takes no jobs, and says nothing. Once it has nothing in hand it is not waited for.
+ */
+class Ending {
+  readonly isOverdue: Promise<void>
+
+  constructor(events: WorkerEvents) {
+    let inHand = 0
+    events.on('job:start', () => {
+      inHand += 1
+    })
+    events.on('job:complete', () => {
+      inHand -= 1
+    })
+    this.isOverdue = new Promise((resolve) => {
+      events.once('pool:gracefulShutdown', () => {
+        let idleSince = performance.now()
+        const look = setInterval(() => {
+          if (inHand > 0) idleSince = performance.now()
+          if (performance.now() - idleSince < lingerMs) return
+          clearInterval(look)
+          resolve()
+        }, lingerMs / 10)
+        look.unref()
+      })
+    })
+  }
+}
+
+/** One that waits is enough, however many workers want it; one that is missed is made up for by the next. */
 async function goRound(pool: pg.Pool, { task }: Round, log: Logger): Promise<void> {
   await pool
     .query(
-      "SELECT graphile_worker.add_job($1, '{}', job_key := $1, job_key_mode := 'preserve_run_at', max_attempts := 3)",
+      `SELECT graphile_worker.add_job($1::text) WHERE NOT EXISTS (
+         SELECT FROM graphile_worker.jobs WHERE task_identifier = $1 AND locked_at IS NULL AND attempts < max_attempts)`,
       [task],
     )
     .catch((error: unknown) => log.warn({ err: error, task }, 'a job that comes round could not be queued'))
