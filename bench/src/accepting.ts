@@ -9,9 +9,10 @@ import { freePort, type Service, startService, untilReady } from './service.ts'
 import { makeWorkflow, triggerOf } from './triggers.ts'
 
 const connections = 256
+const warmUps = 2_000
 
 export async function benchAccepting({ quick }: Options): Promise<Outcome> {
-  const [rounds, count] = quick ? [3, 3_000] : [5, 15_000]
+  const [rounds, count] = quick ? [1, 3_000] : [5, 15_000]
   const service = await startService({ BELFRY_ROLE: 'api' })
   let withoutWork: { url: string; stop(): void } | undefined
   try {
@@ -19,7 +20,7 @@ export async function benchAccepting({ quick }: Options): Promise<Outcome> {
     await makeWorkflow(service)
     const ours: Load = { url: service.url, apiKey: service.apiKey, connections }
     const theirs: Load = { ...ours, url: withoutWork.url }
-    for (const load of [ours, theirs]) await sendMany(load, '/v1/events/trigger', 2_000, triggerOf)
+    for (const load of [ours, theirs]) await sendMany(load, '/v1/events/trigger', warmUps, triggerOf)
     const rates: Array<{ ours: number; reference: number }> = []
     for (let round = 0; round < rounds; round += 1) {
       const answered = await sendMany(theirs, '/v1/events/trigger', count, triggerOf)
@@ -52,7 +53,7 @@ async function whileDelivering(reference: number, count: number): Promise<Figure
   try {
     await makeWorkflow(service)
     const load: Load = { url: service.url, apiKey: service.apiKey, connections }
-    await sendMany(load, '/v1/events/trigger', 2_000, triggerOf)
+    await sendMany(load, '/v1/events/trigger', warmUps, triggerOf)
     const { perSecond } = await sendMany(load, '/v1/events/trigger', count, triggerOf)
     return {
       id: 'accepted-delivering',

@@ -198,6 +198,9 @@ function soak(results: Results): Chart | undefined {
       title: 'Processor time a trigger, ms',
       lines: [line('service', 'ours', 'serviceMs'), line('database', 'second', 'databaseMs')],
     },
+    // Not of us: what else the machine had to do meanwhile.
+    { title: 'One commit of the database, ms', lines: [line('', 'reference', 'commitMs')] },
+    { title: 'Processes that wanted a core', lines: [line('', 'reference', 'load')] },
   ]
     // What this machine could not tell is in no sample.
     .map(({ title: name, lines }) => ({

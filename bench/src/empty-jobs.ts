@@ -17,6 +17,7 @@ interface Queue {
 export async function emptyJobs({ database, databaseUrl }: Service): Promise<Queue> {
   await database.query('CREATE DATABASE bench_jobs')
   const pool = new pg.Pool({ connectionString: withDatabase(databaseUrl, 'bench_jobs'), max: 10 })
+  pool.on('error', (error) => process.stderr.write(`  ${error.message}\n`))
   const logger = new Logger(() => () => {})
   const utils = await makeWorkerUtils({ pgPool: pool, logger })
   await utils.migrate()

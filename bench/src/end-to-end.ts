@@ -13,7 +13,7 @@ import { bulkOf, makeWorkflow, perRequest, triggerOf, untilMessages } from './tr
 const connections = 128
 
 export async function benchEndToEnd({ quick }: Options): Promise<Outcome> {
-  const [rounds, count, warmUps] = quick ? [1, 3_000, 1_000] : [5, 10_000, 2_000]
+  const [rounds, count, warmUps] = quick ? [1, 2_000, 500] : [5, 10_000, 2_000]
   const redis = await pipeline()
   const service = await startService()
   try {

@@ -5,12 +5,12 @@ import { type Service, startService } from './service.ts'
 import { makeWorkflow } from './triggers.ts'
 
 export async function benchFanOut({ quick }: Options): Promise<Outcome> {
-  const members = quick ? 20_000 : 100_000
+  const [members, aloneMs] = quick ? [10_000, 1_000] : [100_000, 3_000]
   const service = await startService()
   try {
     await makeWorkflow(service)
     await fillTopic(service, members)
-    const alone = await singleTriggers(service, 'before', () => sleep(3_000))
+    const alone = await singleTriggers(service, 'before', () => sleep(aloneMs))
     let perSecond = 0
     const beside = await singleTriggers(service, 'beside', async () => {
       const began = performance.now()

@@ -9,7 +9,7 @@ import { addSubscribers, openSocket, type Received, rowId, secretKey, subscriber
 
 const ownMessages = 10_000
 const perInsert = 500_000
-const warmUps = 30
+const warmUps = 10
 const perSecond = 200
 
 interface Sizes {
@@ -21,7 +21,7 @@ interface Sizes {
 
 export async function benchInbox({ quick }: Options): Promise<Outcome> {
   const sizes: Sizes = quick
-    ? { messages: 100_000, sockets: 500, seconds: 3, repetitions: 60 }
+    ? { messages: 100_000, sockets: 200, seconds: 2, repetitions: 30 }
     : { messages: 10_000_000, sockets: 5_000, seconds: 60, repetitions: 300 }
   const inspector = await freePort()
   const service = await startService({
@@ -163,7 +163,7 @@ async function benchSockets(service: Service, inspector: number, { sockets, seco
         ),
       )),
     )
-  await sleep(2_000)
+  await sleep(1_000)
   await collectGarbage(inspector)
   const each = (residentKb(service.pid) - before) / sockets
 

@@ -8,15 +8,15 @@ import { makeWorkflow, triggerOf } from './triggers.ts'
 const perSecond = 300
 
 export async function benchLatency({ quick }: Options): Promise<Outcome> {
-  const seconds = quick ? 5 : 20
-  const waiting = quick ? 100_000 : 1_000_000
+  const [warmUpSeconds, seconds] = quick ? [1, 2] : [3, 20]
+  const waiting = quick ? 20_000 : 1_000_000
   const service = await startService()
   try {
     await makeWorkflow(service)
-    await measure(service, 3, 'warm-up')
+    await measure(service, warmUpSeconds, 'warm-up')
     const before = await measure(service, seconds, 'before')
     await addWaiting(service, waiting)
-    await measure(service, 3, 'warm-up again')
+    await measure(service, warmUpSeconds, 'warm-up again')
     const beside = await measure(service, seconds, 'beside')
     const commit = await commitMs(service)
     const at = `at ${perSecond}/s`

@@ -3,7 +3,7 @@ import { type Figure, median, type Options, type Outcome } from './figures.ts'
 import { type Service, startService } from './service.ts'
 
 const topics = 5
-const warmUps = 20
+const warmUps = 10
 
 interface Size {
   subscribers: number
@@ -19,9 +19,9 @@ interface Page {
 }
 
 export async function benchLists({ quick }: Options): Promise<Outcome> {
-  const repetitions = quick ? 40 : 300
+  const repetitions = quick ? 20 : 300
   const small: Size = { subscribers: 10_000, repetitions }
-  const large: Size = { subscribers: quick ? 100_000 : 1_000_000, repetitions }
+  const large: Size = { subscribers: quick ? 50_000 : 1_000_000, repetitions }
   const service = await startService()
   try {
     await grow(service, 0, small.subscribers)

@@ -65,7 +65,7 @@ const layers = {
 }
 
 export async function benchRendering({ quick }: Options): Promise<Outcome> {
-  const seconds = quick ? 0.5 : 2
+  const seconds = quick ? 0.2 : 2
   const liquid = new Liquid()
   const plain = (template: string) => {
     const parsed = liquid.parse(template)

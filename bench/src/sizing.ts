@@ -2,7 +2,7 @@
 import { short } from './figures.ts'
 import type { Result } from './results.ts'
 
-/** Of the busiest hour's rate, how much more its busiest seconds have than the average of the day. */
+/** How much more comes in the busiest seconds than on average of the day. */
 const peakFactor = 10
 /** Of the cores, at the peak: the other half is for vacuuming, backups, a process that is restarted, and bad luck. */
 const busyShare = 0.5
