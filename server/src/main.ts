@@ -1,10 +1,11 @@
 // The only wiring: settings → database → worker → HTTP; how the service starts and how it stops.
-import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeWorkerUtils, type TaskList } from 'graphile-worker'
 import { type Logger, pino } from 'pino'
 import { type Config, readConfig } from './config.ts'
+import { makeBackup } from './db/backup.ts'
 import { Changes } from './db/changes.ts'
 import { claimDataDir, generatedSecrets } from './db/data-dir.ts'
 import { openDatabase } from './db/database.ts'
@@ -12,6 +13,7 @@ import { startEmbedded } from './db/embedded.ts'
 import { type NewEnvironment, prepareFirstStart } from './db/environments.ts'
 import { migrate } from './db/migrate.ts'
 import { preparePartitions } from './db/partitions.ts'
+import { restoreBackup } from './db/restore.ts'
 import { Secrets } from './db/secrets.ts'
 import { isSetUp, linkTo, signInLink } from './db/sign-in-links.ts'
 import { canary, canarySchedule } from './engine/canary.ts'
@@ -279,17 +281,19 @@ async function startFromCommandLine(): Promise<void> {
   }
 }
 
-async function findDatabase(
-  config: Config,
-  parts: Parts,
-  log: Logger,
-): Promise<{ databaseUrl: string; secretKey: string }> {
+interface FoundDatabase {
+  databaseUrl: string
+  secretKey: string
+}
+
+const say = (line: string) => process.stdout.write(`  ${line}\n`)
+
+async function findDatabase(config: Config, parts: Parts, log: Logger): Promise<FoundDatabase> {
   const { databaseUrl, secretKey = '', dataDir } = config
   if (databaseUrl !== undefined) return { databaseUrl, secretKey }
   const claim = await claimDataDir(dataDir)
   parts.add(() => claim.release())
   const generated = generatedSecrets(dataDir)
-  const say = (line: string) => process.stdout.write(`  ${line}\n`)
   const embedded = await startEmbedded({ dataDir, password: generated.databasePassword, say })
   parts.add(() => embedded.stop())
   void embedded.died.then((error) => {
@@ -386,15 +390,61 @@ function reasonOf({ message, code = 'unknown' }: NodeJS.ErrnoException): string 
 
 const linkCommand = 'npm run sign-in-link'
 
-/** For whoever runs the service and cannot get in: prints a link that makes an owner, or lets a member choose a new password. */
-async function printSignInLink(email: string | undefined): Promise<void> {
-  const parts = new Parts()
-  try {
-    const { config } = readConfig(process.env)
-    const databaseUrl = await findRunningDatabase(config, parts)
+/** What can be asked of the program beside serving: it is done, and the program ends. */
+const commands: Record<string, (config: Config, parts: Parts, args: string[]) => Promise<string>> = {
+  /** For whoever runs the service and cannot get in: a link that makes an owner, or lets a member choose a new password. */
+  async 'sign-in-link'(config, parts, [email]) {
+    const { databaseUrl } = await findRunningDatabase(config, parts)
     const database = openDatabase(databaseUrl, { connections: 1, onError: () => undefined })
     parts.add(() => database.close())
-    process.stdout.write(`${await signInLink(database.db, { email, publicUrl: config.publicUrl, now: new Date() })}\n`)
+    return signInLink(database.db, { email, publicUrl: config.publicUrl, now: new Date() })
+  },
+
+  async backup(config, parts, args) {
+    refuseOwnDatabase(config)
+    const now = new Date()
+    const [name = `belfry-${now.toISOString().slice(0, 19).replaceAll(':', '')}Z.backup`] = args.filter(isNoFlag)
+    const file = path.resolve(name)
+    const { databaseUrl, secretKey } = await findRunningDatabase(config, parts)
+    const { pool, close } = openDatabase(databaseUrl, { connections: 2, onError: () => undefined })
+    parts.add(close)
+    const withKey = config.secretKey === undefined && !args.includes('--without-key')
+    const { tables, rows } = await makeBackup({ pool, file, secretKey, withKey, now, say })
+    const { size } = statSync(file)
+    return `${file}: ${tables} tables, ${rows} rows, ${Math.ceil(size / 1000)} kB. ${
+      withKey
+        ? 'It holds the key to the credentials in it: keep it as you would keep them.'
+        : 'The secret key is not in it: keep that too, elsewhere.'
+    }`
+  },
+
+  async restore(config, parts, args) {
+    refuseOwnDatabase(config)
+    const [name] = args.filter(isNoFlag)
+    if (name === undefined) throw new StartError('Say which file: npm run restore -- <file>')
+    const { dataDir, secretKey } = config
+    const claim = await claimDataDir(dataDir)
+    parts.add(() => claim.release())
+    const options = { file: path.resolve(name), dataDir: realpathSync(dataDir), secretKey, now: new Date(), say }
+    const done = await restoreBackup({ ...options, force: args.includes('--force') })
+    const kept = done.movedTo === undefined ? '' : ` What was there before is in ${done.movedTo}.`
+    return `${dataDir} is as it was at ${done.createdAt}: ${done.tables} tables, ${done.rows} rows.${kept}`
+  },
+}
+
+const isNoFlag = (arg: string) => !arg.startsWith('--')
+
+function refuseOwnDatabase({ databaseUrl }: Config): void {
+  if (databaseUrl !== undefined)
+    throw new StartError('This is for the embedded database. For the one at DATABASE_URL use pg_dump and pg_restore.')
+}
+
+async function runCommand(command: string, args: string[]): Promise<void> {
+  const parts = new Parts()
+  try {
+    const work = commands[command]
+    if (!work) throw new StartError(`There is no command ${command}; there are ${Object.keys(commands).join(', ')}.`)
+    process.stdout.write(`${await work(readConfig(process.env).config, parts, args)}\n`)
   } catch (error) {
     process.stderr.write(`\n${explain(error)}\n`)
     process.exitCode = 1
@@ -404,11 +454,12 @@ async function printSignInLink(email: string | undefined): Promise<void> {
 }
 
 /** The one that Belfry has running, or the same started for a moment. */
-async function findRunningDatabase(config: Config, parts: Parts): Promise<string> {
-  if (config.databaseUrl !== undefined) return config.databaseUrl
-  const address = path.join(config.dataDir, 'database-url')
+async function findRunningDatabase(config: Config, parts: Parts): Promise<FoundDatabase> {
+  const { databaseUrl, secretKey, dataDir } = config
+  if (databaseUrl !== undefined) return { databaseUrl, secretKey: secretKey ?? '' }
+  const address = path.join(dataDir, 'database-url')
   if (!existsSync(address))
-    throw new StartError(`There is no data in ${config.dataDir} yet; start Belfry once, or set BELFRY_DATA_DIR.`)
+    throw new StartError(`There is no data in ${dataDir} yet; start Belfry once, or set BELFRY_DATA_DIR.`)
   const url = readFileSync(address, 'utf8').trim()
   const running = openDatabase(url, { connections: 1, onError: () => undefined })
   const isRunning = await running.pool.query('SELECT 1').then(
@@ -416,12 +467,13 @@ async function findRunningDatabase(config: Config, parts: Parts): Promise<string
     () => false,
   )
   await running.close()
-  return isRunning ? url : (await findDatabase(config, parts, pino({ level: 'silent' }))).databaseUrl
+  if (!isRunning) return findDatabase(config, parts, pino({ level: 'silent' }))
+  return { databaseUrl: url, secretKey: secretKey ?? generatedSecrets(dataDir).secretKey }
 }
 
 const program = process.argv[1]
 if (program !== undefined && existsSync(program) && realpathSync(program) === import.meta.filename) {
-  const [, , command, argument] = process.argv
-  if (command === 'sign-in-link') await printSignInLink(argument)
-  else await startFromCommandLine()
+  const [, , command, ...args] = process.argv
+  if (command === undefined) await startFromCommandLine()
+  else await runCommand(command, args)
 }

@@ -61,9 +61,14 @@ function livingClaims(dataDir: string): number[] {
 export function generatedSecrets(dataDir: string): GeneratedSecrets {
   const file = path.join(dataDir, 'secrets.json')
   if (existsSync(file)) return readSecrets(file)
-  const secrets = { secretKey: randomBytes(32).toString('hex'), databasePassword: randomBytes(24).toString('hex') }
-  writeWhole(file, JSON.stringify(secrets, undefined, 2))
-  return secrets
+  keepSecretKey(dataDir, randomBytes(32).toString('hex'))
+  return readSecrets(file)
+}
+
+/** Secrets of which the key is known: that of a backup. */
+export function keepSecretKey(dataDir: string, secretKey: string): void {
+  const secrets = { secretKey, databasePassword: randomBytes(24).toString('hex') }
+  writeWhole(path.join(dataDir, 'secrets.json'), JSON.stringify(secrets, undefined, 2))
 }
 
 function readSecrets(file: string): GeneratedSecrets {

@@ -10,7 +10,8 @@ const folder = fileURLToPath(new URL('../../src/db/migrations', import.meta.url)
 const lockKey = 7_313_884_012
 const oldestServer = 150_000
 
-export async function migrate(pool: pg.Pool): Promise<{ applied: string[] }> {
+/** @param only the migrations to go as far as, where a backup needs the schema it was made with */
+export async function migrate(pool: pg.Pool, { only }: { only?: string[] } = {}): Promise<{ applied: string[] }> {
   const client = await pool.connect()
   try {
     await refuseOldServer(client)
@@ -18,7 +19,7 @@ export async function migrate(pool: pg.Pool): Promise<{ applied: string[] }> {
     await client.query('SET statement_timeout = 0')
     // Of the session, so that it also covers the queue's own migrations, which use connections of their own.
     await client.query('SELECT pg_advisory_lock($1)', [lockKey])
-    const applied = await applyMissing(client)
+    const applied = await applyMissing(client, only)
     await runMigrations({ pgPool: pool })
     return { applied }
   } finally {
@@ -27,19 +28,19 @@ export async function migrate(pool: pg.Pool): Promise<{ applied: string[] }> {
   }
 }
 
-async function applyMissing(client: pg.PoolClient): Promise<string[]> {
+async function applyMissing(client: pg.PoolClient, only: string[] | undefined): Promise<string[]> {
   await client.query(
     'CREATE TABLE IF NOT EXISTS belfry_migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',
   )
   const done = await namesOfApplied(client)
-  const known = await migrationFiles()
+  const known = await knownMigrations()
   const unknown = done.filter((name) => !known.includes(name))
   if (unknown.length > 0) {
     throw new StartError(
       `The database was migrated by a newer Belfry (${unknown.join(', ')}). Start that version, or restore a backup.`,
     )
   }
-  const missing = known.filter((name) => !done.includes(name))
+  const missing = known.filter((name) => !done.includes(name) && (only?.includes(name) ?? true))
   for (const name of missing) await applyMigration(client, name)
   return missing
 }
@@ -47,7 +48,7 @@ async function applyMissing(client: pg.PoolClient): Promise<string[]> {
 /** The migrations this program knows that the database has not had yet. */
 export async function pendingMigrations(pool: pg.Pool): Promise<string[]> {
   const done = await namesOfApplied(pool)
-  return (await migrationFiles()).filter((name) => !done.includes(name))
+  return (await knownMigrations()).filter((name) => !done.includes(name))
 }
 
 async function namesOfApplied(db: pg.Pool | pg.PoolClient): Promise<string[]> {
@@ -55,7 +56,8 @@ async function namesOfApplied(db: pg.Pool | pg.PoolClient): Promise<string[]> {
   return rows.map((row) => row.name)
 }
 
-async function migrationFiles(): Promise<string[]> {
+/** Their names, in the order in which they are applied. */
+export async function knownMigrations(): Promise<string[]> {
   return (await readdir(folder)).filter((file) => file.endsWith('.sql')).sort()
 }
 

@@ -10,7 +10,7 @@ const keys = { events: 'id', notifications: 'id', jobs: 'notification_id', messa
 
 export type PartitionedTable = keyof typeof keys
 
-const tables = Object.keys(keys) as PartitionedTable[]
+export const partitionedTables = Object.keys(keys) as PartitionedTable[]
 const lockKey = 7_313_884_013
 /**
  * Whoever asks for these tables waits behind us for as long as we wait for somebody else. A chore that gives up is tried
@@ -64,7 +64,7 @@ async function missingPartitions(
   pool: pg.Pool,
   months: Month[],
 ): Promise<Array<{ table: PartitionedTable; month: Month }>> {
-  const wanted = months.flatMap((month) => tables.map((table) => ({ table, month })))
+  const wanted = months.flatMap((month) => partitionedTables.map((table) => ({ table, month })))
   const { rows } = await pool.query<{ place: number }>(
     `SELECT place::int FROM unnest($1::text[]) WITH ORDINALITY AS t (name, place)
      WHERE NOT EXISTS (${tableNamed('t.name')}) ORDER BY place`,
@@ -75,7 +75,7 @@ async function missingPartitions(
 
 /** Of each table the oldest row that lies in the default partition although its month is over. */
 async function oldestStrays(pool: pg.Pool, current: Month): Promise<Array<{ table: PartitionedTable; id: string }>> {
-  const each = tables.map(
+  const each = partitionedTables.map(
     (table) => `SELECT '${table}' AS table, min(${keys[table]}) AS id FROM ${table}_default
                 WHERE ${keys[table]} < $1 AND ${keys[table]} ~ '^[0-9a-f]{24}$'`,
   )
@@ -105,6 +105,13 @@ async function makePartition(pool: pg.Pool, table: PartitionedTable, month: Mont
       ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM ('${month.from}') TO ('${month.to}')`)
     return true
   })
+}
+
+/** Those of other databases: by table, the calendar months (`2026-11`) that have one. */
+export async function makePartitions(pool: pg.Pool, months: Record<string, string[]>): Promise<void> {
+  for (const table of partitionedTables)
+    for (const month of months[table] ?? [])
+      await makePartition(pool, table, monthOf(new Date(`${month}-01T00:00:00Z`)), false)
 }
 
 /** The months of which these tables have partitions, oldest first. */
