@@ -191,6 +191,11 @@ export const errorTable = {
     status: 404,
     message: (p: { subscriberId: string }) => `Subscriber ${p.subscriberId} was not found`,
   },
+  erasure_not_found: { status: 404, message: (p: { erasureId: string }) => `Erasure ${p.erasureId} not found` },
+  too_many_exports: {
+    status: 429,
+    message: says('Other exports are being read at the moment; try again when they are done.'),
+  },
   subscriber_to_delete_not_found: { status: 404, message: says('Subscriber was not found') },
   subscriber_exists: {
     status: 409,

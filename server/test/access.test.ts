@@ -34,6 +34,8 @@ const policy: Array<[operation: RegExp, role: Role]> = [
   [/^(?!GET)\S+ \/v1\/(integrations|environments|environment-variables|organizations)(\/|$)/, 'admin'],
   [/^(?!GET)\S+ \/v2\/(webhooks|environments)\//, 'admin'],
   [/^PUT \/v2\/workflows\/\{workflowId\}\/sync$|^POST \/v1\/bridge\/sync$/, 'admin'],
+  // Everything about a person, or nothing any more.
+  [/^\S+ \/v2\/(erasures(\/|$)|subscribers\/\{subscriberId\}\/(erase|export)$)/, 'admin'],
   // All else: reading is for everybody, changing for editors.
   [/^GET /, 'viewer'],
   [/^/, 'editor'],

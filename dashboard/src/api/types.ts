@@ -1220,6 +1220,76 @@ export interface Operations {
       }
     }
   }
+  /** Erase a subscriber: every trace of the person in this environment */
+  'POST /v2/subscribers/{subscriberId}/erase': {
+    path: {
+      subscriberId: string
+    }
+    answer: {
+      _id: string
+      status: 'pending' | 'running' | 'completed'
+      /** How many rows were removed, by table; `events_changed` counts triggers for others that named the person */
+      report: Record<string, number>
+      createdAt: string
+      completedAt: string | null
+    }
+  }
+  /** List the erasures of this environment */
+  'GET /v2/erasures': {
+    query?: {
+      /** Cursor: items behind this one */
+      after?: string | undefined
+      /** Cursor: items in front of this one */
+      before?: string | undefined
+      limit?: number | undefined
+      /** ASC or DESC */
+      orderDirection?: string | undefined
+      /** Field to order by; the usual one when it is not known */
+      orderBy?: string | undefined
+      /** Make the cursor item part of the page */
+      includeCursor?: boolean | undefined
+    }
+    answer: {
+      data: Array<{
+        _id: string
+        status: 'pending' | 'running' | 'completed'
+        /** How many rows were removed, by table; `events_changed` counts triggers for others that named the person */
+        report: Record<string, number>
+        createdAt: string
+        completedAt: string | null
+      }>
+      next: string | null
+      previous: string | null
+      totalCount: number
+      totalCountCapped: boolean
+    }
+  }
+  /** Retrieve an erasure: how far it is, and what was removed */
+  'GET /v2/erasures/{erasureId}': {
+    path: {
+      erasureId: string
+    }
+    answer: {
+      _id: string
+      status: 'pending' | 'running' | 'completed'
+      /** How many rows were removed, by table; `events_changed` counts triggers for others that named the person */
+      report: Record<string, number>
+      createdAt: string
+      completedAt: string | null
+    }
+  }
+  /** Export everything that is held of a subscriber, as JSON */
+  'GET /v2/subscribers/{subscriberId}/export': {
+    path: {
+      subscriberId: string
+    }
+    answer: {
+      subscriberId: string
+      exportedAt: string
+      /** Rows by what they are */
+      data: Record<string, Array<Record<string, unknown>>>
+    }
+  }
   /** Mark messages as read, unread, seen or unseen */
   'POST /v1/subscribers/{subscriberId}/messages/mark-as': {
     path: {
@@ -6779,6 +6849,54 @@ export interface Operations {
         successful: number
         failed: number
         skipped: number
+      }
+    }
+  }
+  /** Retrieve how long an environment keeps its data */
+  'GET /v2/environments/{environmentId}/retention': {
+    path: {
+      environmentId: string
+    }
+    answer: {
+      /** Null: as the service does */
+      activityDays: number | null
+      /** Null: as the service does */
+      messageDays: number | null
+      /** Null: as the service does */
+      inboxDays: number | null
+      /** What the service does where an environment says nothing */
+      usual: {
+        activityDays: number
+        messageDays: number
+        inboxDays: number
+      }
+    }
+  }
+  /** Change how long an environment keeps its data */
+  'PATCH /v2/environments/{environmentId}/retention': {
+    path: {
+      environmentId: string
+    }
+    body: {
+      /** How long triggers, runs and their steps are kept; 0 for ever, null as the service does */
+      activityDays?: number | null | undefined
+      /** The same for what was sent by e-mail, SMS, chat and push */
+      messageDays?: number | null | undefined
+      /** The same for what an inbox shows */
+      inboxDays?: number | null | undefined
+    }
+    answer: {
+      /** Null: as the service does */
+      activityDays: number | null
+      /** Null: as the service does */
+      messageDays: number | null
+      /** Null: as the service does */
+      inboxDays: number | null
+      /** What the service does where an environment says nothing */
+      usual: {
+        activityDays: number
+        messageDays: number
+        inboxDays: number
       }
     }
   }

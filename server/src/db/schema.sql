@@ -196,6 +196,7 @@ CREATE TABLE environments (
   rate_limits jsonb,
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
+  retention jsonb,
   CONSTRAINT environments_type_check CHECK ((type = ANY (ARRAY['dev'::text, 'prod'::text]))),
   CONSTRAINT environments_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT environments_pkey PRIMARY KEY (id),
@@ -204,6 +205,24 @@ CREATE TABLE environments (
 );
 CREATE UNIQUE INDEX environments_name ON public.environments USING btree (organization_id, lower(name));
 CREATE CONSTRAINT TRIGGER counted AFTER UPDATE ON public.environments DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_environment_change('id');
+
+CREATE TABLE erasures (
+  environment_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  status text NOT NULL,
+  subject_hash text COLLATE "C" NOT NULL,
+  subject text,
+  subscriber_row_ids text[] COLLATE "C" NOT NULL,
+  part text NOT NULL,
+  reached text COLLATE "C" NOT NULL,
+  report jsonb NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  updated_at timestamp(3) with time zone NOT NULL,
+  completed_at timestamp(3) with time zone,
+  CONSTRAINT erasures_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'completed'::text]))),
+  CONSTRAINT erasures_pkey PRIMARY KEY (environment_id, id)
+);
+CREATE UNIQUE INDEX erasures_under_way ON public.erasures USING btree (environment_id, subject_hash) WHERE (status <> 'completed'::text);
 
 CREATE TABLE events (
   environment_id text COLLATE "C" NOT NULL,

@@ -32,6 +32,7 @@ export interface EnvironmentTable {
   dns: Json<{ inboundParseDomain?: string }>
   bridge: Json<{ url?: string }>
   rate_limits: ColumnType<RateLimits | null, string | null | undefined, string | null>
+  retention: ColumnType<EnvironmentRetention | null, string | null | undefined, string | null>
   created_at: Date
   updated_at: Date
 }
@@ -41,6 +42,13 @@ export interface RateLimits {
   trigger?: number
   configuration?: number
   global?: number
+}
+
+/** Days to keep what an environment has, where it has periods of its own; 0 is for ever. */
+export interface EnvironmentRetention {
+  activityDays?: number
+  messageDays?: number
+  inboxDays?: number
 }
 
 export interface ApiKeyTable {
@@ -660,6 +668,18 @@ export interface ActivityCountedTable {
   until: Date
 }
 
+export interface ErasureTable extends Row {
+  status: 'pending' | 'running' | 'completed'
+  subject_hash: string
+  subject: string | null
+  subscriber_row_ids: string[]
+  part: string
+  reached: string
+  /** Rows by table. */
+  report: Json<Record<string, number>>
+  completed_at: Date | null
+}
+
 export interface Tables {
   organizations: OrganizationTable
   environments: EnvironmentTable
@@ -714,4 +734,5 @@ export interface Tables {
   sign_in_links: SignInLinkTable
   sign_in_attempts: SignInAttemptTable
   audit_log: AuditLogTable
+  erasures: ErasureTable
 }

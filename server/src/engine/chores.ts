@@ -7,7 +7,8 @@ import type { Db, Tx } from '../db/database.ts'
 import { preparePartitions } from '../db/partitions.ts'
 import { undeliveredReasons } from '../steps/outcome.ts'
 import { countActivity } from './activity-counts.ts'
-import { dropExpired, eventsToStart, type Retention } from './retention.ts'
+import { dropExpired, type Retention } from './retention.ts'
+import { eventsToStart } from './retention-rows.ts'
 
 /** Rows per statement: few enough that no lock is held for long, many enough that the round trips do not count. */
 const batch = 5_000
@@ -72,19 +73,19 @@ export function chores(surroundings: Surroundings): TaskList {
       await deleteInBatches(db, 'sign_in_links', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'invitations', sql`expires_at <= ${before(invitationDays)}`, abortSignal)
       await deleteInBatches(db, 'audit_log', sql`created_at <= ${before(auditDays)}`, abortSignal)
-      const { activityDays } = surroundings.retention
-      if (activityDays > 0)
-        await deleteInBatches(db, 'activity_counts', sql`slot <= ${before(activityDays)}`, abortSignal)
+      const isCountedLongAgo = isPastActivity(surroundings.retention.activityDays, now)
+      await deleteInBatches(db, 'activity_counts', isCountedLongAgo, abortSignal)
     },
 
     async count_activity(_payload, { abortSignal }) {
       await countActivity(db, clock.now(), abortSignal)
     },
 
-    async tend_partitions(_payload, { abortSignal }) {
+    async tend_partitions(_payload, { abortSignal, addJob }) {
       const made = await preparePartitions(pool, clock.now())
       if (made.length > 0) log.info({ made }, 'made partitions')
-      await dropExpired(surroundings, abortSignal)
+      // More than one round takes is gone on with at once, behind what others wait for.
+      if (await dropExpired(surroundings, abortSignal)) await addJob('tend_partitions', {}, { priority: purgePriority })
     },
 
     async purge_environment(payload, { abortSignal }) {
@@ -96,6 +97,13 @@ export function chores(surroundings: Surroundings): TaskList {
     },
   }
 }
+
+/** Past the days its environment keeps activity for. */
+const isPastActivity = (usualDays: number, now: Date) => sql`
+  EXISTS (
+    SELECT FROM environments e, coalesce((e.retention ->> 'activityDays')::int, ${usualDays}::int) AS days
+    WHERE e.id = activity_counts.environment_id AND days > 0
+      AND activity_counts.slot <= ${now}::timestamptz - make_interval(days => days))`
 
 /**
  * Runs are found by their transaction, for which there is an index. Those that were given up on can be sent once more for as

@@ -12,6 +12,7 @@ import { Bridge } from './bridge.ts'
 import { cancelTransaction } from './cancel.ts'
 import { recordCircuits } from './circuits.ts'
 import { type CallKey, Deliveries } from './deliver.ts'
+import { beginErasure, type ErasureKey, eraseSubscriber } from './erasure.ts'
 import { FairShare } from './fair-share.ts'
 import { fanOut, type WalkKey } from './fan-out.ts'
 import { Memory } from './memory.ts'
@@ -51,6 +52,7 @@ export class Engine {
   readonly #delivery: Delivery
   readonly #webhooks: Webhooks
   readonly #replies: Replies
+  readonly #erasing: Pick<Surroundings, 'db' | 'clock' | 'log' | 'secrets'>
   readonly #circuits: CircuitBreaker
 
   constructor(surroundings: Surroundings) {
@@ -60,6 +62,7 @@ export class Engine {
     const memory = new Memory({ db: lookups, secrets, changes })
     const signatureHeader = `${brand.word}-signature`
     this.#delivery = new Delivery({ http, clock, brand: brand.word, tracing })
+    this.#erasing = { db, clock, log, secrets }
     this.#parts = { pool, memory, clock, log, shares: new FairShare(), tracing, meter }
     this.#webhooks = new Webhooks({ pool, clock, log, http, secrets, brand, tracing, meter })
     this.#replies = new Replies({ ...this.#parts, http, signatureHeader, toWire: (id) => brand.toWire(id) })
@@ -106,6 +109,11 @@ export class Engine {
     return takeReports(this.#parts, reporter, events)
   }
 
+  /** Removes a subscriber from sight, and queues the rest. @returns the id of the erasure; undefined without a subscriber */
+  erase(environmentId: string, subscriberId: string): Promise<string | undefined> {
+    return beginErasure(this.#erasing, environmentId, subscriberId)
+  }
+
   /** Whether somebody wants to hear of mail to this address. */
   awaitsReply(address: string): Promise<boolean> {
     return this.#replies.isKnown(address)
@@ -140,6 +148,8 @@ export class Engine {
           calls.map(([environmentId, id, position]): CallKey => ({ environmentId, id, position })),
         )
       },
+      erase_subscriber: (payload, { abortSignal }) =>
+        eraseSubscriber(this.#erasing, payload as ErasureKey, abortSignal),
       wake: async (_payload, { abortSignal }) => {
         await this.wake(abortSignal)
       },

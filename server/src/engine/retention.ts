@@ -1,8 +1,18 @@
-// What may go when its time is over: whole months of activity and messages. Nothing that somebody still waits for.
+// What may go when its time is over: whole months of activity and messages where no environment keeps them longer, and the
+// rows of single environments otherwise. Nothing that somebody still waits for.
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import { dropPartition, type Month, type PartitionedTable, partitionedMonths, partitionName } from '../db/partitions.ts'
+import {
+  dropPartition,
+  type Month,
+  monthOf,
+  type PartitionedTable,
+  partitionedMonths,
+  partitionName,
+} from '../db/partitions.ts'
+import { dropRows, eventsToStart, type RowsOf } from './retention-rows.ts'
 
+/** What the service keeps where an environment says nothing else. */
 export interface Retention {
   /** How long triggers, runs and their steps are kept; 0 is for ever. */
   activityDays: number
@@ -20,10 +30,60 @@ interface Surroundings {
 /** In the order in which they go: nothing is left that points to what is gone. */
 const activity = ['notifications', 'jobs', 'events'] as const
 
-export async function dropExpired(surroundings: Surroundings, stopping: AbortSignal): Promise<void> {
-  const { activityDays, messageDays } = surroundings.retention
-  await dropMonths(surroundings, ['messages'], messageDays, messageWaits, stopping)
-  await dropMonths(surroundings, activity, activityDays, activityWaits, stopping)
+/** @returns whether there is more to do than one round does */
+export async function dropExpired(surroundings: Surroundings, stopping: AbortSignal): Promise<boolean> {
+  const { pool, clock, retention } = surroundings
+  const environments = await periodsOf(pool, retention)
+  const longest = (kinds: readonly RowsOf[]) => {
+    const days = environments.flatMap((each) => kinds.map((kind) => each.days[kind]))
+    return days.includes(0) ? 0 : Math.max(...days)
+  }
+  await dropMonths(surroundings, ['messages'], longest(['messages', 'inbox']), messageWaits, stopping)
+  await dropMonths(surroundings, activity, longest(['activity']), activityWaits, stopping)
+  let isMore = false
+  for (const { id, days, own } of environments) {
+    for (const kind of ['inbox', 'messages', 'activity'] as const) {
+      const partition = longest(kind === 'activity' ? ['activity'] : ['messages', 'inbox'])
+      // What goes by the month goes with its partition, unless somebody else's is still in there.
+      if (days[kind] === 0 || (!own[kind] && days[kind] === partition)) continue
+      const limit = new Date(clock.now().getTime() - days[kind] * dayMs)
+      const until = own[kind] ? limit : monthOf(limit).start
+      isMore = (await dropRows(pool, kind, { environmentId: id, until }, stopping)) || isMore
+    }
+  }
+  return isMore
+}
+
+const dayMs = 86_400_000
+
+interface Periods {
+  id: string
+  days: Record<RowsOf, number>
+  /** Those the environment chose, which are kept to the day. */
+  own: Record<RowsOf, boolean>
+}
+
+/** Of every environment; without one, of those to come. */
+async function periodsOf(pool: pg.Pool, { activityDays, messageDays }: Retention): Promise<Periods[]> {
+  const { rows } = await pool.query<{ id: string; retention: Record<string, number> | null }>(
+    `SELECT id, retention FROM environments UNION ALL SELECT '', NULL ORDER BY id`,
+  )
+  return rows.map(({ id, retention }) => {
+    const chosen = { activity: retention?.activityDays, messages: retention?.messageDays, inbox: retention?.inboxDays }
+    return {
+      id,
+      days: {
+        activity: chosen.activity ?? activityDays,
+        messages: chosen.messages ?? messageDays,
+        inbox: chosen.inbox ?? messageDays,
+      },
+      own: {
+        activity: chosen.activity !== undefined,
+        messages: chosen.messages !== undefined,
+        inbox: chosen.inbox !== undefined,
+      },
+    }
+  })
 }
 
 async function dropMonths(
@@ -34,7 +94,7 @@ async function dropMonths(
   stopping: AbortSignal,
 ): Promise<void> {
   if (days === 0) return
-  const limit = new Date(clock.now().getTime() - days * 86_400_000)
+  const limit = new Date(clock.now().getTime() - days * dayMs)
   for (const month of await partitionedMonths(pool, tables)) {
     if (month.end > limit) return
     stopping.throwIfAborted()
@@ -50,13 +110,6 @@ async function dropMonths(
     log.info({ partitions }, 'dropped data past its time')
   }
 }
-
-/** The ids of triggers that jobs of the queue will go on with. */
-export const eventsToStart = `
-  SELECT named.id FROM graphile_worker._private_jobs j JOIN graphile_worker._private_tasks t ON t.id = j.task_id,
-  LATERAL (SELECT j.payload ->> 'eventId'
-           UNION ALL SELECT pair ->> 1 FROM json_array_elements(j.payload -> 'events') pair) AS named (id)
-  WHERE t.identifier IN ('start_runs', 'fan_out') AND named.id IS NOT NULL`
 
 /** A question whose answer is a row when something of the month from $1 to $2 is still needed. */
 interface Wait {

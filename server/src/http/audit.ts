@@ -40,16 +40,20 @@ export function registerAudit(app: App, { db, clock }: Pick<Services, 'db' | 'cl
   })
 }
 
-async function recordRequest(db: Db, request: FastifyRequest, action: string, id: string | null, now: Date) {
+/** For what somebody does in an environment, a person or whoever has its key. */
+export function requestActs(
+  request: FastifyRequest,
+): Pick<Act, 'organizationId' | 'actor' | 'address' | 'environmentId'> {
   const { environment, ip, person } = request
   const byKey = { type: 'api-key', id: environment.id, name: 'API key', email: null } as const
-  const act = {
+  return {
     ...(person ? personActs(request) : { organizationId: environment.organizationId, actor: byKey, address: ip }),
-    action,
-    target: { id },
     environmentId: environment.id,
-    details: detailsOf(request),
   }
+}
+
+async function recordRequest(db: Db, request: FastifyRequest, action: string, id: string | null, now: Date) {
+  const act = { ...requestActs(request), action, target: { id }, details: detailsOf(request) }
   try {
     await recordAct(db, act, now)
   } catch (error) {

@@ -49,7 +49,7 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
     authenticate(request: FastifyRequest, token: string): Promise<void>
   }
   queue: WorkerUtils
-  engine: Pick<Engine, 'trigger' | 'cancel' | 'redrive' | 'report'>
+  engine: Pick<Engine, 'trigger' | 'cancel' | 'redrive' | 'report' | 'erase'>
   /** For calls to other services. */
   http: HttpClient
   metrics: Metrics
@@ -68,6 +68,7 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
     | 'trustedProxies'
     | 'oidc'
     | 'dashboardDir'
+    | 'retention'
     | 'mostRequests'
     | 'queuePatienceSeconds'
   >

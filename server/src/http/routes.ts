@@ -13,6 +13,7 @@ import { dashboard } from './dashboard.ts'
 import { deliveries } from './deliveries.ts'
 import { demo } from './demo.ts'
 import { environmentPublish } from './environment-publish.ts'
+import { environmentRetention } from './environment-retention.ts'
 import { environmentVariables } from './environment-variables.ts'
 import { environments } from './environments.ts'
 import { events } from './events.ts'
@@ -43,6 +44,7 @@ import type { Resource } from './resource.ts'
 import { sandbox } from './sandbox.ts'
 import { signIn } from './sign-in.ts'
 import { subscriberCredentials } from './subscriber-credentials.ts'
+import { subscriberData } from './subscriber-data.ts'
 import { subscriberMessages } from './subscriber-messages.ts'
 import { subscriberNotifications } from './subscriber-notifications.ts'
 import { subscribers } from './subscribers.ts'
@@ -70,6 +72,7 @@ export const resources: Resource[] = [
   subscriberCredentials,
   preferences,
   preferencesV1,
+  subscriberData,
   subscriberMessages,
   subscriberNotifications,
   inboxFiles,
@@ -99,6 +102,7 @@ export const resources: Resource[] = [
   workflowOverrides,
   environments,
   environmentPublish,
+  environmentRetention,
   environmentVariables,
   topics,
   topicSubscriptions,
