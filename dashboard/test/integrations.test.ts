@@ -1,9 +1,9 @@
-import type { Page } from 'playwright-core'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Api } from '../../server/test/server.ts'
 import { useVendor } from '../../server/test/vendor.ts'
 import { addWorkflow } from '../../server/test/workflows.ts'
 import { obstacles, takePictures, useDashboard } from './dashboard.ts'
+import { row } from './hands.ts'
 
 const { server, open } = useDashboard({ allowPrivateAddresses: true })
 const vendor = useVendor()
@@ -22,7 +22,6 @@ async function add(api: Api, more: object = {}): Promise<string> {
   expect(answer, answer.text).toMatchObject({ status: 201 })
   return answer.body._id
 }
-const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name })
 
 describe('the list', () => {
   test('shows by channel who delivers, which is primary, and how each fares', async () => {

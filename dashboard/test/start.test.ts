@@ -1,18 +1,11 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { takePictures, useDashboard } from './dashboard.ts'
+import { sendFirst } from './hands.ts'
 
 const { server, open } = useDashboard()
 
-async function send(page: Page, title: string) {
-  const step = page.getByRole('listitem').filter({ hasText: title })
-  const accepted = page.waitForResponse((response) => response.url().endsWith('/v1/events/trigger'))
-  await step.getByRole('button', { name: 'Send' }).click()
-  await accepted
-  await server.drain()
-  await step.getByRole('img', { name: 'done' }).waitFor()
-  return step
-}
+const send = (page: Page, title: string) => sendFirst(page, server, title)
 
 describe('the guided start', () => {
   test('an empty account lands there; three sends arrive before the eyes, and are still checked after a reload', async () => {

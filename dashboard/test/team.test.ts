@@ -1,10 +1,9 @@
-import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { signInAs } from '../../server/test/people.ts'
 import { obstacles, takePictures, useDashboard } from './dashboard.ts'
+import { row } from './hands.ts'
 
 const { server, browser, open } = useDashboard()
-const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name })
 
 describe('the team', () => {
   test('somebody is invited by a link, joins as a viewer, and cannot edit', async () => {

@@ -3,23 +3,13 @@ import { describe, expect, test } from 'vitest'
 import type { Api } from '../../server/test/server.ts'
 import { templates } from '../src/pages/workflows/templates.ts'
 import { obstacles, takePictures, useDashboard } from './dashboard.ts'
+import { addStep, saved } from './hands.ts'
 
 const { server, open } = useDashboard()
 
-const saved = (page: Page) =>
-  page
-    .getByRole('status')
-    .filter({ hasText: /^Saved$/ })
-    .first()
-    .waitFor()
 const steps = (page: Page) => page.getByRole('list', { name: 'Steps' }).locator('[data-step]')
 const orderOf = async (page: Page) =>
   Promise.all((await steps(page).all()).map((step) => step.getAttribute('data-step')))
-
-async function addStep(page: Page, after: string, kind: RegExp) {
-  await page.getByRole('button', { name: after }).click()
-  await page.getByRole('menuitem', { name: kind }).click()
-}
 
 /** A workflow as somebody would have made it: three steps, tags, a schema. */
 async function commentDigest(api: Api, active = true) {

@@ -169,6 +169,16 @@ const writers: Record<Language, (request: ApiRequest, place: Place) => string> =
 
 const shell = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 const script = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+/**
+ * For languages whose texts in single quotes know no mark for the end of a line: there a text over several lines would be
+ * pushed to the right with the code.
+ */
+const inEitherQuotes = (special: RegExp) => (text: string) =>
+  /[\n\r]/.test(text)
+    ? `"${text.replaceAll(special, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r')}"`
+    : script(text)
+const phpText = inEitherQuotes(/[\\"$]/g)
+const rubyText = inEitherQuotes(/[\\"#]/g)
 /** A raw text cannot hold a back-quote. */
 const goText = (text: string) => (text.includes('`') ? JSON.stringify(text) : `\`${text}\``)
 const csharpText = (text: string) => {
@@ -182,6 +192,8 @@ interface Notation {
   constants: { true: string; false: string; null: string }
   list: readonly [open: string, close: string]
   object: readonly [open: string, close: string]
+  /** Where it is not just the two marks. */
+  emptyObject?: string
   member: (name: string) => string
   indent: number
 }
@@ -195,7 +207,7 @@ function written(value: unknown, notation: Notation): string {
   const members = Array.isArray(value)
     ? value.map((one: unknown) => written(one, notation))
     : Object.entries(value).map(([name, one]) => `${notation.member(name)}${written(one, notation)}`)
-  if (members.length === 0) return `${open}${close}`
+  if (members.length === 0) return (!Array.isArray(value) && notation.emptyObject) || `${open}${close}`
   const pad = ' '.repeat(notation.indent)
   return `${open}\n${members.map((member) => `${pad}${indented(member, notation.indent)}`).join(',\n')},\n${close}`
 }
@@ -225,17 +237,19 @@ const phpValue = (value: unknown) =>
   written(value, {
     list: ['[', ']'],
     object: ['[', ']'],
-    text: script,
+    // It has one kind of brackets for both, and reads empty ones as a list.
+    emptyObject: '(object) []',
+    text: phpText,
     constants: { true: 'true', false: 'false', null: 'null' },
-    member: (name) => `${script(name)} => `,
+    member: (name) => `${phpText(name)} => `,
     indent: 4,
   })
 
 const rubyValue = (value: unknown) =>
   written(value, {
     ...squareAndCurly,
-    text: script,
+    text: rubyText,
     constants: { true: 'true', false: 'false', null: 'nil' },
-    member: (name) => `${script(name)} => `,
+    member: (name) => `${rubyText(name)} => `,
     indent: 2,
   })

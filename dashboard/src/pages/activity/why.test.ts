@@ -169,6 +169,20 @@ describe('why, of a run', () => {
       '/activity/r2',
     ],
     [
+      'another run has the rest of it',
+      run(
+        [
+          { type: 'in_app', messages: [{ channel: 'in_app' }] },
+          { type: 'digest', status: 'merged', reason: 'merged_into_digest' },
+          { type: 'email', status: 'merged' },
+        ],
+        { _digestedNotificationId: 'r2' },
+      ),
+      'good',
+      'The in-app message was sent to Ada; what comes after it went into the digest of another run.',
+      '/activity/r2',
+    ],
+    [
       'nothing sends',
       run([{ type: 'delay' }], { deliveryLifecycle: { status: 'errored', detail: 'workflow_missing_channel_step' } }),
       'neutral',

@@ -294,9 +294,15 @@ function whole(run: Run, { moment }: Words): Why {
   const others = sending.filter((job) => !wasSent(job) && job !== told && job.reason !== 'previous_step_failed').length
   const rest = others === 0 ? '' : `; ${others} more ${others === 1 ? 'step was' : 'steps were'} not sent`
 
+  const merged = run.jobs.find(({ status }) => status === 'merged')
   if (sent.length > 0) {
     const isSeen = run.deliveryLifecycle.status === 'interacted' && sent.some(({ type }) => type === 'in_app')
-    if (!told) return { tone: 'good', sentence: `${sentText}${isSeen ? ' and has been seen' : ''}.` }
+    const done = `${sentText}${isSeen ? ' and has been seen' : ''}`
+    if (!told && merged) {
+      const sentence = `${done}; what comes after it went into the digest of another run.`
+      return because('good', sentence, merged, run)
+    }
+    if (!told) return { tone: 'good', sentence: `${done}.` }
     const verb = hasFailed(told) ? 'failed' : 'was held back'
     const sentence = `${sentText}, but ${nounOf(told, run)} ${verb} because ${clauseOf(told, run)}${rest}.`
     return because(hasFailed(told) ? 'warn' : 'good', sentence, told, run)
@@ -309,7 +315,6 @@ function whole(run: Run, { moment }: Words): Why {
       : `Nothing was sent to ${who}: ${nounOf(failed[0], run)} failed`
     return because('bad', `${start} because ${clauseOf(failed[0], run)}${rest}.`, failed[0], run)
   }
-  const merged = run.jobs.find(({ status }) => status === 'merged')
   if (merged) {
     const sentence = 'Nothing was sent by this run itself: its event went into the digest of another run.'
     return because('neutral', sentence, merged, run)
