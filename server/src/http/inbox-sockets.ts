@@ -9,6 +9,7 @@ import { contextsOf, type InboxKey, readChanges } from '../db/inbox-changes.ts'
 import { beat, beatMs, enterInboxes, leaveInboxes, removeDead } from '../db/inbox-presence.ts'
 import { InboxNews, type Packet, type Room } from './inbox-news.ts'
 import { InboxTokens } from './inbox-token.ts'
+import { declineProtocol } from './other-protocols.ts'
 import type { App, InboxSession, Services } from './resource.ts'
 
 const path = /^\/socket\.io\/?(\?|$)/
@@ -83,7 +84,10 @@ export class InboxSockets {
       },
       handler: async () => undefined,
     })
-    app.server.on('upgrade', (request, socket, head) => void this.#upgrade(request, socket, head))
+    app.server.on('upgrade', (request, socket, head) => {
+      if (/\bwebsocket\b/i.test(request.headers.upgrade ?? '')) void this.#upgrade(request, socket, head)
+      else declineProtocol(app.server, request, socket, head)
+    })
     app.addHook('onListen', async () => {
       this.#beats = setInterval(() => void this.#beat(), beatMs).unref()
       this.#loading = setTimeout(() => void this.#server(), loadAfterMs).unref()
