@@ -29,7 +29,9 @@ function check(/** @type {string} */ name, /** @type {string} */ command) {
   return new Promise((resolve) => {
     child.on('close', (code) => {
       const line = `${name.padEnd(8)} ${seconds(started)}`
-      process.stdout.write(code === 0 ? `  ✓ ${line}\n` : `  ✗ ${line}\n\n${output}\n`)
+      // A check that passes may still have something to say.
+      const notes = output.match(/^note: .*$/gm)?.map((note) => `      ${note.slice('note: '.length)}\n`) ?? []
+      process.stdout.write(code === 0 ? `  ✓ ${line}\n${notes.join('')}` : `  ✗ ${line}\n\n${output}\n`)
       resolve(code === 0)
     })
   })

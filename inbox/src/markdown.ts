@@ -3,9 +3,12 @@
 import { type Child, h } from './dom.ts'
 import { safeUrl } from './notification.ts'
 
-/** In this order: an escaped mark, code, a link, a bare address, then marks from the longest. */
+/**
+ * In this order: an escaped mark, code, a link, a bare address, then marks from the longest. What a mark can hold has a limit:
+ * somebody may write nothing but marks that are never closed, and each of them would look for its end in all that follows.
+ */
 const pattern =
-  /\\([\\*_`[\]()])|`([^`\n]+)`|\[([^\]\n]+)\]\(([^()\s]+)\)|(https?:\/\/[^\s<>"]*[^\s<>"'.,;:!?)\]])|(\*{1,3})(?=\S)([\s\S]*?\S)\6(?!\*)|(\n)/
+  /\\([\\*_`[\]()])|`([^`\n]+)`|\[([^\]\n]{1,300})\]\(([^()\s]{1,2000})\)|(https?:\/\/[^\s<>"]*[^\s<>"'.,;:!?)\]])|(\*{1,3})(?=[^\s*])([\s\S]{0,500}?\S)\6(?!\*)|(\n)/
 
 export interface MarkdownOptions {
   /** Links would be inside a link otherwise. */
@@ -54,6 +57,6 @@ function link(label: Child[], target: string | undefined, whole: string, { witho
 /** Without the marks, for those who listen. */
 export const plain = (text: string): string =>
   text
-    .replaceAll(/\[([^\]\n]+)\]\([^()\s]+\)/g, '$1')
+    .replaceAll(/\[([^\]\n]{1,300})\]\([^()\s]{1,2000}\)/g, '$1')
     .replaceAll(/(?<!\\)[*`]/g, '')
     .replaceAll(/\\([\\*_`[\]()])/g, '$1')

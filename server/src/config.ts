@@ -23,6 +23,8 @@ export interface Config {
   databaseConnections: number
   dataDir: string
   secretKey: string | undefined
+  /** Keys that what is stored, or in the hands of callers, may have been made with. */
+  otherSecretKeys: string[]
   apiKey: string | undefined
   role: (typeof roles)[number]
   brand: string
@@ -121,6 +123,11 @@ export const settings = [
     name: 'BELFRY_SECRET_KEY',
     default: 'generated',
     meaning: '64 hex digits; encrypts credentials and signs tokens. Required with `DATABASE_URL`.',
+  },
+  {
+    name: 'BELFRY_OTHER_SECRET_KEYS',
+    default: 'none',
+    meaning: 'Keys, separated by commas, that are still or already accepted while the secret key is being changed.',
   },
   {
     name: 'BELFRY_API_KEY',
@@ -378,6 +385,11 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
   if (sessionDatabaseUrl !== undefined && databaseUrl === undefined)
     problems.push('BELFRY_DATABASE_SESSION_URL needs a DATABASE_URL, which leads to the same database.')
   const secretKey = matching('BELFRY_SECRET_KEY', /^[0-9a-f]{64}$/i, '64 hex digits (try: openssl rand -hex 32)')
+  const otherSecretKeys = matching(
+    'BELFRY_OTHER_SECRET_KEYS',
+    /^(none|[0-9a-f]{64}(\s*,\s*[0-9a-f]{64})*)$/i,
+    'keys of 64 hex digits, separated by commas',
+  )
   if (databaseUrl !== undefined && given('BELFRY_SECRET_KEY') === undefined) {
     problems.push(
       'BELFRY_SECRET_KEY is required with DATABASE_URL, so that every process shares it (try: openssl rand -hex 32).',
@@ -397,6 +409,7 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     databaseConnections: whole('BELFRY_DATABASE_CONNECTIONS', fewestConnections, 1_000),
     dataDir: path.resolve(text('BELFRY_DATA_DIR')),
     secretKey: secretKey?.toLowerCase(),
+    otherSecretKeys: otherSecretKeys?.toLowerCase().match(/[0-9a-f]{64}/g) ?? [],
     apiKey,
     role: oneOf('BELFRY_ROLE', roles),
     brand,

@@ -117,7 +117,8 @@ export async function startService(
     const { applied } = await migrate(sessions.pool)
     if (applied.length > 0) log.info({ applied }, 'database migrated')
 
-    const secrets = new Secrets(secretKey)
+    const secrets = new Secrets(secretKey, config.otherSecretKeys)
+    const isKeyChanging = config.otherSecretKeys.length > 0
     const changes = new Changes(sessions.url, onError)
     await changes.start()
     parts.add(() => changes.stop())
@@ -141,11 +142,15 @@ export async function startService(
       startsAtOnce: config.role === 'all',
     })
     parts.add(() => engine.close())
+    const { retention } = config
+    const secretsToRenew = isKeyChanging ? secrets : undefined
     const tasks = {
-      ...chores({ ...database, clock, log, retention: config.retention }),
+      ...chores({ ...database, clock, log, retention, secretsToRenew }),
       ...engine.tasks(),
       ...canary({ ...database, secrets, clock, engine }),
     }
+    // What is stored need not wait for the hour.
+    if (isKeyChanging) await queue.addJob('re_encrypt', {}, { jobKey: 're_encrypt' })
     if (config.role !== 'api') {
       // Those who are in the way may be busy for long; until the chore succeeds, the default partitions do as well.
       await preparePartitions(database.pool, clock.now()).catch((error: unknown) =>

@@ -1,14 +1,16 @@
 // Every operation is tried by everybody: who may, who may not, and what happens to those of another organization.
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { newId } from '../src/db/ids.ts'
 import type { Role } from '../src/db/tables.ts'
-import { insertMessage, insertRun } from './activity.ts'
-import { type Operation, operationsOf } from './openapi.ts'
 import { newSession, PersonApi, sendAs, signInAs } from './people.ts'
+import { credential, homeWord, knownFor, type Planted, plant } from './planted.ts'
+import { type Route, useRouteTable } from './route-table.ts'
 import { type Answer, type Api, useServer } from './server.ts'
 
+const routes = useRouteTable()
 const server = useServer()
+
+type Operation = Pick<Route, 'method' | 'path'>
 
 /** What takes no one's leave: health, providers and identity providers that report back, and getting in. */
 const isPublic = ({ method, path }: Operation) =>
@@ -16,8 +18,20 @@ const isPublic = ({ method, path }: Operation) =>
     `${method} ${path}`,
   )
 /** For subscribers in their browsers, who have tokens of another kind. */
+const isSession = ({ method, path }: Operation) => `${method} ${path}` === 'POST /v1/inbox/session'
 const isInbox = ({ path }: Operation) => path.startsWith('/v1/inbox/')
-const isForPeople = (operation: Operation) => operation.path.startsWith('/v1/auth/') && !isPublic(operation)
+/** What a browser is shown before anybody has said who they are. Nothing in it is anybody's. */
+const pages = [
+  ...['/', '/docs', '/docs/scalar.js', '/openapi.json', '/demo', '/metrics', '/favicon.svg', '/theme.js', '/inbox.js'],
+  '/v1/auth/oidc/callback',
+]
+/** These look at their callers themselves: sockets have the token of an inbox, the demo is for whoever sits at the machine. */
+const isGuarded = ({ path }: Operation) => /^\/(socket\.io|v1\/demo)(\/|$)/.test(path)
+const isPage = (operation: Operation) =>
+  isGuarded(operation) || (operation.method === 'GET' && (pages.includes(operation.path) || operation.path.endsWith('*')))
+
+const isForPeople = (operation: Operation) =>
+  operation.path.startsWith('/v1/auth/') && !isPublic(operation) && !isPage(operation)
 
 /** The policy. The first line that fits an operation counts. */
 const policy: Array<[operation: RegExp, role: Role]> = [
@@ -46,14 +60,12 @@ const neededFor = ({ method, path }: Operation): Role =>
   policy.find(([pattern]) => pattern.test(`${method} ${path}`))?.[1] ?? 'owner'
 const suffices = (role: Role, operation: Operation) => roles.indexOf(role) >= roles.indexOf(neededFor(operation))
 
-let operations: Operation[]
-let own: Operation[]
+let own: Route[]
 let home: Organization
 
 beforeAll(async () => {
-  operations = await operationsOf(server.api)
-  if (operations.length < 200) throw new Error(`only ${operations.length} operations are described`)
-  own = operations.filter((operation) => !isPublic(operation) && !isInbox(operation))
+  if (routes.length < 200) throw new Error(`only ${routes.length} routes are there`)
+  own = routes.filter((route) => !isPublic(route) && !isInbox(route) && !isPage(route))
   home = await server.freshOrganization()
 })
 
@@ -66,6 +78,17 @@ const turnedAway =
   /^5|(not_signed_in|insufficient_role|cross_site_request|people_only|missing_authorization|api_key_not_found)$/
 const codeOf = ({ status, body }: Answer) => `${status} ${body?.code ?? ''}`
 
+test('every route is for somebody: those that ask for nobody are listed here, one by one', () => {
+  const open = routes.filter(({ config }) => config.public && !config.inbox)
+  const names = (list: Operation[]) => list.map(({ method, path }) => `${method} ${path}`).sort()
+  expect(names(open)).toEqual(names(routes.filter((route) => isPublic(route) || isPage(route) || isSession(route))))
+  expect(names(routes.filter(({ config }) => config.inbox))).toEqual(
+    names(routes.filter((route) => isInbox(route) && !isSession(route))),
+  )
+  expect(names(routes.filter(({ config }) => config.people))).toEqual(names(routes.filter(isForPeople)))
+  expect(pages.filter((path) => !routes.some((route) => route.path === path))).toEqual([])
+})
+
 test('every line of the policy is about something', () => {
   const used = new Set(
     own.map(({ method, path }) => policy.findIndex(([pattern]) => pattern.test(`${method} ${path}`))),
@@ -75,7 +98,7 @@ test('every line of the policy is about something', () => {
 
 test('the description says which role an operation takes', async () => {
   const { body } = await server.api.get('/openapi.json')
-  for (const operation of own)
+  for (const operation of own.filter(({ isHidden }) => !isHidden))
     expect([operation.path, body.paths[operation.path][operation.method.toLowerCase()]['x-role']]).toEqual([
       operation.path,
       neededFor(operation),
@@ -94,6 +117,25 @@ test('nobody gets anywhere without a key or a session', async () => {
   ])
   expect(got).toEqual(Object.fromEntries(expected))
 })
+
+test("a subscriber's token opens the inbox and nothing else, and nothing else opens the inbox", async () => {
+  const { development: api, inbox, owner } = await plant(server)
+  await owner.get('/v1/auth/session')
+  const before = await everythingStored()
+  for (const operation of own) {
+    const answer = await sendAs(server.url, operation.method, filled(operation), bodyFor(operation), {
+      authorization: `Bearer ${inbox.token}`,
+    })
+    expect([operation.method, operation.path, answer.status]).toEqual([operation.method, operation.path, 401])
+  }
+  const others = [sendAs.bind(undefined, server.url), api.send.bind(api), owner.send.bind(owner)]
+  for (const operation of routes.filter((route) => isInbox(route) && !isSession(route)))
+    for (const send of others) {
+      const answer = await send(operation.method, filled(operation), bodyFor(operation))
+      expect([operation.method, operation.path, answer.status]).toEqual([operation.method, operation.path, 401])
+    }
+  expect(await everythingStored()).toEqual(before)
+}, 300_000)
 
 describe.each(roles)('a person who is %s', (role) => {
   test('may do what takes that role or less, and nothing else, which changes nothing', async () => {
@@ -121,7 +163,7 @@ describe.each(roles)('a person who is %s', (role) => {
         expect.stringMatching(turnedAway),
       ])
     }
-  }, 120_000)
+  }, 300_000)
 })
 
 test('an API key may do everything but what is for people', async () => {
@@ -132,7 +174,7 @@ test('an API key may do everything but what is for people', async () => {
     const expected = isForPeople(operation) ? '403 people_only' : expect.not.stringMatching(turnedAway)
     expect([operation.method, operation.path, codeOf(answer)]).toEqual([operation.method, operation.path, expected])
   }
-}, 120_000)
+}, 300_000)
 
 describe('the owner of another organization', () => {
   let stranger: PersonApi
@@ -149,87 +191,79 @@ describe('the owner of another organization', () => {
       expect([operation.path, codeOf(answer)]).toEqual([operation.path, '404 environment_not_found'])
     }
   })
-
-  test('changes nothing here by naming what is here, and is told of nothing', async () => {
-    const theirs = await server.freshOrganization()
-    const ids = await populate(theirs)
-    const before = await storedIn(theirs)
-    for (const operation of own) {
-      const caller = new PersonApi(stranger, { ...stranger, token: await newSession(server, stranger.id) })
-      const path = filled(operation, (name) => ids[name] ?? 'x')
-      const answer = await caller.send(operation.method, path, bodyFor(operation))
-      const names = [...operation.path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => name)
-      // Names that people give may exist on both sides; an id is in one place only.
-      const hasId = names.some((name) => /^[0-9a-f]{24}$/.test(ids[name] ?? ''))
-      // A preview of what is not there is an empty one.
-      const isDone = answer.status < 300 && !operation.path.endsWith('/preview')
-      expect([operation.method, operation.path, hasId && isDone]).toEqual([operation.method, operation.path, false])
-      expect([operation.path, answer.text]).not.toEqual([operation.path, expect.stringContaining('only known at home')])
-    }
-    expect(await storedIn(theirs)).toEqual(before)
-  }, 120_000)
 })
 
-/** One thing of most kinds. @returns what names it, by the name of the parameter */
-async function populate({ development: api, production }: Organization): Promise<Record<string, string>> {
-  const made = async (path: string, body: object) => {
-    const answer = await api.post(path, body)
-    expect([path, answer.status, answer.text]).toEqual([path, expect.toBeOneOf([200, 201]), expect.anything()])
-    return answer.body
-  }
-  const secret = 'only known at home'
-  await made('/v2/subscribers', { subscriberId: 'ada', firstName: secret })
-  const integration = await made('/v1/integrations', {
-    providerId: 'sendgrid',
-    channel: 'email',
-    name: secret,
-    credentials: { apiKey: secret },
+describe('what is here, named by its id,', () => {
+  let theirs: Planted
+
+  beforeAll(async () => {
+    theirs = await plant(server)
   })
-  const endpoint = await made('/v2/webhooks/endpoints', { url: 'https://example.com/hook', description: secret })
-  const workflow = await made('/v2/workflows', {
-    name: secret,
-    workflowId: 'welcome',
-    active: true,
-    steps: [{ name: 'Tell', type: 'in_app', controlValues: { body: secret } }],
+
+  test('is of every kind that a path can name', () => {
+    const names = own.flatMap(({ path }) =>
+      [...path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => [path, name] as const),
+    )
+    expect(names.filter(([path, name]) => knownFor(theirs.ids, path, name) === undefined)).toEqual([])
   })
-  const layout = await made('/v2/layouts', { name: secret, layoutId: 'frame' })
-  await made('/v2/contexts', { type: 'tenant', id: 'acme', data: { secret } })
-  await made('/v1/environment-variables', { key: 'SECRET' })
-  const run = await insertRun(server, api, 'ada', { transaction_id: 'first', jobs: [{ type: 'in_app' }] })
-  const message = await insertMessage(server, run, { content: secret })
-  const member = await signInAs(server, api, 'owner')
-  const invitation = await member.post('/v1/auth/invitations', { email: 'eve@example.com', role: 'viewer' })
-  expect(invitation.status).toBe(201)
-  const sessions = await member.get('/v1/auth/sessions')
-  return {
-    subscriberId: 'ada',
-    externalSubscriberId: 'ada',
-    integrationId: integration._id,
-    endpointId: endpoint._id,
-    workflowId: workflow._id,
-    workflowIdOrIdentifier: workflow._id,
-    stepId: workflow.steps[0]._id,
-    layoutId: layout._id,
-    environmentId: api.environmentId,
-    targetEnvironmentId: production.environmentId,
-    notificationId: run.id,
-    messageId: typeof message === 'string' ? message : newId(server.clock.now()),
-    transactionId: 'first',
-    type: 'tenant',
-    id: 'acme',
-    variableKey: 'SECRET',
-    memberId: member.id,
-    invitationId: invitation.body._id,
-    sessionId: sessions.body[0]._id,
-  }
-}
+
+  /** All environments of an organization have these in common, so that a key of one is good for all of them. */
+  const isShared = ({ path }: Operation) =>
+    /^\/v[12]\/(environments|environment-variables|organizations|integrations|auth|audit)(\/|$)/.test(path)
+
+  const callers: Array<[string, () => Promise<() => Promise<Api>>, (operation: Operation) => boolean]> = [
+    [
+      'the owner of another organization',
+      async () => {
+        const stranger = await signInAs(server, (await server.freshOrganization()).development, 'owner')
+        return async () => new PersonApi(stranger, { ...stranger, token: await newSession(server, stranger.id) })
+      },
+      () => true,
+    ],
+    [
+      'a key of another organization',
+      async () => async () => (await server.freshOrganization()).development,
+      (operation) => !isForPeople(operation),
+    ],
+    ['the key of another environment', async () => async () => theirs.production, (operation) => !isShared(operation)],
+  ]
+
+  test.each(callers)(
+    'is neither changed by %s nor told',
+    async (_, open, concerns) => {
+      const caller = await open()
+      const before = await storedIn(theirs)
+      for (const operation of own.filter(concerns)) {
+        const names = [...operation.path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => name)
+        const ids = names.map((name) => knownFor(theirs.ids, operation.path, name)?.[0] ?? 'x')
+        const answer = await (await caller()).send(
+          operation.method,
+          filled(operation, (name) => ids[names.indexOf(name)] ?? 'x'),
+          bodyFor(operation),
+        )
+        // Names that people give may exist on both sides; an id is in one place only.
+        const hasId = ids.some((id) => /^([0-9a-f]{24}|evt_.*)$/.test(id))
+        // A preview of what is not there is an empty one.
+        const isDone = answer.status < 300 && !operation.path.endsWith('/preview')
+        const what = `${operation.method} ${operation.path} ${answer.status}`
+        expect([what, hasId && isDone]).toEqual([what, false])
+        for (const word of [homeWord, credential]) expect([what, answer.text.includes(word)]).toEqual([what, false])
+      }
+      expect(await storedIn(theirs)).toEqual(before)
+    },
+    120_000,
+  )
+})
 
 /** Every row, but for what every request leaves behind. */
 async function everythingStored(): Promise<Record<string, unknown[]>> {
   return rowsWhere(() => true)
 }
 
-async function storedIn({ development, production }: Organization): Promise<Record<string, unknown[]>> {
+async function storedIn({
+  development,
+  production,
+}: Pick<Planted, 'development' | 'production'>): Promise<Record<string, unknown[]>> {
   const ids = [development.organizationId, development.environmentId, production.environmentId]
   return rowsWhere((row) => ids.some((id) => row.includes(id)))
 }

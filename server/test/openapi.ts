@@ -25,6 +25,14 @@ export interface Operation {
   path: string
   parameters: Array<{ name: string; in: string; schema: JsonSchema }>
   body: JsonSchema | undefined
+  /** The same for what is uploaded. */
+  form: JsonSchema | undefined
+  /** By status, and by the type of what is answered; the schema of an error is the same everywhere. */
+  responses: Record<string, { content?: Record<string, { schema?: JsonSchema }> }>
+  /** Left out where it is as usual: an API key or a person. */
+  security: Array<Record<string, unknown>> | undefined
+  /** The least role it takes of a person; undefined where none does. */
+  role: string | undefined
 }
 
 export async function operationsOf(api: Api): Promise<Operation[]> {
@@ -36,6 +44,10 @@ export async function operationsOf(api: Api): Promise<Operation[]> {
       path,
       parameters: operation.parameters ?? [],
       body: operation.requestBody?.content['application/json']?.schema,
+      form: operation.requestBody?.content['multipart/form-data']?.schema,
+      responses: operation.responses,
+      security: operation.security,
+      role: operation['x-role'],
     })),
   )
 }

@@ -85,7 +85,7 @@ export interface TestServer {
   mailPort: number
   clock: TestClock
   database: Database
-  /** What the service has written to its log so far, warnings and worse. */
+  /** What the service has written to its log so far: warnings and worse, unless the test asks for more. */
   logged: LogLine[]
   /** The Development environment made by the first start. */
   api: Api
@@ -105,13 +105,13 @@ export interface TestServer {
 }
 
 /** Starts the service before the tests of a file and stops it after them. Read the result inside tests only. */
-export function useServer(overrides: Partial<Config> = {}): TestServer {
+export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' } = {}): TestServer {
   const name = `t_${randomBytes(6).toString('hex')}`
   const clock = new TestClock()
   const services: Service[] = []
   const logged: LogLine[] = []
   const log = pino(
-    { level: process.env.TEST_LOG ?? 'warn' },
+    { level: process.env.TEST_LOG ?? logLevel },
     {
       write(line) {
         logged.push(JSON.parse(line))
@@ -132,7 +132,7 @@ export function useServer(overrides: Partial<Config> = {}): TestServer {
         ...overrides,
         ...config,
       },
-      { databaseUrl, secretKey, clock, log },
+      { databaseUrl, secretKey: config.secretKey ?? secretKey, clock, log },
     )
     services.push(service)
     return service

@@ -11,23 +11,36 @@ import {
 
 const marker = 'enc:v1:'
 
-export class Secrets {
-  readonly #encryptionKey: Buffer
-  readonly #signingKey: Buffer
-  readonly #tokenKey: Buffer
+interface Keys {
+  encryption: Buffer
+  signing: Buffer
+  tokens: Buffer
+}
 
-  /** @param secretKey 64 hex digits; separate keys for separate purposes are derived from it. */
-  constructor(secretKey: string) {
-    const derive = (purpose: string) =>
-      Buffer.from(hkdfSync('sha256', Buffer.from(secretKey, 'hex'), '', `belfry ${purpose}`, 32))
-    this.#encryptionKey = derive('encryption')
-    this.#signingKey = derive('signing')
-    this.#tokenKey = derive('tokens')
+/** Separate keys for separate purposes. */
+function derive(secretKey: string): Keys {
+  const key = (purpose: string) =>
+    Buffer.from(hkdfSync('sha256', Buffer.from(secretKey, 'hex'), '', `belfry ${purpose}`, 32))
+  return { encryption: key('encryption'), signing: key('signing'), tokens: key('tokens') }
+}
+
+export class Secrets {
+  readonly #current: Keys
+  /** All that are believed, the current ones first. */
+  readonly #accepted: Keys[]
+
+  /**
+   * @param secretKey 64 hex digits; what is new is encrypted and signed with it
+   * @param others such keys that what is stored or in the hands of callers may have been made with
+   */
+  constructor(secretKey: string, others: readonly string[] = []) {
+    this.#current = derive(secretKey)
+    this.#accepted = [this.#current, ...others.map(derive)]
   }
 
   encrypt(clear: string): string {
     const nonce = randomBytes(12)
-    const cipher = createCipheriv('aes-256-gcm', this.#encryptionKey, nonce)
+    const cipher = createCipheriv('aes-256-gcm', this.#current.encryption, nonce)
     const sealed = Buffer.concat([nonce, cipher.update(clear, 'utf8'), cipher.final(), cipher.getAuthTag()])
     return marker + sealed.toString('base64')
   }
@@ -35,41 +48,69 @@ export class Secrets {
   /** Gives back the clear text; a value without our marker was never encrypted and is returned as it is. */
   decrypt(stored: string): string {
     if (!stored.startsWith(marker)) return stored
-    const sealed = Buffer.from(stored.slice(marker.length), 'base64')
-    const decipher = createDecipheriv('aes-256-gcm', this.#encryptionKey, sealed.subarray(0, 12))
-    decipher.setAuthTag(sealed.subarray(-16))
-    return decipher.update(sealed.subarray(12, -16), undefined, 'utf8') + decipher.final('utf8')
+    let failure: unknown
+    for (const { encryption } of this.#accepted) {
+      try {
+        return open(stored, encryption)
+      } catch (error) {
+        failure ??= error
+      }
+    }
+    throw failure
+  }
+
+  /** The same with the current key, or undefined where that is what it was made with. */
+  renew(stored: string): string | undefined {
+    try {
+      open(stored, this.#current.encryption)
+      return undefined
+    } catch {
+      return this.encrypt(this.decrypt(stored))
+    }
   }
 
   /** HMAC-SHA-256 in hex. `salt` ties the signature to something that can be rotated. */
   sign(text: string, salt = ''): string {
-    return createHmac('sha256', this.#signingKey).update(salt).update('\0').update(text).digest('hex')
+    return signatureOf(text, salt, this.#current)
   }
 
   verify(text: string, signature: string, salt = ''): boolean {
-    const expected = Buffer.from(this.sign(text, salt))
     const given = Buffer.from(signature)
-    return expected.length === given.length && timingSafeEqual(expected, given)
+    return this.#accepted.some((keys) => isSame(given, Buffer.from(signatureOf(text, salt, keys))))
   }
 
   /** A JSON Web Token with these claims, HS256. */
   makeToken(claims: object): string {
     const text = `${tokenHeader}.${base64url(JSON.stringify(claims))}`
-    return `${text}.${this.#signToken(text).toString('base64url')}`
+    return `${text}.${tokenSignature(text, this.#current).toString('base64url')}`
   }
 
   /** Its claims, if we signed it; whatever its header says, no other way of signing counts. */
   readToken(token: string): Record<string, unknown> | undefined {
     const [header = '', payload = '', signature = '', ...more] = token.split('.')
-    const [expected, given] = [this.#signToken(`${header}.${payload}`), Buffer.from(signature, 'base64url')]
-    if (more.length > 0 || given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined
+    const given = Buffer.from(signature, 'base64url')
+    const isOurs = this.#accepted.some((keys) => isSame(given, tokenSignature(`${header}.${payload}`, keys)))
+    if (more.length > 0 || !isOurs) return undefined
     return JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>
   }
-
-  #signToken(text: string): Buffer {
-    return createHmac('sha256', this.#tokenKey).update(text).digest()
-  }
 }
+
+/** What `encrypt` makes, wherever it stands in a text. */
+export const sealedText = new RegExp(`${marker}[A-Za-z0-9+/]+=*`, 'g')
+
+function open(stored: string, key: Buffer): string {
+  const sealed = Buffer.from(stored.slice(marker.length), 'base64')
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12), { authTagLength: 16 })
+  decipher.setAuthTag(sealed.subarray(-16))
+  return decipher.update(sealed.subarray(12, -16), undefined, 'utf8') + decipher.final('utf8')
+}
+
+const signatureOf = (text: string, salt: string, { signing }: Keys) =>
+  createHmac('sha256', signing).update(salt).update('\0').update(text).digest('hex')
+
+const tokenSignature = (text: string, { tokens }: Keys) => createHmac('sha256', tokens).update(text).digest()
+
+const isSame = (one: Buffer, other: Buffer) => one.length === other.length && timingSafeEqual(one, other)
 
 const base64url = (text: string) => Buffer.from(text).toString('base64url')
 const tokenHeader = base64url(JSON.stringify({ alg: 'HS256', typ: 'JWT' }))

@@ -23,7 +23,7 @@ export interface SubscriberFields {
 }
 
 /** What can be the id of a subscriber or the key of a topic in a trigger: letters, digits and a few signs, or an e-mail address. */
-export const recipientIdPattern = /^(?:[a-zA-Z0-9_:.-]+|\S+@\S+\.\S+)$/
+export const recipientIdPattern = /^(?:[a-zA-Z0-9_:.-]+|(?=\S+$)\S[^@\s]*@\S+\.\S+)$/
 
 export interface SubscriberInput extends SubscriberFields {
   subscriberId: string

@@ -15,7 +15,7 @@ export interface TopicInput {
 }
 
 const plainKey = /^[a-zA-Z0-9_:.-]+$/
-const emailKey = /^\S+@\S+\.\S+$/
+const emailKey = /^(?=\S+$)\S[^@\s]*@\S+\.\S+$/
 
 function refuseBadKey(key: string): void {
   if (!plainKey.test(key) && !emailKey.test(key)) throw fail('invalid_topic_key', { key })

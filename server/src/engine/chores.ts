@@ -5,6 +5,8 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Db, Tx } from '../db/database.ts'
 import { preparePartitions } from '../db/partitions.ts'
+import { reEncrypt } from '../db/re-encrypt.ts'
+import type { Secrets } from '../db/secrets.ts'
 import { undeliveredReasons } from '../steps/outcome.ts'
 import { countActivity } from './activity-counts.ts'
 import { dropExpired, type Retention } from './retention.ts'
@@ -34,6 +36,8 @@ export const choreSchedule: CronItem[] = [
   { task: 'purge_expired', match: '*/10 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
   // Two minutes after each ten, when they are complete. The next round does what was missed.
   { task: 'count_activity', match: '2,12,22,32,42,52 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
+  // Nothing to do but while the secret key is being changed.
+  { task: 're_encrypt', match: '23 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
   // Made up for by the next start: on a machine that sleeps at night it would never be done.
   { task: 'tend_partitions', match: '17 3 * * *', options: { backfillPeriod: 86_400_000, maxAttempts: 10 } },
 ]
@@ -44,6 +48,8 @@ interface Surroundings {
   clock: { now(): Date }
   log: Logger
   retention: Retention
+  /** Undefined where one key is all there is. */
+  secretsToRenew?: Secrets | undefined
 }
 
 export function chores(surroundings: Surroundings): TaskList {
@@ -79,6 +85,14 @@ export function chores(surroundings: Surroundings): TaskList {
 
     async count_activity(_payload, { abortSignal }) {
       await countActivity(db, clock.now(), abortSignal)
+    },
+
+    async re_encrypt(_payload, { abortSignal }) {
+      if (surroundings.secretsToRenew === undefined) return
+      const { renewed, unreadable } = await reEncrypt(db, surroundings.secretsToRenew, abortSignal)
+      if (renewed > 0 || unreadable === 0)
+        log.info({ renewed }, 'what is stored is encrypted with the current secret key')
+      if (unreadable > 0) log.warn({ unreadable }, 'some stored secrets cannot be opened with any of the secret keys')
     },
 
     async tend_partitions(_payload, { abortSignal, addJob }) {

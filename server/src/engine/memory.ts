@@ -32,6 +32,9 @@ const mostEnvironments = 500
 /** Of one environment: all its workflows and layouts with their versions and languages, unless somebody has very many. */
 const mostLoaded = 5_000
 
+/** What is shorter stands in many a text that has nothing to do with it. */
+const shortestSecret = 6
+
 export class Memory {
   readonly #surroundings: Surroundings
   readonly #environments = new Map<string, Promise<RememberedEnvironment | undefined>>()
@@ -104,6 +107,9 @@ export class Memory {
       apiKey: access.apiKey,
       bridgeUrl: access.bridgeUrl,
       env: envOf(access, { showSecrets: true }),
+      secretValues: access.variables
+        .filter(({ isSecret, value }) => isSecret && value.length >= shortestSecret)
+        .map(({ value }) => value),
       dns: row.dns,
       integrations,
       webhooks,

@@ -102,7 +102,7 @@ export async function registerDocs(app: App): Promise<void> {
       const [method = 'GET'] = [route.method].flat()
       const { public: isPublic = false, inbox: isInbox = false, people: isForPeople = false } = route.config ?? {}
       const role = route.config?.role ?? usualRole(method)
-      const operation = { method, url, isPublic, isInbox, isForPeople, role }
+      const operation = { method, url, isPublic, isInbox, isForPeople, role, refusals: route.config?.refusals ?? [] }
       return { schema: describeOperation(schema as RouteSchema, operation) as never, url }
     },
     transformObject: (made) => forReaders('openapiObject' in made ? made.openapiObject : made.swaggerObject) as never,
@@ -168,6 +168,7 @@ interface Operation {
   isInbox: boolean
   isForPeople: boolean
   role: string
+  refusals: number[]
 }
 
 const errorSchema = {
@@ -199,12 +200,13 @@ const idempotencyHeader = {
 
 /** With what is true of all operations, and so is not said at each of them. */
 function describeOperation(schema: RouteSchema, operation: Operation): RouteSchema {
-  const { method, url, isPublic, isInbox, isForPeople, role } = operation
-  const statuses = isInbox
-    ? [400, 401, 404, 413, 422, 503]
-    : isPublic
-      ? [400]
-      : [400, 401, 403, 404, 409, 413, 422, 429, 503]
+  const { method, url, isPublic, isInbox, isForPeople, role, refusals } = operation
+  const statuses = [
+    ...[400, 401, 404, 414, 422, 429, 503],
+    ...(method === 'GET' ? [] : [409, 413, 415]),
+    ...(isInbox ? [] : [403]),
+    ...refusals,
+  ].sort()
   const response: Record<string, unknown> = { ...schema.response }
   for (const status of statuses) {
     response[status] ??= {

@@ -74,7 +74,7 @@ export const inboxNotifications: Resource = (app, services) => {
   app.patch(
     `${path}/:notificationId/snooze`,
     {
-      config,
+      config: { ...config, refusals: [402] },
       schema: {
         tags,
         summary: 'Put a notification aside until a time',

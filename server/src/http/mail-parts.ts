@@ -90,7 +90,8 @@ const idsIn = (text: string | undefined): string[] => text?.match(/[^<>\s,]+/g) 
 function headersOf(lines: HeaderLines): Record<string, string | string[]> {
   const headers = new Map<string, string[]>()
   for (const { key, line } of lines) {
-    const value = line.slice(line.indexOf(':') + 1).replace(/\s*\r?\n\s+/g, ' ')
+    const parts = line.slice(line.indexOf(':') + 1).split('\n')
+    const value = parts.map((part) => part.trim()).join(' ')
     headers.set(key, [...(headers.get(key) ?? []), value.trim()])
   }
   return Object.fromEntries(

@@ -129,6 +129,8 @@ declare module 'fastify' {
     people?: boolean
     /** The least role it takes; without it, `viewer` to read and `editor` for anything else. */
     role?: Role
+    /** Statuses of refusals that are not among those of all operations. */
+    refusals?: number[]
     /** What the audit log calls it when it succeeds. */
     act?: string
   }

@@ -148,6 +148,20 @@ describe('signing in', () => {
     expect(await signIn('somebody@example.com', 'x')).toMatchObject({ status: 401 })
   })
 
+  test.each<[path: string, body: object]>([
+    ['links/look-up', {}],
+    ['password-reset', { password: 'nanoseconds of wire' }],
+    ['invitations/accept', { name: 'Eve', password: 'nanoseconds of wire' }],
+  ])('by a link is limited for an address too: %s', async (path, body) => {
+    server.clock.advance({ minutes: 15 })
+    const guess = () => post(path, { ...body, token: 'a guess' })
+    expect(await guess()).toMatchObject({ status: 404 })
+    await server.database.db.updateTable('sign_in_attempts').set({ attempts: 59 }).execute()
+    expect((await guess()).status).toBe(404)
+    expect(await guess()).toMatchObject({ status: 429, body: { code: 'sign_in_limited' } })
+    server.clock.advance({ minutes: 15 })
+  })
+
   test('from a page of another site is refused, so that nobody is signed in as somebody else unawares', async () => {
     const { host } = new URL(server.url)
     for (const headers of [

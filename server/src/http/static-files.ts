@@ -55,8 +55,8 @@ export class StaticFiles {
       Vary: 'Accept-Encoding',
       ...headers,
     })
-    const known = request.headers['if-none-match']?.split(/\s*,\s*/) ?? []
-    if (known.some((each) => each.replace(/^W\//, '') === tag)) {
+    const known = request.headers['if-none-match']?.split(',') ?? []
+    if (known.some((each) => each.trim().replace(/^W\//, '') === tag)) {
       reply.code(304).removeHeader('Content-Type').send()
       return true
     }

@@ -98,6 +98,7 @@ export const subscriberNotifications: Resource = (app, services) => {
   app.patch(
     `${path}/:notificationId/snooze`,
     {
+      config: { refusals: [402] },
       schema: {
         tags,
         summary: 'Put a notification aside until a time',

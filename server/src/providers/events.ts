@@ -109,6 +109,13 @@ export function eventOf(raw: unknown, { id, event, means, at, ...rest }: Reading
 export const hmac = (algorithm: 'sha1' | 'sha256', key: string | Buffer, content: string | Buffer): Buffer =>
   createHmac(algorithm, key).update(content).digest()
 
+/** Vendors that could not bring a report go on trying for up to a day, some with the signature they made first. */
+const oldestMs = 86_400_000
+
+/** Whether a report was signed at most a day ago, by its time in seconds: later, somebody repeats what they have overheard. */
+export const isRecent = (seconds: string | undefined, now: Date): boolean =>
+  seconds !== undefined && Math.abs(now.getTime() - Number(seconds) * 1000) <= oldestMs
+
 /** Without telling by its duration how much of it was right. */
 export const isSame = (given: Buffer, expected: Buffer): boolean =>
   given.length === expected.length && timingSafeEqual(given, expected)

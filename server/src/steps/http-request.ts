@@ -1,5 +1,5 @@
 // The HTTP request step: calls an address of the user's and hands the answer to later steps.
-
+import { mask } from '../providers/masking.ts'
 import { RenderError } from '../render/limits.ts'
 import { situation } from '../render/liquid.ts'
 import {
@@ -41,8 +41,12 @@ export const httpRequest: StepKind = {
       const data = { ...variablesOf(run), step: digestOf(run.results) }
       const request = resolveRequest(values, situation(data, now), signing)
       const answer = await callAddress(http, request, values)
-      if (answer.outcome === 'failed') return failed(answer.error, values, failureDetails(answer))
-      const { statusCode, body, headers, isObject } = answer
+      // Whoever was asked may repeat what they were told, and everybody in the organization can read what they said.
+      const { secretValues } = run.environment
+      if (answer.outcome === 'failed')
+        return failed(mask(answer.error, secretValues), values, withoutSecrets(failureDetails(answer), secretValues))
+      const { statusCode, isObject } = answer
+      const { body, headers } = withoutSecrets({ body: answer.body, headers: answer.headers }, secretValues)
       return {
         kind: 'done',
         output: isObject ? (body as Record<string, unknown>) : {},
@@ -108,6 +112,14 @@ export const httpRequest: StepKind = {
     const declared = responseBodySchema as Record<string, unknown> | null | undefined
     return declared && Object.keys(declared).length > 0 ? declared : openObject
   },
+}
+
+function withoutSecrets<T>(value: T, secrets: string[]): T {
+  if (secrets.length === 0) return value
+  if (typeof value === 'string') return mask(value, secrets) as T
+  if (Array.isArray(value)) return value.map((item) => withoutSecrets<unknown>(item, secrets)) as T
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withoutSecrets(inner, secrets)])) as T
 }
 
 function failed(error: string, { continueOnFailure }: ControlValues, details: Detail[]): StepOutcome {

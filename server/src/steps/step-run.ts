@@ -64,6 +64,8 @@ export interface EnvironmentFacts {
   bridgeUrl: string | undefined
   /** What templates read under `env`, secrets included. */
   env: Record<string, string>
+  /** Of secret variables, for what others say to be searched for them. */
+  secretValues: string[]
   /** Where answers to e-mails arrive, as far as that is set up. */
   dns: { mxRecordConfigured?: boolean; inboundParseDomain?: string }
   /** Those that are active. */

@@ -9,6 +9,7 @@ import { download } from '../../ui/download.ts'
 import { Job, keepWindowOpen, useJob } from '../../ui/job.ts'
 import { Menu, MenuItem, MenuLabel } from '../../ui/menu.tsx'
 import { ProgressBar } from '../../ui/states.tsx'
+import { asCsv } from './csv.ts'
 
 interface Filters {
   name?: string
@@ -51,9 +52,7 @@ const picked = (subscriber: Subscriber) =>
 
 async function asText(all: Subscriber[], format: Format): Promise<string> {
   if (format === 'json') return `${JSON.stringify(all.map(picked), undefined, 2)}\n`
-  const { default: papa } = await import('papaparse')
-  const cell = (value: unknown) => (typeof value === 'object' && value !== null ? JSON.stringify(value) : (value ?? ''))
-  return papa.unparse([[...columns], ...all.map((one) => columns.map((column) => cell(one[column])))])
+  return asCsv([[...columns], ...all.map((one) => columns.map((column) => one[column]))])
 }
 
 async function run(filters: Filters, format: Format, environment: Environment): Promise<void> {

@@ -1,6 +1,7 @@
 // A file of people: what is in it, what its columns mean, and which of its rows can be stored.
 import type { NewSubscriber } from '../../api/subscribers.ts'
 import { readJsonObject } from '../../ui/json-editor.tsx'
+import { unguarded } from './csv.ts'
 
 export interface PeopleFile {
   name: string
@@ -71,7 +72,7 @@ async function fromCsv(text: string): Promise<Omit<PeopleFile, 'name'>> {
   if (broken) throw new Error(`A quote is not closed near line ${(broken.row ?? 0) + 1}.`)
   const [head = [], ...rest] = data
   const rows = rest
-    .map((cells, index) => ({ line: index + 2, cells }))
+    .map((cells, index) => ({ line: index + 2, cells: cells.map(unguarded) }))
     .filter(({ cells }) => cells.some((cell) => cell.trim() !== ''))
   return { columns: head.map((column) => column.trim()), rows }
 }

@@ -5,6 +5,7 @@ import { cache } from '../../api/cache.ts'
 import { ApiError, api } from '../../api/client.ts'
 import type { NewSubscriber } from '../../api/subscribers.ts'
 import { isInSight, Job, keepWindowOpen } from '../../ui/job.ts'
+import { asCsv } from './csv.ts'
 import type { Meaning, PeopleFile } from './import-file.ts'
 import { readRow } from './import-file.ts'
 
@@ -140,9 +141,7 @@ const sendOnce = (subscribers: NewSubscriber[]) =>
 
 /** The rows that were refused as they stood in the file, each with its reason, to be mended and imported again. */
 export async function refusedAsCsv({ file, refused }: ImportState): Promise<string> {
-  const { default: papa } = await import('papaparse')
   const rows = new Map(file.rows.map(({ line, cells }) => [line, cells]))
-  const text = (cell: unknown) => (typeof cell === 'object' && cell !== null ? JSON.stringify(cell) : (cell ?? ''))
-  const lines = refused.map(({ line, reason }) => [...(rows.get(line) ?? []).map(text), reason])
-  return papa.unparse([[...file.columns, 'refused because'], ...lines])
+  const lines = refused.map(({ line, reason }) => [...(rows.get(line) ?? []), reason])
+  return asCsv([[...file.columns, 'refused because'], ...lines])
 }

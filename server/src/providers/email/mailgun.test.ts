@@ -25,10 +25,10 @@ const delivered = {
   attempts: 2,
   response: 'OK',
 } as const
-const signature = (key: string) => ({
-  timestamp: '1777629600',
+const signature = (key: string, timestamp = '1777629600') => ({
+  timestamp,
   token: 'token',
-  signature: createHmac('sha256', key).update('1777629600token').digest('hex'),
+  signature: createHmac('sha256', key).update(`${timestamp}token`).digest('hex'),
 })
 const named = (event: string, more = {}) => ({ 'event-data': { ...eventData, event, ...more } })
 const configurations = { inboundWebhookSigningKey: 'sign' }
@@ -150,6 +150,12 @@ testProvider(mailgun, {
       body: { 'event-data': eventData, signature: signature('guess') },
       events: undefined,
     },
+    ...['1777543199', '1777716001', 'x'].map((timestamp) => ({
+      title: `signed more than a day ago or ahead: ${timestamp}`,
+      configurations,
+      body: { 'event-data': eventData, signature: signature('sign', timestamp) },
+      events: undefined,
+    })),
     { title: 'unsigned where signatures are asked for', configurations, body: named('opened'), events: undefined },
   ],
 })

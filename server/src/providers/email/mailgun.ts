@@ -1,4 +1,4 @@
-import { type AutoConfigured, type EventStatus, eventOf, hmac, isSame } from '../events.ts'
+import { type AutoConfigured, type EventStatus, eventOf, hmac, isRecent, isSame } from '../events.ts'
 import {
   at,
   basic,
@@ -94,8 +94,9 @@ export const mailgun = emailProvider({
 
   events: {
     /** https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks */
-    verify({ body }, { signingKey }) {
+    verify({ body }, { signingKey }, { clock }) {
       if (signingKey === undefined) return true
+      if (!isRecent(textAt(body, 'signature.timestamp'), clock.now())) return false
       const signed = `${textAt(body, 'signature.timestamp') ?? ''}${textAt(body, 'signature.token') ?? ''}`
       const given = Buffer.from(textAt(body, 'signature.signature') ?? '', 'hex')
       return isSame(given, hmac('sha256', signingKey, signed))

@@ -39,6 +39,6 @@ export const mailtrap = emailProvider({
   problem({ body, isSuccess }) {
     if (isSuccess && at(body, 'success') !== false) return undefined
     const says = textAt(body, 'errors.0') ?? textAt(body, 'error')
-    return { says, code: /'to'.*invalid|recipient.*invalid/i.test(says ?? '') ? 'recipient_refused' : undefined }
+    return { says, code: /('to'|recipient).{0,200}invalid/i.test(says ?? '') ? 'recipient_refused' : undefined }
   },
 })

@@ -34,11 +34,11 @@ const delivered = {
   externalId: 'ev-1',
   response: '250 OK',
 } as const
-const signed = (body: unknown, timestamp = '1777629600') => ({
+const signed = (body: unknown, timestamp = '1777629600', signedAt = '1777629600') => ({
   'X-Twilio-Email-Event-Webhook-Timestamp': timestamp,
   'X-Twilio-Email-Event-Webhook-Signature': sign(
     'sha256',
-    Buffer.from(`1777629600${JSON.stringify(body)}`),
+    Buffer.from(`${signedAt}${JSON.stringify(body)}`),
     privateKey,
   ).toString('base64'),
 })
@@ -189,6 +189,20 @@ testProvider(sendgrid, {
       headers: signed([event], '1'),
       body: [event],
       events: undefined,
+    },
+    ...['1777543199', '1777716001', 'x'].map((timestamp) => ({
+      title: `signed more than a day ago or ahead: ${timestamp}`,
+      configurations,
+      headers: signed([event], timestamp, timestamp),
+      body: [event],
+      events: undefined,
+    })),
+    {
+      title: 'signed nearly a day ago, and tried ever since',
+      configurations,
+      headers: signed([event], '1777543200', '1777543200'),
+      body: [event],
+      events: [delivered],
     },
     { title: 'signed, though nobody knows the key', headers: signed([event]), body: [event], events: undefined },
     {

@@ -1,5 +1,5 @@
 import { createPublicKey, verify } from 'node:crypto'
-import { type AutoConfigured, type EventStatus, eventOf, eventsIn } from '../events.ts'
+import { type AutoConfigured, type EventStatus, eventOf, eventsIn, isRecent } from '../events.ts'
 import {
   at,
   bearer,
@@ -105,12 +105,13 @@ export const sendgrid = emailProvider({
 
   events: {
     /** https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/getting-started-event-webhook-security-features */
-    verify({ headers, rawBody }, { signingKey }) {
+    verify({ headers, rawBody }, { signingKey }, { clock }) {
       const signature = headers['x-twilio-email-event-webhook-signature']
       const timestamp = headers['x-twilio-email-event-webhook-timestamp']
       if (!signature || !timestamp) return signingKey === undefined
       return (
         signingKey !== undefined &&
+        isRecent(timestamp, clock.now()) &&
         isSigned(Buffer.from(timestamp + rawBody.toString('latin1'), 'latin1'), signature, signingKey)
       )
     },

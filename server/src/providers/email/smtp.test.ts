@@ -157,6 +157,26 @@ describe('a mail over SMTP', () => {
     expect(raw).toMatch(/Content-ID: <logo>[\s\S]*\/wA=/)
   })
 
+  test('has the headers it should have and no other, whatever is in a name, a subject or a file name', async () => {
+    const { address, received } = await smtpServer({ hideSTARTTLS: true })
+    const evil = 'x\r\nBcc: eve@example.com\r\nX-Evil: 1\r\n\r\n<script>'
+    await send(address, {
+      subject: evil,
+      senderName: evil,
+      headers: { 'X-Campaign': evil },
+      attachments: [{ file: Buffer.from('PDF'), mime: 'application/pdf', name: evil }],
+    })
+    for (const fields of [{ replyTo: evil }, { from: evil }, { to: [evil] }, { headers: { [evil]: 'x' } }])
+      await send(address, fields).catch((error: unknown) => expect(error).toBeInstanceOf(DeliveryError))
+    expect(received.length).toBeGreaterThan(0)
+    for (const { to, raw } of received) {
+      expect(to).not.toContain('eve@example.com')
+      const names = [...raw.matchAll(/^([\w-]+):/gm)].map(([, name = '']) => name.toLowerCase())
+      expect(names).not.toContain('bcc')
+      expect(names).not.toContain('x-evil')
+    }
+  })
+
   test('can be for people who do not see each other', async () => {
     const { address, received } = await smtpServer({ hideSTARTTLS: true })
     await send(address, { to: [], bcc: ['bcc@example.com'] })

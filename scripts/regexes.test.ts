@@ -1,0 +1,120 @@
+// No pattern of ours takes a caller's text for a reason to work for minutes. Every regular expression in the service and in
+// the inbox is tried with long texts made of what it looks for itself.
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createContext, Script } from 'node:vm'
+import { parseSync } from '@swc/core'
+import { expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const folders = ['server/src', 'inbox/src']
+
+interface Pattern {
+  source: string
+  flags: string
+  place: string
+}
+
+/** Harmless, for the reason given: what they are used on is short, or is not a caller's. */
+const bounded: Record<string, string> = {
+  '/\\/+$/': 'the address of the service, from the page that embeds the inbox',
+  '/\\[[^\\]]*\\]/g': 'a path that has been parsed: its brackets are closed',
+}
+
+function patternsIn(file: string): Pattern[] {
+  const program = parseSync(readFileSync(path.join(root, file), 'utf8'), {
+    syntax: 'typescript',
+    tsx: file.endsWith('x'),
+    target: 'es2022',
+  })
+  const found: Pattern[] = []
+  const visit = (node: unknown): void => {
+    if (Array.isArray(node)) for (const each of node) visit(each)
+    if (typeof node !== 'object' || node === null || Array.isArray(node)) return
+    const { type, pattern, flags } = node as { type?: string; pattern?: string; flags?: string }
+    if (type === 'RegExpLiteral' && pattern !== undefined)
+      found.push({ source: pattern, flags: flags ?? '', place: file })
+    for (const each of Object.values(node)) visit(each)
+  }
+  visit(program.body)
+  return found
+}
+
+function allPatterns(): Pattern[] {
+  const files = folders.flatMap((folder) =>
+    readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.tsx?$/.test(file) && !/\.test\.tsx?$/.test(file))
+      .map((file) => path.join(folder, file)),
+  )
+  const all = files.flatMap(patternsIn)
+  return [...new Map(all.map((pattern) => [`/${pattern.source}/${pattern.flags}`, pattern])).values()]
+}
+
+/** What the pattern itself names, one or two at a time, and what stands for its classes. */
+function pumps(source: string): string[] {
+  const named = [...new Set(source.replaceAll(/\\[a-zA-Z]/g, '').replaceAll(/[\\^$*+?|()[\]{}]/g, ''))].slice(0, 8)
+  const usual = ['a', '0', ' ', '\n', '.', '-', '<', '{', '(', '[', '"', '\\', '/', '*', '=', '&', ',', '_', '@', '%']
+  const words = source.match(/[\w<>/!-]{2,}/g)?.slice(0, 4) ?? []
+  const pairs = named.slice(0, 4).flatMap((one) => ['a', ' ', ...named.slice(0, 4)].map((other) => one + other))
+  return [...new Set([...named, ...usual, ...words, ...pairs])]
+}
+
+const context = createContext({})
+const trial = new Script(`(() => {
+  const pattern = new RegExp(source, flags.replace(/[gy]/g, ''))
+  let worst = [0, '', '']
+  for (const [head, pump] of texts)
+    for (const tail of ['', '\\0', '!']) {
+      const text = head + pump.repeat(Math.ceil(length / pump.length)) + tail
+      const began = now()
+      pattern.test(text)
+      const took = now() - began
+      if (took > worst[0]) worst = [took, head, pump]
+    }
+  return worst
+})()`)
+
+function worstOf({ source, flags }: Pattern, texts: Array<[string, string]>, length: number, timeout: number) {
+  Object.assign(context, { source, flags, texts, length, now: () => performance.now() })
+  return trial.runInContext(context, { timeout }) as [took: number, head: string, pump: string]
+}
+
+test('every pattern reads a long text in a time that grows with its length', () => {
+  const patterns = allPatterns()
+  expect(patterns.length).toBeGreaterThan(200)
+  const slow: string[] = []
+  for (const pattern of patterns) {
+    const head = /^\^?((?:[\w<"{:/ -]|\\[/.{])+)/.exec(pattern.source)?.[1]?.replaceAll('\\', '') ?? ''
+    const texts = pumps(pattern.source).flatMap(
+      (pump): Array<[string, string]> =>
+        head === ''
+          ? [['', pump]]
+          : [
+              ['', pump],
+              [head, pump],
+            ],
+    )
+    const name = `/${pattern.source}/${pattern.flags}`
+    if (bounded[name] !== undefined) continue
+    try {
+      // A short one tells which text is hardest; a long one, whether that matters: with its square it would take minutes.
+      const [, hardest, pump] = worstOf(pattern, texts, 1_000, 20_000)
+      worstOf(pattern, [[hardest, pump || 'a']], 200_000, 20_000)
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
+      slow.push(`${pattern.place}: ${name}`)
+    }
+  }
+  expect(slow).toEqual([])
+  const names = new Set(patterns.map(({ source, flags }) => `/${source}/${flags}`))
+  expect(Object.keys(bounded).filter((name) => !names.has(name))).toEqual([])
+}, 300_000)
+
+test('a pattern that is not so would be noticed', () => {
+  const text: Array<[string, string]> = [['', 'a']]
+  for (const source of ['^(a+)+$', 'a*a*b']) {
+    const pattern = { source, flags: '', place: '' }
+    expect(() => worstOf(pattern, text, 200_000, 1_000)).toThrow(/timed out/)
+  }
+})

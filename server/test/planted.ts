@@ -1,0 +1,194 @@
+// An organization with at least one thing of every kind in it, and what each kind is called in paths and bodies. For tests
+// that go through the whole API: what they ask for is there.
+import { expect } from 'vitest'
+import { type InboxClient, identifierOf, openInbox } from './inbox.ts'
+import { type PersonApi, signInAs } from './people.ts'
+import type { Answer, Api, TestServer } from './server.ts'
+
+export interface Planted {
+  development: Api
+  production: Api
+  owner: PersonApi
+  inbox: InboxClient
+  /** By the name of the parameter or member; the first is the most telling. */
+  ids: Record<string, [string, ...string[]]>
+}
+
+/** Stands wherever people write text, so that it can be looked for where nobody of the organization is asking. */
+export const homeWord = 'only known at home'
+/** Stands in credentials: for admins and API keys only. */
+export const credential = 'kept-from-nearly-everybody'
+
+export async function plant(server: TestServer): Promise<Planted> {
+  const secret = homeWord
+  const { development: api, production } = await server.freshOrganization()
+  const made = async (path: string, body?: object, by: Api = api, method = 'POST') => {
+    const answer = await by.send(method, path, body)
+    expect([path, answer.status, answer.text]).toEqual([path, expect.toBeOneOf([200, 201, 202]), expect.anything()])
+    return answer.body
+  }
+  const first = async (path: string, by: Api = api): Promise<{ _id: string; id: string }> => {
+    const { body }: Answer = await by.get(path)
+    const [item] = body.data ?? body
+    expect([path, item]).toEqual([path, expect.anything()])
+    return item
+  }
+  const to = { subscriberId: 'ada', email: 'ada@example.com', phone: '+14155550123' }
+  await made('/v2/subscribers', { ...to, firstName: secret, data: { secret } })
+  await made('/v2/subscribers', { subscriberId: 'bob', email: 'bob@example.com' })
+  await made('/v1/organizations/settings', { targetLocales: ['de_DE', 'fr_FR'] }, api, 'PATCH')
+  const email = await made('/v1/integrations', {
+    providerId: 'sendgrid',
+    channel: 'email',
+    name: secret,
+    credentials: { apiKey: credential, from: 'a@example.com', senderName: 'A' },
+  })
+  const slack = { providerId: 'slack', channel: 'chat', identifier: 'slack', name: secret, active: true }
+  const chat = await made('/v1/integrations', {
+    ...slack,
+    credentials: { applicationId: 'A1', clientId: 'C1', secretKey: credential },
+  })
+  const integrationIdentifier = 'slack'
+  await made('/v1/channel-connections', {
+    integrationIdentifier,
+    identifier: 'workspace',
+    subscriberId: 'ada',
+    workspace: { id: 'T1', name: secret },
+    auth: { accessToken: credential },
+  })
+  await made('/v1/channel-endpoints', {
+    integrationIdentifier,
+    identifier: 'person',
+    subscriberId: 'ada',
+    type: 'slack_user',
+    endpoint: { userId: 'U1' },
+  })
+  const url = 'http://127.0.0.1:1/hook'
+  const endpoint = await made('/v2/webhooks/endpoints', { url, description: secret })
+  const layout = await made('/v2/layouts', { name: secret, layoutId: 'frame', isTranslationEnabled: true })
+  await made('/v2/translations', {
+    resourceId: 'frame',
+    resourceType: 'layout',
+    locale: 'de_DE',
+    content: { greeting: secret },
+  })
+  const workflow = await made('/v2/workflows', {
+    name: secret,
+    workflowId: 'welcome',
+    active: true,
+    isTranslationEnabled: true,
+    tags: ['planted'],
+    steps: [
+      {
+        name: 'Tell',
+        type: 'in_app',
+        controlValues: {
+          body: secret,
+          primaryAction: { label: 'Yes', redirect: { url: '/yes', target: '_self' } },
+          secondaryAction: { label: 'No', redirect: { url: '/no', target: '_self' } },
+        },
+      },
+      {
+        name: 'Write',
+        type: 'email',
+        controlValues: { subject: secret, body: `<p>${secret}</p>`, editorType: 'html' },
+      },
+      { name: 'Text', type: 'sms', controlValues: { body: secret } },
+    ],
+  })
+  await made('/v2/contexts', { type: 'tenant', id: 'acme', data: { secret } })
+  await made('/v1/tenants', { identifier: 'acme', name: secret })
+  const override = await made('/v1/workflow-overrides', { workflowId: 'welcome', tenantId: 'acme', active: true })
+  const values = [{ _environmentId: api.environmentId, value: credential }]
+  await made('/v1/environment-variables', { key: 'GREETING', isSecret: true, values })
+  await made('/v2/topics', { key: 'news', name: secret })
+  await made('/v2/topics/news/subscriptions', { subscriptions: [{ identifier: 'reading', subscriberId: 'ada' }] })
+  const staging = await made('/v1/environments', { name: 'Staging', color: '#123456', parentId: api.environmentId })
+
+  await made('/v2/subscribers', { subscriberId: 'gone' })
+  const { body: erasure } = await api.post('/v2/subscribers/gone/erase')
+
+  // One run that was as it should be, and one whose text message nobody took.
+  await made('/v1/sandbox/faults', { channel: 'sms', fault: 'rejected' }, api, 'PUT')
+  await made('/v1/events/trigger', { name: 'welcome', to, transactionId: 'first', payload: { secret } })
+  await server.drain()
+
+  const owner = await signInAs(server, api, 'owner')
+  const member = await signInAs(server, api, 'viewer')
+  const invitation = await made('/v1/auth/invitations', { email: 'eve@example.com', role: 'viewer' }, owner)
+  const inbox = await openInbox(server, api, 'ada')
+  const [run, message, item, mail, delivery, event, session] = await Promise.all([
+    first('/v1/notifications'),
+    first('/v1/messages?channel=email'),
+    first('/v2/subscribers/ada/notifications'),
+    first('/v1/sandbox/messages'),
+    first('/v1/deliveries'),
+    first('/v2/webhooks/events'),
+    first('/v1/auth/sessions', owner),
+  ])
+  const names = { subscriberId: ['ada', 'bob'], workflowId: [workflow._id, 'welcome'] }
+  const ids: Record<string, string[]> = {
+    ...names,
+    externalSubscriberId: names.subscriberId,
+    subscriberIds: names.subscriberId,
+    to: names.subscriberId,
+    name: ['welcome'],
+    workflowIdOrIdentifier: names.workflowId,
+    workflowIds: names.workflowId,
+    stepId: [workflow.steps[0]._id, workflow.steps[1]._id, workflow.steps[0].stepId],
+    integrationId: [email._id, chat._id],
+    providerOrIntegrationId: [email._id, 'sendgrid'],
+    integrationIdentifier: [integrationIdentifier],
+    providerId: ['sendgrid', 'slack', 'fcm'],
+    endpointId: [endpoint._id],
+    layoutId: [layout._id, 'frame'],
+    resourceId: ['frame', 'welcome'],
+    resourceType: ['layout', 'workflow'],
+    locale: ['de_DE', 'en_US'],
+    environmentId: [api.environmentId, staging._id],
+    _environmentId: [api.environmentId, production.environmentId],
+    parentId: [api.environmentId],
+    targetEnvironmentId: [production.environmentId, staging._id],
+    sourceEnvironmentId: [api.environmentId],
+    organizationId: [api.organizationId],
+    applicationIdentifier: [await identifierOf(server, api)],
+    notificationId: [item.id, run._id],
+    notificationIds: [item.id],
+    messageId: [message._id, mail._id ?? mail.id, item.id],
+    transactionId: ['first'],
+    deliveryId: [delivery.id],
+    eventId: [event.id],
+    overrideId: [override._id],
+    ...(erasure._id || erasure.id ? { erasureId: [erasure._id ?? erasure.id] } : {}),
+    tenantId: ['acme'],
+    type: ['tenant', 'primary', 'secondary'],
+    actionType: ['primary', 'secondary'],
+    id: ['acme'],
+    identifier: ['acme', 'workspace', 'person', 'reading', 'slack'],
+    'tenants/identifier': ['acme'],
+    'channel-connections/identifier': ['workspace'],
+    'channel-endpoints/identifier': ['person'],
+    'subscriptions/identifier': ['reading'],
+    'contexts/type': ['tenant'],
+    connectionIdentifier: ['workspace'],
+    topicKey: ['news'],
+    key: ['news'],
+    variableKey: ['GREETING'],
+    level: ['global', 'template'],
+    channel: ['email', 'chat'],
+    memberId: [member.id],
+    invitationId: [invitation._id],
+    sessionId: [session._id],
+    url: [url, 'http://127.0.0.1:1/other'],
+    bridgeUrl: [url],
+    webhookUrl: [url],
+    email: ['ada@example.com'],
+  }
+  return { development: api, production, owner, inbox, ids: ids as Planted['ids'] }
+}
+
+/** What a parameter of this path can stand for. Some names mean several kinds of things; what comes before them tells. */
+export function knownFor(ids: Planted['ids'], path: string, name: string): Planted['ids'][string] | undefined {
+  const before = /([^/]+)\/$/.exec(path.split(`{${name}}`, 1)[0] ?? '')?.[1]
+  return ids[`${before}/${name}`] ?? ids[name]
+}

@@ -1,0 +1,37 @@
+// Every route the service registers, described or not, for tests that must not miss one.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { FastifyContextConfig, FastifyInstance } from 'fastify'
+import { afterAll, beforeAll } from 'vitest'
+
+export interface Route {
+  method: string
+  /** With its parameters in braces, as in the description of the API. */
+  path: string
+  config: FastifyContextConfig
+  isHidden: boolean
+}
+
+const channel = 'fastify.initialization'
+
+/** Called before `useServer`, so that it listens when the service is built. Read the result inside tests only. */
+export function useRouteTable(): Route[] {
+  const routes: Route[] = []
+  const listen = (message: unknown) => {
+    // Of several processes the first one will do.
+    if (routes.length > 0) return
+    const { fastify } = message as { fastify: FastifyInstance }
+    fastify.addHook('onRoute', ({ method, url, config = {}, schema = {} }) => {
+      for (const each of [method].flat())
+        if (each !== 'HEAD' && each !== 'OPTIONS')
+          routes.push({
+            method: each,
+            path: url.replaceAll(/:(\w+)/g, '{$1}'),
+            config,
+            isHidden: (schema as { hide?: boolean }).hide === true,
+          })
+    })
+  }
+  beforeAll(() => subscribe(channel, listen))
+  afterAll(() => void unsubscribe(channel, listen))
+  return routes
+}

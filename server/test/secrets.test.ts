@@ -1,0 +1,137 @@
+// Recognisable secrets of every kind are used, by everything that uses any, while much goes wrong. Then all that people get to
+// see and all that is stored is searched for them.
+import { sql } from 'kysely'
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { readConfig } from '../src/config.ts'
+import { startService } from '../src/main.ts'
+import { operationsOf } from './openapi.ts'
+import { PersonApi, sendAs, signInAs } from './people.ts'
+import { credential, knownFor, plant } from './planted.ts'
+import { makeWorkflow } from './runs.ts'
+import { useServer } from './server.ts'
+import { useVendor } from './vendor.ts'
+
+const server = useServer({}, { logLevel: 'trace' })
+const vendor = useVendor()
+
+const password = 'planted-pass-8d41f0'
+const inboxKey = 'planted-key-5b77aa'
+const variable = 'planted-variable-93c2de'
+
+test('no secret is in a log, an answer, a metric, a page or, in clear, in the database', async () => {
+  const secrets: Record<string, string> = { credential, password, inboxKey, variable }
+  const planted = await plant(server)
+  const { development: api, owner, inbox, ids } = planted
+  Object.assign(secrets, { apiKey: api.key, subscriberToken: inbox.token, session: owner.token })
+
+  // People: an invitation that is accepted, a sign-in that fails and one that does not, and a link for a new password.
+  const invited = await owner.post('/v1/auth/invitations', { email: 'mia@example.com', role: 'editor' })
+  const invitation = tokenIn(invited.body.link)
+  const open = (path: string, body: object) => sendAs(server.url, 'POST', `/v1/auth/${path}`, body)
+  expect(await open('invitations/accept', { token: invitation, name: 'Mia', password })).toMatchObject({ status: 201 })
+  expect(await open('sign-in', { email: 'mia@example.com', password: `${password}x` })).toMatchObject({ status: 401 })
+  expect(await open('sign-in', { email: 'mia@example.com', password })).toMatchObject({ status: 200 })
+  const link = await owner.post(`/v1/auth/members/${ids.memberId?.[0]}/reset-link`)
+  Object.assign(secrets, { invitation, reset: tokenIn(link.body.link), setUp: server.setUpToken })
+
+  // Deliveries that fail in every way, at somebody who repeats all they were told.
+  const credentials = { webhookUrl: `${vendor.url}/${credential}`, secretKey: credential, from: 'a@example.com' }
+  const mail = { providerId: 'email-webhook', channel: 'email', active: true, check: false, credentials }
+  expect(await api.post('/v1/integrations', { ...mail, name: 'Ours', primary: true })).toMatchObject({ status: 201 })
+  const values = [{ _environmentId: api.environmentId, value: variable }]
+  await api.post('/v1/environment-variables', { key: 'TOKEN', isSecret: true, values })
+  const endpoint = await api.post('/v2/webhooks/endpoints', { url: `${vendor.url}/hook` })
+  secrets.webhook = endpoint.body.secret
+  const headers = [{ key: 'authorization', value: 'Bearer {{env.TOKEN}}' }]
+  await makeWorkflow(api, 'all', [
+    { type: 'email', controlValues: { subject: 'Hi', body: '<p>Hi</p>', editorType: 'html' } },
+  ])
+  await makeWorkflow(api, 'ask', [
+    { type: 'http_request', controlValues: { method: 'POST', url: `${vendor.url}/ask`, headers } },
+  ])
+  for (const status of [400, 401, 429, 500, 200]) {
+    vendor.plays(({ headers: sent, body, path }) => ({
+      status,
+      headers: { 'x-seen': path === '/ask' ? variable : credential },
+      body: { message: `wrong: ${JSON.stringify(sent)} ${body} ${path}` },
+    }))
+    for (const name of ['all', 'ask'])
+      await api.post('/v1/events/trigger', { name, to: { subscriberId: 'ada', email: 'ada@example.com' } })
+    for (let n = 0; n < 3; n += 1) {
+      await server.drain()
+      server.clock.advance({ minutes: 20 })
+    }
+  }
+  vendor.plays(() => 'hang up')
+  await api.post('/v1/events/trigger', { name: 'all', to: 'ada' })
+  await server.drain()
+  expect(vendor.asked.length).toBeGreaterThan(10)
+  expect(vendor.asked.some(({ headers: sent }) => sent.authorization === `Bearer ${variable}`)).toBe(true)
+
+  // Requests that are refused for what is in them.
+  for (const path of ['/v1/integrations', '/v1/environment-variables', '/v2/webhooks/endpoints'])
+    await api.post(path, { providerId: 5, key: {}, url: `ftp://${credential}`, credentials: { apiKey: credential } })
+  await sendAs(server.url, 'GET', '/v2/subscribers', undefined, { authorization: `ApiKey ${api.key}x` })
+  await sendAs(server.url, 'GET', '/v1/inbox/notifications', undefined, { authorization: `Bearer ${inbox.token}x` })
+  const rotated = await owner.post('/v1/environments/api-keys/rotate', {})
+  secrets.newApiKey = rotated.body.key ?? rotated.body.data?.key ?? rotated.body[0]?.key
+  expect(Object.entries(secrets).filter(([, value]) => typeof value !== 'string' || value.length < 15)).toEqual([])
+
+  const found = (where: string, text: string) =>
+    Object.entries(secrets).flatMap(([name, value]) => (text.includes(value) ? [`${name} in ${where}`] : []))
+
+  expect(server.logged.length).toBeGreaterThan(0)
+  const told = [...server.logged.flatMap((line) => found('the log', JSON.stringify(line)))]
+  for (const page of ['/', '/docs', '/openapi.json', '/metrics', '/health/ready', '/demo'])
+    told.push(...found(page, (await sendAs(server.url, 'GET', page, undefined, { accept: 'text/html' })).text))
+
+  // All that a viewer and an editor can read, one thing of each kind.
+  const readers = await Promise.all([signInAs(server, api, 'viewer'), signInAs(server, api, 'editor')])
+  const readable = (await operationsOf(api)).filter(
+    ({ method, path }) => method === 'GET' && !path.startsWith('/v1/inbox'),
+  )
+  for (const { path } of readable) {
+    const to = path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => knownFor(ids, path, name)?.[0] ?? 'x')
+    for (const reader of readers) told.push(...found(`GET ${path}`, (await reader.get(`${to}?limit=50`)).text))
+  }
+  // Whoever may see credentials finds none where they do not belong: in what became of messages.
+  const admin = new PersonApi(owner, owner)
+  for (const path of ['notifications', 'messages', 'deliveries', 'sandbox/messages', 'audit'])
+    told.push(...found(path, (await admin.get(`/v1/${path}?limit=50`)).text))
+  const runs = await admin.get('/v1/notifications?limit=50')
+  for (const { _id } of runs.body.data) told.push(...found('a run', (await admin.get(`/v1/notifications/${_id}`)).text))
+  expect(runs.body.data.length).toBeGreaterThan(5)
+  expect([...new Set(told)]).toEqual([])
+
+  const { db } = server.database
+  const { rows: tables } = await sql<{ schema: string; name: string }>`
+    SELECT schemaname AS schema, tablename AS name FROM pg_tables
+    WHERE schemaname IN ('public', 'graphile_worker')`.execute(db)
+  const stored: string[] = []
+  for (const { schema, name } of tables) {
+    const { rows } = await sql<{ row: string }>`SELECT t::text AS row FROM ${sql.table(`${schema}.${name}`)} t`.execute(
+      db,
+    )
+    for (const { row } of rows) stored.push(...found(name, row))
+  }
+  expect([...new Set(stored)]).toEqual([])
+}, 120_000)
+
+test('the password of a database that cannot be reached is told to nobody', async () => {
+  const lines: string[] = []
+  const log = pino({ level: 'trace' }, { write: (line) => void lines.push(line) })
+  const databaseUrl = `postgres://belfry:${password}@127.0.0.1:1/belfry`
+  const { config } = readConfig({ PORT: '0' })
+  const error: unknown = await startService(config, {
+    databaseUrl,
+    secretKey: 'a1'.repeat(32),
+    clock: server.clock,
+    log,
+  }).catch((reason: unknown) => reason)
+  expect(error).toBeInstanceOf(Error)
+  const { message, stack, cause } = error as Error
+  expect([message, stack, String(cause), (cause as Error).stack, ...lines].join('\n')).not.toContain(password)
+})
+
+const tokenIn = (link: string) => link.split('#')[1] ?? ''
