@@ -21,6 +21,24 @@ test('the list begins with the default layout, which stays; a search is in the U
   await page.getByRole('link', { name: 'Default Layout Default' }).waitFor()
 })
 
+test('another layout becomes the default, and that can be taken back', async () => {
+  const { development } = await server.freshOrganization()
+  await development.post('/v2/layouts', { layoutId: 'letter', name: 'Letter' })
+  const { page } = await open({ api: development, role: 'editor', path: '/layouts' })
+  const isDefault = async () => (await development.get('/v2/layouts/letter')).body.isDefault
+  await page.getByRole('button', { name: 'Actions for Letter' }).click()
+  await page.getByRole('menuitem', { name: 'Make it the default' }).click()
+  await page.getByRole('link', { name: 'Letter Default' }).waitFor()
+  expect(await isDefault()).toBe(true)
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('link', { name: 'Default Layout Default' }).waitFor()
+  await expect.poll(isDefault).toBe(false)
+  await page.goto(`${server.url}/layouts/letter`)
+  await page.getByRole('button', { name: 'More about the layout' }).click()
+  await page.getByRole('menuitem', { name: 'Make it the default' }).click()
+  await page.getByText('Every e-mail that names no other layout.').waitFor()
+})
+
 test('a layout is made, written with a preview beside it, refused while it is broken, saved, copied and deleted', async () => {
   const { development } = await server.freshOrganization()
   const { page } = await open({ api: development, role: 'editor', path: '/layouts' })

@@ -37,5 +37,6 @@ export const layouts = {
     api('PUT /v2/layouts/{layoutId}', { path: { layoutId }, body }),
   duplicate: (layoutId: string, name: string) =>
     api('POST /v2/layouts/{layoutId}/duplicate', { path: { layoutId }, body: { name } }),
+  makeDefault: (layoutId: string) => api('POST /v1/layouts/{layoutId}/default', { path: { layoutId } }),
   remove: (layoutId: string) => api('DELETE /v2/layouts/{layoutId}', { path: { layoutId } }),
 }

@@ -8884,6 +8884,14 @@ export interface Operations {
     }
     answer: undefined
   }
+  /** Make a layout the default: emails that name none get it from the next message on */
+  'POST /v1/layouts/{layoutId}/default': {
+    path: {
+      /** Identifier, slug or internal id */
+      layoutId: string
+    }
+    answer: undefined
+  }
   /** Create a layout with the content of another */
   'POST /v2/layouts/{layoutId}/duplicate': {
     path: {

@@ -660,6 +660,51 @@ describe('deleting', () => {
   })
 })
 
+describe('the default', () => {
+  const defaults = async (api: Api) =>
+    (await api.get('/v2/layouts?limit=100')).body.layouts
+      .filter(({ isDefault }: { isDefault: boolean }) => isDefault)
+      .map(({ layoutId }: { layoutId: string }) => layoutId)
+
+  test('another layout takes its place, by any of its names, and the one before can be deleted then', async () => {
+    const api = await server.freshApi()
+    const { body: letter } = await api.post('/v2/layouts', { layoutId: 'letter', name: 'Letter' })
+    expect((await api.post('/v1/layouts/letter/default')).status).toBe(204)
+    expect(await defaults(api)).toEqual(['letter'])
+    expect((await api.delete('/v2/layouts/letter')).status).toBe(409)
+    // Once more changes nothing.
+    const { updatedAt } = (await api.get('/v2/layouts/letter')).body
+    server.clock.advance({ minutes: 1 })
+    expect((await api.post(`/v1/layouts/${letter._id}/default`)).status).toBe(204)
+    expect((await api.get('/v2/layouts/letter')).body.updatedAt).toBe(updatedAt)
+    expect((await api.delete('/v2/layouts/default-layout')).status).toBe(204)
+    expect(await defaults(api)).toEqual(['letter'])
+  })
+
+  test('a layout that is not there, or elsewhere, is not found, and the default stays', async () => {
+    const [api, other] = [await server.freshApi(), await server.freshApi()]
+    const { body: letter } = await other.post('/v2/layouts', { layoutId: 'letter', name: 'Letter' })
+    for (const layoutId of ['nowhere', 'letter', letter._id])
+      expect(await api.post(`/v1/layouts/${layoutId}/default`)).toMatchObject({
+        status: 404,
+        body: { code: 'layout_not_found' },
+      })
+    expect(await defaults(api)).toEqual(['default-layout'])
+    expect(await defaults(other)).toEqual(['default-layout'])
+  })
+
+  test('of several that are chosen at once exactly one is the default', async () => {
+    const api = await server.freshApi()
+    const names = ['a1', 'b1', 'c1', 'd1']
+    for (const layoutId of names) await api.post('/v2/layouts', { layoutId, name: layoutId })
+    const answers = await Promise.all(names.map((layoutId) => api.post(`/v1/layouts/${layoutId}/default`)))
+    expect(answers.map(({ status }) => status)).toEqual([204, 204, 204, 204])
+    const [chosen, ...others] = await defaults(api)
+    expect(names).toContain(chosen)
+    expect(others).toEqual([])
+  })
+})
+
 describe('duplicating', () => {
   test('the copy has the content, a name of its own and an identifier made from it', async () => {
     const api = await server.freshApi()

@@ -236,6 +236,37 @@ export const layouts: Resource = (app, { db, clock, secrets, brand }) => {
   )
 
   app.post(
+    '/v1/layouts/:layoutId/default',
+    {
+      schema: {
+        tags,
+        summary: 'Make a layout the default: emails that name none get it from the next message on',
+        params: Params,
+        response: { 204: Empty },
+      },
+    },
+    async (request, reply) => {
+      const { environment } = request
+      await db.transaction().execute(async (tx) => {
+        // Of two that are chosen at once, the later one is the default.
+        await lockEnvironment(tx, environment.id)
+        const { id, is_default } = await readLayout(tx, environment, request.params.layoutId, 'FOR UPDATE')
+        if (is_default) return
+        const changed = { updated_by: environment.userId, updated_at: clock.now() }
+        const change = (isDefault: boolean) =>
+          tx
+            .updateTable('layouts')
+            .set({ ...changed, is_default: isDefault })
+            .where('environment_id', '=', environment.id)
+        await change(false).where('is_default', '=', true).execute()
+        await change(true).where('id', '=', id).execute()
+        await announce(tx, 'layouts', environment.id)
+      })
+      return reply.code(204).send(null)
+    },
+  )
+
+  app.post(
     '/v2/layouts/:layoutId/duplicate',
     {
       schema: {

@@ -1,7 +1,7 @@
 // A layout: its name and body at the left, what it looks like on a desk and on a phone at the right.
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { ChevronLeft, Trash2 } from 'lucide-react'
+import { ChevronLeft, Star, Trash2 } from 'lucide-react'
 import { useEffect, useMemo, useState } from 'react'
 import { useCan } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
@@ -25,6 +25,7 @@ import { ErrorState, SkeletonText } from '../../ui/states.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { Switch } from '../../ui/switch.tsx'
 import { useDeleteLayout } from './delete-layout.ts'
+import { useMakeDefault } from './make-default.ts'
 import { starterOf } from './starters.ts'
 
 export function Page() {
@@ -106,6 +107,7 @@ function Editor({ layout }: { layout: Layout }) {
     done: 'Layout saved',
     onDone: (_, sent) => setSaved(sent),
   })
+  const makeDefault = useMakeDefault(layout)
   const remove = useDeleteLayout(layout, () => {
     setSaved(draft)
     void navigate({ to: '/layouts', search: {} })
@@ -148,6 +150,11 @@ function Editor({ layout }: { layout: Layout }) {
           )}
           {canEdit && (
             <Menu label="More about the layout">
+              {!layout.isDefault && (
+                <MenuItem icon={<Star />} onSelect={() => makeDefault.mutate()}>
+                  Make it the default
+                </MenuItem>
+              )}
               <MenuItem icon={<Trash2 />} danger disabled={layout.isDefault} onSelect={() => remove.mutate()}>
                 {layout.isDefault ? 'The default stays' : 'Delete…'}
               </MenuItem>

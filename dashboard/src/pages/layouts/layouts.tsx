@@ -1,7 +1,7 @@
 // Layouts: what stands around the content of e-mails.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { CopyPlus, LayoutTemplate, Plus, Trash2 } from 'lucide-react'
+import { CopyPlus, LayoutTemplate, Plus, Star, Trash2 } from 'lucide-react'
 import { useCan } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
 import { type LayoutSummary, layouts } from '../../api/layouts.ts'
@@ -19,6 +19,7 @@ import { Time } from '../../ui/time.tsx'
 import { flag, oneOf, text, useUrlState } from '../../ui/url-state.ts'
 import { CreateLayout } from './create-layout.tsx'
 import { useDeleteLayout } from './delete-layout.ts'
+import { useMakeDefault } from './make-default.ts'
 
 const schema = {
   query: text(),
@@ -161,6 +162,7 @@ function LayoutMenu({ layout }: { layout: LayoutSummary }) {
   const navigate = useNavigate()
   const { layoutId, name, isDefault } = layout
   const remove = useDeleteLayout(layout)
+  const makeDefault = useMakeDefault(layout)
   const duplicate = useAction({
     do: () => layouts.duplicate(layoutId, `${name} (copy)`),
     refresh: ['layouts'],
@@ -174,6 +176,11 @@ function LayoutMenu({ layout }: { layout: LayoutSummary }) {
         <MenuItem icon={<CopyPlus />} onSelect={() => duplicate.mutate()}>
           Duplicate
         </MenuItem>
+        {!isDefault && (
+          <MenuItem icon={<Star />} onSelect={() => makeDefault.mutate()}>
+            Make it the default
+          </MenuItem>
+        )}
         <MenuSeparator />
         <MenuItem icon={<Trash2 />} danger disabled={isDefault} onSelect={() => remove.mutate()}>
           {isDefault ? 'The default stays' : 'Delete…'}
