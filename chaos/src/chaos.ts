@@ -39,6 +39,10 @@ const hourMs = 3_600_000
 /** A wait that ends so much after its time, with workers alive, is late. Twice what it may take to look for it, and a restart. */
 const lateMs = 240_000
 
+const openTransactions = `
+  SELECT pid, state, extract(epoch FROM now() - xact_start)::int AS seconds, pg_blocking_pids(pid) AS behind, left(query, 80) AS query
+  FROM pg_stat_activity WHERE now() - xact_start > interval '60 s' AND backend_type = 'client backend'`
+
 export class Chaos {
   readonly #options: ChaosOptions
   readonly #folder: string
@@ -175,11 +179,16 @@ export class Chaos {
     }
   }
 
-  /** Looks for waits whose time is long past. */
+  /** Looks for waits whose time is long past, and for transactions that do not end. */
   async #watch(over: AbortSignal): Promise<void> {
     const { database, fleet } = this.#world
+    const told = new Set<number>()
     while (!over.aborted) {
       await sleep(5_000, undefined, { signal: over }).catch(() => undefined)
+      for (const { pid, ...open } of await database.query<{ pid: number }>(openTransactions).catch(() => [])) {
+        if (!told.has(pid)) this.#options.say(`         a transaction is open for long: ${JSON.stringify(open)}`)
+        told.add(pid)
+      }
       const now = new Date(Date.now() + fleet.offsetMs)
       const rows = await database
         .query<{ id: string }>(`SELECT subject_id || '/' || position AS id FROM timers WHERE due_at < $1`, [now])

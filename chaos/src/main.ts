@@ -10,7 +10,7 @@ const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '2' },
     seed: { type: 'string', default: randomBytes(4).toString('hex') },
-    rate: { type: 'string', default: '2' },
+    rate: { type: 'string', default: '1.5' },
     only: { type: 'string' },
   },
 })
@@ -27,10 +27,10 @@ if (kinds.length === 0) {
 }
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
-const plan = makePlan({ seed: values.seed, minutes, perSecond, people: 40, pauseMs: 2_500, kinds })
+const plan = makePlan({ seed: values.seed, minutes, perSecond, people: 25, pauseMs: 3_000, kinds })
 for (const line of planLines(plan)) say(line)
 
-const chaos = new Chaos({ plan, roles: ['api', 'all', 'worker', 'worker'], settleMs: 420_000, megabytes: 1_500, say })
+const chaos = new Chaos({ plan, roles: ['api', 'all', 'worker'], settleMs: 420_000, megabytes: 800, say })
 let hasFailed = true
 const stop = () => chaos.stop({ keep: hasFailed })
 for (const signal of ['SIGINT', 'SIGTERM'] as const)

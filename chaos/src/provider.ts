@@ -58,7 +58,7 @@ export class Provider {
   url = ''
   /** Called once, at the next message that comes. */
   onNext: (() => void) | undefined
-  /** Called for every push message that was taken and answered. */
+  /** Called with our id of every push message that was taken and answered. */
   onPush: ((id: string) => void) | undefined
   #count = 0
 
@@ -92,7 +92,7 @@ export class Provider {
     const url = new URL(request.url ?? '', this.url)
     const body = await text(request)
     if (url.pathname === '/bridge') return this.#bridge(url.searchParams, body, response)
-    const [, mark = '', content = ''] = /(\[\d+\/[\w-]+\/\w+\])([\d,]*)/.exec(body) ?? []
+    const { mark = '', content = '' } = findMark(body)
     const asked = this.#note(mark, content, url.pathname === '/ask')
     const next = this.onNext
     this.onNext = undefined
@@ -101,7 +101,8 @@ export class Provider {
     const id = `theirs-${this.#count}`
     response.on('finish', () => {
       asked.isAnswered = asked.isTaken
-      if (asked.isTaken && url.pathname === '/push') this.onPush?.(id)
+      if (asked.isTaken && url.pathname === '/push')
+        this.onPush?.((JSON.parse(body) as { messageId: string }).messageId)
     })
     await this.#answer(asked, { id, answer: 42 }, response)
   }
@@ -177,6 +178,12 @@ export class Provider {
       metadata: { status: 'success', error: false, duration: 1 },
     })
   }
+}
+
+/** It can stand in several places; what follows it is longest where it is all there. */
+function findMark(body: string): { mark?: string; content?: string } {
+  const found = [...body.matchAll(/(?<mark>\[\d+\/[\w-]+\/\w+\])(?<content>[\d,]*)/g)].map(({ groups }) => groups ?? {})
+  return found.sort((one, other) => (other.content?.length ?? 0) - (one.content?.length ?? 0))[0] ?? {}
 }
 
 interface BridgeEvent {

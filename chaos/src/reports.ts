@@ -14,7 +14,7 @@ export class Reports {
   readonly #urls: () => string[]
   readonly #path: string
   #isOver = false
-  /** Those that were understood, by what the provider calls the message. */
+  /** Those that were understood, by the id of the message. */
   readonly understood = new Map<string, Set<string>>()
   sent = 0
 

@@ -56,8 +56,9 @@ async function findingsAfter(meddle: string): Promise<Finding[]> {
 
 /** One row of a table, once more under another id. */
 const again = (table: string, where: string) => `
-  INSERT INTO ${table} SELECT (jsonb_populate_record(t, jsonb_build_object('id', overlay(t.id placing 'ffffff' from 19)))).*
-  FROM (SELECT * FROM ${table} WHERE ${where} ORDER BY id LIMIT 1) t RETURNING 1`
+  INSERT INTO ${table}
+  SELECT (jsonb_populate_record(NULL::${table}, to_jsonb(t) || jsonb_build_object('id', overlay(t.id placing 'ffffff' from 19)))).*
+  FROM ${table} t WHERE ${where} ORDER BY t.id LIMIT 1 RETURNING 1`
 
 const one = (table: string, where: string) =>
   `id = (SELECT id FROM ${table} WHERE ${where} ORDER BY id DESC LIMIT 1) RETURNING 1`
