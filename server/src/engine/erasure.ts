@@ -93,7 +93,7 @@ export async function beginErasure(
       INSERT INTO erasures AS e (environment_id, id, status, subject_hash, subject, subscriber_row_ids, part, reached, report,
                                  created_at, updated_at)
       VALUES (${environmentId}, ${newId(now)}, 'pending', ${hash}, ${secrets.encrypt(JSON.stringify(subject))},
-              ${[rowId]}::text[], ${parts[0]?.name ?? ''}, '', ${JSON.stringify(counts)}::jsonb, ${now}, ${now})
+              ${[rowId]}::text[], ${parts[0]?.name ?? ''}, '', ${JSON.stringify(added({}, counts))}::jsonb, ${now}, ${now})
       ON CONFLICT (environment_id, subject_hash) WHERE status <> 'completed' DO UPDATE
         SET status = 'pending', part = excluded.part, reached = '', updated_at = ${now},
             subscriber_row_ids = e.subscriber_row_ids || excluded.subscriber_row_ids
