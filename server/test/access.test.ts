@@ -28,7 +28,8 @@ const pages = [
 /** These look at their callers themselves: sockets have the token of an inbox, the demo is for whoever sits at the machine. */
 const isGuarded = ({ path }: Operation) => /^\/(socket\.io|v1\/demo)(\/|$)/.test(path)
 const isPage = (operation: Operation) =>
-  isGuarded(operation) || (operation.method === 'GET' && (pages.includes(operation.path) || operation.path.endsWith('*')))
+  isGuarded(operation) ||
+  (operation.method === 'GET' && (pages.includes(operation.path) || operation.path.endsWith('*')))
 
 const isForPeople = (operation: Operation) =>
   operation.path.startsWith('/v1/auth/') && !isPublic(operation) && !isPage(operation)

@@ -206,7 +206,7 @@ function describeOperation(schema: RouteSchema, operation: Operation): RouteSche
     ...(method === 'GET' ? [] : [409, 413, 415]),
     ...(isInbox ? [] : [403]),
     ...refusals,
-  ].sort()
+  ]
   const response: Record<string, unknown> = { ...schema.response }
   for (const status of statuses) {
     response[status] ??= {
