@@ -14,9 +14,10 @@ const connections = 128
 
 export async function benchEndToEnd({ quick }: Options): Promise<Outcome> {
   const [rounds, count, warmUps] = quick ? [1, 2_000, 500] : [5, 10_000, 2_000]
-  const redis = await pipeline()
   const service = await startService()
+  let redis: Awaited<ReturnType<typeof pipeline>>
   try {
+    redis = await pipeline()
     await makeWorkflow(service)
     const load = { url: service.url, apiKey: service.apiKey, connections }
     let sent = 0

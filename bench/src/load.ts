@@ -14,15 +14,30 @@ export interface LoadResult {
   took: number[]
 }
 
-/** Sends `count` requests, as many at a time as there are connections. Any answer but a success is an error. */
+/** Less than the service asks for: what it cannot take now it mostly can a moment later, and nobody else is waiting. */
+const pauseMs = 100
+
+/** A machine that is busy otherwise makes the service refuse some; they are sent again, as by any client that is polite. */
+async function post(pool: Pool, { apiKey }: Load, path: string, body: string): Promise<void> {
+  const headers = { authorization: `ApiKey ${apiKey}`, 'content-type': 'application/json' }
+  for (;;) {
+    const reply = await pool.request({ method: 'POST', path, headers, body })
+    const text = await reply.body.text()
+    if (reply.statusCode < 300) return
+    if (reply.statusCode !== 429 && reply.statusCode !== 503)
+      throw new Error(`POST ${path}: ${reply.statusCode} ${text}`)
+    await sleep(pauseMs)
+  }
+}
+
+/** Sends `count` requests, as many at a time as there are connections. Any answer but a success or a refusal is an error. */
 export async function sendMany(
-  { url, apiKey, connections }: Load,
+  load: Load,
   path: string,
   count: number,
   bodyOf: (number: number) => unknown,
 ): Promise<LoadResult> {
-  const pool = new Pool(url, { connections, pipelining: 1 })
-  const headers = { authorization: `ApiKey ${apiKey}`, 'content-type': 'application/json' }
+  const pool = new Pool(load.url, { connections: load.connections, pipelining: 1 })
   const took: number[] = []
   let next = 0
   const began = performance.now()
@@ -31,13 +46,11 @@ export async function sendMany(
       const number = next
       next += 1
       const start = performance.now()
-      const reply = await pool.request({ method: 'POST', path, headers, body: JSON.stringify(bodyOf(number)) })
-      const text = await reply.body.text()
-      if (reply.statusCode >= 300) throw new Error(`POST ${path}: ${reply.statusCode} ${text}`)
+      await post(pool, load, path, JSON.stringify(bodyOf(number)))
       took.push(performance.now() - start)
     }
   }
-  await Promise.all(Array.from({ length: connections }, worker))
+  await Promise.all(Array.from({ length: load.connections }, worker))
   const perSecond = count / ((performance.now() - began) / 1000)
   await pool.close()
   return { perSecond, took }
@@ -45,25 +58,18 @@ export async function sendMany(
 
 /** Sends at a steady rate, whether or not earlier requests have been answered. */
 export async function sendSteadily(
-  { url, apiKey, connections }: Load,
+  load: Load,
   path: string,
   { perSecond, seconds }: { perSecond: number; seconds: number },
   bodyOf: (number: number) => unknown,
 ): Promise<void> {
-  const pool = new Pool(url, { connections, pipelining: 1 })
-  const headers = { authorization: `ApiKey ${apiKey}`, 'content-type': 'application/json' }
+  const pool = new Pool(load.url, { connections: load.connections, pipelining: 1 })
   const began = performance.now()
   const sent: Promise<void>[] = []
   for (let number = 0; number < perSecond * seconds; number += 1) {
     const waitMs = began + (number * 1000) / perSecond - performance.now()
     if (waitMs > 1) await sleep(waitMs)
-    const body = JSON.stringify(bodyOf(number))
-    sent.push(
-      pool.request({ method: 'POST', path, headers, body }).then(async (reply) => {
-        const text = await reply.body.text()
-        if (reply.statusCode >= 300) throw new Error(`POST ${path}: ${reply.statusCode} ${text}`)
-      }),
-    )
+    sent.push(post(pool, load, path, JSON.stringify(bodyOf(number))))
   }
   await Promise.all(sent)
   await pool.close()

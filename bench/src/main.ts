@@ -65,6 +65,9 @@ const folder = options.quick ? path.join(results, 'quick') : results
 const wanted = Object.entries(suites).filter(([name]) =>
   positionals.length > 0 ? positionals.includes(name) : !onlyByName.has(name),
 )
+// A part of a suite that fails while nobody waits for it yet: the suite says so itself when it does, or goes on without.
+process.on('unhandledRejection', (error) => process.stderr.write(`  in the background: ${String(error)}\n`))
+
 const machine = describeMachine()
 const commit = currentCommit(root)
 const figures: Figure[] = []
