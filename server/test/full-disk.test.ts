@@ -85,3 +85,21 @@ test.skipIf(!disk)(`triggers get 503 while the disk is full, and 201 once it is 
   expect(await ids('messages')).toEqual(accepted)
   await client.end()
 })
+
+test.skipIf(!disk)(`so do they when the database has no room for its log and ends for that${why}`, async () => {
+  disk?.fill()
+  const client = new pg.Client({ connectionString: postgres.url })
+  client.on('error', () => undefined)
+  await client.connect()
+  const writeLog = async () => {
+    for (;;) await client.query("SELECT pg_logical_emit_message(true, 'test', repeat('x', 1000000))")
+  }
+  await expect(writeLog()).rejects.toThrow()
+  await client.end().catch(() => undefined)
+  const refused = await trigger()
+  expect(refused).toMatchObject({ status: 503, body: { code: 'unavailable' } })
+  expect(refused.headers.get('retry-after')).toBe('1')
+
+  disk?.free()
+  await vi.waitUntil(async () => (await trigger()).status === 201, { timeout: 90_000 })
+})

@@ -10,6 +10,7 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  statfsSync,
   statSync,
 } from 'node:fs'
 import type { Socket } from 'node:net'
@@ -28,12 +29,14 @@ const database = 'belfry'
 const largestLog = 10_000_000
 /** For a server that does not even open its socket. One that recovers after a crash gets the time it needs. */
 const longestStartMs = 60_000
+/** A server that ended because its disk was full is started again so often. */
+const fullDiskRetryMs = 2_000
 /** Rolling back and writing what is in memory to disk can take a while. */
 const longestStopMs = 60_000
 
 export interface EmbeddedPostgres {
   url: string
-  /** Settles when the server ends by itself; stays pending after `stop`. */
+  /** Settles when the server ends by itself, unless its disk is full; stays pending after `stop`. */
   died: Promise<Error>
   /** A fast shutdown: open transactions are rolled back, everything committed is on disk when this returns. */
   stop(): Promise<void>
@@ -58,11 +61,9 @@ export async function startEmbedded({ password, settings, say, ...given }: Optio
   const options = Object.entries({ ...serverSettings(socketDir), ...settings }).map(
     ([name, value]) => `${name}=${value}`,
   )
-  const server = new GuardedServer(
-    [path.join(bin, 'postgres'), '-D', cluster, ...options.flatMap((option) => ['-c', option])],
-    owner,
-    logFile,
-  )
+  const command = [path.join(bin, 'postgres'), '-D', cluster, ...options.flatMap((option) => ['-c', option])]
+  const begin = () => new GuardedServer(command, owner, logFile)
+  let server = begin()
   const url = (name: string) => `postgres://${user}:${password}@/${name}?host=${encodeURIComponent(socketDir)}`
   try {
     await untilReady(url('postgres'), server, say)
@@ -72,10 +73,21 @@ export async function startEmbedded({ password, settings, say, ...given }: Optio
     await server.stop()
     throw error
   }
+  const stopping = new AbortController()
+  /** Whoever makes room should not have to start the service too. What it is asked meanwhile gets 503. */
+  const watch = async (): Promise<Error> => {
+    for (;;) {
+      const error = await server.died
+      if (!server.lackedRoom() && !isFull(cluster)) return error
+      await sleep(fullDiskRetryMs, undefined, { signal: stopping.signal })
+      server = begin()
+    }
+  }
   return {
     url: url(database),
-    died: server.died,
+    died: new Promise((resolve) => watch().then(resolve, () => undefined)),
     async stop() {
+      stopping.abort()
       await server.stop()
       // In /tmp it has no neighbour that would tell anyone what it is for.
       if (path.dirname(socketDir) !== path.dirname(cluster)) rmSync(socketDir, { recursive: true, force: true })
@@ -162,9 +174,25 @@ class GuardedServer {
   }
 
   logTail(): string {
-    const lines = existsSync(this.logFile) ? readFileSync(this.logFile, 'utf8').trimEnd().split('\n').slice(-8) : []
-    return `Its log, ${this.logFile}, ends:\n${lines.join('\n')}`
+    return `Its log, ${this.logFile}, ends:\n${this.#lastLines(8).join('\n')}`
   }
+
+  /** Whether it ended for want of room, by its own word; on a full disk it may have had none. */
+  lackedRoom(): boolean {
+    return this.#lastLines(30).some((line) => line.includes('No space left on device'))
+  }
+
+  #lastLines(count: number): string[] {
+    return existsSync(this.logFile) ? readFileSync(this.logFile, 'utf8').trimEnd().split('\n').slice(-count) : []
+  }
+}
+
+/** PostgreSQL keeps its log in files of 16 MB, each of which is made whole. */
+const leastRoom = 32 * 1024 * 1024
+
+function isFull(folder: string): boolean {
+  const { bavail, bsize } = statfsSync(folder)
+  return bavail * bsize < leastRoom
 }
 
 async function createCluster(bin: string, cluster: string, owner: Owner, password: string): Promise<void> {
