@@ -1,7 +1,7 @@
-import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import type { Api } from '../../server/test/server.ts'
 import { obstacles, takePictures, useDashboard } from './dashboard.ts'
+import { row } from './hands.ts'
 
 const { server, open } = useDashboard()
 
@@ -13,7 +13,6 @@ async function makeWorkflow(api: Api, workflowId: string, name: string, body = '
   const answer = await api.post('/v2/workflows', { workflowId, name, active: true, steps })
   expect(answer, answer.text).toMatchObject({ status: 201 })
 }
-const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name })
 
 describe('environments', () => {
   test('one is made with a colour, renamed, switched to and deleted', async () => {
@@ -108,6 +107,40 @@ describe('publishing', () => {
     await page.getByRole('button', { name: 'Publish changes' }).click()
     await sheet.getByText('Nothing to publish').waitFor()
   })
+
+  test('much goes in parts; cut off by a reload, it says what was done and goes on with the rest', async () => {
+    const { development, production } = await server.freshOrganization()
+    const numbers = Array.from({ length: 27 }, (_, number) => number)
+    await Promise.all(numbers.map((number) => makeWorkflow(development, `w-${number}`, `Workflow ${number}`)))
+    const path = `/environments?publish=${production.environmentId}`
+    const { page } = await open({ api: development, role: 'admin', path })
+    const sheet = page.getByRole('dialog', { name: 'Publish to Production' })
+    // The second part is on its way for ever, until the page is left.
+    let parts = 0
+    await page.route('**/publish', async (route) => {
+      const isReal = !route.request().postDataJSON().dryRun
+      if (isReal) parts += 1
+      if (!isReal || parts !== 2) await route.continue()
+    })
+    await sheet.getByRole('button', { name: 'Publish 27 to Production' }).click()
+    await sheet.getByText('25 of 27').waitFor()
+    await page.keyboard.press('Escape')
+    await sheet.waitFor({ state: 'detached' })
+    await page.getByRole('progressbar', { name: 'Publishing to Production…' }).waitFor()
+    await takePictures(page, 'publishing')
+    await page.reload()
+    await page.getByText('Publishing to Production stopped: 25 of 27 were published.').waitFor()
+    await page.getByRole('button', { name: 'Show' }).click()
+    await sheet.getByText('It stopped: 25 of 27 were published, 2 not.').waitFor()
+    await takePictures(page, 'publish-stopped')
+    expect(await obstacles(page)).toEqual([])
+    await sheet.getByRole('button', { name: 'Go on with the other 2' }).click()
+    await sheet.getByText('27 published to Production').waitFor()
+    expect((await production.get('/v2/workflows?limit=1')).body.totalCount).toBe(27)
+    await sheet.getByRole('button', { name: 'Done' }).click()
+    await page.getByRole('button', { name: 'Publish changes' }).click()
+    await sheet.getByText('Nothing to publish').waitFor()
+  }, 180_000)
 
   test('an editor may compare, and is told who publishes', async () => {
     const { development, production } = await server.freshOrganization()

@@ -52,10 +52,13 @@ function Log() {
               {entry.target.name ?? <code>{entry.target.id}</code>}
             </span>
           )}
+          <span className="block truncate text-xs font-normal text-muted sm:hidden" dir="auto">
+            {entry.actor.name || entry.actor.email}
+          </span>
         </>
       ),
     },
-    { id: 'who', header: 'Who', width: 'w-36 sm:w-56', cell: ({ actor }) => <Actor actor={actor} /> },
+    { id: 'who', header: 'Who', width: 'w-56', from: 'sm', cell: ({ actor }) => <Actor actor={actor} /> },
     {
       id: 'where',
       header: 'Environment',
@@ -82,7 +85,7 @@ function Log() {
     {
       id: 'when',
       header: 'When',
-      width: 'w-24 sm:w-28',
+      width: 'w-28',
       cell: ({ createdAt }) => <Time at={createdAt} className="text-muted" />,
     },
   ]

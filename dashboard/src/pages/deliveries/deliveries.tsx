@@ -109,7 +109,7 @@ export function Page() {
       ),
       width: 'w-11 sm:w-13',
       cell: ({ id, subscriberId }) => (
-        <span className="relative z-1 inline-flex">
+        <span className="relative z-1 inline-flex align-middle">
           <Checkbox
             aria-label={`Choose the delivery to ${subscriberId}`}
             value={chosen.has(id)}
@@ -305,7 +305,7 @@ export function Page() {
         }
         footer={
           rows && (
-            <p className="flex h-12 items-center justify-center text-xs text-muted">
+            <p className="flex h-12 items-center px-4 text-xs text-muted sm:px-6">
               {list.hasNextPage ? 'Loading more…' : count(rows.length)}
             </p>
           )

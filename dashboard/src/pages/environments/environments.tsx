@@ -9,6 +9,7 @@ import { EnvironmentDot } from '../../ui/avatar.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Id } from '../../ui/copy.tsx'
 import { useConfirm } from '../../ui/dialog.tsx'
+import { useJob } from '../../ui/job.ts'
 import { Menu, MenuItem, MenuSeparator } from '../../ui/menu.tsx'
 import { Page as Frame } from '../../ui/page.tsx'
 import { useShortcut } from '../../ui/shortcuts.ts'
@@ -18,7 +19,8 @@ import { type Column, RowActions, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { text, useUrlState } from '../../ui/url-state.ts'
 import { EnvironmentForm } from './environment-form.tsx'
-import { Publish } from './publish.tsx'
+import { Publish, PublishProgress } from './publish.tsx'
+import { publishJob } from './publish-work.ts'
 
 /** `edit` is an environment, or `new`; `publish` the one to publish into, `from` the one to publish. */
 const schema = { edit: text(), publish: text(), from: text() }
@@ -36,6 +38,8 @@ export function Page() {
   const publishInto = (target: string, from?: string) => setUrl({ publish: target, from: from ?? '' }, { push: true })
   const source = session.environments[0]?._id ?? here._id
   const usualTarget = here._id === source ? session.environments.find(({ _id }) => _id !== source)?._id : here._id
+  const work = useJob(publishJob)
+  const nameOf = (id: string) => session.environments.find(({ _id }) => _id === id)?.name ?? 'another environment'
   const switchById = (id: string) => {
     const found = session.environments.find(({ _id }) => _id === id)
     if (found) switchTo(found)
@@ -127,6 +131,23 @@ export function Page() {
         </>
       }
     >
+      {work && work.status !== 'done' && url.publish === '' && (
+        <div className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b bg-raised px-4 py-3 sm:px-6">
+          <div className="min-w-0 flex-1">
+            {work.status === 'running' ? (
+              <PublishProgress work={work} target={nameOf(work.targetId)} />
+            ) : (
+              <p className="text-sm">
+                Publishing to {nameOf(work.targetId)} stopped: {work.total - work.left.length} of {work.total} were
+                published.
+              </p>
+            )}
+          </div>
+          <Button size="sm" onClick={() => publishInto(work.targetId, work.sourceId)}>
+            Show
+          </Button>
+        </div>
+      )}
       <Table
         label="Environments"
         columns={columns}

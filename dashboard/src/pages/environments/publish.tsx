@@ -3,11 +3,11 @@ import { useQuery } from '@tanstack/react-query'
 import { ArrowRight, ChevronRight, CircleAlert, CircleCheck, MinusCircle, Rocket } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { useCan, useSession } from '../../api/auth.ts'
-import { useAction } from '../../api/cache.ts'
 import { environments, type PublishReport, type ResourceDiff } from '../../api/environments.ts'
 import { EnvironmentDot } from '../../ui/avatar.tsx'
 import { Button } from '../../ui/button.tsx'
 import { cn } from '../../ui/class-names.ts'
+import { useJob } from '../../ui/job.ts'
 import { Select } from '../../ui/select.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
 import { EmptyState, ErrorState, ProgressBar, Skeleton } from '../../ui/states.tsx'
@@ -15,6 +15,7 @@ import { Status, type Tone } from '../../ui/status.tsx'
 import { Checkbox } from '../../ui/switch.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Changes } from './changes.tsx'
+import { type Named, type PublishState, perRequest, publishJob, resumePublish, startPublish } from './publish-work.ts'
 
 interface PublishProps {
   sourceId: string
@@ -28,9 +29,6 @@ const keyOf = (resource: ResourceDiff) =>
   `${resource.resourceType}:${(resource.sourceResource ?? resource.targetResource)?.id ?? ''}`
 const infoOf = (resource: ResourceDiff) => resource.sourceResource ?? resource.targetResource
 const titles: Record<Kind, string> = { workflow: 'Workflows', layout: 'Layouts' }
-
-/** More than this at once, and there is something to watch. */
-const perRequest = 25
 
 export function Publish({ sourceId, targetId, onChoose, onClose }: PublishProps) {
   const { environments: all } = useSession()
@@ -53,30 +51,34 @@ export function Publish({ sourceId, targetId, onChoose, onClose }: PublishProps)
     enabled: canPublish && isPossible && named.length > 0,
     placeholderData: (before) => before,
   })
-  const [progress, setProgress] = useState(0)
-  const publish = useAction({
-    do: async () => {
-      setProgress(0)
-      const isDeleted = (name: (typeof named)[number]) =>
-        chosen.some((one) => one.sourceResource === null && infoOf(one)?.id === name.resourceId)
-      // Layouts before the workflows that use them; what is deleted comes last, when nothing uses it any more.
-      const rank = (name: (typeof named)[number]) => (isDeleted(name) ? 2 : name.resourceType === 'layout' ? 0 : 1)
-      const ordered = named.toSorted((one, other) => rank(one) - rank(other))
-      const reports: PublishReport[] = []
-      for (let at = 0; at < ordered.length; at += perRequest) {
-        const part = ordered.slice(at, at + perRequest)
-        reports.push(await environments.publish(targetId, { sourceEnvironmentId: sourceId, resources: part }))
-        setProgress(at + part.length)
-      }
-      return reports
-    },
-    refresh: ['environments', 'workflows', 'layouts'],
-  })
+  const job = useJob(publishJob)
+  const work = job?.sourceId === sourceId && job.targetId === targetId ? job : undefined
+  const isAtWork = work?.status === 'running'
+  const publish = () => {
+    const isDeleted = (name: Named) =>
+      chosen.some((one) => one.sourceResource === null && infoOf(one)?.id === name.resourceId)
+    // Layouts before the workflows that use them; what is deleted comes last, when nothing uses it any more.
+    const rank = (name: Named) => (isDeleted(name) ? 2 : name.resourceType === 'layout' ? 0 : 1)
+    startPublish(
+      sourceId,
+      targetId,
+      named.toSorted((one, other) => rank(one) - rank(other)),
+    )
+  }
+  /** What was published has been read, and need not be shown at the next visit. */
+  const close = () => {
+    if (work && !isAtWork) publishJob.set(undefined)
+    onClose()
+  }
+  const compareAgain = () => {
+    setChoice({})
+    publishJob.set(undefined)
+  }
   const choose = (which: readonly ResourceDiff[], isOn: boolean) =>
     setChoice((before) => ({ ...before, ...Object.fromEntries(which.map((one) => [keyOf(one), isOn])) }))
   const restart = (patch: { from?: string; publish?: string }) => {
+    if (work && !isAtWork) publishJob.set(undefined)
     setChoice({})
-    publish.reset()
     onChoose(patch)
   }
   const options = all.map(({ _id, name, color }) => ({
@@ -88,29 +90,39 @@ export function Publish({ sourceId, targetId, onChoose, onClose }: PublishProps)
     <Sheet
       open
       wide
-      onClose={onClose}
+      onClose={close}
       title={`Publish to ${target?.name ?? 'another environment'}`}
       footer={
-        publish.data ? (
-          <Button variant="primary" onClick={onClose}>
+        work?.status === 'done' ? (
+          <Button variant="primary" onClick={close}>
             Done
           </Button>
+        ) : work?.status === 'stopped' ? (
+          <>
+            <Button onClick={compareAgain}>Compare again</Button>
+            <Button variant="primary" icon={<Rocket />} disabled={!canPublish} onClick={resumePublish}>
+              Go on with {work.left.length === 1 ? 'the last one' : `the other ${work.left.length}`}
+            </Button>
+          </>
         ) : (
           <div className="flex w-full flex-wrap items-center justify-end gap-x-4 gap-y-2">
             <div className="mr-auto min-w-0 text-xs text-muted" aria-live="polite">
               {!canPublish ? (
                 'You can compare. Admins and owners publish.'
+              ) : isAtWork ? (
+                'It goes on when you close this, as long as the window stays open.'
               ) : rehearsal.data && chosen.length > 0 ? (
                 <Rehearsal report={rehearsal.data} />
               ) : null}
             </div>
-            <Button onClick={onClose}>Cancel</Button>
+            <Button onClick={close}>{isAtWork ? 'Close' : 'Cancel'}</Button>
             <Button
               variant="primary"
               icon={<Rocket />}
-              pending={publish.isPending}
-              disabled={!canPublish || chosen.length === 0}
-              onClick={() => publish.mutate()}
+              pending={isAtWork}
+              // One thing after the other: what another pair of environments waits for is not forgotten.
+              disabled={!canPublish || chosen.length === 0 || job?.status === 'running'}
+              onClick={publish}
             >
               {chosen.length > 0 ? `Publish ${chosen.length} to ${target?.name}` : 'Publish'}
             </Button>
@@ -124,7 +136,7 @@ export function Publish({ sourceId, targetId, onChoose, onClose }: PublishProps)
           value={sourceId}
           onValue={(from) => restart({ from })}
           options={options}
-          disabled={publish.isPending}
+          disabled={isAtWork}
           className="sm:w-52"
         />
         <ArrowRight className="size-4 shrink-0 text-muted" aria-label="into" role="img" />
@@ -133,21 +145,28 @@ export function Publish({ sourceId, targetId, onChoose, onClose }: PublishProps)
           value={targetId}
           onValue={(id) => restart({ publish: id })}
           options={options}
-          disabled={publish.isPending}
+          disabled={isAtWork}
           className="sm:w-52"
         />
       </div>
-      {publish.isPending && (
+      {work && isAtWork && (
         <div className="mb-5">
-          <ProgressBar
-            done={progress}
-            {...(named.length > perRequest ? { total: named.length } : {})}
-            label={`Publishing to ${target?.name}…`}
-          />
+          <PublishProgress work={work} target={target?.name} />
         </div>
       )}
-      {publish.data ? (
-        <Result reports={publish.data} target={target?.name ?? ''} />
+      {work?.status === 'stopped' && (
+        <div
+          role="alert"
+          className="mb-5 rounded-control border border-warn/30 bg-warn/8 px-3 py-2 text-sm text-pretty"
+        >
+          <p className="font-medium">
+            It stopped: {work.total - work.left.length} of {work.total} were published, {work.left.length} not.
+          </p>
+          <p className="text-muted">{work.error} What is already there is not published twice.</p>
+        </div>
+      )}
+      {work && !isAtWork ? (
+        <Result reports={work.reports} target={target?.name ?? ''} />
       ) : !isPossible ? (
         <EmptyState title="Choose two different environments" className="py-10">
           What the first one has is brought into the second.
@@ -173,11 +192,22 @@ export function Publish({ sourceId, targetId, onChoose, onClose }: PublishProps)
             resources={resources.filter((one) => one.resourceType === kind)}
             isChosen={isChosen}
             onChoose={choose}
-            disabled={!canPublish || publish.isPending}
+            disabled={!canPublish || isAtWork}
           />
         ))
       )}
     </Sheet>
+  )
+}
+
+/** How far it has come; of a single request there is nothing to count. */
+export function PublishProgress({ work, target }: { work: PublishState; target: string | undefined }) {
+  return (
+    <ProgressBar
+      done={work.total - work.left.length}
+      {...(work.total > perRequest ? { total: work.total } : {})}
+      label={`Publishing to ${target ?? 'another environment'}…`}
+    />
   )
 }
 
@@ -334,6 +364,7 @@ function Result({ reports, target }: { reports: PublishReport[]; target: string 
       <span className="w-16 text-xs">{word}</span>
     </li>
   )
+  if (results.length === 0) return null
   return (
     <div role="status">
       <p className="mb-3 text-sm font-medium">
