@@ -88,7 +88,7 @@ test.each<[what: string, meddle: string, finding: { kind: Finding['kind']; what:
   ],
   [
     'a run that is there twice',
-    again('notifications', "status = 'completed'"),
+    again('notifications', "status = 'completed' AND transaction_id LIKE 't-%'"),
     { kind: 'duplicated', what: /has 2 runs/ },
   ],
   [
