@@ -1,0 +1,168 @@
+// What `npm run backup` and `npm run restore` promise: what was accepted is there again, and goes on.
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test, vi } from 'vitest'
+import { openDatabase } from '../src/db/database.ts'
+import { restoreBackup } from '../src/db/restore.ts'
+import { ask, databasePid, freePort, type Run, usePrograms } from './program.ts'
+
+const programs = usePrograms()
+/** A slow machine makes a backup for long. */
+const mostPerLane = 150
+
+vi.setConfig({ testTimeout: 600_000 })
+
+async function startIn(dataDir: string, env: Record<string, string> = {}): Promise<Run> {
+  return programs.start({ PORT: await freePort(), BELFRY_DATA_DIR: dataDir, BELFRY_LOG: 'warn', ...env }).ready()
+}
+
+const backUp = (dataDir: string, file: string, ...more: string[]) =>
+  programs.command(['backup', file, ...more], { BELFRY_DATA_DIR: dataDir }).ended
+const restore = (dataDir: string, file: string, ...more: string[]) =>
+  programs.command(['restore', file, ...more], { BELFRY_DATA_DIR: dataDir }).ended
+
+interface Filled {
+  run: Run
+  key: string
+  trigger(transactionId: string, name?: string): Promise<number>
+}
+
+/** A service with an integration, and workflows that wait. */
+async function startFilled(dataDir: string, env: Record<string, string> = {}): Promise<Filled> {
+  const run = await startIn(dataDir, env)
+  const key = run.keys[0] ?? ''
+  const made = async (place: string, body: object) =>
+    expect(await ask(`${run.url}${place}`, key, body)).toMatchObject({ status: 201 })
+  await made('/v1/integrations', {
+    providerId: 'sendgrid',
+    channel: 'email',
+    credentials: { apiKey: 'SG.only-ours', from: 'us@example.com' },
+  })
+  const tell = { name: 'Tell', type: 'in_app', controlValues: { body: '{{payload.n}} {{step.digest.eventCount}}' } }
+  const waits = [
+    ['later', { name: 'Wait', type: 'delay', controlValues: { type: 'regular', amount: 12, unit: 'seconds' } }],
+    ['collected', { name: 'Digest', type: 'digest', controlValues: { type: 'regular', amount: 12, unit: 'seconds' } }],
+  ] as const
+  for (const [workflowId, wait] of waits) {
+    const steps = [
+      { ...wait, stepId: 'wait' },
+      { ...tell, controlValues: { body: bodyOf(workflowId) } },
+    ]
+    await made('/v2/workflows', { name: workflowId, workflowId, active: true, steps })
+  }
+  return {
+    run,
+    key,
+    async trigger(transactionId, name = 'later') {
+      const to = name === 'later' ? transactionId : 'everyone'
+      const body = { name, transactionId, to, payload: { n: transactionId } }
+      return (await ask(`${run.url}/v1/events/trigger`, key, body)).status
+    },
+  }
+}
+
+const bodyOf = (workflowId: string) =>
+  workflowId === 'later' ? '{{payload.n}}' : '{{steps.wait.eventCount}} collected'
+
+/** Everything that was said, once each has come. */
+async function said({ url }: Run, key: string, count: number): Promise<string[]> {
+  const list = async () => {
+    const found: string[] = []
+    for (let page = 0; ; page += 1) {
+      const { body } = await ask(`${url}/v1/messages?limit=100&page=${page}`, key)
+      const { data, hasMore } = body as { data: Array<{ content: string }>; hasMore: boolean }
+      found.push(...data.map(({ content }) => content))
+      if (!hasMore) return found.sort()
+    }
+  }
+  await expect.poll(async () => (await list()).length, { timeout: 90_000, interval: 250 }).toBeGreaterThanOrEqual(count)
+  return list()
+}
+
+async function query<Row extends object>(dataDir: string, text: string): Promise<Row[]> {
+  const url = readFileSync(path.join(dataDir, 'database-url'), 'utf8').trim()
+  const { pool, close } = openDatabase(url, { connections: 1, onError: () => undefined })
+  try {
+    return (await pool.query<Row>(text)).rows
+  } finally {
+    await close()
+  }
+}
+
+const partitionsIn = (dataDir: string) =>
+  query(
+    dataDir,
+    `SELECT relname, pg_get_expr(relpartbound, oid) AS bound FROM pg_class WHERE relispartition AND relkind = 'r' ORDER BY 1`,
+  )
+const nextJobIn = (dataDir: string) =>
+  query(dataDir, `SELECT nextval(pg_get_serial_sequence('graphile_worker._private_jobs', 'id'))::int AS id`)
+
+test('what was accepted before a backup under load is there after a restore elsewhere, and goes on', async () => {
+  const [dataDir, elsewhere] = [programs.folder(), programs.folder()]
+  const { run, key, trigger } = await startFilled(dataDir)
+  const accepted: string[] = []
+  let isLoading = true
+  const load = async (lane: number) => {
+    for (let n = 0; isLoading && n < mostPerLane; n += 1) {
+      const transactionId = `${lane}-${n}`
+      expect(await trigger(transactionId)).toBe(201)
+      accepted.push(transactionId)
+    }
+  }
+  for (const n of [1, 2, 3]) expect(await trigger(`digest-${n}`, 'collected')).toBe(201)
+  const lanes = [1, 2].map(load)
+  await expect.poll(() => accepted.length, { timeout: 30_000 }).toBeGreaterThan(50)
+  const file = path.join(dataDir, 'first.backup')
+  const before = [...accepted]
+  const made = await backUp(dataDir, file)
+  isLoading = false
+  await Promise.all(lanes)
+  expect(made).toMatchObject({ code: 0, output: expect.stringMatching(/\d+ tables, \d+ rows, \d+ kB/) })
+  expect(made.output).toContain('It holds the key to the credentials in it')
+  expect(statSync(file).mode & 0o077).toBe(0)
+  expect(readdirSync(dataDir).filter((name) => name.endsWith('.part'))).toEqual([])
+  const [partitions, [next]] = [await partitionsIn(dataDir), await nextJobIn(dataDir)]
+  await run.stop()
+  // Also while nothing is running.
+  const later = path.join(dataDir, 'later.backup')
+  expect(await backUp(dataDir, later)).toMatchObject({ code: 0 })
+  expect(databasePid(dataDir)).toBeUndefined()
+
+  const restored = await restore(elsewhere, file)
+  expect(restored).toMatchObject({ code: 0, output: expect.stringContaining('is as it was at 20') })
+  expect(readdirSync(elsewhere).sort()).toEqual(['database-url', 'postgres', 'secrets.json'])
+  const again = await startIn(elsewhere)
+  expect(again.keys).toEqual([])
+  expect(await partitionsIn(elsewhere)).toEqual(partitions)
+  const [nextThere] = (await nextJobIn(elsewhere)) as Array<{ id: number }>
+  expect(nextThere?.id).toBeGreaterThan(before.length)
+  expect(nextThere?.id).toBeLessThanOrEqual((next as { id: number }).id)
+
+  // Each of those accepted before, once; of those accepted while it was made, any; and the digest, with all of its events.
+  const contents = await said(again, key, before.length + 1)
+  expect(contents).toContain('3 collected')
+  const others = contents.filter((content) => content !== '3 collected')
+  expect(new Set(others).size).toBe(others.length)
+  expect(accepted).toEqual(expect.arrayContaining(others))
+  expect(others).toEqual(expect.arrayContaining(before))
+  const { body: integrations } = await ask(`${again.url}/v1/integrations`, key)
+  expect(integrations).toContainEqual(
+    expect.objectContaining({ credentials: { apiKey: 'SG.only-ours', from: 'us@example.com' } }),
+  )
+  // A trigger that is repeated is recognised there too.
+  const repeat = { name: 'later', transactionId: before[0], to: before[0] }
+  await ask(`${again.url}/v1/events/trigger`, key, repeat)
+  expect(await query(elsewhere, `SELECT FROM events WHERE transaction_id = '${before[0]}'`)).toHaveLength(1)
+  // Nothing takes the place of what is in use.
+  const inUse = await restore(elsewhere, file, '--force')
+  expect(inUse).toMatchObject({ code: 1, output: expect.stringContaining('Belfry is already running') })
+  await again.stop()
+
+  const secrets = readFileSync(path.join(dataDir, 'secrets.json'), 'utf8')
+  const given = { file: later, dataDir, secretKey: undefined, now: new Date(), say: () => undefined }
+  await expect(restoreBackup({ ...given, force: false })).rejects.toThrow('has data already; nothing was changed')
+  const { movedTo = '', rows } = await restoreBackup({ ...given, force: true })
+  expect(rows).toBeGreaterThan(before.length)
+  expect(readFileSync(path.join(movedTo, 'secrets.json'), 'utf8')).toBe(secrets)
+  for (const place of [dataDir, movedTo]) expect(existsSync(path.join(place, 'postgres', 'PG_VERSION'))).toBe(true)
+})

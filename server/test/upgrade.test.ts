@@ -1,0 +1,154 @@
+// What becomes of a database that an older version has filled: the current program migrates it, once, and goes on with all
+// that was waiting in it.
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { pino } from 'pino'
+import { afterEach, expect, inject, test } from 'vitest'
+import { readConfig } from '../src/config.ts'
+import { type Database, openDatabase } from '../src/db/database.ts'
+import { knownMigrations, migrate, pendingMigrations } from '../src/db/migrate.ts'
+import { startService } from '../src/main.ts'
+import { withDatabase } from './global-setup.ts'
+import { contentsOf, inApp, makeWorkflow, trigger } from './runs.ts'
+import { Api, secretKey, useServer } from './server.ts'
+
+const server = useServer()
+const ends: Array<() => Promise<unknown>> = []
+
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+})
+
+/** An empty database, dropped after the test. */
+async function emptyDatabase(): Promise<Database> {
+  const name = `u_${randomBytes(6).toString('hex')}`
+  const administer = async (statement: string) => {
+    const client = new pg.Client({ connectionString: inject('databaseUrl') })
+    await client.connect()
+    await client.query(statement).finally(() => client.end())
+  }
+  await administer(`CREATE DATABASE ${name}`)
+  ends.push(() => administer(`DROP DATABASE ${name} WITH (FORCE)`))
+  const database = openDatabase(withDatabase(inject('databaseUrl'), name), { connections: 4, onError: () => undefined })
+  ends.push(() => database.close())
+  return database
+}
+
+const start = async ({ url }: Database) => {
+  const { config } = readConfig({ PORT: '0', BELFRY_LOG: 'silent' })
+  const surroundings = { databaseUrl: url, secretKey, clock: server.clock, log: pino({ level: 'silent' }) }
+  const service = await startService({ ...config, role: 'api' }, surroundings)
+  ends.push(() => service.stop())
+  return service
+}
+
+/** What an installation looks like in the middle of things: made by the API, and waiting. */
+async function fill(): Promise<Api> {
+  const { development: api } = await server.freshOrganization()
+  const wait = { type: 'regular', amount: 3, unit: 'hours' }
+  await makeWorkflow(api, 'later', [{ type: 'delay', controlValues: wait }, inApp('{{payload.n}}')])
+  await makeWorkflow(api, 'collected', [
+    { type: 'digest', controlValues: wait },
+    inApp('{{steps.digest-0.eventCount}} collected'),
+  ])
+  await makeWorkflow(api, 'now', [inApp('at once')])
+  for (const n of [1, 2]) {
+    await trigger(api, 'later', `ada-${n}`, { payload: { n: `number ${n}` } })
+    await trigger(api, 'collected', 'ada', { payload: { n } })
+  }
+  await trigger(api, 'now', { subscriberId: 'ada', firstName: 'Ada', data: { plan: 'pro' } })
+  await server.drain()
+  // Accepted, and not begun.
+  await trigger(api, 'now', 'ada')
+  return api
+}
+
+/** Everything that is stored, put into a database as it was then: what it had no table or column for is left out. */
+async function copyInto({ pool }: Database): Promise<void> {
+  const client = await pool.connect()
+  try {
+    await client.query('SET session_replication_role = replica')
+    const { rows: tables } = await client.query<{ name: string; columns: string }>(`
+      SELECT format('%I.%I', n.nspname, c.relname) AS name, string_agg(quote_ident(a.attname), ', ') AS columns
+      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+      WHERE n.nspname IN ('public', 'graphile_worker') AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+        AND c.relname NOT IN ('belfry_migrations', 'migrations')
+      GROUP BY 1`)
+    for (const { name, columns } of tables) {
+      const { rows } = await server.database.pool.query<{ row: object }>(`SELECT to_jsonb(t) AS row FROM ${name} t`)
+      await client.query(`DELETE FROM ${name}`)
+      await client.query(
+        `INSERT INTO ${name} (${columns}) OVERRIDING SYSTEM VALUE
+         SELECT ${columns} FROM jsonb_populate_recordset(NULL::${name}, $1::jsonb)`,
+        [JSON.stringify(rows.map(({ row }) => row))],
+      )
+    }
+  } finally {
+    client.release(true)
+  }
+}
+
+// The engine came with 0003; what is older had nothing that could wait. The last is the release before this one.
+const states = ['0005-deliveries.sql', '0008-people.sql', '0010-dashboard.sql', '0014-inbound-mail.sql']
+
+test.each(states)(
+  'a database as %s left it goes on where it was',
+  async (last) => {
+    const known = await knownMigrations()
+    const only = known.slice(0, known.indexOf(last) + 1)
+    expect(only.length).toBeLessThan(known.length)
+    const api = await fill()
+    const database = await emptyDatabase()
+    expect((await migrate(database.pool, { only })).applied).toEqual(only)
+    await copyInto(database)
+
+    const service = await start(database)
+    expect(await pendingMigrations(database.pool)).toEqual([])
+    const there = new Api(service.url, api.key, api.environmentId, api.organizationId)
+    expect((await there.get('/v2/subscribers/ada')).body).toMatchObject({ firstName: 'Ada', data: { plan: 'pro' } })
+    expect(await contentsOf(there, 'ada')).toEqual(['at once'])
+    const run = async () => {
+      for (const { payload, identifier } of await queuedIn(database))
+        await service.tasks[identifier]?.(payload, { abortSignal: undefined } as never)
+      await service.engine.wake()
+    }
+    await run()
+    expect(await contentsOf(there, 'ada')).toEqual(['at once', 'at once'])
+    server.clock.advance({ hours: 3 })
+    await run()
+    expect((await contentsOf(there, 'ada')).sort()).toEqual(['2 collected', 'at once', 'at once'])
+    for (const n of [1, 2]) expect(await contentsOf(there, `ada-${n}`)).toEqual([`number ${n}`])
+    await server.database.pool.query('DELETE FROM graphile_worker._private_jobs')
+  },
+  120_000,
+)
+
+/** What the queue has, taken out of it. */
+async function queuedIn({ pool }: Database): Promise<Array<{ identifier: string; payload: unknown }>> {
+  const { rows } = await pool.query<{ identifier: string; payload: unknown }>(
+    `DELETE FROM graphile_worker._private_jobs j USING graphile_worker._private_tasks t
+     WHERE t.id = j.task_id AND t.identifier <> 'wake' RETURNING t.identifier, j.payload`,
+  )
+  return rows
+}
+
+test('of several that start at once, one migrates', async () => {
+  const database = await emptyDatabase()
+  const others = [1, 2, 3].map(() => openDatabase(database.url, { connections: 2, onError: () => undefined }))
+  ends.push(async () => void (await Promise.all(others.map((each) => each.close()))))
+  const done = await Promise.all(others.map(({ pool }) => migrate(pool)))
+  const known = await knownMigrations()
+  expect(done.map(({ applied }) => applied.length).sort((a, b) => a - b)).toEqual([0, 0, known.length])
+})
+
+test('a program that is older than its database says so, and leaves it alone', async () => {
+  const database = await emptyDatabase()
+  await migrate(database.pool)
+  await database.pool.query(`INSERT INTO belfry_migrations (name) VALUES ('9999-next.sql')`)
+  await expect(start(database)).rejects.toThrow(
+    'The database was migrated by a newer Belfry (9999-next.sql). Start that version, or restore a backup.',
+  )
+  const { rows } = await database.pool.query('SELECT FROM environments')
+  expect(rows).toEqual([])
+})
