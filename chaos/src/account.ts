@@ -143,7 +143,7 @@ class Auditor {
         if (runs.length > 1)
           this.#find(
             'duplicated',
-            `${trigger.transactionId} has ${runs.length} runs for ${who}: ${runs.map(({ id }) => id)}`,
+            `${trigger.transactionId} has ${runs.length} runs for ${who}: ${runs.map(({ id }) => id).join(', ')}`,
           )
         for (const run of runs) this.#checkRun(trigger, run)
       }
@@ -400,7 +400,7 @@ class Auditor {
       const more = found.filter((each, at) => !expected.includes(each) || found.indexOf(each) !== at)
       this.#find(
         kind,
-        `the inbox of ${who} shows ${found.length} instead of ${expected.length}; missing ${missing.slice(0, 5)}, too many ${more.slice(0, 5)}`,
+        `the inbox of ${who} shows ${found.length} instead of ${expected.length}; missing ${missing.slice(0, 5).join(' ')}, too many ${more.slice(0, 5).join(' ')}`,
       )
     }
   }

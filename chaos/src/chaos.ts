@@ -173,7 +173,7 @@ export class Chaos {
       await sleep(fault.pauseMs)
       if (Date.now() - began > plan.minutes * 60_000) return
       const second = Math.round((Date.now() - began) / 1000)
-      const what = await play(this.#world, fault).catch((error: unknown) => `could not be played: ${error}`)
+      const what = await play(this.#world, fault).catch((error: unknown) => `could not be played: ${String(error)}`)
       this.#played[fault.kind] += 1
       say(`${String(second).padStart(5)} s  ${fault.kind}: ${what}`)
     }

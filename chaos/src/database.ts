@@ -1,6 +1,6 @@
 // The PostgreSQL under attack: the one Belfry brings along, on a disk of its own that can be full.
 import { execFileSync } from 'node:child_process'
-import { closeSync, existsSync, openSync, readFileSync, rmSync, statfsSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -131,11 +131,6 @@ export class Database {
   said(text: string): number {
     const log = path.join(this.#folder, 'postgres.log')
     return existsSync(log) ? readFileSync(log, 'utf8').split(text).length - 1 : 0
-  }
-
-  freeBytes(): number {
-    const { bavail, bsize } = statfsSync(this.#folder)
-    return bavail * bsize
   }
 
   async stop(): Promise<void> {

@@ -41,7 +41,7 @@ export function reportLines(plan: Plan, outcome: Outcome): string[] {
     ),
     '',
     `Processes that ended: ${deaths}. PostgreSQL's log: ${told(logged)}.`,
-    `Answers of the API: ${told(Object.fromEntries([...statuses].sort().map(([status, times]) => [status === 0 ? 'none' : status, times])))}.`,
+    `Answers of the API: ${told(Object.fromEntries([...statuses].sort(([one], [other]) => one - other).map(([status, times]) => [status === 0 ? 'none' : status, times])))}.`,
     `How the provider met requests: ${told(manners)}.`,
     `Reports of the provider: ${account.reports.sent}, about ${account.reports.understood} messages. Cancelled: ${account.canceled}. Inboxes read: ${account.inboxes}.`,
     settledInMs === undefined
