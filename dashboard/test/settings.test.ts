@@ -46,6 +46,26 @@ test('a language the server does not know is refused, and nothing changes', asyn
   expect((await person.get('/v1/organizations/settings')).body.defaultLocale).toBe('en_US')
 })
 
+test('an environment gets periods of its own for what it keeps, and gives them up again', async () => {
+  const { development } = await server.freshOrganization()
+  const { page, person } = await open({ api: development, role: 'admin', path: '/settings' })
+  const kept = async () =>
+    (await person.get(`/v2/environments/${development.environmentId}/retention`)).body as Record<string, unknown>
+  await page.getByText('How long Development keeps what was sent.').waitFor()
+  await page.getByLabel('Activity, days').fill('30')
+  await page.getByLabel('Inbox, days').fill('0')
+  await page.getByRole('button', { name: 'Save retention' }).click()
+  await page.getByText('Retention saved').waitFor()
+  expect(await kept()).toMatchObject({ activityDays: 30, messageDays: null, inboxDays: 0 })
+  await page.getByLabel('Activity, days').fill('')
+  await page.getByRole('button', { name: 'Save retention' }).click()
+  await expect.poll(kept).toMatchObject({ activityDays: null, inboxDays: 0 })
+  await page.getByLabel('Messages, days').fill('99999')
+  await page.getByRole('button', { name: 'Save retention' }).click()
+  await page.getByText(/36500/).waitFor()
+  expect(await kept()).toMatchObject({ messageDays: null })
+})
+
 test('an editor sees the settings and why they cannot be changed', async () => {
   const { page } = await open({ role: 'editor', path: '/settings' })
   await page.getByText(/You are an editor: you can look at these settings/).waitFor()

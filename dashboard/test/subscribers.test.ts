@@ -166,6 +166,32 @@ describe('one subscriber', () => {
     expect((await development.get('/v2/subscribers/ada')).status).toBe(404)
   })
 
+  test('is exported whole, and erased from everywhere, by admins', async () => {
+    const { development } = await server.freshOrganization()
+    await development.post('/v2/subscribers', { subscriberId: 'ada', firstName: 'Ada', lastName: 'Lovelace' })
+    const { page } = await open({ api: development, role: 'admin', path: '/subscribers/ada' })
+    const menu = page.getByRole('button', { name: 'Actions for Ada Lovelace' })
+    await menu.click()
+    const file = page.waitForEvent('download')
+    await page.getByRole('menuitem', { name: 'Export all data' }).click()
+    const download = await file
+    expect(download.suggestedFilename()).toBe('ada.json')
+    expect(JSON.parse(readFileSync(await download.path(), 'utf8'))).toMatchObject({
+      subscriberId: 'ada',
+      data: { subscribers: [{ lastName: 'Lovelace' }] },
+    })
+    await menu.click()
+    await page.getByRole('menuitem', { name: 'Erase every trace…' }).click()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    expect((await development.get('/v2/subscribers/ada')).status).toBe(200)
+    await menu.click()
+    await page.getByRole('menuitem', { name: 'Erase every trace…' }).click()
+    await page.getByRole('button', { name: 'Erase everything' }).click()
+    await page.getByText('Ada Lovelace is gone.').waitFor()
+    expect((await development.get('/v2/subscribers/ada')).status).toBe(404)
+    expect((await development.get('/v2/erasures')).body.data).toHaveLength(1)
+  })
+
   test('shows and changes what they want, how they are reached, what they got and what they follow', async () => {
     const { development } = await server.freshOrganization()
     await fill(development)

@@ -7,6 +7,7 @@ import { type Answer, api, type Body, inEnvironment } from './client.ts'
 export type EnvironmentRecord = Answer<'GET /v1/environments'>[number]
 type EnvironmentDiff = Answer<'POST /v2/environments/{targetEnvironmentId}/diff'>
 export type ResourceDiff = EnvironmentDiff['resources'][number]
+export type Retention = Answer<'GET /v2/environments/{environmentId}/retention'>
 export type PublishReport = Answer<'POST /v2/environments/{targetEnvironmentId}/publish'>
 type PublishBody = Body<'POST /v2/environments/{targetEnvironmentId}/publish'>
 
@@ -54,6 +55,16 @@ export const environments = {
       queryFn: ({ signal }) => api('GET /v1/environments/api-keys', { signal }),
     }),
 
+  /** How long an environment keeps its data. */
+  retention: (environmentId: string) =>
+    queryOptions({
+      queryKey: inEnvironment('environments', 'retention', environmentId),
+      queryFn: ({ signal }) =>
+        api('GET /v2/environments/{environmentId}/retention', { path: { environmentId }, signal }),
+    }),
+
+  changeRetention: (environmentId: string, body: Body<'PATCH /v2/environments/{environmentId}/retention'>) =>
+    api('PATCH /v2/environments/{environmentId}/retention', { path: { environmentId }, body }),
   create: (body: Body<'POST /v1/environments'>) => api('POST /v1/environments', { body }),
   change: (environmentId: string, body: Body<'PUT /v1/environments/{environmentId}'>) =>
     api('PUT /v1/environments/{environmentId}', { path: { environmentId }, body }),

@@ -78,6 +78,9 @@ export const subscribers = {
   create: (body: Body<'POST /v2/subscribers'>) => api('POST /v2/subscribers', { query: { failIfExists: true }, body }),
   change: (subscriberId: string, body: Body<'PATCH /v2/subscribers/{subscriberId}'>) =>
     api('PATCH /v2/subscribers/{subscriberId}', { path: { subscriberId }, body }),
+  /** Everything that is held of them. */
+  exported: (subscriberId: string) => api('GET /v2/subscribers/{subscriberId}/export', { path: { subscriberId } }),
+  erase: (subscriberId: string) => api('POST /v2/subscribers/{subscriberId}/erase', { path: { subscriberId } }),
   remove: (subscriberId: string) => api('DELETE /v2/subscribers/{subscriberId}', { path: { subscriberId } }),
   changePreferences: (subscriberId: string, body: Body<'PATCH /v2/subscribers/{subscriberId}/preferences'>) =>
     api('PATCH /v2/subscribers/{subscriberId}/preferences', { path: { subscriberId }, body }),

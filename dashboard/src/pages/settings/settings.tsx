@@ -3,7 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { CircleUser, Trash2 } from 'lucide-react'
 import { auth, useCan, useSession } from '../../api/auth.ts'
 import { cache, useAction } from '../../api/cache.ts'
+import { environments, type Retention } from '../../api/environments.ts'
 import { type OrganizationSettings, refreshTeam, team } from '../../api/team.ts'
+import { useEnvironment } from '../../shell/environment.ts'
 import { Avatar } from '../../ui/avatar.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Combobox } from '../../ui/combobox.tsx'
@@ -19,6 +21,8 @@ export function Page() {
   const canChange = useCan('admin')
   const { user } = useSession()
   const settings = useQuery(team.settings())
+  const environment = useEnvironment()
+  const retention = useQuery(environments.retention(environment._id))
   return (
     <Frame title="Settings" width="content">
       {!canChange && (
@@ -39,11 +43,12 @@ export function Page() {
       <Section title="Branding" description="Below emails that Belfry renders.">
         <Loaded query={settings}>{(data) => <Branding settings={data} canChange={canChange} />}</Loaded>
       </Section>
-      <Section title="Retention" description="How long what was sent is kept.">
-        <p className="max-w-140 text-sm text-pretty text-muted">
-          Whoever runs this server decides: <code>BELFRY_RETENTION_DAYS</code> for the activity,{' '}
-          <code>BELFRY_MESSAGE_RETENTION_DAYS</code> for messages. Where nothing is set, everything is kept.
-        </p>
+      <Section title="Retention" description={`How long ${environment.name} keeps what was sent.`}>
+        <Loaded query={retention}>
+          {(data) => (
+            <Periods key={environment._id} retention={data} canChange={canChange} environmentId={environment._id} />
+          )}
+        </Loaded>
       </Section>
       <Section title="Your account" description="Name, password, theme, and where you are signed in.">
         <div className="flex max-w-140 flex-wrap items-center gap-3 rounded-surface border px-3 py-2.5">
@@ -178,5 +183,66 @@ function Branding({ settings, canChange }: { settings: OrganizationSettings; can
         />
       )}
     </FieldFrame>
+  )
+}
+
+const periods = [
+  ['activityDays', 'Activity', 'Triggers, runs and their steps.'],
+  ['messageDays', 'Messages', 'What was sent by email, SMS, chat and push.'],
+  ['inboxDays', 'Inbox', 'What people find in their inboxes.'],
+] as const
+const inDays = (days: number) => (days === 0 ? 'for ever' : `for ${days} days`)
+
+interface PeriodsProps {
+  retention: Retention
+  environmentId: string
+  canChange: boolean
+}
+
+/** A field left empty follows whoever runs the server. */
+function Periods({ retention, environmentId, canChange }: PeriodsProps) {
+  const valuesOf = (from: Retention) => ({
+    activityDays: String(from.activityDays ?? ''),
+    messageDays: String(from.messageDays ?? ''),
+    inboxDays: String(from.inboxDays ?? ''),
+  })
+  const form = useForm({
+    initial: valuesOf(retention),
+    submit: (values) => {
+      const wanted = Object.entries(values).map(([name, days]) => [name, days.trim() === '' ? null : Number(days)])
+      return environments.changeRetention(environmentId, Object.fromEntries(wanted))
+    },
+    refresh: ['environments'],
+    done: 'Retention saved',
+    onDone: (saved) => form.reset(valuesOf(saved)),
+  })
+  return (
+    <Form form={form} className="max-w-100">
+      {periods.map(([name, label, hint]) => (
+        <Field
+          key={name}
+          form={form}
+          name={name}
+          label={`${label}, days`}
+          hint={`${hint} Empty: ${inDays(retention.usual[name])}, as this server does. 0: for ever.`}
+        >
+          {(control) => (
+            <Input
+              {...control}
+              type="number"
+              min={0}
+              placeholder={String(retention.usual[name])}
+              disabled={!canChange}
+            />
+          )}
+        </Field>
+      ))}
+      <FormError form={form} />
+      {canChange && (
+        <SubmitButton form={form} disabled={!form.isDirty}>
+          Save retention
+        </SubmitButton>
+      )}
+    </Form>
   )
 }

@@ -1,12 +1,14 @@
 // One subscriber beside the list: who it is, what it wants, how it is reached, what it got.
 import { useQuery } from '@tanstack/react-query'
-import { Trash2 } from 'lucide-react'
+import { Download, Eraser, Trash2 } from 'lucide-react'
+import { toast } from 'sonner'
 import { useCan } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
 import { nameOf, type Subscriber, subscribers } from '../../api/subscribers.ts'
 import { Avatar } from '../../ui/avatar.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { useConfirm } from '../../ui/dialog.tsx'
+import { downloadJson } from '../../ui/download.ts'
 import { Menu, MenuItem } from '../../ui/menu.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
 import { Loaded, SkeletonText } from '../../ui/states.tsx'
@@ -105,6 +107,7 @@ const some = (count: number, noun: string) => (count === 0 ? [] : [`${count} ${n
 function SubscriberMenu({ subscriber, onDeleted }: { subscriber: Subscriber; onDeleted: () => void }) {
   const ask = useConfirm()
   const canEdit = useCan('editor')
+  const isAdmin = useCan('admin')
   const { subscriberId } = subscriber
   const name = nameOf(subscriber)
   const remove = useAction({
@@ -130,12 +133,43 @@ function SubscriberMenu({ subscriber, onDeleted }: { subscriber: Subscriber; onD
     refresh: ['subscribers', 'topics'],
     onDone: (isGone) => isGone && onDeleted(),
   })
+  const exportAll = useAction({
+    do: () => subscribers.exported(subscriberId),
+    done: 'Everything that is held of them is in the file',
+    onDone: (all) => downloadJson(`${subscriberId.replaceAll(/[^\w.@-]+/g, '_')}.json`, all),
+  })
+  const erase = useAction({
+    do: async () => {
+      const yes = await ask({
+        title: `Erase ${name}?`,
+        body: 'Every trace of them in this environment is removed: profile, preferences, messages, runs, and what triggers said of them. What waits for them is cancelled. This cannot be undone.',
+        confirm: 'Erase everything',
+      })
+      return yes && subscribers.erase(subscriberId)
+    },
+    refresh: ['subscribers', 'topics', 'runs'],
+    onDone: (erasure) => {
+      if (!erasure) return
+      toast.success(`${name} is gone. What is left of the past is being removed.`)
+      onDeleted()
+    },
+  })
   if (!canEdit) return null
   return (
     <Menu label={`Actions for ${name}`}>
+      {isAdmin && (
+        <MenuItem icon={<Download />} onSelect={() => exportAll.mutate()}>
+          Export all data
+        </MenuItem>
+      )}
       <MenuItem icon={<Trash2 />} danger onSelect={() => remove.mutate()}>
         Delete…
       </MenuItem>
+      {isAdmin && (
+        <MenuItem icon={<Eraser />} danger onSelect={() => erase.mutate()}>
+          Erase every trace…
+        </MenuItem>
+      )}
     </Menu>
   )
 }
