@@ -175,3 +175,24 @@ test('what comes round every so often does so when the clock is set back by hour
   vi.useRealTimers()
   await worker.stop()
 })
+
+test('what the clock brings round is done once, however many workers there are', async () => {
+  const { database } = server
+  const done: string[] = []
+  // Due twice since it was last done.
+  await sql`
+    INSERT INTO graphile_worker._private_known_crontabs (identifier, known_since, last_execution)
+    VALUES ('chore', now() - interval '1 hour', date_trunc('minute', now()) - interval '2 minutes')`.execute(database.db)
+  const options = {
+    ...database,
+    tasks: { chore: (payload: unknown) => void done.push((payload as { _cron: { ts: string } })._cron.ts) },
+    schedule: [{ task: 'chore', match: '* * * * *', options: { backfillPeriod: 600_000, maxAttempts: 3 } }],
+    concurrency: 1,
+    log: pino({ level: 'silent' }),
+  }
+  const workers = await Promise.all([1, 2, 3].map(() => startWorker(options)))
+  await expect.poll(() => done.length, patiently).toBeGreaterThanOrEqual(2)
+  await expect.poll(waitingJobs, patiently).toEqual([])
+  for (const worker of workers) await worker.stop()
+  expect(done).toEqual([...new Set(done)])
+})
