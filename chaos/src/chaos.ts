@@ -83,7 +83,7 @@ export class Chaos {
     }
     fleet.start()
     await fleet.until('ready')
-    this.#setting = await prepare(this.#send, plan, provider)
+    this.#setting = await prepare(this.#send, plan, provider.url)
     const urls = () => fleet.takers.map(({ url }) => url)
     const { environmentId, pushIntegrationId, sandboxMail } = this.#setting
     const path = `/v2/inbound-webhooks/delivery-providers/${environmentId}/${pushIntegrationId}`

@@ -1,7 +1,6 @@
 // The environment the run happens in: integrations with the provider, one workflow for every kind of step, people and topics.
 import type { Plan, WorkflowName } from './plan.ts'
 import { throttleThreshold } from './plan.ts'
-import type { Provider } from './provider.ts'
 
 interface Step {
   type: string
@@ -103,8 +102,8 @@ interface Integration {
   _environmentId: string
 }
 
-export async function prepare(send: Send, plan: Plan, provider: Provider): Promise<Setting> {
-  const url = provider.url
+/** @param url where the provider is */
+export async function prepare(send: Send, plan: Plan, url: string): Promise<Setting> {
   const made = new Map<string, Integration>()
   for (const [channel, providerId, credentials] of [
     ['email', 'email-webhook', { webhookUrl: `${url}/mail`, secretKey: 'key', from: 'chaos@example.com' }],
