@@ -9,6 +9,8 @@ import { secretKey } from './sockets.ts'
 import { bulkOf, makeWorkflow, perRequest, untilMessages } from './triggers.ts'
 
 const mostWorkers = 4
+/** Of each process, and six more: five of them must find room in the hundred of the embedded database. */
+const settings = { BELFRY_SECRET_KEY: secretKey, BELFRY_DATABASE_CONNECTIONS: '12' }
 
 export async function benchWorkers({ quick }: Options): Promise<Outcome> {
   const count = quick ? 2_000 : 20_000
@@ -42,12 +44,12 @@ export async function benchWorkers({ quick }: Options): Promise<Outcome> {
 }
 
 async function measure(workers: number, count: number): Promise<Series[number]> {
-  const service: Service = await startService({ BELFRY_ROLE: 'api', BELFRY_SECRET_KEY: secretKey })
+  const service: Service = await startService({ ...settings, BELFRY_ROLE: 'api' })
   const joined: Array<Awaited<ReturnType<typeof joinService>>> = []
   try {
     await makeWorkflow(service)
-    const settings = { BELFRY_ROLE: 'worker', BELFRY_SECRET_KEY: secretKey }
-    joined.push(...(await Promise.all(Array.from({ length: workers }, () => joinService(service, settings)))))
+    const worker = { ...settings, BELFRY_ROLE: 'worker' }
+    joined.push(...(await Promise.all(Array.from({ length: workers }, () => joinService(service, worker)))))
     const postmaster = await postmasterOf(service)
     const load = { url: service.url, apiKey: service.apiKey, connections: 8 }
     const send = async (number: number, before: number) => {
