@@ -44,6 +44,7 @@ const lockReported = statement(
      FROM jobs j
      WHERE j.environment_id = m.environment_id AND j.notification_id = m.notification_id AND j.id = m.job_id) j ON true
    WHERE m.environment_id = $1 AND m.identifier = ANY ($2::text[]) AND m.integration_id = $3
+     AND m.notification_id = ANY ($4::text[])
    ORDER BY m.id FOR NO KEY UPDATE OF m`,
 )
 
@@ -109,8 +110,9 @@ async function lockMessages(
 ): Promise<Report[]> {
   const identifiers = [...new Set(events.map(({ providerMessageId }) => providerMessageId))]
   const values = [environmentId, identifiers, integrationId]
-  await transaction.run(lockReportedRuns, values)
-  const rows = await transaction.run<ReportedMessage>(lockReported, values)
+  const runs = await transaction.run<{ id: string }>(lockReportedRuns, values)
+  // One that was stored a moment after is as unknown as it was before: its run is not ours to write to.
+  const rows = await transaction.run<ReportedMessage>(lockReported, [...values, runs.map(({ id }) => id)])
   return rows.map((row) => new Report(row))
 }
 
