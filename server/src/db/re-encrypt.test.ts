@@ -21,6 +21,8 @@ beforeAll(async () => {
       configurations: { inboundWebhookSigningKey: 'signing', inboundWebhookEnabled: true },
     }),
     await api.post('/v1/environment-variables', kept(), once),
+    await api.post('/v2/subscribers', { subscriberId: 'to-be-erased' }),
+    await api.post('/v2/subscribers/to-be-erased/erase'),
   ]
   for (const { status, text } of answers) if (status >= 300) throw new Error(text)
 })

@@ -8,6 +8,7 @@ export const encryptedColumns = [
   ['api_keys', 'encrypted_key', 'text'],
   ['channel_connections', 'encrypted_access_token', 'text'],
   ['environment_variable_values', 'value', 'text'],
+  ['erasures', 'subject', 'text'],
   ['idempotency_keys', 'body', 'text'],
   ['integrations', 'credentials', 'jsonb'],
   ['integrations', 'configurations', 'jsonb'],
