@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { sql } from 'kysely'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { insertMessage, insertRun } from '../../test/activity.ts'
 import { statementsOf } from '../../test/plan.ts'
 import { inApp, makeWorkflow, trigger } from '../../test/runs.ts'
