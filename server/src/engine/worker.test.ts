@@ -182,7 +182,9 @@ test('what the clock brings round is done once, however many workers there are',
   // Due twice since it was last done.
   await sql`
     INSERT INTO graphile_worker._private_known_crontabs (identifier, known_since, last_execution)
-    VALUES ('chore', now() - interval '1 hour', date_trunc('minute', now()) - interval '2 minutes')`.execute(database.db)
+    VALUES ('chore', now() - interval '1 hour', date_trunc('minute', now()) - interval '2 minutes')`.execute(
+    database.db,
+  )
   const options = {
     ...database,
     tasks: { chore: (payload: unknown) => void done.push((payload as { _cron: { ts: string } })._cron.ts) },
