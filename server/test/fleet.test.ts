@@ -118,7 +118,7 @@ class Load {
     for (;;) {
       const failure = await this.#api.post('/v1/events/trigger', body).then(
         ({ status, text }) => (status === 201 ? undefined : `${status} ${text}`),
-        (error: Error) => `${error} ${error.cause}`,
+        (error: unknown) => String(error instanceof Error ? (error.cause ?? error) : error),
       )
       if (failure === undefined) return
       this.failures.push(failure)

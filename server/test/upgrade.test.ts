@@ -25,7 +25,11 @@ async function emptyDatabase(): Promise<Database> {
   const administer = async (statement: string) => {
     const client = new pg.Client({ connectionString: inject('databaseUrl') })
     await client.connect()
-    await client.query(statement).finally(() => client.end())
+    try {
+      await client.query(statement)
+    } finally {
+      await client.end()
+    }
   }
   await administer(`CREATE DATABASE ${name}`)
   ends.push(() => administer(`DROP DATABASE ${name} WITH (FORCE)`))

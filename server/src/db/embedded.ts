@@ -85,7 +85,9 @@ export async function startEmbedded({ password, settings, say, ...given }: Optio
   }
   return {
     url: url(database),
-    died: new Promise((resolve) => watch().then(resolve, () => undefined)),
+    died: new Promise((resolve) => {
+      watch().then(resolve, () => undefined)
+    }),
     async stop() {
       stopping.abort()
       await server.stop()

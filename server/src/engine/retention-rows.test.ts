@@ -46,7 +46,7 @@ async function ages(of = api): Promise<Record<string, number[]>> {
 test('an environment with periods of its own has its rows removed to the day, and the others keep theirs', async () => {
   const other = await server.freshApi()
   await keep({ activityDays: 7, messageDays: 14, inboxDays: 14 })
-  for (const age of [3, 10, 20]) for (const of of [api, other]) await add(days(age), {}, of)
+  for (const age of [3, 10, 20]) for (const owner of [api, other]) await add(days(age), {}, owner)
   expect(await drop()).toBe(false)
   expect(await ages()).toEqual({ events: [3], notifications: [3], jobs: [3], messages: [10, 3] })
   const all = [20, 10, 3]

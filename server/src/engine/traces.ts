@@ -5,17 +5,19 @@ import type { StepOutcome } from '../steps/outcome.ts'
 import { type Tracing, traceparentOf } from '../tracing.ts'
 import type { PreparedEvent } from './load.ts'
 import type { JobState, RunState } from './run.ts'
-import type { TriggerRequest, TriggerResult } from './trigger.ts'
 
 /** A name that no workflow has may be anything. */
 const longestName = 255
 
 /** From the request to the commit. */
-export function traceTrigger(
+export function traceTrigger<
+  Request extends { environmentId: string; name: string },
+  Result extends { transactionId: string; status: string },
+>(
   tracing: Tracing,
-  request: TriggerRequest,
-  accept: (request: TriggerRequest) => Promise<TriggerResult>,
-): Promise<TriggerResult> {
+  request: Request,
+  accept: (request: Request & { trace: string }) => Promise<Result>,
+): Promise<Result> {
   const span = tracing.begin('accept', {
     kind: 'producer',
     attributes: {

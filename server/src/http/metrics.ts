@@ -4,7 +4,6 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Database } from '../db/database.ts'
 import { hiddenId } from '../db/ids.ts'
 import { EngineMetrics } from './engine-metrics.ts'
-import type { Clock } from './resource.ts'
 
 export class Metrics {
   readonly contentType: string
@@ -17,11 +16,11 @@ export class Metrics {
   readonly #connections: Gauge
   readonly #jobsDue: Gauge
   readonly #oldestDue: Gauge
-  readonly #clock: Clock
+  readonly #clock: { now(): Date }
   readonly #canaryAge: Gauge
   readonly #canaryTook: Gauge
 
-  constructor({ pool, clock }: Pick<Database, 'pool'> & { clock: Clock }) {
+  constructor({ pool, clock }: Pick<Database, 'pool'> & { clock: { now(): Date } }) {
     this.#pool = pool
     this.#clock = clock
     const registers = [this.#registry]

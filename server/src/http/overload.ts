@@ -5,7 +5,6 @@ import { PassThrough, type Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { fail } from '../errors.ts'
 import type { Metrics } from './metrics.ts'
-import type { App } from './resource.ts'
 
 /** Of bodies of requests under way, together. They take a few times as much once they are read. */
 const mostBytes = 128 * 1024 * 1024
@@ -110,7 +109,10 @@ export class Overload {
 }
 
 /** Measures the event loop by a timer that comes late when it is busy. */
-export function watchDelay(app: App, overload: Overload): void {
+export function watchDelay(
+  app: { addHook(name: 'onClose', hook: () => Promise<void>): unknown },
+  overload: Overload,
+): void {
   let expected = performance.now() + lookEveryMs
   const timer = setInterval(() => {
     const now = performance.now()
