@@ -462,7 +462,10 @@ async function readRuns({ database, environmentId }: Books): Promise<Map<string,
   return byKey
 }
 
-/** What somebody has yet to do, by what it is. Chores that come round by the clock are always there. */
+/**
+ * What somebody has yet to do, by what it is. Chores that come round by the clock are always there; and so may be alarms for
+ * timers that are gone, which failed often and are to be tried again much later.
+ */
 export async function leftIn({
   database,
   environmentId,
@@ -476,7 +479,8 @@ export async function leftIn({
        (SELECT count(*) FROM events WHERE environment_id = $1 AND started_at IS NULL)::int AS triggers,
        (SELECT count(*) FROM walks WHERE environment_id = $1)::int AS walks,
        (SELECT count(*) FROM graphile_worker.jobs
-        WHERE task_identifier IN ('start_runs', 'fan_out', 'deliver', 'wake'))::int AS "jobs of the queue"`,
+        WHERE task_identifier IN ('start_runs', 'fan_out', 'deliver')
+          OR task_identifier = 'wake' AND run_at <= now())::int AS "jobs of the queue"`,
     [environmentId],
   )
   return row ?? {}
