@@ -94,8 +94,12 @@ const partitionsIn = (dataDir: string) =>
     dataDir,
     `SELECT relname, pg_get_expr(relpartbound, oid) AS bound FROM pg_class WHERE relispartition AND relkind = 'r' ORDER BY 1`,
   )
-const nextJobIn = (dataDir: string) =>
-  query(dataDir, `SELECT nextval(pg_get_serial_sequence('graphile_worker._private_jobs', 'id'))::int AS id`)
+const isQueueAheadIn = (dataDir: string) =>
+  query<{ isAhead: boolean }>(
+    dataDir,
+    `SELECT nextval(pg_get_serial_sequence('graphile_worker._private_jobs', 'id'))
+       > (SELECT coalesce(max(id), 0) FROM graphile_worker._private_jobs) AS "isAhead"`,
+  )
 
 test('what was accepted before a backup under load is there after a restore elsewhere, and goes on', async () => {
   const [dataDir, elsewhere] = [programs.folder(), programs.folder()]
@@ -121,7 +125,7 @@ test('what was accepted before a backup under load is there after a restore else
   expect(made.output).toContain('It holds the key to the credentials in it')
   expect(statSync(file).mode & 0o077).toBe(0)
   expect(readdirSync(dataDir).filter((name) => name.endsWith('.part'))).toEqual([])
-  const [partitions, [next]] = [await partitionsIn(dataDir), await nextJobIn(dataDir)]
+  const partitions = await partitionsIn(dataDir)
   await run.stop()
   // Also while nothing is running.
   const later = path.join(dataDir, 'later.backup')
@@ -134,9 +138,7 @@ test('what was accepted before a backup under load is there after a restore else
   const again = await startIn(elsewhere)
   expect(again.keys).toEqual([])
   expect(await partitionsIn(elsewhere)).toEqual(partitions)
-  const [nextThere] = (await nextJobIn(elsewhere)) as Array<{ id: number }>
-  expect(nextThere?.id).toBeGreaterThan(before.length)
-  expect(nextThere?.id).toBeLessThanOrEqual((next as { id: number }).id)
+  expect(await isQueueAheadIn(elsewhere)).toEqual([{ isAhead: true }])
 
   // Each of those accepted before, once; of those accepted while it was made, any; and the digest, with all of its events.
   const contents = await said(again, key, before.length + 1)
