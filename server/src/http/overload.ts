@@ -48,7 +48,7 @@ export class Overload {
 
   /** Before anything else is done about a request, so that it is counted whoever asks. */
   enter(reply: FastifyReply): Held {
-    if (this.#all.requests >= this.#limit) throw this.#refusal('overloaded')
+    if (this.#all.requests >= this.#mostRequests) throw this.#refusal('overloaded')
     this.#all.requests += 1
     const held: Held = { owner: undefined, key: '', bytes: 0 }
     // Answered in full, or given up by the caller.
@@ -60,8 +60,9 @@ export class Overload {
   charge(held: Held, key: string, bytes: number): void {
     const owner = this.#byOwner.get(key) ?? { requests: 0, bytes: 0 }
     const { requests, bytes: taken } = this.#all
-    if (owner.requests >= this.#limit - requests + 1 || owner.bytes + bytes > mostBytes - taken)
-      throw this.#refusal('too_many_at_once')
+    // Whoever has nothing under way is not to blame for how late we are.
+    const share = Math.max(1, this.#limit - requests + 1)
+    if (owner.requests >= share || owner.bytes + bytes > mostBytes - taken) throw this.#refusal('too_many_at_once')
     owner.requests += 1
     this.#byOwner.set(key, owner)
     held.key = key
