@@ -21,7 +21,7 @@ interface Sizes {
 
 export async function benchInbox({ quick }: Options): Promise<Outcome> {
   const sizes: Sizes = quick
-    ? { messages: 100_000, sockets: 200, seconds: 2, repetitions: 30 }
+    ? { messages: 100_000, sockets: 500, seconds: 2, repetitions: 30 }
     : { messages: 10_000_000, sockets: 5_000, seconds: 60, repetitions: 300 }
   const inspector = await freePort()
   const service = await startService({

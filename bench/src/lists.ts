@@ -21,7 +21,7 @@ interface Page {
 export async function benchLists({ quick }: Options): Promise<Outcome> {
   const repetitions = quick ? 20 : 300
   const small: Size = { subscribers: 10_000, repetitions }
-  const large: Size = { subscribers: quick ? 50_000 : 1_000_000, repetitions }
+  const large: Size = { subscribers: quick ? 100_000 : 1_000_000, repetitions }
   const service = await startService()
   try {
     await grow(service, 0, small.subscribers)
