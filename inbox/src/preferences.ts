@@ -16,6 +16,7 @@ type Choices = { [channel in Channel]?: boolean }
 
 export class Preferences extends Store<PreferencesState> {
   readonly #api: Api
+  #underWay: Promise<unknown> = Promise.resolve()
 
   constructor(api: Api) {
     super({ status: 'loading', workflows: [] })
@@ -81,8 +82,11 @@ export class Preferences extends Store<PreferencesState> {
     const names = Object.keys(next) as Array<keyof PreferencesState>
     const before = Object.fromEntries(names.map((name) => [name, this.state[name]]))
     this.set({ ...next, error: undefined })
+    // One after another: of a switch that is pressed twice, the last state is the one that stays.
+    const turn = this.#underWay.then(() => this.#api.call(method, path, { body }))
+    this.#underWay = turn.catch(() => undefined)
     try {
-      await this.#api.call(method, path, { body })
+      await turn
     } catch (error) {
       this.set({ ...before, error: error as InboxError })
     }

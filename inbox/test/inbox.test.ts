@@ -29,7 +29,7 @@ const sendAll = async (...texts: string[]) => {
   for (const text of texts) await send(text)
 }
 
-const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 10_000, interval: 25 })
+const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 30_000, interval: 25 })
 
 const bell = (page: Page) => page.getByRole('button', { name: /^Notifications/ })
 const badge = (page: Page) => page.locator('.badge')

@@ -23,7 +23,7 @@ const send = async () => {
   await trigger(api, 'note', 'ada')
   await server.drain()
 }
-const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 10_000, interval: 25 })
+const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 30_000, interval: 25 })
 const bodies = (page: Page) => page.locator('.body').allTextContents()
 
 describe('parts', () => {

@@ -72,7 +72,7 @@ describe.each([
             expect(results).toContainEqual(expect.objectContaining(what))
             return results.at(-1)
           },
-          { timeout: 5_000, interval: 5 },
+          { timeout: 30_000, interval: 5 },
         ),
     }
   }

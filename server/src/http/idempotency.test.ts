@@ -427,7 +427,7 @@ describe('when the results cannot be stored', () => {
     await away(false)
     expect(server.logged.at(-1)?.msg).toBe('result of an idempotent request not stored yet')
     const ask = () => api.patch('/v2/subscribers/ada', { firstName: 'Ada' }, keyed('later'))
-    await expect.poll(async () => (await ask()).status, { timeout: 10_000 }).toBe(200)
+    await expect.poll(async () => (await ask()).status, { timeout: 30_000 }).toBe(200)
     expect(essence(await ask())).toEqual(essence(await first))
     expect(marks(await ask())).toEqual(['later', 'true'])
   })

@@ -141,7 +141,7 @@ test('an inbox has a hundred sockets in a process, and no more', async () => {
       next.socket.once('unread_count_changed', () => resolve('told'))
       next.socket.once('disconnect', resolve)
     })
-  await expect.poll(outcome, { timeout: 10_000, interval: 20 }).toBe('told')
+  await expect.poll(outcome, { timeout: 30_000, interval: 20 }).toBe('told')
 })
 
 test('no other path takes a socket', async () => {
