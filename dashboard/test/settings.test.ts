@@ -7,7 +7,7 @@ test('an admin renames the organization, chooses its languages and takes the mar
   const { development } = await server.freshOrganization()
   const { page, person } = await open({ api: development, role: 'admin', path: '/settings' })
   await page.getByLabel('Name', { exact: true }).fill('Ärzte ohne Grenzen 🏥')
-  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
   await page.getByText('Name saved').waitFor()
   await page.getByRole('button', { name: 'Ärzte ohne Grenzen' }).waitFor()
 
