@@ -63,7 +63,8 @@ class CopyOut extends Copy {
   }
 
   handleCopyData({ chunk }: Chunk): void {
-    this.#chunks.push(chunk)
+    // The driver writes what comes next over what it has handed out.
+    this.#chunks.push(Buffer.from(chunk))
     this.#waiting += chunk.length
     if (this.#waiting > mostWaiting) this.#connection?.stream.pause()
     this.#wake()
