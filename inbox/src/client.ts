@@ -243,10 +243,16 @@ export class InboxClient extends Store<InboxState> {
   /** Looks what has changed in all lists, soon. */
   refresh(): void {
     clearTimeout(this.#refreshTimer)
-    this.#refreshTimer = setTimeout(() => {
-      for (const list of this.#lists) void list.refresh()
-      void this.#recount()
-    }, refreshAfterMs)
+    this.#refreshTimer = setTimeout(() => void this.#lookAgain(), refreshAfterMs)
+  }
+
+  /**
+   * Counts first: what comes between the two is then in the lists and not in the counts, which the next ones heard of put
+   * right. The other way round it would be counted, and a list without it would seem to be whole.
+   */
+  async #lookAgain(): Promise<void> {
+    await this.#recount()
+    for (const list of this.#lists) void list.refresh()
   }
 
   async #recount(): Promise<void> {

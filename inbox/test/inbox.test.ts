@@ -552,6 +552,33 @@ describe('preferences', () => {
 })
 
 describe('connections that come and go', () => {
+  test('whoever looks again counts first, so that nothing is counted that no list would look for', async () => {
+    const page = await openInboxPage()
+    await page.getByText('You’re all caught up').waitFor()
+    let answer: () => void = () => undefined
+    const counted = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    const asked: string[] = []
+    await page.route('**/v1/inbox/notifications/count?*', async (route) => {
+      asked.push('count')
+      await counted
+      await route.fallback()
+    })
+    await page.route('**/v1/inbox/notifications?*', async (route) => {
+      asked.push('list')
+      await route.fallback()
+    })
+    await page.evaluate("window.dispatchEvent(new Event('online'))")
+    await eventually(() => expect(asked).toContain('count'))
+    await send('Hello')
+    expect(asked).not.toContain('list')
+    answer()
+    await eventually(() => expect(asked).toContain('list'))
+    await shows(page, ['Hello'])
+    await badgeIs(page, '1')
+  })
+
   test('offline the list stays; online again it has what came since, once', async () => {
     await sendAll('First', 'Second')
     const page = await openInboxPage()
