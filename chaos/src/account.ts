@@ -480,7 +480,7 @@ export async function leftIn({
        (SELECT count(*) FROM walks WHERE environment_id = $1)::int AS walks,
        (SELECT count(*) FROM graphile_worker.jobs
         WHERE task_identifier IN ('start_runs', 'fan_out', 'deliver')
-          OR task_identifier = 'wake' AND run_at <= now())::int AS "jobs of the queue"`,
+          OR task_identifier = 'wake' AND run_at <= now() AND attempts < max_attempts)::int AS "jobs of the queue"`,
     [environmentId],
   )
   return row ?? {}

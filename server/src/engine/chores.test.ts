@@ -381,3 +381,18 @@ describe('deleted environments', () => {
     expect(await waitingJobs()).toEqual([])
   })
 })
+
+test('an alarm that was replaced while it rang, and whose worker died, is taken away; the one in its place stays', async () => {
+  const add = (runAt: string) =>
+    sql`SELECT graphile_worker.add_job('wake', '{}', run_at := now() + ${runAt}::interval, job_key := 'wake 1', max_attempts := 1000)`.execute(
+      server.database.db,
+    )
+  await add('0 s')
+  await sql`UPDATE graphile_worker._private_jobs SET locked_at = now(), locked_by = 'gone'`.execute(server.database.db)
+  await add('1 hour')
+  await sql`UPDATE graphile_worker._private_jobs SET locked_at = NULL, locked_by = NULL`.execute(server.database.db)
+  expect(await waitingJobs()).toHaveLength(2)
+  await addJob('purge_expired')
+  await runDueJobs()
+  expect(await waitingJobs()).toEqual([{ task: 'wake', last_error: null, is_due: false }])
+})

@@ -81,6 +81,11 @@ export function chores(surroundings: Surroundings): TaskList {
       await deleteInBatches(db, 'audit_log', sql`created_at <= ${before(auditDays)}`, abortSignal)
       const isCountedLongAgo = isPastActivity(surroundings.retention.activityDays, now)
       await deleteInBatches(db, 'activity_counts', isCountedLongAgo, abortSignal)
+      // The library takes a job that is replaced while it runs for used up, and leaves it there when its worker dies.
+      await sql`
+        SELECT graphile_worker.complete_jobs(ARRAY(
+          SELECT id FROM graphile_worker.jobs
+          WHERE task_identifier = 'wake' AND attempts >= max_attempts AND locked_at IS NULL LIMIT 1000))`.execute(db)
     },
 
     async count_activity(_payload, { abortSignal }) {
