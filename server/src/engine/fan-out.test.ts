@@ -252,6 +252,16 @@ describe('what a subscription wants', () => {
 })
 
 describe('a broadcast', () => {
+  test('reaches everybody also by a clock that was set back to before they came', async () => {
+    const api = await freshApi()
+    await addPeople(api, 'ada', 'bob')
+    server.clock.advance({ hours: -3 })
+    const answer = await api.post('/v1/events/trigger/broadcast', { name: 'news', payload: {} })
+    await server.drain()
+    server.clock.advance({ hours: 3 })
+    expect(await reached(api, answer.body.transactionId)).toEqual(['ada', 'bob'])
+  })
+
   test('reaches everybody there is, also the actor, and nobody who came later', async () => {
     const api = await freshApi()
     await addPeople(api, 'ada', 'bob')

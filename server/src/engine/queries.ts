@@ -78,11 +78,15 @@ export const keepBridged = statement(
 
 /**
  * Events whose runs have not been started, marked as started with the transaction that starts them: the queue may hand the
- * same job to two workers when it takes the first for dead, and the second then waits here and finds them started.
+ * same job to two workers when it takes the first for dead, and the second then waits here and finds them started. What is for
+ * everybody goes to those who were there by then; nobody who is there is later than that, whosever clock was behind.
  */
 export const takeEvents = statement(
   'take_events',
-  `UPDATE events e SET started_at = $3
+  `UPDATE events e SET started_at = CASE WHEN e.recipients IS NULL THEN greatest($3::timestamptz, (
+     SELECT last.created_at + interval '1 second'
+     FROM (SELECT s.created_at FROM subscribers s WHERE s.environment_id = e.environment_id ORDER BY s.id DESC LIMIT 1) last
+     WHERE last.created_at > $3::timestamptz)) ELSE $3::timestamptz END
    WHERE (e.environment_id, e.id) IN (SELECT * FROM unnest($1::text[], $2::text[])) AND e.started_at IS NULL
    RETURNING e.*, (SELECT coalesce(max(r.revision), 0)::text FROM environment_revisions r
                    WHERE r.environment_id = e.environment_id) AS revision`,
