@@ -51,4 +51,4 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health/live`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 STOPSIGNAL SIGTERM
 # No shell and no npm in between: the program is process 1, hears the signal itself, and has no children to wait for.
-CMD ["node", "--enable-source-maps", "server/dist/bundle/main.js"]
+CMD ["node", "--enable-source-maps", "--max-semi-space-size=64", "--heap-growing-percent=200", "server/dist/bundle/main.js"]

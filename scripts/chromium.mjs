@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
+import { canInstall, installPackage, run } from './debian-package.mjs'
 
 const usualPlaces = [
   '/usr/bin/chromium',
@@ -30,21 +31,7 @@ function ofPlaywright() {
 export function installChromium() {
   if (findChromium()) return undefined
   if (process.env.CHROMIUM_PATH) return `CHROMIUM_PATH names ${process.env.CHROMIUM_PATH}, which does not exist.`
-  const isDebian = existsSync('/etc/debian_version') && process.getuid?.() === 0
-  const ways = isDebian
-    ? [
-        ['apt-get', 'update', '-q'],
-        ['apt-get', 'install', '-y', '-q', '--no-install-recommends', 'chromium'],
-      ]
-    : [['npx', 'playwright-core', 'install', 'chromium']]
-  let said = ''
-  for (const [program = '', ...args] of ways) {
-    const { stdout, stderr, error } = spawnSync(program, args, {
-      encoding: 'utf8',
-      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-    })
-    said = `${stdout ?? ''}${stderr ?? ''}${error ? error.message : ''}`
-  }
+  const said = canInstall() ? installPackage('chromium') : run('npx', ['playwright-core', 'install', 'chromium'])
   if (findChromium()) return undefined
   return `${said}\nThe tests need Chromium. Install it, or name one with CHROMIUM_PATH.`
 }

@@ -1,14 +1,17 @@
-// No pattern of ours takes a caller's text for a reason to work for minutes. Every regular expression in the service and in
-// the inbox is tried with long texts made of what it looks for itself.
+// No pattern of ours takes a caller's text for a reason to work for minutes. Every regular expression in the service, the inbox and
+// the dashboard, also in what requests are checked by, is tried with long texts made of what it looks for itself.
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createContext, Script } from 'node:vm'
 import { parseSync } from '@swc/core'
 import { expect, test } from 'vitest'
+import { contextNamePattern } from '../server/src/db/contexts.ts'
+import { idPattern } from '../server/src/db/ids.ts'
+import { absoluteUrlPattern, urlPattern } from '../server/src/steps/kind.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const folders = ['server/src', 'inbox/src']
+const folders = ['server/src', 'inbox/src', 'dashboard/src']
 
 interface Pattern {
   source: string
@@ -20,6 +23,22 @@ interface Pattern {
 const bounded: Record<string, string> = {
   '/\\/+$/': 'the address of the service, from the page that embeds the inbox',
   '/\\[[^\\]]*\\]/g': 'a path that has been parsed: its brackets are closed',
+}
+
+interface Node {
+  type?: string
+  key?: { value?: string }
+  id?: { value?: string }
+  value?: Node | string
+  init?: Node
+}
+
+/** A pattern that stands in a text: `pattern` of a schema, or a constant that is named after what it is. */
+function textOfPattern({ type, key, id, value, init }: Node): string | undefined {
+  const text = type === 'KeyValueProperty' && key?.value === 'pattern' ? (value as Node) : undefined
+  const named = type === 'VariableDeclarator' && /pattern$/i.test(id?.value ?? '') ? init : undefined
+  const found = text ?? named
+  return found?.type === 'StringLiteral' ? (found.value as string) : undefined
 }
 
 function patternsIn(file: string): Pattern[] {
@@ -35,6 +54,8 @@ function patternsIn(file: string): Pattern[] {
     const { type, pattern, flags } = node as { type?: string; pattern?: string; flags?: string }
     if (type === 'RegExpLiteral' && pattern !== undefined)
       found.push({ source: pattern, flags: flags ?? '', place: file })
+    const written = textOfPattern(node as Node)
+    if (written !== undefined) found.push({ source: written, flags: 'u', place: file })
     for (const each of Object.values(node)) visit(each)
   }
   visit(program.body)
@@ -47,7 +68,13 @@ function allPatterns(): Pattern[] {
       .filter((file) => /\.tsx?$/.test(file) && !/\.test\.tsx?$/.test(file))
       .map((file) => path.join(folder, file)),
   )
-  const all = files.flatMap(patternsIn)
+  // These are put together of parts.
+  const composed = [absoluteUrlPattern, urlPattern].map((source) => ({
+    source,
+    flags: 'u',
+    place: 'server/src/steps/kind.ts',
+  }))
+  const all = [...files.flatMap(patternsIn), ...composed]
   return [...new Map(all.map((pattern) => [`/${pattern.source}/${pattern.flags}`, pattern])).values()]
 }
 
@@ -83,6 +110,7 @@ function worstOf({ source, flags }: Pattern, texts: Array<[string, string]>, len
 test('every pattern reads a long text in a time that grows with its length', () => {
   const patterns = allPatterns()
   expect(patterns.length).toBeGreaterThan(200)
+  expect(patterns.map(({ source }) => source)).toEqual(expect.arrayContaining([idPattern, contextNamePattern]))
   const slow: string[] = []
   for (const pattern of patterns) {
     const head = /^\^?((?:[\w<"{:/ -]|\\[/.{])+)/.exec(pattern.source)?.[1]?.replaceAll('\\', '') ?? ''

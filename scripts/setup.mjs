@@ -49,9 +49,10 @@ const wanted = forTests ? stale.filter(({ name }) => name !== 'server') : stale
 if (wanted.length > 0) say('Building…')
 for (const part of wanted) build(part)
 if (forTests && existsSync(inRoot('server', 'test'))) {
-  const complaint = installChromium()
-  if (complaint) stop(complaint)
-  installNginx()
+  for (const install of [installChromium, installNginx]) {
+    const complaint = install()
+    if (complaint) stop(complaint)
+  }
 }
 
 function refuseOldNode() {
@@ -156,7 +157,9 @@ function runOrStop(
   /** @type {string} */ complaint,
   /** @type {() => void} */ cleanUp = () => undefined,
 ) {
-  const { status, error, stdout, stderr } = spawnSync(program, args, { cwd: root, encoding: 'utf8' })
+  // What is built is meant for use, also when tests, which have an environment of their own, are the ones to build it.
+  const env = { ...process.env, NODE_ENV: 'production' }
+  const { status, error, stdout, stderr } = spawnSync(program, args, { cwd: root, encoding: 'utf8', env })
   if (status === 0) return
   cleanUp()
   stop(`${stdout}${stderr}${error ? `${error.message}\n` : ''}${complaint}`)

@@ -34,8 +34,8 @@ function setUp(purpose: 'start' | 'test', ...nodeOptions: string[]): { code: num
 beforeEach(() => {
   project = realpathSync(mkdtempSync(path.join(tmpdir(), 'belfry-setup-')))
   mkdirSync(place('server/src'), { recursive: true })
-  for (const script of ['scripts/setup.mjs', 'scripts/chromium.mjs', 'scripts/nginx.mjs', 'scripts/bundle.mjs'])
-    cpSync(path.join(root, script), place(script))
+  for (const script of ['setup', 'chromium', 'nginx', 'debian-package', 'bundle'])
+    cpSync(path.join(root, `scripts/${script}.mjs`), place(`scripts/${script}.mjs`))
   write('package.json', { name: 'small', version: '1.0.0' })
   write('package-lock.json', { name: 'small', version: '1.0.0', lockfileVersion: 3, packages: {} })
   write('server/package.json', { name: 'server' })
@@ -112,6 +112,19 @@ test('the server is built when its sources differ, and only then', () => {
   expect(existsSync(place('server/dist/other.js'))).toBe(false)
   write('server/src/main.test.ts', 'export {}\n')
   expect(setUp('start').output).toBe('')
+})
+
+test('what browsers load is built for use, also by tests', () => {
+  pretendInstalled()
+  for (const folder of ['dashboard/src', 'node_modules/vite/bin']) mkdirSync(place(folder), { recursive: true })
+  // Stands for the real one: `vite build <folder> --outDir <draft> …`.
+  write(
+    'node_modules/vite/bin/vite.js',
+    'const fs = require("fs"), draft = process.argv[5]; fs.mkdirSync(draft); fs.writeFileSync(draft + "/env", process.env.NODE_ENV)',
+  )
+  expect(process.env.NODE_ENV).toBe('test')
+  expect(setUp('test')).toEqual({ code: 0, output: '  Building…\n' })
+  expect(readFileSync(place('dashboard/dist/env'), 'utf8')).toBe('production')
 })
 
 test('a build that fails shows what the compiler says and leaves the last one alone', () => {

@@ -24,6 +24,8 @@ test('without settings everything has a default', () => {
     databaseConnections: 20,
     sessionDatabaseUrl: undefined,
     mostRequests: 1000,
+    mostSockets: 10_000,
+    answerSeconds: 50,
     drainSeconds: 0,
     queuePatienceSeconds: 60,
     hasCanary: true,

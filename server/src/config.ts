@@ -45,6 +45,10 @@ export interface Config {
   dedupDays: number
   /** Requests that are worked on at a time; more are refused. */
   mostRequests: number
+  /** Sockets of browsers that are open at a time. */
+  mostSockets: number
+  /** After which a request that is not done is answered all the same. */
+  answerSeconds: number
   /** How long requests are still taken after SIGTERM, while balancers find out. */
   drainSeconds: number
   /** A due job that waits longer than this makes the service unready. */
@@ -153,6 +157,17 @@ export const settings = [
     name: 'BELFRY_MAX_REQUESTS',
     default: '1000',
     meaning: 'Requests worked on at a time; more are refused with 429 or 503, those of the busiest environment first.',
+  },
+  {
+    name: 'BELFRY_MAX_SOCKETS',
+    default: '10000',
+    meaning:
+      'Sockets of browsers open at a time, in each process; more are refused with 503, and the browser tries again.',
+  },
+  {
+    name: 'BELFRY_ANSWER_SECONDS',
+    default: '50',
+    meaning: 'A request that is not done after so long is answered with 503, so that nobody waits for ever.',
   },
   {
     name: 'BELFRY_QUEUE_PATIENCE_SECONDS',
@@ -426,6 +441,8 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     extraProviders: [oneOf('BELFRY_EXTRA_PROVIDERS', extraProviders)].filter((id) => id !== 'none'),
     dedupDays: days('BELFRY_DEDUP_DAYS', 1),
     mostRequests: whole('BELFRY_MAX_REQUESTS', 10, 1_000_000),
+    mostSockets: whole('BELFRY_MAX_SOCKETS', 1, 1_000_000),
+    answerSeconds: whole('BELFRY_ANSWER_SECONDS', 1, 3_600),
     drainSeconds: whole('BELFRY_DRAIN_SECONDS', 0, 600, given('BELFRY_DRAIN_SECONDS') ?? (databaseUrl ? '5' : '0')),
     queuePatienceSeconds: whole('BELFRY_QUEUE_PATIENCE_SECONDS', 1, 86_400),
     hasCanary: flag('BELFRY_CANARY'),

@@ -61,7 +61,12 @@ export const errorTable = {
     status: 503,
     message: says('The database cannot be reached at the moment. Please retry.'),
   },
+  unfinished: {
+    status: 503,
+    message: says('The request took too long, or others were in its way. Please retry.'),
+  },
   overloaded: { status: 503, message: says('The service has more to do than it can at the moment. Please retry.') },
+  too_many_sockets: { status: 503, message: says('No more sockets can be opened at the moment. Please retry.') },
   too_many_at_once: {
     status: 429,
     message: says('Too many requests of this environment are under way. Please wait for some of them, and retry.'),
@@ -111,6 +116,12 @@ export const errorTable = {
     status: 403,
     message: (p: { role: string; needed: string }) =>
       `This takes the role ${p.needed}, and yours is ${p.role}; ask an owner or admin of the organization`,
+  },
+  too_many_wrong_keys: {
+    status: 429,
+    message: says(
+      'Too many API keys that there are not came from this address; wait as long as Retry-After says, then use the key of the environment',
+    ),
   },
   people_only: { status: 403, message: says('This is for people who have signed in; an API key cannot do it') },
   sign_in_failed: { status: 401, message: says('The email address or the password is wrong') },
@@ -266,6 +277,16 @@ export const errorTable = {
     status: 400,
     message: (p: { identifier: string }) =>
       `Integration ${p.identifier} has no link to be followed; use the sign-in URL of channel-endpoints/oauth`,
+  },
+  link_refused: {
+    status: 400,
+    message: (p: { vendor: string; reason: string }) =>
+      `${p.vendor} does not work with this integration (${p.reason}); check its credentials, and that BELFRY_PUBLIC_URL is an HTTPS address that ${p.vendor} can reach`,
+  },
+  link_unavailable: {
+    status: 502,
+    message: (p: { vendor: string; reason: string }) =>
+      `${p.vendor} gave no usable answer (${p.reason}), so there is no link. Please retry.`,
   },
 
   // messages, subscriber notifications, activity

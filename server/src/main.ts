@@ -19,7 +19,7 @@ import { isSetUp, linkTo, signInLink } from './db/sign-in-links.ts'
 import { canary, canarySchedule } from './engine/canary.ts'
 import { choreSchedule, chores } from './engine/chores.ts'
 import { Engine, engineSchedule } from './engine/engine.ts'
-import { startWorker } from './engine/worker.ts'
+import { startWorker, type Worker } from './engine/worker.ts'
 import { StartError } from './errors.ts'
 import { buildApp } from './http/app.ts'
 import { Brand } from './http/brand.ts'
@@ -36,7 +36,7 @@ const queueConnections = 6
 const jobsAtOnce = 10
 /**
  * Jobs that mostly wait for others' answers have workers of their own, so that a provider that hangs keeps no trigger from
- * being begun. They are eight times as many as calls one integration may have under way (steps/circuit-breaker.ts): several
+ * being begun. They are four times as many as calls one integration may have under way (steps/circuit-breaker.ts): several
  * may hang, and the others do not notice.
  */
 const deliveriesAtOnce = 256
@@ -158,12 +158,13 @@ export async function startService(
       )
       const schedule = [...choreSchedule, ...engineSchedule, ...(config.hasCanary ? canarySchedule : [])]
       const { deliver, ...others } = tasks
-      for (const [taskList, concurrency, items] of [
-        [others, jobsAtOnce, schedule],
-        [{ deliver }, deliveriesAtOnce, []],
+      const workers: Worker[] = []
+      parts.add(() => Promise.all(workers.map((worker) => worker.stop())))
+      for (const [taskList, concurrency, more] of [
+        [others, jobsAtOnce, { schedule }],
+        [{ deliver }, deliveriesAtOnce, { schedule: [], hands: engine.hands }],
       ] as const) {
-        const worker = await startWorker({ ...sessions, tasks: taskList, schedule: [...items], concurrency, log })
-        parts.add(() => worker.stop())
+        workers.push(await startWorker({ ...sessions, ...more, tasks: taskList, concurrency, log }))
       }
     }
 
@@ -184,7 +185,13 @@ export async function startService(
     })
     parts.add(() => closeApp(app))
     const sockets =
-      config.role === 'worker' ? undefined : new InboxSockets({ ...database, clock, secrets, changes, brand, log })
+      config.role === 'worker'
+        ? undefined
+        : new InboxSockets({
+            ...{ ...database, clock, secrets, changes, brand, log },
+            mostSockets: config.mostSockets,
+            onRefused: () => metrics.engine.socketRefused(),
+          })
     if (sockets) {
       sockets.serve(app)
       parts.add(() => sockets.stop())

@@ -1,7 +1,10 @@
 // Every operation is tried by everybody: who may, who may not, and what happens to those of another organization.
+import fc from 'fast-check'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Role } from '../src/db/tables.ts'
+import { bodyFor as fittingBody } from './fuzz-requests.ts'
+import { type Operation as Described, operationsOf } from './openapi.ts'
 import { newSession, PersonApi, sendAs, signInAs } from './people.ts'
 import { credential, homeWord, knownFor, type Planted, plant } from './planted.ts'
 import { type Route, useRouteTable } from './route-table.ts'
@@ -44,7 +47,7 @@ const policy: Array<[operation: RegExp, role: Role]> = [
   [/^POST \/v2\/(workflows|layouts)\/.*\/preview$/, 'viewer'],
   [/^POST \/v2\/environments\/\{\w+\}\/diff$/, 'viewer'],
   // What has secrets, costs money, or is everybody's.
-  [/^GET \/v1\/environments\/api-keys$/, 'admin'],
+  [/^GET \/v1\/environments\/api-keys$/, 'owner'],
   [/^POST \/v1\/integrations\/(chat|channel-connections|channel-endpoints)\/oauth$/, 'editor'],
   [/^(?!GET)\S+ \/v1\/(integrations|environments|environment-variables|organizations)(\/|$)/, 'admin'],
   [/^(?!GET)\S+ \/v2\/(webhooks|environments)\//, 'admin'],
@@ -62,11 +65,13 @@ const neededFor = ({ method, path }: Operation): Role =>
 const suffices = (role: Role, operation: Operation) => roles.indexOf(role) >= roles.indexOf(neededFor(operation))
 
 let own: Route[]
+let operations: Described[]
 let home: Organization
 
 beforeAll(async () => {
   if (routes.length < 200) throw new Error(`only ${routes.length} routes are there`)
   own = routes.filter((route) => !isPublic(route) && !isInbox(route) && !isPage(route))
+  operations = await operationsOf(server.api)
   home = await server.freshOrganization()
 })
 
@@ -210,47 +215,114 @@ describe('what is here, named by its id,', () => {
 
   /** All environments of an organization have these in common, so that a key of one is good for all of them. */
   const isShared = ({ path }: Operation) =>
-    /^\/v[12]\/(environments|environment-variables|organizations|integrations|auth|audit)(\/|$)/.test(path)
+    /^\/v[12]\/(environments|environment-variables|organizations|auth|audit)(\/|$)/.test(path)
 
-  const callers: Array<[string, () => Promise<() => Promise<Api>>, (operation: Operation) => boolean]> = [
+  interface Caller {
+    open: () => Promise<Api>
+    concerns: (operation: Operation) => boolean
+    /** What is here and stays as it is; of another environment, what is its own is not. */
+    stored: () => Promise<Record<string, unknown[]>>
+    /** Where the answer is another than that there is no such thing. */
+    otherwise: Record<string, string>
+  }
+  // A preview of what is not there is an empty one; where no bridge is, there is nothing to look for.
+  const previews = {
+    'POST /v2/workflows/{workflowId}/step/{stepId}/preview': '201 ',
+    'POST /v1/bridge/preview/{workflowId}/{stepId}': '400 bridge_not_configured',
+  }
+  // These have always said it so, and clients know them by it.
+  const elsewhere = {
+    ...previews,
+    'PUT /v1/environments/{environmentId}': '401 environment_to_update_not_found',
+    'POST /v2/environments/{targetEnvironmentId}/diff': '400 publish_environment_not_found',
+    'POST /v2/environments/{targetEnvironmentId}/publish': '400 publish_environment_not_found',
+  }
+  /** Of names that can be in both places the caller has one too, so that it is the id behind it that is not found. */
+  const withAda = async (api: Api) => {
+    expect((await api.post('/v2/subscribers', { subscriberId: 'ada' })).status).toBe(201)
+    return api
+  }
+  const callers: Array<[string, () => Promise<Caller>]> = [
     [
       'the owner of another organization',
       async () => {
-        const stranger = await signInAs(server, (await server.freshOrganization()).development, 'owner')
-        return async () => new PersonApi(stranger, { ...stranger, token: await newSession(server, stranger.id) })
+        const stranger = await signInAs(server, await withAda((await server.freshOrganization()).development), 'owner')
+        return {
+          open: async () => new PersonApi(stranger, { ...stranger, token: await newSession(server, stranger.id) }),
+          concerns: () => true,
+          stored: () => storedIn(theirs),
+          otherwise: elsewhere,
+        }
       },
-      () => true,
     ],
     [
       'a key of another organization',
-      async () => async () => (await server.freshOrganization()).development,
-      (operation) => !isForPeople(operation),
+      async () => ({
+        open: async () => withAda((await server.freshOrganization()).development),
+        concerns: (operation) => !isForPeople(operation),
+        stored: () => storedIn(theirs),
+        otherwise: elsewhere,
+      }),
     ],
-    ['the key of another environment', async () => async () => theirs.production, (operation) => !isShared(operation)],
+    [
+      'the key of another environment',
+      async () => ({
+        open: () => withAda(theirs.production),
+        concerns: (operation) => !isShared(operation),
+        stored: () => {
+          const { development, production } = theirs
+          return rowsWhere((row) => row.includes(development.environmentId) && !row.includes(production.environmentId))
+        },
+        otherwise: { ...previews, 'PUT /v1/integrations/{integrationId}': '403 foreign_environment' },
+      }),
+    ],
   ]
 
+  /** Those its schema takes: one that is refused for its form says nothing about who may. With ids in them that are known here. */
+  const bodiesOf = (operation: Operation): unknown[] => {
+    const described = operations.find(({ method, path }) => method === operation.method && path === operation.path)
+    if (!described?.body) return [bodyFor(operation)]
+    return fc.sample(
+      fittingBody(described, () => theirs.ids),
+      { numRuns: 40, seed: 9 },
+    )
+  }
+
   test.each(callers)(
-    'is neither changed by %s nor told',
-    async (_, open, concerns) => {
-      const caller = await open()
-      const before = await storedIn(theirs)
-      for (const operation of own.filter(concerns)) {
+    'is neither changed by %s nor told, and not found by its id',
+    async (_, meet) => {
+      const { open, concerns, stored, otherwise } = await meet()
+      let caller = await open()
+      const before = await stored()
+      const got: Record<string, string> = {}
+      // What they have themselves goes last.
+      const endsIt = ({ method, path }: Operation) => method === 'DELETE' || path.endsWith('/erase')
+      const tried = own.filter(concerns)
+      for (const operation of [...tried.filter((each) => !endsIt(each)), ...tried.filter(endsIt)]) {
         const names = [...operation.path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => name)
         const ids = names.map((name) => knownFor(theirs.ids, operation.path, name)?.[0] ?? 'x')
-        const answer = await (await caller()).send(
-          operation.method,
-          filled(operation, (name) => ids[names.indexOf(name)] ?? 'x'),
-          bodyFor(operation),
-        )
+        const path = filled(operation, (name) => ids[names.indexOf(name)] ?? 'x')
         // Names that people give may exist on both sides; an id is in one place only.
         const hasId = ids.some((id) => /^([0-9a-f]{24}|evt_.*)$/.test(id))
-        // A preview of what is not there is an empty one.
-        const isDone = answer.status < 300 && !operation.path.endsWith('/preview')
-        const what = `${operation.method} ${operation.path} ${answer.status}`
-        expect([what, hasId && isDone]).toEqual([what, false])
-        for (const word of [homeWord, credential]) expect([what, answer.text.includes(word)]).toEqual([what, false])
+        const title = `${operation.method} ${operation.path}`
+        for (const body of bodiesOf(operation)) {
+          const send = () => caller.send(operation.method, path, body as object)
+          let answer = await send()
+          if (answer.status === 401) {
+            // The one before ended its session, or replaced its key.
+            caller = await open()
+            answer = await send()
+          }
+          for (const word of [homeWord, credential]) expect([title, answer.text.includes(word)]).toEqual([title, false])
+          if (hasId) got[title] = codeOf(answer)
+          if (answer.status !== 422) break
+        }
       }
-      expect(await storedIn(theirs)).toEqual(before)
+      const isAsExpected = ([title, code]: [string, string]) =>
+        otherwise[title] === undefined ? code.startsWith('404 ') : code === otherwise[title]
+      expect(Object.entries(got).filter((each) => !isAsExpected(each))).toEqual([])
+      expect(Object.keys(otherwise).filter((title) => got[title] === undefined)).toEqual([])
+      expect(await stored()).toEqual(before)
     },
     120_000,
   )

@@ -101,6 +101,17 @@ const isQueueAheadIn = (dataDir: string) =>
        > (SELECT coalesce(max(id), 0) FROM graphile_worker._private_jobs) AS "isAhead"`,
   )
 
+test.each(['backup', 'restore'])(
+  '%s of a database that others run is left to their tools, which are named',
+  async (command) => {
+    const env = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', BELFRY_SECRET_KEY: 'a1'.repeat(32) }
+    expect(await programs.command([command, 'x.backup'], env).ended).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('use pg_dump and pg_restore'),
+    })
+  },
+)
+
 test('what was accepted before a backup under load is there after a restore elsewhere, and goes on', async () => {
   const [dataDir, elsewhere] = [programs.folder(), programs.folder()]
   const { run, key, trigger } = await startFilled(dataDir)

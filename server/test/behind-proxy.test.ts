@@ -4,7 +4,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vi
 import { useBrowser } from './browser.ts'
 import { identifierOf, openInbox, useSockets } from './inbox.ts'
 import { usePage } from './page.ts'
-import { proxyName, useProxy } from './proxy.ts'
+import { useProxy } from './proxy.ts'
 import { inApp, makeWorkflow, trigger } from './runs.ts'
 import { Api, useServer } from './server.ts'
 
@@ -39,7 +39,7 @@ const send = async () => {
   await server.drain()
 }
 
-describe(`behind ${proxyName}, under a path`, () => {
+describe('behind nginx, under a path', () => {
   test('the public client lists, changes and hears', async () => {
     const novu = new Novu({ ...(await options()), useCache: false })
     opened.push(novu)

@@ -196,6 +196,20 @@ describe.each([
     for (const each of counts) await vi.waitFor(() => expect(each.results.at(-1)).toMatchObject({ total: 0 }))
   })
 
+  test('works where the service goes by another word', async () => {
+    await makeWorkflow(api, 'bare', [inApp('Hello')])
+    const { url } = await server.startAnother({ brand: 'svc' })
+    const page = await browser('ada', {}, url)
+    const received = heard(page, 'notifications.notification_received')
+    const counts = heard(page, 'notifications.unread_count_changed')
+    await ok(page.socket.connect())
+    await counts.next({ total: 0 })
+    await send('bare')
+    await received.next({ body: 'Hello' })
+    const [item] = await list({}, page)
+    expect(await ok(item?.read() as never)).toMatchObject({ body: 'Hello', isRead: true })
+  })
+
   describe('preferences', () => {
     const email: Step = { type: 'email', controlValues: { subject: 'Hi', body: 'Hello' } }
 

@@ -4,6 +4,7 @@ import type { Locator, Page } from 'playwright-core'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { useBrowser } from './browser.ts'
 import { identifierOf } from './inbox.ts'
+import { addIntegration } from './integrations.ts'
 import { usePage } from './page.ts'
 import { inApp, makeWorkflow, pass, runOf, storyOf, trigger } from './runs.ts'
 import { type Api, useServer } from './server.ts'
@@ -11,7 +12,7 @@ import { useVendor } from './vendor.ts'
 
 const vendor = useVendor()
 const server = useServer({
-  brand: 'novu',
+  ...{ brand: 'novu', extraProviders: ['telegram'], allowPrivateAddresses: true },
   get oauth() {
     return { slack: vendor.url, microsoftLogin: vendor.url, microsoftGraph: vendor.url }
   },
@@ -240,29 +241,194 @@ describe.each([
     await present(second.locator('.nv-bellDot'), 0)
   })
 
-  test('a Slack workspace is connected and disconnected by its button', async () => {
-    const integration = { providerId: 'slack', channel: 'chat', identifier: 'slack', active: true }
-    await api.post('/v1/integrations', { ...integration, credentials: { clientId: 'c', secretKey: 's' } })
-    const team = { id: 'T1', name: 'Acme' }
-    vendor.plays(() => ({ body: { ok: true, access_token: 'xoxb-1', team, authed_user: { id: 'U1' } } }))
-    await openPart('SlackConnectButton', { integrationIdentifier: 'slack' })
-    const button = part('channelConnectButton')
-    await expect.poll(() => button.textContent(), patience).toBe('Connect Slack')
-    const [popup] = await Promise.all([page.context().waitForEvent('page'), button.click()])
-    await popup.waitForURL(`${vendor.url}/**`)
-    const state = new URL(popup.url()).searchParams.get('state') ?? ''
-    const back = new URLSearchParams({ state, code: 'x' })
-    // The page that says so closes itself.
-    const closed = popup.waitForEvent('close')
-    await popup.goto(`${server.url}/v1/integrations/chat/oauth/callback?${back.toString()}`).catch(() => undefined)
-    await closed
-    await expect.poll(() => button.textContent(), patience).toBe('Connected')
-    expect((await api.get('/v1/channel-connections')).body.data).toMatchObject([
-      { subscriberId: 'ada', workspace: team },
-    ])
-    await button.click()
-    await expect.poll(() => button.textContent(), patience).toBe('Connect Slack')
-    expect((await api.get('/v1/channel-connections')).body.data).toEqual([])
+  describe('chat', () => {
+    const connections = async () => (await api.get('/v1/channel-connections')).body.data
+    const endpoints = async () => (await api.get('/v1/channel-endpoints')).body.data
+    const reads = (button: Locator, text: string) => expect.poll(() => button.textContent(), patience).toBe(text)
+    const signedIn = (url: string) => {
+      const signed = Buffer.from(new URL(url).searchParams.get('state') ?? '', 'base64url').toString()
+      return JSON.parse(signed.slice(0, signed.lastIndexOf('.')))
+    }
+    beforeEach(async () => {
+      await api.post('/v2/subscribers', { subscriberId: 'ada' })
+      const credentials = { clientId: 'app-1', secretKey: 's', tenantId: 'tenant-1' }
+      await addIntegration(server, api, { identifier: 'slack', provider: 'slack', credentials })
+      await addIntegration(server, api, { identifier: 'teams', provider: 'msteams', credentials })
+    })
+    /** As her own, under the name that the buttons give it. */
+    const connect = async (identifier: string, integrationIdentifier: string) => {
+      const workspace = { id: 'T1', name: 'Acme' }
+      const auth = { accessToken: 'x' }
+      const body = { identifier, integrationIdentifier, subscriberId: 'ada', workspace, auth }
+      expect(await api.post('/v1/channel-connections', body)).toMatchObject({ status: 201 })
+    }
+    /** What the button asks of the service, and the page that opens, which is the one that was answered. */
+    const press = async (button: Locator) => {
+      // Buttons look every few seconds whether it is done.
+      await page.clock.install()
+      const [answer, popup] = await Promise.all([
+        page.waitForResponse((response) => response.request().method() === 'POST' && response.url().endsWith('/oauth')),
+        page.context().waitForEvent('page'),
+        button.click(),
+      ])
+      await popup.waitForURL(`${vendor.url}/**`)
+      expect((await answer.json()).data.url).toBe(popup.url())
+      return { popup, asked: answer.request().postDataJSON() }
+    }
+    const comeBack = (popup: Page, result: Record<string, string>) => {
+      const state = new URL(popup.url()).searchParams.get('state') ?? ''
+      return popup.goto(
+        `${server.url}/v1/integrations/chat/oauth/callback?${new URLSearchParams({ ...result, state }).toString()}`,
+      )
+    }
+    /** The page that says so closes itself. */
+    const finish = async (popup: Page) => {
+      const closed = popup.waitForEvent('close')
+      await comeBack(popup, { code: 'x' }).catch(() => undefined)
+      await closed
+      await page.clock.fastForward(3_000)
+    }
+    const microsoftPlays = () => {
+      const claims = Buffer.from(JSON.stringify({ oid: 'person-1', aud: 'app-1' })).toString('base64url')
+      vendor.plays(({ path }) => {
+        if (path.endsWith('/token')) return { body: { access_token: 't', id_token: `h.${claims}.s` } }
+        return path.endsWith('/teamsApps') ? { body: { value: [{ id: 'catalog-1' }] } } : { status: 201, body: '' }
+      })
+    }
+
+    test('a Slack workspace is connected and disconnected by its button', async () => {
+      const team = { id: 'T1', name: 'Acme' }
+      vendor.plays(() => ({ body: { ok: true, access_token: 'xoxb-1', team, authed_user: { id: 'U1' } } }))
+      await openPart('SlackConnectButton', { integrationIdentifier: 'slack' })
+      const button = part('channelConnectButton')
+      await reads(button, 'Connect Slack')
+      const { popup, asked } = await press(button)
+      expect(asked).toMatchObject({ integrationIdentifier: 'slack', subscriberId: 'ada' })
+      await finish(popup)
+      await reads(button, 'Connected')
+      expect(await connections()).toMatchObject([{ subscriberId: 'ada', workspace: team }])
+      await page.reload()
+      await reads(button, 'Connected')
+      await button.click()
+      await reads(button, 'Connect Slack')
+      expect(await connections()).toEqual([])
+    })
+
+    test('a person is linked to who they are in Slack, and unlinked, by a button', async () => {
+      await connect('chconn-slack-default-ada', 'slack')
+      vendor.plays(() => ({ body: { ok: true, authed_user: { id: 'U1', access_token: 'xoxp-1' } } }))
+      await openPart('SlackLinkUser', { integrationIdentifier: 'slack' })
+      const button = part('linkSlackUserButton')
+      await reads(button, 'Link User')
+      const { popup, asked } = await press(button)
+      expect(asked).toMatchObject({
+        ...{ integrationIdentifier: 'slack', subscriberId: 'ada', userScope: ['identity.basic'] },
+        connectionIdentifier: expect.stringMatching(/^chconn-slack-default/),
+      })
+      const opened = new URL(popup.url())
+      expect(opened.pathname).toBe('/oauth/v2/authorize')
+      expect(Object.fromEntries(opened.searchParams)).toMatchObject({
+        client_id: 'app-1',
+        user_scope: 'identity.basic',
+      })
+      expect(signedIn(popup.url())).toMatchObject({ mode: 'link_user', identifier: 'chconn-slack-default-ada' })
+      await finish(popup)
+      await reads(button, 'Unlink')
+      expect(await endpoints()).toMatchObject([
+        { type: 'slack_user', endpoint: { userId: 'U1' }, connectionIdentifier: 'chconn-slack-default-ada' },
+      ])
+      await page.reload()
+      await reads(button, 'Unlink')
+      await button.click()
+      await reads(button, 'Link User')
+      expect(await endpoints()).toEqual([])
+    })
+
+    // Older clients have no buttons for Teams and Telegram.
+    if (library !== '@novu/react') return
+
+    test('a tenant of Teams is connected, with the person who does it, and disconnected by its button', async () => {
+      microsoftPlays()
+      await openPart('MsTeamsConnectButton', { integrationIdentifier: 'teams' })
+      const button = part('channelConnectButton')
+      await reads(button, 'Connect MS Teams')
+      const { popup, asked } = await press(button)
+      const identifier = 'chconn-msteams-default-ada'
+      expect(asked).toMatchObject({
+        ...{ integrationIdentifier: 'teams', connectionIdentifier: identifier, subscriberId: 'ada' },
+        ...{ connectionMode: 'subscriber', autoLinkUser: true },
+      })
+      expect(new URL(popup.url()).pathname).toBe('/organizations/v2.0/adminconsent')
+      expect(signedIn(popup.url())).toMatchObject({ mode: 'connect', identifier, subscriberId: 'ada' })
+      await comeBack(popup, { tenant: 'their-tenant', admin_consent: 'True' })
+      await popup.waitForURL(`${vendor.url}/tenant-1/oauth2/v2.0/authorize?**`)
+      expect(signedIn(popup.url())).toMatchObject({ mode: 'link_user', identifier, subscriberId: 'ada' })
+      await finish(popup)
+      await reads(button, 'Connected')
+      expect(await connections()).toMatchObject([{ identifier, workspace: { id: 'their-tenant' } }])
+      expect(await endpoints()).toMatchObject([{ type: 'ms_teams_user', connectionIdentifier: identifier }])
+      await page.reload()
+      await reads(button, 'Connected')
+      await button.click()
+      await reads(button, 'Connect MS Teams')
+      expect(await connections()).toEqual([])
+    })
+
+    test('a person is linked to who they are in Teams, and unlinked, by a button', async () => {
+      const identifier = 'chconn-msteams-default-ada'
+      await connect(identifier, 'teams')
+      microsoftPlays()
+      await openPart('MsTeamsLinkUser', { integrationIdentifier: 'teams' })
+      const button = part('linkMsTeamsUserButton')
+      await reads(button, 'Link Teams User')
+      const { popup, asked } = await press(button)
+      expect(asked).toMatchObject({
+        ...{ integrationIdentifier: 'teams', connectionIdentifier: identifier, subscriberId: 'ada' },
+      })
+      const opened = new URL(popup.url())
+      expect(opened.pathname).toBe('/tenant-1/oauth2/v2.0/authorize')
+      expect(Object.fromEntries(opened.searchParams)).toMatchObject({ client_id: 'app-1', response_type: 'code' })
+      expect(signedIn(popup.url())).toMatchObject({ mode: 'link_user', identifier, subscriberId: 'ada' })
+      await finish(popup)
+      await reads(button, 'Unlink')
+      expect(await endpoints()).toMatchObject([{ type: 'ms_teams_user', endpoint: { userId: 'person-1' } }])
+      await page.reload()
+      await reads(button, 'Unlink')
+      await button.click()
+      await reads(button, 'Link Teams User')
+      expect(await endpoints()).toEqual([])
+    })
+
+    test('a person is linked to their chat with a Telegram bot, and unlinked, by its button', async () => {
+      const token = '110201543:AAHdqTcv'
+      const credentials = { token, baseUrl: vendor.url }
+      const id = await addIntegration(server, api, { identifier: 'bot', provider: 'telegram', credentials })
+      vendor.plays(({ path }) => ({
+        body: { ok: true, result: path.endsWith('/getMe') ? { username: 'acme_bot' } : true },
+      }))
+      await openPart('TelegramConnectButton', { integrationIdentifier: 'bot' })
+      const button = part('channelConnectButton')
+      await reads(button, 'Connect Telegram')
+      await page.clock.install()
+      await page.context().route('https://t.me/**', (route) => route.fulfill({ body: 'Telegram' }))
+      const [popup] = await Promise.all([page.context().waitForEvent('page'), button.click()])
+      await popup.waitForURL('https://t.me/acme_bot?start=*')
+      // She presses Start there, and Telegram tells.
+      const word = new URL(popup.url()).searchParams.get('start') ?? ''
+      const told = JSON.parse(vendor.asked.find(({ path }) => path.endsWith('/setWebhook'))?.body ?? '')
+      expect(new URL(told.url).pathname).toBe(`/v2/inbound-webhooks/bots/${api.environmentId}/${id}`)
+      const message = { text: `/start ${word}`, chat: { id: 7, type: 'private' }, from: { id: 7 } }
+      const headers = { 'x-telegram-bot-api-secret-token': told.secret_token }
+      expect(await api.post(new URL(told.url).pathname, { message }, headers)).toMatchObject({ status: 200 })
+      await page.clock.fastForward(3_000)
+      await reads(button, 'Connected to Telegram')
+      expect(await endpoints()).toMatchObject([{ subscriberId: 'ada', endpoint: { channel: '7' } }])
+      await page.reload()
+      await reads(button, 'Connected to Telegram')
+      await button.click()
+      await reads(button, 'Connect Telegram')
+      expect(await endpoints()).toEqual([])
+    })
   })
 
   test('a topic is followed by its button, workflow by workflow and as a group', async () => {

@@ -1,16 +1,17 @@
-// What the local server that plays a vendor proves itself with: for Apple's push hosts, until 2124, vouched for by nobody but
-// itself. Clients in tests are told to believe it.
+// What the local server that plays a vendor proves itself with: for Apple's push hosts and Outlook's mail host, until 2124,
+// vouched for by nobody but itself. Clients in tests are told to believe it.
 
 export const certificate = `-----BEGIN CERTIFICATE-----
-MIIBnDCCAUOgAwIBAgIUXhbN8+nFHwO/yarUr314PM3mzagwCgYIKoZIzj0EAwIw
+MIIBsTCCAVigAwIBAgIUY9D4llAotWo/cOq6P7w+NZ/4YXcwCgYIKoZIzj0EAwIw
 FjEUMBIGA1UEAwwLdmVuZG9yLnRlc3QwIBcNMjQwMTAxMDAwMDAwWhgPMjEyNDAx
 MDEwMDAwMDBaMBYxFDASBgNVBAMMC3ZlbmRvci50ZXN0MFkwEwYHKoZIzj0CAQYI
 KoZIzj0DAQcDQgAE+7Kgca1o/daHDcQsr5i0xUDiz8/9kF/8/+RtNEmT7WYgqyyz
-KqhZxFjE2aYacuk41EveMXRIGoWYFRrIyCAGFaNtMGswOQYDVR0RBDIwMIISYXBp
-LnB1c2guYXBwbGUuY29tghphcGkuc2FuZGJveC5wdXNoLmFwcGxlLmNvbTAPBgNV
-HRMBAf8EBTADAQH/MB0GA1UdDgQWBBS9jdNSEp3k3gmh5CCrahk2NpeF/zAKBggq
-hkjOPQQDAgNHADBEAiBMNKmh8pOfynE/1RKxr9RhNoev44srFrKMUn4ow/EKdAIg
-DKVe6yXa2MDCL7xJfZqqX0h6VRUlQO9O5uYcR63bDKI=
+KqhZxFjE2aYacuk41EveMXRIGoWYFRrIyCAGFaOBgTB/ME0GA1UdEQRGMESCEmFw
+aS5wdXNoLmFwcGxlLmNvbYIaYXBpLnNhbmRib3gucHVzaC5hcHBsZS5jb22CEnNt
+dHAub2ZmaWNlMzY1LmNvbTAPBgNVHRMBAf8EBTADAQH/MB0GA1UdDgQWBBS9jdNS
+Ep3k3gmh5CCrahk2NpeF/zAKBggqhkjOPQQDAgNHADBEAiB/hznKpEv566EXhL2N
+vEP/bkRrAyXRCpZKoNC+ov/H+gIgXYaKqv4QO1FniMK0nU6kKd9wEdnxjM7OE5Ik
+mvpsRDU=
 -----END CERTIFICATE-----
 `
 

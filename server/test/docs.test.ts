@@ -43,8 +43,21 @@ test.each(examples.filter(({ requests }) => requests.length > 0))('$page tells t
   }
 })
 
+test('every test that SECURITY.md and the promises name is there', () => {
+  const tests = ['server', 'inbox', 'dashboard', 'chaos', 'scripts'].flatMap((room) =>
+    readdirSync(root + room, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.test.ts') && !file.includes('node_modules'))
+      .map((file) => `${room}/${file}`),
+  )
+  const named = [...readFileSync(`${root}SECURITY.md`, 'utf8').matchAll(/`([\w/.-]+\.(?:test\.ts|mjs))`/g)]
+  expect(named.length).toBeGreaterThan(30)
+  const isThere = (name: string) =>
+    name.endsWith('.mjs') ? existsSync(root + name) : tests.some((file) => `/${file}`.endsWith(`/${name}`))
+  expect(named.flatMap(([, name = '']) => (isThere(name) ? [] : [name]))).toEqual([])
+})
+
 test('every link leads to a page that is there, and to a heading of it', () => {
-  for (const page of pages) {
+  for (const page of [...pages, 'SECURITY.md']) {
     for (const [, link = ''] of readFileSync(root + page, 'utf8').matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
       const [path = '', heading] = link.split('#')
       const target = path === '' ? root + page : fileURLToPath(new URL(path, `file://${root}${page}`))

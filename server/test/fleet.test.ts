@@ -64,9 +64,11 @@ class Place {
     }
   }
 
-  async restart(): Promise<void> {
-    await this.#run?.stop()
+  /** @returns what it ended with */
+  async restart(): Promise<number | null | undefined> {
+    const ending = await this.#run?.stop()
     await this.start()
+    return ending?.code
   }
 
   async kill(): Promise<void> {
@@ -167,10 +169,10 @@ test('a fleet under load is restarted and killed one by one, and every trigger b
   load.start()
   await Promise.all([
     inTurn([...apis], async (place) => {
-      await place.restart()
+      expect(await place.restart()).toBe(0)
       await isServing(place)
     }),
-    inTurn([...workers], (place) => place.restart()),
+    inTurn([...workers], async (place) => expect(await place.restart()).toBe(0)),
   ])
   expect(load.failures).toEqual([])
 

@@ -88,6 +88,10 @@ export function requestFor(operation: Operation, known: Known, callers: number):
     }))
 }
 
+/** Bodies that the schema of the operation takes, as far as a schema can say. */
+export const bodyFor = ({ body = {} }: Operation, known: Known): fc.Arbitrary<unknown> =>
+  new Schemas(known).fitting(body)
+
 interface Sent {
   text: string | undefined
   type: string | undefined

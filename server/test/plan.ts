@@ -12,6 +12,7 @@ export interface Statement {
 interface PlanNode {
   'Node Type': string
   'Relation Name'?: string
+  'Index Name'?: string
   'Plan Rows': number
   Plans?: PlanNode[]
 }

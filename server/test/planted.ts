@@ -170,6 +170,7 @@ export async function plant(server: TestServer): Promise<Planted> {
     'channel-endpoints/identifier': ['person'],
     'subscriptions/identifier': ['reading'],
     'contexts/type': ['tenant'],
+    'actions/type': ['primary', 'secondary'],
     connectionIdentifier: ['workspace'],
     topicKey: ['news'],
     key: ['news'],

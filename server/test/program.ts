@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeAll, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, vi } from 'vitest'
 import { isAlive } from '../src/db/processes.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -41,6 +41,10 @@ export class Run {
     return this.#child.pid ?? 0
   }
 
+  get hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null
+  }
+
   /** Waits until the program has printed this. */
   async says(text: string): Promise<void> {
     let isOver = false
@@ -74,16 +78,18 @@ export class Run {
   }
 }
 
-/** Starts programs and makes data folders; whatever is left of them after a test is ended and removed. */
-export function usePrograms() {
+/** Starts programs and makes data folders; whatever is left of them after a test, or after all, is ended and removed. */
+export function usePrograms({ until = 'after each' }: { until?: 'after each' | 'after all' } = {}) {
   const runs: Run[] = []
   const folders: string[] = []
 
+  // Builds the server, unless that is done: with time enough for a busy machine.
   beforeAll(() => {
     execFileSync(process.execPath, [path.join(root, 'scripts/setup.mjs'), 'start'])
-  })
+  }, 300_000)
 
-  afterEach(async () => {
+  const atTheEnd = until === 'after each' ? afterEach : afterAll
+  atTheEnd(async () => {
     for (const run of runs.splice(0)) {
       run.signal('SIGKILL')
       await run.ended

@@ -155,7 +155,7 @@ export function testProvider<M extends Message>(provider: Provider<M>, given: Pr
   /** Each a new integration, so that nothing kept by an earlier one plays a part. */
   const integration = (own: Credentials = credentials, configurations: Data = {}) => {
     integrations += 1
-    return { id: `integration-${integrations}`, credentials: own, configurations }
+    return { id: `integration-${integrations}`, credentials: own, configurations, storesContent: true }
   }
   function replies(...list: VendorReply[]) {
     const left = [...list]
@@ -163,13 +163,22 @@ export function testProvider<M extends Message>(provider: Provider<M>, given: Pr
   }
   const send = (own?: Partial<M>) => delivery.send(provider, integration(), messageOf(own))
 
-  const declared = Object.entries(provider.credentials)
-    .filter(([, { secret }]) => secret)
-    .map(([name]) => credentials[name])
-  const message: Message = messageOf()
-  // Whoever knows a webhook's address may post there.
-  const target: Data = message.channel === 'chat' ? message.target : {}
-  const secrets = [...declared, target.url, target.token].filter((value) => typeof value === 'string')
+  const secretsOf = (own: Credentials, message: Message): string[] => {
+    const declared = Object.entries(provider.credentials)
+      .filter(([, { secret }]) => secret)
+      .map(([name]) => own[name])
+    // Whoever knows a webhook's address may post there.
+    const target: Data = message.channel === 'chat' ? message.target : {}
+    return [...declared, target.url, target.token].filter(
+      (value): value is string => typeof value === 'string' && value !== '' && !isHostAlone(value),
+    )
+  }
+  const secrets = secretsOf(credentials, messageOf())
+  const expectNone = (told: string, of: string[] = secrets) => {
+    for (const secret of of)
+      for (const form of [secret, Buffer.from(secret).toString('base64'), encodeURIComponent(secret)])
+        expect(told).not.toContain(form)
+  }
   async function problem(work: Promise<unknown>, expected: ExpectedError): Promise<DeliveryError> {
     const error: unknown = await work.then(
       (result) => result,
@@ -177,11 +186,8 @@ export function testProvider<M extends Message>(provider: Provider<M>, given: Pr
     )
     expect(error).toBeInstanceOf(DeliveryError)
     expect(error).toMatchObject(expected)
-    const told = `${JSON.stringify(error)} ${String((error as Error).stack)} ${String((error as Error).cause)}`
-    for (const secret of secrets) {
-      expect(told).not.toContain(secret)
-      expect(told).not.toContain(Buffer.from(secret).toString('base64'))
-    }
+    const { stack, cause, exchange } = error as DeliveryError
+    expectNone(`${JSON.stringify(error)} ${String(stack)} ${String(cause)} ${JSON.stringify(exchange)}`)
     return error as DeliveryError
   }
 
@@ -190,7 +196,9 @@ export function testProvider<M extends Message>(provider: Provider<M>, given: Pr
       test(sent.title, async () => {
         replies(...(sent.replies ?? [...before, accepted]))
         const own = integration({ ...credentials, ...sent.credentials }, sent.configurations)
-        const result = await delivery.send(provider, own, messageOf(sent.message))
+        const { exchange, ...result } = await delivery.send(provider, own, messageOf(sent.message))
+        // It is stored with what became of the message.
+        expectNone(JSON.stringify(exchange ?? ''), secretsOf(own.credentials, messageOf(sent.message)))
         expect(vendor.asked).toHaveLength(sent.requests.length)
         for (const [index, expected] of sent.requests.entries()) await expectRequest(vendor.asked[index], expected)
         expect(result).toEqual(sent.result)
@@ -280,8 +288,23 @@ export function testProvider<M extends Message>(provider: Provider<M>, given: Pr
         const result = await check()
         const verdict = `${provider.name} does not accept these credentials; it answered with HTTP status 401`
         expect(result).toEqual({ ok: false, reason: expect.stringContaining(verdict) })
-        for (const secret of secrets) expect(JSON.stringify(result)).not.toContain(secret)
+        expectNone(JSON.stringify(result))
       })
+    })
+
+  if (channel === 'push')
+    test(`what became of a message of ${provider.name} is told by the app, under our id`, async () => {
+      const statuses = ['delivered', 'opened', 'clicked', 'dismissed', 'failed']
+      const told = [...statuses, 'framed'].map((eventType) => ({ eventType, eventId: 'm1' }))
+      const request = new InboundRequest({
+        url: 'https://belfry.example.com/in',
+        headers: { 'content-type': 'application/json' },
+        rawBody: Buffer.from(JSON.stringify(told)),
+      })
+      const read = await delivery.receive(provider as unknown as Provider, integration(), request)
+      expect(read?.map(({ raw: _, ...event }) => event)).toEqual(
+        statuses.map((status) => ({ providerMessageId: 'm1', status })),
+      )
     })
 
   if (given.events)
@@ -328,3 +351,6 @@ async function partsOf({ bytes, headers }: Asked) {
     ),
   )
 }
+
+/** An address without a path is told in errors, as whose it is. */
+const isHostAlone = (value: string) => URL.canParse(value) && new URL(value).origin === value.replace(/\/$/, '')

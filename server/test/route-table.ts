@@ -9,6 +9,8 @@ export interface Route {
   path: string
   config: FastifyContextConfig
   isHidden: boolean
+  /** Their schemas, by status. */
+  answers: Record<string, unknown>
 }
 
 const channel = 'fastify.initialization'
@@ -28,6 +30,7 @@ export function useRouteTable(): Route[] {
             path: url.replaceAll(/:(\w+)/g, '{$1}'),
             config,
             isHidden: (schema as { hide?: boolean }).hide === true,
+            answers: (schema.response ?? {}) as Record<string, unknown>,
           })
     })
   }

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { afterAll, beforeEach, expect, inject, test, vi } from 'vitest'
 import { withDatabase } from './global-setup.ts'
 import { ask, freePort, type Run, usePrograms } from './program.ts'
-import { dropTestDatabase, secretKey } from './server.ts'
+import { createTestDatabase, dropTestDatabase, secretKey } from './server.ts'
 
 const programs = usePrograms()
 const databases: string[] = []
@@ -12,10 +12,15 @@ let databaseUrl: string
 
 vi.setConfig({ testTimeout: 120_000 })
 
-beforeEach(async () => {
+function newName(): string {
   const name = `t_${randomBytes(6).toString('hex')}`
-  await query(inject('databaseUrl'), `CREATE DATABASE ${name}`)
   databases.push(name)
+  return name
+}
+
+beforeEach(async () => {
+  const name = newName()
+  await query(inject('databaseUrl'), `CREATE DATABASE ${name}`)
   databaseUrl = withDatabase(inject('databaseUrl'), name)
 })
 
@@ -45,10 +50,16 @@ async function start(env: Record<string, string> = {}): Promise<Run> {
 const status = async (url: string) => (await fetch(url)).status
 
 test('processes of every role share one database', async () => {
-  const whole = await (await start()).ready()
+  const whole = await (await start({ BELFRY_CANARY: 'false' })).ready()
   const key = whole.keys[0] ?? ''
+  const isCanaryKnown = async () =>
+    (await query(databaseUrl, "SELECT FROM graphile_worker._private_known_crontabs WHERE identifier = 'canary'")).length
+  const rounds = 'SELECT FROM graphile_worker._private_known_crontabs'
+  await expect.poll(async () => (await query(databaseUrl, rounds)).length, { timeout: 60_000 }).toBeGreaterThan(0)
+  expect(await isCanaryKnown()).toBe(0)
   const [api, worker] = await Promise.all([start({ BELFRY_ROLE: 'api' }), start({ BELFRY_ROLE: 'worker' })])
   await Promise.all([api.ready(), worker.ready()])
+  await expect.poll(isCanaryKnown, { timeout: 60_000 }).toBe(1)
 
   expect((await ask(`${api.url}/v2/subscribers`, key, { subscriberId: 'ada' })).status).toBe(201)
   expect((await ask(`${whole.url}/v2/subscribers/ada`, key)).status).toBe(200)
@@ -76,7 +87,7 @@ test('of two that start at once on an empty database, one sets it up', async () 
 })
 
 test('a database of a newer Belfry is left alone', async () => {
-  await (await (await start()).ready()).stop()
+  databaseUrl = await createTestDatabase(newName())
   await query(databaseUrl, "INSERT INTO belfry_migrations (name) VALUES ('9999-from-the-future.sql')")
   const { code, output } = await (await start()).ended
   expect(code).toBe(1)

@@ -1,29 +1,29 @@
 // What `npm start` promises to someone who has nothing but Node: it comes up, says how to go on, and survives any ending.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import path from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { isAlive } from '../src/db/processes.ts'
 import { ask, databaseLog, databasePid, freePort, guardPids, type Run, usePrograms } from './program.ts'
 
 const programs = usePrograms()
-const ada = { subscriberId: 'ada', firstName: 'Ada' }
 
-async function startIn(dataDir: string, env: Record<string, string> = {}): Promise<Run> {
-  return programs.start({ PORT: await freePort(), BELFRY_DATA_DIR: dataDir, ...env }).ready()
+async function startIn(dataDir: string, env: Record<string, string> = {}, by = programs): Promise<Run> {
+  return by.start({ PORT: await freePort(), BELFRY_DATA_DIR: dataDir, ...env }).ready()
 }
 
-/** Starts for the first time and stores a subscriber, to be found again later. */
-async function startWithAda(dataDir: string): Promise<{ run: Run; key: string }> {
-  const run = await startIn(dataDir)
-  const key = run.keys[0] ?? ''
-  expect(await ask(`${run.url}/v2/subscribers`, key, ada)).toMatchObject({ status: 201 })
-  return { run, key }
-}
+let guests = 0
 
-async function expectAda(run: Run, key: string): Promise<void> {
-  expect(await ask(`${run.url}/v2/subscribers/ada`, key)).toMatchObject({ status: 200, body: { firstName: 'Ada' } })
+/** Stores a subscriber whom nobody has stored before. @returns what sees whether a later start has them */
+async function storeGuest(run: Run, key: string): Promise<(later: Run) => Promise<void>> {
+  guests += 1
+  const guest = { subscriberId: `guest-${guests}`, firstName: `Guest ${guests}` }
+  expect(await ask(`${run.url}/v2/subscribers`, key, guest)).toMatchObject({ status: 201 })
+  return async (later) => {
+    const found = await ask(`${later.url}/v2/subscribers/${guest.subscriberId}`, key)
+    expect(found).toMatchObject({ status: 200, body: guest })
+  }
 }
 
 /** Pastes what the start says into a shell. @returns the e-mail that is in the sandbox then */
@@ -53,37 +53,60 @@ const askOpenly = (run: Run, path: string, body: object) =>
   })
 const lookUp = async (run: Run, token: string) => (await askOpenly(run, 'links/look-up', { token })).status
 
+const forgetDatabaseLog = (dataDir: string) => truncateSync(path.join(dataDir, 'postgres.log'))
 const hasEnded = (pid: number | undefined) => vi.waitUntil(() => !isAlive(pid ?? 0), { timeout: 20_000 })
 
 vi.setConfig({ testTimeout: 120_000 })
 
-describe('the first start', () => {
-  test('says where it is and how to go on, and what it says works as pasted', async () => {
-    const dataDir = programs.folder()
-    const run = await startIn(dataDir)
-    expect(run.output).toContain(`Belfry is ready at ${run.url}\n`)
-    expect(run.output).toContain(`API reference: ${run.url}/docs\n`)
-    expect(run.keys).toHaveLength(2)
+// Most of the time would go into making a database for each, so one installation goes through all of this.
+describe('one data folder', () => {
+  const lasting = usePrograms({ until: 'after all' })
+  let dataDir: string
+  let first: Run
+  let current: Run
 
-    expect(await sendFirst(run)).toMatchObject({ to: ['ada@example.com'], subject: 'Hello Ada' })
-    expect((await fetch(`${run.url}/docs`)).status).toBe(200)
+  beforeAll(async () => {
+    dataDir = lasting.folder()
+    first = await startAgain()
+  }, 120_000)
 
-    const [development = '', production = ''] = run.keys
-    await expectAda(run, development)
-    expect(await ask(`${run.url}/v2/subscribers/ada`, production)).toMatchObject({ status: 404 })
+  async function startAgain(): Promise<Run> {
+    current = await startIn(dataDir, {}, lasting)
+    return current
+  }
+
+  const command = (...args: string[]) =>
+    lasting.command(['sign-in-link', ...args], { BELFRY_DATA_DIR: dataDir, PORT: portOf(current) }).ended
+
+  /** One that runs, and what sees whether the next has what it stored. */
+  async function runWithGuest() {
+    const run = current.hasEnded ? await startAgain() : current
+    return { run, expectGuest: await storeGuest(run, first.keys[0] ?? '') }
+  }
+
+  test('says at the first start where it is and how to go on, and what it says works as pasted', async () => {
+    expect(first.output).toContain(`Belfry is ready at ${first.url}\n`)
+    expect(first.output).toContain(`API reference: ${first.url}/docs\n`)
+    expect(first.keys).toHaveLength(2)
+
+    expect(await sendFirst(first)).toMatchObject({ to: ['ada@example.com'], subject: 'Hello Ada' })
+    expect((await fetch(`${first.url}/docs`)).status).toBe(200)
+
+    const [development = '', production = ''] = first.keys
+    const ada = `${first.url}/v2/subscribers/ada`
+    expect(await ask(ada, development)).toMatchObject({ status: 200, body: { firstName: 'Ada' } })
+    expect(await ask(ada, production)).toMatchObject({ status: 404 })
   })
 
   test('prints a link by which somebody becomes the owner, once; whoever runs it can print another', async () => {
-    const dataDir = programs.folder()
-    const run = await startIn(dataDir)
-    const token = setUpTokenIn(run.output)
-    expect(await lookUp(run, token)).toBe(200)
+    const token = setUpTokenIn(first.output)
+    expect(await lookUp(first, token)).toBe(200)
 
     // A later start has no secret to tell, but says how to get one.
-    await run.stop()
-    const next = await startIn(dataDir)
+    await first.stop()
+    const next = await startAgain()
     expect(next.output).toContain('Nobody has set up the dashboard yet: `npm run sign-in-link` prints a link for that.')
-    const another = await programs.command(['sign-in-link'], { BELFRY_DATA_DIR: dataDir, PORT: portOf(next) }).ended
+    const another = await command()
     expect(another).toMatchObject({
       code: 0,
       output: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/setup#\S{43}\n$/),
@@ -92,23 +115,120 @@ describe('the first start', () => {
     const owner = { name: 'Ada', email: 'ada@example.com', password: 'a difference engine' }
     const setUp = await askOpenly(next, 'set-up', { ...owner, token: setUpTokenIn(another.output) })
     expect(setUp.status).toBe(201)
+    expect(await command()).toMatchObject({ code: 1, output: expect.stringContaining('Whose password') })
 
     // Also while nothing is running.
     await next.stop()
-    const command = (...email: string[]) =>
-      programs.command(['sign-in-link', ...email], { BELFRY_DATA_DIR: dataDir, PORT: portOf(next) }).ended
-    expect(await command()).toMatchObject({ code: 1, output: expect.stringContaining('Whose password') })
     expect(await command('eve@example.com')).toMatchObject({ code: 1, output: expect.stringContaining('no member') })
+    expect(databasePid(dataDir)).toBeUndefined()
     const reset = await command('ada@example.com')
     expect(reset).toMatchObject({ code: 0, output: expect.stringMatching(/\/reset#\S{43}\n$/) })
     expect(databasePid(dataDir)).toBeUndefined()
 
-    const last = await startIn(dataDir)
+    const last = await startAgain()
     expect(last.output).not.toMatch(/sign-in-link|setup#/)
     const choice = { token: /#(\S+)/.exec(reset.output)?.[1], password: 'jacquard loom cards' }
     expect((await askOpenly(last, 'password-reset', choice)).status).toBe(200)
   })
 
+  test('is left in order by a stop, and a later start has the data and prints no secret', async () => {
+    const { run, expectGuest } = await runWithGuest()
+    const database = databasePid(dataDir) ?? 0
+    // A browser's connection that is kept open does not hold it up.
+    const idle = connect(Number(portOf(run)), '127.0.0.1')
+    idle.write('GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n')
+    await new Promise((resolve) => idle.once('data', resolve))
+
+    forgetDatabaseLog(dataDir)
+    expect(await run.stop()).toMatchObject({ code: 0 })
+    expect(isAlive(database)).toBe(false)
+    expect(databaseLog(dataDir)).toContain('database system is shut down')
+    expect(readdirSync(dataDir).filter((file) => file.endsWith('.lock'))).toEqual([])
+    idle.destroy()
+
+    const next = await startAgain()
+    await expectGuest(next)
+    expect(next.output).not.toMatch(/[0-9a-f]{32}|curl|API key/)
+  })
+
+  test('is used by one Belfry at a time', async () => {
+    const { run, expectGuest } = await runWithGuest()
+    const { code, output } = await lasting.start({ PORT: await freePort(), BELFRY_DATA_DIR: dataDir }).ended
+    expect(code).toBe(1)
+    expect(output).toContain(`Belfry is already running with the data in ${dataDir} (pid ${run.pid}).`)
+    expect(output).not.toContain('    at ')
+    await expectGuest(run)
+  })
+
+  test('after a crash of Belfry: its database ends by itself and the next start has the data', async () => {
+    const { run, expectGuest } = await runWithGuest()
+    const database = databasePid(dataDir)
+    forgetDatabaseLog(dataDir)
+    run.signal('SIGKILL')
+    await run.ended
+    await hasEnded(database)
+    expect(databaseLog(dataDir)).toContain('database system is shut down')
+    await expectGuest(await startAgain())
+  })
+
+  test('after a crash of Belfry and of the guard: the next start ends the database left behind', async () => {
+    const { run, expectGuest } = await runWithGuest()
+    const database = databasePid(dataDir) ?? 0
+    const guards = guardPids(dataDir)
+    expect(guards).toHaveLength(2)
+    // Held first, so that none of them can act on the death of another.
+    for (const pid of guards) process.kill(pid, 'SIGSTOP')
+    run.signal('SIGKILL')
+    for (const pid of guards) process.kill(pid, 'SIGKILL')
+    await run.ended
+    expect(isAlive(database)).toBe(true)
+
+    const next = await startAgain()
+    expect(next.output).toContain(`ending the database that an earlier Belfry left behind (pid ${database})`)
+    expect(isAlive(database)).toBe(false)
+    await expectGuest(next)
+  })
+
+  test('after a crash of the database: Belfry says so and ends, and the next start has the data', async () => {
+    const { run, expectGuest } = await runWithGuest()
+    process.kill(databasePid(dataDir) ?? 0, 'SIGKILL')
+    const { code, output } = await run.ended
+    expect(code).toBe(1)
+    expect(output).toContain('The embedded PostgreSQL ended by itself')
+    await expectGuest(await startAgain())
+  })
+
+  test('may have files that name a living process of somebody else', async () => {
+    const { run, expectGuest } = await runWithGuest()
+    await run.stop()
+    writeFileSync(path.join(dataDir, `belfry-${process.pid}-0123456789ab.lock`), '')
+    writeFileSync(path.join(dataDir, 'postgres', 'postmaster.pid'), `${process.pid}\n`)
+    const next = await startAgain()
+    await expectGuest(next)
+    await next.stop()
+    writeFileSync(path.join(dataDir, 'postgres', 'postmaster.pid'), '')
+    await expectGuest(await startAgain())
+  })
+
+  test('is left in order by stopping twice in a row, from a terminal and from npm', async () => {
+    const { run } = await runWithGuest()
+    run.signal('SIGINT')
+    run.signal('SIGINT')
+    expect(await run.ended).toMatchObject({ code: 0 })
+    expect(databasePid(dataDir)).toBeUndefined()
+  })
+
+  test('without its secrets is not touched', async () => {
+    if (!current.hasEnded) await current.stop()
+    writeFileSync(path.join(dataDir, 'secrets.json'), '{"secretKey": "ab", "databasePassword": "wrong"}')
+    const { code, output } = await lasting.start({ PORT: await freePort(), BELFRY_DATA_DIR: dataDir }).ended
+    expect(code).toBe(1)
+    expect(output).toContain('does not accept the password in secrets.json; restore that file from a backup.')
+    expect(databasePid(dataDir)).toBeUndefined()
+  })
+})
+
+describe('the first start', () => {
   test('is needed before there is anybody to sign in', async () => {
     const command = programs.command(['sign-in-link'], { BELFRY_DATA_DIR: programs.folder() })
     expect(await command.ended).toMatchObject({ code: 1, output: expect.stringContaining('start Belfry once') })
@@ -119,7 +239,8 @@ describe('the first start', () => {
     const run = await startIn(programs.folder(), { BELFRY_API_KEY: key })
     expect(run.keys[0]).toBe(key)
     await sendFirst(run)
-    await expectAda(run, key)
+    const found = await ask(`${run.url}/v2/subscribers/ada`, key)
+    expect(found).toMatchObject({ status: 200, body: { firstName: 'Ada' } })
   })
 
   test('keeps its keys for the next one when the port is taken', async () => {
@@ -151,103 +272,7 @@ describe('the first start', () => {
   })
 })
 
-describe('stopping', () => {
-  test('finishes properly, and a later start has the data and prints no secret', async () => {
-    const dataDir = programs.folder()
-    const { run, key } = await startWithAda(dataDir)
-    const database = databasePid(dataDir) ?? 0
-    // A browser's connection that is kept open does not hold it up.
-    const idle = connect(Number(new URL(run.url).port), '127.0.0.1')
-    idle.write('GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n')
-    await new Promise((resolve) => idle.once('data', resolve))
-
-    expect(await run.stop()).toMatchObject({ code: 0 })
-    expect(isAlive(database)).toBe(false)
-    expect(databaseLog(dataDir)).toContain('database system is shut down')
-    expect(readdirSync(dataDir).filter((file) => file.endsWith('.lock'))).toEqual([])
-    idle.destroy()
-
-    const next = await startIn(dataDir)
-    await expectAda(next, key)
-    expect(next.output).not.toMatch(/[0-9a-f]{32}|curl|API key/)
-  })
-
-  test('twice in a row, from a terminal and from npm, is stopping once', async () => {
-    const dataDir = programs.folder()
-    const run = await startIn(dataDir)
-    run.signal('SIGINT')
-    run.signal('SIGINT')
-    expect(await run.ended).toMatchObject({ code: 0 })
-    expect(databasePid(dataDir)).toBeUndefined()
-  })
-})
-
-describe('after a crash', () => {
-  test('of Belfry, its database ends by itself and the next start has the data', async () => {
-    const dataDir = programs.folder()
-    const { run, key } = await startWithAda(dataDir)
-    const database = databasePid(dataDir)
-    run.signal('SIGKILL')
-    await hasEnded(database)
-    expect(databaseLog(dataDir)).toContain('database system is shut down')
-    await expectAda(await startIn(dataDir), key)
-  })
-
-  test('of Belfry and of the guard, the next start ends the database left behind', async () => {
-    const dataDir = programs.folder()
-    const { run, key } = await startWithAda(dataDir)
-    const database = databasePid(dataDir) ?? 0
-    const guards = guardPids(dataDir)
-    expect(guards).toHaveLength(2)
-    // Held first, so that none of them can act on the death of another.
-    for (const pid of guards) process.kill(pid, 'SIGSTOP')
-    run.signal('SIGKILL')
-    for (const pid of guards) process.kill(pid, 'SIGKILL')
-    await run.ended
-    expect(isAlive(database)).toBe(true)
-
-    const next = await startIn(dataDir)
-    expect(next.output).toContain(`ending the database that an earlier Belfry left behind (pid ${database})`)
-    expect(isAlive(database)).toBe(false)
-    await expectAda(next, key)
-  })
-
-  test('of the database, Belfry says so and ends, and the next start has the data', async () => {
-    const dataDir = programs.folder()
-    const { run, key } = await startWithAda(dataDir)
-    process.kill(databasePid(dataDir) ?? 0, 'SIGKILL')
-    const { code, output } = await run.ended
-    expect(code).toBe(1)
-    expect(output).toContain('The embedded PostgreSQL ended by itself')
-    await expectAda(await startIn(dataDir), key)
-  })
-
-  test('files that name a living process of somebody else are no obstacle', async () => {
-    const dataDir = programs.folder()
-    const { run, key } = await startWithAda(dataDir)
-    await run.stop()
-    writeFileSync(path.join(dataDir, `belfry-${process.pid}-0123456789ab.lock`), '')
-    writeFileSync(path.join(dataDir, 'postgres', 'postmaster.pid'), `${process.pid}\n`)
-    const next = await startIn(dataDir)
-    await expectAda(next, key)
-    await next.stop()
-    writeFileSync(path.join(dataDir, 'postgres', 'postmaster.pid'), '')
-    await expectAda(await startIn(dataDir), key)
-  })
-})
-
-describe('the data folder', () => {
-  test('is used by one Belfry at a time', async () => {
-    const dataDir = programs.folder()
-    const { run, key } = await startWithAda(dataDir)
-    const second = programs.start({ PORT: await freePort(), BELFRY_DATA_DIR: dataDir })
-    const { code, output } = await second.ended
-    expect(code).toBe(1)
-    expect(output).toContain(`Belfry is already running with the data in ${dataDir} (pid ${run.pid}).`)
-    expect(output).not.toContain('    at ')
-    await expectAda(run, key)
-  })
-
+describe('a new data folder', () => {
   test('is won by one of two that start at once', async () => {
     const dataDir = programs.folder()
     const rivals = [
@@ -264,18 +289,20 @@ describe('the data folder', () => {
   test('may lie in a folder that only its owner can enter', async () => {
     const home = programs.folder()
     chmodSync(home, 0o700)
-    const { run, key } = await startWithAda(home)
+    const run = await startIn(home)
+    const expectGuest = await storeGuest(run, run.keys[0] ?? '')
     await run.stop()
-    await expectAda(await startIn(home), key)
+    await expectGuest(await startIn(home))
   })
 
   test('may have a path too long for a socket', async () => {
     const dataDir = path.join(programs.folder(), 'a'.repeat(60), 'b'.repeat(60))
     mkdirSync(dataDir, { recursive: true })
-    const { run, key } = await startWithAda(dataDir)
+    const run = await startIn(dataDir)
+    const expectGuest = await storeGuest(run, run.keys[0] ?? '')
     await run.stop()
     const next = await startIn(dataDir)
-    await expectAda(next, key)
+    await expectGuest(next)
     await next.stop()
   })
 
@@ -287,17 +314,6 @@ describe('the data folder', () => {
     expect(output).toContain(
       `The data folder ${file}/data cannot be used. Set BELFRY_DATA_DIR to another one.\nReason: `,
     )
-  })
-
-  test('without its secrets is not touched', async () => {
-    const dataDir = programs.folder()
-    const { run } = await startWithAda(dataDir)
-    await run.stop()
-    writeFileSync(path.join(dataDir, 'secrets.json'), '{"secretKey": "ab", "databasePassword": "wrong"}')
-    const { code, output } = await programs.start({ PORT: await freePort(), BELFRY_DATA_DIR: dataDir }).ended
-    expect(code).toBe(1)
-    expect(output).toContain('does not accept the password in secrets.json; restore that file from a backup.')
-    expect(databasePid(dataDir)).toBeUndefined()
   })
 })
 

@@ -119,7 +119,6 @@ test('a trace goes from the request through both processes to the provider and t
     'worker: send generic-sms',
     'worker: start',
     'worker: step in_app',
-    'worker: step sms',
     'worker: webhook',
     'worker: webhook',
   ])

@@ -65,7 +65,8 @@ export interface VendorReply {
 }
 
 /** Undefined leaves the caller waiting; 'hang up' closes the connection. */
-type Play = (asked: Asked) => VendorReply | undefined | 'hang up'
+type Answered = VendorReply | undefined | 'hang up'
+type Play = (asked: Asked) => Answered | Promise<Answered>
 
 export interface Vendor {
   readonly url: string
@@ -113,7 +114,7 @@ export function useVendor({
         form: Object.fromEntries(new URLSearchParams(body)),
       }
       asked.push(one)
-      const reply = play(one)
+      const reply = await play(one)
       if (reply === 'hang up') request.socket.destroy()
       else if (reply !== undefined)
         response

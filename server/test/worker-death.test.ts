@@ -95,8 +95,30 @@ test('a worker that lives keeps its job, even when its connection breaks', async
   const third = await startWorker()
   await kill(third)
   await until('workers', 2 * workersOfProcess, 15_000)
-  expect(await count('graphile_worker.jobs WHERE locked_at IS NOT NULL AND attempts = 1')).toBe(1)
+  const held = "graphile_worker.jobs WHERE task_identifier = 'purge_environment' AND locked_at IS NOT NULL"
+  expect(await count(`${held} AND attempts = 1`)).toBe(1)
   await letGoOn()
   await until('graphile_worker.jobs', 0, 15_000)
   for (const worker of [first, second]) expect(worker.output).not.toContain('taken for dead')
+})
+
+test('a process that is asked to end takes no more of any kind while it waits for what it has in hand', async () => {
+  const run = await startWorker()
+  await holder.query('BEGIN; LOCK TABLE notifications IN ACCESS EXCLUSIVE MODE')
+  const nobody = '0'.repeat(24)
+  await client.query("SELECT graphile_worker.add_job('deliver', $1::json)", [{ calls: [[nobody, nobody, 0]] }])
+  await until("pg_locks WHERE relation = 'notifications'::regclass AND NOT granted", 1, 20_000)
+  run.signal('SIGTERM')
+  const isServing = () =>
+    fetch(`${run.url}/health/live`).then(
+      () => true,
+      () => false,
+    )
+  await vi.waitUntil(async () => !(await isServing()), { timeout: 20_000, interval: 10 })
+  await client.query("SELECT graphile_worker.add_job('re_encrypt')")
+  const left = "graphile_worker.jobs WHERE task_identifier = 're_encrypt' AND locked_at IS NULL"
+  for (let look = 0; look < 20; look += 1) expect(await count(left)).toBe(1)
+  await letGoOn()
+  expect(await run.ended).toMatchObject({ code: 0 })
+  expect(await count(left)).toBe(1)
 })

@@ -5,7 +5,7 @@ import { findConnection, requireIntegration, requireSubscriber } from './channel
 import { type ContextPayload, resolveContexts } from './contexts.ts'
 import type { Db, Tx } from './database.ts'
 import { newId, randomLower } from './ids.ts'
-import type { ChannelEndpointTable } from './tables.ts'
+import type { ChannelEndpointTable, IntegrationTable } from './tables.ts'
 
 /** The members of an endpoint, by type. */
 const formats = {
@@ -51,40 +51,56 @@ export async function createEndpoint(
   input: NewEndpoint,
   now: Date,
 ): Promise<EndpointRow> {
+  const { identifier, connectionIdentifier } = input
   const integration = await requireIntegration(db, environmentId, input.integrationIdentifier)
   const contextKeys = await resolveContexts(db, environmentId, input.context, now)
-  const { identifier = `chendp_${randomLower(12)}`, connectionIdentifier } = input
   return db.transaction().execute(async (tx) => {
     await requireSubscriber(tx, environmentId, input.subscriberId)
-    if (await findEndpoint(tx, environmentId, identifier))
+    if (identifier !== undefined && (await findEndpoint(tx, environmentId, identifier)))
       throw fail('endpoint_identifier_exists', { identifier, environmentId })
     if (connectionIdentifier !== undefined && !(await findConnection(tx, environmentId, connectionIdentifier)))
       throw fail('endpoint_connection_not_found', { identifier: connectionIdentifier })
-    const row = await tx
-      .insertInto('channel_endpoints')
-      .values({
-        environment_id: environmentId,
-        id: newId(now),
-        identifier,
-        integration_id: integration.id,
-        integration_identifier: integration.identifier,
-        provider_id: integration.provider_id,
-        channel: integration.channel,
-        connection_identifier: connectionIdentifier ?? null,
-        subscriber_id: input.subscriberId,
-        context_keys: contextKeys,
-        type: input.type,
-        endpoint: JSON.stringify(input.endpoint),
-        created_at: now,
-        updated_at: now,
-      })
-      .onConflict((conflict) => conflict.doNothing())
-      .returningAll()
-      .executeTakeFirst()
-    // Somebody else took the identifier since we looked.
-    if (!row) throw fail('endpoint_identifier_exists', { identifier, environmentId })
-    return row
+    return insertEndpoint(tx, environmentId, { ...input, integration, contextKeys }, now)
   })
+}
+
+interface Insertable extends Omit<NewEndpoint, 'integrationIdentifier' | 'context'> {
+  integration: Pick<Selectable<IntegrationTable>, 'id' | 'identifier' | 'provider_id' | 'channel'>
+  contextKeys: string[]
+}
+
+/** All it names has been found to exist. */
+export async function insertEndpoint(
+  tx: Tx,
+  environmentId: string,
+  input: Insertable,
+  now: Date,
+): Promise<EndpointRow> {
+  const { integration, identifier = `chendp_${randomLower(12)}` } = input
+  const row = await tx
+    .insertInto('channel_endpoints')
+    .values({
+      environment_id: environmentId,
+      id: newId(now),
+      identifier,
+      integration_id: integration.id,
+      integration_identifier: integration.identifier,
+      provider_id: integration.provider_id,
+      channel: integration.channel,
+      connection_identifier: input.connectionIdentifier ?? null,
+      subscriber_id: input.subscriberId,
+      context_keys: input.contextKeys,
+      type: input.type,
+      endpoint: JSON.stringify(input.endpoint),
+      created_at: now,
+      updated_at: now,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst()
+  // Somebody else took the identifier since we looked.
+  if (!row) throw fail('endpoint_identifier_exists', { identifier, environmentId })
+  return row
 }
 
 export function findEndpoint(db: Db | Tx, environmentId: string, identifier: string): Promise<EndpointRow | undefined> {

@@ -31,6 +31,7 @@ export const ownRows = {
   topic_subscriptions: byRow,
   subscriber_preferences: byRow,
   channel_endpoints: byId,
+  bot_links: byId,
   channel_connections: byId,
   subscribers: byId,
   // Of messages that are snoozed.

@@ -72,6 +72,19 @@ CREATE TABLE belfry_migrations (
   CONSTRAINT belfry_migrations_pkey PRIMARY KEY (name)
 );
 
+CREATE TABLE bot_links (
+  environment_id text COLLATE "C" NOT NULL,
+  hash text COLLATE "C" NOT NULL,
+  integration_id text COLLATE "C" NOT NULL,
+  subscriber_id text COLLATE "C" NOT NULL,
+  context_keys text[] COLLATE "C" NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  expires_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT bot_links_pkey PRIMARY KEY (environment_id, hash)
+);
+CREATE INDEX bot_links_expiry ON public.bot_links USING btree (expires_at);
+CREATE INDEX bot_links_subscriber ON public.bot_links USING btree (environment_id, subscriber_id);
+
 CREATE TABLE channel_connections (
   environment_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -760,6 +773,7 @@ CREATE TABLE timers (
   CONSTRAINT timers_kind_check CHECK ((kind = ANY (ARRAY['step'::text, 'unsnooze'::text]))),
   CONSTRAINT timers_pkey PRIMARY KEY (environment_id, subject_id, "position")
 );
+CREATE INDEX timers_by_environment ON public.timers USING btree (environment_id, due_at);
 CREATE INDEX timers_due ON public.timers USING btree (due_at);
 
 CREATE TABLE topic_subscriptions (

@@ -67,12 +67,12 @@ export function refuseUnstorableText(text: string): void {
   if (!text.isWellFormed()) throw new Unstorable('text', 'half of a surrogate pair stands alone')
 }
 
-const mayNotBeKept = /\\u0000|\\ud[89a-f]/
+const mayNotBeKept = (json: string) => json.includes('\\u') && /\\u0000|\\ud[89a-f]/.test(json)
 
 /** JSON of what was made here and cannot be refused any more, such as a text cut in the middle of a character. */
 export function storableJson(value: unknown): string {
   const text = JSON.stringify(value)
-  if (!mayNotBeKept.test(text)) return text
+  if (!mayNotBeKept(text)) return text
   return JSON.stringify(value, (_, member: unknown) =>
     typeof member === 'string' ? member.replaceAll('\0', '').toWellFormed() : member,
   )

@@ -272,11 +272,12 @@ export async function deleteSubscriber(
     .where('environment_id', '=', environmentId)
     .where('subscriber_row_id', '=', deleted.id)
     .execute()
-  await tx
-    .deleteFrom('channel_endpoints')
-    .where('environment_id', '=', environmentId)
-    .where('subscriber_id', '=', subscriberId)
-    .execute()
+  for (const table of ['channel_endpoints', 'bot_links'] as const)
+    await tx
+      .deleteFrom(table)
+      .where('environment_id', '=', environmentId)
+      .where('subscriber_id', '=', subscriberId)
+      .execute()
   if (!keepMessages) await deleteMessages(tx, { environmentId, now }, [sql`t.subscriber_row_id = ${deleted.id}`])
   return true
 }

@@ -631,6 +631,16 @@ export interface SignInLinkTable {
   expires_at: Date
 }
 
+export interface BotLinkTable {
+  environment_id: string
+  hash: string
+  integration_id: string
+  subscriber_id: string
+  context_keys: string[]
+  created_at: Date
+  expires_at: Date
+}
+
 export interface SignInAttemptTable {
   key: string
   attempts: number
@@ -699,6 +709,7 @@ export interface Tables {
   integrations: IntegrationTable
   channel_connections: ChannelConnectionTable
   channel_endpoints: ChannelEndpointTable
+  bot_links: BotLinkTable
   contexts: ContextTable
   tenants: TenantTable
   workflow_overrides: WorkflowOverrideTable

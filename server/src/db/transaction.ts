@@ -11,6 +11,8 @@ export interface Transaction {
   tx: Tx
   /** Does this once all of it is committed, and not at all where it is not. */
   afterCommit(work: () => void): void
+  /** Does this where it failed. What failed on its way to the database, or back, may have been committed all the same. */
+  afterFailure(work: () => void): void
 }
 
 export interface Statement {
@@ -34,19 +36,22 @@ export async function inTransaction<T>(
   { lockTimeoutMs }: { lockTimeoutMs?: number } = {},
 ): Promise<T> {
   const client = await pool.connect()
-  let builder: Kysely<Tables> | undefined
   let afterwards: Array<() => void> | undefined
+  let otherwise: Array<() => void> | undefined
   const transaction: Transaction = {
     async run<Row extends pg.QueryResultRow>({ name, text }: Statement, values: unknown[]) {
       return (await client.query<Row>({ name, text, values })).rows
     },
-    get tx() {
-      builder ??= onConnection(client)
-      return builder as Tx
-    },
+    // Not a getter: the object's hidden class would hold it, and with it all that the transaction has read and made, until a
+    // full collection of garbage.
+    tx: builderOn(client) as Tx,
     afterCommit(next) {
       afterwards ??= []
       afterwards.push(next)
+    },
+    afterFailure(next) {
+      otherwise ??= []
+      otherwise.push(next)
     },
   }
   let broken: Error | undefined
@@ -61,18 +66,26 @@ export async function inTransaction<T>(
     await client.query('ROLLBACK').catch((failure: unknown) => {
       broken = failure as Error
     })
+    for (const next of otherwise ?? []) next()
     throw error
   } finally {
     client.release(broken)
   }
 }
 
+/** One for each connection, because it is larger than anything else that a small transaction makes. */
+const builders = new WeakMap<pg.PoolClient, Kysely<Tables>>()
+
 /** A query builder that sends everything through this connection and leaves its transaction alone. */
-function onConnection(client: pg.PoolClient): Kysely<Tables> {
+function builderOn(client: pg.PoolClient): Kysely<Tables> {
+  const known = builders.get(client)
+  if (known) return known
   const lent = {
     query: client.query.bind(client),
     release: () => undefined,
   }
   const pool = { connect: async () => lent, end: async () => undefined }
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: pool as unknown as pg.Pool }) })
+  const made = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: pool as unknown as pg.Pool }) })
+  builders.set(client, made)
+  return made
 }

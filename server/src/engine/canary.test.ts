@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { useServer } from '../../test/server.ts'
 import { hiddenId } from '../db/ids.ts'
+import { canarySchedule } from './canary.ts'
 
 const server = useServer()
 
@@ -27,6 +28,12 @@ async function rowsLeft(): Promise<Record<string, number>> {
   }
   return counts
 }
+
+test('it is sent every minute, and what was missed is not sent later', () => {
+  expect(canarySchedule).toEqual([
+    { task: 'canary', match: '* * * * *', options: { backfillPeriod: 0, maxAttempts: 1 } },
+  ])
+})
 
 test('how long ago a notification last arrived, and how long it took, are figures', async () => {
   expect(await age()).toBeNaN()

@@ -1,6 +1,6 @@
 // Cancels what a trigger has not done yet: its waits and what would follow them. The runs are locked as a timer locks them,
 // so that of a cancel and a wait that ends at the same moment exactly one happens.
-import pg from 'pg'
+import { despiteOthers } from '../db/database.ts'
 import { inTransaction, statement, type Transaction } from '../db/transaction.ts'
 import { detail } from '../steps/outcome.ts'
 import { byGroup, type DigestRow } from './needs.ts'
@@ -131,26 +131,27 @@ interface CanceledJob {
   subscriber_row_id: string
 }
 
-/** Two cancels whose digests have each other's runs can wait for each other; one of them then begins again. */
-const mostTries = 5
+/** Whoever waits longer for somebody else's lock is told to come back, rather than hold a connection meanwhile. */
+const patience = { lockTimeoutMs: 5_000 }
 
-/** @returns whether there was anything to cancel */
+/**
+ * Two cancels whose digests have each other's runs can wait for each other; one of them then begins again.
+ * @returns whether there was anything to cancel
+ */
 export async function cancelTransaction(parts: EngineParts, place: Place): Promise<boolean> {
-  await begin(parts, place)
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await inTransaction(parts.pool, (transaction) => cancel(transaction, place, parts.clock.now()))
-    } catch (error) {
-      if (!isDeadlock(error) || tries === mostTries) throw error
-    }
-  }
+  await despiteOthers(() => begin(parts, place))
+  return despiteOthers(() =>
+    inTransaction(parts.pool, (transaction) => cancel(transaction, place, parts.clock.now()), patience),
+  )
 }
-
-const isDeadlock = (error: unknown) => error instanceof pg.DatabaseError && error.code === '40P01'
 
 /** Whoever cancels right after triggering does not have to be lucky: those named directly get the runs that are cancelled. */
 async function begin(parts: EngineParts, { environmentId, transactionId }: Place): Promise<void> {
-  const { rows } = await parts.pool.query<EventRow>(lockTransactionEvent.text, [environmentId, transactionId])
+  const rows = await inTransaction(
+    parts.pool,
+    ({ run }) => run<EventRow>(lockTransactionEvent, [environmentId, transactionId]),
+    patience,
+  )
   for (const { id, started_at } of rows) if (started_at === null) await startRuns(parts, [{ environmentId, id }])
 }
 

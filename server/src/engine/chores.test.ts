@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { addActivity, addRow } from '../../test/activity-rows.ts'
 import { useServer } from '../../test/server.ts'
 import { newId } from '../db/ids.ts'
-import { chores, queueEnvironmentPurge } from './chores.ts'
+import { choreSchedule, chores, queueEnvironmentPurge } from './chores.ts'
 import type { Retention } from './retention.ts'
 
 const server = useServer()
@@ -40,6 +40,56 @@ async function waitingJobs() {
     FROM graphile_worker.jobs ORDER BY run_at, id`.execute(server.database.db)
   return rows
 }
+
+describe('jobs that failed', () => {
+  interface Given {
+    name: string
+    attempts: number
+    most?: number
+    hours: number
+    lockedBy?: string
+  }
+
+  async function add({ name, attempts, most = 25, hours, lockedBy }: Given): Promise<void> {
+    await sql`
+      SELECT graphile_worker.add_job('start_runs', json_build_object('name', ${name}::text), max_attempts := ${most}::int)`.execute(
+      server.database.db,
+    )
+    await sql`
+      UPDATE graphile_worker._private_jobs SET attempts = ${attempts}, run_at = now() + make_interval(hours => ${hours}::int),
+        locked_by = ${lockedBy ?? null}, locked_at = CASE WHEN ${lockedBy ?? null}::text IS NOT NULL THEN now() END
+      WHERE payload ->> 'name' = ${name}`.execute(server.database.db)
+  }
+
+  const found = async () => {
+    const { rows } = await sql<{ name: string; attempts: number; isSoon: boolean }>`
+      SELECT payload ->> 'name' AS name, attempts, run_at BETWEEN now() AND now() + interval '5 minutes' AS "isSoon"
+      FROM graphile_worker._private_jobs ORDER BY 1`.execute(server.database.db)
+    return Object.fromEntries(rows.map(({ name, attempts, isSoon }) => [name, [attempts, isSoon]]))
+  }
+
+  test('are tried again within five minutes, however often they did, and are not given up', async () => {
+    await add({ name: 'failed ten times', attempts: 10, hours: 6 })
+    await add({ name: 'failed nearly for good', attempts: 24, hours: 6 })
+    await add({ name: 'failed, with a limit of its own', attempts: 2, most: 3, hours: 1 })
+    await add({ name: 'waits for its time', attempts: 0, hours: 6 })
+    await add({ name: 'is being tried', attempts: 11, hours: 6, lockedBy: 'somebody' })
+    await add({ name: 'was given up', attempts: 3, most: 3, hours: 6 })
+    await tasks().hurry_failed?.({}, {} as JobHelpers)
+    expect(await found()).toEqual({
+      'failed ten times': [10, true],
+      'failed nearly for good': [10, true],
+      'failed, with a limit of its own': [2, true],
+      'waits for its time': [0, false],
+      'is being tried': [11, false],
+      'was given up': [3, false],
+    })
+  })
+
+  test('come round by themselves', () => {
+    expect(choreSchedule).toContainEqual({ task: 'hurry_failed', everyMs: 60_000 })
+  })
+})
 
 describe('idempotency keys', () => {
   async function remember(name: string, expiresAt: Date, count = 1): Promise<void> {
@@ -232,6 +282,24 @@ describe('what the engine remembers for a while', () => {
     await reason(null)
     await purge()
     expect(await names()).toEqual([])
+  })
+
+  test('links to bots go when they can no longer be followed', async () => {
+    const link = (hash: string, expiresAt: Date) =>
+      addRow(server.database, 'bot_links', {
+        ...{
+          environment_id: server.api.environmentId,
+          hash,
+          integration_id: 'i',
+          subscriber_id: 's',
+          context_keys: [],
+        },
+        ...{ created_at: server.clock.now(), expires_at: expiresAt },
+      })
+    await link('old', server.clock.now())
+    await link('new', inAnHour())
+    await purge()
+    expect(await server.database.db.selectFrom('bot_links').select('hash').execute()).toEqual([{ hash: 'new' }])
   })
 
   test('API keys that were replaced go when their overlap has ended', async () => {

@@ -11,6 +11,7 @@ import { undeliveredReasons } from '../steps/outcome.ts'
 import { countActivity } from './activity-counts.ts'
 import { dropExpired, type Retention } from './retention.ts'
 import { eventsToStart } from './retention-rows.ts'
+import type { Round } from './worker.ts'
 
 /** Rows per statement: few enough that no lock is held for long, many enough that the round trips do not count. */
 const batch = 5_000
@@ -30,7 +31,13 @@ const invitationDays = 30
 const auditDays = 730
 const dayMs = 86_400_000
 
-export const choreSchedule: CronItem[] = [
+/** What failed is tried again within so many minutes, whatever went wrong: the library would wait for up to six hours. */
+const retryMinutes = 5
+/** The library's limit, after which a job stays undone. What has it is work that must be done: it stays so far from it. */
+const [mostAttempts, countedAttempts] = [25, 10]
+
+export const choreSchedule: Array<CronItem | Round> = [
+  { task: 'hurry_failed', everyMs: 60_000 },
   // A round that was missed needs no repeat: the next one removes the same rows.
   { task: 'purge_idempotency_keys', match: '*/10 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
   { task: 'purge_expired', match: '*/10 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
@@ -76,6 +83,7 @@ export function chores(surroundings: Surroundings): TaskList {
       await deleteInBatches(db, 'webhook_events', sql`created_at <= ${before(webhookDays)}`, abortSignal)
       await deleteInBatches(db, 'user_sessions', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'sign_in_attempts', sql`ends_at <= ${now}`, abortSignal)
+      await deleteInBatches(db, 'bot_links', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'sign_in_links', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'invitations', sql`expires_at <= ${before(invitationDays)}`, abortSignal)
       await deleteInBatches(db, 'audit_log', sql`created_at <= ${before(auditDays)}`, abortSignal)
@@ -86,6 +94,20 @@ export function chores(surroundings: Surroundings): TaskList {
         SELECT graphile_worker.complete_jobs(ARRAY(
           SELECT id FROM graphile_worker.jobs
           WHERE task_identifier = 'wake' AND attempts >= max_attempts AND locked_at IS NULL LIMIT 1000))`.execute(db)
+    },
+
+    /** Spread over the time there is: after an outage there are many of them, and not all should come at once. */
+    async hurry_failed() {
+      const { numAffectedRows = 0n } = await sql`
+        UPDATE graphile_worker._private_jobs SET
+          run_at = now() + random() * make_interval(mins => ${retryMinutes}::int),
+          attempts = CASE WHEN max_attempts = ${mostAttempts}::int THEN least(attempts, ${countedAttempts}::int)
+                     ELSE attempts END
+        WHERE ctid = ANY (ARRAY(
+          SELECT ctid FROM graphile_worker._private_jobs
+          WHERE is_available AND attempts > 0 AND run_at > now() + make_interval(mins => ${retryMinutes}::int)
+          ORDER BY id LIMIT 10000 FOR UPDATE SKIP LOCKED))`.execute(db)
+      if (numAffectedRows > 0n) log.info({ jobs: Number(numAffectedRows) }, 'jobs that failed are tried again soon')
     },
 
     async count_activity(_payload, { abortSignal }) {

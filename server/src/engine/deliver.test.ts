@@ -1,29 +1,24 @@
 // What happens to a run while somebody outside is asked about it.
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { inApp, makeWorkflow, messagesOf, runOf, type Step, storyOf, trigger } from '../../test/runs.ts'
 import { type Api, useServer } from '../../test/server.ts'
+import { useVendor } from '../../test/vendor.ts'
 
 const server = useServer({ allowPrivateAddresses: true })
-let vendor: Server
+const vendor = useVendor()
 let ask: Step
 let api: Api
 /** Done before the vendor answers. */
 let meanwhile: () => Promise<unknown>
 
-beforeAll(async () => {
-  vendor = createServer((_request, response) => {
-    void meanwhile().then(() => response.setHeader('content-type', 'application/json').end('{"answer":42}'))
-  })
-  await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(vendor.address() as AddressInfo).port}/`
-  ask = { type: 'http_request', stepId: 'ask', controlValues: { method: 'POST', url } }
-})
-afterAll(() => vendor.close())
 beforeEach(async () => {
   api = await server.freshApi()
+  ask = { type: 'http_request', stepId: 'ask', controlValues: { method: 'POST', url: vendor.url } }
   meanwhile = async () => undefined
+  vendor.plays(async () => {
+    await meanwhile()
+    return { body: { answer: 42 } }
+  })
 })
 
 const jobsOf = async (transactionId: string) =>

@@ -11,7 +11,7 @@ import { detail, type StepOutcome } from '../steps/outcome.ts'
 import { type StepRun, subscriberVariablesOf } from '../steps/step-run.ts'
 import { type Bridge, type BridgeAnswer, BridgeError, type BridgeEvent, targetIn } from './bridge.ts'
 import { GroupCommit } from './group-commit.ts'
-import { type LoadedRow, lockRuns, runsOf } from './load.ts'
+import { asStored, type LoadedRow, lockRuns, runsOf } from './load.ts'
 import { settle, type Thread } from './needs.ts'
 import { untilReachable } from './patience.ts'
 import { beginCalls } from './queries.ts'
@@ -31,7 +31,7 @@ import {
   storedLine,
 } from './run.ts'
 import type { EngineParts } from './start-runs.ts'
-import { isOver, type LastEnd, priorities, storeLastEnds, storeRuns } from './store.ts'
+import { isPlain, type PlainEnd, priorities, storeEnds, storeRuns } from './store.ts'
 import { traceCall } from './traces.ts'
 
 export interface DeliverParts extends EngineParts {
@@ -93,17 +93,28 @@ export class Deliveries {
   /** Each is ended as soon as it is answered; the slow ones hold nobody up. */
   async deliver(keys: CallKey[]): Promise<void> {
     const begun = await this.#begins.add(keys)
-    const results = await Promise.allSettled(
-      begun.map(async (call) => {
-        const { tracing } = this.#parts
-        const result = tracing ? await traceCall(tracing, call, () => this.#call(call)) : await this.#call(call)
-        // What is known about a call is kept until it can be written: given up, the next attempt would have to treat it as a
-        // call nobody knows the outcome of.
-        await untilReachable(() => this.#ends.add({ ...call, result }))
-      }),
-    )
+    const results = await Promise.allSettled(begun.map((call) => this.#make(call)))
     const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
     if (failures.length > 0) throw new AggregateError(failures, 'Not all calls could be recorded.')
+  }
+
+  /** A call that was begun with its run, by the transaction that stored both. */
+  async deliverHeld(stored: RunState, position: number, rowVersion: string): Promise<void> {
+    const run = asStored(stored)
+    const job = run.jobs.find((each) => each.position === position)
+    if (!job) throw new Error('The run has no such step.')
+    await this.#make({
+      key: { environmentId: run.environment.id, id: run.id, position },
+      ...{ run, job, rowVersion, isRepeated: false },
+    })
+  }
+
+  async #make(call: Begun): Promise<void> {
+    const { tracing } = this.#parts
+    const result = tracing ? await traceCall(tracing, call, () => this.#call(call)) : await this.#call(call)
+    // What is known about a call is kept until it can be written: given up, the next attempt would have to treat it as a
+    // call nobody knows the outcome of.
+    await untilReachable(() => this.#ends.add({ ...call, result }))
   }
 
   /** What waits before its next attempt, has ended or was cancelled is not begun: there is nothing to call about. */
@@ -189,22 +200,22 @@ export class Deliveries {
 
   async #end(ended: Ended[]): Promise<undefined[]> {
     const now = this.#parts.clock.now()
-    const last = new Map<Ended, LastEnd>()
+    const plain = new Map<Ended, PlainEnd>()
     for (const call of ended) {
-      const end = lastEndOf(call, now)
-      if (end) last.set(call, end)
+      const end = plainEndOf(call, now)
+      if (end) plain.set(call, end)
     }
-    const rest = ended.filter((call) => !last.has(call))
-    if (last.size > 0) {
+    const rest = ended.filter((call) => !plain.has(call))
+    if (plain.size > 0) {
       try {
-        await storeLastEnds(eachByItself(this.#parts.pool), [...last.values()], now)
-        const failed = [...last.values()].filter(({ run }) => run.status === 'error').length
-        this.#parts.meter?.ended('error', failed)
-        this.#parts.meter?.ended('completed', last.size - failed)
+        const ends = [...plain.values()]
+        await storeEnds(eachByItself(this.#parts.pool), ends, { now, wakes: this.#parts.wakes })
+        for (const status of ['completed', 'error'] as const)
+          this.#parts.meter?.ended(status, ends.filter(({ run }) => run.status === status).length)
       } catch (error) {
         if (isOutage(error)) throw error
         // Somebody changed one of the runs, or its subscriber is gone.
-        rest.push(...last.keys())
+        rest.push(...plain.keys())
       }
     }
     if (rest.length > 0) await this.#endWithRuns(rest, now)
@@ -213,7 +224,7 @@ export class Deliveries {
 
   /** Those after which their runs go on, or whose runs others have changed. */
   async #endWithRuns(ended: Ended[], now: Date): Promise<void> {
-    const { pool, memory, log, tracing, meter } = this.#parts
+    const { pool, memory, log, shares, hands, wakes, tracing, meter } = this.#parts
     await inTransaction(pool, async (transaction) => {
       const keys = ended.map(({ key }) => key)
       const runs = await lockRuns(transaction, memory, keys, now)
@@ -227,7 +238,7 @@ export class Deliveries {
       await storeRuns(
         transaction,
         threads.map(({ run }) => run),
-        { now, priority: priorities.single, tracing, meter },
+        { now, priority: priorities.single, shares, hands, wakes, tracing, meter },
       )
     })
   }
@@ -235,10 +246,10 @@ export class Deliveries {
 
 const nameOf = ({ environmentId, id, position }: CallKey) => `${environmentId} ${id} ${position}`
 
-/** What the run has come to by this call, where that is its end. */
-function lastEndOf({ run, job, rowVersion, result }: Ended, now: Date): LastEnd | undefined {
-  const others = run.jobs.filter((each) => each !== job)
-  if ('outputs' in result || 'judgement' in result || !others.every(isEnded)) return undefined
+/** What the run has come to by this call, where that is its end, or where all that follows is another attempt. */
+function plainEndOf({ run, job, rowVersion, result }: Ended, now: Date): PlainEnd | undefined {
+  if ('outputs' in result || 'judgement' in result) return undefined
+  if (result.outcome.kind !== 'retry' && !run.jobs.every((each) => each === job || isEnded(each))) return undefined
   const copy = { ...job, details: [...job.details] }
   const ending: RunState = {
     ...run,
@@ -247,7 +258,7 @@ function lastEndOf({ run, job, rowVersion, result }: Ended, now: Date): LastEnd 
     jobs: run.jobs.map((each) => (each === job ? copy : each)),
   }
   const { done } = goOn(ending, copy, result.outcome, now).next()
-  return done && isOver(ending) ? { run: ending, rowVersion } : undefined
+  return done && isPlain(ending) ? { run: ending, rowVersion } : undefined
 }
 
 function continued(run: RunState, job: JobState, result: Result, now: Date): Thread['progress'] {

@@ -3,6 +3,7 @@ import type { TaskList } from 'graphile-worker'
 import type { Changes } from '../db/changes.ts'
 import type { Database, Db } from '../db/database.ts'
 import type { Secrets } from '../db/secrets.ts'
+import { EarlyStatistics } from '../db/statistics.ts'
 import { Delivery } from '../providers/delivery.ts'
 import type { DeliveryEvent } from '../providers/events.ts'
 import type { HttpClient } from '../providers/http-client.ts'
@@ -15,9 +16,11 @@ import { type CallKey, Deliveries } from './deliver.ts'
 import { beginErasure, type ErasureKey, eraseSubscriber } from './erasure.ts'
 import { FairShare } from './fair-share.ts'
 import { fanOut, type WalkKey } from './fan-out.ts'
+import { Hands } from './hands.ts'
 import { Memory } from './memory.ts'
 import type { Meter } from './meter.ts'
 import { patientDb } from './patience.ts'
+import { QueuedWakes } from './queued-wakes.ts'
 import { type FailedJob, redriveJobs } from './redrive.ts'
 import { type ReceivedMail, Replies, type ReplyOutcome } from './replies.ts'
 import { type Reporter, takeReports } from './reports.ts'
@@ -46,6 +49,8 @@ interface Surroundings extends Pick<Database, 'pool' | 'db'> {
 }
 
 export class Engine {
+  /** For the worker that makes calls, where there is one in this process. */
+  readonly hands: Hands
   readonly #parts: EngineParts
   readonly #triggers: Triggers
   readonly #deliveries: Deliveries
@@ -63,7 +68,15 @@ export class Engine {
     const signatureHeader = `${brand.word}-signature`
     this.#delivery = new Delivery({ http, clock, brand: brand.word, tracing })
     this.#erasing = { db, clock, log, secrets }
-    this.#parts = { pool, memory, clock, log, shares: new FairShare(), tracing, meter }
+    this.hands = new Hands({
+      ...{ pool, log },
+      call: ({ run, position }, rowVersion) => this.#deliveries.deliverHeld(run, position, rowVersion),
+    })
+    const statistics = new EarlyStatistics({ pool, log })
+    this.#parts = {
+      ...{ pool, memory, clock, log, hands: this.hands, statistics, tracing, meter },
+      ...{ shares: new FairShare(), wakes: new QueuedWakes() },
+    }
     this.#webhooks = new Webhooks({ pool, clock, log, http, secrets, brand, tracing, meter })
     this.#replies = new Replies({ ...this.#parts, http, signatureHeader, toWire: (id) => brand.toWire(id) })
     this.#triggers = new Triggers({ ...this.#parts, dedupDays, startsAtOnce })

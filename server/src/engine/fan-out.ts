@@ -63,8 +63,9 @@ export async function fanOut(parts: EngineParts, key: WalkKey): Promise<void> {
       runs.map((run) => ({ run, progress: advance(run, now) })),
       { now, log: parts.log },
     )
-    const { tracing, meter } = parts
+    const { tracing, meter, statistics } = parts
     await storeRuns(transaction, runs, { now, priority: priorities.many, tracing, meter })
+    transaction.afterCommit(() => void statistics.note(runs.length, now))
     if (tracing && event) transaction.afterCommit(() => traceStarts(tracing, [event], runs, now))
     const last = members.at(-1)
     if (last === undefined || members.length < chunk) {

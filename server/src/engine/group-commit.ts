@@ -10,7 +10,13 @@ interface Entry<Item, Result> {
 interface Limits<Item> {
   /** Commits that may be under way at a time; one, unless said otherwise. */
   lanes?: number
+  /** The same while whole groups wait. With fewer waiting, more commits would only be smaller ones. */
+  lanesWhenFull?: number
   mostItems: number
+  /** The same where that many wait and a group more, so that the other lanes are left something. */
+  mostItemsWhenFull?: number
+  /** Whether there is reason not to hurry, however many wait. */
+  isSlow?(): boolean
   /** In whatever `sizeOf` counts. */
   mostSize: number
   sizeOf(item: Item): number
@@ -43,20 +49,32 @@ export class GroupCommit<Item, Result> {
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, size: this.#limits.sizeOf(item), resolve, reject })
-      if (this.#busyLanes < (this.#limits.lanes ?? 1)) void this.#work()
+      if (this.#hasWorkFor(this.#busyLanes + 1)) void this.#work()
     })
+  }
+
+  #hasWorkFor(lanes: number): boolean {
+    const { lanes: usual = 1, lanesWhenFull = usual, mostItems } = this.#limits
+    if (lanes <= usual) return this.#waiting.length > 0
+    return lanes <= lanesWhenFull && this.#waiting.length >= mostItems && !this.#isSlow
+  }
+
+  get #isSlow(): boolean {
+    return this.#limits.isSlow?.() ?? false
   }
 
   async #work(): Promise<void> {
     this.#busyLanes += 1
     // Those who call in the same moment go together from the start.
     await new Promise(setImmediate)
-    while (this.#waiting.length > 0) await this.#commitSome(this.#take())
+    while (this.#hasWorkFor(this.#busyLanes)) await this.#commitSome(this.#take())
     this.#busyLanes -= 1
   }
 
   #take(): Entry<Item, Result>[] {
-    const { mostItems, mostSize, ownerOf } = this.#limits
+    const { mostItems: usual, mostItemsWhenFull = usual, mostSize, ownerOf } = this.#limits
+    const isFull = this.#waiting.length >= mostItemsWhenFull + usual && !this.#isSlow
+    const mostItems = isFull ? mostItemsWhenFull : usual
     if (ownerOf && this.#waiting.length > mostItems) this.#waiting = inTurn(this.#waiting, ownerOf)
     let [count, size] = [0, 0]
     for (const entry of this.#waiting) {

@@ -210,7 +210,6 @@ async function existingRun(
       isChanged: false,
     }
   })
-  const isBegun = ({ status }: JobState) => status !== 'pending' && status !== 'merged'
   return {
     id: row.id,
     transactionId: row.transaction_id,
@@ -222,7 +221,7 @@ async function existingRun(
     workflow: definition,
     environment: environment.facts,
     translator: await environment.translator('workflow', definition, subscriber.locale),
-    results: Object.fromEntries(jobs.filter(isBegun).map((job) => [job.step.stepId, resultOf(job)])),
+    results: resultsOf(jobs),
     definition,
     preferences: preferencesFor(row.preferences, row.workflow_id, row.context_keys),
     topics: row.topics,
@@ -234,6 +233,22 @@ async function existingRun(
     effects: noEffects(),
   }
 }
+
+const resultsOf = (jobs: JobState[]) =>
+  Object.fromEntries(
+    jobs
+      .filter(({ status }) => status !== 'pending' && status !== 'merged')
+      .map((job) => [job.step.stepId, resultOf(job)]),
+  )
+
+/** A run as it would be read now that it is stored. */
+export const asStored = (run: RunState): RunState => ({
+  ...run,
+  results: resultsOf(run.jobs),
+  jobs: run.jobs.map((job) => ({ ...job, storedDetails: job.details.length, isChanged: false })),
+  isNew: false,
+  effects: noEffects(),
+})
 
 /** Of a message as later steps see it: the dates as everywhere else. */
 function isoDates(seen: Record<string, unknown> | undefined): Record<string, unknown> | undefined {

@@ -1,14 +1,11 @@
 // Waits for a database that is away: what is under way outside of it is kept meanwhile, and nobody is told that it failed.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Kysely, PostgresDialect } from 'kysely'
-import pg from 'pg'
-import { type Db, isOutage } from '../db/database.ts'
+import type pg from 'pg'
+import { type Db, isOutage, isYield } from '../db/database.ts'
 import type { Tables } from '../db/tables.ts'
 
 const [firstPauseMs, longestPauseMs, patienceMs] = [50, 5_000, 600_000]
-
-/** Two who waited for each other, of whom one had to yield: it may simply begin again. */
-const isYield = (error: unknown) => error instanceof pg.DatabaseError && /^40(001|P01)$/.test(error.code ?? '')
 
 /** Tries again what fails because the database is away, or because others were in its way. */
 export async function untilReachable<T>(work: () => Promise<T>): Promise<T> {

@@ -19,6 +19,7 @@ const usualPace: Pace = { lookMs: 2_000, graceMs: 6_000 }
 const longestRetryMs = 1_000
 const connectTimeoutMs = 3_000
 const answerTimeoutMs = 5_000
+const leavePatienceMs = 3_000
 
 // A machine that vanishes closes no connection; without these PostgreSQL would notice after two hours.
 const sessionSettings = `
@@ -71,11 +72,11 @@ export class Presence {
     this.#gate.open()
   }
 
-  /** Once the pool has ended. Jobs it could not record the end of are released. */
+  /** Once the pool has ended. Jobs it could not record the end of are released; where that takes too long, by the others. */
   async leave(): Promise<void> {
     this.letPass()
     this.#leaving.abort()
-    await this.#life
+    await Promise.race([this.#life, sleep(leavePatienceMs, undefined, { ref: false })])
   }
 
   async #live(poolId: string): Promise<void> {

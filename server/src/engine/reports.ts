@@ -1,5 +1,7 @@
 // What providers report about messages they took: written into the log of the step that sent them, and into the messages
 // themselves. A report that comes twice changes nothing, and one about a message nobody knows is ignored.
+import type pg from 'pg'
+import { despiteOthers } from '../db/database.ts'
 import type { MessageRow } from '../db/messages.ts'
 import { storableJson } from '../db/storable.ts'
 import type { StoredDetail } from '../db/tables.ts'
@@ -83,6 +85,10 @@ export async function takeReports(
 ): Promise<DeliveryEvent[]> {
   if (events.length === 0) return []
   const now = clock.now()
+  return despiteOthers(() => take({ pool, now }, reporter, events))
+}
+
+function take({ pool, now }: { pool: pg.Pool; now: Date }, reporter: Reporter, events: DeliveryEvent[]) {
   return inTransaction(pool, async (transaction) => {
     const messages = await lockMessages(transaction, reporter, events)
     const changed = messages.filter((message) => message.take(events, reporter, now))

@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { addContexts, readContexts } from '../db/contexts.ts'
 import { isOutage } from '../db/database.ts'
 import { newId } from '../db/ids.ts'
+import type { EarlyStatistics } from '../db/statistics.ts'
 import { applyChannels, type ChannelInput, type ChannelRequest } from '../db/subscriber-channels.ts'
 import { isAsSaid, type SubscriberInput, upsertSubscribers } from '../db/subscribers.ts'
 import type { Recipient } from '../db/tables.ts'
@@ -11,11 +12,13 @@ import { inTransaction, type Transaction } from '../db/transaction.ts'
 import { type EventType, tellAll } from '../db/webhook-events.ts'
 import type { Tracing } from '../tracing.ts'
 import type { FairShare } from './fair-share.ts'
+import type { Hands } from './hands.ts'
 import { type EventRow, newRun, type PreparedEvent, type RecipientRow, type RunKey, readReferences } from './load.ts'
 import type { Memory } from './memory.ts'
 import type { Meter } from './meter.ts'
 import { settle } from './needs.ts'
 import { addRecipients, beginWalks, findRecipients, saveTenants, takeEvents, touchWorkflows } from './queries.ts'
+import type { QueuedWakes } from './queued-wakes.ts'
 import { advance, type RunState } from './run.ts'
 import { priorities, storeRuns } from './store.ts'
 import { traceStarts } from './traces.ts'
@@ -30,6 +33,10 @@ export interface EngineParts {
   meter?: Meter | undefined
   /** Of calls that runs have to make. */
   shares: FairShare
+  /** Where this process makes calls. */
+  hands?: Hands | undefined
+  wakes: QueuedWakes
+  statistics: EarlyStatistics
 }
 
 export type LockedEvent = EventRow & { revision: string }
@@ -65,7 +72,7 @@ export async function startEvents(
   events: LockedEvent[],
   now: Date,
 ): Promise<PreparedEvent[]> {
-  const { log, shares, tracing, meter } = parts
+  const { log, shares, hands, wakes, tracing, meter } = parts
   if (events.length === 0) return []
   events.sort((a, b) => (a.id < b.id ? -1 : 1))
   const people = await findPeople(transaction, events)
@@ -84,8 +91,9 @@ export async function startEvents(
     runs.map((run) => ({ run, progress: advance(run, now) })),
     { now, log },
   )
-  await storeRuns(transaction, runs, { now, priority: priorities.single, shares, tracing, meter })
+  await storeRuns(transaction, runs, { now, priority: priorities.single, shares, hands, wakes, tracing, meter })
   if (tracing) transaction.afterCommit(() => traceStarts(tracing, prepared, runs, now))
+  transaction.afterCommit(() => void parts.statistics.note(runs.length, now))
   const wide = prepared.filter(
     ({ row }) => row.recipients === null || row.recipients.some((each) => 'topicKey' in each),
   )

@@ -1,12 +1,15 @@
 // Writes what runs have come to: one statement for all of them, and one more where somebody outside has to be asked or
 // something has to happen later.
+import { inColumns } from '../db/columns.ts'
 import { storableJson } from '../db/storable.ts'
 import type { Transaction } from '../db/transaction.ts'
 import { type EventType, keptOfMessage, tellOfStates } from '../db/webhook-events.ts'
 import type { Tracing } from '../tracing.ts'
 import type { FairShare } from './fair-share.ts'
+import type { Hands, HeldCalls } from './hands.ts'
 import type { Meter } from './meter.ts'
-import { endCalls, insertRuns, queueCalls, queueWakes, updateRuns } from './queries.ts'
+import { columnsOfRuns, endCalls, endCallsForNow, insertRuns, queueCalls, queueWakes, updateRuns } from './queries.ts'
+import { QueuedWakes } from './queued-wakes.ts'
 import type { JobState, RunState } from './run.ts'
 import { traceSteps } from './traces.ts'
 
@@ -27,6 +30,9 @@ export interface Writing {
   priority: number
   /** Where an environment may go after others that have asked for less. */
   shares?: FairShare | undefined
+  /** Where calls need not wait for the queue. */
+  hands?: Hands | undefined
+  wakes?: QueuedWakes | undefined
   tracing?: Tracing | undefined
   meter?: Meter | undefined
 }
@@ -34,6 +40,8 @@ export interface Writing {
 export async function storeRuns(transaction: Transaction, runs: RunState[], writing: Writing): Promise<void> {
   const [added, changed] = [runs.filter(({ isNew }) => isNew), runs.filter(({ isNew }) => !isNew)]
   const { now } = writing
+  const calls = sortCalls(runs, writing)
+  const writeHeld = calls.held.length > 0 ? writing.hands?.hold(transaction, calls.held) : undefined
   await tellOfStates(
     transaction,
     runs.flatMap((run) => eventsOf(run, now)),
@@ -41,11 +49,13 @@ export async function storeRuns(transaction: Transaction, runs: RunState[], writ
   )
   if (added.length > 0)
     await transaction.run(insertRuns, [
-      storableJson(added.map(newNotification)),
-      storableJson(added.flatMap((run) => run.jobs.map((job) => newJob(run, job)))),
-      storableJson(added.flatMap(newMessages)),
       storableJson(added.flatMap(timerRows)),
       now,
+      ...inColumns([
+        { columns: columnsOfRuns.notifications, rows: added.map(newNotification) },
+        { columns: columnsOfRuns.jobs, rows: added.flatMap((run) => run.jobs.map((job) => newJob(run, job))) },
+        { columns: columnsOfRuns.messages, rows: added.flatMap(addedMessages) },
+      ]),
     ])
   if (changed.length > 0)
     await transaction.run(updateRuns, [
@@ -58,7 +68,14 @@ export async function storeRuns(transaction: Transaction, runs: RunState[], writ
       storableJson(changed.flatMap((run) => messageRows(run, now))),
       storableJson(changed.flatMap(timerRows)),
     ])
-  await queueEffects(transaction, runs, writing)
+  await writeHeld?.()
+  if (calls.queued.length > 0)
+    await transaction.run(queueCalls, [
+      calls.queued.map((job) => JSON.stringify({ calls: job.calls })),
+      calls.queued.map(({ priority }) => priority),
+    ])
+  const due = runs.flatMap((run) => run.effects.timers.map(({ dueAt }) => dueAt))
+  await queueWakeUps(transaction, due, now, writing.wakes)
   const { tracing, meter } = writing
   if (tracing) transaction.afterCommit(() => traceSteps(tracing, runs, now))
   if (meter) transaction.afterCommit(() => countRuns(meter, added.length, runs))
@@ -77,35 +94,55 @@ function countRuns(meter: Meter, started: number, runs: RunState[]): void {
   meter.ended('error', failed)
 }
 
-/** A run in which a call has ended and nothing is left to do. */
-export interface LastEnd {
+/** A run in which a call has ended, and which has nothing left to do, or nothing before the next attempt. */
+export interface PlainEnd {
   run: RunState
-  /** Of the run's row, as it was read when the call began. */
+  /** Of the run's row, as it was when the call began. */
   rowVersion: string
 }
 
-/** Whether `storeLastEnds` can write what the run has come to. */
-export const isOver = ({ effects, environment, jobs }: RunState): boolean =>
-  effects.timers.length === 0 &&
+/** Whether `storeEnds` can write what the run has come to. */
+export const isPlain = ({ effects, environment, jobs }: RunState): boolean =>
   effects.calls.length === 0 &&
   environment.webhooks.size === 0 &&
   jobs.filter(({ isChanged }) => isChanged).length === 1
 
 /** Rejects, with nothing written, when one of the runs has changed since the call began. */
-export async function storeLastEnds(by: Pick<Transaction, 'run'>, ends: LastEnd[], now: Date): Promise<void> {
-  await by.run(endCalls, [
-    storableJson(
-      ends.map(({ run, rowVersion }) => ({
+export async function storeEnds(
+  by: Pick<Transaction, 'run'>,
+  ends: PlainEnd[],
+  { now, wakes }: { now: Date; wakes: QueuedWakes },
+): Promise<void> {
+  const rows = ends.flatMap(({ run, rowVersion }) =>
+    run.jobs
+      .filter(({ isChanged }) => isChanged)
+      .map((job) => ({
         environment_id: run.environment.id,
         id: run.id,
         row_version: rowVersion,
-        status: run.status,
-        updated_at: now,
+        run_status: run.status,
+        position: job.position,
+        attempts: job.attempts,
+        status: job.status,
+        reason: job.reason ?? undefined,
+        error: job.error ?? undefined,
+        provider_id: job.providerId ?? undefined,
+        details: job.details.slice(job.storedDetails),
+        output: job.output ?? undefined,
+        delivery: job.delivery ?? undefined,
+        due_at: job.dueAt ?? undefined,
       })),
-    ),
-    storableJson(ends.flatMap(({ run }) => changedJobs(run, now))),
-    storableJson(ends.flatMap(({ run }) => messageRows(run, now))),
-  ])
+  )
+  const messages = ends.flatMap(({ run }) => newMessages(run))
+  const values = [storableJson(rows), storableJson(messages), now]
+  const due = rows.flatMap(({ due_at }) => due_at ?? [])
+  if (due.length === 0) {
+    await by.run(endCalls, values)
+    return
+  }
+  const { missing, commit } = wakes.missing(slotsOf(due, now))
+  await by.run(endCallsForNow, [...values, [...missing.keys()], [...missing.values()]])
+  commit()
 }
 
 /** What endpoints are told of messages, as far as any of them wants to know. */
@@ -182,15 +219,22 @@ const newJob = (run: RunState, job: JobState) => ({
   due_at: job.dueAt ?? undefined,
 })
 
+/** What a message has of its step and run. */
+const originOf = (run: RunState, job: JobState): Record<string, unknown> => ({
+  notification_id: run.id,
+  job_id: job.id,
+  workflow: run.workflow.identifier,
+  step_row_id: job.step._id,
+  step_id: job.step.stepId,
+})
+
+const addedMessages = (run: RunState) =>
+  run.effects.messages.map((message) => Object.assign(originOf(run, message.job), message))
+
+/** The same without what is null, which JSON would have to name. */
 const newMessages = (run: RunState) =>
   run.effects.messages.map(({ job, ...message }) => {
-    const row: Record<string, unknown> = {
-      notification_id: run.id,
-      job_id: job.id,
-      workflow: run.workflow.identifier,
-      step_row_id: job.step._id,
-      step_id: job.step.stepId,
-    }
+    const row = originOf(run, job)
     for (const [name, value] of Object.entries(message)) if (value !== null) row[name] = value
     return row
   })
@@ -248,44 +292,61 @@ const timerRows = (run: RunState) =>
     due_at: dueAt,
   }))
 
-async function queueEffects(transaction: Transaction, runs: RunState[], writing: Writing): Promise<void> {
-  const jobs = callJobs(runs, writing)
-  if (jobs.length > 0)
-    await transaction.run(queueCalls, [
-      jobs.map(({ calls }) => JSON.stringify({ calls })),
-      jobs.map(({ priority }) => priority),
-    ])
-  const due = runs.flatMap((run) => run.effects.timers.map(({ dueAt }) => dueAt))
-  await queueWakeUps(transaction, due, writing.now)
-}
-
 /** Which step of which run. */
 type Call = [environmentId: string, runId: string, position: number]
 
-function callJobs(runs: RunState[], { now, priority, shares }: Writing): Array<{ calls: Call[]; priority: number }> {
-  const byEnvironment = new Map<string, Call[]>()
-  for (const { environment, id, effects } of runs) {
-    if (effects.calls.length === 0) continue
-    const own = byEnvironment.get(environment.id) ?? []
-    byEnvironment.set(environment.id, own)
-    for (const position of effects.calls) own.push([environment.id, id, position])
+interface SortedCalls {
+  /** By this process. Their steps are marked as running, and have to be stored so. */
+  held: HeldCalls['calls']
+  queued: Array<{ calls: Call[]; priority: number }>
+}
+
+function sortCalls(runs: RunState[], { now, priority, shares, hands }: Writing): SortedCalls {
+  const sorted: SortedCalls = { held: [], queued: [] }
+  const byEnvironment = new Map<string, HeldCalls['calls']>()
+  for (const run of runs) {
+    if (run.effects.calls.length === 0) continue
+    const own = byEnvironment.get(run.environment.id) ?? []
+    byEnvironment.set(run.environment.id, own)
+    for (const position of run.effects.calls) own.push({ run, position })
   }
-  return [...byEnvironment].flatMap(([environmentId, own]) => {
+  for (const [environmentId, own] of byEnvironment) {
     const behind = shares?.note(environmentId, own.length, now) ?? 0
-    const jobs: Array<{ calls: Call[]; priority: number }> = []
-    for (let at = 0; at < own.length; at += callsPerJob)
-      jobs.push({ calls: own.slice(at, at + callsPerJob), priority: priority + behind })
-    return jobs
-  })
+    let room = (hands?.room(behind > 0) ?? 0) - sorted.held.length
+    const rest: Call[] = []
+    for (const { run, position } of own) {
+      const job = run.jobs.find((each) => each.position === position)
+      if (job && room > 0) {
+        Object.assign(job, { status: 'running', attempts: job.attempts + 1 })
+        sorted.held.push({ run, position })
+        room -= 1
+      } else rest.push([environmentId, run.id, position])
+    }
+    for (let at = 0; at < rest.length; at += callsPerJob)
+      sorted.queued.push({ calls: rest.slice(at, at + callsPerJob), priority: priority + behind })
+  }
+  return sorted
 }
 
 /** A job of the queue for each tenth of a second in which one of these times lies, as far as that is soon. */
-export async function queueWakeUps(transaction: Transaction, times: Date[], now: Date): Promise<void> {
+export async function queueWakeUps(
+  transaction: Transaction,
+  times: Date[],
+  now: Date,
+  wakes: QueuedWakes = new QueuedWakes(),
+): Promise<void> {
+  const { missing, commit } = wakes.missing(slotsOf(times, now))
+  if (missing.size === 0) return
+  await transaction.run(queueWakes, [[...missing.keys()], [...missing.values()]])
+  transaction.afterCommit(commit)
+}
+
+function slotsOf(times: Date[], now: Date): Map<string, number> {
   const slots = new Map<string, number>()
   for (const time of times) {
     const delayMs = Math.ceil((time.getTime() - now.getTime()) / slotMs) * slotMs
     if (delayMs <= 0) slots.set('now', 0)
     else if (delayMs <= soonMs) slots.set(String(Math.ceil(time.getTime() / slotMs)), delayMs)
   }
-  if (slots.size > 0) await transaction.run(queueWakes, [[...slots.keys()], [...slots.values()]])
+  return slots
 }

@@ -46,13 +46,13 @@ export function traceStarts(tracing: Tracing, events: PreparedEvent[], runs: Run
   }
 }
 
-/** Steps that have come to something by themselves; those that were called about have had a span of their own. */
+/** Steps that have come to something by themselves; those that are called about have a span of their own. */
 export function traceSteps(tracing: Tracing, runs: RunState[], since: Date): void {
   for (const run of runs) {
     const { trace } = run.event
     if (trace === null) continue
     for (const job of run.jobs) {
-      if (!job.isChanged || job.attempts > 0 || job.status === 'pending') continue
+      if (!job.isChanged || job.attempts > 0 || job.status === 'pending' || job.status === 'queued') continue
       const attributes = {
         ...aboutStep(run, job),
         'belfry.outcome': job.status,

@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { sql } from 'kysely'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { insertMessage, insertRun } from '../../test/activity.ts'
 import { statementsOf } from '../../test/plan.ts'
-import { inApp, makeWorkflow, trigger } from '../../test/runs.ts'
+import { inApp, makeWorkflow, messagesOf, trigger } from '../../test/runs.ts'
 import { type Api, useServer } from '../../test/server.ts'
 import { useVendor, type Vendor } from '../../test/vendor.ts'
 import { makeEndpoint, toldOf, verified } from '../../test/webhook-receiver.ts'
 import { deleteSubscriber } from '../db/subscribers.ts'
+import { HttpClient } from '../providers/http-client.ts'
 
 const server = useServer({ allowPrivateAddresses: true })
 const vendor = useVendor()
@@ -244,19 +245,47 @@ test('workflows, subscribers and preferences are told of, with what was before w
   expect(await told()).toMatchObject([{ type: 'workflow.deleted', data: { object: { _id: id } } }])
 })
 
-test('no device token and no chat address of a subscriber is told to anybody', async () => {
+test('marking as unseen is told to nobody, marking as seen is', async () => {
   const api = await server.freshApi()
   accepts(vendor)
+  const { secret } = await makeEndpoint(api, vendor, { eventTypes: ['message.seen', 'message.read', 'message.unread'] })
+  await makeWorkflow(api, 'welcome', [inApp()])
+  await trigger(api, 'welcome', 'ada')
+  await server.drain()
+  const [{ _id: messageId }] = await messagesOf(api, 'channel=in_app')
+  for (const markAs of ['seen', 'unseen', 'read', 'unread']) {
+    const answer = await api.post('/v1/subscribers/ada/messages/mark-as', { messageId, markAs })
+    expect(answer).toMatchObject({ status: 201 })
+  }
+  await server.drain()
+  expect(typesOf(secret)).toEqual(['message.read', 'message.seen', 'message.unread'])
+})
+
+test('no device token and no chat address of a subscriber is told to anybody', async () => {
+  const api = await server.freshApi()
+  vendor.plays(({ path }) => (path === '/hooks' ? { status: 204, body: '' } : { body: { id: '1' } }))
   await makeEndpoint(api, vendor)
   await api.post('/v1/integrations', { providerId: 'fcm', channel: 'push', active: true, credentials: {} })
   await createSubscriber(api, 'ada')
   await api.put('/v1/subscribers/ada/credentials', { providerId: 'fcm', credentials: { deviceTokens: ['tok-123'] } })
+  const chat = { providerId: 'discord', channel: 'chat', identifier: `chat-${api.environmentId}`, active: true }
+  await api.post('/v1/integrations', { ...chat, credentials: {} })
+  const webhookUrl = `${vendor.url}/chat-123`
+  await api.put('/v1/subscribers/ada/credentials', { providerId: 'discord', credentials: { webhookUrl } })
+  const endpoint = { type: 'webhook', endpoint: { url: webhookUrl } }
+  const linked = { integrationIdentifier: chat.identifier, subscriberId: 'ada', ...endpoint }
+  expect(await api.post('/v1/channel-endpoints', linked)).toMatchObject({ status: 201 })
+  await makeWorkflow(api, 'talk', [{ type: 'chat', controlValues: { body: 'Hi' } }])
+  await trigger(api, 'talk', 'ada')
+  await server.drain()
   await api.patch('/v2/subscribers/ada', { firstName: 'Ada' })
   await api.post('/v1/subscribers/bulk', { subscribers: [{ subscriberId: 'ada', firstName: 'A' }] })
   await api.delete('/v2/subscribers/ada')
   await server.drain()
-  expect(vendor.asked.length).toBeGreaterThan(3)
-  for (const { body } of vendor.asked) expect(body).not.toContain('tok-123')
+  const told = vendor.asked.filter(({ path }) => path === '/hooks').map(({ body }) => body)
+  expect(told.filter((body) => body.includes('message.sent'))).toHaveLength(2)
+  expect(told.length).toBeGreaterThan(5)
+  for (const body of told) expect(body).not.toMatch(/tok-123|chat-123/)
 })
 
 test('publishing tells the target environment', async () => {
@@ -277,6 +306,17 @@ test('publishing tells the target environment', async () => {
   expect((await development.put(path, { targetEnvironmentId: production.environmentId })).status).toBe(200)
   await server.drain()
   expect(typesOf(secret).sort()).toEqual(['workflow.published', 'workflow.updated'])
+})
+
+test('an endpoint has 15 seconds', async () => {
+  const api = await server.freshApi()
+  accepts(vendor)
+  await makeEndpoint(api, vendor)
+  const calls = vi.spyOn(HttpClient.prototype, 'exchange')
+  await createSubscriber(api, 'ada')
+  await server.drain()
+  expect(calls.mock.calls.map(([, request]) => request?.timeoutMs)).toEqual([15_000])
+  calls.mockRestore()
 })
 
 test('a change that is rolled back is told to nobody', async () => {

@@ -176,6 +176,28 @@ test('what comes round every so often does so when the clock is set back by hour
   await worker.stop()
 })
 
+test('what comes round does so too when it has failed so often that it would wait for hours', async () => {
+  const { database } = server
+  // As the library leaves it behind after ten failures in a row.
+  await sql`SELECT graphile_worker.add_job('round', run_at := now() + interval '6 hours')`.execute(database.db)
+  await sql`UPDATE graphile_worker._private_jobs SET attempts = 10, last_error = 'no'`.execute(database.db)
+  let done = 0
+  const worker = await startWorker({
+    ...database,
+    tasks: {
+      round: async () => {
+        done += 1
+      },
+    },
+    schedule: [{ task: 'round', everyMs: 600_000 }],
+    concurrency: 1,
+    log: pino({ level: 'silent' }),
+  })
+  await expect.poll(() => done, patiently).toBe(1)
+  await expect.poll(waitingJobs, patiently).toEqual([])
+  await worker.stop()
+})
+
 test('what the clock brings round is done once, however many workers there are', async () => {
   const { database } = server
   const done: string[] = []

@@ -16,6 +16,7 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Database } from '../db/database.ts'
 import { Alarm } from './alarm.ts'
+import type { Hands } from './hands.ts'
 import { type Pace, Presence } from './presence.ts'
 
 const longestRetryMs = 5_000
@@ -30,11 +31,13 @@ export interface Round {
 
 interface Options extends Pick<Database, 'url' | 'pool'> {
   tasks: TaskList
-  schedule: Array<CronItem | Round>
+  schedule: ReadonlyArray<CronItem | Round>
   /** How many jobs are worked on at a time. */
   concurrency: number
   log: Logger
   pace?: Pace
+  /** What is done in its name without the queue handing it over. */
+  hands?: Hands
 }
 
 /** Rejects when the queue cannot be reached; a worker that fails later is started again until it holds. */
@@ -71,6 +74,7 @@ export class Worker {
       // Where it has not come to its end itself, what is left of it is let go.
       void current.runner.stop().catch(() => undefined)
       this.#run = undefined
+      await this.#options.hands?.close()
       await current.presence.leave()
       if (this.#stopping.signal.aborted) return
       this.#options.log.error('the queue worker ended by itself; starting it again')
@@ -104,7 +108,7 @@ interface Run {
   presence: Presence
 }
 
-async function startRun({ url, pool, tasks, schedule, concurrency, log, pace }: Options): Promise<Run> {
+async function startRun({ url, pool, tasks, schedule, concurrency, log, pace, hands }: Options): Promise<Run> {
   const presence = new Presence({ url, log, ...(pace ? { pace } : {}) })
   const alarm = new Alarm()
   const rounds = schedule.filter((item): item is Round => 'everyMs' in item)
@@ -113,6 +117,7 @@ async function startRun({ url, pool, tasks, schedule, concurrency, log, pace }: 
   const ending = new Ending(events)
   events.on('pool:create', ({ workerPool }) => {
     presence.enter(workerPool.id)
+    hands?.open({ id: workerPool.id, isShown: () => presence.untilShown() === undefined })
     alarm.start(pool, (count) => workerPool.nudge(count))
     for (const round of rounds) {
       void goRound(pool, round, log)
@@ -120,6 +125,7 @@ async function startRun({ url, pool, tasks, schedule, concurrency, log, pace }: 
     }
   })
   events.on('pool:gracefulShutdown', () => {
+    void hands?.close()
     presence.letPass()
     alarm.stop()
     for (const timer of timers) clearInterval(timer)
@@ -175,12 +181,22 @@ class Ending {
   }
 }
 
-/** One that waits is enough, however many workers want it; one that is missed is made up for by the next. */
+/**
+ * One that waits is enough, however many workers want it; one that is missed is made up for by the next. One that failed, and
+ * would wait for longer and longer, is not waited for.
+ */
 async function goRound(pool: pg.Pool, { task }: Round, log: Logger): Promise<void> {
   await pool
     .query(
-      `SELECT graphile_worker.add_job($1::text) WHERE NOT EXISTS (
-         SELECT FROM graphile_worker.jobs WHERE task_identifier = $1 AND locked_at IS NULL AND attempts < max_attempts)`,
+      `WITH waiting AS (
+         SELECT id, run_at FROM graphile_worker.jobs
+         WHERE task_identifier = $1 AND locked_at IS NULL AND attempts < max_attempts
+       ), failed AS (
+         SELECT ARRAY(SELECT id FROM waiting WHERE run_at > now()) AS ids
+       )
+       SELECT hurried.id FROM failed, graphile_worker.reschedule_jobs(failed.ids, run_at := now(), attempts := 0) hurried
+       UNION ALL
+       SELECT (graphile_worker.add_job($1::text)).id WHERE NOT EXISTS (SELECT FROM waiting)`,
       [task],
     )
     .catch((error: unknown) => log.warn({ err: error, task }, 'a job that comes round could not be queued'))

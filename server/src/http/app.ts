@@ -3,12 +3,15 @@ import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import formbody from '@fastify/formbody'
+import serializerOf from 'fast-json-stringify'
 import fastify, { type FastifyError, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
-import { isOutage, isUnstorable } from '../db/database.ts'
+import { isOutage, isPassing, isUnstorable } from '../db/database.ts'
 import { fail, RequestError } from '../errors.ts'
 import { registerAudit } from './audit.ts'
 import { ApiKeys } from './auth.ts'
 import { parseBody, parseForm, refuseUnstorableUrl } from './body.ts'
+import { networkOf } from './caller-network.ts'
+import { registerDeadline } from './deadline.ts'
 import { registerDocs } from './docs.ts'
 import { health } from './health.ts'
 import { registerIdempotency } from './idempotency.ts'
@@ -57,6 +60,7 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
   }).withTypeProvider() as unknown as App
 
   app.setValidatorCompiler((route) => onFirstUse(() => compileValidator(route)))
+  app.setSerializerCompiler(({ schema }) => onFirstUse(() => serializerOf(schema)))
   app.setErrorHandler(answer)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: FastifyRequest, bytes: Buffer) =>
@@ -70,6 +74,7 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
   app.decorateRequest('person')
   app.decorateRequest('held')
   watchDelay(app, overload)
+  registerDeadline(app, config.answerSeconds)
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(securityHeaders)
     // Callers whose connection stays open would otherwise never go elsewhere.
@@ -83,20 +88,23 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
     if (always) return
     const held = overload.enter(reply)
     request.held = held
+    // Until it is known who asks, it is the address that has it under way: what is made up must not take the room of others.
+    const from = () => `from ${networkOf(request.ip)}`
+    const beforeLookUp = () => overload.charge(held, from(), 0)
     if (isInbox) request.session = await tokens.authenticate(request)
     if (isPublic) {
-      overload.charge(held, request.session?.environmentId ?? '', announcedBytes(request))
+      overload.charge(held, request.session?.environmentId ?? from(), announcedBytes(request))
       return
     }
     const token = people.tokenOf(request)
     if (token !== undefined) {
       // What one person may see is not for the next who uses the browser.
       reply.header('Cache-Control', 'no-store')
-      await people.authenticate(request, token)
+      await people.authenticate(request, token, beforeLookUp)
     } else if (isForPeople && request.headers.authorization === undefined) throw fail('not_signed_in')
-    else request.environment = await apiKeys.authenticate(request)
+    else request.environment = await apiKeys.authenticate(request, beforeLookUp)
     if (isForPeople && token === undefined) throw fail('people_only')
-    overload.charge(held, request.environment?.id ?? '', announcedBytes(request))
+    overload.charge(held, request.environment?.id ?? from(), announcedBytes(request))
     if (config.rateLimit !== 'off') await takeTokens({ ...services, level: config.rateLimit }, request, reply)
   })
   app.addHook('preParsing', (request, _reply, body, done) => {
@@ -126,7 +134,7 @@ function refuseLongParts(url: string): void {
   if (path.split('/').some((part) => part.length > longestPart)) throw fail('url_too_long')
 }
 
-/** Compiling every schema would be a third of the time it takes to start. */
+/** Compiling every schema, of what comes in and of what goes out, would be half of the time it takes to start. */
 function onFirstUse<Argument, Result>(make: () => (argument: Argument) => Result): (argument: Argument) => Result {
   let made: ((argument: Argument) => Result) | undefined
   return (argument) => {
@@ -197,7 +205,10 @@ function asRequestError(error: Error, request: FastifyRequest): RequestError {
   if (error instanceof RequestError) return error
   // The caller hung up before all of its body had come. It fails with ECONNRESET, like a database that is away.
   if (!request.raw.complete && request.raw.destroyed) return fail('malformed_request', undefined, { cause: error })
-  if (isOutage(error)) return fail('unavailable', undefined, { cause: error, headers: { 'Retry-After': '1' } })
+  if (isPassing(error)) {
+    const code = isOutage(error) ? 'unavailable' : 'unfinished'
+    return fail(code, undefined, { cause: error, headers: { 'Retry-After': '1' } })
+  }
   if (isUnstorable(error)) return fail('unstorable', undefined, { cause: error })
   const { code, statusCode } = error as FastifyError
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return fail('body_too_large')

@@ -75,6 +75,58 @@ describe('a request without a valid key', () => {
   })
 })
 
+describe('guessing keys', () => {
+  const count = async () => (await server.database.db.selectFrom('sign_in_attempts').selectAll().execute())[0]?.attempts
+  const guess = (n: number) => withAuthorization(`ApiKey guess ${n}`)
+
+  test('is limited for an address; what is known goes on, and the same wrong key once more is no guess', async () => {
+    const { key } = server.api
+    expect((await withAuthorization(`ApiKey ${key}`)).status).toBe(404)
+    await server.database.db.deleteFrom('sign_in_attempts').execute()
+    for (let n = 0; n < 3; n += 1) expect(await guess(0)).toMatchObject({ status: 401 })
+    expect(await count()).toBe(1)
+    await server.database.db.updateTable('sign_in_attempts').set({ attempts: 59 }).execute()
+    expect((await guess(1)).status).toBe(401)
+    const limited = await guess(2)
+    expect(limited).toMatchObject({ status: 429, body: { code: 'too_many_wrong_keys' } })
+    expect(limited.headers.get('retry-after')).toBe('900')
+    // From here on guesses cost no statement, and right keys that are remembered nothing either.
+    const after = await count()
+    expect((await guess(3)).status).toBe(429)
+    expect(await count()).toBe(after)
+    expect((await withAuthorization(`ApiKey ${key}`)).status).toBe(404)
+    // Also when all are looked up again, because somebody's keys have changed.
+    await server.database.db.transaction().execute((tx) => announce(tx, 'api_keys', 'somebody'))
+    await expect.poll(async () => (await guess(0)).status).toBe(429)
+    expect((await withAuthorization(`ApiKey ${key}`)).status).toBe(404)
+    // In every process, as soon as it has asked once.
+    const another = await server.startAnother()
+    const there = await fetch(`${another.url}/v2/subscribers`, { headers: { authorization: 'ApiKey guess 4' } })
+    expect(there.status).toBe(429)
+    await another.stop()
+
+    server.clock.advance({ minutes: 15 })
+    expect((await guess(5)).status).toBe(401)
+    expect((await withAuthorization(`ApiKey ${(await server.freshApi()).key}`)).status).toBe(404)
+  })
+
+  test('a key that was wrong is right as soon as there is such a one', async () => {
+    const api = await server.freshApi()
+    const row = await server.database.db
+      .deleteFrom('api_keys')
+      .where('hash', '=', sha256(api.key))
+      .returningAll()
+      .executeTakeFirstOrThrow()
+    const ask = async () => (await withAuthorization(`ApiKey ${api.key}`)).status
+    expect([await ask(), await ask()]).toEqual([401, 401])
+    await server.database.db.transaction().execute(async (tx) => {
+      await tx.insertInto('api_keys').values(row).execute()
+      await announce(tx, 'api_keys', api.environmentId)
+    })
+    await expect.poll(ask).toBe(404)
+  })
+})
+
 describe('a valid key', () => {
   test('opens its own environment and no other', async () => {
     const [mine, other] = [await server.freshApi(), await server.freshApi()]

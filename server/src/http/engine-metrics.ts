@@ -15,6 +15,7 @@ export class EngineMetrics implements Meter {
   readonly #ended: Counter
   readonly #calls: Histogram
   readonly #webhooks: Counter
+  readonly #socketsRefused: Counter
 
   constructor(registry: Registry) {
     const registers = [registry]
@@ -48,6 +49,11 @@ export class EngineMetrics implements Meter {
       labelNames: ['outcome'],
       registers,
     })
+    this.#socketsRefused = new Counter({
+      name: 'belfry_inbox_sockets_refused_total',
+      help: 'Sockets of browsers that were refused because as many were open as may be',
+      registers,
+    })
     // What has not happened yet is 0, so that its rate is known from the first time on.
     for (const status of ['completed', 'error'] as const) this.ended(status, 0)
     for (const outcome of ['delivered', 'failed'] as const) this.told(outcome, 0)
@@ -71,6 +77,10 @@ export class EngineMetrics implements Meter {
 
   told(outcome: 'delivered' | 'failed', count: number): void {
     this.#webhooks.inc({ outcome }, count)
+  }
+
+  socketRefused(): void {
+    this.#socketsRefused.inc()
   }
 
   watch({ openCircuits, sockets }: Watched): void {

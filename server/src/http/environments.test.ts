@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { signInAs } from '../../test/people.ts'
 import { Api, useServer } from '../../test/server.ts'
 
 const server = useServer()
@@ -134,7 +135,7 @@ describe('creating', () => {
 })
 
 describe('reading', () => {
-  test('the list shows all environments of the organization and no other, oldest first, with clear keys', async () => {
+  test('the list shows all environments of the organization and no other, oldest first, with no key but that of the caller', async () => {
     const { development, production } = await server.freshOrganization()
     const custom = await createCustom(development, 'Load Test')
     const { status, body } = await production.get('/v1/environments')
@@ -146,7 +147,7 @@ describe('reading', () => {
         type: 'dev',
         color: '#ff8547',
         slug: expect.stringMatching(/^dev_env_/),
-        apiKeys: [{ key: development.key }],
+        apiKeys: [],
       },
       {
         _id: production.environmentId,
@@ -157,9 +158,60 @@ describe('reading', () => {
         _parentId: development.environmentId,
         apiKeys: [{ key: production.key }],
       },
-      { _id: custom.environmentId, slug: expect.stringMatching(/^load-test_env_/), apiKeys: [{ key: custom.key }] },
+      { _id: custom.environmentId, slug: expect.stringMatching(/^load-test_env_/), apiKeys: [] },
     ])
     expect(body).toHaveLength(3)
+  })
+
+  test('a key tells the key of no environment but its own, whatever is asked of it', async () => {
+    const { development, production } = await server.freshOrganization()
+    const path = `/v1/environments/${production.environmentId}`
+    const answers = [
+      await development.get('/v1/environments'),
+      await development.get('/v1/environments/me'),
+      await development.get('/v1/environments/api-keys'),
+      await development.put(path, {}),
+      await development.put(path, { color }),
+      await development.post('/v1/environments', { name: 'qa', color }),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 201])
+    for (const { text } of answers) expect(text).not.toContain(production.key)
+    expect(answers[4]?.body).toMatchObject({ _id: production.environmentId, color, apiKeys: [] })
+    // Its own it knows, and a new one is shown to whoever made it.
+    expect(answers[0]?.text).toContain(development.key)
+    expect(await withKey(development, answers[5]?.body.apiKeys[0].key).get('/v1/environments/me')).toMatchObject({
+      status: 200,
+      body: { name: 'qa' },
+    })
+  })
+
+  test('of people owners see every key; an admin the one they make, once', async () => {
+    const { development, production } = await server.freshOrganization()
+    const [owner, admin] = [await signInAs(server, development, 'owner'), await signInAs(server, development, 'admin')]
+    const paths = ['/v1/environments', '/v1/environments/me', '/v1/environments/api-keys']
+    for (const path of paths) expect((await owner.get(path)).text).toContain(development.key)
+    expect((await owner.get('/v1/environments')).text).toContain(production.key)
+    const put = (person: Api) => person.put(`/v1/environments/${production.environmentId}`, { color })
+    expect((await put(owner)).text).toContain(production.key)
+    expect((await put(admin)).body.apiKeys).toEqual([])
+    expect((await admin.get('/v1/environments')).body).toMatchObject([{ apiKeys: [] }, { apiKeys: [] }])
+    expect((await admin.get('/v1/environments/me')).body).toMatchObject({ apiKeys: [] })
+    expect(await admin.get('/v1/environments/api-keys')).toMatchObject({
+      status: 403,
+      body: { code: 'insufficient_role' },
+    })
+
+    const rotated = await admin.post('/v1/environments/api-keys/rotate')
+    expect(rotated).toMatchObject({ status: 201, body: [{ key: expect.any(String) }] })
+    expect(rotated.body).toHaveLength(1)
+    expect(rotated.text).not.toContain(development.key)
+    const made = withKey(development, rotated.body[0].key)
+    expect((await made.get('/v1/environments/me')).status).toBe(200)
+    expect((await admin.get('/v1/environments')).text).not.toContain(made.key)
+    expect((await owner.post('/v1/environments/api-keys/rotate')).body).toHaveLength(3)
+    const { body: qa } = await admin.post('/v1/environments', { name: 'qa', color })
+    expect((await withKey(development, qa.apiKeys[0].key).get('/v1/environments/me')).status).toBe(200)
+    expect((await admin.get('/v1/environments')).text).not.toContain(qa.apiKeys[0].key)
   })
 
   test("`me` and the keys are those of the key's own environment", async () => {
@@ -242,7 +294,7 @@ describe('changing', () => {
       dns: { inboundParseDomain: 'in.example.com', other: 1 },
       bridge: { url: 'https://bridge.example.com' },
     }
-    const changed = await development.put(path, { ...changes, parentId: production.environmentId, type: 'dev' })
+    const changed = await custom.put(path, { ...changes, parentId: production.environmentId, type: 'dev' })
     expect(changed.status).toBe(200)
     expect(changed.body).toEqual({
       ...before,

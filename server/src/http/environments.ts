@@ -1,4 +1,5 @@
-// Environments of an organization and their API keys. A key sees all environments of its organization.
+// Environments of an organization and their API keys. A key sees all environments of its organization, and of the keys only
+// those of its own: what lies on a laptop for Development must not open Production.
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { announce } from '../db/changes.ts'
@@ -10,7 +11,7 @@ import type { Secrets } from '../db/secrets.ts'
 import { queueEnvironmentPurge } from '../engine/chores.ts'
 import { fail } from '../errors.ts'
 import type { Resource } from './resource.ts'
-import { maySeeSecrets } from './roles.ts'
+import { maySeeKeys } from './roles.ts'
 import { Body, Enum, Id, Identifier, Timestamp } from './schema.ts'
 import { slugOf } from './slug.ts'
 
@@ -111,9 +112,8 @@ async function findEnvironments(
   }))
 }
 
-/** Whoever has a key may do all an admin may. */
 const forEyesOf = (request: FastifyRequest, environment: Static<typeof Environment>): Static<typeof Environment> =>
-  maySeeSecrets(request) ? environment : { ...environment, apiKeys: [] }
+  maySeeKeys(request, environment._id) ? environment : { ...environment, apiKeys: [] }
 
 function justWritten([environment]: Static<typeof Environment>[]): Static<typeof Environment> {
   if (!environment) throw new Error('The environment written in this transaction is not there.')
@@ -132,7 +132,7 @@ async function explainingTakenKeys<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-export const environments: Resource = (app, { db, clock, secrets, apiKeys }) => {
+export const environments: Resource = (app, { db, clock, secrets, apiKeys, people }) => {
   const tags = ['Environments']
 
   app.post(
@@ -142,6 +142,7 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys }) => 
       schema: {
         tags,
         summary: 'Create an environment',
+        description: 'The answer has its API key, which only owners are shown again.',
         body: Body(
           {
             name: Name,
@@ -182,7 +183,9 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys }) => 
     {
       schema: {
         tags,
-        summary: 'List all environments of the organization, with their API keys',
+        summary: 'List all environments of the organization',
+        description:
+          'Owners who are signed in see the API keys of each; a caller with a key those of its own environment; nobody else any.',
         response: { 200: Type.Array(Environment) },
       },
     },
@@ -229,7 +232,7 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys }) => 
       const { organizationId } = request.environment
       const { environmentId } = request.params
       const { name, identifier, parentId, color, dns, bridge } = request.body ?? {}
-      return explainingTakenKeys(
+      const changed = await explainingTakenKeys(
         db.transaction().execute(async (tx) => {
           await lockOrganization(tx, organizationId)
           const all = await findEnvironments(tx, secrets, clock.now(), organizationId)
@@ -254,6 +257,7 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys }) => 
           return justWritten(await findEnvironments(tx, secrets, clock.now(), organizationId, environmentId))
         }),
       )
+      return forEyesOf(request, changed)
     },
   )
 
@@ -279,6 +283,7 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys }) => 
         await deleteEnvironment(tx, environmentId, clock.now())
       })
       apiKeys.forget()
+      people.forget()
       return reply.send()
     },
   )
@@ -286,7 +291,7 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys }) => 
   app.get(
     '/v1/environments/api-keys',
     {
-      config: { role: 'admin' },
+      config: { role: 'owner' },
       schema: { tags, summary: "List the API keys of the key's environment", response: { 200: Type.Array(Key) } },
     },
     async (request) => {
@@ -347,7 +352,9 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys }) => 
             { examples: [{ overlapHours: 24 }] },
           ),
         ),
-        response: { 201: Type.Array(Key, { description: 'All that work, the newest first' }) },
+        response: {
+          201: Type.Array(Key, { description: 'All that work, the newest first; to an admin the new one alone' }),
+        },
       },
     },
     async (request, reply) => {
@@ -367,7 +374,8 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys }) => 
           .execute()
         await insertApiKey(tx, { environmentId, userId, apiKey: newApiKey() }, secrets, now)
         await announce(tx, 'api_keys', environmentId)
-        return justWritten(await findEnvironments(tx, secrets, now, organizationId, environmentId)).apiKeys
+        const { apiKeys: all } = justWritten(await findEnvironments(tx, secrets, now, organizationId, environmentId))
+        return maySeeKeys(request, environmentId) ? all : all.filter(({ expiresAt }) => expiresAt === undefined)
       })
       apiKeys.forget()
       reply.code(201)

@@ -226,6 +226,21 @@ describe('on the wire', () => {
     expect((await server.api.get('/health/live')).status).toBe(200)
   })
 
+  test('whoever takes too long to send a request is told so, and let go', async () => {
+    let limitMs: number | undefined
+    const { api, stop } = await serveWith(server, ({ server: http }) => {
+      limitMs = http.requestTimeout
+      // As Node.js does when the time is over.
+      const late = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
+      http.once('connection', (socket) => http.emit('clientError', late, socket))
+    })
+    expect(limitMs).toBe(120_000)
+    const received = await exchange('GET / HTTP/1.1\r\n', api.url)
+    expect(received).toMatch(/^HTTP\/1.1 408 Request Timeout\r\n/)
+    expect(JSON.parse(received.split('\r\n\r\n')[1] ?? '')).toMatchObject({ statusCode: 408, code: 'request_timeout' })
+    await stop()
+  })
+
   test('a caller that hangs up in the middle of its body is no outage', async () => {
     const began: string[] = []
     const ended: number[] = []
@@ -248,8 +263,8 @@ describe('on the wire', () => {
 })
 
 /** What the server sends back until it closes the connection. */
-async function exchange(sent: string): Promise<string> {
-  const { port, hostname } = new URL(server.url)
+async function exchange(sent: string, url = server.url): Promise<string> {
+  const { port, hostname } = new URL(url)
   const socket = connect(Number(port), hostname)
   let received = ''
   await new Promise<void>((resolve, reject) => {

@@ -58,6 +58,8 @@ export function registerIdempotency(
     const claim = request.idempotencyClaim
     if (!claim) return payload
     request.idempotencyClaim = undefined
+    // It is still at it: until the lock runs out, nobody else may be.
+    if (request.isOverdue) return payload
     const result = { status: reply.statusCode, body: reply.statusCode === 204 ? '' : textOf(payload) }
     try {
       await results.settle(claim, result)

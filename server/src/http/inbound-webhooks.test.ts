@@ -119,6 +119,35 @@ test('the same report twice, also at the same moment, changes nothing', async ()
   expect((await stateOf(id)).delivered_at).toHaveLength(2)
 })
 
+test('two reports about a message that is stored in that very moment count once', async () => {
+  const api = await server.freshApi()
+  const integrationId = await integrationOf(api)
+  const { id, identifier, run } = await sentMessage(api, integrationId)
+  const delivered = { id: identifier, event: 'delivered', timestamp: 1777630000, sg_event_id: 'e1' }
+  const { pool } = server.database
+  await pool.query('CREATE TABLE stored_later AS SELECT * FROM messages WHERE id = $1', [id])
+  await pool.query('DELETE FROM messages WHERE id = $1', [id])
+  const storing = await pool.connect()
+  // Both have looked for the message, and not found it, when they come to the log of its step.
+  await storing.query('BEGIN; LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE')
+  const reports = [report(api, integrationId, [delivered]), report(api, integrationId, [delivered])]
+  await expect
+    .poll(
+      async () =>
+        (await storing.query("SELECT FROM pg_locks WHERE relation = 'jobs'::regclass AND NOT granted")).rowCount,
+      { timeout: 20_000, interval: 10 },
+    )
+    .toBe(2)
+  await storing.query('INSERT INTO messages SELECT * FROM stored_later; COMMIT; DROP TABLE stored_later')
+  storing.release()
+  for (const answer of await Promise.all(reports)) expect(answer).toMatchObject({ status: 200 })
+  // The provider says so once more, as it does where nobody knew what it was about.
+  expect((await report(api, integrationId, [delivered])).body).toHaveLength(1)
+  const told = (await linesOf(api, run.id)).filter(({ detail }: { detail: string }) => detail === 'Message delivered')
+  expect(told).toHaveLength(1)
+  expect((await stateOf(id)).delivered_at).toEqual([new Date(1777630000_000)])
+})
+
 test('a message that comes back is an error, and one that arrives after all is not', async () => {
   const api = await server.freshApi()
   const integrationId = await integrationOf(api)
@@ -140,6 +169,33 @@ test('a message that comes back is an error, and one that arrives after all is n
 
   await report(api, integrationId, [event('delivered', 1777630200)])
   expect(await stateOf(id)).toMatchObject({ status: 'sent', error_id: null, error_text: null })
+})
+
+test('a message that is on its way is neither an error nor delivered', async () => {
+  const api = await server.freshApi()
+  const mandrill = await integrationOf(api, { providerId: 'mandrill', credentials: { apiKey: 'k', from: 'a@b.c' } })
+  const mail = await sentMessage(api, mandrill, { provider_id: 'mandrill' })
+  const events = ['deferral', 'send'].map((event, n) => ({ event, ts: 1777630000 + n, _id: mail.identifier }))
+  expect((await report(api, mandrill, events)).body).toHaveLength(2)
+  expect(await linesOf(api, mail.run.id)).toMatchObject([
+    {},
+    { detail: 'Message deferred', status: 'Pending', webhookStatus: 'deferred' },
+    { detail: 'Message sent', status: 'Success', webhookStatus: 'sent' },
+  ])
+
+  const telnyx = await integrationOf(api, {
+    ...{ providerId: 'telnyx', channel: 'sms' },
+    credentials: { apiKey: 'k', messageProfileId: 'm', from: '+1' },
+  })
+  const text = await sentMessage(api, telnyx, { channel: 'sms', provider_id: 'telnyx' })
+  for (const status of ['queued', 'sending'])
+    await report(api, telnyx, { data: { id: status, payload: { id: text.identifier, to: [{ status }] } } })
+  expect(await linesOf(api, text.run.id)).toMatchObject([
+    {},
+    { detail: 'Message queued', status: 'Queued', webhookStatus: 'queued' },
+    { detail: 'Message sending', status: 'Pending', webhookStatus: 'sending' },
+  ])
+  for (const { id } of [mail, text]) expect(await stateOf(id)).toMatchObject({ status: 'sent', delivered_at: null })
 })
 
 test('one request can be about any number of messages', async () => {
@@ -231,6 +287,41 @@ test('a signature is checked over the very bytes that came', async () => {
   expect(await stateOf(id)).toMatchObject({ status: 'error', error_text: 'größer' })
 })
 
+test.each([
+  ['postmark', 'email', { apiKey: 'k', from: 'a@b.c' }, { RecordType: 'Bounce' }, 'MessageID'],
+  ['imedia', 'sms', { token: 't', from: '+1' }, { status: 'failed' }, 'referentId'],
+  ['fcm', 'push', { serviceAccount: '{}' }, { eventType: 'failed' }, 'eventId'],
+] as const)(
+  '%s signs nothing: with a key, only who brings it is believed',
+  async (providerId, channel, credentials, event, id) => {
+    const api = await server.freshApi()
+    const integrationId = await integrationOf(api, {
+      ...{ providerId, channel, credentials },
+      configurations: { inboundWebhookEnabled: true, inboundWebhookSigningKey: 'key:that+was agreed' },
+    })
+    const sent = () => sentMessage(api, integrationId, { channel, provider_id: providerId })
+    const basic = (pair: string) => ({ authorization: `Basic ${Buffer.from(pair).toString('base64')}` })
+    const told = async (query: string, headers: Record<string, string>) => {
+      const message = await sent()
+      const url = `${urlOf(api, integrationId)}${query}`
+      const { status } = await api.post(url, { ...event, [id]: message.identifier }, { authorization: '', ...headers })
+      return [status, (await stateOf(message.id)).status]
+    }
+    const refused: Array<[string, Record<string, string>]> = [
+      ['', {}],
+      ['?token=key', {}],
+      ['', { authorization: 'Bearer guess' }],
+      ['', basic('key:that+was agreed')],
+      ['', basic('ada:guess')],
+    ]
+    for (const [query, headers] of refused) expect(await told(query, headers)).toEqual([401, 'sent'])
+    const key = encodeURIComponent('key:that+was agreed')
+    for (const query of [`?token=${key}`, `?key=${key}`]) expect(await told(query, {})).toEqual([200, 'error'])
+    expect(await told('', basic('ada:key:that+was agreed'))).toEqual([200, 'error'])
+    expect(JSON.stringify(server.logged)).not.toContain(key)
+  },
+)
+
 test('a form, a text and any other body are read as the provider reads them', async () => {
   const api = await server.freshApi()
   const twilio = await integrationOf(api, {
@@ -307,7 +398,7 @@ test('the older address takes reports too, in its own words', async () => {
   expect(await api.post(`${foreign}/email/sendgrid`, body)).toMatchObject({ status: 404 })
 })
 
-test('WhatsApp sees by a GET that the address is ours, if the word is the identifier of the integration', async () => {
+test('WhatsApp sees by a GET that the address is ours, if the word is that of the integration', async () => {
   const api = await server.freshApi()
   const id = await integrationOf(api, {
     ...{ providerId: 'whatsapp-business', channel: 'chat' },
@@ -326,6 +417,14 @@ test('WhatsApp sees by a GET that the address is ours, if the word is the identi
       body: { code: 'inbound_signature_invalid' },
     })
   expect(await ask(asked, 'a'.repeat(24))).toMatchObject({ status: 404 })
+
+  const agreed = await integrationOf(api, {
+    ...{ providerId: 'whatsapp-business', channel: 'chat' },
+    credentials: { phoneNumberIdentification: '1', apiToken: 't', token: 'agreed' },
+  })
+  const named = (await api.get('/v1/integrations')).body.find(({ _id }: { _id: string }) => _id === agreed)
+  expect(await ask({ ...asked, 'hub.verify_token': 'agreed' }, agreed)).toMatchObject({ status: 200 })
+  expect(await ask({ ...asked, 'hub.verify_token': named.identifier }, agreed)).toMatchObject({ status: 401 })
   expect(await ask(asked, id, await server.freshApi())).toMatchObject({ status: 404 })
   expect(await ask(asked, await integrationOf(api))).toMatchObject({ body: { code: 'inbound_events_not_offered' } })
 })

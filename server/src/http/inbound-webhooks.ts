@@ -91,7 +91,8 @@ export const inboundWebhooks: Resource = (app, services) => {
         schema: {
           tags: schema.tags,
           summary: 'Where a provider sees that the address is ours, before it reports anything',
-          description: 'WhatsApp asks so. The word to be agreed on with it is the `identifier` of the integration.',
+          description:
+            'WhatsApp asks so. The word to be agreed on with it is the `token` of the credentials, or the `identifier` of the integration where there is none.',
           params: Type.Object({ environmentId: EnvironmentParam, integrationId: EnvironmentParam }),
           response: { 200: Type.String({ description: 'What the provider wants to hear' }) },
         },
@@ -100,9 +101,11 @@ export const inboundWebhooks: Resource = (app, services) => {
         const { environmentId, integrationId } = request.params
         const row = await findIntegration(db, environmentId, integrationId)
         if (!row) throw fail('inbound_integration_not_found', { id: integrationId })
-        const challenge = deliveryProvider(row.provider_id)?.events?.challenge
-        if (!challenge) throw fail('inbound_events_not_offered', { providerId: brand.toWire(row.provider_id) })
-        const answer = challenge(new URL(request.url, config.publicUrl).searchParams, row.identifier)
+        const provider = deliveryProvider(row.provider_id)
+        if (!provider?.events?.challenge)
+          throw fail('inbound_events_not_offered', { providerId: brand.toWire(row.provider_id) })
+        const asked = { identifier: row.identifier, credentials: openCredentials(secrets, row) }
+        const answer = delivery.challenge(provider, asked, new URL(request.url, config.publicUrl).searchParams)
         if (answer === undefined) throw fail('inbound_signature_invalid')
         // Plain, for it is the caller's own text.
         return reply.type('text/plain; charset=utf-8').send(answer)

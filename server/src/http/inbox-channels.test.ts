@@ -35,6 +35,16 @@ const stateOf = (url: string) => {
   return JSON.parse(state.slice(0, state.lastIndexOf('.')))
 }
 
+/** Looked up, signed in to and ended by this name, it is the connection that Ada has of her own under the longer one. */
+async function expectAdasOwn(name: string, { oauth, integration }: { oauth: string; integration: string }) {
+  const identifier = `${name}-ada`
+  for (const said of [name, identifier])
+    expect(await inbox.get(`/channel-connections/${said}`)).toMatchObject({ status: 200, body: { identifier } })
+  const { body } = await inbox.post(oauth, { integrationIdentifier: integration, connectionIdentifier: name })
+  expect(stateOf(body.data.url)).toMatchObject({ identifier, subscriberId: 'ada' })
+  expect(await inbox.delete(`/channel-connections/${name}`)).toMatchObject({ status: 204 })
+}
+
 describe('connections', () => {
   const tenant = { context: { tenant: 'acme' } }
   let ofTenant: InboxClient
@@ -80,16 +90,27 @@ describe('connections', () => {
   test('that older clients call by one name are each subscriber’s own', async () => {
     await api.delete('/v1/channel-connections/mine')
     await connect('chconn-slack-default-ada', { subscriberId: 'ada' })
-    expect(await inbox.get('/channel-connections/chconn-slack-default')).toMatchObject({
-      status: 200,
-      body: { identifier: 'chconn-slack-default-ada' },
-    })
-    const { body } = await inbox.post('/chat/oauth', {
-      integrationIdentifier: 'slack',
-      connectionIdentifier: 'chconn-slack-default',
-    })
-    expect(stateOf(body.data.url)).toMatchObject({ identifier: 'chconn-slack-default-ada', subscriberId: 'ada' })
-    expect(await inbox.delete('/channel-connections/chconn-slack-default')).toMatchObject({ status: 204 })
+    await expectAdasOwn('chconn-slack-default', { oauth: '/chat/oauth', integration: 'slack' })
+  })
+
+  test('that are shared stay when one’s own of the same name is ended', async () => {
+    for (const identifier of ['mine-there', 'tenants']) await api.delete(`/v1/channel-connections/${identifier}`)
+    await connect('chconn-slack-default', { ...tenant, connectionMode: 'shared' })
+    await connect('chconn-slack-default-ada', { ...tenant, subscriberId: 'ada' })
+    const end = () => ofTenant.delete('/channel-connections/chconn-slack-default')
+    const left = async () => names(await ofTenant.get('/channel-connections'))
+    expect(await end()).toMatchObject({ status: 204 })
+    expect(await left()).toEqual(['chconn-slack-default'])
+    expect(await end()).toMatchObject({ status: 204 })
+    expect(await left()).toEqual([])
+    expect(await end()).toMatchObject({ status: 404 })
+  })
+
+  test('with Teams are found by the name that pages give them', async () => {
+    const teams = { providerId: 'msteams', channel: 'chat', identifier: 'teams', active: true }
+    await api.post('/v1/integrations', { ...teams, credentials: { clientId: 'c', secretKey: 's', tenantId: 't' } })
+    await connect('chconn-msteams-default-ada', { integrationIdentifier: 'teams', subscriberId: 'ada' })
+    await expectAdasOwn('chconn-msteams-default', { oauth: '/channel-connections/oauth', integration: 'teams' })
   })
 })
 
@@ -126,6 +147,22 @@ describe('signing in', () => {
     expect(await inbox.post('/channel-connections/oauth', { ...body, contextHash })).toMatchObject({ status: 201 })
   })
 
+  test('needs the hash of the subscriber where the integration asks for it', async () => {
+    const credentials = { clientId: 'c', secretKey: 's', hmac: true }
+    const strict = { providerId: 'slack', channel: 'chat', identifier: 'strict', active: true, credentials }
+    await api.post('/v1/integrations', strict)
+    const subscriberHash = createHmac('sha256', api.key).update('ada').digest('hex')
+    const vouched = await openInbox(server, api, 'ada', { subscriberHash })
+    for (const path of ['/channel-connections/oauth', '/channel-endpoints/oauth', '/chat/oauth']) {
+      const body = { integrationIdentifier: 'strict', subscriberId: 'ada' }
+      expect(await inbox.post(path, body)).toMatchObject({ status: 400, body: { code: 'subscriber_hash_invalid' } })
+      expect(await vouched.post(path, body)).toMatchObject({ status: 201 })
+    }
+    // The backend needs none: it has the key that hashes are made with.
+    const byBackend = { integrationIdentifier: 'strict', subscriberId: 'ada' }
+    expect(await api.post('/v1/integrations/channel-connections/oauth', byBackend)).toMatchObject({ status: 201 })
+  })
+
   test('is refused without an integration', async () => {
     for (const path of ['/channel-connections/oauth', '/channel-endpoints/oauth', '/chat/oauth']) {
       expect(await inbox.post(path, { integrationIdentifier: 'nothing' })).toMatchObject({ status: 404 })
@@ -159,11 +196,5 @@ describe('endpoints', () => {
   test('are not declared by pages', async () => {
     const body = { integrationIdentifier: 'slack', subscriberId: 'ada', type: 'phone', endpoint: { phoneNumber: '1' } }
     expect(await inbox.post('/channel-endpoints', body)).toMatchObject({ status: 403 })
-  })
-
-  test('have no link where the provider has none', async () => {
-    const ask = (integrationIdentifier: string) => inbox.post('/channel-endpoints/link', { integrationIdentifier })
-    expect(await ask('slack')).toMatchObject({ status: 400 })
-    expect(await ask('nothing')).toMatchObject({ status: 404 })
   })
 })

@@ -1,7 +1,7 @@
 // Chat workspaces and identities as a subscriber connects them in its own browser. Nothing secret is shown there.
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
-import { type ConnectionRow, connectionModes, requireIntegration } from '../db/channel-connections.ts'
+import { type ConnectionRow, connectionModes } from '../db/channel-connections.ts'
 import type { EndpointRow } from '../db/channel-endpoints.ts'
 import { listIntegrations } from '../db/integrations.ts'
 import { allOf, cursorPage } from '../db/page.ts'
@@ -9,7 +9,7 @@ import { fail } from '../errors.ts'
 import { connectFields, linkFields, modes, signInUrl } from './chat-oauth.ts'
 import { HashKeys } from './inbox-session.ts'
 import { ProviderId } from './provider-id.ts'
-import type { InboxSession, Resource } from './resource.ts'
+import type { InboxSession, Resource, Services } from './resource.ts'
 import { Body, Channel, ContextPayload, cursorQuery, Empty, Enum, FreeObject, Identifier, Timestamp } from './schema.ts'
 
 const connectionFields = {
@@ -49,6 +49,25 @@ const sharedDefault = /^chconn-(slack|msteams)-default$/
 const nameFor = (identifier: string, { subscriber }: InboxSession) =>
   sharedDefault.test(identifier) ? `${identifier}-${subscriber.subscriber_id}` : identifier
 
+/**
+ * What a session asks for is in the session's contexts if it has any, else in those it names. Where hashes are required, a
+ * page needs somebody to vouch for it.
+ */
+export async function contextFor(
+  services: Pick<Services, 'db' | 'secrets' | 'clock'>,
+  { environmentId, contextKeys, isVouchedFor }: InboxSession,
+  { integrationIdentifier, context, contextHash }: Pick<SignIn, 'integrationIdentifier' | 'context' | 'contextHash'>,
+): Promise<SignIn['context']> {
+  const isSessions = contextKeys.length > 0
+  const integrations = await listIntegrations(services.db, environmentId)
+  const chat = integrations.find(({ identifier }) => identifier === integrationIdentifier)
+  if (chat?.credentials.hmac === true && !isVouchedFor) throw fail('subscriber_hash_invalid')
+  const needsHash = integrations.some((row) => row.channel === 'in_app' && row.active && row.credentials.hmac === true)
+  if (!isSessions && context !== undefined && needsHash)
+    await new HashKeys(services, environmentId).requireContext(context, contextHash)
+  return isSessions ? Object.fromEntries(contextKeys.map((key) => key.split(':', 2))) : context
+}
+
 export const inboxChannels: Resource = (app, services) => {
   const { db, brand, config: settings } = services
   const tags = ['Inbox in browsers']
@@ -64,6 +83,14 @@ export const inboxChannels: Resource = (app, services) => {
     const shared = sql`t.subscriber_id IS NULL`
     const either = mode === 'subscriber' ? mine : mode === 'shared' ? shared : sql`(${mine} OR ${shared})`
     return [inContext(session), either]
+  }
+  /** The one that a page means by a name: what it may also call its own comes before what is shared. */
+  const named = (identifier: string, session: InboxSession, mode?: (typeof connectionModes)[number]) => {
+    const names = [identifier, nameFor(identifier, session)]
+    const where = [...reachable(session, mode), sql`t.identifier = ANY(${names}::text[])`]
+    return sql`(t.environment_id, t.id) = (
+      SELECT t.environment_id, t.id FROM channel_connections t WHERE ${allOf(where)}
+      ORDER BY t.subscriber_id NULLS LAST, t.id LIMIT 1)`
   }
   const mine = (session: InboxSession) => [
     inContext(session),
@@ -125,11 +152,10 @@ export const inboxChannels: Resource = (app, services) => {
       },
     },
     async ({ session, params, query }) => {
-      const names = [params.identifier, nameFor(params.identifier, session)]
-      const where = [...reachable(session, query.connectionMode), sql`t.identifier = ANY(${names}::text[])`]
       const { rows } = await sql<ConnectionRow>`
-        SELECT t.* FROM channel_connections t WHERE ${allOf(where)}
-        ORDER BY t.subscriber_id NULLS LAST, t.id LIMIT 1`.execute(db)
+        SELECT t.* FROM channel_connections t WHERE ${named(params.identifier, session, query.connectionMode)}`.execute(
+        db,
+      )
       if (!rows[0]) throw fail('connection_not_found', params)
       const connection = toConnection(rows[0])
       return { ...connection, data: connection }
@@ -143,10 +169,8 @@ export const inboxChannels: Resource = (app, services) => {
       schema: { tags, summary: 'Disconnect a chat workspace', params: Params, response: { 204: Empty } },
     },
     async ({ session, params }, reply) => {
-      const names = [params.identifier, nameFor(params.identifier, session)]
-      const where = [...reachable(session), sql`t.identifier = ANY(${names}::text[])`]
       const { numAffectedRows = 0n } = await sql`
-        DELETE FROM channel_connections t WHERE ${allOf(where)}`.execute(db)
+        DELETE FROM channel_connections t WHERE ${named(params.identifier, session)}`.execute(db)
       if (numAffectedRows === 0n) throw fail('connection_not_found', params)
       return reply.code(204).send(null)
     },
@@ -154,19 +178,15 @@ export const inboxChannels: Resource = (app, services) => {
 
   /** Whoever is named in the request, it is for the session's subscriber, in the session's contexts if it has any. */
   const open = async (session: InboxSession, asked: SignIn): Promise<string> => {
-    const { environmentId, contextKeys, subscriber } = session
-    const { contextHash, context: sent, connectionIdentifier, mode = 'connect', ...more } = asked
-    const isSessions = contextKeys.length > 0
-    if (!isSessions && sent !== undefined && (await needsHash(environmentId)))
-      await new HashKeys(services, environmentId).requireContext(sent, contextHash)
-    const context = isSessions ? Object.fromEntries(contextKeys.map((key) => key.split(':', 2))) : sent
+    const { contextHash: _, context: __, connectionIdentifier, mode = 'connect', ...more } = asked
+    const context = await contextFor(services, session, asked)
     return signInUrl(
       services,
-      { id: environmentId, organizationId: session.organizationId },
+      { id: session.environmentId, organizationId: session.organizationId },
       {
         ...more,
         mode,
-        subscriberId: subscriber.subscriber_id,
+        subscriberId: session.subscriber.subscriber_id,
         ...(context === undefined ? {} : { context }),
         ...(connectionIdentifier === undefined
           ? {}
@@ -176,10 +196,6 @@ export const inboxChannels: Resource = (app, services) => {
             }),
       },
     )
-  }
-  const needsHash = async (environmentId: string) => {
-    const active = await listIntegrations(db, environmentId, { onlyActive: true })
-    return active.some(({ channel, credentials }) => channel === 'in_app' && credentials.hmac === true)
   }
 
   const signIns = [
@@ -276,21 +292,4 @@ export const inboxChannels: Resource = (app, services) => {
   app.post(endpoints, { config, schema: { hide: true, body: FreeObject, response: { 201: Empty } } }, async () => {
     throw fail('own_endpoint_refused')
   })
-
-  app.post(
-    `${endpoints}/link`,
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Make a link that introduces the subscriber to a bot, where the provider has such links',
-        body: Body({ integrationIdentifier: Identifier() }),
-        response: { 200: Url },
-      },
-    },
-    async ({ session, body }) => {
-      const { identifier } = await requireIntegration(db, session.environmentId, body.integrationIdentifier)
-      throw fail('link_not_offered', { identifier })
-    },
-  )
 }

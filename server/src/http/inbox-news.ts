@@ -194,8 +194,9 @@ export class InboxNews {
 
   #show(row: MessageRow, { session }: Room, workflow: NotificationWorkflow | undefined): object {
     const { subscriber } = session
+    // The spread last: before other members it would make a hidden class for each message, which only a full collection of
+    // garbage takes away.
     return {
-      ...toMessageFields(row, undefined, session, this.#services.brand),
       content: row.content ?? '',
       snoozedUntil: row.snoozed_until,
       subscriber: {
@@ -204,6 +205,7 @@ export class InboxNews {
         ...given({ firstName: subscriber.first_name, lastName: subscriber.last_name, avatar: subscriber.avatar }),
       },
       workflow: toWorkflow(row, workflow),
+      ...toMessageFields(row, undefined, session, this.#services.brand),
     }
   }
 }

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { insertMessage, insertRun } from '../../test/activity.ts'
 import { InboxClient, identifierOf, openInbox } from '../../test/inbox.ts'
+import { sendAs } from '../../test/people.ts'
 import { inApp, makeWorkflow } from '../../test/runs.ts'
 import { type Api, secretKey, useServer } from '../../test/server.ts'
 import { Secrets } from '../db/secrets.ts'
@@ -67,6 +68,13 @@ describe('a session', () => {
       iat: now,
       exp: now + 15 * 86_400,
     })
+  })
+
+  test('tells the public clients, by their own word, to leave out their mark, whatever the word of this service is', async () => {
+    const usual = await server.startAnother({ brand: 'svc' })
+    const { status, body } = await sendAs(usual.url, 'POST', '/v1/inbox/session', { applicationIdentifier, subscriber })
+    expect([status, body.data]).toMatchObject([201, { removeNovuBranding: true, removeSvcBranding: true }])
+    await usual.stop()
   })
 
   test('is known to be one of Development', async () => {

@@ -58,6 +58,9 @@ export const inboxSession: Resource = (app, services) => {
   const tokens = new InboxTokens(services)
   const limits = new InboxLimits(clock)
   const word = brand.word.charAt(0).toUpperCase() + brand.word.slice(1)
+  // The public clients look for the second, whatever word this service goes by.
+  const removeBranding = [`remove${word}Branding`, 'removeNovuBranding']
+  const forEach = <T>(names: string[], value: T) => Object.fromEntries(names.map((name) => [name, value]))
 
   app.post(
     '/v1/inbox/session',
@@ -88,7 +91,7 @@ export const inboxSession: Resource = (app, services) => {
               token: Type.String(),
               totalUnreadCount: Type.Integer({ deprecated: true }),
               unreadCount: UnreadCount,
-              [`remove${word}Branding`]: Type.Boolean(),
+              ...forEach(removeBranding, Type.Boolean()),
               isDevelopmentMode: Type.Boolean(),
               maxSnoozeDurationHours: Type.Integer(),
               applicationIdentifier: Type.String(),
@@ -137,10 +140,11 @@ export const inboxSession: Resource = (app, services) => {
             environmentId: environment.id,
             organizationId: environment.organization_id,
             contextKeys,
+            isVouchedFor: isTrusted,
           }),
           totalUnreadCount: unreadCount.total,
           unreadCount,
-          [`remove${word}Branding`]: true,
+          ...forEach(removeBranding, true),
           isDevelopmentMode: environment.type !== 'prod',
           maxSnoozeDurationHours: longestSnoozeHours,
           applicationIdentifier,

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { type InboxClient, openInbox, useSockets } from '../../test/inbox.ts'
 import { inApp, makeWorkflow, trigger } from '../../test/runs.ts'
 import { type Api, useServer } from '../../test/server.ts'
+import { beatMs } from '../db/inbox-presence.ts'
 
 const server = useServer()
 const sockets = useSockets()
@@ -73,6 +74,38 @@ test('a browser that polls is refused by a process that does not know it, and th
   const said = server.logged.filter(({ msg }) => msg.startsWith('a browser polls a connection'))
   expect(said).toHaveLength(1)
   await another.stop()
+})
+
+test('a process has so many sockets at the most; who comes then is refused, counted, and let in when there is room', async () => {
+  const { url, stop } = await server.startAnother({ mostSockets: 2 })
+  const first = await sockets.connect(inbox, url)
+  await sockets.connect(inbox, url)
+  const late = sockets.open(url, {
+    ...{ query: { token: inbox.token }, transports: ['polling', 'websocket'] },
+    ...{ reconnectionDelay: 10, reconnectionDelayMax: 10 },
+  })
+  const refusals: string[] = []
+  late.socket.on('connect_error', ({ message }) => refusals.push(message))
+  await expect.poll(() => refusals.length, { timeout: 20_000 }).toBeGreaterThan(1)
+
+  const polled = await fetch(`${url}/socket.io/?EIO=4&transport=polling&token=${inbox.token}`)
+  expect(polled.status).toBe(503)
+  expect(polled.headers.get('retry-after')).toBe('5')
+  expect(polled.headers.get('access-control-allow-origin')).toBe('*')
+  expect(await polled.json()).toMatchObject({ statusCode: 503, code: 'too_many_sockets' })
+  const direct = sockets.open(url, { query: { token: inbox.token }, reconnection: false })
+  expect(await new Promise((resolve) => direct.socket.on('connect_error', resolve))).toMatchObject({
+    description: { message: 'Unexpected server response: 503' },
+  })
+  const metrics = await (await fetch(`${url}/metrics`)).text()
+  expect(metrics).toContain('belfry_inbox_sockets 2')
+  expect(Number(/^belfry_inbox_sockets_refused_total (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(3)
+
+  first.socket.disconnect()
+  await late.hears('unread_count_changed')
+  // It changed its transport meanwhile, which takes no second place.
+  await expect.poll(() => late.socket.io.engine.transport.name, { timeout: 20_000 }).toBe('websocket')
+  await stop()
 })
 
 test('whoever connects is told where things stand', async () => {
@@ -196,6 +229,20 @@ describe('a change is told to all who look at the inbox', () => {
     expect(socket.heard.filter(([event]) => event === 'notification_received')).toEqual([])
   })
 
+  test('one after another, and even if no count changes', async () => {
+    await send()
+    const socket = await sockets.connect(inbox)
+    const { id } = await newest()
+    await inbox.patch(`/notifications/${id}/snooze`, { snoozeUntil: later() })
+    await socket.hears('unread_count_changed', unread(0))
+    await inbox.patch(`/notifications/${id}/unsnooze`)
+    await socket.hears('unread_count_changed', unread(1))
+    await inbox.patch(`/notifications/${id}/read`)
+    await socket.hears('unread_count_changed', unread(0))
+    await inbox.post('/notifications/read-archive', {})
+    await socket.hears('unread_count_changed', unread(0))
+  })
+
   test('a message that was put aside comes back as a new one', async () => {
     await send()
     const socket = await sockets.connect(inbox)
@@ -213,6 +260,37 @@ describe('a change is told to all who look at the inbox', () => {
     })
     expect(message.deliveredAt).toHaveLength(2)
     await socket.hears('unread_count_changed', unread(1))
+  })
+})
+
+describe('a socket whose token expires', () => {
+  const ended = async (socket: Awaited<ReturnType<typeof sockets.connect>>, reason: Promise<unknown>) => {
+    expect(await reason).toBe('io server disconnect')
+    expect(socket.heard).toEqual([])
+  }
+  const connected = async (url?: string) => {
+    const socket = await sockets.connect(inbox, url)
+    socket.heard.length = 0
+    return [socket, new Promise((resolve) => socket.socket.once('disconnect', resolve))] as const
+  }
+
+  test('hears no more of what happens', async () => {
+    const [socket, reason] = await connected()
+    server.clock.advance({ days: 16 })
+    await send()
+    await ended(socket, reason)
+  })
+
+  test('is closed even if nothing happens', async () => {
+    const timers = vi.spyOn(globalThis, 'setInterval')
+    const other = await server.startAnother()
+    const [beat] = timers.mock.calls.find(([, ms]) => ms === beatMs) ?? []
+    timers.mockRestore()
+    const [socket, reason] = await connected(other.url)
+    server.clock.advance({ days: 16 })
+    beat?.()
+    await ended(socket, reason)
+    await other.stop()
   })
 })
 
@@ -263,6 +341,13 @@ describe('a socket hears', () => {
     const past = new Date(server.clock.now()).toISOString()
     expect(await inbox.patch(`/notifications/${id}/snooze`, { snoozeUntil: past })).toMatchObject({ status: 422 })
     expect(await inbox.patch(`/notifications/${id}/complete`, { actionType: 'primary' })).toMatchObject({ status: 400 })
+    // What the service does in one transaction, up to the point where that fails.
+    await server.database.pool.query(`
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no, after all'; END $$;
+      CREATE CONSTRAINT TRIGGER refuse AFTER INSERT OR UPDATE ON messages DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION refuse()`)
+    expect(await inbox.patch(`/notifications/${id}/archive`)).toMatchObject({ status: 500 })
+    await server.database.pool.query('DROP TRIGGER refuse ON messages; DROP FUNCTION refuse()')
     await inbox.patch(`/notifications/${id}/read`)
     await socket.hears('unseen_count_changed')
     await socket.hears('unread_count_changed', unread(0))

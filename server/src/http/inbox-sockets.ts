@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Server, Socket } from 'socket.io'
 import { contextsOf, type InboxKey, readChanges } from '../db/inbox-changes.ts'
 import { beat, beatMs, enterInboxes, leaveInboxes, removeDead } from '../db/inbox-presence.ts'
+import { fail } from '../errors.ts'
 import { InboxNews, type Packet, type Room } from './inbox-news.ts'
 import { InboxTokens } from './inbox-token.ts'
 import { declineProtocol } from './other-protocols.ts'
@@ -20,7 +21,7 @@ const path = /^\/socket\.io\/?(\?|$)/
 const mostWaiting = 200
 const mostWaitingCharacters = 1_000_000
 /** Whoever has that many tabs open shares one socket among them; a page that opens one after another is broken, or worse. */
-const mostSockets = 100
+const mostOfInbox = 100
 /** How many inboxes are entered and left in one transaction. */
 const mostAtOnce = 500
 /** Whoever stored a message while a subscriber was connecting, without knowing of it, has committed by then. */
@@ -32,7 +33,13 @@ const loadAfterMs = 3_000
 /** The library's word for it. */
 const unknownSession = 1
 
-type Surroundings = Pick<Services, 'db' | 'pool' | 'changes' | 'clock' | 'secrets' | 'brand' | 'log'>
+interface Surroundings extends Pick<Services, 'db' | 'pool' | 'changes' | 'clock' | 'secrets' | 'brand' | 'log'> {
+  /** In this process; browsers that find no room try again, after a second or a few, and may find another. */
+  mostSockets: number
+  onRefused(): void
+}
+
+const retryAfter = '5'
 
 const roomId = ({ environmentId, subscriberRowId, contexts }: InboxKey) =>
   `${environmentId}:${subscriberRowId}:${contexts}`
@@ -78,6 +85,10 @@ export class InboxSockets {
       config: { public: true, always: true },
       schema: { hide: true },
       onRequest: async (request, reply) => {
+        if (this.#refuses(request.raw)) {
+          const headers = { 'Retry-After': retryAfter, 'Access-Control-Allow-Origin': '*' }
+          throw fail('too_many_sockets', undefined, { headers })
+        }
         reply.hijack()
         const { engine } = await this.#server()
         engine.handleRequest(request.raw as never, reply.raw)
@@ -118,9 +129,21 @@ export class InboxSockets {
       socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n')
       return
     }
+    if (this.#refuses(request)) {
+      socket.end(`HTTP/1.1 503 Service Unavailable\r\nRetry-After: ${retryAfter}\r\nConnection: close\r\n\r\n`)
+      return
+    }
     const { engine } = await this.#server()
     socket.off('error', ignore)
     engine.handleUpgrade(request as never, socket, head)
+  }
+
+  /** Who has a connection already, and goes on with it or changes its transport, takes no further place. */
+  #refuses({ method, url = '' }: IncomingMessage): boolean {
+    if (this.count < this.#services.mostSockets || method === 'OPTIONS') return false
+    if (new URLSearchParams(url.slice(url.indexOf('?') + 1)).has('sid')) return false
+    this.#services.onRefused()
+    return true
   }
 
   #server(): Promise<Server> {
@@ -192,7 +215,7 @@ export class InboxSockets {
     const id = roomId(key)
     const room = this.#rooms.get(id) ?? { ...key, session, sockets: new Set<Socket>() }
     this.#rooms.set(id, room)
-    if (room.sockets.size >= mostSockets) {
+    if (room.sockets.size >= mostOfInbox) {
       // By our word, after which a browser does not try again.
       socket.disconnect(true)
       return
@@ -268,8 +291,7 @@ export class InboxSockets {
   async #beat(): Promise<void> {
     const now = this.#services.clock.now()
     for (const { sockets } of this.#rooms.values())
-      for (const socket of sockets)
-        if ((socket.data as { session: InboxSession }).session.expiresAt <= now) socket.disconnect(true)
+      for (const socket of sockets) if (isExpired(socket, now)) socket.disconnect(true)
     try {
       if (this.#hasBeaten) await this.#beatOnce()
       await removeDead(this.#services.db, now)
@@ -291,12 +313,23 @@ export class InboxSockets {
   }
 
   #send(socket: Socket, packets: Packet[]): void {
-    const { writeBuffer } = socket.conn as unknown as { writeBuffer: Array<{ data?: string }> }
+    // Until the next beat, too, it hears nothing more.
+    if (isExpired(socket, this.#services.clock.now())) {
+      socket.disconnect(true)
+      return
+    }
+    const connection = socket.conn as unknown as { writeBuffer: Array<{ data?: string }> }
+    const { writeBuffer } = connection
     const characters = writeBuffer.reduce((sum, { data = '' }) => sum + data.length, 0)
+    // The library drops this list with what it has sent. Where it has waited for long, both would be in the part of memory
+    // that only full collections of garbage look at, until the next of them.
+    if (writeBuffer.length === 0) connection.writeBuffer = []
     if (writeBuffer.length > mostWaiting || characters > mostWaitingCharacters) cut(socket)
     else for (const [event, payload] of packets) socket.emit(event, payload)
   }
 }
+
+const isExpired = ({ data }: Socket, now: Date): boolean => (data as { session: InboxSession }).session.expiresAt <= now
 
 /** Ends the connection without a word and without waiting for what the browser has not taken. */
 function cut({ conn }: Socket): void {

@@ -23,7 +23,7 @@ export class InboxTokens {
   }
 
   /** Names and addresses are left out: the token travels in the URL of the socket. */
-  issue({ subscriber, organizationId, environmentId, contextKeys }: Holder): string {
+  issue({ subscriber, organizationId, environmentId, contextKeys, isVouchedFor }: Holder): string {
     const { secrets, clock } = this.#services
     const iat = Math.floor(clock.now().getTime() / 1000)
     return secrets.makeToken({
@@ -32,6 +32,7 @@ export class InboxTokens {
       organizationId,
       environmentId,
       contextKeys,
+      ...(isVouchedFor ? { vouched: true } : {}),
       iss: this.#issuer,
       aud: audience,
       iat,
@@ -57,8 +58,9 @@ export class InboxTokens {
     const { db, secrets, clock } = this.#services
     const claims = secrets.readToken(token)
     if (claims?.aud !== audience || claims.iss !== this.#issuer) return undefined
-    const { _id, environmentId, contextKeys, exp } = claims as Record<string, string> & {
+    const { _id, environmentId, contextKeys, vouched, exp } = claims as Record<string, string> & {
       contextKeys: string[]
+      vouched?: true
       exp: number
     }
     const expiresAt = new Date(exp * 1000)
@@ -68,7 +70,10 @@ export class InboxTokens {
     const subscriber = await findSubscriberById(db, environmentId ?? '', _id ?? '')
     if (!subscriber) return undefined
     const { organization_id, environment_id } = subscriber
-    return { subscriber, environmentId: environment_id, organizationId: organization_id, contextKeys, expiresAt }
+    return {
+      ...{ subscriber, environmentId: environment_id, organizationId: organization_id, contextKeys, expiresAt },
+      isVouchedFor: vouched === true,
+    }
   }
 
   get #issuer(): string {

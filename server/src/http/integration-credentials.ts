@@ -3,7 +3,7 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { mask } from '../db/environment-access.ts'
 import { type IntegrationRow, openSecrets, sealSecrets } from '../db/integrations.ts'
 import type { Secrets } from '../db/secrets.ts'
-import { credentialNames, secretCredentials } from '../providers/catalog.ts'
+import { credentialNames, type Provider, secretCredentials } from '../providers/catalog.ts'
 import type { Credentials } from '../providers/provider.ts'
 import { parseBody } from './body.ts'
 import { Body, Enum, FreeObject } from './schema.ts'
@@ -34,8 +34,13 @@ export const Configurations = Body({
 })
 const secretConfigurations: ReadonlySet<string> = new Set(['inboundWebhookSigningKey'])
 
-export function readCredentials(given: Credentials = {}): Credentials {
+export function readCredentials(given: Credentials = {}, provider?: Provider): Credentials {
   const credentials = { ...given }
+  for (const { name, formerly = name } of provider?.credentials ?? []) {
+    if (formerly === name || credentials[name] || !credentials[formerly]) continue
+    credentials[name] = credentials[formerly]
+    delete credentials[formerly]
+  }
   for (const name of credentialNames.object) {
     const value = credentials[name]
     if (typeof value !== 'string') continue

@@ -280,6 +280,18 @@ describe('credentials', () => {
     })
   })
 
+  test('the account of Firebase that older set-ups give as user is stored by its name, encrypted', async () => {
+    const api = await server.freshApi()
+    const fcm = { providerId: 'fcm', channel: 'push' }
+    const created = await create(api, { ...fcm, credentials: { user: '{"project_id":"s-1"}' } })
+    expect(created.credentials).toEqual({ serviceAccount: '{"project_id":"s-1"}' })
+    expect(JSON.stringify(await storedRow(created._id))).not.toContain('s-1')
+    const changed = await api.put(`/v1/integrations/${created._id}`, { credentials: { user: '{"project_id":"s-2"}' } })
+    expect(changed.body.credentials).toEqual({ serviceAccount: '{"project_id":"s-2"}' })
+    const both = { user: 'ada', serviceAccount: '{"project_id":"s-3"}' }
+    expect((await create(api, { ...fcm, credentials: both })).credentials).toEqual(both)
+  })
+
   test('text that looks encrypted is kept as it is', async () => {
     const credentials = { user: 'enc:v1:AAAA', apiKey: 'enc:v1:AAAA' }
     const created = await mail(await server.freshApi(), 'odd', { credentials })

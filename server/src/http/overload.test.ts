@@ -1,20 +1,21 @@
 // Past what it can do, the service refuses at once what is too much, and answers what it has taken.
-import { EventEmitter } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { expect, test } from 'vitest'
-import { type Answer, type Api, useServer } from '../../test/server.ts'
+import { type Answer, Api, useServer } from '../../test/server.ts'
 import { Overload } from './overload.ts'
 
-const server = useServer({ mostRequests: 10 })
+// A list takes two connections: all that may be under way leave some to those who ask for figures.
+const server = useServer({ mostRequests: 10, databaseConnections: 30 })
 
-const metric = async (name: string) => {
-  const text = await (await fetch(`${server.url}/metrics`)).text()
+const metric = async (name: string, url = server.url) => {
+  const text = await (await fetch(`${url}/metrics`)).text()
   const line = text.split('\n').find((each) => each.startsWith(`${name} `))
   return Number(line?.slice(name.length))
 }
-const underWay = () => metric('belfry_http_requests_under_way')
+const underWay = (url?: string) => metric('belfry_http_requests_under_way', url)
 const shed = (reason: string) => metric(`belfry_http_requests_shed_total{reason="${reason}"}`)
 const list = (api: Api) => api.get('/v2/subscribers')
 
@@ -55,11 +56,30 @@ test('an environment may have as much under way as is left for all others; the r
   expect((await list(fifth)).status).toBe(200)
 })
 
+test('keys that nobody knows take no room from those that are known, and none that is not left', async () => {
+  const [known, newcomer] = [await server.freshApi(), await server.freshApi()]
+  expect((await list(known)).status).toBe(200)
+  const holder = await server.database.pool.connect()
+  await holder.query('BEGIN; LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE')
+  const guesses: Array<Promise<Answer>> = []
+  for (let n = 0; n < 12; n += 1) guesses.push(known.get('/v2/subscribers', { authorization: `ApiKey guess ${n}` }))
+  // Half of what there is; the rest is refused at once.
+  await expect.poll(underWay).toBe(5)
+  expect((await list(newcomer)).status).toBe(429)
+  for (let n = 0; n < 3; n += 1) expect((await list(known)).status).toBe(200)
+  await holder.query('COMMIT')
+  holder.release()
+  const statuses = (await Promise.all(guesses)).map(({ status }) => status)
+  expect(statuses.toSorted()).toEqual([...Array(5).fill(401), ...Array(7).fill(429)])
+  await expect.poll(underWay).toBe(0)
+  expect((await list(newcomer)).status).toBe(200)
+})
+
 /** The head of a trigger whose body, or the rest of it, does not come. */
-function announce(bytes: number): Socket {
-  const { hostname, port } = new URL(server.url)
+function announce(bytes: number, { url, key } = server.api): Socket {
+  const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
-  const lines = ['POST /v1/events/trigger HTTP/1.1', 'Host: x', `Authorization: ApiKey ${server.api.key}`]
+  const lines = ['POST /v1/events/trigger HTTP/1.1', 'Host: x', `Authorization: ApiKey ${key}`]
   socket.write([...lines, 'Content-Type: application/json', `Content-Length: ${bytes}`, '\r\n'].join('\r\n'))
   return socket
 }
@@ -76,6 +96,73 @@ test('bodies count by their size from the moment they are announced, until their
   expect((await server.api.post('/v1/events/trigger', {})).status).toBe(422)
   for (const socket of sockets) socket.destroy()
   await expect.poll(underWay).toBe(0)
+})
+
+test('so do those whose length nobody has said, as they come', async () => {
+  const { hostname, port } = new URL(server.url)
+  const lines = ['POST /v1/events/trigger HTTP/1.1', 'Host: x', `Authorization: ApiKey ${server.api.key}`]
+  const head = [...lines, 'Content-Type: application/json', 'Transfer-Encoding: chunked', '\r\n'].join('\r\n')
+  const part = Buffer.alloc(1024 * 1024, ' ')
+  const sockets = Array.from({ length: 3 }, () => {
+    const socket = connect(Number(port), hostname)
+    socket.write(head)
+    for (let sent = 0; sent < 20; sent += 1) {
+      socket.write(`${part.length.toString(16)}\r\n`)
+      socket.write(part)
+      socket.write('\r\n')
+    }
+    return socket
+  })
+  // Of 128 MB nearly half is taken, so that one environment has no room for another large one.
+  await expect
+    .poll(
+      () =>
+        new Promise<string>((resolve) => {
+          const asking = announce(26 * 1024 * 1024)
+          const waiting = setTimeout(() => end('taken'), 500)
+          const end = (what: string) => {
+            clearTimeout(waiting)
+            asking.destroy()
+            resolve(what)
+          }
+          asking.once('data', (data) => end(data.toString().slice(0, 12)))
+        }),
+      { timeout: 60_000 },
+    )
+    .toBe('HTTP/1.1 429')
+  for (const socket of sockets) socket.destroy()
+  await expect.poll(underWay).toBe(0)
+})
+
+test('what a service would take is refused while its event loop is late, and taken again by itself', async () => {
+  const { url } = await server.startAnother({ mostRequests: 50 })
+  const api = new Api(url, server.api.key, server.api.environmentId, server.api.organizationId)
+  const held: Socket[] = []
+  const holdAnother = () => {
+    held.push(announce(1, api))
+    return underWay(url)
+  }
+  await expect.poll(holdAnother).toBeGreaterThanOrEqual(5)
+
+  const asking = connect(Number(new URL(url).port), '127.0.0.1')
+  let answers = ''
+  asking.on('data', (data) => {
+    answers += data.toString()
+  })
+  const ask = () => asking.write(`GET /v2/subscribers HTTP/1.1\r\nHost: x\r\nAuthorization: ApiKey ${api.key}\r\n\r\n`)
+  const answered = () => answers.split(/(?=HTTP\/1\.1 \d)/)
+  await once(asking, 'connect')
+  ask()
+  await expect.poll(answered).toEqual([expect.stringMatching(/^HTTP\/1\.1 200 .*\}$/s)])
+  // The timer is late before the request is read. Of fifty there is then room for ten, of which five is half.
+  ask()
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000)
+  await expect.poll(() => answered().length).toBe(2)
+  const [, refused] = answered()
+  expect(refused).toMatch(/^HTTP\/1\.1 429 .*\r\nretry-after: 1\r\n.*"too_many_at_once"/is)
+
+  await expect.poll(async () => (await list(api)).status).toBe(200)
+  for (const socket of [asking, ...held]) socket.destroy()
 })
 
 const noMetrics = { shed: () => undefined, underWay: () => undefined }

@@ -56,13 +56,14 @@ export class Overload {
     return held
   }
 
-  /** Once it is known who asks, and before the body is read. */
+  /** Once it is known who asks, or from where, and before the body is read. */
   charge(held: Held, key: string, bytes: number): void {
     const owner = this.#byOwner.get(key) ?? { requests: 0, bytes: 0 }
     const { requests, bytes: taken } = this.#all
     // Whoever has nothing under way is not to blame for how late we are.
     const share = Math.max(1, this.#limit - requests + 1)
     if (owner.requests >= share || owner.bytes + bytes > mostBytes - taken) throw this.#refusal('too_many_at_once')
+    this.#release(held)
     owner.requests += 1
     this.#byOwner.set(key, owner)
     held.key = key
@@ -94,9 +95,13 @@ export class Overload {
     if (held.owner) held.owner.bytes += bytes
   }
 
-  #leave({ owner, key, bytes }: Held): void {
+  #leave(held: Held): void {
     this.#all.requests -= 1
-    this.#all.bytes -= bytes
+    this.#all.bytes -= held.bytes
+    this.#release(held)
+  }
+
+  #release({ owner, key, bytes }: Held): void {
     if (!owner) return
     owner.requests -= 1
     owner.bytes -= bytes

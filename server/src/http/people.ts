@@ -56,25 +56,26 @@ export class People {
   }
 
   /** Says who is asking and in which environment; refuses requests of other sites, and those the role is not enough for. */
-  async authenticate(request: FastifyRequest, token: string): Promise<void> {
+  async authenticate(request: FastifyRequest, token: string, beforeLookUp?: () => void): Promise<void> {
     refuseOtherSites(request, this.#services.config)
     const changesSomething = request.method !== 'GET' && request.method !== 'HEAD'
     const named = request.headers[environmentHeader]
     // No other site's page can send this header without asking first, and we allow none.
     if (changesSomething && named === undefined) throw fail('cross_site_request')
-    const session = await this.#session(token)
+    const session = await this.#session(token, beforeLookUp)
     request.person = session.person
     refuseLesserRole(request, session.person.role)
     request.environment = await this.#environment(session, String(named ?? ''))
   }
 
-  async #session(token: string): Promise<KnownSession> {
+  async #session(token: string, beforeLookUp: (() => void) | undefined): Promise<KnownSession> {
     const { db, clock, changes } = this.#services
     const now = clock.now()
     const hash = sha256(token)
     const known = this.#known
     let session = known.get(hash)
     if (!session) {
+      beforeLookUp?.()
       // Asked before the look-up: what was read while nobody listened may have been removed unheard since.
       const wouldHearOfRemoval = changes.connected
       session = await findSession(db, hash)

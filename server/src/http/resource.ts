@@ -70,6 +70,7 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
     | 'dashboardDir'
     | 'retention'
     | 'mostRequests'
+    | 'answerSeconds'
     | 'queuePatienceSeconds'
   >
   /** Whether the service is about to end. */
@@ -83,6 +84,8 @@ export interface InboxSession {
   organizationId: string
   /** Sorted; it sees and changes what has exactly these. */
   contextKeys: string[]
+  /** Whether the backend said, by a hash, that this page may speak for the subscriber. */
+  isVouchedFor: boolean
   expiresAt: Date
 }
 

@@ -19,3 +19,7 @@ export function refuseLesserRole(request: FastifyRequest, role: Role): void {
 /** Whether secrets may be in the answer. An API key is an admin of its environment. */
 export const maySeeSecrets = ({ person }: FastifyRequest): boolean =>
   person === undefined || isAtLeast(person.role, 'admin')
+
+/** Whether the clear API keys of an environment may be in the answer: owners see them on demand, and a key knows its own. */
+export const maySeeKeys = ({ person, environment }: FastifyRequest, environmentId: string): boolean =>
+  person === undefined ? environment.id === environmentId : isAtLeast(person.role, 'owner')

@@ -3,6 +3,7 @@
 import { account } from './account.ts'
 import { activityCharts } from './activity-charts.ts'
 import { audit } from './audit.ts'
+import { botLinks } from './bot-links.ts'
 import { bridges } from './bridge.ts'
 import { channelConnections } from './channel-connections.ts'
 import { channelEndpoints } from './channel-endpoints.ts'
@@ -98,6 +99,7 @@ export const resources: Resource[] = [
   channelEndpoints,
   chatOAuth,
   chatOAuthCallback,
+  botLinks,
   tenants,
   workflowOverrides,
   environments,

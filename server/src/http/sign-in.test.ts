@@ -152,6 +152,7 @@ describe('signing in', () => {
     ['links/look-up', {}],
     ['password-reset', { password: 'nanoseconds of wire' }],
     ['invitations/accept', { name: 'Eve', password: 'nanoseconds of wire' }],
+    ['set-up', { name: 'Eve', email: 'eve@example.com', password: 'nanoseconds of wire' }],
   ])('by a link is limited for an address too: %s', async (path, body) => {
     server.clock.advance({ minutes: 15 })
     const guess = () => post(path, { ...body, token: 'a guess' })

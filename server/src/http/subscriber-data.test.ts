@@ -137,6 +137,11 @@ async function populate(api: Api): Promise<void> {
     'ben-bystander',
   ]
   await ok(api.post('/v2/topics/crowd/subscriptions', { subscriptions: subscriberIds }))
+  await ok(
+    api.patch(`/v2/topics/crowd/subscriptions/subscription-${mark}`, {
+      preferences: [{ workflowId: 'shared', condition: { '!=': [{ var: 'payload.for' }, `not ${mark}`] } }],
+    }),
+  )
 
   const own = { payload: { note: `note ${mark}` }, transactionId: `all-${mark}` }
   const file = { file: Buffer.from(`a file of ${mark}`).toString('base64'), mime: 'text/plain', name: `${mark}.txt` }
@@ -170,6 +175,25 @@ async function populate(api: Api): Promise<void> {
     { transactionId: 'to-all', actor: { subscriberId: ada.subscriberId } },
   )
   await server.drain()
+  // A letter she wrote in reply, which her application has yet to take.
+  const { _id: runId } = await runOf(api, own.transactionId)
+  const now = server.clock.now()
+  await server.database.db
+    .insertInto('inbound_mails')
+    .values({
+      ...{ environment_id: api.environmentId, id: 'f'.repeat(24), notification_id: runId, message_id: 'f'.repeat(24) },
+      ...{ fingerprint: 'f', mail: JSON.stringify({ text: `a letter of ${mark}` }), attempts: 0, due_at: null },
+      ...{ created_at: now, updated_at: now },
+    })
+    .execute()
+  // A link to a bot that she has yet to follow.
+  await server.database.db
+    .insertInto('bot_links')
+    .values({
+      ...{ environment_id: api.environmentId, hash: 'f', integration_id: 'f', subscriber_id: ada.subscriberId },
+      ...{ context_keys: [], created_at: now, expires_at: now },
+    })
+    .execute()
   const [message] = (await api.get(`/v1/messages?channel=in_app&subscriberId=${ada.subscriberId}`)).body.data
   await ok(api.patch(`${path}/notifications/${message._id}/snooze`, { snoozeUntil: '2026-05-03T10:00:00.000Z' }))
   // Taken, but not begun.
@@ -192,16 +216,19 @@ test('everything of a person is in the export and gone after erasing, and nothin
     .soft([...tables].sort())
     .toEqual([
       'attachments',
+      'bot_links',
       'channel_connections',
       'channel_endpoints',
       'digests',
       'events',
+      'inbound_mails',
       'jobs',
       'messages',
       'notifications',
       'passed_over',
       'sandbox_messages',
       'subscribers',
+      'subscription_preferences',
       'throttles',
       'topic_subscriptions',
       'transactions',
@@ -232,12 +259,14 @@ test('everything of a person is in the export and gone after erasing, and nothin
   expect(erasure.report).toEqual({
     attachments: 1,
     audit_log: 1,
+    bot_links: 1,
     channel_connections: 1,
     channel_endpoints: 1,
     digests: 1,
     events: 5,
     events_changed: 4,
     idempotency_keys: 1,
+    inbound_mails: 1,
     jobs: expect.any(Number),
     messages: 6,
     notifications: 6,
@@ -246,6 +275,7 @@ test('everything of a person is in the export and gone after erasing, and nothin
     subscriber_preferences: 1,
     // The trigger that had not begun made her once more.
     subscribers: 2,
+    subscription_preferences: 1,
     throttles: 1,
     timers: 5,
     topic_subscriptions: 1,

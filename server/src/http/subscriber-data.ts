@@ -238,6 +238,7 @@ async function* rowsOf(client: pg.PoolClient, db: Db, query: RawBuilder<unknown>
 const orders: Record<string, string> = {
   subscription_preferences: 'subscription_id, workflow_id',
   subscriber_preferences: 'workflow_id, context_keys',
+  bot_links: 'hash',
   digests: 'workflow_id, step_row_id, value',
   throttles: 'workflow_id, step_row_id, value',
   timers: 'subject_id, position',

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type Api, useServer } from '../../test/server.ts'
 
@@ -52,6 +54,52 @@ describe('uploading files of one resource', () => {
     expect(await textsOf('mail', 'es_ES')).toEqual({ hello: 'Hola' })
     expect(await textsOf('mail', 'en_US')).toEqual({ hello: 'Hello' })
     expect((await api.get('/v2/translations/group/layout/mail')).body).not.toHaveProperty('outdatedLocales')
+  })
+
+  test('a name that leads elsewhere leads nowhere: what is left of it names a locale, or it is refused', async () => {
+    const { api, textsOf } = await organization()
+    const boundary = 'b0undary'
+    const uploadAs = async (fileName: string) => {
+      const fields = mail.map(
+        ([name, value]) =>
+          `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${String(value)}\r\n`,
+      )
+      const file = `--${boundary}\r\ncontent-disposition: form-data; name="files"; filename="${fileName}"\r\n\r\n{"hello":"${fileName.length}"}\r\n`
+      const response = await fetch(`${api.url}/v2/translations/upload`, {
+        method: 'POST',
+        headers: { authorization: `ApiKey ${api.key}`, 'content-type': `multipart/form-data; boundary=${boundary}` },
+        body: `${fields.join('')}${file}--${boundary}--\r\n`,
+      })
+      return { status: response.status, body: (await response.json()) as { successfulUploads?: number } }
+    }
+    const locales = async () =>
+      (await server.database.db.selectFrom('translations').select('locale').distinct().orderBy('locale').execute()).map(
+        ({ locale }) => locale,
+      )
+    const before = await locales()
+    for (const name of [
+      ...[
+        '../../fr_FR.json',
+        '..\\\\fr_FR.json',
+        '/etc/fr_FR.json',
+        '../../etc/passwd',
+        '..',
+        '../.json',
+        'fr_FR/../../x.json',
+      ],
+      ...['fr_FR.json\0.txt', '%2e%2e%2ffr_FR.json', 'C:\\\\fr_FR.json'],
+    ]) {
+      const { status, body } = await uploadAs(name)
+      expect([name, status]).toEqual([name, expect.toBeOneOf([200, 400, 422])])
+      const isTaken = status === 200 && body.successfulUploads === 1
+      // Taken for the locale at its end, if at all.
+      if (isTaken) expect([name, await textsOf('mail', 'fr_FR')]).toEqual([name, { hello: String(name.length) }])
+      expect([name, (await locales()).filter((locale) => !before.includes(locale) && locale !== 'fr_FR')]).toEqual([
+        name,
+        [],
+      ])
+    }
+    expect(existsSync('/etc/fr_FR.json') || existsSync(path.resolve('../../fr_FR.json'))).toBe(false)
   })
 
   test('a file that cannot be read is counted, the others are written', async () => {

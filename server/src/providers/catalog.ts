@@ -26,6 +26,7 @@ export interface ProviderCredential {
   secret: boolean
   help?: string
   choices?: readonly string[]
+  formerly?: string
 }
 
 interface Listed {
@@ -67,11 +68,15 @@ const entry =
     channel: listed.channel,
     kind,
     docs: listed.docs || undefined,
-    credentials: Object.entries(listed.credentials).map(([name, { label, type, required, secret, help, choices }]) => ({
-      ...{ name, label, type, required, secret },
-      ...(help === undefined ? {} : { help }),
-      ...(choices === undefined ? {} : { choices }),
-    })),
+    credentials: Object.entries(listed.credentials).map(([name, field]) => {
+      const { label, type, required, secret, help, choices, formerly } = field
+      return {
+        ...{ name, label, type, required, secret },
+        ...(help === undefined ? {} : { help }),
+        ...(choices === undefined ? {} : { choices }),
+        ...(formerly === undefined ? {} : { formerly }),
+      }
+    }),
   })
 
 /** By channel and id. */

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { plainMail, plainSms } from '../../test/provider-suite.ts'
-import { useHttpTo, useVendor } from '../../test/vendor.ts'
+import { useHttpTo, useVendor, WatchedHttp } from '../../test/vendor.ts'
 import { Delivery } from './delivery.ts'
 import { DeliveryError } from './delivery-error.ts'
 import { InboundRequest } from './events.ts'
@@ -110,6 +110,29 @@ describe('what was asked and answered', () => {
     expect(whole?.request.url).toBe('https://hooks.example.com/***')
   })
 
+  test('nor whoever signs in by the address itself, though no credential says that this is a secret', async () => {
+    const exchange = await exchangeOf((tools) => ask(tools, 'https://ada:lovelace@api.example.com/send'))
+    expect(exchange?.request.url).toBe('https://api.example.com/***')
+  })
+
+  test.each([
+    ['https://Hooks.example.com:443/T1/x?key=a%20b', {}],
+    ['https://Hooks.example.com:443/T1/x?key=a%20b', { added: 'yes' }],
+    ['https://hooks.example.com?key=a%20b', { added: 'yes' }],
+    ['https://hooks.example.com/T1/../T2/x y#part', { added: 'yes' }],
+  ])('has nothing of the secret address %s, which is called in other letters (with %j)', async (token, query) => {
+    vendor.plays(({ path }) => ({ status: 404, body: `Cannot POST ${path}` }))
+    const exchange = await exchangeOf((tools) => tools.deliver(token, { json: {}, query }), { token })
+    expect(exchange?.request.url).toBe('https://hooks.example.com/***')
+  })
+
+  test('has no path of a secret address, which whoever is called often repeats', async () => {
+    vendor.plays(({ path }) => ({ status: 404, body: `Cannot POST ${path}` }))
+    const token = 'https://hooks.example.com/services/T0/B0/x-1'
+    const exchange = await exchangeOf((tools) => ask(tools, token), { token })
+    expect(exchange?.response?.body).toBe('Cannot POST ***')
+  })
+
   test('is cut, and never inside of a secret', async () => {
     vendor.plays(() => ({ body: 'y'.repeat(5_000) }))
     const token = `s${'e'.repeat(50)}t`
@@ -130,6 +153,20 @@ describe('what was asked and answered', () => {
       response: { status: 200 },
     })
   })
+})
+
+test('a vendor has 30 seconds for a message, and 5 for a look at credentials', async () => {
+  const watched = new WatchedHttp({ clock, allowPrivateAddresses: true })
+  const patient = new Delivery({ http: watched, clock, brand: 'acme' })
+  const asking = {
+    ...doing((tools) => tools.deliver(vendor.url, { json: {} })),
+    check: (_: unknown, tools: Tools) => tools.ask(vendor.url),
+  }
+  await patient.send(asking, { id: 'i', credentials: { token: 't' } }, plainSms)
+  await patient.check(asking as never, { token: 't' })
+  expect(watched.timeouts).toEqual([30_000, 5_000])
+  await patient.close()
+  await watched.close()
 })
 
 describe('a message', () => {

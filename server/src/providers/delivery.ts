@@ -3,12 +3,16 @@
 import { createHash } from 'node:crypto'
 import type { Tracing } from '../tracing.ts'
 import { DeliveryError, type Exchange, statusError } from './delivery-error.ts'
-import { type AutoConfigured, type DeliveryEvent, type InboundRequest, notConfigurable } from './events.ts'
+import { type AutoConfigured, bringsKey, type DeliveryEvent, type InboundRequest, notConfigurable } from './events.ts'
 import type { HttpAnswer, HttpClient } from './http-client.ts'
 import { Kept } from './kept.ts'
-import { mask } from './masking.ts'
+import { mask, shownAddress } from './masking.ts'
 import {
+  type BotLink,
+  type BotProvider,
   type Credentials,
+  type Introduction,
+  type Invitation,
   type Message,
   type Problem,
   type Provider,
@@ -53,6 +57,11 @@ export interface Integration {
   isDevelopment?: boolean
   /** Whoever wants to know what was asked and answered says whether that may be kept with what was said. */
   storesContent?: boolean
+}
+
+interface Asked {
+  identifier: string
+  credentials: Credentials
 }
 
 export class Delivery {
@@ -129,11 +138,18 @@ export class Delivery {
       const key = integration.configurations?.inboundWebhookSigningKey
       const signingKey = typeof key === 'string' && key !== '' ? key : undefined
       const keys = { signingKey, credentials: valuesOf(provider, integration.credentials) }
-      const isGenuine = (await provider.events.verify?.(request, keys, tools)) ?? true
+      const isGenuine = provider.events.verify
+        ? await provider.events.verify(request, keys, tools)
+        : signingKey === undefined || bringsKey(request, signingKey)
       return isGenuine ? await provider.events.read(request, tools) : undefined
     } finally {
       use.end()
     }
+  }
+
+  /** What the vendor wants to hear before it reports anything; undefined when it is somebody else who asks. */
+  challenge(provider: Provider, { identifier, credentials }: Asked, query: URLSearchParams): string | undefined {
+    return provider.events?.challenge?.(query, { identifier, credentials: valuesOf(provider, credentials) })
   }
 
   /** Has the vendor report to our inbound webhook. Failing is an answer like any other. */
@@ -152,6 +168,24 @@ export class Delivery {
     } finally {
       await aside.close()
     }
+  }
+
+  /** A link by which somebody says the word to the vendor's bot. */
+  async invite(provider: BotProvider, integration: Integration, asked: Invitation): Promise<BotLink> {
+    const use = this.#kept.use(integration.id, fingerprintOf(integration.credentials))
+    try {
+      const tools = this.#tools(provider, integration, use, { patienceMs: checkTimeoutMs })
+      return await provider.introductions.invite(asked, readCredentials(provider, integration.credentials), tools)
+    } finally {
+      use.end()
+    }
+  }
+
+  /** Who said a word of ours to the vendor's bot, by a request to our webhook; undefined when that is not the vendor's. */
+  hear(provider: BotProvider, credentials: Credentials, request: InboundRequest): Introduction[] | undefined {
+    const values = valuesOf(provider, credentials)
+    if (missingIn(provider, values).length > 0) return undefined
+    return provider.introductions.verify(request, values) ? provider.introductions.read(request) : undefined
   }
 
   /** For questions about what is no integration yet: nothing outlives the question. */
@@ -188,16 +222,16 @@ export class Delivery {
       noted?.begin(prepared, secrets)
       const answer = await http.exchange(prepared.url, { timeoutMs, ...prepared.request })
       noted?.end(answer)
-      return accept(new URL(prepared.url).host, answer)
+      return accepted(answer, () => new URL(prepared.url).host)
     }
 
-    const accept = (host: string, answer: HttpAnswer): HttpAnswer => {
+    const accepted = (answer: HttpAnswer, hostOf: () => string): HttpAnswer => {
       const problem = problemOf(provider, answer, clock.now())
       if (isSuccess(answer) && problem === undefined) return answer
       const { says, code = isSuccess(answer) ? 'rejected' : undefined, afterSeconds } = problem ?? {}
       const { status, headers } = answer
       const more = { code, afterSeconds, says: tellable(says, secrets) }
-      throw statusError(host, { status, retryAfter: headers['retry-after'] }, clock.now(), more)
+      throw statusError(hostOf(), { status, retryAfter: headers['retry-after'] }, clock.now(), more)
     }
 
     return {
@@ -207,7 +241,7 @@ export class Delivery {
         return call(url, { method: hasBody ? 'POST' : 'GET', ...request }, {})
       },
       extend: (base) => extend(base, providerData, naming),
-      accept,
+      accept: (host, answer) => accepted(answer, () => host),
       error(code, { says, afterSeconds, status } = {}) {
         return new DeliveryError(code, { says: tellable(says, secrets), afterSeconds, status })
       },
@@ -261,9 +295,8 @@ class Calls {
 
   /** Where the whole address is a secret, only whose it is. */
   #address(url: string): string {
-    const { origin } = new URL(url)
     const masked = this.#masked(url)
-    return masked.startsWith(origin) ? masked : `${origin}/***`
+    return masked.startsWith(new URL(url).origin) ? masked : shownAddress(url)
   }
 
   #shown(body: string, most: number): { body?: string } {
@@ -320,10 +353,13 @@ function valuesOf(provider: Provider, stored: Credentials): Record<string, never
 
 function readCredentials(provider: Provider, stored: Credentials): Record<string, never> {
   const values = valuesOf(provider, stored)
-  const missing = Object.entries(provider.credentials).filter(([name, { needed }]) => needed && !values[name])
+  const missing = missingIn(provider, values)
   if (missing.length === 0) return values
-  throw new DeliveryError('incomplete_credentials', { reason: missing.map(([name]) => name).join(', ') })
+  throw new DeliveryError('incomplete_credentials', { reason: missing.join(', ') })
 }
+
+const missingIn = (provider: Provider, values: Record<string, unknown>): string[] =>
+  Object.entries(provider.credentials).flatMap(([name, { needed }]) => (needed && !values[name] ? [name] : []))
 
 function secretsOf(provider: Provider, credentials: Credentials, message: Message | undefined): string[] {
   const declared = Object.entries(provider.credentials)

@@ -116,6 +116,24 @@ const oldestMs = 86_400_000
 export const isRecent = (seconds: string | undefined, now: Date): boolean =>
   seconds !== undefined && Math.abs(now.getTime() - Number(seconds) * 1000) <= oldestMs
 
+/**
+ * Vendors that sign nothing can be given a key as part of our address or as a header: the password of Basic authentication, a
+ * bearer token, or a parameter `token` or `key`.
+ */
+export function bringsKey({ url, headers }: InboundRequest, key: string): boolean {
+  const [, scheme = '', proof = ''] = /^(\S+)\s+(\S+)$/.exec(headers.authorization ?? '') ?? []
+  const { searchParams } = new URL(url)
+  const given = [...searchParams.getAll('token'), ...searchParams.getAll('key')]
+  if (/^bearer$/i.test(scheme)) given.push(proof)
+  if (/^basic$/i.test(scheme))
+    given.push(
+      Buffer.from(proof, 'base64')
+        .toString('utf8')
+        .replace(/^[^:]*:/, ''),
+    )
+  return given.some((word) => isSame(Buffer.from(word), Buffer.from(key)))
+}
+
 /** Without telling by its duration how much of it was right. */
 export const isSame = (given: Buffer, expected: Buffer): boolean =>
   given.length === expected.length && timingSafeEqual(given, expected)

@@ -1,6 +1,9 @@
 import { File } from 'node:buffer'
+import { readdirSync, readFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo, LookupFunction } from 'node:net'
 import { createServer } from 'node:net'
+import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { SMTPServer } from 'smtp-server'
 import { FormData } from 'undici'
@@ -30,6 +33,34 @@ async function problem(work: Promise<unknown>) {
   expect(error).toBeInstanceOf(DeliveryError)
   return error as DeliveryError
 }
+
+test('two hundred calls at once share no more than 64 connections', async () => {
+  let opened = 0
+  const busy = createHttpServer((_, response) => response.end('{}')).on('connection', () => {
+    opened += 1
+  })
+  await new Promise<void>((resolve) => busy.listen(0, '127.0.0.1', resolve))
+  const { port } = busy.address() as AddressInfo
+  const calling = client()
+  await Promise.all(Array.from({ length: 200 }, () => calling.post(`http://127.0.0.1:${port}/`, { json: {} })))
+  await calling.close()
+  await new Promise((resolve) => busy.close(resolve))
+  expect(opened).toBeGreaterThan(1)
+  expect(opened).toBeLessThanOrEqual(64)
+})
+
+test('nobody calls other services past this client', () => {
+  const source = path.join(import.meta.dirname, '..')
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    /(?<!\.test)\.ts$/.test(file),
+  )
+  expect(files.length).toBeGreaterThan(100)
+  const calls =
+    /\bfetch\(|from 'undici'|import\('undici'\)|'node:https'|\{[^}]*\b(request|get)\b[^}]*\} from 'node:http'/
+  const calling = files.filter((file) => calls.test(readFileSync(path.join(source, file), 'utf8')))
+  // The second writes forms.
+  expect(calling.sort()).toEqual(['providers/http-client.ts', 'providers/vendor-request.ts'])
+})
 
 describe('what is sent', () => {
   test('JSON, a form, or bytes with a type of their own', async () => {
@@ -198,6 +229,12 @@ describe('no answer', () => {
       code: 'answer_too_large',
       retry: 'never',
     })
+  })
+
+  test('the answer is larger than a megabyte, where nobody has said what is allowed', async () => {
+    vendor.plays(({ query }) => ({ body: 'x'.repeat(Number(query.length)) }))
+    expect((await http.get(`${vendor.url}?length=1048576`)).text).toHaveLength(1_048_576)
+    expect(await problem(http.get(`${vendor.url}?length=1048577`))).toMatchObject({ code: 'answer_too_large' })
   })
 
   test.each(['', 'example.com', 'ftp://example.com', 'file:///etc/passwd', 'http://', 'javascript:alert(1)'])(

@@ -2,7 +2,7 @@
 // clear about what went wrong. What it reports never quotes what was sent.
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { connect as encrypt } from 'node:tls'
-import { Agent, buildConnector, type FormData, request as send } from 'undici'
+import { Agent, buildConnector, type Dispatcher, type FormData } from 'undici'
 import { type Tracing, traceparentOf } from '../tracing.ts'
 import { DeliveryError, statusError, transportError } from './delivery-error.ts'
 import { AddressRefused, guardedLookup, isLoopback, isPublicAddress } from './public-address.ts'
@@ -111,10 +111,10 @@ export class HttpClient {
 
   async #exchange(url: string, request: HttpRequest): Promise<HttpAnswer> {
     const { timeoutMs = defaultTimeoutMs, mostRedirects = 0 } = request
-    const signal = AbortSignal.timeout(timeoutMs)
+    const deadline = performance.now() + timeoutMs
     let asked = { ...request, url: readUrl(url) }
     for (let redirects = 0; ; redirects += 1) {
-      const answer = await this.#once(asked, signal)
+      const answer = await this.#once(asked, deadline)
       const next = mostRedirects === 0 ? undefined : redirected(asked, answer)
       if (next === undefined) return answer
       if (redirects === mostRedirects) throw new DeliveryError('too_many_redirects', { host: asked.url.host })
@@ -133,14 +133,19 @@ export class HttpClient {
   get = (url: string, request?: HttpRequest) => this.ask(url, { ...request, method: 'GET' })
   post = (url: string, request?: HttpRequest) => this.ask(url, { ...request, method: 'POST' })
 
+  /** Who vouches for the servers of those who encrypt connections themselves. */
+  get authorities(): { ca?: string } {
+    const { authorities } = this.#options
+    return authorities === undefined ? {} : { ca: authorities }
+  }
+
   /** An encrypted connection for the protocol of this name. */
   async connectSecurely(host: string, port: number, protocol: string): Promise<Socket> {
-    const { authorities } = this.#options
     const socket = encrypt({
       socket: await this.connect(host, port),
       servername: host,
       ALPNProtocols: [protocol],
-      ...(authorities === undefined ? {} : { ca: authorities }),
+      ...this.authorities,
     })
     return new Promise((resolve, reject) => {
       const giveUp = (error: DeliveryError) => {
@@ -185,22 +190,22 @@ export class HttpClient {
     await this.#development?.close()
   }
 
-  async #once(asked: HttpRequest & { url: URL }, signal: AbortSignal): Promise<HttpAnswer> {
-    const { host } = asked.url
+  async #once(asked: HttpRequest & { url: URL }, deadline: number): Promise<HttpAnswer> {
+    const { host, origin, pathname, search } = asked.url
     try {
-      const reply = await send(asked.url, {
-        dispatcher: this.#agent(asked),
-        method: asked.method ?? 'GET',
-        headers: headersOf(asked),
-        body: bodyOf(asked),
-        signal,
-      })
-      const text = await readText(reply.body, asked.mostBytes ?? defaultMostBytes, host)
-      return answerOf(reply.statusCode, reply.headers, text, host)
+      const { status, headers, text } = await dispatch(
+        this.#agent(asked),
+        {
+          ...{ origin, path: pathname + search, method: asked.method ?? 'GET' },
+          headers: headersOf(asked),
+          body: bodyOf(asked),
+        },
+        { host, deadline, mostBytes: asked.mostBytes ?? defaultMostBytes },
+      )
+      return answerOf(status, headers, text, host)
     } catch (error) {
       if (error instanceof DeliveryError) throw error
       if (error instanceof AddressRefused) throw new DeliveryError('address_refused', { host })
-      if (signal.aborted) throw new DeliveryError('timeout', { host })
       // Only the code: the error itself may quote what was sent.
       const { code, name } = error as NodeJS.ErrnoException
       if (name === 'HTTPParserError') throw new DeliveryError('unreadable_answer', { host, reason: 'not HTTP' })
@@ -246,9 +251,17 @@ function makeConnector(isAllowed: (address: string) => boolean, options: Connect
 }
 
 function readUrl(text: string, base?: URL): URL {
-  const url = URL.canParse(text, base?.href) ? new URL(text, base?.href) : undefined
+  const url = parsed(text, base)
   if (!url || !/^https?:$/.test(url.protocol)) throw new DeliveryError('invalid_url', { host: base?.host })
   return url
+}
+
+function parsed(text: string, base: URL | undefined): URL | undefined {
+  try {
+    return new URL(text, base?.href)
+  } catch {
+    return undefined
+  }
 }
 
 function headersOf({ url, headers = {}, json, form }: HttpRequest & { url: URL }): Record<string, string> {
@@ -278,36 +291,91 @@ function bodyOf({ json, form, multipart, body }: HttpRequest): string | Uint8Arr
   return multipart ?? body ?? null
 }
 
-async function readText(body: AsyncIterable<Buffer>, mostBytes: number, host: string): Promise<string> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of body) {
-    bytes += chunk.length
-    if (bytes > mostBytes) throw new DeliveryError('answer_too_large', { host })
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
+interface Bounds {
+  host: string
+  /** As `performance.now()` counts. */
+  deadline: number
+  mostBytes: number
 }
 
-export function answerOf(
-  status: number,
-  headers: Record<string, string | string[] | undefined>,
-  text: string,
-  host: string,
-): HttpAnswer {
-  return {
-    status,
-    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')])),
-    text,
-    get json() {
-      try {
-        return JSON.parse(text) as unknown
-      } catch {
-        throw new DeliveryError('unreadable_answer', { host, reason: 'not JSON' })
-      }
-    },
+interface Reply {
+  status: number
+  headers: Record<string, string | string[] | undefined>
+  text: string
+}
+
+/** As the library's own `request`, without its stream and signal: those took half of the 0.22 ms of a request. */
+function dispatch(agent: Agent, asked: Dispatcher.DispatchOptions, bounds: Bounds): Promise<Reply> {
+  const { host, deadline, mostBytes } = bounds
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let [status, bytes] = [0, 0]
+    let headers: Reply['headers'] = {}
+    let controller: Dispatcher.DispatchController | undefined
+    let isOver = false
+    const giveUp = (error: Error) => {
+      if (isOver) return
+      isOver = true
+      clearTimeout(timer)
+      reject(error)
+      // One that has not been begun yet is as soon as it would be.
+      controller?.abort(error)
+    }
+    const timer = setTimeout(() => giveUp(new DeliveryError('timeout', { host })), deadline - performance.now())
+    agent.dispatch(asked, {
+      onRequestStart(begun) {
+        controller = begun
+        if (isOver) begun.abort(new Error('Given up.'))
+      },
+      onResponseStart(_, code, given) {
+        status = code
+        headers = given
+      },
+      onResponseData(_, chunk) {
+        bytes += chunk.length
+        if (bytes > mostBytes) giveUp(new DeliveryError('answer_too_large', { host }))
+        else chunks.push(chunk)
+      },
+      onResponseEnd() {
+        if (isOver) return
+        isOver = true
+        clearTimeout(timer)
+        resolve({ status, headers, text: Buffer.concat(chunks).toString('utf8') })
+      },
+      onResponseError(_, error) {
+        giveUp(error)
+      },
+    })
+  })
+}
+
+/** A class, because what a getter of a literal closes over is kept until a full collection of garbage. */
+class Answer implements HttpAnswer {
+  readonly status: number
+  readonly headers: Record<string, string>
+  readonly text: string
+  readonly #host: string
+
+  constructor(status: number, headers: Reply['headers'], text: string, host: string) {
+    this.status = status
+    this.headers = {}
+    for (const [name, value] of Object.entries(headers))
+      this.headers[name] = Array.isArray(value) ? value.join(', ') : (value ?? '')
+    this.text = text
+    this.#host = host
+  }
+
+  get json(): unknown {
+    try {
+      return JSON.parse(this.text) as unknown
+    } catch {
+      throw new DeliveryError('unreadable_answer', { host: this.#host, reason: 'not JSON' })
+    }
   }
 }
+
+export const answerOf = (status: number, headers: Reply['headers'], text: string, host: string): HttpAnswer =>
+  new Answer(status, headers, text, host)
 
 const redirects = new Set([301, 302, 303, 307, 308])
 /** What says nothing about the caller, and may be told to anybody. */

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { deliveryProvider, deliveryProviders, extraProviders } from './index.ts'
@@ -18,6 +18,18 @@ describe('the list of providers', () => {
     const extra = extraProviders.filter((provider) => provider.channel === channel).map(({ id }) => id)
     expect([...listed, ...extra].sort()).toEqual(declaring(channel).sort())
     expect(listed).toEqual([...listed].sort())
+  })
+
+  test('has only providers that pass the suite they share', () => {
+    const suite = (file: string, channel: string) =>
+      existsSync(path.join(folder, channel, file)) ? readFileSync(path.join(folder, channel, file), 'utf8') : ''
+    // They speak SMTP, and have a server of their own in their test.
+    const bySmtp = all.filter(({ id }) => suite('smtp.test.ts', 'email').includes(`'./${id}.ts'`)).map(({ id }) => id)
+    expect(bySmtp).toEqual(['emailjs', 'nodemailer', 'outlook365'])
+    const untested = all
+      .filter(({ id }) => !id.startsWith('svc-') && !bySmtp.includes(id))
+      .filter(({ id, channel }) => !suite(`${id}.test.ts`, channel).includes('testProvider('))
+    expect(untested.map(({ id }) => id)).toEqual([])
   })
 
   test('has none twice', () => {

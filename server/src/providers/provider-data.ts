@@ -69,7 +69,10 @@ function byIndex(base: unknown, added: unknown): unknown {
 }
 
 function mergeMembers(base: Data, added: Data, mergeMember: (base: unknown, added: unknown) => unknown): Data {
-  const names = new Set([...Object.keys(base), ...Object.keys(added)])
+  const more = Object.keys(added)
+  // Mostly nothing is added, and this is done for every message.
+  if (more.length === 0) return base
+  const names = new Set([...Object.keys(base), ...more])
   // As entries, so that a member called __proto__ is one like any other.
   return Object.fromEntries(
     [...names].map((name) => [name, mergeMember(own(base, name), own(added, name))] as [string, unknown]),

@@ -202,6 +202,8 @@ export interface Field<Value = unknown> {
   secret: boolean
   help?: string
   choices?: readonly string[]
+  /** What older set-ups give it as. It is stored by its own name. */
+  formerly?: string
   /** Only for the compiler. */
   value?: Value
 }
@@ -265,19 +267,52 @@ interface Definition<F extends Fields, M extends Message> {
   check?(credentials: ValuesOf<F>, tools: Tools): Promise<unknown>
   /** What became of messages, as the vendor reports it to our inbound webhook. */
   events?: {
-    /** Whether the request is the vendor's. Without it, anybody's word is taken. */
+    /** Whether the request is the vendor's. Without it, whoever brings the signing key is believed; anybody where there is none. */
     verify?(request: InboundRequest, keys: SigningKeys<ValuesOf<F>>, tools: Tools): MaybePromise<boolean>
     read(request: InboundRequest, tools: Tools): MaybePromise<DeliveryEvent[]>
     /** Headers of the answer by which the vendor sees that somebody is there, where it asks for that ahead of any event. */
     greet?(request: InboundRequest): Record<string, string> | undefined
     /**
      * What a GET to the webhook is answered with, by which the vendor sees that it is ours: undefined where the word in it is
-     * not the one agreed on, which is the integration's identifier.
+     * not the one agreed on.
      */
-    challenge?(query: URLSearchParams, agreed: string): string | undefined
+    challenge?(
+      query: URLSearchParams,
+      integration: { identifier: string; credentials: ValuesOf<F> },
+    ): string | undefined
     /** Has the vendor report to this URL. */
     configure?(webhookUrl: string, credentials: ValuesOf<F>, tools: Tools): Promise<AutoConfigured>
   }
+  /** How people tell the vendor's bot who they are: by following a link that makes them say a word of ours to it. */
+  introductions?: {
+    /** Makes the link, and has the vendor bring what is said to the bot to our webhook. */
+    invite(asked: Invitation, credentials: ValuesOf<F>, tools: Tools): Promise<BotLink>
+    /** Whether what was brought is the vendor's. */
+    verify(request: InboundRequest, credentials: ValuesOf<F>): boolean
+    /** None, where something else was said. */
+    read(request: InboundRequest): Introduction[]
+  }
+}
+
+/** One with a bot that people can tell who they are. */
+export type BotProvider = Provider & Required<Pick<Provider, 'introductions'>>
+export const hasBot = (provider: Provider | undefined): provider is BotProvider => provider?.introductions !== undefined
+
+export interface Invitation {
+  webhookUrl: string
+  /** At most 64 letters, digits, `_` and `-`. */
+  word: string
+}
+
+export interface BotLink {
+  url: string
+  botUsername: string
+}
+
+export interface Introduction {
+  word: string
+  /** Where whoever said it is reached. */
+  endpoint: { url: string; channel: string }
 }
 
 export interface SigningKeys<Values> {

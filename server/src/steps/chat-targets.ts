@@ -5,6 +5,7 @@ import type { ConnectionRow } from '../db/channel-connections.ts'
 import { type EndpointRow, type EndpointType, fitsType } from '../db/channel-endpoints.ts'
 import type { IntegrationRow } from '../db/integrations.ts'
 import { findProvider } from '../providers/catalog.ts'
+import { shownAddress } from '../providers/masking.ts'
 import type { ChatTarget } from '../providers/provider.ts'
 import type { Data } from '../providers/provider-data.ts'
 import type { CallTools } from './call-tools.ts'
@@ -31,7 +32,7 @@ export interface ChatGroup {
 interface Addressed {
   key: string
   target: ChatTarget
-  /** As the message shows it; a token only in part. */
+  /** What is shown of it is `redacted`. */
   channelData: ChannelData
   providerData: Data
   customData: Data
@@ -44,8 +45,13 @@ interface ChannelData {
   token?: string
 }
 
-export function redacted({ token, ...rest }: ChannelData): Data {
-  return { ...rest, ...(token === undefined ? {} : { token: `${token.slice(0, 8)}...` }) }
+export function redacted({ token, endpoint, ...rest }: ChannelData): Data {
+  const url = textIn(endpoint.url)
+  return {
+    ...rest,
+    endpoint: url === undefined ? endpoint : { ...endpoint, url: shownAddress(url) },
+    ...(token === undefined ? {} : { token: `${token.slice(0, 8)}...` }),
+  }
 }
 
 /** Integrations that are not there any more are told about, and the rest goes on. */

@@ -18,6 +18,29 @@ async function prepared(provider = 'discord'): Promise<{ api: Api; integration: 
   return { api, integration }
 }
 
+/** Where the sandbox shows what the service behind a chat would have got. */
+async function preparedSandbox(): Promise<{ api: Api; integration: string }> {
+  const { development: api } = await server.freshOrganization()
+  await makeWorkflow(api, 'talk', [chat])
+  await api.post('/v2/subscribers', { subscriberId: 'ada' })
+  const { body } = await api.get('/v1/integrations')
+  const { identifier } = body.find(({ channel }: { channel: string }) => channel === 'chat')
+  return { api, integration: identifier }
+}
+
+/** Connects a workspace, by the name `conn`. */
+async function withConnection(api: Api, integrationIdentifier: string, more: object = {}): Promise<void> {
+  const answer = await api.post('/v1/channel-connections', {
+    integrationIdentifier,
+    subscriberId: 'ada',
+    identifier: 'conn',
+    workspace: { id: 'T1' },
+    auth: { accessToken: 'xoxb-secret-token' },
+    ...more,
+  })
+  expect(answer, answer.text).toMatchObject({ status: 201 })
+}
+
 async function withEndpoint(api: Api, integrationIdentifier: string, path: string, more: object = {}): Promise<string> {
   const answer = await api.post('/v1/channel-endpoints', {
     integrationIdentifier,
@@ -81,6 +104,19 @@ describe('a chat message', () => {
     })
     expect(vendor.asked.map(({ path }) => path)).toEqual(['/stored', '/payload', '/override'])
     expect(JSON.parse(vendor.asked[2]?.body ?? '')).toEqual({ content: 'Hello ', username: 'Bot', tts: true })
+  })
+
+  test('is recorded without the address, by which anybody could post there', async () => {
+    const { api, integration } = await prepared()
+    await withEndpoint(api, integration, '/services/T0/hook-secret')
+    await withAddress(api, 'discord', { webhookUrl: `${vendor.url}/services/T1/hook-secret?key=hook-secret` })
+    for (const status of [200, 400]) {
+      vendor.plays(({ url }) => ({ status, body: { id: 'vendor-id', message: `seen at ${url}` } }))
+      const { jobs } = await deliver(api)
+      const told = jobs[0].executionDetails.map(({ raw }: { raw: string | null }) => raw).join(' ')
+      expect(told).toContain(`${vendor.url}/***`)
+      expect(told).not.toContain('hook-secret')
+    }
   })
 
   test('to somebody without a chat is not sent, and says so; also in which context', async () => {
@@ -193,21 +229,8 @@ describe('a chat message', () => {
 
 describe('where chats belong to a workspace', () => {
   test('messages go out with the token of the connection, which no record repeats', async () => {
-    const { development: api } = await server.freshOrganization()
-    await makeWorkflow(api, 'talk', [chat])
-    await api.post('/v2/subscribers', { subscriberId: 'ada' })
-    // The sandbox shows what Slack would have got.
-    const integration = (await api.get('/v1/integrations')).body.find(
-      ({ channel }: { channel: string }) => channel === 'chat',
-    ).identifier
-    const connected = await api.post('/v1/channel-connections', {
-      integrationIdentifier: integration,
-      subscriberId: 'ada',
-      workspace: { id: 'T1' },
-      auth: { accessToken: 'xoxb-secret-token' },
-      identifier: 'conn',
-    })
-    expect(connected, connected.text).toMatchObject({ status: 201 })
+    const { api, integration } = await preparedSandbox()
+    await withConnection(api, integration)
     await withEndpoint(api, integration, '', {
       type: 'slack_channel',
       endpoint: { channelId: 'C42' },
@@ -227,16 +250,8 @@ describe('where chats belong to a workspace', () => {
   })
 
   test('a connection of other contexts lends its token to nobody', async () => {
-    const { development: api } = await server.freshOrganization()
-    await makeWorkflow(api, 'talk', [chat])
-    await api.post('/v2/subscribers', { subscriberId: 'ada' })
-    const integration = (await api.get('/v1/integrations')).body.find(
-      ({ channel }: { channel: string }) => channel === 'chat',
-    ).identifier
-    await api.post('/v1/channel-connections', {
-      ...{ integrationIdentifier: integration, subscriberId: 'ada', identifier: 'conn', context: { tenant: 'acme' } },
-      ...{ workspace: { id: 'T1' }, auth: { accessToken: 'xoxb-secret-token' } },
-    })
+    const { api, integration } = await preparedSandbox()
+    await withConnection(api, integration, { context: { tenant: 'acme' } })
     const slack = { type: 'slack_channel', connectionIdentifier: 'conn' }
     await withEndpoint(api, integration, '', { ...slack, endpoint: { channelId: 'C1' }, context: { tenant: 'acme' } })
     await withEndpoint(api, integration, '', { ...slack, endpoint: { channelId: 'C2' } })
@@ -247,6 +262,31 @@ describe('where chats belong to a workspace', () => {
       token: 'xoxb-sec...',
     })
     expect(await tokenOf({})).toMatchObject({ endpoint: { channelId: 'C2' }, token: '...' })
+  })
+
+  test('a message for Teams goes to the tenant of its connection', async () => {
+    const { api, integration } = await preparedSandbox()
+    await withConnection(api, integration, { workspace: { id: 'T-1' }, auth: { accessToken: 'none' } })
+    const person = { type: 'ms_teams_user', endpoint: { userId: 'U1' }, connectionIdentifier: 'conn' }
+    await withEndpoint(api, integration, '', person)
+    await deliver(api)
+    const [{ id }] = (await api.get('/v1/sandbox/messages')).body.data
+    const { body } = await api.get(`/v1/sandbox/messages/${id}`)
+    expect(JSON.stringify(body)).toContain('"tenantId":"T-1"')
+  })
+
+  test('an endpoint whose connection is gone is given up, with a word about it', async () => {
+    const { api, integration } = await prepared('slack')
+    await withConnection(api, integration)
+    const slack = { type: 'slack_channel', endpoint: { channelId: 'C1' }, connectionIdentifier: 'conn' }
+    await withEndpoint(api, integration, '', slack)
+    expect(await api.delete('/v1/channel-connections/conn')).toMatchObject({ status: 204 })
+    const run = await deliver(api)
+    expect(storyOf(run)).toEqual([
+      'chat failed: Step queued, Slack provider was selected, Message created, Unexpected provider error, ' +
+        'All chat channels failed to send the message',
+    ])
+    expect(run.jobs[0].error).toContain('The connection to Slack has no access token')
   })
 
   test('a chat by phone of somebody who has none is a message with a warning', async () => {

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { TestClock } from '../../test/server.ts'
 import { breaksCircuit, CircuitBreaker, type CircuitChange, type Pass } from './circuit-breaker.ts'
 
@@ -94,15 +94,15 @@ describe('a circuit', () => {
 
 describe('calls under way', () => {
   test('are limited for one integration', async () => {
-    const passes = await Promise.all(Array.from({ length: 32 }, () => admitted()))
-    expect(await enter()).toEqual({ admitted: false, why: 'busy', retryAt: seconds(1) })
+    const passes = await Promise.all(Array.from({ length: 64 }, () => admitted()))
+    expect(await enter()).toEqual({ admitted: false, why: 'busy', retryAt: seconds(5) })
     passes[0]?.release()
     expect(await enter()).toMatchObject({ admitted: true })
   })
 
   test('are waited for while they end one after another', async () => {
     breaker = new CircuitBreaker({ clock, patienceMs: 60_000 })
-    const passes = await Promise.all(Array.from({ length: 32 }, () => admitted()))
+    const passes = await Promise.all(Array.from({ length: 64 }, () => admitted()))
     const waiting = [enter(), enter()]
     passes[0]?.succeed()
     expect(await waiting[0]).toMatchObject({ admitted: true })
@@ -117,6 +117,20 @@ describe('calls under way', () => {
     expect(await enter({ ...key, integrationId: 'other' })).toMatchObject({ admitted: true })
     slow[0]?.succeed()
     expect(await enter()).toMatchObject({ admitted: true })
+  })
+
+  test('are asked for again the later the longer none has ended, at most after half a minute', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    await Promise.all(Array.from({ length: 64 }, () => admitted()))
+    for (const [more, wait] of [
+      [2, 5],
+      [10, 12],
+      [88, 30],
+    ] as const) {
+      vi.advanceTimersByTime(more * 1_000)
+      expect(await enter()).toEqual({ admitted: false, why: 'busy', retryAt: seconds(wait) })
+    }
   })
 })
 

@@ -9,11 +9,15 @@ const limits = {
   firstOpenMs: 30_000,
   longestOpenMs: 300_000,
   /** Calls to one integration at a time. */
-  calls: 32,
+  calls: 64,
   /** So many of them may take long while none ends. More, and one that hangs would occupy us. */
   slowCalls: 4,
   slowMs: 2_000,
-  busyWaitMs: 1_000,
+  /** Before one that is busy is asked again. */
+  busyWaitMs: 5_000,
+  /** Before one that hangs is: as long again as it has hung. Each time costs as much as a delivery, and there may be many. */
+  longestHangWaitMs: 30_000,
+  probeWaitMs: 1_000,
 }
 
 /**
@@ -101,10 +105,12 @@ export class CircuitBreaker {
 
   async enter(key: CircuitKey): Promise<Pass | Refusal> {
     const circuit = this.#circuit(key)
+    // Not all give up in the same moment: what follows would hold up everybody else.
+    const patienceMs = this.#patienceMs * (1 + Math.random())
     for (;;) {
       const refused = this.#refusal(circuit)
       if (!refused) return this.#admit(key, circuit)
-      const leftMs = circuit.movedAt + this.#patienceMs - performance.now()
+      const leftMs = circuit.movedAt + patienceMs - performance.now()
       if (refused.why === 'open' || leftMs <= 0) return refused
       await turnIn(circuit, leftMs)
     }
@@ -153,10 +159,12 @@ export class CircuitBreaker {
       retryAt: new Date(until),
     })
     if (openUntil !== undefined && now < openUntil) return refused('open', openUntil)
-    if (isProbing) return refused('open', now + limits.busyWaitMs)
-    const isMoving = performance.now() - movedAt < this.#patienceMs
+    if (isProbing) return refused('open', now + limits.probeWaitMs)
+    const stillMs = performance.now() - movedAt
+    const isMoving = stillMs < this.#patienceMs
     const hangs = !isMoving && [...calls].filter(({ since }) => now - since >= limits.slowMs).length >= limits.slowCalls
-    return hangs || calls.size >= limits.calls ? refused('busy', now + limits.busyWaitMs) : undefined
+    if (!hangs && calls.size < limits.calls) return undefined
+    return refused('busy', now + Math.min(limits.longestHangWaitMs, Math.max(limits.busyWaitMs, stillMs)))
   }
 
   #circuit(key: CircuitKey): Circuit {

@@ -11,7 +11,7 @@ const ada = { subscriberId: 'ada', phone: '+15550100' }
 const sms: Step = { type: 'sms', controlValues: { body: 'Hi' } }
 const inApp: Step = { type: 'in_app', controlValues: { body: 'after' } }
 
-async function integrate(api: Api, name: string, baseUrl = vendor.url): Promise<string> {
+async function integrate(api: Api, name: string, more: object = {}, baseUrl = vendor.url): Promise<string> {
   const answer = await api.post('/v1/integrations', {
     providerId: 'infobip-sms',
     channel: 'sms',
@@ -19,6 +19,7 @@ async function integrate(api: Api, name: string, baseUrl = vendor.url): Promise<
     identifier: `${name}-${api.environmentId}`,
     active: true,
     credentials: { apiKey: name, baseUrl, from: 'Acme' },
+    ...more,
   })
   expect(answer, answer.text).toMatchObject({ status: 201 })
   return answer.body._id
@@ -179,6 +180,23 @@ describe('where there is another integration', () => {
     expect(await jobOf(api, transactionId)).toMatchObject({ status: 'completed' })
   })
 
+  test('it is one whose conditions the tenant meets, or one for everybody', async () => {
+    const api = await prepared()
+    const isAcme = { on: 'tenant', field: 'identifier', operator: 'EQUAL', value: 'acme' }
+    await integrate(api, 'for-acme', { conditions: [{ value: 'AND', children: [isAcme] }] })
+    await integrate(api, 'for-all')
+    for (const identifier of ['acme', 'other']) await api.post('/v1/tenants', { identifier, name: identifier })
+    const asked = async (names: string[], tenant: string) => {
+      vendor.asked.length = 0
+      failing(names, { status: 400, body: {} })
+      await send(api, { tenant })
+      return keysAsked()
+    }
+    expect(await asked(['first'], 'other')).toEqual(['first', 'for-all'])
+    expect(await asked(['first', 'for-all'], 'other')).toEqual(['first', 'for-all'])
+    expect(await asked(['for-acme', 'first'], 'acme')).toEqual(['for-acme', 'first', 'for-all'])
+  })
+
   test('the one that was asked for is not replaced by another', async () => {
     const api = await prepared(['first', 'second'])
     failing(['first'], { status: 400, body: {} })
@@ -229,6 +247,33 @@ describe('an integration that fails again and again', () => {
     expect(await healthOf(api, id)).toEqual({ state: 'closed', failures: 0, hosts: [] })
   })
 
+  test('has only that written about messages which is new: those that wait once more are as they were', async () => {
+    const api = await prepared()
+    const messages = () =>
+      server.database.db
+        .selectFrom('messages')
+        .select(['id', 'updated_at'])
+        .where('environment_id', '=', api.environmentId)
+        .orderBy('id')
+        .execute()
+    await open(api)
+    // All but the one that is let through wait for the first time.
+    await later({ seconds: 61 })
+    const before = await messages()
+    vendor.asked.length = 0
+    await later({ seconds: 121 })
+    const after = await messages()
+    expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id))
+    const changed = after.filter(({ updated_at }, place) => +updated_at !== +(before[place]?.updated_at ?? 0))
+    // Now one is let through again, and the one before may wait for the first time.
+    expect(vendor.asked).toHaveLength(1)
+    expect(changed.length).toBeLessThanOrEqual(2)
+    expect(after).toHaveLength(5)
+    vendor.plays(() => taken)
+    for (let i = 0; i < 8; i += 1) await later({ seconds: 60 })
+    expect((await messagesOf(api, 'channel=sms')).map(({ status }) => status)).toEqual(after.map(() => 'sent'))
+  })
+
   test('is passed over where there is another', async () => {
     const api = await prepared()
     await open(api)
@@ -239,6 +284,30 @@ describe('an integration that fails again and again', () => {
     expect(keysAsked()).toEqual(['second'])
     expect(await jobOf(api, transactionId)).toMatchObject({ status: 'completed' })
   })
+})
+
+test('a message has one id, whoever is asked to take it and however often', async () => {
+  const api = await server.freshApi()
+  for (const name of ['first', 'second']) {
+    const credentials = { webhookUrl: `${vendor.url}/${name}`, secretKey: 'key', from: 'a@example.com' }
+    await integrate(api, name, { providerId: 'email-webhook', channel: 'email', credentials })
+  }
+  const mail = { subject: 'Hi', body: '<p>Hi</p>', editorType: 'html' }
+  await makeWorkflow(api, 'code', [{ type: 'email', controlValues: mail }])
+  const to = { subscriberId: 'ada', email: 'ada@example.com' }
+  // Messages of other tests may still be on their way.
+  const asked = () => vendor.asked.filter(({ path }) => !path.startsWith('/sms'))
+  vendor.plays(() => (asked().length === 1 ? down : { status: 400, body: {} }))
+  await trigger(api, 'code', to)
+  await server.drain()
+  await later({ seconds: 2 })
+  vendor.plays(() => ({ body: {} }))
+  const [failed] = (await api.get('/v1/deliveries?status=failed')).body.data
+  expect(await api.post(`/v1/deliveries/${failed.id}/redrive`)).toMatchObject({ status: 200, body: { redriven: 1 } })
+  await server.drain()
+  expect(asked().map(({ path }) => path)).toEqual(['/first', '/first', '/second', '/first'])
+  const [{ _id }] = await messagesOf(api, 'channel=email')
+  expect(new Set(asked().map(({ body }) => JSON.parse(body).id))).toEqual(new Set([_id]))
 })
 
 describe('a call that was cut off', () => {

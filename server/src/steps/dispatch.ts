@@ -123,7 +123,8 @@ export async function dispatch(of: StepRun, tools: CallTools, destinations: Dest
     const { status, dueAt } = progress[key] ?? {}
     return status === 'waiting' && dueAt !== undefined ? [Date.parse(dueAt)] : []
   })
-  const changed = new Set(open.map(({ key }) => key))
+  const before = progressOf(of)
+  const changed = new Set(open.map(({ key }) => key).filter((key) => !isSameWait(before[key], progress[key])))
   const isContinued = of.job.delivery !== null
   return {
     progress,
@@ -133,6 +134,10 @@ export async function dispatch(of: StepRun, tools: CallTools, destinations: Dest
     retryAt: waiting.length === 0 ? undefined : new Date(Math.min(...waiting)),
   }
 }
+
+/** Whether it has been refused again and waits where it was: nothing that anybody was told of it is different now. */
+const isSameWait = (before: Progress | undefined, after: Progress | undefined): boolean =>
+  after?.status === 'waiting' && after.waits > 1 && after.integrationId === before?.integrationId
 
 /** One destination in one attempt: as many calls as there are integrations that refuse at once. */
 class Attempt {
@@ -299,7 +304,8 @@ class Attempt {
     }
     progress.waits += 1
     const untilMs = retryAt.getTime() - clock.now().getTime()
-    const patienceMs = Math.min(longestBusyWaitMs, untilMs * 2 ** Math.min(progress.waits - 1, 10))
+    // Whoever found it hanging twice will find it so again: each look costs as much as a delivery.
+    const patienceMs = Math.min(longestBusyWaitMs, untilMs * 4 ** Math.min(progress.waits - 1, 10))
     // Those who wait for the same do not all come back in the same moment.
     const at = this.#waitFor(untilMs + jittered(patienceMs, random))
     if (at.getTime() > Date.parse(progress.startedAt) + policy.budgetMs) {

@@ -48,6 +48,29 @@ async function deliver(api: Api, more: object = {}, to: unknown = ada) {
 }
 
 describe('an e-mail', () => {
+  test('is stored with what the provider calls it, by which the provider reports on it', async () => {
+    const api = await server.freshApi()
+    const credentials = {
+      apiKey: 'k',
+      user: 'api',
+      domain: 'acme.example',
+      baseUrl: vendor.url,
+      from: 'a@acme.example',
+    }
+    const mailgun = { providerId: 'mailgun', channel: 'email', active: true, check: false, credentials }
+    expect(await api.post('/v1/integrations', mailgun)).toMatchObject({ status: 201 })
+    await makeWorkflow(api, 'news', [mail()])
+    vendor.plays(() => ({ body: { id: '<1.2@acme.example>', message: 'Queued' } }))
+    await trigger(api, 'news', ada)
+    await server.drain()
+    const stored = await server.database.db
+      .selectFrom('messages')
+      .select(['identifier', 'status'])
+      .where('environment_id', '=', api.environmentId)
+      .execute()
+    expect(stored).toEqual([{ identifier: '<1.2@acme.example>', status: 'sent' }])
+  })
+
   test('is put together from the step, the subscriber and the integration, and its record says how', async () => {
     const api = await prepared()
     const { transactionId, run } = await deliver(api)

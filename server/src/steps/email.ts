@@ -183,7 +183,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
   ])
   return deliveryOutcome(report, {
     details: isKnown(of, channel) ? [] : details,
-    messages: [row(deliveredMessage(report, [channel], unexpected), content)],
+    messages: report.changed.has(channel) ? [row(deliveredMessage(report, [channel], unexpected), content)] : [],
   })
 }
 
@@ -265,8 +265,21 @@ function isEmpty(of: StepRun, { text }: RenderedEmail): boolean {
   const added = [providerData, objectIn(overrides.providers), objectIn(stepOverrides(overrides, step).providers)]
   if (text.length > mostWithoutBody || added.some((members) => Object.keys(members).length > 0)) return false
   const body = asText(values.body)
+  if (!of.isRendered && hasOwnWords(values, body)) return false
   const html = of.isRendered ? body : renderEmailHtml({ subject: '', body }, situationOf(of), run.translator)
   return !/<(img|svg|hr|table)\b/i.test(html) && plainText(html).trim() === ''
+}
+
+const ownWords = new WeakMap<object, boolean>()
+
+/** Whether the body says something whatever the data are. Found out once for each step: rendering it again is dear. */
+function hasOwnWords(values: ControlValues, body: string): boolean {
+  const known = ownWords.get(values)
+  if (known !== undefined) return known
+  const bare = body.replace(/\{\{[^{}]*\}\}/g, '')
+  const found = !/\{[{%]/.test(bare) && !isDocument(body) && plainText(bare).trim() !== ''
+  ownWords.set(values, found)
+  return found
 }
 
 interface Parts {

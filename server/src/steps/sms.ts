@@ -92,7 +92,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
   ])
   return deliveryOutcome(report, {
     details,
-    messages: [row(deliveredMessage(report, [channel], 'unexpected_sms_error'))],
+    messages: report.changed.has(channel) ? [row(deliveredMessage(report, [channel], 'unexpected_sms_error'))] : [],
   })
 }
 

@@ -76,6 +76,18 @@ testProvider(msteams, {
       result,
     },
     {
+      title: 'in the tenant of the bot, where the endpoint belongs to no connection',
+      message: { target: { ...channel, tenantId: '' } },
+      requests: [
+        signIn,
+        {
+          url: `${conversations}/19%3Aabc%40thread.tacv2/activities`,
+          json: { type: 'message', text: 'Hi', channelData: { ...channelData, tenant: { id: 'tenant-1' } } },
+        },
+      ],
+      result,
+    },
+    {
       title: 'from a bot of no tenant',
       credentials: { tenantId: '' },
       requests: [
@@ -182,6 +194,12 @@ describe('Teams', () => {
       { type: 'phone', phoneNumber: '+1' },
       credentials,
       { code: 'message_refused', says: 'Invalid channel data type for MsTeams provider' },
+    ],
+    [
+      'for a person in no tenant',
+      { type: 'ms_teams_user', userId: '29:user', tenantId: '' },
+      { clientId: 'bot-1', secretKey: 'client-secret' },
+      { code: 'message_refused', says: expect.stringContaining('in which tenant') },
     ],
     [
       'for a channel without a bot',

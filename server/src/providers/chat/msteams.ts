@@ -34,6 +34,12 @@ export const msteams = chatProvider({
     const { clientId, secretKey, tenantId } = credentials
     if (clientId === undefined || secretKey === undefined)
       throw error('incomplete_credentials', { says: 'The bot needs a client ID and a client secret' })
+    // Who linked themselves without a connection is in the tenant that the bot is of.
+    const tenant = target.tenantId === '' ? tenantId : target.tenantId
+    if (tenant === undefined)
+      throw error('message_refused', {
+        says: 'It is not known in which tenant: connect Teams, or give the integration a tenant ID',
+      })
     const activity: Data = { type: 'message', text: content }
     return withToken(
       tools,
@@ -42,7 +48,7 @@ export const msteams = chatProvider({
       async (token) => {
         const headers = bearer(token)
         if (target.type === 'ms_teams_channel') {
-          const { teamId, channelId, tenantId: tenant } = target
+          const { teamId, channelId } = target
           const channelData = { tenant: { id: tenant }, team: { id: teamId }, channel: { id: channelId } }
           const json = { ...activity, channelData }
           const answer = await deliver(activitiesOf(channelId), { headers, json })
@@ -54,7 +60,7 @@ export const msteams = chatProvider({
             isGroup: false,
             bot: { id: clientId },
             members: [{ id: target.userId }],
-            channelData: { tenant: { id: target.tenantId } },
+            channelData: { tenant: { id: tenant } },
           },
         })
         const id = textAt(conversation, 'id')

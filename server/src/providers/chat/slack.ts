@@ -46,7 +46,7 @@ export const slack = chatProvider({
     secretKey: usual(secret('Client secret')),
     signingSecret: usual(secret('Signing secret')),
     redirectUrl: optional(text('Redirect URL', 'Where people come back to after connecting')),
-    hmac: flag('Require a hash of the subscriber id'),
+    hmac: flag('Require a hash of the subscriber id', 'Of pages on which subscribers connect Slack'),
   },
   naming: { casing: 'snake' },
 

@@ -1,25 +1,33 @@
-import { at, chatProvider, secret, textAt } from '../provider.ts'
+import { hmac, isSame } from '../events.ts'
+import { at, chatProvider, optional, secret, type Tools, text, textAt } from '../provider.ts'
 
 /** What Telegram says besides a status; it has no codes. https://core.telegram.org/bots/api#making-requests */
 const unreachable = /chat not found|bot was (blocked|kicked)|user is deactivated|not a member|chat_id is empty/i
 const unsendable = /message is too long|message text is empty|can't parse entities/i
 
+/** In a chat with the bot, after a link with `?start=`. https://core.telegram.org/bots/features#deep-linking */
+const started = /^\/start ([\w-]{1,64})$/
+/** Telegram answers few calls of `setWebhook`; of what is remembered, the last minute does not count. */
+const webhookSeconds = 2 * 60
+
 export const telegram = chatProvider({
   id: 'telegram',
   name: 'Telegram',
   docs: 'https://core.telegram.org/bots/api#sendmessage',
-  credentials: { token: secret('Bot token', 'From @BotFather') },
+  credentials: {
+    token: secret('Bot token', 'From @BotFather'),
+    baseUrl: optional(text('Bot API server', 'Where you run your own; https://api.telegram.org otherwise')),
+  },
   naming: { casing: 'snake' },
 
-  async send({ target, content, customData }, { token }, { deliver, error }) {
+  async send({ target, content, customData }, credentials, { deliver, error }) {
     if (target.type !== 'webhook')
       throw error('message_refused', { says: 'Invalid channel data for Telegram provider' })
     // A public channel or group has a link too.
     const chat = target.channel || target.url.replace(/^https:\/\/t\.me\/(\w+)\/?$/, '@$1')
     if (chat === '' || chat.includes('/'))
       throw error('recipient_refused', { says: 'The chat to send to is missing: a chat id, or https://t.me/<name>' })
-    if (!/^[\w:-]+$/.test(token)) throw error('incomplete_credentials', { says: 'The bot token is none' })
-    const answer = await deliver(`https://api.telegram.org/bot${token}/sendMessage`, {
+    const answer = await deliver(methodUrl('sendMessage', credentials, error), {
       json: { chat_id: chat, text: content, ...customData },
     })
     return { providerMessageId: textAt(answer.json, 'result.message_id') }
@@ -35,7 +43,50 @@ export const telegram = chatProvider({
       afterSeconds: typeof afterSeconds === 'number' ? afterSeconds : undefined,
     }
   },
+
+  introductions: {
+    async invite({ webhookUrl, word }, credentials, { ask, conceal, error, remember }) {
+      const secretToken = secretTokenOf(credentials)
+      conceal(secretToken)
+      const botUsername = await remember('bot', async () => {
+        const me = await ask(methodUrl('getMe', credentials, error))
+        const name = textAt(me.json, 'result.username')
+        if (name === undefined) throw error('unreadable_answer', { says: 'The bot has no name' })
+        await ask(methodUrl('setWebhook', credentials, error), {
+          json: { url: webhookUrl, secret_token: secretToken, allowed_updates: ['message'] },
+        })
+        return { value: name, seconds: webhookSeconds }
+      })
+      return { url: `https://t.me/${botUsername}?start=${word}`, botUsername }
+    },
+
+    verify({ headers }, credentials) {
+      const given = headers['x-telegram-bot-api-secret-token'] ?? ''
+      return isSame(Buffer.from(given), Buffer.from(secretTokenOf(credentials)))
+    },
+
+    read({ body }) {
+      const [, word] = started.exec(textAt(body, 'message.text') ?? '') ?? []
+      const channel = textAt(body, 'message.chat.id')
+      if (word === undefined || channel === undefined || at(body, 'message.chat.type') !== 'private') return []
+      const url = `https://t.me/${textAt(body, 'message.from.username') ?? ''}`
+      return [{ word, endpoint: { url, channel } }]
+    },
+  },
 })
+
+interface Bot {
+  token: string
+  baseUrl?: string | undefined
+}
+
+function methodUrl(method: string, { token, baseUrl }: Bot, error: Tools['error']): string {
+  if (!/^[\w:-]+$/.test(token)) throw error('incomplete_credentials', { says: 'The bot token is none' })
+  return `${(baseUrl ?? 'https://api.telegram.org').replace(/\/+$/, '')}/bot${token}/${method}`
+}
+
+/** What Telegram brings with every update. Only who has the bot can tell it. */
+const secretTokenOf = ({ token }: Bot) => hmac('sha256', token, 'inbound webhook').toString('hex')
 
 function codeOf(status: number, says: string) {
   if (unreachable.test(says)) return 'recipient_refused'

@@ -91,6 +91,7 @@ testProvider(whatsappBusiness, {
 
   events: [
     { title: 'delivered', body: delivered, events: [{ providerMessageId: 'wamid.1', status: 'delivered', date }] },
+    { title: 'sent', body: report('sent'), events: [{ providerMessageId: 'wamid.1', status: 'sent', date }] },
     { title: 'read', body: report('read'), events: [{ providerMessageId: 'wamid.1', status: 'opened', date }] },
     {
       title: 'failed, and why',

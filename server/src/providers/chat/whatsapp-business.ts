@@ -61,7 +61,12 @@ export const whatsappBusiness = chatProvider({
     phoneNumberIdentification: text('Phone number ID'),
     businessAccountId: optional(text('Business account ID')),
     secretKey: optional(secret('App secret', 'What WhatsApp reports to us is signed with it')),
-    token: optional(secret('Verify token', 'WhatsApp asks for it when the webhook is set up')),
+    token: optional(
+      secret(
+        'Verify token',
+        'WhatsApp asks for it when the webhook is set up; without one, for the identifier of this integration',
+      ),
+    ),
   },
   naming: { casing: 'snake' },
 
@@ -100,8 +105,9 @@ export const whatsappBusiness = chatProvider({
 
   events: {
     /** https://developers.facebook.com/docs/graph-api/webhooks/getting-started#verification-requests */
-    challenge(query, agreed) {
-      if (query.get('hub.mode') !== 'subscribe' || query.get('hub.verify_token') !== agreed) return undefined
+    challenge(query, { identifier, credentials: { token = identifier } }) {
+      const given = Buffer.from(query.get('hub.verify_token') ?? '')
+      if (query.get('hub.mode') !== 'subscribe' || !isSame(given, Buffer.from(token))) return undefined
       return query.get('hub.challenge') ?? undefined
     },
     /** https://developers.facebook.com/docs/graph-api/webhooks/getting-started#validate-payloads */

@@ -1,8 +1,9 @@
-import { generateKeyPairSync } from 'node:crypto'
+import { createHash, generateKeyPairSync, verify } from 'node:crypto'
 import { connect, createServer } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { certificate, certificateKey } from '../../../test/certificate.ts'
 import { fullMail, plainMail } from '../../../test/provider-suite.ts'
 import { Delivery } from '../delivery.ts'
 import { DeliveryError } from '../delivery-error.ts'
@@ -110,6 +111,36 @@ async function problem(work: Promise<unknown>): Promise<DeliveryError> {
 
 const headersOf = (raw: string) => raw.slice(0, raw.indexOf('\r\n\r\n')).replace(/\r\n[ \t]+/g, ' ')
 
+/** As whoever receives a mail finds out (RFC 6376, relaxed/relaxed). */
+function isSigned(raw: string, publicKey: string): boolean {
+  const end = raw.indexOf('\r\n\r\n')
+  const fields = raw
+    .slice(0, end)
+    .split(/\r\n(?![ \t])/)
+    .map((field) => {
+      const [name = '', ...rest] = field.split(':')
+      return { name: name.trim().toLowerCase(), value: rest.join(':').replace(/\s+/g, ' ').trim() }
+    })
+  const signature = fields.find(({ name }) => name === 'dkim-signature')?.value ?? ''
+  const tag = (name: string) => new RegExp(`(?:^|;) ?${name}=([^;]*)`).exec(signature)?.[1]?.replaceAll(' ', '') ?? ''
+  expect(tag('c')).toBe('relaxed/relaxed')
+  const body = `${raw
+    .slice(end + 4)
+    .replace(/[ \t]+/g, ' ')
+    .replace(/ \r\n/g, '\r\n')
+    .replace(/(\r\n)*$/, '')}\r\n`
+  if (createHash('sha256').update(body, 'latin1').digest('base64') !== tag('bh')) return false
+  const left = [...fields]
+  const signed = tag('h')
+    .split(':')
+    .flatMap((name) => {
+      const at = left.findLastIndex((field) => field.name === name.toLowerCase())
+      return at < 0 ? [] : left.splice(at, 1).map(({ value }) => `${name.toLowerCase()}:${value}\r\n`)
+    })
+  const own = `dkim-signature:${signature.replace(/(; ?b=)[^;]*/, '$1')}`
+  return verify('sha256', Buffer.from(signed.join('') + own, 'latin1'), publicKey, Buffer.from(tag('b'), 'base64'))
+}
+
 describe('a mail over SMTP', () => {
   test('is signed in for and encrypted when the server offers it, and has the same Message-ID in every attempt', async () => {
     const { address, received } = await smtpServer()
@@ -185,7 +216,7 @@ describe('a mail over SMTP', () => {
   })
 
   test('is signed with DKIM when all three parts of the key are there', async () => {
-    const { privateKey } = generateKeyPairSync('rsa', {
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', {
       modulusLength: 1024,
       publicKeyEncoding: { type: 'spki', format: 'pem' },
       privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
@@ -196,6 +227,9 @@ describe('a mail over SMTP', () => {
     await send({ ...address, ...dkim, secretKey: '' })
     expect(headersOf(received[0]?.raw ?? '')).toMatch(/DKIM-Signature: v=1; a=rsa-sha256; .*d=acme\.example;.* s=mail;/)
     expect(received[1]?.raw).not.toContain('DKIM-Signature')
+    expect(isSigned(received[0]?.raw ?? '', publicKey)).toBe(true)
+    expect(isSigned(received[0]?.raw.replace('Hello', 'Hullo') ?? '', publicKey)).toBe(false)
+    expect(isSigned(received[0]?.raw.replace('Hi', 'Ho') ?? '', publicKey)).toBe(false)
   })
 
   test("takes members of nodemailer's own, but neither files nor addresses of this machine", async () => {
@@ -394,6 +428,40 @@ describe('providers that are such servers', () => {
     })
     expect(new Set(asked)).toEqual(new Set(['smtp.office365.com:587']))
     expect(logins).toEqual([])
+  })
+
+  test('Outlook 365 takes mails of whoever signs in, for all who are to get them', async () => {
+    const { port, received, logins } = await smtpServer({
+      ...{ cert: certificate, key: certificateKey },
+      onAuth: ({ username, password }, _session, done) => {
+        logins.push(`${username ?? ''} ${password ?? ''}`)
+        done(null, { user: username })
+      },
+    })
+    const redirected = deliveryWith({
+      authorities: certificate,
+      connect: (_, callback) => {
+        const socket = connect(port, '127.0.0.1', () => callback(null, socket))
+      },
+    })
+    const credentials = { from: 'ada@acme.example', senderName: 'Ada', password: account.password }
+    const message = { ...plainMail, ...fullMail, from: credentials.from }
+    await redirected.send(outlook365, { id: 'outlook', credentials }, message)
+    expect(logins).toEqual([`ada@acme.example ${account.password}`])
+    const [mail] = received
+    expect(mail).toMatchObject({ secure: true, user: 'ada@acme.example', from: 'ada@acme.example' })
+    expect(mail?.to).toEqual(['ada@example.com', 'bob@example.com', 'cc@example.com', 'bcc@example.com'])
+    expect(headersOf(mail?.raw ?? '')).not.toContain('bcc@example.com')
+    expect(await redirected.check(outlook365, credentials)).toEqual({ ok: true })
+
+    const doubting = deliveryWith({
+      connect: (_, callback) => {
+        const socket = connect(port, '127.0.0.1', () => callback(null, socket))
+      },
+    })
+    expect(await problem(doubting.send(outlook365, { id: 'doubting', credentials }, message))).toMatchObject({
+      code: 'certificate_refused',
+    })
   })
 
   test('EmailJS is any server', async () => {

@@ -94,7 +94,10 @@ export function smtpOptions(
     secure,
     requireTLS: requireTls,
     ignoreTLS: ignoreTls,
-    tls: Object.fromEntries(Object.entries(tlsOptions ?? {}).filter(([name]) => tlsMembers.includes(name))),
+    tls: {
+      ...http.authorities,
+      ...Object.fromEntries(Object.entries(tlsOptions ?? {}).filter(([name]) => tlsMembers.includes(name))),
+    },
     ...(auth ? { auth } : {}),
     ...(dkim ? { dkim } : {}),
     getSocket,

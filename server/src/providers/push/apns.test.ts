@@ -150,20 +150,6 @@ testProvider(apns, {
     ['too many at once', { status: 429, body: { reason: 'TooManyRequests' } }, { code: 'rate_limited', kind: 'later' }],
     ['it is shutting down', { status: 503, body: { reason: 'Shutdown' } }, { code: 'unavailable', kind: 'later' }],
   ],
-
-  events: [
-    {
-      title: 'as the app says, under our id',
-      body: { eventType: 'clicked', eventId: '6630a1b2c3d4e5f601020304' },
-      events: [{ providerMessageId: '6630a1b2c3d4e5f601020304', status: 'clicked' }],
-    },
-    {
-      title: 'dismissed',
-      body: { eventType: 'dismissed', eventId: 'm1' },
-      events: [{ providerMessageId: 'm1', status: 'dismissed' }],
-    },
-    { title: 'something else', body: { eventType: 'framed', eventId: 'm1' }, events: [] },
-  ],
 })
 
 describe('when Apple takes one at a time', () => {

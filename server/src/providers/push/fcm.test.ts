@@ -188,14 +188,6 @@ testProvider(fcm, {
       { code: 'unavailable', kind: 'later', afterSeconds: 20 },
     ],
   ],
-
-  events: [
-    {
-      title: 'as the app says, under our id',
-      body: { eventType: 'opened', eventId: 'm1' },
-      events: [{ providerMessageId: 'm1', status: 'opened' }],
-    },
-  ],
 })
 
 describe('signing in with Google', () => {

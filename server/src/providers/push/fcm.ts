@@ -25,7 +25,12 @@ export const fcm = pushProvider({
   id: 'fcm',
   name: 'Firebase Cloud Messaging',
   docs: 'https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages/send',
-  credentials: { serviceAccount: secret('Service account', 'The content of the JSON file Firebase makes for it') },
+  credentials: {
+    serviceAccount: {
+      ...secret('Service account', 'The content of the JSON file Firebase makes for it'),
+      formerly: 'user',
+    },
+  },
   naming: { casing: 'snake' },
   reserved: ['tokens'],
 

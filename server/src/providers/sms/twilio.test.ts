@@ -88,6 +88,11 @@ testProvider(twilio, {
       body: 'MessageSid=SM1&MessageStatus=undelivered&ErrorCode=30003',
       events: [{ providerMessageId: 'SM1', status: 'undelivered', response: '30003' }],
     },
+    ...(['accepted', 'queued', 'sending', 'sent', 'failed'] as const).map((status) => ({
+      title: status,
+      body: `MessageSid=SM1&MessageStatus=${status}`,
+      events: [{ providerMessageId: 'SM1', status }],
+    })),
     { title: 'something else', body: 'MessageSid=SM1&MessageStatus=read', events: [] },
     {
       title: 'signed',

@@ -1,0 +1,55 @@
+// What `npm run check` makes of the registry's answer, with an npm that answers as told.
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const script = fileURLToPath(new URL('audit.mjs', import.meta.url))
+let folder: string
+
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'belfry-audit-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** npm itself ends with 1 as soon as there is anything to tell. */
+function auditWith(answer: string): { code: number | null; told: string } {
+  writeFileSync(path.join(folder, 'answer'), answer)
+  writeFileSync(path.join(folder, 'npm'), `#!/bin/sh\necho "$@" > '${folder}/asked'\ncat '${folder}/answer'\nexit 1\n`)
+  chmodSync(path.join(folder, 'npm'), 0o755)
+  const env = { ...process.env, PATH: `${folder}${path.delimiter}${process.env.PATH}` }
+  const { status, stdout } = spawnSync(process.execPath, [script], { encoding: 'utf8', env })
+  return { code: status, told: stdout }
+}
+
+const reportOf = (severity: string) =>
+  JSON.stringify({
+    auditReportVersion: 2,
+    vulnerabilities: {
+      leaky: { name: 'leaky', severity, range: '<2', via: [{ title: 'It leaks', url: 'https://example.com/1' }] },
+    },
+  })
+
+test.each(['high', 'critical'])('a vulnerability that is %s fails, and is named', (severity) => {
+  expect(auditWith(reportOf(severity))).toEqual({
+    code: 1,
+    told: `${severity}: leaky <2: It leaks (https://example.com/1)\n`,
+  })
+})
+
+test.each(['low', 'moderate'])('one that is %s does not', (severity) => {
+  expect(auditWith(reportOf(severity))).toEqual({ code: 0, told: '' })
+})
+
+test.each([
+  ['an error of the registry', '{"message":"404 Not Found","error":{"code":"E404"}}'],
+  ['a page', '<html>not here</html>'],
+  ['nothing', ''],
+])('where the answer is %s, it says that it has not asked', (_, answer) => {
+  expect(auditWith(answer)).toEqual({
+    code: 0,
+    told: 'note: known vulnerabilities were not asked for: the registry in use has no audit\n',
+  })
+})

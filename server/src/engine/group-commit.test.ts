@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest'
+import { GroupCommit } from './group-commit.ts'
+
+/** Commits that end when they are told to. */
+function useCommits(limits: {
+  lanes?: number
+  lanesWhenFull?: number
+  mostItems: number
+  mostItemsWhenFull?: number
+  isSlow?(): boolean
+}) {
+  const under: Array<{ items: number[]; end(): void; fail(error: Error): void }> = []
+  const commits = new GroupCommit<number, string>(
+    (items) =>
+      new Promise((resolve, reject) => {
+        const leave = () => under.splice(under.indexOf(one), 1)
+        const one = {
+          items,
+          end() {
+            leave()
+            resolve(items.map((item) => `stored ${item}`))
+          },
+          fail(error: Error) {
+            leave()
+            reject(error)
+          },
+        }
+        under.push(one)
+      }),
+    (error) => (error as Error).message === 'outage',
+    { ...limits, mostSize: Number.POSITIVE_INFINITY, sizeOf: () => 1 },
+  )
+  const settled = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+  const endAll = async () => {
+    while (under.length > 0) {
+      under[0]?.end()
+      await settled()
+    }
+  }
+  return { commits, under, settled, endAll, sizes: () => under.map(({ items }) => items.length) }
+}
+
+const numbers = (count: number) => Array.from({ length: count }, (_, number) => number)
+
+test('those who come together go together, and those who come meanwhile go next', async () => {
+  const { commits, under, settled, sizes } = useCommits({ mostItems: 10 })
+  const first = numbers(3).map((number) => commits.add(number))
+  await settled()
+  const second = commits.add(3)
+  await settled()
+  expect(sizes()).toEqual([3])
+  under[0]?.end()
+  expect(await Promise.all(first)).toEqual(['stored 0', 'stored 1', 'stored 2'])
+  await settled()
+  expect(sizes()).toEqual([1])
+  under[0]?.end()
+  expect(await second).toBe('stored 3')
+})
+
+test('more commits are under way only while whole groups wait, and what is left is not forgotten', async () => {
+  const { commits, under, settled, endAll, sizes } = useCommits({ lanes: 2, lanesWhenFull: 4, mostItems: 10 })
+  const all = numbers(55).map((number) => commits.add(number))
+  await settled()
+  expect(sizes()).toEqual([10, 10, 10, 10])
+  // Fifteen wait: a whole group, and then half of one, for which the two that are under way anyway are enough.
+  under[0]?.end()
+  await settled()
+  expect(sizes()).toEqual([10, 10, 10, 10])
+  under[0]?.end()
+  await settled()
+  expect(sizes()).toEqual([10, 10, 10])
+  under[0]?.end()
+  await settled()
+  expect(sizes()).toEqual([10, 10])
+  under[0]?.end()
+  await settled()
+  expect(sizes()).toEqual([10, 5])
+  await endAll()
+  expect(await Promise.all(all)).toEqual(numbers(55).map((number) => `stored ${number}`))
+})
+
+test('groups are larger where there are enough for another one', async () => {
+  const { commits, under, settled, endAll, sizes } = useCommits({ lanes: 2, mostItems: 10, mostItemsWhenFull: 20 })
+  const all = numbers(49).map((number) => commits.add(number))
+  await settled()
+  expect(sizes()).toEqual([20, 10])
+  const more = numbers(11).map((number) => commits.add(number))
+  under[0]?.end()
+  await settled()
+  expect(sizes()).toEqual([10, 20])
+  await endAll()
+  expect(await Promise.all([...all, ...more])).toHaveLength(60)
+})
+
+test('nobody hurries where there is reason not to', async () => {
+  let isSlow = true
+  const many = { lanes: 1, lanesWhenFull: 2, mostItems: 10, mostItemsWhenFull: 20 }
+  const { commits, under, settled, endAll, sizes } = useCommits({ ...many, isSlow: () => isSlow })
+  const all = numbers(60).map((number) => commits.add(number))
+  await settled()
+  expect(sizes()).toEqual([10])
+  isSlow = false
+  under[0]?.end()
+  await settled()
+  expect(sizes()).toEqual([20])
+  await endAll()
+  expect(await Promise.all(all)).toHaveLength(60)
+})
+
+test('one that cannot be stored does not take the others with it; an outage concerns all', async () => {
+  const { commits, under, settled } = useCommits({ mostItems: 10 })
+  const results = Promise.allSettled(numbers(2).map((number) => commits.add(number)))
+  await settled()
+  under[0]?.fail(new Error('not this'))
+  await settled()
+  expect(under.map(({ items }) => items)).toEqual([[0]])
+  under[0]?.fail(new Error('not this'))
+  await settled()
+  under[0]?.end()
+  expect((await results).map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
+
+  const lost = Promise.allSettled(numbers(2).map((number) => commits.add(number)))
+  await settled()
+  under[0]?.fail(new Error('outage'))
+  expect((await lost).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+})
