@@ -38,10 +38,11 @@ export function patch(parent: Node, described: Child[]): void {
   })
   // First what goes: moving an element would take the focus from it.
   for (const node of old) if (!used.has(node)) node.remove()
-  for (const [index, node] of nodes.entries()) {
-    const there = parent.childNodes[index]
-    if (there !== node) parent.insertBefore(node, there ?? null)
-  }
+  // One that a page hands over may be a fragment, which leaves any number of nodes behind and none of itself.
+  let there = parent.firstChild
+  for (const node of nodes)
+    if (node === there) there = there.nextSibling
+    else parent.insertBefore(node, there)
 }
 
 function isSame(node: Node, child: Described | string | number | false | null | undefined): boolean {

@@ -106,7 +106,7 @@ export class ListView {
     const ui = this.#ui
     const label = (status: Status) => ui.t(`inbox.filters.labels.${status}`)
     const own = ui.renderers.header?.()
-    if (own) return h('header', { class: 'header', part: 'header' }, own)
+    if (own) return h('header', { class: 'header', part: 'header' }, own, this.#pill())
     return h('header', { class: 'header', part: 'header' }, [
       menu(ui, {
         id: 'status',
@@ -120,6 +120,7 @@ export class ListView {
         })),
       }),
       h('span', { class: 'space' }),
+      this.#pill(),
       menu(ui, {
         id: 'bulk',
         label: ui.t('inbox.more'),
@@ -155,7 +156,7 @@ export class ListView {
   view(): Child[] {
     const ui = this.#ui
     const { tabs } = this.#options
-    const { status, items, fresh, error } = this.#list.state
+    const { status, items, error } = this.#list.state
     this.#keepFocus(items.map(({ id }) => id))
     const isFailed = status === 'failed' || (ui.client.state.status === 'failed' && items.length === 0)
     return [
@@ -179,7 +180,6 @@ export class ListView {
           },
           onScroll: () => this.#fill(),
         },
-        fresh.length > 0 && this.#pill(fresh.length),
         isFailed
           ? this.#failed(error ?? ui.client.state.error)
           : status !== 'ready'
@@ -191,27 +191,27 @@ export class ListView {
     ]
   }
 
-  #pill(count: number): Child {
+  /** What came meanwhile. Not in the list, where it would cover what is being read, or move it. */
+  #pill(): Child {
     const ui = this.#ui
+    const { length: count } = this.#list.state.fresh
+    if (count === 0) return null
     return h(
-      'div',
-      { class: 'pill-place', key: 'pill' },
-      h(
-        'button',
-        {
-          type: 'button',
-          class: 'pill',
-          part: 'notificationListNewNotificationsNotice__button',
-          onClick: () => {
-            this.#list.showFresh()
-            this.#current = this.#list.state.items[0]?.id
-            queueMicrotask(() => this.focus())
-            this.#scroller?.scrollTo({ top: 0 })
-          },
+      'button',
+      {
+        type: 'button',
+        key: 'pill',
+        class: 'pill',
+        part: 'notificationListNewNotificationsNotice__button',
+        onClick: () => {
+          this.#list.showFresh()
+          this.#current = this.#list.state.items[0]?.id
+          queueMicrotask(() => this.focus())
+          this.#scroller?.scrollTo({ top: 0 })
         },
-        ui.icon('up'),
-        ui.t('notifications.newNotifications', { notificationCount: count > 99 ? '99+' : count }),
-      ),
+      },
+      ui.icon('up'),
+      ui.t('notifications.newNotifications', { notificationCount: count > 99 ? '99+' : count }),
     )
   }
 

@@ -94,7 +94,7 @@ export class NotificationList extends Store<ListState> {
       const arrived = this.#isHeld ? data.filter(isNew).map(({ id }) => id) : []
       const listed = new Set(data.map(({ id }) => id))
       this.#fresh = new Set([...this.#fresh, ...arrived].filter((id) => listed.has(id)))
-      this.#items = data.map((item) => this.#inbox.underWay(item.id) ?? item)
+      this.#items = data.map((item) => this.#inbox.underWay(item.id) ?? this.#known(item))
       const meanwhile = this.#meanwhile
       this.#meanwhile = undefined
       for (const again of meanwhile) again()
@@ -138,7 +138,7 @@ export class NotificationList extends Store<ListState> {
     // What belongs on a page that is not loaded comes with it.
     const isBeyond = hasMore && last !== undefined && compare(item, last) > 0
     if (matches(this.filter, item) && (isKnown || !isBeyond)) {
-      if (isArrival && this.#isHeld && this.state.items.length > 0) this.#fresh.add(item.id)
+      if (isArrival && !isKnown && this.#isHeld && this.#items.length > 0) this.#fresh.add(item.id)
       this.#put(item)
     } else if (isKnown) this.#items = this.#items.filter(({ id }) => id !== item.id)
     else return
@@ -161,7 +161,13 @@ export class NotificationList extends Store<ListState> {
   }
 
   #put(item: Notification): void {
-    this.#items = [...this.#items.filter(({ id }) => id !== item.id), item].sort(compare)
+    this.#items = [...this.#items.filter(({ id }) => id !== item.id), this.#known(item)].sort(compare)
+  }
+
+  /** As long as nothing about it has changed it stays the same object: what a page has drawn of it can stay too. */
+  #known(item: Notification): Notification {
+    const known = this.find(item.id)
+    return known && JSON.stringify(known) === JSON.stringify(item) ? known : item
   }
 
   #show(more: Partial<ListState>): void {

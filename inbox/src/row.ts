@@ -8,7 +8,7 @@ import { type ActionType, type Notification, type Redirect, safeUrl } from './no
 import { snoozeMenu } from './snooze.ts'
 import { swipe } from './swipe.ts'
 import { absoluteTime, relativeTime, soonTime } from './time.ts'
-import { iconButton, type Ui } from './ui.ts'
+import { iconButton, type Renderers, type Ui } from './ui.ts'
 
 export interface RowOptions {
   position: number
@@ -31,8 +31,7 @@ export function row(ui: Ui, item: Notification, options: RowOptions): Child {
   const { position, size, isCurrent, onMake, onFocus } = options
   const { id, isRead, severity } = item
   const tabindex = isCurrent ? 0 : -1
-  const { renderers } = ui
-  const own = renderers.notification?.(item)
+  const own = drawnByPage(ui, 'notification', item)
   return h(
     'article',
     {
@@ -62,7 +61,7 @@ export function row(ui: Ui, item: Notification, options: RowOptions): Child {
     h('div', { class: 'card' }, [
       severity !== 'none' &&
         h('span', { class: 'bar', part: 'severityBar', title: ui.t(`notification.severity.${severity}`) }),
-      ...(own ? [own] : content(ui, item, tabindex)),
+      ...(own ?? content(ui, item, tabindex)),
       tools(ui, item, tabindex),
     ]),
   )
@@ -70,7 +69,7 @@ export function row(ui: Ui, item: Notification, options: RowOptions): Child {
 
 function content(ui: Ui, item: Notification, tabindex: number): Child[] {
   const { id, subject, body, isRead, severity, createdAt, deliveredAt = [] } = item
-  const { renderers, locale } = ui
+  const { locale } = ui
   const title = subject ?? ui.nameOf(item.workflow ?? { identifier: '', name: ui.t('inbox.bell') })
   const notes = [
     item.isSnoozed && item.snoozedUntil
@@ -78,13 +77,13 @@ function content(ui: Ui, item: Notification, tabindex: number): Child[] {
       : deliveredAt.length > 1 && ui.t('notification.returned'),
   ]
   return [
-    renderers.avatar?.(item) ?? avatar(item, title),
+    ...(drawnByPage(ui, 'avatar', item) ?? [avatar(item, title)]),
     h('div', { class: 'text' }, [
       h('div', { class: 'head' }, [
         h('span', { class: 'subject', part: 'notificationSubject', id: `s-${id}`, dir: 'auto' }, [
           !isRead && h('span', { class: 'hidden' }, `${ui.t('notification.unread')}. `),
           severity !== 'none' && h('span', { class: 'hidden' }, `${ui.t(`notification.severity.${severity}`)}. `),
-          ...(renderers.subject ? [renderers.subject(item) ?? plain(title)] : markdown(title, { withoutLinks: true })),
+          ...(drawnByPage(ui, 'subject', item) ?? markdown(title, { withoutLinks: true })),
         ]),
         h(
           'time',
@@ -96,12 +95,33 @@ function content(ui: Ui, item: Notification, tabindex: number): Child[] {
       h(
         'div',
         { class: 'body', part: 'notificationBody', id: `b-${id}`, dir: 'auto' },
-        renderers.body?.(item) ?? markdown(body),
+        drawnByPage(ui, 'body', item) ?? markdown(body),
       ),
       ...notes.map((note) => note && h('div', { class: 'note' }, ui.icon('snooze'), note)),
-      renderers.actions?.(item) ?? buttons(ui, item, tabindex),
+      ...(drawnByPage(ui, 'actions', item) ?? [buttons(ui, item, tabindex)]),
     ]),
   ]
+}
+
+type OwnPart = 'notification' | 'avatar' | 'subject' | 'body' | 'actions'
+const drawn = new WeakMap<Ui, { by: Renderers; parts: WeakMap<Notification, Partial<Record<OwnPart, Node[]>>> }>()
+
+/**
+ * Kept until the notification is another: pressing the mouse on a row gives it the focus and draws it again, and a click on what
+ * has been replaced since would be lost, as would the focus of a button in it.
+ */
+function drawnByPage(ui: Ui, name: OwnPart, item: Notification): Node[] | undefined {
+  const { renderers } = ui
+  const last = drawn.get(ui)
+  const { parts } = last?.by === renderers ? last : { parts: new WeakMap() }
+  drawn.set(ui, { by: renderers, parts })
+  const ofItem = parts.get(item) ?? {}
+  parts.set(item, ofItem)
+  if (ofItem[name]) return ofItem[name]
+  const node = renderers[name]?.(item)
+  // A fragment is empty once it is on the page.
+  if (node) ofItem[name] = node instanceof DocumentFragment ? [...node.childNodes] : [node]
+  return ofItem[name]
 }
 
 const hues = 8
@@ -127,8 +147,8 @@ function avatar({ avatar: url, workflow }: Notification, title: string): Child {
           alt: '',
           loading: 'lazy',
           referrerpolicy: 'no-referrer',
-          // One that cannot be loaded uncovers the initials.
-          onError: ({ target }: Event) => (target as HTMLElement).remove(),
+          // One that cannot be loaded uncovers the initials. It stays in its place: a new one would be asked for at every drawing.
+          onError: ({ target }: Event) => ((target as HTMLElement).hidden = true),
         }),
     ],
   )

@@ -83,16 +83,18 @@ h2, h3, p { margin: 0; font: inherit; }
 .header { display: flex; align-items: center; gap: 2px; padding: 10px 10px 8px 12px; flex: none; min-height: 52px; }
 [dir=rtl] .header { padding: 10px 12px 8px 10px; }
 .title { font-size: 1.143em; font-weight: 600; line-height: 1.5; letter-spacing: -.01em; }
-.title-button { display: inline-flex; align-items: center; gap: 4px; padding: 4px 6px; margin-inline-start: -2px; border-radius: var(--_radius); }
+.title-button { display: inline-flex; align-items: center; gap: 4px; min-width: 0; padding: 4px 6px; margin-inline-start: -2px; border-radius: var(--_radius); }
+.title-button .title { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .title-button:hover, .title-button[aria-expanded=true] { background: var(--_hover); }
 .title-button .icon { width: 16px; height: 16px; color: var(--_muted); }
-.icon-button { display: inline-grid; place-items: center; width: 32px; height: 32px; border-radius: var(--_radius); color: var(--_muted); transition: background .12s, color .12s; }
+.icon-button { display: inline-grid; place-items: center; flex: none; width: 32px; height: 32px; border-radius: var(--_radius); color: var(--_muted); transition: background .12s, color .12s; }
 .icon-button:hover, .icon-button[aria-expanded=true] { background: var(--_hover); color: var(--_fg); }
 .icon-button .icon { width: 18px; height: 18px; }
 .back { margin-inline-end: 4px; }
 [dir=rtl] .back .icon { transform: scaleX(-1); }
 
 .menu-anchor { position: relative; display: inline-flex; }
+.header > .menu-anchor:first-child { min-width: 0; }
 .menu {
   position: fixed; inset: auto; margin: 0; z-index: 2147483001;
   min-width: 200px; max-width: min(320px, calc(100vw - 16px)); padding: 4px;
@@ -125,8 +127,7 @@ h2, h3, p { margin: 0; font: inherit; }
 
 .scroller { flex: 1; min-height: 0; overflow-y: auto; overscroll-behavior: contain; scrollbar-width: thin; scrollbar-color: var(--_line) transparent; position: relative; }
 .header + .scroller { border-top: 1px solid var(--_line); }
-.pill-place { position: sticky; top: 10px; z-index: 2; height: 0; display: flex; justify-content: center; }
-.pill { display: inline-flex; align-items: center; gap: 5px; height: 30px; padding: 0 13px 0 10px; border-radius: 15px; background: var(--_accent); color: var(--_on-accent); font-weight: 600; font-size: .929em; box-shadow: 0 4px 14px -2px var(--_shadow); animation: pop .18s ease-out; }
+.pill { display: inline-flex; align-items: center; gap: 5px; flex: none; height: 30px; margin-inline: auto 4px; padding: 0 13px 0 10px; border-radius: 15px; background: var(--_accent); color: var(--_on-accent); font-weight: 600; font-size: .929em; white-space: nowrap; animation: pop .18s ease-out; }
 .pill .icon { width: 15px; height: 15px; stroke-width: 2.25; }
 .pill:focus-visible { outline-offset: 2px; }
 

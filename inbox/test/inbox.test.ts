@@ -110,13 +110,72 @@ describe('the list', () => {
     expect(await rowOf(page, 'Second').locator('.dot').count()).toBe(0)
   })
 
-  test('what comes while it is being read waits behind a button', async () => {
+  test('shows that something is to come while it is being asked for, without motion for those who want none', async () => {
+    await send('Hello')
+    const page = await site.open(api)
+    let release = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await page.route(/\/inbox\/notifications\?/, async (route) => {
+      await held
+      await route.continue()
+    })
+    await bell(page).click()
+    await page.getByRole('status', { name: 'Loading' }).waitFor()
+    const bone = page.locator('.skeleton .bone').first()
+    const motion = () => bone.evaluate((element) => (globalThis as any).getComputedStyle(element).animationName)
+    await page.emulateMedia({ reducedMotion: 'no-preference' })
+    expect(await motion()).toBe('breathe')
+    await page.emulateMedia({ reducedMotion: 'reduce' })
+    expect(await motion()).toBe('none')
+    release()
+    await shows(page, ['Hello'])
+    expect(await page.locator('.loading').count()).toBe(0)
+  })
+
+  test('shows who it is from, by initials where there is no picture, and how grave it is', async () => {
+    const avatar = 'https://example.com/gone.png'
+    await makeWorkflow(api, 'alarm', [inApp('Fire', { subject: 'Smoke detector', avatar })], { severity: 'high' })
+    await send('Hello')
+    await send('', 'alarm')
+    const page = await site.open(api)
+    const asked: string[] = []
+    await page.route(avatar, (route) => {
+      asked.push(route.request().url())
+      return route.abort()
+    })
+    await bell(page).click()
+    await shows(page, ['Fire', 'Hello'])
+    await eventually(() => expect(asked).toEqual([avatar]))
+    const [alarm, note] = [rowOf(page, 'Fire'), rowOf(page, 'Hello')]
+    await eventually(async () => expect(await alarm.locator('.avatar img').isVisible()).toBe(false))
+    expect(await alarm.locator('.avatar').textContent()).toBe('SD')
+    expect(await note.locator('.avatar').textContent()).toBe('AN')
+    expect([await alarm.getAttribute('data-severity'), await note.getAttribute('data-severity')]).toEqual([
+      'high',
+      'none',
+    ])
+    expect([await alarm.locator('.bar').count(), await note.locator('.bar').count()]).toEqual([1, 0])
+
+    // Drawn anew, nothing is asked for again.
+    await send('More')
+    await page.getByRole('button', { name: '1 new' }).click()
+    await shows(page, ['More', 'Fire', 'Hello'])
+    expect(asked).toEqual([avatar])
+  })
+
+  test('what comes while it is being read waits behind a button, which covers and moves nothing', async () => {
     await sendAll('First', 'Second')
-    const page = await openInboxPage()
+    const page = await openInboxPage({ options: { reducedMotion: 'reduce' } })
     await shows(page, ['Second', 'First'])
+    const before = await rowOf(page, 'Second').boundingBox()
     await sendAll('Third', 'Fourth')
     await page.getByRole('button', { name: '2 new' }).waitFor()
     expect(await bodies(page)).toEqual(['Second', 'First'])
+    expect(await rowOf(page, 'Second').boundingBox()).toEqual(before)
+    const pill = await page.getByRole('button', { name: '2 new' }).boundingBox()
+    expect((pill?.y ?? 0) + (pill?.height ?? 0)).toBeLessThanOrEqual(before?.y ?? 0)
     await page.getByRole('button', { name: '2 new' }).click()
     await shows(page, ['Fourth', 'Third', 'Second', 'First'])
     await page.keyboard.press('Escape')
@@ -472,12 +531,15 @@ describe('preferences', () => {
       ),
     )
     expect(storyOf(await runOf(api, await send('x', 'news')))[0]).toMatch(/^in_app canceled/)
-    await page.getByRole('switch', { name: 'All notifications: In-app' }).click()
-    await page.getByRole('switch', { name: 'All notifications: In-app' }).click()
-    await eventually(async () => expect(await isOn(page, 'news: In-app')).toBe('true'))
-    await eventually(async () =>
-      expect((await inbox.get('/preferences/global')).body.data.channels).toMatchObject({ in_app: true }),
-    )
+    // Off and on again: what was chosen for one of them alone is forgotten.
+    for (const isOnNow of [false, true]) {
+      await Promise.all([
+        page.waitForResponse((response) => response.request().method() === 'PATCH'),
+        page.getByRole('switch', { name: 'All notifications: In-app' }).click(),
+      ])
+      expect((await inbox.get('/preferences/global')).body.data.channels).toMatchObject({ in_app: isOnNow })
+      expect(await isOn(page, 'news: In-app')).toBe(String(isOnNow))
+    }
     await send('x', 'news')
     await page.getByRole('button', { name: 'Back' }).click()
     await shows(page, ['News'])
@@ -553,8 +615,7 @@ describe('preferences', () => {
 
 describe('connections that come and go', () => {
   test('whoever looks again counts first, so that nothing is counted that no list would look for', async () => {
-    const page = await openInboxPage()
-    await page.getByText('You’re all caught up').waitFor()
+    const page = await site.open(api, { body: '<p>Empty</p>' })
     let answer: () => void = () => undefined
     const counted = new Promise<void>((resolve) => {
       answer = resolve
@@ -569,12 +630,14 @@ describe('connections that come and go', () => {
       asked.push('list')
       await route.fallback()
     })
-    await page.evaluate("window.dispatchEvent(new Event('online'))")
+    await addInbox(page)
+    await bell(page).click()
+    // When it is connected it looks again, for what came since its first list.
     await eventually(() => expect(asked).toContain('count'))
     await send('Hello')
-    expect(asked).not.toContain('list')
+    expect(asked.filter((what) => what === 'list')).toHaveLength(1)
     answer()
-    await eventually(() => expect(asked).toContain('list'))
+    await eventually(() => expect(asked.filter((what) => what === 'list').length).toBeGreaterThan(1))
     await shows(page, ['Hello'])
     await badgeIs(page, '1')
   })

@@ -38,6 +38,11 @@ describe('parts', () => {
     })
     await page.reload()
     await page.getByText('You’re all caught up').waitFor()
+    await eventually(async () =>
+      expect(await page.evaluate("document.querySelector('belfry-notifications').inbox?.state.connection")).toBe(
+        'online',
+      ),
+    )
     await send()
     await eventually(async () => expect(await page.locator('.badge').textContent()).toBe('1'))
     await eventually(async () => expect(await bodies(page)).toEqual(['Hello you']))
@@ -79,13 +84,33 @@ describe('parts', () => {
     expect((await inbox.get('/topics/press/subscriptions')).body.data).toEqual([])
   })
 
+  test('a tenant of Teams is connected the same way', async () => {
+    const page = await site.open(api, {
+      body: '<belfry-connect {settings} provider="msteams" integration="teams-1"></belfry-connect>',
+    })
+    const asked: unknown[] = []
+    await page.route('**/channel-connections/oauth', (route) => {
+      asked.push(route.request().postDataJSON())
+      return route.fulfill({ status: 201, json: { data: { url: `${site.origin}/sign-in` } } })
+    })
+    const [opened] = await Promise.all([
+      page.waitForEvent('popup'),
+      page.getByRole('button', { name: 'Connect Microsoft Teams' }).click(),
+    ])
+    await opened.waitForURL('**/sign-in')
+    await page.getByText('Waiting for Microsoft Teams').waitFor()
+    expect(asked).toMatchObject([
+      { integrationIdentifier: 'teams-1', connectionIdentifier: 'chconn-msteams-default-ada' },
+    ])
+  })
+
   test('a workspace is connected in another tab, and disconnected here', async () => {
     const page = await site.open(api, {
       body: '<belfry-connect {settings} provider="slack" integration="slack-1"></belfry-connect>',
     })
     const connection = { identifier: 'chconn-slack-default-ada', workspace: { id: 'T1', name: 'Acme' } }
     let isConnected = false
-    await page.route('**/channel-connections/chconn-slack-default-ada*', (route) => {
+    await page.route(`**/channel-connections/${connection.identifier}*`, (route) => {
       if (route.request().method() === 'DELETE') {
         isConnected = false
         return route.fulfill({ status: 204 })
@@ -129,6 +154,180 @@ describe('parts', () => {
     expect(await colour('.dot')).toBe('rgb(1, 2, 3)')
     expect(await colour('.panel')).toBe('rgb(4, 5, 6)')
     expect(await colour('header')).toBe('rgb(7, 8, 9)')
+  })
+
+  test('look as the sheets of the page say, in light or dark as its reader has it', async () => {
+    await send()
+    const page = await site.open(api, { attributes: 'open' })
+    await page.getByText('A note').waitFor()
+    await page.evaluate(
+      "document.querySelector('belfry-inbox').style.setProperty('--belfry-color-primary', 'rgb(9, 8, 7)')",
+    )
+    const colour = (selector: string) =>
+      page
+        .locator(selector)
+        .first()
+        .evaluate((element) => (globalThis as any).getComputedStyle(element).backgroundColor)
+    expect(await colour('.dot')).toBe('rgb(9, 8, 7)')
+    await page.emulateMedia({ colorScheme: 'light' })
+    expect(await colour('.panel')).toBe('rgb(255, 255, 255)')
+    await page.emulateMedia({ colorScheme: 'dark' })
+    expect(await colour('.panel')).toBe('rgb(20, 20, 23)')
+  })
+
+  test('leave nothing on the page but themselves and one name', async () => {
+    const page = await site.open(api)
+    await page.addInitScript('globalThis.__before = Object.getOwnPropertyNames(globalThis)')
+    await page.reload()
+    await page.getByRole('button', { name: /^Notifications/ }).click()
+    await page.getByRole('dialog').waitFor()
+    const added = `Object.getOwnPropertyNames(globalThis).filter((name) => !__before.includes(name) && !name.startsWith('__'))`
+    expect(await page.evaluate(added)).toEqual(['Belfry'])
+    const left = `[...document.querySelectorAll('*')].map(({ localName }) => localName)`
+    expect(await page.evaluate(left)).toEqual(['html', 'head', 'title', 'meta', 'script', 'body', 'belfry-inbox'])
+    expect(await page.evaluate('[document.adoptedStyleSheets.length, document.styleSheets.length]')).toEqual([0, 0])
+  })
+})
+
+describe('a page draws itself', () => {
+  const answers = { primaryAction: { label: 'Yes' }, secondaryAction: { label: 'No' } }
+  const el = `const el = (tag, text, more) => Object.assign(document.createElement(tag), { textContent: text, ...more })`
+  /** The inbox, open, with these renderers and one message. */
+  const openWith = async (renderers: string): Promise<Page> => {
+    await makeWorkflow(api, 'offer', [inApp('Join **us**?', { subject: 'An **offer**', ...answers })])
+    await trigger(api, 'offer', 'ada')
+    await server.drain()
+    // What is seen already does not change by being looked at.
+    const inbox = await openInbox(server, api, 'ada')
+    expect(await inbox.post('/notifications/seen', {})).toMatchObject({ status: 204 })
+    const page = await site.open(api, { attributes: 'open' })
+    await page.evaluate(`(() => {
+      const inbox = document.querySelector('belfry-inbox')
+      ${el}
+      inbox.renderers = ${renderers}
+    })()`)
+    await page.getByRole('article').waitFor()
+    return page
+  }
+  const texts = (page: Page, selector: string) => page.getByRole('article').locator(selector).allTextContents()
+  const usual = ['.avatar', '.subject', '.body', '.action', '.tools']
+  /** Which of the usual parts a notification still has. */
+  const left = async (page: Page) => {
+    const counts = await Promise.all(usual.map((part) => page.getByRole('article').locator(part).count()))
+    return usual.filter((_, index) => counts[index])
+  }
+
+  test('who a notification is from', async () => {
+    const page = await openWith("{ avatar: (item) => el('i', 'From ' + item.workflow.identifier) }")
+    await eventually(async () => expect(await texts(page, '.card > i')).toEqual(['From offer']))
+    expect(await left(page)).toEqual(['.subject', '.body', '.action', '.tools'])
+  })
+
+  test('what it says', async () => {
+    const page = await openWith("{ body: (item) => el('i', item.body.toUpperCase()) }")
+    await eventually(async () => expect(await texts(page, '.body')).toEqual(['JOIN **US**?']))
+    expect(await texts(page, '.body > i')).toEqual(['JOIN **US**?'])
+    expect(await left(page)).toEqual(usual)
+  })
+
+  test('what can be answered, and hears of the answer', async () => {
+    const page = await openWith(`{
+      actions(item) {
+        const answer = (type) => {
+          const { label, isCompleted } = item[type + 'Action']
+          return el('button', label + (isCompleted ? ', done' : '!'), { onclick: () => inbox.inbox.complete(item, type) })
+        }
+        const answers = document.createDocumentFragment()
+        answers.append(answer('primary'), answer('secondary'))
+        return answers
+      },
+    }`)
+    await eventually(async () => expect(await texts(page, '.text > button')).toEqual(['Yes!', 'No!']))
+    expect(await left(page)).toEqual(['.avatar', '.subject', '.body', '.tools'])
+    await page.getByRole('button', { name: 'No!' }).focus()
+    server.clock.advance({ seconds: 1 })
+    await send()
+    await page.getByRole('button', { name: '1 new' }).waitFor()
+    await page.keyboard.press('Enter')
+    await eventually(async () => expect(await texts(page, '.text > button')).toEqual(['Yes!', 'No, done']))
+    const inbox = await openInbox(server, api, 'ada')
+    await eventually(async () =>
+      expect((await inbox.get('/notifications')).body.data).toContainEqual(
+        expect.objectContaining({
+          primaryAction: expect.objectContaining({ isCompleted: false }),
+          secondaryAction: expect.objectContaining({ isCompleted: true }),
+        }),
+      ),
+    )
+  })
+
+  test('all of a notification but what is done with any of them', async () => {
+    const page = await openWith(`{
+      notification(item) {
+        const parts = document.createDocumentFragment()
+        parts.append(el('b', item.subject), el('i', item.body), el('u', item.isRead ? 'read' : 'unread'))
+        return parts
+      },
+    }`)
+    const card = () =>
+      page.locator('.card').evaluate(({ children }) => [...children].map((each) => each.className || each.textContent))
+    await eventually(async () => expect(await card()).toEqual(['An **offer**', 'Join **us**?', 'unread', 'tools']))
+    await page.getByText('Join **us**?').click()
+    await eventually(async () => expect(await card()).toEqual(['An **offer**', 'Join **us**?', 'read', 'tools']))
+    await page.getByRole('button', { name: 'Archive' }).click()
+    await eventually(async () => expect(await page.getByRole('article').count()).toBe(0))
+  })
+
+  test('nothing of a notification that it has nothing for', async () => {
+    const nothing = ['notification', 'avatar', 'subject', 'body', 'actions'].map((name) => `${name}: ask('${name}')`)
+    const page = await openWith(`(() => {
+      window.asked = new Set()
+      const ask = (name) => () => void window.asked.add(name)
+      return { ${nothing.join()} }
+    })()`)
+    await eventually(async () => expect(await page.evaluate('window.asked.size')).toBe(nothing.length))
+    expect(await left(page)).toEqual(usual)
+    expect(await texts(page, 'strong')).toEqual(['offer', 'us'])
+    expect(await texts(page, '.action')).toEqual(['Yes', 'No'])
+  })
+
+  test('the bell, the header and what an empty list says', async () => {
+    const page = await site.open(api, { attributes: 'open' })
+    await page.evaluate(`(() => {
+      ${el}
+      document.querySelector('belfry-inbox').renderers = {
+        bell: ({ total }) => el('i', total + ' for you'),
+        header: () => el('i', 'My news'),
+        empty: (status) => el('i', 'Nothing in ' + status),
+      }
+    })()`)
+    await page.locator('.bell').getByText('0 for you').waitFor()
+    await page.locator('.header').getByText('My news').waitFor()
+    await page.locator('.scroller').getByText('Nothing in default').waitFor()
+  })
+
+  test('what is shown while it is asked for, and when that failed', async () => {
+    const page = await site.open(api)
+    let refuse = () => {}
+    const held = new Promise<void>((resolve) => {
+      refuse = resolve
+    })
+    await page.route('**/v1/inbox/notifications?*', async (route) => {
+      await held
+      await route.fulfill({ status: 500, json: { message: 'Out of order' } })
+    })
+    await page.evaluate(`(() => {
+      ${el}
+      document.querySelector('belfry-inbox').renderers = {
+        loading: () => el('i', 'A moment'),
+        error: ({ message }) => el('i', 'We are sorry: ' + message),
+      }
+    })()`)
+    await page.locator('.bell').click()
+    await page.locator('.scroller').getByText('A moment').waitFor()
+    refuse()
+    // By itself it tries again whenever it has connected.
+    await page.locator('.scroller').getByText('We are sorry: Out of order').waitFor()
   })
 })
 
