@@ -212,7 +212,7 @@ describe('variables', () => {
 describe('API keys', () => {
   test('one is shown when asked for, and rotated so that the old one works on for a while', async () => {
     const { development } = await server.freshOrganization()
-    const { page } = await open({ api: development, role: 'admin', path: '/api-keys' })
+    const { page } = await open({ api: development, path: '/api-keys' })
     await page.getByText('In use').waitFor()
     expect(await page.content()).not.toContain(development.key)
     await page.getByRole('button', { name: 'Show' }).click()
@@ -244,6 +244,24 @@ describe('API keys', () => {
     await page.getByText('There is a new key; all others are refused').waitFor()
     expect((await development.get('/v1/environments/me')).status).toBe(401)
     expect((await person.get('/v1/environments/api-keys')).body).toHaveLength(1)
+  })
+
+  test('an admin is told that owners see them, and shown the one they make', async () => {
+    const { development } = await server.freshOrganization()
+    const { page } = await open({ api: development, role: 'admin', path: '/api-keys' })
+    await page.getByText('Only owners see the keys there are.').waitFor()
+    expect(await page.getByRole('list', { name: 'Keys' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Rotate…' }).click()
+    await page.getByRole('button', { name: 'Make a new key' }).click()
+    await page.getByText('when you leave this page, only owners can see it').waitFor()
+    const { body } = await development.get('/v1/environments/api-keys')
+    const made = body.find(({ key }: { key: string }) => key !== development.key).key
+    await page.getByRole('list', { name: 'Keys' }).getByText(made).waitFor()
+    expect(await page.content()).not.toContain(development.key)
+    expect(await obstacles(page)).toEqual([])
+    await page.reload()
+    await page.getByText('Only owners see the keys there are.').waitFor()
+    expect(await page.content()).not.toContain(made)
   })
 
   test('editors are told why they see none', async () => {

@@ -56,6 +56,35 @@ test('a message is shown in its frame, with text, headers, attachments and sourc
   await page.getByText('<h1>Hello Ada</h1>').waitFor()
 })
 
+test('a mail with markup of a stranger is shown, and runs nothing', async () => {
+  const { development: api } = await server.freshOrganization()
+  const strike = "parent.hit='struck'"
+  const hostile = [
+    '<h1>Hostile</h1>',
+    `<script>${strike}</script><img src="x" onerror="${strike}"><svg onload="${strike}"></svg>`,
+    `<iframe srcdoc="<script>parent.${strike}</script>"></iframe><details open ontoggle="${strike}">x</details>`,
+    `<form action="/v1/auth/sign-out" method="post"><button autofocus onfocus="${strike}">Send</button></form>`,
+    `<a href="javascript:${strike}">A link</a>`,
+  ].join('')
+  const controlValues = { subject: 'Trap', editorType: 'html', body: hostile, disableOutputSanitization: true }
+  await makeWorkflow(api, 'welcome', [{ type: 'email', stepId: 'mail', controlValues }])
+  await send(api)
+  const [mail] = (await api.get('/v1/sandbox/messages')).body.data
+  const { page } = await open({ api, path: `/sandbox/${mail._id ?? mail.id}` })
+  const frame = page.frameLocator('iframe').first()
+  await frame.getByRole('heading', { name: 'Hostile' }).waitFor()
+  // It is there as it was written: what follows is about the frame, not about what sanitising left of it.
+  expect(await frame.locator('body').innerHTML()).toContain('onerror=')
+  await frame.getByRole('button', { name: 'Send' }).click()
+  await frame.getByRole('link', { name: 'A link' }).click()
+  const allowed = await page.locator('iframe').first().getAttribute('sandbox')
+  expect(allowed?.split(' ')).not.toEqual(
+    expect.arrayContaining([expect.stringMatching(/scripts|forms|top-nav|modals/)]),
+  )
+  expect(await page.evaluate('window.hit')).toBeUndefined()
+  expect(await page.evaluate("fetch('/v1/auth/session').then(({ status }) => status)")).toBe(200)
+})
+
 test('search looks at everything the mailbox has', async () => {
   const api = await withWorkflow()
   await send(api)

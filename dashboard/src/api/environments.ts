@@ -48,7 +48,7 @@ export const environments = {
       queryKey: inEnvironment('environments', 'tags', environmentId),
       queryFn: ({ signal }) => api('GET /v2/environments/{environmentId}/tags', { path: { environmentId }, signal }),
     }),
-  /** Of the environment that is looked at; for admins. */
+  /** Of the environment that is looked at; for owners. */
   apiKeys: () =>
     queryOptions({
       queryKey: inEnvironment('environments', 'api-keys'),

@@ -2528,6 +2528,7 @@ export interface Operations {
           }
         }
         removeSvcBranding: boolean
+        removeNovuBranding: boolean
         isDevelopmentMode: boolean
         maxSnoozeDurationHours: number
         applicationIdentifier: string
@@ -3870,17 +3871,6 @@ export interface Operations {
       identifier: string
     }
     answer: undefined
-  }
-  /** Make a link that introduces the subscriber to a bot, where the provider has such links */
-  'POST /v1/inbox/channel-endpoints/link': {
-    body: {
-      integrationIdentifier: string
-    }
-    answer: {
-      data: {
-        url: string
-      }
-    }
   }
   /** List messages of all channels, the newest first */
   'GET /v1/messages': {
@@ -6227,6 +6217,38 @@ export interface Operations {
     }
     answer: undefined
   }
+  /** Make a link by which the subscriber tells a bot who they are */
+  'POST /v1/inbox/channel-endpoints/link': {
+    body: {
+      integrationIdentifier: string
+      context?: Record<string, unknown> | undefined
+      contextHash?: string | undefined
+    }
+    answer: {
+      data: {
+        url: string
+        providerMetadata: {
+          botUsername: string
+          expiresAt: string
+        }
+      }
+    }
+  }
+  /** Make a link by which a subscriber tells a bot who they are */
+  'POST /v1/integrations/channel-endpoints/link': {
+    body: {
+      integrationIdentifier: string
+      context?: Record<string, unknown> | undefined
+      subscriberId: string
+    }
+    answer: {
+      url: string
+      providerMetadata: {
+        botUsername: string
+        expiresAt: string
+      }
+    }
+  }
   /** List tenants, newest first */
   'GET /v1/tenants': {
     query?: {
@@ -6562,7 +6584,7 @@ export interface Operations {
       updatedAt: string
     }
   }
-  /** List all environments of the organization, with their API keys */
+  /** List all environments of the organization */
   'GET /v1/environments': {
     answer: Array<{
       _id: string
@@ -9794,6 +9816,14 @@ export interface Operations {
         row?: unknown | undefined
       }
     }>
+  }
+  /** Where a vendor brings what is said to a bot */
+  'POST /v2/inbound-webhooks/bots/{environmentId}/{integrationId}': {
+    path: {
+      environmentId: string
+      integrationId: string
+    }
+    answer: Record<string, unknown>
   }
   /** Write the texts of a workflow or layout from files, one per locale */
   'POST /v2/translations/upload': {

@@ -54,6 +54,12 @@ export function Palette({ onClose }: { onClose: () => void }) {
   // What is found comes later than the pages, and stands above them: Enter must mean what stands first.
   const first = found.first ?? pages[0]?.to ?? commands[0]?.label ?? ''
   useEffect(() => setSelected(first), [first])
+  // The library may still choose from the list before this one; then Enter would mean nothing.
+  const there = [...found.ids, ...pages.map(({ to }) => to), ...commands.map(({ label }) => label)]
+  const isGone = !there.includes(selected)
+  useEffect(() => {
+    if (isGone) setSelected(first)
+  }, [isGone, first])
 
   return (
     <Dialog.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
@@ -62,6 +68,8 @@ export function Palette({ onClose }: { onClose: () => void }) {
         <Dialog.Content
           data-modal
           aria-describedby={undefined}
+          // The library listens only while it takes this for the topmost layer; Escape must close it whatever else is open.
+          onKeyDown={(event) => event.key === 'Escape' && onClose()}
           className="fixed top-[12vh] left-1/2 z-50 w-[min(640px,calc(100vw-24px))] -translate-x-1/2 overflow-hidden rounded-surface border border-line bg-page shadow-float outline-none"
         >
           <Dialog.Title className="sr-only">Search</Dialog.Title>
@@ -170,8 +178,8 @@ function useFound(text: string) {
     subscribers: isOn ? inOrder.filter((one, index) => inOrder.findIndex(({ _id }) => _id === one._id) === index) : [],
     runs: isOn ? (byTransaction.data?.data ?? []) : [],
   }
-  const [first] = [...found.workflows, ...found.subscribers, ...found.runs]
-  return { ...found, first: first?._id, isLoading: isOn && all.some((query) => query.isFetching) }
+  const ids = [...found.workflows, ...found.subscribers, ...found.runs].map(({ _id }) => _id)
+  return { ...found, ids, first: ids[0], isLoading: isOn && all.some((query) => query.isFetching) }
 }
 
 function Group({ heading, isEmpty, children }: { heading: string; isEmpty: boolean; children: ReactNode }) {

@@ -118,7 +118,7 @@ export function liquidCompletions(variables: readonly Variable[]): CompletionSou
     const inside = opening.exec(before)?.[0]
     if (inside === undefined) return null
     const isFilter = /\|\s*\w*$/.test(inside)
-    const word = context.matchBefore(isFilter ? /\w*$/ : /[\w.'[\]-]*$/)
+    const word = context.matchBefore(isFilter ? /(?<!\w)\w*$/ : /(?<![\w.'[\]-])[\w.'[\]-]*$/)
     const isBehindPipe = isFilter && inside.includes('|')
     return {
       from: word?.from ?? context.pos,

@@ -71,7 +71,7 @@ function together(parts: string[]): string {
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** Ends as a sentence does, whatever the server's words end with. */
-const quoted = (text: string | undefined) => (text ? `: ${text.trim().replace(/[.\s]+$/, '')}` : '')
+const quoted = (text: string | undefined) => (text ? `: ${text.trim().replace(/(?<![.\s])[.\s]+$/, '')}` : '')
 
 const providerOf = ({ messages, executionDetails }: Job): string =>
   messages.at(-1)?.providerId ?? executionDetails.findLast(({ providerId }) => providerId)?.providerId ?? 'the provider'

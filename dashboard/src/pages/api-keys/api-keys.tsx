@@ -1,4 +1,5 @@
-// The keys programs use for this environment: shown when asked for, rotated with an overlap, or replaced at once.
+// The keys programs use for this environment: shown to owners when asked for, rotated with an overlap, or replaced at once.
+// An admin may make a new one too, and sees it until leaving the page.
 import { useQuery } from '@tanstack/react-query'
 import { Eye, EyeOff, KeyRound, RefreshCw, TriangleAlert } from 'lucide-react'
 import { useState } from 'react'
@@ -24,14 +25,14 @@ type Key = Answer<'GET /v1/environments/api-keys'>[number]
 const schema = { rotate: flag() }
 
 export function Page() {
-  const canSee = useCan('admin')
+  const canChange = useCan('admin')
   const environment = useEnvironment()
-  if (!canSee)
+  if (!canChange)
     return (
       <Frame title="API keys" width="content">
         <EmptyState icon={<KeyRound />} title="API keys are for admins">
-          With a key one may do all an admin may in {environment.name}, so only admins and owners see them. Ask one of
-          them for a key, or for another role.
+          With a key one may do all an admin may in {environment.name}, so only admins make them and only owners see
+          those there are. Ask one of them for a key, or for another role.
         </EmptyState>
       </Frame>
     )
@@ -40,25 +41,47 @@ export function Page() {
 
 function Keys() {
   const environment = useEnvironment()
-  const query = useQuery(environments.apiKeys())
+  const canSee = useCan('owner')
+  const query = useQuery({ ...environments.apiKeys(), enabled: canSee })
+  const [made, setMade] = useState<Key[]>([])
   const ask = useConfirm()
   const [{ rotate }, setUrl] = useUrlState(schema)
   const [shownKey, setShownKey] = useState<string>()
-  const remember = (keys: Key[]) => cache.setQueryData(environments.apiKeys().queryKey, keys)
+  const remember = (keys: Key[]) => {
+    if (canSee) cache.setQueryData(environments.apiKeys().queryKey, keys)
+    else setMade(keys)
+  }
   const replace = useAction({
     do: environments.replaceKeys,
     refresh: ['environments'],
     done: 'There is a new key; all others are refused',
     onDone: remember,
   })
-  const askReplace = async (keys: Key[]) => {
+  const askReplace = async () => {
+    const count = query.data?.length
+    const [all, them] =
+      count === 1
+        ? ['The key you have now is', 'it']
+        : [count === undefined ? 'All keys there are now are' : `All ${count} keys are`, 'them']
     const yes = await ask({
       title: `Replace the key of ${environment.name} at once?`,
-      body: `${keys.length === 1 ? 'The key you have now is' : `All ${keys.length} keys are`} refused from this moment on. Every program that uses ${keys.length === 1 ? 'it' : 'one of them'} stops triggering workflows in ${environment.name}, hashes for the inbox made with ${keys.length === 1 ? 'it' : 'them'} are no longer taken, and code-first workflows cannot be synced, until they have the new key. To give them time, rotate instead.`,
+      body: `${all} refused from this moment on. Every program that uses ${count === 1 ? 'it' : 'one of them'} stops triggering workflows in ${environment.name}, hashes for the inbox made with ${them} are no longer taken, and code-first workflows cannot be synced, until they have the new key. To give them time, rotate instead.`,
       confirm: 'Replace now',
     })
     if (yes) replace.mutate()
   }
+  const list = (keys: Key[]) => (
+    <ul aria-label="Keys" className="divide-y rounded-surface border">
+      {keys.map((key) => (
+        <KeyRow
+          key={key.key}
+          apiKey={key}
+          isShown={shownKey === key.key}
+          onShow={() => setShownKey(shownKey === key.key ? undefined : key.key)}
+        />
+      ))}
+    </ul>
+  )
   return (
     <Frame
       title="API keys"
@@ -69,45 +92,41 @@ function Keys() {
         title="Keys"
         description="Whoever has one may do all an admin may, in this environment. Keep it on your servers."
       >
-        <Loaded query={query}>
-          {(keys) => (
-            <>
-              <ul aria-label="Keys" className="divide-y rounded-surface border">
-                {keys.map((key) => (
-                  <KeyRow
-                    key={key.key}
-                    apiKey={key}
-                    isShown={shownKey === key.key}
-                    onShow={() => setShownKey(shownKey === key.key ? undefined : key.key)}
-                  />
-                ))}
-              </ul>
-              <div className="mt-4 flex flex-wrap gap-2">
-                <Button icon={<RefreshCw />} onClick={() => setUrl({ rotate: true }, { push: true })}>
-                  Rotate…
-                </Button>
-                <Button
-                  variant="ghost"
-                  icon={<TriangleAlert />}
-                  pending={replace.isPending}
-                  onClick={() => void askReplace(keys)}
-                >
-                  Replace at once…
-                </Button>
-              </div>
-              {rotate && (
-                <Rotate
-                  keys={keys}
-                  onClose={() => setUrl({ rotate: false })}
-                  onDone={(after) => {
-                    remember(after)
-                    setShownKey(after[0]?.key)
-                  }}
-                />
-              )}
-            </>
-          )}
-        </Loaded>
+        {canSee ? (
+          <Loaded query={query}>{list}</Loaded>
+        ) : (
+          <>
+            <p className="mb-3 text-sm text-pretty text-muted">
+              {made.length === 0
+                ? 'Only owners see the keys there are. You can make a new one, which you are shown once.'
+                : 'Put it into your programs now: when you leave this page, only owners can see it.'}
+            </p>
+            {made.length > 0 && list(made)}
+          </>
+        )}
+        <div className="mt-4 flex flex-wrap gap-2">
+          <Button icon={<RefreshCw />} onClick={() => setUrl({ rotate: true }, { push: true })}>
+            Rotate…
+          </Button>
+          <Button
+            variant="ghost"
+            icon={<TriangleAlert />}
+            pending={replace.isPending}
+            onClick={() => void askReplace()}
+          >
+            Replace at once…
+          </Button>
+        </div>
+        {rotate && (
+          <Rotate
+            isOnlyOne={query.data?.length === 1}
+            onClose={() => setUrl({ rotate: false })}
+            onDone={(after) => {
+              remember(after)
+              setShownKey(after[0]?.key)
+            }}
+          />
+        )}
       </Section>
       <Section title="Identifier" description="Public: the inbox in your pages names the environment by it.">
         <Facts facts={[['Application identifier', <Id key="id" value={environment.identifier} />]]} />
@@ -122,7 +141,7 @@ function Keys() {
           }}
         />
         <p className="mt-2 text-xs text-muted">
-          {shownKey ? 'The key you are showing is filled in.' : 'Show a key above to have it filled in.'}
+          {shownKey ? 'The key you are showing is filled in.' : 'A key that is shown above is filled in.'}
         </p>
       </Section>
     </Frame>
@@ -170,7 +189,13 @@ const overlaps = [
   { value: '720', label: '30 days' },
 ]
 
-function Rotate({ keys, onClose, onDone }: { keys: Key[]; onClose: () => void; onDone: (keys: Key[]) => void }) {
+interface RotateProps {
+  isOnlyOne: boolean
+  onClose: () => void
+  onDone: (keys: Key[]) => void
+}
+
+function Rotate({ isOnlyOne, onClose, onDone }: RotateProps) {
   const [overlap, setOverlap] = useState('24')
   const rotate = useAction({
     do: () => environments.rotateKey(Number(overlap)),
@@ -197,7 +222,7 @@ function Rotate({ keys, onClose, onDone }: { keys: Key[]; onClose: () => void; o
       }
     >
       <FieldFrame
-        label={keys.length === 1 ? 'The old key works for another' : 'The old keys work for another'}
+        label={isOnlyOne ? 'The old key works for another' : 'The old keys work for another'}
         hint="One that was to end sooner still does."
       >
         {(control) => <Select {...control} value={overlap} onValue={setOverlap} options={overlaps} />}

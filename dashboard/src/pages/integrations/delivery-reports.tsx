@@ -73,7 +73,7 @@ export function DeliveryReports({ integration, provider }: { integration: Integr
         </FieldFrame>
         <FieldFrame
           label="Signing key"
-          hint="From the provider. With it, Belfry refuses reports that somebody else makes up."
+          hint="From the provider; with one that signs nothing, a word of yours that you add to the URL as ?token=…. With it, Belfry refuses reports that somebody else makes up."
           optional
         >
           {(control) => (

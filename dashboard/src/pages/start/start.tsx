@@ -204,8 +204,8 @@ const ArrivedNote = ({ runId }: { runId: string | undefined }) => (
 )
 
 function FromYourProgram({ channel, recipient }: { channel: FirstChannel; recipient: Recipient }) {
-  const isAdmin = useCan('admin')
-  const { data: keys } = useQuery({ ...environments.apiKeys(), enabled: isAdmin })
+  const canSeeKeys = useCan('owner')
+  const { data: keys } = useQuery({ ...environments.apiKeys(), enabled: canSeeKeys })
   const key = keys?.[0]?.key
   return (
     <section className="min-w-0 lg:sticky lg:top-6">
@@ -213,7 +213,7 @@ function FromYourProgram({ channel, recipient }: { channel: FirstChannel; recipi
       <p className="mt-0.5 mb-3 text-sm text-pretty text-muted">
         {key
           ? 'Your key of this environment is filled in; keep it on your servers.'
-          : 'Put in the API key of this environment; an admin finds it under API keys.'}
+          : 'Put in the API key of this environment; an owner finds it under API keys.'}
       </p>
       <RequestCode
         request={{ method: 'POST', path: '/v1/events/trigger', body: triggerOf(channel, recipient) }}

@@ -18,7 +18,7 @@ interface TriggerPanelProps {
 }
 
 export function TriggerPanel({ workflow, data }: TriggerPanelProps) {
-  const canSeeKeys = useCan('admin')
+  const canSeeKeys = useCan('owner')
   const keys = useQuery({ ...environments.apiKeys(), enabled: canSeeKeys })
   const key = keys.data?.[0]?.key
   const example = useExamplePayload(workflow)
