@@ -4,7 +4,7 @@ import type { Database } from './database.ts'
 import { type Plan, type Trigger, throttleThreshold, type WorkflowName, workflowNames } from './plan.ts'
 import type { Asked, Provider } from './provider.ts'
 import { type Reports, reported } from './reports.ts'
-import { markOf } from './workflows.ts'
+import { markOf, stepsOf } from './workflows.ts'
 
 export interface Finding {
   kind: 'lost' | 'duplicated' | 'wrong' | 'stuck'
@@ -45,6 +45,7 @@ interface Line {
 }
 
 interface Job {
+  id: string
   step_id: string
   type: string
   status: string
@@ -87,11 +88,14 @@ export interface Books {
 
 /** Failures after which the other side may have taken the message. */
 const uncertain = new Set(['timeout', 'connection_lost', 'unreadable_answer'])
+/** Which messages go out to somebody. */
+const outgoing = new Set(['email', 'sms', 'chat', 'push', 'http_request'])
 
 export async function account(books: Books): Promise<Account> {
   const auditor = new Auditor(books, await readRuns(books))
   auditor.check()
   await auditor.checkLeft()
+  await auditor.checkDeliveries()
   await auditor.checkSandbox()
   await auditor.checkInboxes()
   return auditor.account
@@ -107,6 +111,10 @@ class Auditor {
   readonly #collected = new Map<string, { due: string[]; found: string[] }>()
   readonly #passed = new Map<string, { runs: number; passed: number }>()
   readonly #sandboxed = new Set<string>()
+  /** What the provider may have been asked for, by mark. */
+  readonly #expected = new Set<string>()
+  /** Jobs that were given up on because nobody knows. */
+  readonly #unknown = new Set<string>()
 
   constructor(books: Books, runs: Map<string, Run[]>) {
     this.#books = books
@@ -153,6 +161,9 @@ class Auditor {
     this.#checkCancels()
     this.#checkDigests()
     this.#checkThrottles()
+    for (const mark of this.#books.provider.asked.keys())
+      if (!this.#expected.has(mark))
+        this.#find('duplicated', `the provider was asked for ${mark || 'something'}, which no step accounts for`)
   }
 
   #find(kind: Finding['kind'], what: string, step?: string): void {
@@ -175,6 +186,8 @@ class Auditor {
     }
     for (const job of run.jobs) this.#checkStep(trigger, run, job)
     const known = new Set(run.jobs.map(({ step_id }) => step_id))
+    for (const step of stepIds[trigger.workflow])
+      if (!known.has(step)) this.#find('lost', `run ${where} has no step ${step}`)
     for (const { step_id } of run.messages)
       if (!known.has(step_id)) this.#find('wrong', `a message of run ${where} is of no step of it: ${step_id}`)
   }
@@ -189,8 +202,10 @@ class Auditor {
     const messages = run.messages.filter(({ step_id }) => step_id === job.step_id)
     if (job.type === 'digest') this.#noteDigest(trigger, run, job)
     if (job.type === 'throttle') this.#notePass(trigger, run, job)
+    if (trigger.workflow === 'coded') this.#expected.add(`${this.#markOf(trigger, run, job)} of code`)
     if (isHeld) {
       tally.held += 1
+      if (outgoing.has(job.type)) this.#checkHeld(job, this.#asked(trigger, run, job), { where, type })
       if (messages.length > 0 && job.type === 'in_app')
         this.#find('duplicated', `${where} was ${job.reason} and sent`, type)
       return
@@ -201,6 +216,14 @@ class Auditor {
     else if (job.type === 'http_request') this.#checkAsked(trigger, run, job, { where, type })
     else if (job.status === 'completed') tally.done += 1
     else this.#find('lost', `${where} is ${job.status}: ${job.reason} ${job.error}`, type)
+  }
+
+  /** What was to be held back was not sent all the same; of what was cancelled, no more than is shown. */
+  #checkHeld(job: Job, asked: Asked[], { where, type }: Pick<Checked, 'where' | 'type'>): void {
+    const { sent, failed, cutOff } = attemptsOf(job)
+    const shown = job.reason === 'canceled_by_user' ? sent + failed.length + cutOff : 0
+    if (asked.length > shown)
+      this.#find('duplicated', `${where} was ${job.reason} and asked for ${asked.length} times`, type)
   }
 
   #checkNote(trigger: Trigger, run: Run, job: Job, { where, type, messages }: Checked): void {
@@ -226,10 +249,15 @@ class Auditor {
   #checkSent(trigger: Trigger, run: Run, job: Job, { where, type, messages }: Checked): void {
     const tally = this.#tally(type)
     if (messages.length > 1) this.#find('duplicated', `${where} has ${messages.length} messages`, type)
+    const { sent, failed, cutOff } = attemptsOf(job)
+    const doubtful = cutOff + failed.filter((name) => uncertain.has(name)).length
     const isSent = job.status === 'completed' && messages[0]?.status !== 'error' && messages.length > 0
     if (isSent) tally.done += 1
-    else if (job.status === 'failed' && job.reason === 'outcome_unknown') tally.unknown += 1
-    else
+    else if (job.status === 'failed' && job.reason === 'outcome_unknown') {
+      tally.unknown += 1
+      this.#unknown.add(job.id)
+      if (doubtful === 0) this.#find('lost', `${where} is said to be unknown without a call that was`, type)
+    } else
       this.#find(
         'lost',
         `${where} is ${job.status} (${job.reason}: ${job.error}) with ${messages.length} messages`,
@@ -243,13 +271,6 @@ class Auditor {
     const taken = asked.filter(({ isTaken }) => isTaken).length
     tally.taken += taken
     tally.again += Math.max(0, taken - 1)
-    const sent = linesOf(job, 'Message sent').length
-    const failed = [
-      ...linesOf(job, 'The provider could not take'),
-      ...linesOf(job, 'Unexpected provider error'),
-    ].flatMap(failureIn)
-    const cutOff = linesOf(job, 'The service stopped during the call').length
-    const doubtful = cutOff + failed.filter((name) => uncertain.has(name)).length
     if (asked.length > sent + failed.length + cutOff)
       this.#find(
         'duplicated',
@@ -302,8 +323,14 @@ class Auditor {
     else this.#find('lost', `${where} is ${job.status} (${job.reason})`, type)
   }
 
-  #asked({ n }: Trigger, { subscriber_id }: Run, { step_id }: Job): Asked[] {
-    return this.#books.provider.asked.get(markOf(n, subscriber_id, step_id)) ?? []
+  #markOf({ n }: Trigger, { subscriber_id }: Run, { step_id }: Job): string {
+    return markOf(n, subscriber_id, step_id)
+  }
+
+  #asked(trigger: Trigger, run: Run, job: Job): Asked[] {
+    const mark = this.#markOf(trigger, run, job)
+    this.#expected.add(mark)
+    return this.#books.provider.asked.get(mark) ?? []
   }
 
   #collectedBy({ key }: Trigger, { subscriber_id }: Run): { due: string[]; found: string[] } {
@@ -369,6 +396,23 @@ class Auditor {
       if (count > 0) this.#find('stuck', `${count} ${what} are left`)
   }
 
+  /** Whoever looks for what is in doubt finds all of it, and nothing else. */
+  async checkDeliveries(): Promise<void> {
+    const listed = new Set<string>()
+    for (let after = ''; ; ) {
+      const path = `/v1/deliveries?reason=outcome_unknown&limit=${perPage}${after && `&after=${after}`}`
+      const answer = await ask(this.#books.url, 'GET', path)
+      const { data = [], next } = (answer?.body ?? {}) as { data?: Array<{ id: string }>; next?: string | null }
+      for (const { id } of data) listed.add(id)
+      if (!next) break
+      after = next
+    }
+    for (const id of this.#unknown)
+      if (!listed.has(id)) this.#find('wrong', `${id} is of unknown outcome, and not in the list of such deliveries`)
+    for (const id of listed)
+      if (!this.#unknown.has(id)) this.#find('wrong', `${id} is listed as of unknown outcome, and is not`)
+  }
+
   async checkSandbox(): Promise<void> {
     const { database, environmentId } = this.#books
     const rows = await database.query<{ key: string; count: number }>(
@@ -406,6 +450,14 @@ class Auditor {
   }
 }
 
+/** Those every run has, whatever became of them. */
+const stepIds: Record<WorkflowName, string[]> = {
+  ...(Object.fromEntries(
+    Object.entries(stepsOf('')).map(([name, steps]) => [name, steps.map(({ stepId }) => stepId)]),
+  ) as Record<Exclude<WorkflowName, 'coded'>, string[]>),
+  coded: ['sum', 'note'],
+}
+
 interface Checked {
   where: string
   type: string
@@ -421,6 +473,15 @@ const restOf = ({ workflow, n }: Trigger): string =>
 const numbersIn = (text: string): string[] => text.split(',').filter((each) => each !== '')
 
 const linesOf = ({ details }: Job, text: string): Line[] => details.filter(({ detail }) => detail.startsWith(text))
+
+/** The calls a step made, as its log shows them. */
+const attemptsOf = (job: Job): { sent: number; failed: string[]; cutOff: number } => ({
+  sent: linesOf(job, 'Message sent').length,
+  failed: [...linesOf(job, 'The provider could not take'), ...linesOf(job, 'Unexpected provider error')].flatMap(
+    failureIn,
+  ),
+  cutOff: linesOf(job, 'The service stopped during the call').length,
+})
 
 /** What went wrong with a call; nothing, where nobody was called. */
 function failureIn({ raw }: Line): string[] {
@@ -440,7 +501,7 @@ async function readRuns({ database, environmentId }: Books): Promise<Map<string,
       [environmentId],
     ),
     database.query<Job & { notification_id: string }>(
-      `SELECT notification_id, step_id, type, status, reason, error, details FROM jobs
+      `SELECT id, notification_id, step_id, type, status, reason, error, details FROM jobs
        WHERE environment_id = $1 ORDER BY notification_id, position`,
       [environmentId],
     ),

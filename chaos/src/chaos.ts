@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Account, account, type Books, leftIn } from './account.ts'
 import { ask, Client } from './client.ts'
 import { Database } from './database.ts'
-import { play, type World } from './faults.ts'
+import { type Played, play, type World } from './faults.ts'
 import { type FaultKind, faultKinds, type Plan } from './plan.ts'
 import { Fleet, type Role } from './processes.ts'
 import { Provider } from './provider.ts'
@@ -26,7 +26,8 @@ export interface ChaosOptions {
 
 export interface Outcome {
   account: Account
-  faults: Record<FaultKind, number>
+  /** How often each came about, and how often it was its turn and did not. */
+  faults: Record<FaultKind, { done: number; missed: number }>
   settledInMs: number | undefined
   statuses: Map<number, number>
   manners: Provider['manners']
@@ -48,7 +49,7 @@ export class Chaos {
   readonly #folder: string
   readonly #world: World
   readonly #late = new Map<string, number>()
-  readonly #played = Object.fromEntries(faultKinds.map((kind) => [kind, 0])) as Record<FaultKind, number>
+  readonly #played = Object.fromEntries(faultKinds.map((kind) => [kind, { done: 0, missed: 0 }])) as Outcome['faults']
   #setting: Setting | undefined
   #client: Client | undefined
   #reports: Reports | undefined
@@ -109,12 +110,17 @@ export class Chaos {
 
   async account(): Promise<Outcome> {
     const { fleet, database, provider } = this.#world
+    // What is told while the account is given would be missing in what was read before.
+    await this.#reports?.end()
     const found = await account(this.#books())
     if (this.#settledInMs === undefined)
       found.findings.unshift({
         kind: 'stuck',
         what: `not everything came to an end in ${this.#options.settleMs / 1000} s`,
       })
+    const faults = (this.#client?.ledger.statuses.get(500) ?? 0) + (this.#reports?.faults ?? 0)
+    if (faults > 0)
+      found.findings.push({ kind: 'wrong', what: `the API answered 500 ${faults} times; the causes are in the logs` })
     for (const [what, at] of this.#late)
       if (at < 0)
         found.findings.push({ kind: 'stuck', what: `a wait ended more than ${lateMs / 1000} s late: ${what}` })
@@ -138,7 +144,7 @@ export class Chaos {
   /** @param keep leaves logs where they are, for whoever has to find out */
   async stop({ keep = false } = {}): Promise<void> {
     const { fleet, database, provider } = this.#world
-    this.#reports?.end()
+    await this.#reports?.end()
     await fleet.stop()
     await database.stop()
     provider.close()
@@ -169,13 +175,17 @@ export class Chaos {
   async #playFaults(): Promise<void> {
     const { plan, say } = this.#options
     const began = Date.now()
-    for (const fault of plan.faults) {
+    const kinds = new Set(plan.faults.map(({ kind }) => kind)).size
+    for (const [place, fault] of plan.faults.entries()) {
       await sleep(fault.pauseMs)
-      if (Date.now() - began > plan.minutes * 60_000) return
+      // Each kind has its turn once, also where everything takes longer.
+      if (place >= kinds && Date.now() - began > plan.minutes * 60_000) return
       const second = Math.round((Date.now() - began) / 1000)
-      const what = await play(this.#world, fault).catch((error: unknown) => `could not be played: ${String(error)}`)
-      this.#played[fault.kind] += 1
-      say(`${String(second).padStart(5)} s  ${fault.kind}: ${what}`)
+      const { what, isDone } = await play(this.#world, fault).catch(
+        (error: unknown): Played => ({ what: `could not be played: ${String(error)}`, isDone: false }),
+      )
+      this.#played[fault.kind][isDone ? 'done' : 'missed'] += 1
+      say(`${String(second).padStart(5)} s  ${fault.kind}${isDone ? '' : ' did not come about'}: ${what}`)
     }
   }
 

@@ -13,49 +13,60 @@ export interface World {
 }
 
 /** How long a fault waits for the moment it is meant for. */
-const patienceMs = 8_000
+const patienceMs = 12_000
 /** Enough to start and idle, too little for a burst of large payloads. */
 const littleMemory = 56
 
 const one = (places: Place[], { which }: Fault): Place => places[Math.floor(which * places.length)] as Place
 
-/** @returns what was done, in a few words */
-type Play = (world: World, fault: Fault) => Promise<string>
+export interface Played {
+  /** What was done, in a few words; or why it did not come to that. */
+  what: string
+  isDone: boolean
+}
+
+type Play = (world: World, fault: Fault) => Promise<Played>
+
+const done = (what: string): Played => ({ what, isDone: true })
+const missed = (what: string): Played => ({ what, isDone: false })
+
+/** Where a call ends, and where triggers are taken: what processes are ambushed at. Names of statements of the engine. */
+export const statements = { endOfCall: 'end_calls', holding: 'hold_runs', accepting: 'accept_triggers' }
 
 const plays: Record<FaultKind, Play> = {
   async 'kill a worker'({ fleet }, fault) {
     const place = one(fleet.workers, fault)
     place.kill(fault.forMs)
     await sleep(fault.forMs)
-    return place.name
+    return done(place.name)
   },
 
   async 'kill an API process'({ fleet }, fault) {
     const place = one(fleet.takers, fault)
     place.kill(fault.forMs)
     await sleep(fault.forMs)
-    return place.name
+    return done(place.name)
   },
 
   async 'kill between two statements'({ fleet }, fault) {
     const place = one(fleet.places, fault)
     const { statements: after, side } = fault
     const isMet = await ambush(place, { after, side }, fault.forMs)
-    return `${place.name}, ${side} statement ${after + 1}${isMet}`
+    return { what: `${place.name}, ${side} statement ${after + 1}`, isDone: isMet }
   },
 
   async 'kill after a call, before its record'({ fleet }, fault) {
     // What ends a call begins with one of these two.
-    const statement = fault.which < 0.7 ? 'end_calls' : 'hold_runs'
-    const isMet = await Promise.any(
+    const statement = fault.which < 0.7 ? statements.endOfCall : statements.holding
+    const met = await Promise.any(
       fleet.workers.map(async (place) => {
-        const found = await ambush(place, { statement, after: 0, side: 'before' }, fault.forMs)
-        if (found !== '') throw new Error(found)
+        const isMet = await ambush(place, { statement, after: 0, side: 'before' }, fault.forMs)
+        if (!isMet) throw new Error('it did not come to that')
         return place.name
       }),
-    ).catch(() => 'nobody; it did not come to that')
+    ).catch(() => undefined)
     for (const { link } of fleet.workers) link.lie(undefined)
-    return `${isMet}, at ${statement}`
+    return { what: `${met ?? 'nobody'}, at ${statement}`, isDone: met !== undefined }
   },
 
   async 'kill during a call'({ fleet, provider }, fault) {
@@ -67,30 +78,30 @@ const plays: Record<FaultKind, Play> = {
     })
     provider.onNext = undefined
     await sleep(isMet ? fault.forMs : 0)
-    return isMet ? 'all workers' : 'nobody; nobody was called'
+    return isMet ? done('all workers') : missed('nobody was called')
   },
 
   async 'kill after a commit, before its answer'({ fleet }, fault) {
     const place = one(fleet.takers, fault)
     // Where runs are started at once the commit has a statement of its own.
-    const statement = place.role === 'api' ? 'accept_triggers' : 'COMMIT'
+    const statement = place.role === 'api' ? statements.accepting : 'COMMIT'
     const isMet = await ambush(place, { statement, after: 0, side: 'after' }, fault.forMs)
-    return `${place.name}, at ${statement}${isMet}`
+    return { what: `${place.name}, at ${statement}`, isDone: isMet }
   },
 
   async 'restart PostgreSQL'({ database }) {
     await database.restart()
-    return 'fast'
+    return done('fast')
   },
 
   async 'kill PostgreSQL'({ database }, { forMs }) {
     await database.kill(forMs)
-    return `away for ${forMs} ms`
+    return done(`away for ${forMs} ms`)
   },
 
   async 'cut connections'({ fleet }, fault) {
     const place = one(fleet.places, fault)
-    return `${place.link.cut()} of ${place.name}`
+    return done(`${place.link.cut()} of ${place.name}`)
   },
 
   async 'end sessions'({ database }, { which }) {
@@ -100,7 +111,7 @@ const plays: Record<FaultKind, Play> = {
        ORDER BY pid LIMIT (SELECT ceil(count(*) * $1::float8) FROM pg_stat_activity)`,
       [which],
     )
-    return String(rows.length)
+    return done(String(rows.length))
   },
 
   async 'silence connections'({ fleet }, fault) {
@@ -109,7 +120,7 @@ const plays: Record<FaultKind, Play> = {
     await sleep(fault.forMs * 2)
     if (fault.side === 'before') place.link.cut()
     place.link.silence(false)
-    return `${place.name} for ${fault.forMs * 2} ms${fault.side === 'before' ? ', then cut' : ''}`
+    return done(`${place.name} for ${fault.forMs * 2} ms${fault.side === 'before' ? ', then cut' : ''}`)
   },
 
   /** With its connections cut meanwhile it is taken for dead, and goes on all the same. */
@@ -120,41 +131,41 @@ const plays: Record<FaultKind, Play> = {
     if (isCut) place.link.cut()
     await sleep(isCut ? 9_000 : fault.forMs)
     place.signal('SIGCONT')
-    return `${place.name}${isCut ? ', with its connections cut' : ` for ${fault.forMs} ms`}`
+    return done(`${place.name}${isCut ? ', with its connections cut' : ` for ${fault.forMs} ms`}`)
   },
 
   async 'fill the disk'({ database }, { forMs }) {
-    if (!database.isBounded) return 'left out: a disk of its own takes the right to mount'
+    if (!database.isBounded) return missed('a disk of its own takes the right to mount')
     const bytes = database.fill()
     await sleep(forMs + 2_000)
     await database.free()
-    return `with ${Math.round(bytes / 1e6)} MB, for ${forMs + 2_000} ms`
+    return done(`with ${Math.round(bytes / 1e6)} MB, for ${forMs + 2_000} ms`)
   },
 
   async 'step the clocks'({ fleet }, { hours }) {
     fleet.setClock(fleet.offsetMs + hours * 3_600_000)
-    return `by ${hours > 0 ? '+' : ''}${hours} h`
+    return done(`by ${hours > 0 ? '+' : ''}${hours} h`)
   },
 
   async 'bad weather at the provider'({ provider }, { weather, forMs }) {
     provider.weather = weather
     await sleep(forMs * 2)
     provider.weather = undefined
-    return `${weather} for ${forMs * 2} ms`
+    return done(`${weather} for ${forMs * 2} ms`)
   },
 
   async 'take locks in the wrong order'({ database }, { forMs }) {
     const until = Date.now() + forMs * 2
     const sessions = lockOrders.map((order) => disturb(database, order, until))
     const met = (await Promise.all(sessions)).reduce((sum, count) => sum + count, 0)
-    return `for ${forMs * 2} ms; ${met} times the disturber itself lost`
+    return done(`for ${forMs * 2} ms; ${met} times the disturber itself lost`)
   },
 
   async 'make transactions serializable'({ database }, { forMs }) {
     await isolation(database, "SET default_transaction_isolation = 'serializable'")
     await sleep(forMs * 2)
     await isolation(database, 'RESET default_transaction_isolation')
-    return `for ${forMs * 2} ms`
+    return done(`for ${forMs * 2} ms`)
   },
 
   async 'leave little memory'({ fleet }, fault) {
@@ -164,18 +175,18 @@ const plays: Record<FaultKind, Play> = {
     await sleep(fault.forMs * 2)
     place.limitMemory(undefined)
     place.kill()
-    return `${place.name} with ${littleMemory} MB for ${fault.forMs * 2} ms`
+    return done(`${place.name} with ${littleMemory} MB for ${fault.forMs * 2} ms`)
   },
 }
 
-export const play = (world: World, fault: Fault): Promise<string> => plays[fault.kind](world, fault)
+export const play = (world: World, fault: Fault): Promise<Played> => plays[fault.kind](world, fault)
 
-/** Kills a process at a statement of its own. @returns a remark where it did not come to that */
+/** Kills a process at a statement of its own. @returns whether it came to that */
 async function ambush(
   place: Place,
   at: { statement?: string; after: number; side: 'before' | 'after' },
   downMs: number,
-): Promise<string> {
+): Promise<boolean> {
   const isMet = await moment((found) =>
     place.link.lie({
       ...at,
@@ -186,7 +197,7 @@ async function ambush(
     }),
   )
   if (!isMet) place.link.lie(undefined)
-  return isMet ? '' : '; it did not come to that'
+  return isMet
 }
 
 /** Whether something came about in time. */

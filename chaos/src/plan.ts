@@ -106,12 +106,14 @@ export interface PlanOptions {
   people: number
   /** Between two faults, on average. */
   pauseMs: number
+  /** How long a fault lasts at the most. */
+  mostMs?: number
   /** The faults that are played; all of them, unless somebody looks into a few. */
   kinds?: readonly FaultKind[]
 }
 
 export function makePlan(options: PlanOptions): Plan {
-  const { seed, minutes, perSecond, people: count, pauseMs, kinds = faultKinds } = options
+  const { seed, minutes, perSecond, people: count, pauseMs, mostMs = 4_000, kinds = faultKinds } = options
   const random = new Random(seed)
   const people = Array.from({ length: count }, (_, number) => `person-${number}`)
   const topics = {
@@ -122,7 +124,7 @@ export function makePlan(options: PlanOptions): Plan {
   return {
     ...{ seed, minutes, people, topics },
     ...workload(random.of('workload'), { lengthMs, perSecond, people, topics: Object.keys(topics) }),
-    faults: faults(random.of('faults'), { lengthMs, pauseMs, kinds }),
+    faults: faults(random.of('faults'), { lengthMs, pauseMs, mostMs, kinds }),
   }
 }
 
@@ -177,7 +179,12 @@ const recoveryMs = 1_500
 /** Every kind comes once before any comes again. */
 function faults(
   random: Random,
-  { lengthMs, pauseMs, kinds }: { lengthMs: number; pauseMs: number; kinds: readonly FaultKind[] },
+  {
+    lengthMs,
+    pauseMs,
+    mostMs,
+    kinds,
+  }: { lengthMs: number; pauseMs: number; mostMs: number; kinds: readonly FaultKind[] },
 ): Fault[] {
   const drawn: Fault[] = []
   let [atMs, hoursAhead] = [0, 0]
@@ -190,7 +197,7 @@ function faults(
     const fault: Fault = {
       kind,
       pauseMs: Math.round(pauseMs * (0.5 + random.next())),
-      forMs: random.int(500, 4_000),
+      forMs: random.int(500, mostMs),
       which: random.next(),
       statements: random.int(0, 60),
       side: random.pick(['before', 'after']),

@@ -13,10 +13,13 @@ export class Reports {
   readonly #seed: string
   readonly #urls: () => string[]
   readonly #path: string
-  #isOver = false
+  readonly #over = new AbortController()
+  readonly #underWay = new Set<Promise<void>>()
   /** Those that were understood, by the id of the message. */
   readonly understood = new Map<string, Set<string>>()
   sent = 0
+  /** How many were answered with 500. */
+  faults = 0
 
   constructor(seed: string, urls: () => string[], path: string) {
     this.#seed = seed
@@ -29,25 +32,33 @@ export class Reports {
     const random = new Random(`${this.#seed}/report/${id}`)
     if (!random.chance(share)) return
     const twice = random.shuffled([...reported, ...reported])
-    for (const eventType of twice) void this.#insist(id, eventType, random.int(0, 6_000))
+    for (const eventType of twice) {
+      const telling = this.#insist(id, eventType, random.int(0, 6_000)).finally(() => this.#underWay.delete(telling))
+      this.#underWay.add(telling)
+    }
   }
 
-  end(): void {
-    this.#isOver = true
+  /** Nothing more is told from now on: what was understood is as it will be. */
+  async end(): Promise<void> {
+    this.#over.abort()
+    await Promise.all(this.#underWay)
   }
 
   async #insist(id: string, eventType: string, afterMs: number): Promise<void> {
-    await sleep(afterMs)
-    for (let tries = 1; !this.#isOver && tries < 12; tries += 1) {
+    const { signal } = this.#over
+    const pause = (ms: number) => sleep(ms, undefined, { signal }).catch(() => undefined)
+    await pause(afterMs)
+    for (let tries = 1; !signal.aborted && tries < 12; tries += 1) {
       const urls = this.#urls()
       this.sent += 1
       const answer = await ask(urls[tries % urls.length] ?? '', 'POST', this.#path, [{ eventId: id, eventType }])
+      if (answer?.status === 500) this.faults += 1
       if (answer?.status === 200 && (answer.body as unknown[]).length > 0) {
         const known = this.understood.get(id) ?? new Set()
         this.understood.set(id, known.add(eventType))
         return
       }
-      await sleep(1_000 * tries)
+      await pause(1_000 * tries)
     }
   }
 }
