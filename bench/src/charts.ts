@@ -37,6 +37,7 @@ const named: Record<string, string> = {
   growth: 'Growth to 10 million',
   inbox: 'Inbox and sockets',
   lists: 'Lists of a million',
+  overload: 'Past capacity',
   idle: 'Idle cost',
   soak: 'An hour of load',
 }

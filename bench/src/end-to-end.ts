@@ -8,7 +8,7 @@ import { sendMany } from './load.ts'
 import { pipeline } from './redis-pipeline.ts'
 import { startService } from './service.ts'
 import { plainInserts } from './storage-floor.ts'
-import { bulkOf, makeWorkflow, perRequest, triggerOf, untilMessages } from './triggers.ts'
+import { bulkOf, makeWorkflow, newestMessage, perRequest, triggerOf, untilMessages } from './triggers.ts'
 
 const connections = 128
 
@@ -20,12 +20,11 @@ export async function benchEndToEnd({ quick }: Options): Promise<Outcome> {
     redis = await pipeline()
     await makeWorkflow(service)
     const load = { url: service.url, apiKey: service.apiKey, connections }
-    let sent = 0
     const timed = async (number: number, send: () => Promise<unknown>) => {
+      const after = await newestMessage(service)
       const began = performance.now()
       await send()
-      sent += number
-      await untilMessages(service, sent)
+      await untilMessages(service, number, { after })
       return number / ((performance.now() - began) / 1000)
     }
     const singly = (number: number) => timed(number, () => sendMany(load, '/v1/events/trigger', number, triggerOf))

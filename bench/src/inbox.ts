@@ -23,15 +23,11 @@ export async function benchInbox({ quick }: Options): Promise<Outcome> {
   const sizes: Sizes = quick
     ? { messages: 100_000, sockets: 500, seconds: 2, repetitions: 30 }
     : { messages: 10_000_000, sockets: 5_000, seconds: 60, repetitions: 300 }
-  const inspector = await freePort()
-  const service = await startService({
-    BELFRY_SECRET_KEY: secretKey,
-    // So that garbage can be collected before memory is looked at.
-    NODE_OPTIONS: `--inspect=127.0.0.1:${inspector}`,
-  })
+  const memory = await benchMemory(sizes)
+  const service = await startService({ BELFRY_SECRET_KEY: secretKey })
   try {
     await addSubscribers(service, sizes.sockets)
-    const figures = [...(await benchPages(service, sizes)), ...(await benchSockets(service, inspector, sizes))]
+    const figures = [...(await benchPages(service, sizes)), memory, ...(await benchEvents(service, sizes))]
     return { figures, notes: { ...sizes, ownMessages, perSecond, value: 'median of the whole request' } }
   } finally {
     await service.stop()
@@ -134,7 +130,51 @@ async function measurePages(service: Service, repetitions: number): Promise<Map<
 
 // ---- Sockets ----
 
-async function benchSockets(service: Service, inspector: number, { sockets, seconds }: Sizes): Promise<Figure[]> {
+/**
+ * On a service of its own: garbage has to be collected before memory is looked at, and after it was told to, the engine goes
+ * on collecting all of it every few seconds, which no service does that is left alone (p99 of events 69 ms instead of 18).
+ */
+async function benchMemory({ sockets }: Sizes): Promise<Figure> {
+  const inspector = await freePort()
+  const service = await startService({
+    BELFRY_SECRET_KEY: secretKey,
+    NODE_OPTIONS: `--inspect=127.0.0.1:${inspector}`,
+  })
+  try {
+    await addSubscribers(service, sockets)
+    // The library is loaded, and all that happens once has happened.
+    const opened = [await openSocket(service, (await tokenOf(service))(sockets), () => undefined)]
+    await collectGarbage(inspector)
+    const before = residentKb(service.pid)
+    opened.push(...(await openSockets(service, sockets, () => undefined)))
+    await sleep(1_000)
+    await collectGarbage(inspector)
+    const ours = (residentKb(service.pid) - before) / sockets
+    for (const socket of opened) socket.close()
+    return {
+      ...{ id: 'browser', name: 'a connected browser', unit: 'KB', ours, reference: 20, against: 'what was promised' },
+      target: { oursAtMost: 20 },
+    }
+  } finally {
+    await service.stop()
+  }
+}
+
+async function openSockets(service: Service, count: number, onMessage: Received): Promise<WebSocket[]> {
+  const token = await tokenOf(service)
+  const opened: WebSocket[] = []
+  for (let begin = 0; begin < count; begin += 100)
+    opened.push(
+      ...(await Promise.all(
+        Array.from({ length: Math.min(100, count - begin) }, (_, n) =>
+          openSocket(service, token(begin + n), onMessage),
+        ),
+      )),
+    )
+  return opened
+}
+
+async function benchEvents(service: Service, { sockets, seconds }: Sizes): Promise<Figure[]> {
   await service.send('POST', '/v2/workflows', {
     ...{ name: 'Bench', workflowId: 'bench-inbox', active: true },
     steps: [
@@ -148,25 +188,11 @@ async function benchSockets(service: Service, inspector: number, { sockets, seco
   const ofRequests: number[] = []
   const onMessage: Received = ({ createdAt, data }) => {
     const now = Date.now()
+    // The time that a message bears is from before its transaction: what is promised from the commit is counted from earlier.
     ofMessages.push(now - Date.parse(createdAt))
     ofRequests.push(now - Number(data?.sentAt))
   }
-  // The library is loaded, and all that happens once has happened.
-  const token = await tokenOf(service)
-  const opened = [await openSocket(service, token(sockets), onMessage)]
-  await collectGarbage(inspector)
-  const before = residentKb(service.pid)
-  for (let begin = 0; begin < sockets; begin += 100)
-    opened.push(
-      ...(await Promise.all(
-        Array.from({ length: Math.min(100, sockets - begin) }, (_, n) =>
-          openSocket(service, token(begin + n), onMessage),
-        ),
-      )),
-    )
-  await sleep(1_000)
-  await collectGarbage(inspector)
-  const each = (residentKb(service.pid) - before) / sockets
+  const opened = await openSockets(service, sockets, onMessage)
 
   // The first ones are not counted: a service that has just started has yet to compile what it does all the time.
   for (const counted of [perSecond * Math.min(10, seconds), perSecond * seconds]) {
@@ -180,17 +206,6 @@ async function benchSockets(service: Service, inspector: number, { sockets, seco
   const commits = await commitTimes(service)
   const reference = { reference: median(commits), against: 'one commit of the database' }
   return [
-    {
-      ...{
-        id: 'browser',
-        name: 'a connected browser',
-        unit: 'KB',
-        ours: each,
-        reference: 20,
-        against: 'what was promised',
-      },
-      target: { oursAtMost: 20 },
-    },
     {
       ...{
         id: 'event-p50',

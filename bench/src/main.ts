@@ -12,6 +12,7 @@ import { benchIdle } from './idle.ts'
 import { benchInbox } from './inbox.ts'
 import { benchLatency } from './latency.ts'
 import { benchLists } from './lists.ts'
+import { benchOverload } from './overload.ts'
 import { writePages } from './page.ts'
 import { benchRendering } from './rendering.ts'
 import { currentCommit, describeMachine, readResults, writeResult } from './results.ts'
@@ -35,6 +36,7 @@ const suites: Record<string, Suite> = {
   growth: benchGrowth,
   inbox: benchInbox,
   lists: benchLists,
+  overload: benchOverload,
   idle: benchIdle,
   soak: benchSoak,
 }

@@ -10,6 +10,12 @@ import { Client } from 'undici'
 import { root } from './root.ts'
 
 const program = path.join(root, 'server/dist/bundle/main.js')
+/** Those that `npm start` gives to Node. */
+const flags = (
+  JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { scripts: { start: string } }
+).scripts.start
+  .split(' ')
+  .filter((word) => word.startsWith('--'))
 const apiKey = 'bench-key-0123456789abcdef'
 /** For machines that are very busy otherwise. */
 const longestStartMs = 180_000
@@ -98,7 +104,7 @@ export async function joinService(
 
 async function startProcess(settings: Record<string, string>) {
   const port = await freePort()
-  const child = spawn(process.execPath, [program], {
+  const child = spawn(process.execPath, [...flags, program], {
     env: { ...process.env, PORT: String(port), BELFRY_API_KEY: apiKey, BELFRY_LOG: 'warn', ...settings },
     stdio: ['ignore', 'ignore', 'inherit'],
   })

@@ -1,6 +1,7 @@
 // How many mails go out to a mail server on this machine, from the request to the server's word that it has them.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createTransport } from 'nodemailer'
@@ -101,6 +102,10 @@ async function directly(port: number, count: number): Promise<number> {
     pool: true,
     maxConnections: connections,
     ignoreTLS: true,
+    // Without this the end of each mail waits 40 ms for a word about its beginning.
+    getSocket: (_, callback) => {
+      const connection = connect({ host: '127.0.0.1', port, noDelay: true }, () => callback(null, { connection }))
+    },
   })
   const began = performance.now()
   let next = 0

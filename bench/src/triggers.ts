@@ -27,14 +27,23 @@ export const bulkOf = (number: number) => ({
   events: Array.from({ length: perRequest }, (_, place) => triggerOf(number * perRequest + place)),
 })
 
+/** The last message there is; none where there are none. */
+export async function newestMessage({ database, environmentId }: Service): Promise<string> {
+  const { rows } = await database.query<{ id: string }>(
+    'SELECT id FROM messages WHERE environment_id = $1 ORDER BY id DESC LIMIT 1',
+    [environmentId],
+  )
+  return rows[0]?.id ?? ''
+}
+
 /**
- * Until so many messages can be read. They are counted only once the queue is empty: counting is work for the database, and
- * it shall have none but what is measured.
+ * Until so many messages can be read, of those that come after one. They are counted only once the queue is empty, and no
+ * others are: counting is work for the database, and it shall have none but what is measured.
  */
 export async function untilMessages(
   { database, environmentId }: Service,
   count: number,
-  longestMs = 300_000,
+  { longestMs = 300_000, after = '' } = {},
 ): Promise<void> {
   const deadline = Date.now() + longestMs
   for (;;) {
@@ -44,8 +53,8 @@ export async function untilMessages(
     )
     if (left.rows.length === 0) {
       const { rows } = await database.query<{ count: string }>(
-        'SELECT count(*) FROM messages WHERE environment_id = $1',
-        [environmentId],
+        'SELECT count(*) FROM messages WHERE environment_id = $1 AND id > $2',
+        [environmentId, after],
       )
       if (Number(rows[0]?.count) >= count) return
     }
