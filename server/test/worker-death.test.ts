@@ -109,12 +109,10 @@ test('a process that is asked to end takes no more of any kind while it waits fo
   await client.query("SELECT graphile_worker.add_job('deliver', $1::json)", [{ calls: [[nobody, nobody, 0]] }])
   await until("pg_locks WHERE relation = 'notifications'::regclass AND NOT granted", 1, 20_000)
   run.signal('SIGTERM')
-  const isServing = () =>
-    fetch(`${run.url}/health/live`).then(
-      () => true,
-      () => false,
-    )
-  await vi.waitUntil(async () => !(await isServing()), { timeout: 20_000, interval: 10 })
+  // From then on no news of jobs reaches it; a look at the queue that it had begun before is over, too.
+  const sessions = 'pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()'
+  await until(`${sessions} AND query LIKE 'LISTEN "jobs:insert"%'`, 0, 20_000)
+  await until(`${sessions} AND query LIKE '%skip locked%' AND state <> 'idle'`, 0, 20_000)
   await client.query("SELECT graphile_worker.add_job('re_encrypt')")
   const left = "graphile_worker.jobs WHERE task_identifier = 're_encrypt' AND locked_at IS NULL"
   for (let look = 0; look < 20; look += 1) expect(await count(left)).toBe(1)
