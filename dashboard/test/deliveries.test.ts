@@ -31,7 +31,7 @@ test('when nothing has failed the page says what would come there', async () => 
 test('shows why each was given up on, leads to its run, and keeps filters in the URL', async () => {
   const api = await failing()
   const { page } = await open({ api, path: '/deliveries' })
-  await page.getByRole('row', { name: /ada.*Provider refused/ }).waitFor()
+  await page.getByRole('row', { name: /ada.*Provider refused.*Belfry Email/ }).waitFor()
   expect(await obstacles(page)).toEqual([])
   await takePictures(page, 'deliveries')
   await page.getByRole('button', { name: 'Reason' }).click()
@@ -41,8 +41,13 @@ test('shows why each was given up on, leads to its run, and keeps filters in the
   await page.reload()
   await page.getByText('No failed delivery matches').waitFor()
   await page.getByRole('button', { name: 'Clear the filters' }).click()
+  await page.getByRole('button', { name: 'Provider', exact: true }).click()
+  await page.getByRole('textbox', { name: 'Find in Provider' }).fill('belfry')
+  await page.getByRole('option', { name: 'Belfry Email' }).click()
+  await page.waitForURL(/providerId=svc-email/)
   await page.getByRole('link', { name: 'grace' }).click()
   await page.waitForURL(/\/activity\/\w+/)
+  await page.getByRole('region', { name: 'Why' }).getByText('because Belfry Email refused it').waitFor()
 })
 
 test('one, some and all that match are sent once more, after it was said what will happen', async () => {

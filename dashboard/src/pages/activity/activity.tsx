@@ -12,6 +12,7 @@ import { EmptyState, Skeleton } from '../../ui/states.tsx'
 import { StepIcons } from '../../ui/step-kind.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { useProviderNames } from '../integrations/providers.tsx'
 import { isNarrowed, nothingChosen, useFilters, useRunFilter } from './run-filter.ts'
 import { RunFilters } from './run-filters.tsx'
 import { RunSheet } from './run-sheet.tsx'
@@ -48,14 +49,7 @@ const columns: Array<Column<RunSummary>> = [
     id: 'why',
     header: 'Why',
     from: 'lg',
-    cell: (run) => {
-      const { sentence, brief } = whyOf(run)
-      return (
-        <span className="text-muted" title={sentence}>
-          {brief}
-        </span>
-      )
-    },
+    cell: (run) => <Reason run={run} />,
   },
   {
     id: 'when',
@@ -65,6 +59,15 @@ const columns: Array<Column<RunSummary>> = [
     cell: ({ createdAt }) => <Time at={createdAt} className="text-muted" />,
   },
 ]
+
+function Reason({ run }: { run: RunSummary }) {
+  const { sentence, brief } = whyOf(run, { provider: useProviderNames() })
+  return (
+    <span className="text-muted" title={sentence}>
+      {brief}
+    </span>
+  )
+}
 
 export function Page() {
   const [filters, setFilters] = useFilters()

@@ -15,6 +15,7 @@ import { Sheet } from '../../ui/sheet.tsx'
 import { ErrorState, SkeletonText } from '../../ui/states.tsx'
 import { Badge, type Tone } from '../../ui/status.tsx'
 import { absoluteTime, duration, Time } from '../../ui/time.tsx'
+import { useProviderNames } from '../integrations/providers.tsx'
 import { RunStatus } from './run-status.tsx'
 import { Timeline } from './run-timeline.tsx'
 import { whyOf } from './why.ts'
@@ -142,7 +143,7 @@ const tones: Record<Tone, { icon: typeof CircleCheck; look: string }> = {
 }
 
 function Whole({ run }: { run: Run }) {
-  const { tone, sentence, cause } = whyOf(run)
+  const { tone, sentence, cause } = whyOf(run, { provider: useProviderNames() })
   const { icon: Icon, look } = tones[tone]
   const subscriberId = subscriberIdOf(run)
   const workflowId = workflowIdOf(run)

@@ -13,6 +13,7 @@ import { Status } from '../../ui/status.tsx'
 import { lookOf, StepIcon } from '../../ui/step-kind.tsx'
 import { duration } from '../../ui/time.tsx'
 import { text, useUrlState } from '../../ui/url-state.ts'
+import { useProviderNames } from '../integrations/providers.tsx'
 import { stepState } from './run-status.tsx'
 import { Attempts, DigestEvents, Log, RenderedMessages } from './step-parts.tsx'
 import { type Job, spanOf, whyOfStep } from './why.ts'
@@ -86,7 +87,7 @@ interface StepProps {
 
 function Step({ run, job, gap, startedAt, isOpen, onToggle }: StepProps) {
   const { word, tone } = stepState(job.status)
-  const why = whyOfStep(job, run)
+  const why = whyOfStep(job, run, { provider: useProviderNames() })
   const { from, to } = spanOf(job)
   const name = job.step.name ?? job.step.stepId
   const panel = `step-${job._id}`

@@ -7,6 +7,7 @@ import { ChatFrame, EmailFrame, InAppFrame, PushFrame, SmsFrame } from '../../ui
 import { Badge, Status, type Tone } from '../../ui/status.tsx'
 import { lookOf } from '../../ui/step-kind.tsx'
 import { absoluteTime, duration, Time } from '../../ui/time.tsx'
+import { useProviderNames } from '../integrations/providers.tsx'
 import type { Job } from './why.ts'
 
 type Message = Job['messages'][number]
@@ -16,6 +17,7 @@ type Line = Job['executionDetails'][number]
 const nameOf = ({ step, type }: Job) => `${step.name ?? lookOf(type).label} (${step.stepId})`
 
 export function RenderedMessages({ job }: { job: Job }) {
+  const nameOfProvider = useProviderNames()
   const said = job.messages.filter(({ content, subject }) => content !== undefined || subject !== undefined)
   if (said.length === 0) return null
   return (
@@ -25,7 +27,7 @@ export function RenderedMessages({ job }: { job: Job }) {
           <MessageInFrame message={message} />
           <p className="mt-1.5 flex flex-wrap gap-x-3 text-xs text-muted">
             {message.recipient && <span>To {message.recipient}</span>}
-            {message.providerId && <span>through {message.providerId}</span>}
+            {message.providerId && <span>through {nameOfProvider(message.providerId)}</span>}
             {message.providerMessageId && <code className="truncate">{message.providerMessageId}</code>}
             {message.errorText && <span className="text-bad">{message.errorText}</span>}
           </p>
@@ -128,6 +130,7 @@ const toneOf: Record<Line['status'], Tone> = {
 }
 
 function Attempt({ line, isOpen }: { line: Line; isOpen: boolean }) {
+  const nameOfProvider = useProviderNames()
   const [isShown, setShown] = useState(isOpen)
   const exchange = exchangeOf(line)
   const status = exchange?.response?.status
@@ -143,7 +146,7 @@ function Attempt({ line, isOpen }: { line: Line; isOpen: boolean }) {
         <Status tone={line.detail.endsWith('it will be tried again') ? 'warn' : toneOf[line.status]}>
           <span className="whitespace-normal">{line.detail}</span>
         </Status>
-        {line.providerId && <span className="text-muted">{line.providerId}</span>}
+        {line.providerId && <span className="text-muted">{nameOfProvider(line.providerId)}</span>}
         {status !== undefined && <Badge tone={status < 400 ? 'good' : 'bad'}>{status}</Badge>}
         <span className="ml-auto shrink-0 text-muted">{clock.format(new Date(line.createdAt))}</span>
       </button>

@@ -307,6 +307,13 @@ describe('why, of a step', () => {
     expect([why.sentence, to && to + (search ? `?${new URLSearchParams(search)}` : '')]).toEqual([sentence, leadsTo])
   })
 
+  test('names a provider as it is called', () => {
+    const whole = run([failed('provider_refused', ses)])
+    const provider = (id: string) => (id === 'ses' ? 'Amazon SES' : id)
+    const sentence = 'Failed because Amazon SES refused it: No such user.'
+    expect(whyOfStep(whole.jobs[0] as Job, whole, { provider })).toMatchObject({ sentence })
+  })
+
   test('no reason is left without a sentence of its own', () => {
     const told = new Set(table.map(([{ reason }]) => reason))
     expect(Object.keys(reasonLabels).filter((reason) => !told.has(reason))).toEqual([])

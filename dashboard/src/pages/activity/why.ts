@@ -28,13 +28,15 @@ export interface RunWhy extends Why {
 interface Words {
   /** How a moment is written. */
   moment: (iso: string) => string
+  /** How a provider is called. */
+  provider: (id: string) => string
 }
 
 const short = new Intl.DateTimeFormat('en', {
   ...{ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' },
   hourCycle: 'h23',
 })
-const words: Words = { moment: (iso) => short.format(new Date(iso)) }
+const words: Words = { moment: (iso) => short.format(new Date(iso)), provider: (id) => id }
 
 const nouns: Record<string, string> = {
   in_app: 'in-app message',
@@ -73,8 +75,10 @@ const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 /** Ends as a sentence does, whatever the server's words end with. */
 const quoted = (text: string | undefined) => (text ? `: ${text.trim().replace(/(?<![.\s])[.\s]+$/, '')}` : '')
 
-const providerOf = ({ messages, executionDetails }: Job): string =>
-  messages.at(-1)?.providerId ?? executionDetails.findLast(({ providerId }) => providerId)?.providerId ?? 'the provider'
+function providerOf({ messages, executionDetails }: Job, { provider }: Words): string {
+  const id = messages.at(-1)?.providerId ?? executionDetails.findLast(({ providerId }) => providerId)?.providerId
+  return id === undefined ? 'the provider' : provider(id)
+}
 
 /** What the line of the log says about the preference: which layer decided. */
 function decidedBy({ executionDetails }: Job): string | undefined {
@@ -86,7 +90,7 @@ function decidedBy({ executionDetails }: Job): string | undefined {
 }
 
 /** What stands behind "because". */
-function clauseOf(job: Job, run: Run): string {
+function clauseOf(job: Job, run: Run, said: Words): string {
   const who = whoOf(run)
   const channel = lookOf(job.type).label
   const name = channel === 'SMS' ? channel : channel.toLowerCase()
@@ -151,15 +155,15 @@ function clauseOf(job: Job, run: Run): string {
     case 'failure_allowed':
       return `it was not taken, which this step allows${error}`
     case 'provider_failed':
-      return `${providerOf(job)} was out of order for too long${error}`
+      return `${providerOf(job, said)} was out of order for too long${error}`
     case 'provider_refused':
-      return `${providerOf(job)} refused it${error}`
+      return `${providerOf(job, said)} refused it${error}`
     case 'outcome_unknown':
-      return `the answer of ${providerOf(job)} is missing, and it may have been sent`
+      return `the answer of ${providerOf(job, said)} is missing, and it may have been sent`
     case 'internal':
       return 'of a fault of the service, whose log says more'
     default:
-      if (hasComeBack(job)) return `${providerOf(job)} reported that it came back${error}`
+      if (hasComeBack(job)) return `${providerOf(job, said)} reported that it came back${error}`
       return error === '' ? 'of something that is not known here' : error.slice(2)
   }
 }
@@ -234,8 +238,8 @@ const because = (tone: Tone, sentence: string, job: Job, run: Run): Why => {
 }
 
 /** Until when a step waits and what for; undefined unless it does. */
-function waitOf(job: Job, run: Run, { moment }: Words): string | undefined {
-  const until = job.dueAt === undefined ? undefined : moment(job.dueAt)
+function waitOf(job: Job, run: Run, said: Words): string | undefined {
+  const until = job.dueAt === undefined ? undefined : said.moment(job.dueAt)
   if (until === undefined) return undefined
   const isExtended = job.scheduleExtensionsCount > 0
   if (job.status === 'delayed' && isExtended) return `waits until ${until}, when the schedule of ${whoOf(run)} is open`
@@ -244,7 +248,7 @@ function waitOf(job: Job, run: Run, { moment }: Words): string | undefined {
   const isAgain = job.executionDetails.some(
     ({ isRetry, detail }) => isRetry || detail.endsWith('it will be tried again'),
   )
-  return isAgain ? `is tried again at ${until}, because ${providerOf(job)} could not take it` : undefined
+  return isAgain ? `is tried again at ${until}, because ${providerOf(job, said)} could not take it` : undefined
 }
 
 function briefOf(run: Run): string {
@@ -263,12 +267,12 @@ function briefOf(run: Run): string {
 const lowered = (text: string) => text.charAt(0).toLowerCase() + text.slice(1)
 
 /** The whole run in one sentence. */
-export function whyOf(run: Run, { moment }: Words = words): RunWhy {
-  const why = whole(run, { moment })
+export function whyOf(run: Run, said: Partial<Words> = {}): RunWhy {
+  const why = whole(run, { ...words, ...said })
   return { ...why, brief: (run.status === 'processing' ? undefined : briefOf(run)) || why.sentence }
 }
 
-function whole(run: Run, { moment }: Words): Why {
+function whole(run: Run, said: Words): Why {
   const who = whoOf(run)
   const sending = run.jobs.filter(isChannel)
   const sent = sending.filter(wasSent)
@@ -282,7 +286,7 @@ function whole(run: Run, { moment }: Words): Why {
     if (!next)
       return { tone: 'info', sentence: sentText ? `${sentText}; it is about to end.` : 'It is about to begin.' }
     const noun = nounOf(next, run)
-    const what = waitOf(next, run, { moment }) ?? (next.status === 'running' ? 'is being sent' : 'is next')
+    const what = waitOf(next, run, said) ?? (next.status === 'running' ? 'is being sent' : 'is next')
     return { tone: 'info', sentence: sentText ? `${sentText}, and ${noun} ${what}.` : `${capital(noun)} ${what}.` }
   }
 
@@ -304,7 +308,7 @@ function whole(run: Run, { moment }: Words): Why {
     }
     if (!told) return { tone: 'good', sentence: `${done}.` }
     const verb = hasFailed(told) ? 'failed' : 'was held back'
-    const sentence = `${sentText}, but ${nounOf(told, run)} ${verb} because ${clauseOf(told, run)}${rest}.`
+    const sentence = `${sentText}, but ${nounOf(told, run)} ${verb} because ${clauseOf(told, run, said)}${rest}.`
     return because(hasFailed(told) ? 'warn' : 'good', sentence, told, run)
   }
   if (sending.length === 0 && !told)
@@ -313,25 +317,26 @@ function whole(run: Run, { moment }: Words): Why {
     const start = isChannel(failed[0])
       ? `${capital(nounOf(failed[0], run))} was not sent to ${who}`
       : `Nothing was sent to ${who}: ${nounOf(failed[0], run)} failed`
-    return because('bad', `${start} because ${clauseOf(failed[0], run)}${rest}.`, failed[0], run)
+    return because('bad', `${start} because ${clauseOf(failed[0], run, said)}${rest}.`, failed[0], run)
   }
   if (merged) {
     const sentence = 'Nothing was sent by this run itself: its event went into the digest of another run.'
     return because('neutral', sentence, merged, run)
   }
   if (!told) return { tone: 'neutral', sentence: `Nothing was sent to ${who}.` }
-  const sentence = `Nothing was sent to ${who}: ${nounOf(told, run)} was held back because ${clauseOf(told, run)}${rest}.`
+  const sentence = `Nothing was sent to ${who}: ${nounOf(told, run)} was held back because ${clauseOf(told, run, said)}${rest}.`
   return because('neutral', sentence, told, run)
 }
 
 /** One step in one sentence. */
-export function whyOfStep(job: Job, run: Run, { moment }: Words = words): Why {
+export function whyOfStep(job: Job, run: Run, changed: Partial<Words> = {}): Why {
+  const said = { ...words, ...changed }
   switch (job.status) {
     case 'pending':
       return { tone: 'neutral', sentence: 'Its turn has not come.' }
     case 'queued':
     case 'delayed': {
-      const wait = waitOf(job, run, { moment })
+      const wait = waitOf(job, run, said)
       return { tone: 'info', sentence: wait ? `It ${wait}.` : 'It is about to run.' }
     }
     case 'running':
@@ -340,21 +345,22 @@ export function whyOfStep(job: Job, run: Run, { moment }: Words = words): Why {
       return because('neutral', 'Its event went into the digest of another run.', job, run)
     case 'canceled':
     case 'skipped':
-      return because('neutral', `Held back because ${clauseOf(job, run)}.`, job, run)
+      return because('neutral', `Held back because ${clauseOf(job, run, said)}.`, job, run)
     case 'failed':
-      return because('bad', `Failed because ${clauseOf(job, run)}.`, job, run)
+      return because('bad', `Failed because ${clauseOf(job, run, said)}.`, job, run)
     default:
-      if (hasComeBack(job)) return because('bad', `Sent, but ${clauseOf(job, run)}.`, job, run)
-      if (job.reason !== undefined) return because('warn', `Sent in part, because ${clauseOf(job, run)}.`, job, run)
-      return { tone: 'good', sentence: doneText(job) }
+      if (hasComeBack(job)) return because('bad', `Sent, but ${clauseOf(job, run, said)}.`, job, run)
+      if (job.reason !== undefined)
+        return because('warn', `Sent in part, because ${clauseOf(job, run, said)}.`, job, run)
+      return { tone: 'good', sentence: doneText(job, said) }
   }
 }
 
-function doneText(job: Job): string {
+function doneText(job: Job, said: Words): string {
   if (isChannel(job)) {
     const message = job.messages.at(-1)
     const to = message?.recipient ? ` to ${message.recipient}` : ''
-    return job.type === 'in_app' ? 'It is in the inbox.' : `Sent${to} through ${providerOf(job)}.`
+    return job.type === 'in_app' ? 'It is in the inbox.' : `Sent${to} through ${providerOf(job, said)}.`
   }
   const events = job.digest?.events
   switch (job.type) {

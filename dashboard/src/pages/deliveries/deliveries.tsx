@@ -4,6 +4,7 @@ import { MailCheck, SearchX, Send } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { useCan } from '../../api/auth.ts'
 import { type Delivery, type DeliveryFilter, deliveries, undelivered } from '../../api/deliveries.ts'
+import { integrations } from '../../api/integrations.ts'
 import { workflows } from '../../api/workflows.ts'
 import { Button } from '../../ui/button.tsx'
 import { useConfirm } from '../../ui/dialog.tsx'
@@ -17,6 +18,7 @@ import { Checkbox } from '../../ui/switch.tsx'
 import { type Column, RowActions, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { text, useUrlState } from '../../ui/url-state.ts'
+import { useProviderNames } from '../integrations/providers.tsx'
 import { redriveChosen, redriveMatching, stopRedrive, useRedriveWork } from './redrive-work.ts'
 
 const schema = {
@@ -53,6 +55,8 @@ export function Page() {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const [wanted, setWanted] = useState('')
   const found = useQuery(workflows.list({ query: wanted, limit: 50, orderBy: 'lastTriggeredAt' }))
+  const providers = useQuery(integrations.providers())
+  const nameOfProvider = useProviderNames()
   const list = useInfiniteQuery(deliveries.endless(filter))
   const rows = list.data?.pages.flatMap(({ data }) => data)
   const isNarrowed = Object.values(filters).some((value) => value !== '')
@@ -153,7 +157,7 @@ export function Page() {
       header: 'Provider',
       width: 'w-32',
       from: 'lg',
-      cell: ({ providerId }) => providerId ?? <span className="text-muted">—</span>,
+      cell: ({ providerId }) => (providerId && nameOfProvider(providerId)) ?? <span className="text-muted">—</span>,
     },
     {
       id: 'when',
@@ -257,11 +261,12 @@ export function Page() {
           onValue={([workflowId = '']) => change({ workflowId })}
           onSearch={setWanted}
         />
-        <TextFilterChip
+        <FilterChip
           label="Provider"
-          mono
-          value={filters.providerId}
-          onValue={(providerId) => change({ providerId })}
+          single
+          options={(providers.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+          value={filters.providerId ? [filters.providerId] : []}
+          onValue={([providerId = '']) => change({ providerId })}
         />
         <TextFilterChip
           label="Transaction"

@@ -35,7 +35,7 @@ export function IntegrationSheet({ integrationId, onClose }: IntegrationSheetPro
   const list = useQuery(integrations.list())
   const providers = useQuery(integrations.providers())
   const integration = list.data?.find(({ _id }) => _id === integrationId)
-  const provider = integration && providerOf(providers.data, integration)
+  const provider = integration && providerOf(providers.data, integration.providerId)
   if (integrationId === undefined) return null
   if (!integration || !list.data || !providers.data)
     return (

@@ -17,7 +17,7 @@ import { hasPrimary, useIntegrationActions } from './actions.ts'
 import { AddIntegration, useAdding } from './add-integration.tsx'
 import { HealthStatus } from './health.tsx'
 import { IntegrationSheet } from './integration-sheet.tsx'
-import { ProviderTile, providerNameOf } from './providers.tsx'
+import { ProviderTile, useProviderNames } from './providers.tsx'
 
 export function Page() {
   const { integrationId } = useParams({ strict: false })
@@ -25,7 +25,7 @@ export function Page() {
   const canChange = useCan('admin')
   const adding = useAdding()
   const list = useQuery(integrations.list())
-  const providers = useQuery(integrations.providers())
+  const nameOf = useProviderNames()
   useShortcut('c', () => adding.open(), canChange)
   const rows = list.data?.toSorted(
     (one, other) =>
@@ -43,7 +43,7 @@ export function Page() {
       header: 'Name',
       cell: (integration) => (
         <span className="flex items-center gap-2.5">
-          <ProviderTile name={providerNameOf(providers.data, integration)} channel={integration.channel} />
+          <ProviderTile name={nameOf(integration.providerId)} channel={integration.channel} />
           <span className="truncate" dir="auto">
             {integration.name}
           </span>
@@ -57,7 +57,7 @@ export function Page() {
       header: 'Provider',
       width: 'w-52',
       from: 'md',
-      cell: (integration) => <span className="text-muted">{providerNameOf(providers.data, integration)}</span>,
+      cell: (integration) => <span className="text-muted">{nameOf(integration.providerId)}</span>,
     },
     {
       id: 'active',

@@ -1,5 +1,6 @@
 // What the pages know of providers beyond what the API says of them: which are our own, and how one looks in a list.
-import type { Integration, Provider } from '../../api/integrations.ts'
+import { useQuery } from '@tanstack/react-query'
+import { type Integration, integrations, type Provider } from '../../api/integrations.ts'
 import { cn } from '../../ui/class-names.ts'
 import { lookOf } from '../../ui/step-kind.tsx'
 
@@ -8,16 +9,19 @@ export const isSandbox = ({ channel, credentials, docs }: Provider) =>
   channel !== 'in_app' && credentials.length === 0 && docs === undefined
 
 /** That of push is made with the environment and by nobody else, so the list of providers does not have it. */
-const unlisted = (integration: Integration): Provider | undefined =>
-  integration.channel === 'push' && integration.providerId.endsWith('-push')
-    ? { id: integration.providerId, name: 'Belfry Push', channel: 'push', reportsDeliveries: false, credentials: [] }
+const unlisted = (id: string): Provider | undefined =>
+  id.endsWith('-push')
+    ? { id, name: 'Belfry Push', channel: 'push', reportsDeliveries: false, credentials: [] }
     : undefined
 
-export const providerOf = (providers: readonly Provider[] | undefined, integration: Integration) =>
-  providers?.find(({ id }) => id === integration.providerId) ?? unlisted(integration)
+export const providerOf = (providers: readonly Provider[] | undefined, providerId: string) =>
+  providers?.find(({ id }) => id === providerId) ?? unlisted(providerId)
 
-export const providerNameOf = (providers: readonly Provider[] | undefined, integration: Integration) =>
-  providerOf(providers, integration)?.name ?? integration.providerId
+/** How a provider is called; until that is known, and where it is none of ours, its id. */
+export function useProviderNames(): (providerId: string) => string {
+  const { data } = useQuery(integrations.providers())
+  return (providerId) => providerOf(data, providerId)?.name ?? providerId
+}
 
 /** Its first letters on the colour of its channel. */
 export function ProviderTile({ name, channel, className }: { name: string; channel: string; className?: string }) {

@@ -1,6 +1,8 @@
 import { createHash, generateKeyPairSync, verify } from 'node:crypto'
 import { connect, createServer } from 'node:net'
+import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { finished } from 'node:stream/promises'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { certificate, certificateKey } from '../../../test/certificate.ts'
@@ -12,6 +14,7 @@ import type { Credentials, EmailMessage } from '../provider.ts'
 import { emailjs } from './emailjs.ts'
 import { nodemailer } from './nodemailer.ts'
 import { outlook365 } from './outlook365.ts'
+import { Gathered } from './smtp.ts'
 
 const account = { user: 'ada', password: 'correct horse' }
 const trusting = { tlsOptions: { rejectUnauthorized: false } }
@@ -243,6 +246,20 @@ describe('a mail over SMTP', () => {
       })
     expect(received).toHaveLength(1)
   })
+})
+
+test('the lines of a mail are handed over together, a long one in pieces as it comes', async () => {
+  const pieces = async (lines: string[]) => {
+    const sizes: number[] = []
+    const gathered = Readable.from(lines).pipe(new Gathered())
+    gathered.on('data', (piece: Buffer) => sizes.push(piece.length))
+    await finished(gathered)
+    return sizes
+  }
+  expect(await pieces(['Subject: News\r\n', '\r\n', 'Hello\r\n'])).toEqual([24])
+  const kilobyte = `${'x'.repeat(1022)}\r\n`
+  expect(await pieces(Array.from({ length: 130 }, () => kilobyte))).toEqual([64 * 1024, 64 * 1024, 2 * 1024])
+  expect(await pieces([])).toEqual([])
 })
 
 describe('the connections of an integration', () => {

@@ -1,5 +1,6 @@
 // Mail over SMTP, for every provider that is such a server. Connections stay open between messages, up to five for an
 // integration; nodemailer does the protocol and the MIME, and is read with the first message.
+import { Transform, type TransformCallback } from 'node:stream'
 import type Mail from 'nodemailer/lib/mailer/index.js'
 import type SMTPPool from 'nodemailer/lib/smtp-pool/index.js'
 import { DeliveryError, type DeliveryErrorCode, transportError } from '../delivery-error.ts'
@@ -71,7 +72,37 @@ async function open(server: SmtpServer, tools: Tools, pool: { pool: true; maxCon
   const transport = createTransport(options)
   // Whoever's message fails is told; an idle connection that ends is nobody's concern.
   transport.on('error', () => undefined)
+  transport.use('stream', (mail, callback) => {
+    mail.message.transform(new Gathered())
+    callback()
+  })
   return transport
+}
+
+const largestPiece = 64 * 1024
+
+/** The library hands a mail over line by line, and each would be sent, and encrypted, by itself. */
+export class Gathered extends Transform {
+  #waiting: Buffer[] = []
+  #size = 0
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    this.#waiting.push(chunk)
+    this.#size += chunk.length
+    if (this.#size >= largestPiece) this.#handOn()
+    done()
+  }
+
+  override _flush(done: TransformCallback): void {
+    if (this.#size > 0) this.#handOn()
+    done()
+  }
+
+  #handOn(): void {
+    this.push(Buffer.concat(this.#waiting, this.#size))
+    this.#waiting = []
+    this.#size = 0
+  }
 }
 
 export function smtpOptions(
