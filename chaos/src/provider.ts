@@ -117,9 +117,11 @@ export class Provider {
     return asked
   }
 
-  /** The same for the same message and attempt, whoever comes first. */
+  /** Each of them once, so that none is left to luck; then the same for the same message and attempt, whoever comes first. */
   #mannerFor(name: string, isGentle: boolean): Manner {
     if (this.#isCalm) return 'taken'
+    const unmet = (Object.keys(fair) as Manner[]).find((manner) => this.manners[manner] === undefined)
+    if (unmet && !isGentle) return unmet
     const weights = this.weather && !isGentle ? bad[this.weather] : fair
     return new Random(`${this.#seed}/${name}`).weighted(weights as Record<Manner, number>)
   }

@@ -156,7 +156,7 @@ describe('one data folder', () => {
     const { code, output } = await lasting.start({ PORT: await freePort(), BELFRY_DATA_DIR: dataDir }).ended
     expect(code).toBe(1)
     expect(output).toContain(`Belfry is already running with the data in ${dataDir} (pid ${run.pid}).`)
-    expect(output).not.toContain('    at ')
+    expect(withoutLog(output)).not.toContain('    at ')
     await expectGuest(run)
   })
 
@@ -228,6 +228,13 @@ describe('one data folder', () => {
   })
 })
 
+/** What is said to whoever started it; a busy machine may have something in its log as well. */
+const withoutLog = (output: string) =>
+  output
+    .split('\n')
+    .filter((line) => !line.startsWith('{'))
+    .join('\n')
+
 describe('the first start', () => {
   test('is needed before there is anybody to sign in', async () => {
     const command = programs.command(['sign-in-link'], { BELFRY_DATA_DIR: programs.folder() })
@@ -253,7 +260,7 @@ describe('the first start', () => {
     const { code, output } = await programs.start({ PORT, BELFRY_DATA_DIR: dataDir }).ended
     expect(code).toBe(1)
     expect(output).toContain(`Port ${PORT} of 127.0.0.1 cannot be used; set PORT or HOST.\nReason: listen EADDRINUSE`)
-    expect(output).not.toContain('    at ')
+    expect(withoutLog(output)).not.toContain('    at ')
     expect(databasePid(dataDir)).toBeUndefined()
     expect(databaseLog(dataDir)).toContain('database system is shut down')
 
