@@ -1,6 +1,6 @@
-// A real browser for a test file, with an empty profile for each page that is opened.
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect } from 'vitest'
+// A real browser for test files, with an empty profile for each page that is opened.
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { afterEach, beforeAll, expect } from 'vitest'
 import { findChromium } from '../../scripts/chromium.mjs'
 
 export interface TestBrowser {
@@ -8,33 +8,45 @@ export interface TestBrowser {
   open(url: string, options?: BrowserContextOptions): Promise<Page>
 }
 
-/** Starts the browser before the tests of a file and ends it after them. */
+/** All files of a worker use one browser: starting it takes longer than most tests. It ends with the worker's process. */
+let shared: Promise<Browser> | undefined
+
+async function launch(): Promise<Browser> {
+  const executablePath = findChromium()
+  if (!executablePath) throw new Error('No Chromium was found: `npm test` installs one, or name it with CHROMIUM_PATH.')
+  const browser = await chromium.launch({
+    executablePath,
+    args: [
+      ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
+      ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+    ],
+  })
+  browser.on('disconnected', () => {
+    shared = undefined
+  })
+  return browser
+}
+
+/** Has the browser started before the tests of a file, and closes after each what it opened. */
 export function useBrowser(): TestBrowser {
   let browser: Browser
+  const contexts: BrowserContext[] = []
   const errors: string[] = []
 
   beforeAll(async () => {
-    const executablePath = findChromium()
-    if (!executablePath)
-      throw new Error('No Chromium was found: `npm test` installs one, or name it with CHROMIUM_PATH.')
-    browser = await chromium.launch({
-      executablePath,
-      args: [
-        ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
-        ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
-      ],
-    })
+    shared ??= launch()
+    browser = await shared
   })
   afterEach(async () => {
-    for (const context of browser.contexts()) await context.close()
+    for (const context of contexts.splice(0)) await context.close()
     const uncaught = errors.splice(0)
     expect(uncaught).toEqual([])
   })
-  afterAll(() => browser?.close())
 
   return {
     async open(url, options = {}) {
       const context = await browser.newContext(options)
+      contexts.push(context)
       const page = await context.newPage()
       page.on('pageerror', (error) => errors.push(String(error)))
       await page.goto(url)
