@@ -100,9 +100,9 @@ const again = (table: string, where: string) => `
 const one = (table: string, where: string) =>
   `id = (SELECT id FROM ${table} WHERE ${where} ORDER BY id DESC LIMIT 1) RETURNING 1`
 
-/** A mail that the provider has, and whose log says so. */
-const mailed =
-  "type = 'email' AND status = 'completed' AND details @> '[{\"detail\": \"Message sent\"}]' AND provider_id = 'email-webhook'"
+/** A mail that the provider has, after being asked once, and whose log says so. */
+const mailed = `type = 'email' AND status = 'completed' AND provider_id = 'email-webhook' AND attempts = 1
+  AND details @> '[{"detail": "Message sent"}]' AND NOT details @> '[{"isRetry": true}]'`
 const refusal = '{"detail": "The provider could not take the message", "raw": "{\\"name\\": \\"rejected\\"}"}'
 
 test.each<[what: string, meddle: string, finding: { kind: Finding['kind']; what: RegExp }]>([

@@ -2,10 +2,10 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
-import type { BrowserContextOptions, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import type { Config } from '../../server/src/config.ts'
 import type { Role } from '../../server/src/db/tables.ts'
-import { type TestBrowser, useBrowser } from '../../server/test/browser.ts'
+import { type Profile, type TestBrowser, useBrowser } from '../../server/test/browser.ts'
 import { type PersonApi, signInAs } from '../../server/test/people.ts'
 import { type Api, type TestServer, useServer } from '../../server/test/server.ts'
 
@@ -16,7 +16,7 @@ export interface Visit {
   path?: string
   /** Whose organization; the one the first start made, when nothing is said. */
   api?: Api
-  options?: BrowserContextOptions
+  options?: Profile
 }
 
 export interface TestDashboard {
@@ -47,7 +47,7 @@ export function useDashboard(config: Partial<Config> = {}): TestDashboard {
       const page = await browser.open(server.url + where, {
         viewport: { width: 1440, height: 900 },
         reducedMotion: 'reduce',
-        storageState: { cookies: role === 'none' ? [] : [cookie], origins: [] },
+        cookies: role === 'none' ? [] : [cookie],
         ...options,
       })
       page.setDefaultTimeout(30_000)

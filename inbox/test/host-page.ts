@@ -2,9 +2,9 @@
 // than they need.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll } from 'vitest'
-import type { TestBrowser } from '../../server/test/browser.ts'
+import type { Profile, TestBrowser } from '../../server/test/browser.ts'
 import { identifierOf } from '../../server/test/inbox.ts'
 import type { Api, TestServer } from '../../server/test/server.ts'
 
@@ -18,7 +18,7 @@ export interface HostPage {
   subscriberId?: string
   /** Of the page; the strictest one that lets an inbox work, unless another is given. */
   policy?: string
-  options?: BrowserContextOptions
+  options?: Profile
 }
 
 export interface HostSite {

@@ -1,15 +1,41 @@
-// A real browser for test files, with an empty profile for each page that is opened.
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+// A real browser for test files. Each page that is opened finds a profile without anything of those before it.
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type Cookie,
+  chromium,
+  type Page,
+} from 'playwright-core'
 import { afterEach, beforeAll, expect } from 'vitest'
 import { findChromium } from '../../scripts/chromium.mjs'
 
+export interface Profile extends Omit<BrowserContextOptions, 'storageState'> {
+  cookies?: Cookie[]
+}
+
 export interface TestBrowser {
   /** A page in a profile of its own, closed after the test. An error that nobody caught in it fails the test. */
-  open(url: string, options?: BrowserContextOptions): Promise<Page>
+  open(url: string, profile?: Profile): Promise<Page>
+}
+
+/**
+ * Used by one test at a time. Scripts that it has loaded stay: loading and compiling them anew took half of the time of all
+ * tests with a browser.
+ */
+interface Context {
+  context: BrowserContext
+  options: string
+  isTaken: boolean
+  /** Always open: with its last page a context forgets what it has loaded. */
+  keeper: Page
+  /** Where its pages have been. */
+  origins: Set<string>
 }
 
 /** All files of a worker use one browser: starting it takes longer than most tests. It ends with the worker's process. */
 let shared: Promise<Browser> | undefined
+let contexts: Context[] = []
 
 async function launch(): Promise<Browser> {
   const executablePath = findChromium()
@@ -23,6 +49,7 @@ async function launch(): Promise<Browser> {
   })
   browser.on('disconnected', () => {
     shared = undefined
+    contexts = []
   })
   return browser
 }
@@ -30,7 +57,7 @@ async function launch(): Promise<Browser> {
 /** Has the browser started before the tests of a file, and closes after each what it opened. */
 export function useBrowser(): TestBrowser {
   let browser: Browser
-  const contexts: BrowserContext[] = []
+  const taken: Context[] = []
   const errors: string[] = []
 
   beforeAll(async () => {
@@ -38,19 +65,58 @@ export function useBrowser(): TestBrowser {
     browser = await shared
   })
   afterEach(async () => {
-    for (const context of contexts.splice(0)) await context.close()
+    for (const context of taken.splice(0)) await release(context)
     const uncaught = errors.splice(0)
     expect(uncaught).toEqual([])
   })
 
   return {
-    async open(url, options = {}) {
-      const context = await browser.newContext(options)
-      contexts.push(context)
-      const page = await context.newPage()
+    async open(url, { cookies = [], ...options } = {}) {
+      const free = await take(browser, options)
+      taken.push(free)
+      const page = await free.context.newPage()
       page.on('pageerror', (error) => errors.push(String(error)))
+      await free.context.addCookies(cookies)
       await page.goto(url)
       return page
     },
   }
+}
+
+async function take(browser: Browser, asked: BrowserContextOptions): Promise<Context> {
+  const options = JSON.stringify(asked)
+  const free = contexts.find((each) => !each.isTaken && each.options === options)
+  if (free) {
+    free.isTaken = true
+    return free
+  }
+  const context = await browser.newContext(asked)
+  const keeper = await context.newPage()
+  const made = { context, options, keeper, isTaken: true, origins: new Set<string>() }
+  context.on('page', (page) =>
+    page.on('framenavigated', (frame) => {
+      if (frame.url().startsWith('http')) made.origins.add(new URL(frame.url()).origin)
+    }),
+  )
+  contexts.push(made)
+  return made
+}
+
+/** What its pages have stored is gone. */
+async function clear({ context, keeper, origins }: Context): Promise<void> {
+  const session = await context.newCDPSession(keeper)
+  for (const origin of origins) await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' })
+  await session.detach()
+  origins.clear()
+}
+
+async function release(taken: Context): Promise<void> {
+  const { context, keeper } = taken
+  for (const page of context.pages()) if (page !== keeper) await page.close()
+  await clear(taken)
+  await context.unrouteAll()
+  await context.clearCookies()
+  await context.clearPermissions()
+  await context.setOffline(false)
+  taken.isTaken = false
 }

@@ -1,5 +1,5 @@
 // Integrations and the providers they can be made for: requests and their cache keys. Refresh with ['integrations'].
-import { queryOptions } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { type Answer, api, type Body, inEnvironment } from './client.ts'
 
 export type Integration = Answer<'GET /v1/integrations'>[number]
@@ -53,4 +53,19 @@ export const integrations = {
     api('POST /v1/integrations/{integrationId}/auto-configure', { path: { integrationId } }),
   test: (integrationId: string, body: Body<'POST /v1/integrations/{integrationId}/test'>) =>
     api('POST /v1/integrations/{integrationId}/test', { path: { integrationId }, body }),
+}
+
+/** That of push is made with the environment and by nobody else, so the list of providers does not have it. */
+const unlisted = (id: string): Provider | undefined =>
+  id.endsWith('-push')
+    ? { id, name: 'Belfry Push', channel: 'push', reportsDeliveries: false, credentials: [] }
+    : undefined
+
+export const providerOf = (providers: readonly Provider[] | undefined, providerId: string) =>
+  providers?.find(({ id }) => id === providerId) ?? unlisted(providerId)
+
+/** How a provider is called; until that is known, and where it is none of ours, its id. */
+export function useProviderNames(): (providerId: string) => string {
+  const { data } = useQuery(integrations.providers())
+  return (providerId) => providerOf(data, providerId)?.name ?? providerId
 }

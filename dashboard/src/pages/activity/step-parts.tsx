@@ -1,13 +1,13 @@
 // What is inside a step of a run: the message as it was seen, what the provider was asked and answered, what a digest
 // collected, and the log.
 import { useState } from 'react'
+import { useProviderNames } from '../../api/integrations.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { JsonView } from '../../ui/json-view.tsx'
 import { ChatFrame, EmailFrame, InAppFrame, PushFrame, SmsFrame } from '../../ui/message-frames.tsx'
 import { Badge, Status, type Tone } from '../../ui/status.tsx'
 import { lookOf } from '../../ui/step-kind.tsx'
 import { absoluteTime, duration, Time } from '../../ui/time.tsx'
-import { useProviderNames } from '../integrations/providers.tsx'
 import type { Job } from './why.ts'
 
 type Message = Job['messages'][number]

@@ -1,7 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { ExternalLink, Star, Trash2 } from 'lucide-react'
 import { useCan } from '../../api/auth.ts'
-import { type Integration, type IntegrationChanges, integrations, type Provider } from '../../api/integrations.ts'
+import {
+  type Integration,
+  type IntegrationChanges,
+  integrations,
+  type Provider,
+  providerOf,
+} from '../../api/integrations.ts'
 import { Button } from '../../ui/button.tsx'
 import { Id } from '../../ui/copy.tsx'
 import { Field, FieldFrame, Form, FormError, SubmitButton, useForm, useUnsavedGuard } from '../../ui/form.tsx'
@@ -21,7 +27,7 @@ import { ConditionsEditor } from './conditions.tsx'
 import { CredentialFields, type Credentials } from './credentials.tsx'
 import { DeliveryReports } from './delivery-reports.tsx'
 import { HealthNote } from './health.tsx'
-import { isSandbox, providerOf } from './providers.tsx'
+import { isSandbox } from './providers.tsx'
 import { TestSend } from './test-send.tsx'
 
 const schema = { tab: oneOf(['settings', 'test', 'reports'], 'settings') }

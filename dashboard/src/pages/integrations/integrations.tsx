@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { Plug, Plus, Power, PowerOff, Send, Star, Trash2 } from 'lucide-react'
 import { useCan } from '../../api/auth.ts'
-import { type Integration, integrations } from '../../api/integrations.ts'
+import { type Integration, integrations, useProviderNames } from '../../api/integrations.ts'
 import { Button } from '../../ui/button.tsx'
 import { Menu, MenuItem, MenuLink, MenuSeparator } from '../../ui/menu.tsx'
 import { Page as Frame } from '../../ui/page.tsx'
@@ -17,7 +17,7 @@ import { hasPrimary, useIntegrationActions } from './actions.ts'
 import { AddIntegration, useAdding } from './add-integration.tsx'
 import { HealthStatus } from './health.tsx'
 import { IntegrationSheet } from './integration-sheet.tsx'
-import { ProviderTile, useProviderNames } from './providers.tsx'
+import { ProviderTile } from './providers.tsx'
 
 export function Page() {
   const { integrationId } = useParams({ strict: false })
