@@ -78,6 +78,22 @@ test('how long a job may wait is a setting', async () => {
   await patient.stop()
 })
 
+test('metrics are there, too, while all connections to the database are taken', async () => {
+  const { url } = await server.startAnother({ databaseConnections: 2 })
+  const figures = async () => (await fetch(`${url}/metrics`)).text()
+  const holder = await server.database.pool.connect()
+  await holder.query('BEGIN; LOCK TABLE topics IN ACCESS EXCLUSIVE MODE')
+  const held = Array.from({ length: 3 }, (_, number) =>
+    fetch(`${url}/v2/topics/held-${number}`, { headers: { authorization: `ApiKey ${server.api.key}` } }),
+  )
+  await expect.poll(figures).toMatch(/^belfry_database_connections{state="waiting"} [1-9]/m)
+  expect(await figures()).toContain('belfry_database_up 0')
+  await holder.query('COMMIT')
+  holder.release()
+  expect((await Promise.all(held)).map(({ status }) => status)).toEqual([404, 404, 404])
+  await expect.poll(figures).toContain('belfry_database_up 1')
+})
+
 test('a worker serves health and metrics, and nothing of the API', async () => {
   const worker = await server.startAnother({ role: 'worker' })
   const statusOf = async (path: string) =>

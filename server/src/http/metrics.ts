@@ -1,9 +1,12 @@
 // What operators watch: the process's own vital signs and every request's duration, in Prometheus' format.
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Database } from '../db/database.ts'
 import { hiddenId } from '../db/ids.ts'
 import { EngineMetrics } from './engine-metrics.ts'
+
+const longestLookMs = 2_000
 
 export class Metrics {
   readonly contentType: string
@@ -43,7 +46,7 @@ export class Metrics {
     for (const reason of ['overloaded', 'too_many_at_once']) this.#shed.inc({ reason }, 0)
     this.#databaseUp = new Gauge({
       name: 'belfry_database_up',
-      help: 'Whether the database answered when these figures were asked for',
+      help: 'Whether the database answered within two seconds when these figures were asked for',
       registers,
     })
     this.#connections = new Gauge({
@@ -95,22 +98,25 @@ export class Metrics {
     })
   }
 
-  /** All figures as of now. They matter most while the database is away, so its absence is one of them. */
+  /** All figures as of now. They matter most while the database is away or overwhelmed, so that is one of them. */
   async text(): Promise<string> {
-    const jobs = await dueJobs(this.#pool).catch(() => undefined)
-    this.#databaseUp.set(jobs ? 1 : 0)
-    this.#jobsDue.set(jobs?.count ?? Number.NaN)
-    this.#oldestDue.set(jobs?.oldestSeconds ?? Number.NaN)
-    const canary = await lastCanary(this.#pool).catch(() => undefined)
-    const now = this.#clock.now().getTime()
-    this.#canaryAge.set(canary ? (now - canary.arrivedAt.getTime()) / 1000 : Number.NaN)
-    this.#canaryTook.set(canary ? (canary.arrivedAt.getTime() - canary.sentAt.getTime()) / 1000 : Number.NaN)
     this.#connections.set({ state: 'open' }, this.#pool.totalCount)
     this.#connections.set({ state: 'idle' }, this.#pool.idleCount)
     this.#connections.set({ state: 'waiting' }, this.#pool.waitingCount)
+    const [jobs, canary] = await Promise.all([inTime(dueJobs(this.#pool)), inTime(lastCanary(this.#pool))])
+    this.#databaseUp.set(jobs ? 1 : 0)
+    this.#jobsDue.set(jobs?.count ?? Number.NaN)
+    this.#oldestDue.set(jobs?.oldestSeconds ?? Number.NaN)
+    const now = this.#clock.now().getTime()
+    this.#canaryAge.set(canary ? (now - canary.arrivedAt.getTime()) / 1000 : Number.NaN)
+    this.#canaryTook.set(canary ? (canary.arrivedAt.getTime() - canary.sentAt.getTime()) / 1000 : Number.NaN)
     return this.#registry.metrics()
   }
 }
+
+/** Nothing where it fails or comes late, as when all connections are taken: whoever asks for figures does not wait for long. */
+const inTime = <Found>(looked: Promise<Found>): Promise<Found | undefined> =>
+  Promise.race([looked, sleep(longestLookMs, undefined, { ref: false })]).catch(() => undefined)
 
 /** How many jobs wait although they are due, and for how long the oldest has. Both are bounded look-ups. */
 export async function dueJobs(pool: Database['pool']): Promise<{ count: number; oldestSeconds: number }> {
