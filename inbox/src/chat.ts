@@ -1,9 +1,9 @@
-// A chat workspace that a subscriber connects: the sign-in happens in another tab, and this one looks for what came of it.
+// A chat workspace, or a bot, that a subscriber connects: that happens in another tab, and this one looks for what came of it.
 import type { Api, Connection, InboxError } from './api.ts'
 import { Store } from './store.ts'
 
 export interface ChatOptions {
-  provider: 'slack' | 'msteams'
+  provider: 'slack' | 'msteams' | 'telegram'
   integrationIdentifier: string
   /** Made from the provider and the subscriber where none is given. */
   connectionIdentifier?: string | undefined
@@ -47,8 +47,18 @@ export class ChatConnection extends Store<ChatState> {
     }
   }
 
+  /** It has no workspaces: who a subscriber is there is told to the bot itself. */
+  get #isBot(): boolean {
+    return this.#options.provider === 'telegram'
+  }
+
   async #find(): Promise<Connection | undefined> {
-    const { mode = 'subscriber' } = this.#options
+    const { mode = 'subscriber', integrationIdentifier } = this.#options
+    if (this.#isBot) {
+      const query = new URLSearchParams({ integrationIdentifier, limit: '1' })
+      const { data } = await this.#api.call<{ data: Connection[] }>('GET', `/channel-endpoints?${query}`)
+      return data[0]
+    }
     try {
       return await this.#api.call<Connection>('GET', `${this.#path}?connectionMode=${mode}`)
     } catch (error) {
@@ -60,12 +70,15 @@ export class ChatConnection extends Store<ChatState> {
   /** Where to sign in; from then on it is waited for. */
   async connect(): Promise<string> {
     const { integrationIdentifier, mode = 'subscriber' } = this.#options
-    const body = {
+    const workspace = {
       ...{ integrationIdentifier, connectionIdentifier: this.#identifier, connectionMode: mode },
       autoLinkUser: mode === 'subscriber',
     }
+    const [path, body] = this.#isBot
+      ? ['/channel-endpoints/link', { integrationIdentifier }]
+      : ['/channel-connections/oauth', workspace]
     try {
-      const { data } = await this.#api.call<{ data: { url: string } }>('POST', '/channel-connections/oauth', { body })
+      const { data } = await this.#api.call<{ data: { url: string } }>('POST', path, { body })
       this.set({ status: 'waiting', error: undefined })
       this.#waitUntil(Date.now() + patienceMs)
       return data.url
@@ -88,10 +101,11 @@ export class ChatConnection extends Store<ChatState> {
   }
 
   async disconnect(): Promise<void> {
+    const { identifier = '' } = this.state.connection ?? {}
     this.set({ status: 'loading', error: undefined })
     try {
-      await this.#api.call('DELETE', this.#path)
-      this.set({ status: 'ready', connection: undefined })
+      await this.#api.call('DELETE', this.#isBot ? `/channel-endpoints/${encodeURIComponent(identifier)}` : this.#path)
+      this.set({ status: 'ready', connection: await this.#find() })
     } catch (error) {
       this.set({ status: 'failed', error: error as InboxError })
     }

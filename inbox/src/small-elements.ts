@@ -48,7 +48,7 @@ export class FollowElement extends BelfryElement {
   }
 }
 
-const providerNames = { slack: 'Slack', msteams: 'Microsoft Teams' }
+const providerNames = { slack: 'Slack', msteams: 'Microsoft Teams', telegram: 'Telegram' }
 
 export class ConnectElement extends BelfryElement {
   #chat: ChatConnection | undefined
@@ -68,7 +68,8 @@ export class ConnectElement extends BelfryElement {
   }
 
   get #provider(): ChatOptions['provider'] {
-    return this.getAttribute('provider') === 'msteams' ? 'msteams' : 'slack'
+    const named = this.getAttribute('provider') ?? ''
+    return Object.hasOwn(providerNames, named) ? (named as ChatOptions['provider']) : 'slack'
   }
 
   protected override onLeave(): void {

@@ -7,10 +7,12 @@ import { useBrowser } from '../../server/test/browser.ts'
 import { identifierOf, openInbox } from '../../server/test/inbox.ts'
 import { inApp, makeWorkflow, trigger } from '../../server/test/runs.ts'
 import { type Api, useServer } from '../../server/test/server.ts'
+import { useVendor } from '../../server/test/vendor.ts'
 import { useHostSite } from './host-page.ts'
 
-const server = useServer()
+const server = useServer({ extraProviders: ['telegram'], allowPrivateAddresses: true })
 const browser = useBrowser()
+const telegram = useVendor()
 const site = useHostSite(server, browser)
 let api: Api
 
@@ -133,6 +135,38 @@ describe('parts', () => {
     await page.getByText('Connected to Acme').waitFor()
     await page.getByRole('button', { name: 'Disconnect' }).click()
     await page.getByRole('button', { name: 'Connect Slack' }).waitFor()
+  })
+
+  test('a bot of Telegram is told who somebody is, in another tab, and forgets it here', async () => {
+    telegram.plays(({ path }) => ({
+      body: { ok: true, result: path.endsWith('/getMe') ? { username: 'acme_bot' } : true },
+    }))
+    const credentials = { token: '110201543:AAHdqTcv', baseUrl: telegram.url }
+    const integration = { providerId: 'telegram', channel: 'chat', identifier: 'bot', credentials, active: true }
+    expect((await api.post('/v1/integrations', integration)).status).toBe(201)
+    const page = await site.open(api, {
+      body: '<belfry-connect {settings} provider="telegram" integration="bot"></belfry-connect>',
+    })
+    await page.context().route('https://t.me/**', (route) => route.fulfill({ body: 'Telegram' }))
+    const [opened] = await Promise.all([
+      page.waitForEvent('popup'),
+      page.getByRole('button', { name: 'Connect Telegram' }).click(),
+    ])
+    await opened.waitForURL('https://t.me/acme_bot?start=*')
+    await page.getByText('Waiting for Telegram').waitFor()
+    // She presses Start there, and Telegram tells.
+    const told = JSON.parse(telegram.asked.find(({ path }) => path.endsWith('/setWebhook'))?.body ?? '')
+    const word = new URL(opened.url()).searchParams.get('start')
+    const message = { text: `/start ${word}`, chat: { id: 7, type: 'private' }, from: { id: 7 } }
+    const headers = { 'x-telegram-bot-api-secret-token': told.secret_token }
+    expect((await api.post(new URL(told.url).pathname, { message }, headers)).status).toBe(200)
+    await page.getByText('Connected to Telegram').waitFor()
+    await page.reload()
+    await page.getByText('Connected to Telegram').waitFor()
+    await page.getByRole('button', { name: 'Disconnect' }).click()
+    await page.getByRole('button', { name: 'Connect Telegram' }).waitFor()
+    const inbox = await openInbox(server, api, 'ada')
+    expect((await inbox.get('/channel-endpoints')).body.data).toEqual([])
   })
 
   test('look as the page wants them to', async () => {
