@@ -5,9 +5,9 @@ export default defineConfig({
     include: ['{server,inbox,dashboard,chaos,bench}/{src,test}/**/*.test.ts', 'scripts/**/*.test.ts'],
     globalSetup: 'server/test/global-setup.ts',
     // Generous, for busy machines: no test waits for time to pass.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 15_000 } },
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
     reporters: ['default', './scripts/count-reporter.mjs'],
     pool: 'forks',
     // Files of one worker share what is loaded: reading the service anew for each took more than half of all the time.

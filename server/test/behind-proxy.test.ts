@@ -14,7 +14,7 @@ const site = usePage('@novu/react')
 const sockets = useSockets()
 const prefix = '/notify'
 const proxy = useProxy(prefix, () => server.url)
-const patience = { timeout: 15_000, interval: 20 }
+const patience = { timeout: 30_000, interval: 20 }
 let api: Api
 const opened: Novu[] = []
 

@@ -18,7 +18,7 @@ const server = useServer({
   },
 })
 const browser = useBrowser()
-const patience = { timeout: 15_000, interval: 20 }
+const patience = { timeout: 30_000, interval: 20 }
 let api: Api
 
 beforeEach(async () => {

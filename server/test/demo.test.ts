@@ -9,7 +9,7 @@ import { useServer } from './server.ts'
 
 const server = useServer()
 const browser = useBrowser()
-const patience = { timeout: 15_000, interval: 20 }
+const patience = { timeout: 30_000, interval: 20 }
 const environment = { 'belfry-environment': '', 'content-type': 'application/json' }
 
 /** As whoever sits at the machine, with any headers: some may not be set by `fetch`. */

@@ -10,7 +10,7 @@ import { type Api, useServer } from './server.ts'
 
 const server = useServer()
 const sockets = useSockets()
-const patience = { timeout: 15_000, interval: 10 }
+const patience = { timeout: 30_000, interval: 10 }
 let api: Api
 
 beforeEach(async () => {

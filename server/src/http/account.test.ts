@@ -1,10 +1,8 @@
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { cookieIn, newSession, PersonApi, sendAs, signInAs } from '../../test/people.ts'
 import { useServer } from '../../test/server.ts'
 
 const server = useServer()
-// Each password that is compared takes a while, and longer where others want the processor too.
-vi.setConfig({ testTimeout: 120_000 })
 
 const signIn = (email: string, password: string) => sendAs(server.url, 'POST', '/v1/auth/sign-in', { email, password })
 const another = async (person: PersonApi) =>

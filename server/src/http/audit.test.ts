@@ -1,9 +1,8 @@
-import { beforeAll, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { type PersonApi, sendAs, signInAs } from '../../test/people.ts'
 import { type Api, useServer } from '../../test/server.ts'
 
 const server = useServer()
-vi.setConfig({ testTimeout: 60_000 })
 
 let api: Api
 let admin: PersonApi

@@ -1,11 +1,10 @@
-import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { cookieIn, type PersonApi, sendAs, signInAs } from '../../test/people.ts'
 import { type Api, useServer } from '../../test/server.ts'
 import { useVendor } from '../../test/vendor.ts'
 
 const server = useServer({ publicUrl: 'https://belfry.example', allowPrivateAddresses: true })
 const vendor = useVendor()
-vi.setConfig({ testTimeout: 60_000 })
 
 let api: Api
 let production: Api

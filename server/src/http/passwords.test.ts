@@ -1,7 +1,5 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { hashPassword, isPassword, refuseWeakPassword } from './passwords.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const ada = { email: 'ada.lovelace@example.com', name: 'Ada Lovelace' }
 

@@ -1,13 +1,10 @@
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { cookieIn, PersonApi, sendAs, signInAs } from '../../test/people.ts'
 import { useServer } from '../../test/server.ts'
 import { linkTo, makeSignInLink, signInLink } from '../db/sign-in-links.ts'
 
 const server = useServer()
 const owner = { name: 'Ada Lovelace', email: 'Ada@Example.com', password: 'a difference engine' }
-
-// Each password that is compared takes a while, and longer where others want the processor too.
-vi.setConfig({ testTimeout: 120_000 })
 
 const post = (path: string, body?: object, headers: Record<string, string> = {}) =>
   sendAs(server.url, 'POST', `/v1/auth/${path}`, body ?? {}, headers)
