@@ -20,8 +20,8 @@ export interface TestBrowser {
 }
 
 /**
- * Used by one test at a time. Scripts that it has loaded stay: loading and compiling them anew took half of the time of all
- * tests with a browser.
+ * Used by one test at a time. Scripts that it has loaded stay: loading and compiling them anew was a third of all that
+ * browsers did.
  */
 interface Context {
   context: BrowserContext
