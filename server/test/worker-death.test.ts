@@ -17,7 +17,7 @@ const workersOfProcess = 2
 
 vi.setConfig({ testTimeout: 240_000 })
 
-/** For busy machines: a worker that died is noticed by the others within ten seconds. */
+/** Where nobody has said how long it may take: busy machines need longer. */
 const patienceMs = 60_000
 
 beforeEach(async () => {
@@ -43,8 +43,8 @@ async function count(query: string): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-const until = (query: string, expected: number) =>
-  vi.waitUntil(async () => (await count(query)) === expected, { timeout: patienceMs, interval: 50 })
+const until = (query: string, expected: number, timeout = patienceMs) =>
+  vi.waitUntil(async () => (await count(query)) === expected, { timeout, interval: 50 })
 
 /** Queues a job that cannot go on and waits until a worker has it in hand. */
 async function queueHeldJob(): Promise<void> {
@@ -64,26 +64,26 @@ async function kill(run: Run): Promise<void> {
   await run.ended
 }
 
-test('a second worker goes on', async () => {
+test('a second worker goes on within 15 s', async () => {
   const first = await startWorker()
   await queueHeldJob()
   const second = await startWorker()
   await kill(first)
   await letGoOn()
-  await until('graphile_worker.jobs', 0)
+  await until('graphile_worker.jobs', 0, 15_000)
   expect(second.output).toContain('released the jobs of workers that died')
   expect(await count('workers')).toBe(workersOfProcess)
   expect(await second.stop()).toMatchObject({ code: 0 })
   expect(await count('workers')).toBe(0)
 })
 
-test('the next start goes on', async () => {
+test('the next start goes on within 30 s', async () => {
   const first = await startWorker()
   await queueHeldJob()
   await kill(first)
   await letGoOn()
   await startWorker()
-  await until('graphile_worker.jobs', 0)
+  await until('graphile_worker.jobs', 0, 30_000)
 })
 
 test('a worker that lives keeps its job, even when its connection breaks', async () => {
