@@ -71,6 +71,8 @@ export class InboxClient extends Store<InboxState> {
   /** As the service says, with what this page has done since. */
   #counts = none
   #pushed: UnreadCount | undefined
+  /** How often counts were pushed. */
+  #pushes = 0
   #pending: Pending[] = []
   #takeBack: (() => void) | undefined
   #undoTimer: ReturnType<typeof setTimeout> | undefined
@@ -224,6 +226,7 @@ export class InboxClient extends Store<InboxState> {
     } else if (name === 'unseen_count_changed') this.set({ unseen: (payload as { unseenCount: number }).unseenCount })
     else if (name === 'unread_count_changed') {
       this.#pushed = (payload as { counts: UnreadCount }).counts
+      this.#pushes += 1
       this.#settleCounts()
       this.#emit('changed', undefined)
     }
@@ -257,11 +260,18 @@ export class InboxClient extends Store<InboxState> {
 
   async #recount(): Promise<void> {
     try {
-      this.#setCounts(await this.api.countUnread())
+      this.#setCounts(await this.#countUnread())
       this.#emit('changed', undefined)
     } catch {
       // Whoever wanted it is told by what else does not work now.
     }
+  }
+
+  /** What is pushed while it is asked for is newer than the answer may be; if it is not, a newer one is about to come. */
+  async #countUnread(): Promise<UnreadCount> {
+    const pushes = this.#pushes
+    const counts = await this.api.countUnread()
+    return pushes === this.#pushes ? counts : this.#counts
   }
 
   #setCounts(counts: UnreadCount): void {
@@ -509,7 +519,7 @@ export class InboxClient extends Store<InboxState> {
     pending.isSent = true
     try {
       await pending.send(keepalive)
-      this.#counts = await this.api.countUnread()
+      this.#counts = await this.#countUnread()
     } catch (error) {
       this.#report(error)
     }

@@ -642,6 +642,34 @@ describe('connections that come and go', () => {
     await badgeIs(page, '1')
   })
 
+  test('what is counted late does not undo what was pushed since', async () => {
+    const page = await site.open(api, { body: '<p>Empty</p>' })
+    let answer: () => void = () => undefined
+    const pushed = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    const asked: string[] = []
+    await page.route('**/v1/inbox/notifications/count?*', async (route) => {
+      const response = await route.fetch()
+      asked.push('count')
+      await pushed
+      await route.fulfill({ response })
+    })
+    await page.route('**/v1/inbox/notifications?*', async (route) => {
+      asked.push('list')
+      await route.fallback()
+    })
+    await addInbox(page)
+    await bell(page).click()
+    await eventually(() => expect(asked).toContain('count'))
+    await send('Hello')
+    await badgeIs(page, '1')
+    answer()
+    // Which is asked for when the counts are there.
+    await eventually(() => expect(asked.at(-1)).toBe('list'))
+    await badgeIs(page, '1')
+  })
+
   test('offline the list stays; online again it has what came since, once', async () => {
     await sendAll('First', 'Second')
     const page = await openInboxPage()
