@@ -1,8 +1,19 @@
 // The statements behind activity, messages and inboxes use an index at every size, and stay out of partitions in which nothing
 // of what they look for can be.
+import pg from 'pg'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { firstIdAt } from '../src/db/ids.ts'
 import { countUnread, findMessages } from '../src/db/messages.ts'
+import {
+  beginCalls,
+  dropCalls,
+  findContexts,
+  findRecipients,
+  findTenants,
+  holdRuns,
+  loadRuns,
+  takeEvents,
+} from '../src/engine/queries.ts'
 import { type InboxClient, openInbox } from './inbox.ts'
 import { costlyNodes, planOf, statementsOf } from './plan.ts'
 import { type Api, useServer } from './server.ts'
@@ -306,4 +317,31 @@ describe('partitions', () => {
     const found = await partitionsOf(() => api.get(`${inbox}?createdLte=${day(5).getTime()}`))
     expect(found.filter((name) => name.startsWith('messages_p'))).toEqual(['messages_p0'])
   })
+})
+
+test('what every message needs is planned once, and not each time', async () => {
+  const { environmentId } = api
+  const one = [[environmentId], [idOf('50050050', 7)]]
+  const [now, times] = [new Date(), 12]
+  const pool = new pg.Pool({ connectionString: server.database.url, max: 1 })
+  try {
+    for (let time = 0; time < times; time += 1) {
+      await findMessages(pool, [{ environmentId, id: mine(4) }])
+      await countUnread(pool, [{ environmentId, subscriberRowId: idOf('50050050', 7), contextKeys: [] }], 101)
+      for (const statement of [findRecipients, holdRuns, loadRuns, findTenants])
+        await pool.query({ ...statement, values: one })
+      await pool.query({ ...findContexts, values: [...one, ['tenant']] })
+      await pool.query({ ...takeEvents, values: [...one, now] })
+      await pool.query({ ...beginCalls, values: [...one, [0], now, '[]'] })
+      await pool.query({ ...dropCalls, values: [['1'], ['nobody']] })
+    }
+    const { rows } = await pool.query<{ name: string; custom_plans: string }>(
+      'SELECT name, custom_plans FROM pg_prepared_statements',
+    )
+    expect(rows).toHaveLength(10)
+    // PostgreSQL makes five before it compares.
+    expect(rows.filter(({ custom_plans }) => Number(custom_plans) > 5)).toEqual([])
+  } finally {
+    await pool.end()
+  }
 })

@@ -7,7 +7,7 @@ import { tellOf } from './inbox-changes.ts'
 import { type Inbox, type MessageFilter, matching, matchingOfAnyChannel } from './message-filter.ts'
 import { allOf } from './page.ts'
 import type { MessageTable, StoredDetail } from './tables.ts'
-import { statement } from './transaction.ts'
+import { rowsGiven, statement, unseen } from './transaction.ts'
 import { type EventType, messageObject, telling } from './webhook-events.ts'
 
 export type MessageRow = Selectable<MessageTable>
@@ -60,7 +60,7 @@ export interface MessageWorkflowRow {
  */
 const findNewMessages = statement(
   'find_new_messages',
-  `SELECT t.*, w.workflow_row FROM unnest($1::text[], $2::text[]) AS g (environment_id, id)
+  `SELECT t.*, w.workflow_row FROM ${rowsGiven('text', 'text')} AS g (environment_id, id)
    CROSS JOIN LATERAL (SELECT m.* FROM messages m WHERE m.environment_id = g.environment_id AND m.id = g.id) t
    LEFT JOIN LATERAL (
      SELECT json_build_object('id', w.id, 'identifier', w.identifier, 'name', w.name, 'critical', w.critical, 'tags', w.tags,
@@ -103,7 +103,7 @@ const counted = (condition: string) => `(
     SELECT FROM messages t
     WHERE t.environment_id = g.environment_id AND t.subscriber_row_id = g.subscriber_row_id AND t.channel = 'in_app'
       AND ${condition} AND NOT t.archived AND t.snoozed_until IS NULL AND t.context_keys = g.context_keys
-    LIMIT $4) counted)`
+    LIMIT ${unseen(4, 'int')}) counted)`
 const countedUnread = (severity: string) => counted(`NOT t.read AND t.severity = '${severity}'`)
 
 /** Prepared: with a partition for every month, planning it takes longer than running it. */
@@ -113,7 +113,7 @@ const countUnreadInboxes = statement(
      ${countedUnread('none')} AS none, ${counted('NOT t.seen')} AS unseen
    FROM (
      SELECT environment_id, subscriber_row_id, ARRAY(SELECT json_array_elements_text(keys)) AS context_keys, place
-     FROM unnest($1::text[], $2::text[], $3::json[])
+     FROM ${rowsGiven('text', 'text', 'json')}
        WITH ORDINALITY AS t (environment_id, subscriber_row_id, keys, place)) g
    ORDER BY g.place`,
 )

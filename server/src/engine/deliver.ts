@@ -70,6 +70,8 @@ interface BegunRow extends LoadedRow {
 
 /** Calls whose beginnings, or ends, go into one statement. */
 const mostCalls = 100
+/** Answers come one by one, and a commit for each took more of the database than all else that a mail takes. */
+const endsPaceMs = 10
 
 export class Deliveries {
   readonly #parts: DeliverParts
@@ -85,6 +87,7 @@ export class Deliveries {
     })
     this.#ends = new GroupCommit((ended) => this.#end(ended), isOutage, {
       mostItems: mostCalls,
+      paceMs: endsPaceMs,
       mostSize: Number.POSITIVE_INFINITY,
       sizeOf: () => 1,
     })

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { GroupCommit } from './group-commit.ts'
 
 /** Commits that end when they are told to. */
@@ -8,6 +8,7 @@ function useCommits(limits: {
   mostItems: number
   mostItemsWhenFull?: number
   isSlow?(): boolean
+  paceMs?: number
 }) {
   const under: Array<{ items: number[]; end(): void; fail(error: Error): void }> = []
   const commits = new GroupCommit<number, string>(
@@ -105,6 +106,24 @@ test('nobody hurries where there is reason not to', async () => {
   expect(sizes()).toEqual([20])
   await endAll()
   expect(await Promise.all(all)).toHaveLength(60)
+})
+
+test('what nobody waits for gathers for a while, unless a whole group waits', async () => {
+  const { commits, under, settled, sizes } = useCommits({ mostItems: 3, paceMs: 500 })
+  const all = [commits.add(0)]
+  await settled()
+  under[0]?.end()
+  await settled()
+  all.push(commits.add(1))
+  await settled()
+  all.push(commits.add(2))
+  await vi.waitFor(() => expect(sizes()).toEqual([2]), { timeout: 10_000 })
+  all.push(...numbers(3).map((number) => commits.add(number)))
+  under[0]?.end()
+  await settled()
+  expect(sizes()).toEqual([3])
+  under[0]?.end()
+  expect(await Promise.all(all)).toHaveLength(6)
 })
 
 test('one that cannot be stored does not take the others with it; an outage concerns all', async () => {

@@ -1,4 +1,5 @@
 // Lets many callers share one statement: whatever arrives while the last commit is under way goes into the next one.
+import { setTimeout as sleep } from 'node:timers/promises'
 
 interface Entry<Item, Result> {
   item: Item
@@ -17,6 +18,8 @@ interface Limits<Item> {
   mostItemsWhenFull?: number
   /** Whether there is reason not to hurry, however many wait. */
   isSlow?(): boolean
+  /** Between the beginnings of two commits of a lane, unless a whole group waits: for what nobody waits for. */
+  paceMs?: number
   /** In whatever `sizeOf` counts. */
   mostSize: number
   sizeOf(item: Item): number
@@ -67,8 +70,18 @@ export class GroupCommit<Item, Result> {
     this.#busyLanes += 1
     // Those who call in the same moment go together from the start.
     await new Promise(setImmediate)
-    while (this.#hasWorkFor(this.#busyLanes)) await this.#commitSome(this.#take())
+    while (this.#hasWorkFor(this.#busyLanes)) {
+      const began = performance.now()
+      await this.#commitSome(this.#take())
+      await this.#rest(began)
+    }
     this.#busyLanes -= 1
+  }
+
+  async #rest(began: number): Promise<void> {
+    const { paceMs = 0, mostItems } = this.#limits
+    const restMs = paceMs - (performance.now() - began)
+    if (restMs > 0 && this.#waiting.length < mostItems) await sleep(restMs)
   }
 
   #take(): Entry<Item, Result>[] {

@@ -1,7 +1,7 @@
 // The statements of the engine. Each is prepared once per connection and handles any number of rows.
 import { columnsIn, rowsIn } from '../db/columns.ts'
 import { tellOf } from '../db/inbox-changes.ts'
-import { statement } from '../db/transaction.ts'
+import { rowsGiven, statement } from '../db/transaction.ts'
 
 /** Between the values of a column that comes as one text. No JSON text and no id of ours has it in it. */
 export const separator = '\x1f'
@@ -88,7 +88,7 @@ export const takeEvents = statement(
      SELECT last.created_at + interval '1 second'
      FROM (SELECT s.created_at FROM subscribers s WHERE s.environment_id = e.environment_id ORDER BY s.id DESC LIMIT 1) last
      WHERE last.created_at > $3::timestamptz)) ELSE $3::timestamptz END
-   WHERE (e.environment_id, e.id) IN (SELECT * FROM unnest($1::text[], $2::text[])) AND e.started_at IS NULL
+   WHERE (e.environment_id, e.id) IN (SELECT * FROM ${rowsGiven('text', 'text')}) AND e.started_at IS NULL
    RETURNING e.*, (SELECT coalesce(max(r.revision), 0)::text FROM environment_revisions r
                    WHERE r.environment_id = e.environment_id) AS revision`,
 )
@@ -104,7 +104,7 @@ export const findRecipients = statement(
   'find_recipients',
   `SELECT s.*, ${preferencesOf('s')} AS preferences
    FROM subscribers s
-   WHERE (s.environment_id, s.subscriber_id) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
+   WHERE (s.environment_id, s.subscriber_id) IN (SELECT * FROM ${rowsGiven('text', 'text')})`,
 )
 
 /** Those who are not known yet. In one order everywhere, so that two batches cannot wait for each other in a circle. */
@@ -245,7 +245,7 @@ export const updateRuns = statement(
 export const holdRuns = statement(
   'hold_runs',
   `SELECT FROM notifications n
-   WHERE (n.environment_id, n.id) IN (SELECT * FROM unnest($1::text[], $2::text[]))
+   WHERE (n.environment_id, n.id) IN (SELECT * FROM ${rowsGiven('text', 'text')})
    ORDER BY n.id FOR UPDATE OF n`,
 )
 
@@ -267,7 +267,7 @@ export const loadRuns = statement(
   'load_runs',
   `SELECT ${wholeRun}
    FROM notifications n LEFT JOIN environment_revisions r ON r.environment_id = n.environment_id
-   WHERE (n.environment_id, n.id) IN (SELECT * FROM unnest($1::text[], $2::text[])) ORDER BY n.id`,
+   WHERE (n.environment_id, n.id) IN (SELECT * FROM ${rowsGiven('text', 'text')}) ORDER BY n.id`,
 )
 
 /**
@@ -278,7 +278,7 @@ export const beginCalls = statement(
   'begin_calls',
   `WITH held AS (
      SELECT j.environment_id, j.notification_id, j.position, j.status AS was
-     FROM unnest($1::text[], $2::text[], $3::smallint[]) AS t (environment_id, notification_id, position)
+     FROM ${rowsGiven('text', 'text', 'smallint')} AS t (environment_id, notification_id, position)
      JOIN jobs j USING (environment_id, notification_id, position)
      WHERE j.due_at IS NULL AND j.status IN ('queued', 'running')
      ORDER BY j.notification_id, j.position FOR UPDATE OF j
@@ -365,7 +365,7 @@ export const endOrphans = statement(
 export const findContexts = statement(
   'find_contexts',
   `SELECT environment_id, type, context_id, data FROM contexts
-   WHERE (environment_id, type, context_id) IN (SELECT * FROM unnest($1::text[], $2::text[], $3::text[]))`,
+   WHERE (environment_id, type, context_id) IN (SELECT * FROM ${rowsGiven('text', 'text', 'text')})`,
 )
 export const findTenants = statement(
   'find_tenants',
@@ -373,7 +373,7 @@ export const findTenants = statement(
      (SELECT json_object_agg(o.workflow_id, o.channels) FROM workflow_overrides o
       WHERE o.environment_id = t.environment_id AND o.tenant_id = t.id AND o.channels <> '{}') AS overrides
    FROM tenants t
-   WHERE (t.environment_id, t.identifier) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
+   WHERE (t.environment_id, t.identifier) IN (SELECT * FROM ${rowsGiven('text', 'text')})`,
 )
 
 /**
@@ -476,7 +476,7 @@ export const holdCalls = statement(
 )
 export const dropCalls = statement(
   'drop_calls',
-  `DELETE FROM graphile_worker._private_jobs j USING unnest($1::bigint[], $2::text[]) AS t (id, worker)
+  `DELETE FROM graphile_worker._private_jobs j USING ${rowsGiven('bigint', 'text')} AS t (id, worker)
    WHERE j.id = t.id AND j.locked_by = t.worker`,
 )
 /** Whoever finds them next goes on with them. */
