@@ -137,7 +137,7 @@ export class Delivery {
       const tools = this.#tools(provider, integration, use)
       const key = integration.configurations?.inboundWebhookSigningKey
       const signingKey = typeof key === 'string' && key !== '' ? key : undefined
-      const keys = { signingKey, credentials: valuesOf(provider, integration.credentials) }
+      const keys = { signingKey, credentials: readingOf(provider, integration.credentials).values }
       const isGenuine = provider.events.verify
         ? await provider.events.verify(request, keys, tools)
         : signingKey === undefined || bringsKey(request, signingKey)
@@ -149,7 +149,7 @@ export class Delivery {
 
   /** What the vendor wants to hear before it reports anything; undefined when it is somebody else who asks. */
   challenge(provider: Provider, { identifier, credentials }: Asked, query: URLSearchParams): string | undefined {
-    return provider.events?.challenge?.(query, { identifier, credentials: valuesOf(provider, credentials) })
+    return provider.events?.challenge?.(query, { identifier, credentials: readingOf(provider, credentials).values })
   }
 
   /** Has the vendor report to our inbound webhook. Failing is an answer like any other. */
@@ -183,8 +183,8 @@ export class Delivery {
 
   /** Who said a word of ours to the vendor's bot, by a request to our webhook; undefined when that is not the vendor's. */
   hear(provider: BotProvider, credentials: Credentials, request: InboundRequest): Introduction[] | undefined {
-    const values = valuesOf(provider, credentials)
-    if (missingIn(provider, values).length > 0) return undefined
+    const { values, missing } = readingOf(provider, credentials)
+    if (missing.length > 0) return undefined
     return provider.introductions.verify(request, values) ? provider.introductions.read(request) : undefined
   }
 
@@ -338,10 +338,24 @@ function reasonOf(name: string, { code, status, host, reason, says, message }: D
   return `${name} ${verdict}; it answered with HTTP status ${status}${words}`
 }
 
-/** The values of the fields a provider declares; what is empty is not there. */
-function valuesOf(provider: Provider, stored: Credentials): Record<string, never> {
-  return Object.fromEntries(
-    Object.entries(provider.credentials).map(([name, { type }]) => {
+/** What a provider finds in its credentials. */
+interface Reading {
+  provider: Provider
+  /** Of the fields it declares; what is empty is not there. */
+  values: Readonly<Record<string, never>>
+  missing: string[]
+  secrets: string[]
+}
+
+/** Once for each set of credentials, as with their fingerprints. */
+const readings = new WeakMap<Credentials, Reading>()
+
+function readingOf(provider: Provider, stored: Credentials): Reading {
+  const known = readings.get(stored)
+  if (known?.provider === provider) return known
+  const fields = Object.entries(provider.credentials)
+  const values = Object.fromEntries(
+    fields.map(([name, { type }]) => {
       const value = stored[name]
       if (type === 'flag') return [name, value === true || value === 'true']
       if (value === '' || value === null) return [name, undefined]
@@ -349,25 +363,28 @@ function valuesOf(provider: Provider, stored: Credentials): Record<string, never
     }),
     // Each value has the type its field gives it.
   ) as Record<string, never>
+  const reading = {
+    provider,
+    values: Object.freeze(values),
+    missing: fields.flatMap(([name, { needed }]) => (needed && !values[name] ? [name] : [])),
+    secrets: fields.filter(([, { secret }]) => secret).flatMap(([name]) => textsIn(stored[name])),
+  }
+  readings.set(stored, reading)
+  return reading
 }
 
-function readCredentials(provider: Provider, stored: Credentials): Record<string, never> {
-  const values = valuesOf(provider, stored)
-  const missing = missingIn(provider, values)
+function readCredentials(provider: Provider, stored: Credentials): Readonly<Record<string, never>> {
+  const { values, missing } = readingOf(provider, stored)
   if (missing.length === 0) return values
   throw new DeliveryError('incomplete_credentials', { reason: missing.join(', ') })
 }
 
-const missingIn = (provider: Provider, values: Record<string, unknown>): string[] =>
-  Object.entries(provider.credentials).flatMap(([name, { needed }]) => (needed && !values[name] ? [name] : []))
-
 function secretsOf(provider: Provider, credentials: Credentials, message: Message | undefined): string[] {
-  const declared = Object.entries(provider.credentials)
-    .filter(([, { secret }]) => secret)
-    .flatMap(([name]) => textsIn(credentials[name]))
+  const { secrets } = readingOf(provider, credentials)
+  if (message?.channel !== 'chat') return secrets
   // Whoever knows a webhook's address may post there.
-  const target: Data = message?.channel === 'chat' ? message.target : {}
-  return [...declared, target.url, target.token].filter((value) => typeof value === 'string')
+  const { url, token }: Data = message.target
+  return [...secrets, url, token].filter((value) => typeof value === 'string')
 }
 
 /** Those of an object too, such as a private key among TLS options. */
