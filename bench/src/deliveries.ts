@@ -21,20 +21,23 @@ export async function benchDeliveries({ quick }: Options): Promise<Outcome> {
     await prepare(service, sink.url, vendor.url)
     const direct = await post(sink.url, count)
     const load = { url: service.url, apiKey: service.apiKey, connections: 4 }
-    const through = async (tag: string, number: number) => {
-      const [before, began] = [sink.received.size, performance.now()]
+    const taken = { mail: () => sink.received.size, text: vendor.answered }
+    const through = async (workflow: keyof typeof taken, tag: string, number: number) => {
+      const [before, began] = [taken[workflow](), performance.now()]
       await sendMany(load, '/v1/events/trigger/bulk', number / perRequest, (request) => ({
-        events: Array.from({ length: perRequest }, (_, place) => triggerOf('mail', `${tag}-${request}-${place}`)),
+        events: Array.from({ length: perRequest }, (_, place) => triggerOf(workflow, `${tag}-${request}-${place}`)),
       }))
-      while (sink.received.size < before + number) {
+      while (taken[workflow]() < before + number) {
         if (performance.now() - began > longestMs) throw new Error('not everything was delivered in time')
         await sleep(5)
       }
       return number / ((performance.now() - began) / 1000)
     }
-    await through('first', quick ? 300 : 1_000)
-    const perSecond = await through('all', count)
+    await through('mail', 'first', quick ? 300 : 1_000)
+    const mailsPerSecond = await through('mail', 'all', count)
     const opened = sink.mostOpen()
+    await through('text', 'first-text', quick ? 300 : 1_000)
+    const textsPerSecond = await through('text', 'all-texts', count)
 
     // A service that has run for a while has seen messages that had to wait: what that needs is compiled and planned.
     vendor.play('busy')
@@ -58,11 +61,20 @@ export async function benchDeliveries({ quick }: Options): Promise<Outcome> {
       figures: [
         {
           id: 'webhook',
-          name: 'deliveries to a webhook, through the engine',
+          name: 'e-mails to a webhook, through the engine',
           unit: '/s',
-          ours: perSecond,
+          ours: mailsPerSecond,
           reference: direct,
-          against: 'the same requests sent directly',
+          against: 'requests of their size sent directly',
+          target: { oursAtLeast: 2_000 },
+        },
+        {
+          id: 'short-webhook',
+          name: 'short texts to a webhook, through the engine',
+          unit: '/s',
+          ours: textsPerSecond,
+          reference: direct,
+          against: 'requests of the size of e-mails sent directly',
           target: { oursAtLeast: 2_000 },
         },
         {
@@ -195,20 +207,26 @@ async function startSink(): Promise<Sink> {
 type Manner = 'well' | 'busy' | 'dead'
 
 /** Answers, asks to come back in a second, or takes every request and never answers. */
-async function startVendor(): Promise<{ url: string; play(manner: Manner): void; hanging(): number; stop(): void }> {
+async function startVendor() {
   let manner: Manner = 'well'
-  let hanging = 0
+  let [hanging, answered] = [0, 0]
   const server = createServer((request, response) => {
     request.resume()
     response.setHeader('content-type', 'application/json')
     if (manner === 'dead') hanging += 1
     else if (manner === 'busy') response.writeHead(429, { 'retry-after': '1' }).end('{}')
-    else response.end('{"id":"1"}')
+    else {
+      answered += 1
+      response.end('{"id":"1"}')
+    }
   })
   const play = (next: Manner) => {
     manner = next
   }
-  return { url: await listen(server), play, hanging: () => hanging, stop: () => close(server) }
+  return {
+    ...{ url: await listen(server), play, stop: () => close(server) },
+    ...{ hanging: () => hanging, answered: () => answered },
+  }
 }
 
 async function listen(server: Server): Promise<string> {
