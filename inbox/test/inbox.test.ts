@@ -614,29 +614,36 @@ describe('preferences', () => {
 })
 
 describe('connections that come and go', () => {
-  test('whoever looks again counts first, so that nothing is counted that no list would look for', async () => {
-    const page = await site.open(api, { body: '<p>Empty</p>' })
-    let answer: () => void = () => undefined
-    const counted = new Promise<void>((resolve) => {
-      answer = resolve
-    })
+  /** Takes down what is asked for, and holds counts back: before the service is asked, or what it answered. */
+  async function holdCounts(page: Page, { isAnswered }: { isAnswered: boolean }) {
     const asked: string[] = []
+    let release: () => void = () => undefined
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
     await page.route('**/v1/inbox/notifications/count?*', async (route) => {
+      const answer = isAnswered ? { response: await route.fetch() } : undefined
       asked.push('count')
-      await counted
-      await route.fallback()
+      await held
+      await (answer ? route.fulfill(answer) : route.fallback())
     })
     await page.route('**/v1/inbox/notifications?*', async (route) => {
       asked.push('list')
       await route.fallback()
     })
+    return { asked, release }
+  }
+
+  test('whoever looks again counts first, so that nothing is counted that no list would look for', async () => {
+    const page = await site.open(api, { body: '<p>Empty</p>' })
+    const { asked, release } = await holdCounts(page, { isAnswered: false })
     await addInbox(page)
     await bell(page).click()
     // When it is connected it looks again, for what came since its first list.
     await eventually(() => expect(asked).toContain('count'))
     await send('Hello')
     expect(asked.filter((what) => what === 'list')).toHaveLength(1)
-    answer()
+    release()
     await eventually(() => expect(asked.filter((what) => what === 'list').length).toBeGreaterThan(1))
     await shows(page, ['Hello'])
     await badgeIs(page, '1')
@@ -644,27 +651,13 @@ describe('connections that come and go', () => {
 
   test('what is counted late does not undo what was pushed since', async () => {
     const page = await site.open(api, { body: '<p>Empty</p>' })
-    let answer: () => void = () => undefined
-    const pushed = new Promise<void>((resolve) => {
-      answer = resolve
-    })
-    const asked: string[] = []
-    await page.route('**/v1/inbox/notifications/count?*', async (route) => {
-      const response = await route.fetch()
-      asked.push('count')
-      await pushed
-      await route.fulfill({ response })
-    })
-    await page.route('**/v1/inbox/notifications?*', async (route) => {
-      asked.push('list')
-      await route.fallback()
-    })
+    const { asked, release } = await holdCounts(page, { isAnswered: true })
     await addInbox(page)
     await bell(page).click()
     await eventually(() => expect(asked).toContain('count'))
     await send('Hello')
     await badgeIs(page, '1')
-    answer()
+    release()
     // Which is asked for when the counts are there.
     await eventually(() => expect(asked.at(-1)).toBe('list'))
     await badgeIs(page, '1')
