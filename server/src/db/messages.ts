@@ -7,7 +7,7 @@ import { tellOf } from './inbox-changes.ts'
 import { type Inbox, type MessageFilter, matching, matchingOfAnyChannel } from './message-filter.ts'
 import { allOf } from './page.ts'
 import type { MessageTable, StoredDetail } from './tables.ts'
-import { rowsGiven, statement, unseen } from './transaction.ts'
+import { hiddenParameter, rowsGiven, statement } from './transaction.ts'
 import { type EventType, messageObject, telling } from './webhook-events.ts'
 
 export type MessageRow = Selectable<MessageTable>
@@ -103,7 +103,7 @@ const counted = (condition: string) => `(
     SELECT FROM messages t
     WHERE t.environment_id = g.environment_id AND t.subscriber_row_id = g.subscriber_row_id AND t.channel = 'in_app'
       AND ${condition} AND NOT t.archived AND t.snoozed_until IS NULL AND t.context_keys = g.context_keys
-    LIMIT ${unseen(4, 'int')}) counted)`
+    LIMIT ${hiddenParameter(4, 'int')}) counted)`
 const countedUnread = (severity: string) => counted(`NOT t.read AND t.severity = '${severity}'`)
 
 /** Prepared: with a partition for every month, planning it takes longer than running it. */

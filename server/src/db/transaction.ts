@@ -27,10 +27,10 @@ export const statement = (name: string, text: string): Statement => ({ name, tex
  * many for cheaper than one for any number, and plans a prepared statement anew every time: for the unread counts of an inbox
  * that was 1.9 ms of 2.1.
  */
-export const unseen = (parameter: number, type: string) => `(SELECT $${parameter}::${type})`
+export const hiddenParameter = (parameter: number, type: string) => `(SELECT $${parameter}::${type})`
 /** Rows of the parameters that come first, an array of each of these types. */
 export const rowsGiven = (...types: string[]) =>
-  `unnest(${types.map((type, place) => unseen(place + 1, `${type}[]`)).join(', ')})`
+  `unnest(${types.map((type, place) => hiddenParameter(place + 1, `${type}[]`)).join(', ')})`
 
 /** Statements that are each a transaction of their own, on whatever connection is free. */
 export const eachByItself = (pool: pg.Pool): Pick<Transaction, 'run'> => ({

@@ -70,7 +70,7 @@ interface BegunRow extends LoadedRow {
 
 /** Calls whose beginnings, or ends, go into one statement. */
 const mostCalls = 100
-/** Answers come one by one, and a commit for each took more of the database than all else that a mail takes. */
+/** Answers of a slow provider come one by one: with a commit for each, a mail took 1.07 ms of the database instead of 0.89. */
 const endsPaceMs = 10
 
 export class Deliveries {
