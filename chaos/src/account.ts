@@ -525,7 +525,8 @@ async function readRuns({ database, environmentId }: Books): Promise<Map<string,
 
 /**
  * What somebody has yet to do, by what it is. Chores that come round by the clock are always there; and so may be alarms for
- * timers that are gone, which failed often and are to be tried again much later.
+ * timers that are gone, which failed and are to be tried again later. Such an alarm may come due at any moment, also while this
+ * looks; one that nobody has heard for long is left.
  */
 export async function leftIn({
   database,
@@ -541,7 +542,7 @@ export async function leftIn({
        (SELECT count(*) FROM walks WHERE environment_id = $1)::int AS walks,
        (SELECT count(*) FROM graphile_worker.jobs
         WHERE task_identifier IN ('start_runs', 'fan_out', 'deliver')
-          OR task_identifier = 'wake' AND run_at <= now() AND attempts < max_attempts)::int AS "jobs of the queue"`,
+          OR task_identifier = 'wake' AND run_at < now() - interval '30 s' AND attempts < max_attempts)::int AS "jobs of the queue"`,
     [environmentId],
   )
   return row ?? {}

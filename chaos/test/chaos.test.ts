@@ -176,6 +176,13 @@ test.each<[what: string, meddle: string, finding: { kind: Finding['kind']; what:
     { kind: 'duplicated', what: /which no step accounts for/ },
   ],
   [
+    'an alarm that nobody hears',
+    `INSERT INTO graphile_worker._private_jobs (task_id, run_at, locked_by, locked_at)
+     SELECT id, now() - interval '1 minute', 'nobody', now() FROM graphile_worker._private_tasks
+     WHERE identifier = 'wake' RETURNING 1`,
+    { kind: 'stuck', what: /1 jobs of the queue are left/ },
+  ],
+  [
     'a step that never ends',
     `UPDATE jobs SET status = 'queued' WHERE ${one('jobs', "type = 'custom'")}`,
     { kind: 'stuck', what: /is still queued/ },
