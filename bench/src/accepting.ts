@@ -1,18 +1,22 @@
 // How many triggers a process accepts, each on disk before it is answered, next to the same route answering without work.
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Figure, median, type Options, type Outcome } from './figures.ts'
 import { type Load, sendMany } from './load.ts'
-import { freePort, type Service, startService, untilReady } from './service.ts'
+import { freePort, type Service, secretKey, startService, untilReady } from './service.ts'
 import { makeWorkflow, triggerOf } from './triggers.ts'
 
 const connections = 256
-const warmUps = 2_000
+
+interface Sizes {
+  rounds: number
+  count: number
+  warmUps: number
+}
 
 export async function benchAccepting({ quick }: Options): Promise<Outcome> {
-  const [rounds, count] = quick ? [1, 3_000] : [5, 15_000]
+  const sizes: Sizes = quick ? { rounds: 1, count: 1_000, warmUps: 300 } : { rounds: 5, count: 15_000, warmUps: 2_000 }
+  const { rounds, count, warmUps } = sizes
   const service = await startService({ BELFRY_ROLE: 'api' })
   let withoutWork: { url: string; stop(): void } | undefined
   try {
@@ -38,7 +42,7 @@ export async function benchAccepting({ quick }: Options): Promise<Outcome> {
       target: { atLeast: 0.85 },
     }
     return {
-      figures: [accepting, await whileDelivering(reference, { rounds, count })],
+      figures: [accepting, await whileDelivering(reference, sizes)],
       notes: { rounds, count, connections, value: 'median of the rounds, taken in turns' },
     }
   } finally {
@@ -48,10 +52,7 @@ export async function benchAccepting({ quick }: Options): Promise<Outcome> {
 }
 
 /** In one process with the worker: what one process does when it does everything. */
-async function whileDelivering(
-  reference: number,
-  { rounds, count }: { rounds: number; count: number },
-): Promise<Figure> {
+async function whileDelivering(reference: number, { rounds, count, warmUps }: Sizes): Promise<Figure> {
   const service = await startService()
   try {
     await makeWorkflow(service)
@@ -74,8 +75,7 @@ async function whileDelivering(
   }
 }
 
-async function startWithoutWork({ databaseUrl, dataDir }: Service): Promise<{ url: string; stop(): void }> {
-  const secretKey = readSecretKey(dataDir)
+async function startWithoutWork({ databaseUrl }: Service): Promise<{ url: string; stop(): void }> {
   const port = await freePort()
   const program = fileURLToPath(new URL('without-work.js', import.meta.url))
   const child = spawn(process.execPath, [program, databaseUrl, secretKey, String(port)], {
@@ -84,9 +84,4 @@ async function startWithoutWork({ databaseUrl, dataDir }: Service): Promise<{ ur
   const url = `http://127.0.0.1:${port}`
   await untilReady(`${url}/health/live`, child)
   return { url, stop: () => void child.kill('SIGTERM') }
-}
-
-function readSecretKey(dataDir: string): string {
-  const secrets = JSON.parse(readFileSync(path.join(dataDir, 'secrets.json'), 'utf8')) as { secretKey: string }
-  return secrets.secretKey
 }

@@ -13,7 +13,7 @@ import { bulkOf, makeWorkflow, newestMessage, perRequest, triggerOf, untilMessag
 const connections = 128
 
 export async function benchEndToEnd({ quick }: Options): Promise<Outcome> {
-  const [rounds, count, warmUps] = quick ? [1, 2_000, 500] : [5, 10_000, 2_000]
+  const [rounds, count, warmUps] = quick ? [1, 1_000, 300] : [5, 10_000, 2_000]
   const service = await startService()
   let redis: Awaited<ReturnType<typeof pipeline>>
   try {

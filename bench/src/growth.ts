@@ -22,7 +22,7 @@ interface Sizes {
 
 export async function benchGrowth({ quick }: Options): Promise<Outcome> {
   const sizes: Sizes = quick
-    ? { stored: [1_000, 10_000, 100_000], rounds: 2, count: 500, requests: 20 }
+    ? { stored: [1_000, 10_000], rounds: 1, count: 300, requests: 10 }
     : { stored: [1_000, 10_000, 100_000, 1_000_000, 10_000_000], rounds: 7, count: 2_000, requests: 100 }
   const service = await startService()
   try {

@@ -6,7 +6,7 @@ import { startService } from './service.ts'
 import { makeWorkflow } from './triggers.ts'
 
 export async function benchIdle({ quick }: Options): Promise<Outcome> {
-  const [restSeconds, seconds] = quick ? [1, 3] : [10, 60]
+  const [restSeconds, seconds] = quick ? [0.5, 2] : [10, 60]
   const service = await startService()
   try {
     await makeWorkflow(service)

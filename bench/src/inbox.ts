@@ -5,7 +5,7 @@ import { Client, WebSocket } from 'undici'
 import { type Figure, median, type Options, type Outcome, percentile } from './figures.ts'
 import { residentKb } from './processes.ts'
 import { freePort, type Service, startService } from './service.ts'
-import { addSubscribers, openSocket, type Received, rowId, secretKey, subscriberRow, tokenOf } from './sockets.ts'
+import { addSubscribers, openSocket, type Received, rowId, subscriberRow, tokenOf } from './sockets.ts'
 
 const ownMessages = 10_000
 const perInsert = 500_000
@@ -21,10 +21,10 @@ interface Sizes {
 
 export async function benchInbox({ quick }: Options): Promise<Outcome> {
   const sizes: Sizes = quick
-    ? { messages: 100_000, sockets: 500, seconds: 2, repetitions: 30 }
+    ? { messages: 20_000, sockets: 200, seconds: 1, repetitions: 10 }
     : { messages: 10_000_000, sockets: 5_000, seconds: 60, repetitions: 300 }
   const memory = await benchMemory(sizes)
-  const service = await startService({ BELFRY_SECRET_KEY: secretKey })
+  const service = await startService()
   try {
     await addSubscribers(service, sizes.sockets)
     const figures = [...(await benchPages(service, sizes)), memory, ...(await benchEvents(service, sizes))]
@@ -137,7 +137,6 @@ async function measurePages(service: Service, repetitions: number): Promise<Map<
 async function benchMemory({ sockets }: Sizes): Promise<Figure> {
   const inspector = await freePort()
   const service = await startService({
-    BELFRY_SECRET_KEY: secretKey,
     NODE_OPTIONS: `--inspect=127.0.0.1:${inspector}`,
   })
   try {

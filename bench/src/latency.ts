@@ -8,8 +8,8 @@ import { makeWorkflow, triggerOf } from './triggers.ts'
 const perSecond = 300
 
 export async function benchLatency({ quick }: Options): Promise<Outcome> {
-  const [warmUpSeconds, seconds] = quick ? [1, 2] : [3, 20]
-  const waiting = quick ? 20_000 : 1_000_000
+  const [warmUpSeconds, seconds] = quick ? [0.5, 1] : [3, 20]
+  const waiting = quick ? 5_000 : 1_000_000
   const service = await startService()
   try {
     await makeWorkflow(service)

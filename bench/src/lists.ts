@@ -19,9 +19,11 @@ interface Page {
 }
 
 export async function benchLists({ quick }: Options): Promise<Outcome> {
-  const repetitions = quick ? 20 : 300
-  const small: Size = { subscribers: 10_000, repetitions }
-  const large: Size = { subscribers: quick ? 100_000 : 1_000_000, repetitions }
+  const repetitions = quick ? 10 : 300
+  const [small, large] = (quick ? [1_000, 10_000] : [10_000, 1_000_000]).map((subscribers) => ({
+    subscribers,
+    repetitions,
+  })) as [Size, Size]
   const service = await startService()
   try {
     await grow(service, 0, small.subscribers)

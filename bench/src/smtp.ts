@@ -16,7 +16,7 @@ const longestMs = 120_000
 const connections = 5
 
 export async function benchSmtp({ quick }: Options): Promise<Outcome> {
-  const [rounds, count] = quick ? [1, 1_000] : [5, 10_000]
+  const [rounds, count, warmUps] = quick ? [1, 300, 100] : [5, 10_000, 500]
   const sink = await startSink()
   const service = await startService()
   try {
@@ -34,8 +34,8 @@ export async function benchSmtp({ quick }: Options): Promise<Outcome> {
       }
       return number / ((performance.now() - began) / 1000)
     }
-    await through(500)
-    await directly(sink.port, 500)
+    await through(warmUps)
+    await directly(sink.port, warmUps)
     const rates: Array<{ ours: number; direct: number; service: number; database: number }> = []
     for (let round = 0; round < rounds; round += 1) {
       const direct = await directly(sink.port, count)

@@ -8,7 +8,7 @@ import { Pool, type WebSocket } from 'undici'
 import { type Figure, median, type Options, type Outcome, percentile, type Series, short } from './figures.ts'
 import { cpuMs, cpuMsOfAll, postmasterOf, residentKb } from './processes.ts'
 import { type Service, startService } from './service.ts'
-import { addSubscribers, openSocket, secretKey, tokenOf } from './sockets.ts'
+import { addSubscribers, openSocket, tokenOf } from './sockets.ts'
 import { trendOf } from './trend.ts'
 
 const browsers = 100
@@ -33,7 +33,7 @@ const measures = {
 
 export async function benchSoak({ quick, minutes: wanted, perSecond }: Options): Promise<Outcome> {
   const minutes = quick ? Math.min(wanted, 1) : wanted
-  const service = await startService({ BELFRY_SECRET_KEY: secretKey })
+  const service = await startService()
   const sink = await startSink()
   const opened: WebSocket[] = []
   try {

@@ -1,10 +1,7 @@
 // Browsers that listen, a hundred times lighter than real ones.
 import { WebSocket } from 'undici'
 import { Secrets } from '../../server/src/db/secrets.ts'
-import type { Service } from './service.ts'
-
-/** What the service must be started with (`BELFRY_SECRET_KEY`) for `tokenOf` to make tokens it accepts. */
-export const secretKey = 'be'.repeat(32)
+import { type Service, secretKey } from './service.ts'
 
 export type Received = (message: { createdAt: string; data?: { sentAt?: number } }) => void
 

@@ -1,20 +1,16 @@
 // How long a person waits after `npm start` on a machine where it has run before.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
+import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Figure, median, type Options, type Outcome } from './figures.ts'
 import { root } from './root.ts'
-import { freePort } from './service.ts'
+import { freePort, keys, makeDataDir } from './service.ts'
 
 export async function benchStart({ quick }: Options): Promise<Outcome> {
   const repetitions = quick ? 1 : 7
-  const dataDir = mkdtempSync(path.join(tmpdir(), 'belfry-bench-'))
-  chmodSync(dataDir, 0o755)
+  const dataDir = await makeDataDir()
   try {
-    await startOnce(dataDir)
     const ours: number[] = []
     const floor: number[] = []
     for (let n = 0; n < repetitions; n += 1) {
@@ -45,7 +41,7 @@ async function startOnce(dataDir: string): Promise<number> {
   const child = spawn('npm', ['start'], {
     cwd: root,
     stdio: 'ignore',
-    env: { ...process.env, PORT: String(port), BELFRY_DATA_DIR: dataDir },
+    env: { ...process.env, ...keys, PORT: String(port), BELFRY_DATA_DIR: dataDir },
   })
   const ended = once(child, 'exit')
   for (;;) {

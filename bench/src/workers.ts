@@ -5,17 +5,15 @@ import type { Figure, Options, Outcome, Series } from './figures.ts'
 import { sendMany } from './load.ts'
 import { cpuMs, cpuMsOfAll, postmasterOf } from './processes.ts'
 import { joinService, type Service, startService } from './service.ts'
-import { secretKey } from './sockets.ts'
 import { bulkOf, makeWorkflow, perRequest, untilMessages } from './triggers.ts'
 
-const mostWorkers = 4
 /** Of each process, and six more: five of them must find room in the hundred of the embedded database. */
-const settings = { BELFRY_SECRET_KEY: secretKey, BELFRY_DATABASE_CONNECTIONS: '12' }
+const settings = { BELFRY_DATABASE_CONNECTIONS: '12' }
 
 export async function benchWorkers({ quick }: Options): Promise<Outcome> {
-  const count = quick ? 2_000 : 20_000
+  const [mostWorkers, count] = quick ? [2, 500] : [4, 20_000]
   const series: Series = []
-  for (const workers of quick ? [1, mostWorkers] : [1, 2, 3, mostWorkers]) series.push(await measure(workers, count))
+  for (let workers = 1; workers <= mostWorkers; workers += 1) series.push(await measure(workers, count))
   const [one, ...more] = series
   const rates = more.map(
     (point): Figure => ({
