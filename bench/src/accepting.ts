@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { type Figure, median, type Options, type Outcome } from './figures.ts'
 import { type Load, sendMany } from './load.ts'
-import { freePort, type Service, secretKey, startService, untilReady } from './service.ts'
+import { flags, freePort, type Service, secretKey, startService, untilReady } from './service.ts'
 import { makeWorkflow, triggerOf } from './triggers.ts'
 
 const connections = 256
@@ -78,7 +78,7 @@ async function whileDelivering(reference: number, { rounds, count, warmUps }: Si
 async function startWithoutWork({ databaseUrl }: Service): Promise<{ url: string; stop(): void }> {
   const port = await freePort()
   const program = fileURLToPath(new URL('without-work.js', import.meta.url))
-  const child = spawn(process.execPath, [program, databaseUrl, secretKey, String(port)], {
+  const child = spawn(process.execPath, [...flags, program, databaseUrl, secretKey, String(port)], {
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   const url = `http://127.0.0.1:${port}`

@@ -11,7 +11,7 @@ import { root } from './root.ts'
 
 const program = path.join(root, 'server/dist/bundle/main.js')
 /** Those that `npm start` gives to Node. */
-const flags = (
+export const flags = (
   JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { scripts: { start: string } }
 ).scripts.start
   .split(' ')
