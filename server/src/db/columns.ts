@@ -64,22 +64,21 @@ function joined(tables: Table[], marks: Marks): Array<string | null> | undefined
   for (const { columns, rows } of tables)
     for (const { name, type } of columns) {
       const isOurs = !isText(type)
-      let text = ''
+      const texts: string[] = []
       let isAny = false
-      for (let place = 0; place < rows.length; place += 1) {
-        const value = rows[place]?.[name]
-        if (place > 0) text += separator
+      for (const row of rows) {
+        const value = row[name]
         if (value === undefined || value === null) {
-          text += nothing
+          texts.push(nothing)
           continue
         }
         isAny = true
         const one = textOf(value, type)
         if (!isOurs && (one.includes(separator) || one.includes(nothing))) return undefined
-        text += one
+        texts.push(one)
       }
       // An empty text alone would be no value at all. The row that is added for it has nothing in it.
-      values.push(isAny ? storable(text) || separator + nothing : null)
+      values.push(isAny ? storable(texts.join(separator)) || separator + nothing : null)
     }
   return values
 }

@@ -12,6 +12,7 @@ import { type StepRun, subscriberVariablesOf } from '../steps/step-run.ts'
 import { type Bridge, type BridgeAnswer, BridgeError, type BridgeEvent, targetIn } from './bridge.ts'
 import { GroupCommit } from './group-commit.ts'
 import { asStored, type LoadedRow, lockRuns, runsOf } from './load.ts'
+import type { RememberedEnvironment } from './memory.ts'
 import { settle, type Thread } from './needs.ts'
 import { untilReachable } from './patience.ts'
 import { beginCalls } from './queries.ts'
@@ -75,6 +76,7 @@ const endsPaceMs = 10
 
 export class Deliveries {
   readonly #parts: DeliverParts
+  readonly #tools = new WeakMap<RememberedEnvironment, CallTools>()
   readonly #begins: GroupCommit<CallKey[], Begun[]>
   readonly #ends: GroupCommit<Ended, undefined>
 
@@ -106,10 +108,8 @@ export class Deliveries {
     const run = asStored(stored)
     const job = run.jobs.find((each) => each.position === position)
     if (!job) throw new Error('The run has no such step.')
-    await this.#make({
-      key: { environmentId: run.environment.id, id: run.id, position },
-      ...{ run, job, rowVersion, isRepeated: false },
-    })
+    const key = { environmentId: run.environment.id, id: run.id, position }
+    await this.#make({ key, run, job, rowVersion, isRepeated: false })
   }
 
   async #make(call: Begun): Promise<void> {
@@ -117,7 +117,7 @@ export class Deliveries {
     const result = tracing ? await traceCall(tracing, call, () => this.#call(call)) : await this.#call(call)
     // What is known about a call is kept until it can be written: given up, the next attempt would have to treat it as a
     // call nobody knows the outcome of.
-    await untilReachable(() => this.#ends.add({ ...call, result }))
+    await untilReachable(() => this.#ends.add({ result, ...call }))
   }
 
   /** What waits before its next attempt, has ended or was cancelled is not begun: there is nothing to call about. */
@@ -163,22 +163,32 @@ export class Deliveries {
 
   async #call({ run, job, isRepeated }: Begun): Promise<Result> {
     const { clock, log, memory } = this.#parts
-    const of: StepRun = { ...stepRunOf(run, job, clock.now()), isRepeated }
+    const of: StepRun = { isRepeated, ...stepRunOf(run, job, clock.now()) }
     try {
       const environment = await untilReachable(() => memory.recall(run.environment.id))
       if (!environment) throw new Error('The environment is gone.')
-      const tools: CallTools = {
-        ...this.#parts.tools,
-        http: run.environment.type === 'dev' ? this.#parts.tools.http.development : this.#parts.tools.http,
-        layout: (layoutId) => untilReachable(() => environment.layout(layoutId)),
-        layoutTranslator: (layout, locale) => untilReachable(() => environment.translator('layout', layout, locale)),
-        hasBranding: environment.hasBranding,
-      }
+      const tools = this.#toolsOf(environment)
       if (run.workflow.origin === 'external') return await this.#callCode(of, job, tools)
       return gateOf(job)?.isPending ? await callFilters(of, run, job, tools) : await callStep(of, job, tools)
     } catch (error) {
       return { outcome: failureOf(error, of, log) }
     }
+  }
+
+  /** Once for each environment that is remembered. */
+  #toolsOf(environment: RememberedEnvironment): CallTools {
+    const known = this.#tools.get(environment)
+    if (known) return known
+    const { http } = this.#parts.tools
+    const made: CallTools = {
+      ...this.#parts.tools,
+      http: environment.facts.type === 'dev' ? http.development : http,
+      layout: (layoutId) => untilReachable(() => environment.layout(layoutId)),
+      layoutTranslator: (layout, locale) => untilReachable(() => environment.translator('layout', layout, locale)),
+      hasBranding: environment.hasBranding,
+    }
+    this.#tools.set(environment, made)
+    return made
   }
 
   /** The user's code says what the step does; then it is done as any other. */

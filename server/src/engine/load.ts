@@ -55,7 +55,6 @@ export async function newRun(
   { now, topics = null }: { now: Date; topics?: RunTopic[] | null },
 ): Promise<RunState> {
   const { definition, environment, facts, contextKeys } = prepared
-  const { preferences, ...subscriber } = recipient
   const severity = facts.overrides.severity
   return {
     id: newId(now),
@@ -64,13 +63,13 @@ export async function newRun(
     severity: severities.has(severity) ? String(severity) : definition.severity,
     critical: isCriticalWorkflow(definition),
     event: facts,
-    subscriber,
+    subscriber: recipient,
     workflow: definition,
     environment: environment.facts,
-    translator: await environment.translator('workflow', definition, subscriber.locale),
+    translator: await environment.translator('workflow', definition, recipient.locale),
     results: {},
     definition,
-    preferences: preferencesFor(preferences, definition.id, contextKeys),
+    preferences: preferencesFor(recipient.preferences, definition.id, contextKeys),
     topics,
     status: 'processing',
     digestedInto: null,

@@ -38,6 +38,8 @@ const shortestSecret = 6
 export class Memory {
   readonly #surroundings: Surroundings
   readonly #environments = new Map<string, Promise<RememberedEnvironment | undefined>>()
+  /** The one that was used last. */
+  #latest: Promise<RememberedEnvironment | undefined> | undefined
 
   constructor(surroundings: Surroundings) {
     this.#surroundings = surroundings
@@ -51,8 +53,11 @@ export class Memory {
   async recall(environmentId: string): Promise<RememberedEnvironment | undefined> {
     const known = this.#environments.get(environmentId)
     if (known) {
-      this.#environments.delete(environmentId)
-      this.#environments.set(environmentId, known)
+      if (known !== this.#latest) {
+        this.#environments.delete(environmentId)
+        this.#environments.set(environmentId, known)
+        this.#latest = known
+      }
       return known
     }
     const loading = this.#load(environmentId)

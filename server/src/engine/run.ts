@@ -301,7 +301,7 @@ function apply(run: RunState, job: JobState, outcome: StepOutcome, now: Date): b
   if (outcome.providerId !== undefined) job.providerId = outcome.providerId
   if (outcome.output !== undefined) job.output = outcome.output
   if (outcome.delivery !== undefined) job.delivery = { ...withGate(null, gateOf(job)), ...outcome.delivery }
-  for (const message of outcome.messages ?? []) run.effects.messages.push({ ...message, job })
+  for (const message of outcome.messages ?? []) run.effects.messages.push({ job, ...message })
   switch (outcome.kind) {
     case 'done':
       job.status = 'completed'
@@ -392,9 +392,18 @@ export function note(job: JobState, line: Detail, now: Date): void {
   job.isChanged = true
 }
 
-export function storedLine({ raw, ...line }: Detail, now: Date): StoredDetail {
-  const text = raw === undefined ? {} : { raw: rawText(raw) }
-  return { at: now.toISOString(), ...line, ...text }
+/** Lines are noted many at a time, all of them at one moment. */
+const latest = { moment: new Date(0), text: '' }
+
+function isoOf(moment: Date): string {
+  if (moment !== latest.moment) Object.assign(latest, { moment, text: moment.toISOString() })
+  return latest.text
+}
+
+export function storedLine(line: Detail, now: Date): StoredDetail {
+  const at = isoOf(now)
+  const { raw } = line
+  return raw === undefined ? { at, ...(line as Omit<Detail, 'raw'>) } : { at, ...line, raw: rawText(raw) }
 }
 
 const longestRaw = 10_240

@@ -107,9 +107,9 @@ export async function startEvents(
 
 /** Those named directly, each once; the last definition of one counts. */
 export function directOf({ recipients }: Pick<EventRow, 'recipients'>): Direct[] {
-  const direct = new Map<string, Direct>()
-  for (const each of recipients ?? []) if ('subscriberId' in each) direct.set(each.subscriberId, each as Direct)
-  return [...direct.values()]
+  const named = (recipients ?? []).filter((each): each is Direct => 'subscriberId' in each)
+  // Mostly there is one.
+  return named.length < 2 ? named : [...new Map(named.map((each) => [each.subscriberId, each])).values()]
 }
 
 /** Events of an environment or workflow that is gone start nothing. */

@@ -233,9 +233,9 @@ const addedMessages = (run: RunState) =>
 
 /** The same without what is null, which JSON would have to name. */
 const newMessages = (run: RunState) =>
-  run.effects.messages.map(({ job, ...message }) => {
-    const row = originOf(run, job)
-    for (const [name, value] of Object.entries(message)) if (value !== null) row[name] = value
+  run.effects.messages.map((message) => {
+    const row = originOf(run, message.job)
+    for (const [name, value] of Object.entries(message)) if (value !== null && name !== 'job') row[name] = value
     return row
   })
 

@@ -7,20 +7,19 @@ import { type AutoConfigured, bringsKey, type DeliveryEvent, type InboundRequest
 import type { HttpAnswer, HttpClient } from './http-client.ts'
 import { Kept } from './kept.ts'
 import { mask, shownAddress } from './masking.ts'
-import {
-  type BotLink,
-  type BotProvider,
-  type Credentials,
-  type Introduction,
-  type Invitation,
-  type Message,
-  type Problem,
-  type Provider,
-  readJson,
-  type Sandbox,
-  type SendResult,
-  type Tools,
-  type VendorRequest,
+import type {
+  BotLink,
+  BotProvider,
+  Credentials,
+  Introduction,
+  Invitation,
+  Message,
+  Problem,
+  Provider,
+  Sandbox,
+  SendResult,
+  Tools,
+  VendorRequest,
 } from './provider.ts'
 import { type Data, extend } from './provider-data.ts'
 import { httpRequestOf } from './vendor-request.ts'
@@ -401,9 +400,19 @@ function proofIn({ authorization }: Record<string, string>): string {
 
 const isSuccess = ({ status }: { status: number }) => status >= 200 && status < 300
 
-function problemOf(provider: Provider, { status, headers, text }: HttpAnswer, now: Date): Problem | undefined {
+function problemOf(provider: Provider, answer: HttpAnswer, now: Date): Problem | undefined {
   if (!provider.problem) return undefined
-  return provider.problem({ status, isSuccess: isSuccess({ status }), headers, text, body: readJson(text), now })
+  const { status, headers, text } = answer
+  return provider.problem({ status, isSuccess: isSuccess(answer), headers, text, body: jsonIn(answer), now })
+}
+
+/** Undefined where it is none. */
+function jsonIn(answer: HttpAnswer): unknown {
+  try {
+    return answer.json
+  } catch {
+    return undefined
+  }
 }
 
 const without = (data: Data, names: readonly string[]): Data =>

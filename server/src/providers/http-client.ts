@@ -79,13 +79,14 @@ export class HttpClient {
 
   /** The client for what a development environment calls: applications on the developer's own machine are meant to be reached. */
   get development(): HttpClient {
-    const { allowLoopbackInDevelopment = false, isAllowed = isPublicAddress, ...options } = this.#options
-    if (!allowLoopbackInDevelopment) return this
-    this.#development ??= new HttpClient({
-      ...options,
-      isAllowed: (address) => isAllowed(address) || isLoopback(address),
-    })
+    if (!this.#options.allowLoopbackInDevelopment) return this
+    this.#development ??= this.#forDevelopment()
     return this.#development
+  }
+
+  #forDevelopment(): HttpClient {
+    const { allowLoopbackInDevelopment: _, isAllowed = isPublicAddress, ...options } = this.#options
+    return new HttpClient({ ...options, isAllowed: (address) => isAllowed(address) || isLoopback(address) })
   }
 
   /** Any status is an answer; no answer is a `DeliveryError`. */
@@ -112,7 +113,7 @@ export class HttpClient {
   async #exchange(url: string, request: HttpRequest): Promise<HttpAnswer> {
     const { timeoutMs = defaultTimeoutMs, mostRedirects = 0 } = request
     const deadline = performance.now() + timeoutMs
-    let asked = { ...request, url: readUrl(url) }
+    let asked: HttpRequest & { url: URL } = { url: readUrl(url), ...request }
     for (let redirects = 0; ; redirects += 1) {
       const answer = await this.#once(asked, deadline)
       const next = mostRedirects === 0 ? undefined : redirected(asked, answer)
@@ -196,7 +197,9 @@ export class HttpClient {
       const { status, headers, text } = await dispatch(
         this.#agent(asked),
         {
-          ...{ origin, path: pathname + search, method: asked.method ?? 'GET' },
+          origin,
+          path: pathname + search,
+          method: asked.method ?? 'GET',
           headers: headersOf(asked),
           body: bodyOf(asked),
         },
@@ -215,11 +218,12 @@ export class HttpClient {
   }
 
   #agent({ allowPrivateAddresses, acceptAnyCertificate = false }: Permissions): Agent {
-    const { lookup, connect, isAllowed = isPublicAddress, ...usual } = this.#options
-    const anyAddress = allowPrivateAddresses ?? usual.allowPrivateAddresses
+    const { lookup, connect, isAllowed = isPublicAddress } = this.#options
+    const anyAddress = allowPrivateAddresses ?? this.#options.allowPrivateAddresses
     const key = `${anyAddress} ${acceptAnyCertificate}`
-    const agent =
-      this.#agents.get(key) ?? makeAgent(anyAddress ? () => true : isAllowed, { acceptAnyCertificate, lookup, connect })
+    const known = this.#agents.get(key)
+    if (known) return known
+    const agent = makeAgent(anyAddress ? () => true : isAllowed, { acceptAnyCertificate, lookup, connect })
     this.#agents.set(key, agent)
     return agent
   }
@@ -266,14 +270,15 @@ function parsed(text: string, base: URL | undefined): URL | undefined {
 
 function headersOf({ url, headers = {}, json, form }: HttpRequest & { url: URL }): Record<string, string> {
   const { username, password } = url
-  const user = [username, password].map((part) => decoded(part)).join(':')
-  return {
-    accept: 'application/json',
-    ...(json === undefined ? {} : { 'content-type': 'application/json' }),
-    ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
-    ...(username || password ? { authorization: `Basic ${Buffer.from(user).toString('base64')}` } : {}),
-    ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+  const all: Record<string, string> = { accept: 'application/json' }
+  if (json !== undefined) all['content-type'] = 'application/json'
+  if (form !== undefined) all['content-type'] = 'application/x-www-form-urlencoded'
+  if (username || password) {
+    const user = [username, password].map((part) => decoded(part)).join(':')
+    all.authorization = `Basic ${Buffer.from(user).toString('base64')}`
   }
+  for (const [name, value] of Object.entries(headers)) all[name.toLowerCase()] = value
+  return all
 }
 
 /** A percent sign that begins no code stands for itself. */
@@ -355,6 +360,8 @@ class Answer implements HttpAnswer {
   readonly headers: Record<string, string>
   readonly text: string
   readonly #host: string
+  /** Whoever asks again need not wait again. */
+  #read: { json: unknown } | undefined
 
   constructor(status: number, headers: Reply['headers'], text: string, host: string) {
     this.status = status
@@ -366,6 +373,11 @@ class Answer implements HttpAnswer {
   }
 
   get json(): unknown {
+    this.#read ??= { json: this.#parsed() }
+    return this.#read.json
+  }
+
+  #parsed(): unknown {
     try {
       return JSON.parse(this.text) as unknown
     } catch {

@@ -17,6 +17,8 @@ interface Entry {
 export class Kept {
   readonly #clock: { now(): Date }
   readonly #entries = new Map<string, Entry>()
+  /** The last in the map. */
+  #latest: Entry | undefined
 
   constructor(clock: { now(): Date }) {
     this.#clock = clock
@@ -52,7 +54,7 @@ export class Kept {
       forget: (name: string) => void entry.remembered.delete(name),
       end: () => {
         entry.users -= 1
-        void closeUnused(entry)
+        if (entry.isGone) void closeUnused(entry)
       },
     }
   }
@@ -60,11 +62,13 @@ export class Kept {
   async close(): Promise<void> {
     const entries = [...this.#entries.values()]
     this.#entries.clear()
+    this.#latest = undefined
     await Promise.all(entries.map((entry) => retire(entry)))
   }
 
   #entry(id: string, fingerprint: string): Entry {
     const known = this.#entries.get(id)
+    if (known && known === this.#latest && known.fingerprint === fingerprint) return known
     this.#entries.delete(id)
     if (known && known.fingerprint !== fingerprint) void retire(known)
     const entry: Entry =
@@ -73,6 +77,7 @@ export class Kept {
         : { fingerprint, users: 0, isGone: false, kept: undefined, remembered: new Map() }
     // Last in the order of the map, which is that of use.
     this.#entries.set(id, entry)
+    this.#latest = entry
     for (const [oldest, quiet] of this.#entries) {
       if (this.#entries.size <= mostIntegrations) break
       this.#entries.delete(oldest)

@@ -16,12 +16,13 @@ export async function httpRequestOf(
   const base = json ?? form ?? multipart
   const { body, headers: added, query: addedQuery } = extend(base ?? query)
   const url = urlWith(address, { ...(base ? query : body), ...addedQuery })
-  const headers = { ...defined(request.headers ?? {}), ...added }
-  const usual = { method, ...(timeoutMs === undefined ? {} : { timeoutMs }) }
-  if (multipart) return { url, request: { ...usual, headers, multipart: formDataOf(body) } }
+  const headers = Object.assign(defined(request.headers ?? {}), added)
+  const usual = timeoutMs === undefined ? {} : { timeoutMs }
+  if (multipart) return { url, request: { method, headers, multipart: formDataOf(body), ...usual } }
   const encoded = encode(request, body)
   const signed = await request.sign?.({ method, url, body: encoded.body ?? '' })
-  return { url, request: { ...usual, ...encoded, headers: { ...encoded.headers, ...headers, ...signed } } }
+  const sent = encoded.body === undefined ? usual : { body: encoded.body, ...usual }
+  return { url, request: { method, headers: Object.assign(encoded.headers, headers, signed), ...sent } }
 }
 
 function encode({ json, form, wrap }: VendorRequest, body: Data): { body?: string; headers: Record<string, string> } {
@@ -67,7 +68,8 @@ const members = (body: Data): Array<[string, unknown]> =>
 const textOf = (value: unknown): string =>
   typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean)
 
-const defined = (headers: Record<string, string | undefined>): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name.toLowerCase(), value]])),
-  )
+function defined(headers: Record<string, string | undefined>): Record<string, string> {
+  const all: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) all[name.toLowerCase()] = value
+  return all
+}

@@ -68,7 +68,7 @@ export function renderEmailHtml(template: EmailTemplate, of: Situation, translat
   let isBlocks = body.isBlocks
   if (layout) {
     const around = compileBody(layout.body, layout.translator ?? noTranslations, isRaw ? 'raw layout' : 'layout')
-    html = renderEmit(around.emit, { ...of, data: { ...of.data, content: html } })
+    html = renderEmit(around.emit, { ...of, data: Object.assign({}, of.data, { content: html }) })
     isBlocks = around.isBlocks
   }
   if (isBlocks) html = withShell(html)

@@ -39,16 +39,16 @@ export interface Progress {
   /** In a row, for which nothing was asked. */
   waits: number
   /** The integration it is at. */
-  integrationId?: string
-  providerId?: string
+  integrationId?: string | undefined
+  providerId?: string | undefined
   tried: string[]
   /** Those of which nothing is to be expected. */
   refusedBy: string[]
-  dueAt?: string
+  dueAt?: string | undefined
   /** What the provider calls it. */
-  identifier?: string
-  error?: string
-  reason?: Reason
+  identifier?: string | undefined
+  error?: string | undefined
+  reason?: Reason | undefined
 }
 
 export interface Report {
@@ -90,6 +90,27 @@ const begun = (now: Date): Progress => ({
   refusedBy: [],
 })
 
+/**
+ * For another attempt: when the one after it would be, nobody knows yet. Member by member, because a literal that begins with a
+ * spread, and is given more members, takes 3 µs instead of 0.05.
+ */
+const copied = (before: Progress): Progress => ({
+  status: before.status,
+  startedAt: before.startedAt,
+  calls: before.calls,
+  callsHere: before.callsHere,
+  uncertainCalls: before.uncertainCalls,
+  waits: before.waits,
+  integrationId: before.integrationId,
+  providerId: before.providerId,
+  tried: [...before.tried],
+  refusedBy: [...before.refusedBy],
+  dueAt: undefined,
+  identifier: before.identifier,
+  error: before.error,
+  reason: before.reason,
+})
+
 /** What was given up on starts anew; what was sent stays sent. */
 export function resetDelivery(delivery: Record<string, unknown> | null, now: Date): Record<string, unknown> | null {
   const known = delivery?.destinations as Record<string, Progress> | undefined
@@ -100,7 +121,7 @@ export function resetDelivery(delivery: Record<string, unknown> | null, now: Dat
 
 export async function dispatch(of: StepRun, tools: CallTools, destinations: Destination[]): Promise<Report> {
   const now = tools.clock.now()
-  const progress = { ...progressOf(of) }
+  const progress: Record<string, Progress> = Object.assign({}, progressOf(of))
   const details: Detail[] = []
   const open = destinations.filter(({ key }) => {
     const known = progress[key]
@@ -151,8 +172,7 @@ class Attempt {
     this.#of = of
     this.#tools = tools
     this.#destination = destination
-    this.progress = { ...before, tried: [...before.tried], refusedBy: [...before.refusedBy] }
-    delete this.progress.dueAt
+    this.progress = copied(before)
   }
 
   async make(): Promise<void> {
@@ -221,7 +241,7 @@ class Attempt {
       count('sent')
       progress.status = 'sent'
       progress.identifier = result.id
-      delete progress.error
+      progress.error = undefined
       this.#note(detail('message_sent', { ...result, ...this.#destination.told }))
       return false
     } catch (error) {
@@ -244,13 +264,13 @@ class Attempt {
     if (!provider) throw new DeliveryError('rejected', { says: 'Handler for provider was not found' })
     const message = await this.#destination.message(integration, this.progress.calls)
     const opened = {
-      ...openIntegration(integration, secrets),
       sandbox: sandboxFor(this.#of, this.#tools),
       isDevelopment: this.#of.run.environment.type === 'dev',
       storesContent: this.#tools.storesContent,
+      ...openIntegration(integration, secrets),
     }
-    const { providerMessageId, ...more } = await delivery.send(provider, opened, message)
-    return { id: providerMessageId, ...more }
+    const { providerMessageId: id, ...more } = await delivery.send(provider, opened, message)
+    return { id, ...more }
   }
 
   async #failed(integration: IntegrationRow, error: DeliveryError): Promise<boolean> {
@@ -339,10 +359,10 @@ class Attempt {
   #note(line: Detail): void {
     const { providerId, calls } = this.progress
     this.details.push({
-      ...line,
       messageId: this.#destination.messageId,
       ...(providerId === undefined ? {} : { providerId }),
       ...(calls > 1 ? { isRetry: true } : {}),
+      ...line,
     })
   }
 

@@ -224,10 +224,10 @@ function render(of: StepRun, tools: CallTools, layout: EmailLayout | null): Rend
   if (of.isRendered) return fromCode(values, template.subject, template.body)
   return renderEmail(
     {
-      ...template,
       layout,
       branding: tools.hasBranding ? brandingOf(tools.brand) : null,
       disableOutputSanitization: values.disableOutputSanitization === true,
+      ...template,
     },
     situationOf(of),
     of.run.translator,
@@ -325,7 +325,7 @@ function composed(
       workflowId: run.workflow.identifier,
       subscriberId: run.subscriber.subscriber_id,
     },
-    payload: { ...run.event.payload, subscriber: subscriberVariablesOf(run.subscriber) },
+    payload: Object.assign({}, run.event.payload, { subscriber: subscriberVariablesOf(run.subscriber) }),
     providerData: providerDataFor(of, providerId, tools.brand),
     customData: objectIn(overrides.customData),
   }

@@ -20,10 +20,10 @@ export const genericSms = smsProvider({
     ...smsSender,
   },
 
-  async send({ id, to, content, customData, ...message }, credentials, tools) {
+  async send({ id, to, content, customData, from: given }, credentials, tools) {
     const { baseUrl, idPath = 'id', datePath = 'date', authenticateByToken } = credentials
     const { domain, authenticationTokenKey: name } = credentials
-    const from = message.from ?? credentials.from
+    const from = given ?? credentials.from
     const keys = {
       [credentials.apiKeyRequestHeader]: credentials.apiKey,
       ...(credentials.secretKeyRequestHeader === undefined
