@@ -1,8 +1,7 @@
 // How many deliveries go out to a webhook, and what a provider that hangs costs the others.
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { median, type Options, type Outcome, percentile } from './figures.ts'
+import { type HttpSink, startHttpSink } from './http-sink.ts'
 import { sendMany, sendSteadily } from './load.ts'
 import { type Service, startService } from './service.ts'
 
@@ -173,34 +172,19 @@ async function steadily(
   return sentAt
 }
 
-interface Sink {
-  url: string
+interface Sink extends HttpSink {
   /** When each transaction's delivery came. */
   received: Map<string, number>
-  mostOpen(): number
-  stop(): void
 }
 
 async function startSink(): Promise<Sink> {
   const received = new Map<string, number>()
-  const open = new Set<Socket>()
-  let most = 0
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = []
-    request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', () => {
-      const body = JSON.parse(Buffer.concat(chunks).toString()) as { notificationDetails: { transactionId: string } }
-      received.set(body.notificationDetails.transactionId, performance.now())
-      response.end('{}')
-    })
+  const sink = await startHttpSink((text) => {
+    const body = JSON.parse(text) as { notificationDetails: { transactionId: string } }
+    received.set(body.notificationDetails.transactionId, performance.now())
+    return { status: 200, body: '{}' }
   })
-  server.on('connection', (socket) => {
-    open.add(socket)
-    most = Math.max(most, open.size)
-    socket.on('close', () => open.delete(socket))
-  })
-  const url = await listen(server)
-  return { url, received, mostOpen: () => most, stop: () => close(server) }
+  return { ...sink, received }
 }
 
 type Manner = 'well' | 'busy' | 'dead'
@@ -209,33 +193,19 @@ type Manner = 'well' | 'busy' | 'dead'
 async function startVendor() {
   let manner: Manner = 'well'
   let [hanging, answered] = [0, 0]
-  const server = createServer((request, response) => {
-    request.resume()
-    response.setHeader('content-type', 'application/json')
-    if (manner === 'dead') hanging += 1
-    else if (manner === 'busy') response.writeHead(429, { 'retry-after': '1' }).end('{}')
-    else {
-      answered += 1
-      response.end('{"id":"1"}')
+  const sink = await startHttpSink(() => {
+    if (manner === 'busy') return { status: 429, body: '{}', headers: { 'retry-after': '1' } }
+    if (manner === 'dead') {
+      hanging += 1
+      return undefined
     }
+    answered += 1
+    return { status: 200, body: '{"id":"1"}' }
   })
   const play = (next: Manner) => {
     manner = next
   }
-  return {
-    ...{ url: await listen(server), play, stop: () => close(server) },
-    ...{ hanging: () => hanging, answered: () => answered },
-  }
-}
-
-async function listen(server: Server): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
-
-function close(server: Server): void {
-  server.close()
-  server.closeAllConnections()
+  return { ...sink, play, hanging: () => hanging, answered: () => answered }
 }
 
 const mailOf = (number: number) => ({
