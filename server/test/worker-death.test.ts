@@ -14,6 +14,8 @@ let holder: pg.Client
 
 /** A process has one for calls to others and one for everything else. */
 const workersOfProcess = 2
+/** Of one of them, those that do all but deliveries (main.ts). */
+const jobsAtOnce = 10
 
 vi.setConfig({ testTimeout: 240_000 })
 
@@ -112,13 +114,21 @@ test('a process that is asked to end takes no more of any kind while it waits fo
   await client.query("SELECT graphile_worker.add_job('deliver', $1::json)", [{ calls: [[nobody, nobody, 0]] }])
   await until("pg_locks WHERE relation = 'notifications'::regclass AND NOT granted", 1)
   run.signal('SIGTERM')
-  // From then on no news of jobs reaches it; a look at the queue that it had begun before is over, too.
+  // From then on no news of jobs reaches it.
   const sessions = 'pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()'
   await until(`${sessions} AND query LIKE 'LISTEN "jobs:insert"%'`, 0)
-  await until(`${sessions} AND query LIKE '%skip locked%' AND state <> 'idle'`, 0)
-  await client.query("SELECT graphile_worker.add_job('re_encrypt')")
+  const queue = () => client.query("SELECT graphile_worker.add_job('re_encrypt')")
   const left = "graphile_worker.jobs WHERE task_identifier = 're_encrypt' AND locked_at IS NULL"
-  for (let look = 0; look < 20; look += 1) expect(await count(left)).toBe(1)
+  await queue()
+  // Each of the library's workers may have begun a look before, also one that waits for a connection; none begins another.
+  let taken = 0
+  for (let look = 0; look < 20; look += 1) {
+    if ((await count(left)) === 1) continue
+    taken += 1
+    expect(taken).toBeLessThanOrEqual(jobsAtOnce)
+    await queue()
+    look = 0
+  }
   await letGoOn()
   expect(await run.ended).toMatchObject({ code: 0 })
   expect(await count(left)).toBe(1)

@@ -9,24 +9,26 @@ const marginMs = 3
 /** As many as are worth waking somebody for. */
 const mostJobs = 100
 
-/** What is due by the next look: bounded, however many wait. */
-const dueSoon = {
+/** What is due by the next look of some tasks: bounded, however many wait. */
+const dueSoon = (tasks: string[]) => ({
   name: 'jobs_due_soon',
   text: `
     SELECT greatest(extract(epoch FROM run_at - clock_timestamp()) * 1000, 0)::float8 AS "inMs", count(*)::int AS count
     FROM (SELECT run_at FROM graphile_worker._private_jobs
-          WHERE is_available AND run_at <= now() + $1 * interval '1 millisecond' LIMIT $2) soon
+          WHERE is_available AND run_at <= now() + $1 * interval '1 millisecond'
+            AND task_id IN (SELECT id FROM graphile_worker._private_tasks WHERE identifier = ANY ($3::text[]))
+          LIMIT $2) soon
     GROUP BY 1`,
-  values: [lookEveryMs, mostJobs],
-}
+  values: [lookEveryMs, mostJobs, tasks],
+})
 
 export class Alarm {
   readonly #stopping = new AbortController()
   readonly #timers = new Set<NodeJS.Timeout>()
 
-  /** Calls `ring` with a number of jobs at the moment they come due. */
-  start(pool: pg.Pool, ring: (count: number) => void): void {
-    void this.#watch(pool, ring)
+  /** Calls `ring` with a number of jobs of these tasks at the moment they come due. */
+  start(pool: pg.Pool, tasks: string[], ring: (count: number) => void): void {
+    void this.#watch(pool, dueSoon(tasks), ring)
   }
 
   stop(): void {
@@ -34,11 +36,11 @@ export class Alarm {
     for (const timer of this.#timers) clearTimeout(timer)
   }
 
-  async #watch(pool: pg.Pool, ring: (count: number) => void): Promise<void> {
+  async #watch(pool: pg.Pool, due: ReturnType<typeof dueSoon>, ring: (count: number) => void): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted) {
       // While the database is away there is nothing to do either, and others say so.
-      const { rows } = await pool.query<{ inMs: number; count: number }>(dueSoon).catch(() => ({ rows: [] }))
+      const { rows } = await pool.query<{ inMs: number; count: number }>(due).catch(() => ({ rows: [] }))
       if (signal.aborted) return
       for (const { inMs, count } of rows) {
         if (inMs === 0) ring(count)

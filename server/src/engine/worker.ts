@@ -118,7 +118,7 @@ async function startRun({ url, pool, tasks, schedule, concurrency, log, pace, ha
   events.on('pool:create', ({ workerPool }) => {
     presence.enter(workerPool.id)
     hands?.open({ id: workerPool.id, isShown: () => presence.untilShown() === undefined })
-    alarm.start(pool, (count) => workerPool.nudge(count))
+    alarm.start(pool, Object.keys(tasks), (count) => workerPool.nudge(count))
     for (const round of rounds) {
       void goRound(pool, round, log)
       timers.push(setInterval(() => void goRound(pool, round, log), round.everyMs))
