@@ -1,11 +1,10 @@
 // An hour of steady load on every kind of work there is: what one process and its database take must not grow with time.
 // `npm run bench soak -- --minutes 60 --per-second 50`; it is no part of a run of everything.
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool, type WebSocket } from 'undici'
 import { type Figure, median, type Options, type Outcome, percentile, type Series, short } from './figures.ts'
+import { startHttpSink } from './http-sink.ts'
 import { cpuMs, cpuMsOfAll, postmasterOf, residentKb } from './processes.ts'
 import { type Service, startService } from './service.ts'
 import { addSubscribers, openSocket, tokenOf } from './sockets.ts'
@@ -34,7 +33,7 @@ const measures = {
 export async function benchSoak({ quick, minutes: wanted, perSecond }: Options): Promise<Outcome> {
   const minutes = quick ? Math.min(wanted, 1) : wanted
   const service = await startService()
-  const sink = await startSink()
+  const sink = await startHttpSink(() => ({ status: 200, body: '{}' }))
   const opened: WebSocket[] = []
   try {
     await prepare(service, sink.url)
@@ -208,20 +207,4 @@ async function prepare(service: Service, sinkUrl: string): Promise<void> {
   }
   for (const [workflowId, list] of Object.entries(steps))
     await service.send('POST', '/v2/workflows', { name: workflowId, workflowId, active: true, steps: list })
-}
-
-/** Takes mails and forgets them. */
-async function startSink(): Promise<{ url: string; stop(): void }> {
-  const server = createServer((request, response) => {
-    request.resume()
-    request.on('end', () => response.end('{}'))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    stop() {
-      server.close()
-      server.closeAllConnections()
-    },
-  }
 }

@@ -114,13 +114,14 @@ test('a process that is asked to end takes no more of any kind while it waits fo
   await client.query("SELECT graphile_worker.add_job('deliver', $1::json)", [{ calls: [[nobody, nobody, 0]] }])
   await until("pg_locks WHERE relation = 'notifications'::regclass AND NOT granted", 1)
   run.signal('SIGTERM')
-  // From then on no news of jobs reaches it.
+  // From then on no news of jobs reaches it; a look at the queue that the database has begun is over, too.
   const sessions = 'pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()'
   await until(`${sessions} AND query LIKE 'LISTEN "jobs:insert"%'`, 0)
+  await until(`${sessions} AND query LIKE '%skip locked%' AND state <> 'idle'`, 0)
   const queue = () => client.query("SELECT graphile_worker.add_job('re_encrypt')")
   const left = "graphile_worker.jobs WHERE task_identifier = 're_encrypt' AND locked_at IS NULL"
   await queue()
-  // Each of the library's workers may have begun a look before, also one that waits for a connection; none begins another.
+  // Each of the library's workers may have begun a look before, as one that waits for a connection; none begins another.
   let taken = 0
   for (let look = 0; look < 20; look += 1) {
     if ((await count(left)) === 1) continue

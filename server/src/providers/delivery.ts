@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import type { Tracing } from '../tracing.ts'
 import { DeliveryError, type Exchange, statusError } from './delivery-error.ts'
 import { type AutoConfigured, bringsKey, type DeliveryEvent, type InboundRequest, notConfigurable } from './events.ts'
-import type { HttpAnswer, HttpClient } from './http-client.ts'
+import { type HttpAnswer, type HttpClient, jsonIn } from './http-client.ts'
 import { Kept } from './kept.ts'
 import { mask, shownAddress } from './masking.ts'
 import type {
@@ -404,15 +404,6 @@ function problemOf(provider: Provider, answer: HttpAnswer, now: Date): Problem |
   if (!provider.problem) return undefined
   const { status, headers, text } = answer
   return provider.problem({ status, isSuccess: isSuccess(answer), headers, text, body: jsonIn(answer), now })
-}
-
-/** Undefined where it is none. */
-function jsonIn(answer: HttpAnswer): unknown {
-  try {
-    return answer.json
-  } catch {
-    return undefined
-  }
 }
 
 const without = (data: Data, names: readonly string[]): Data =>

@@ -386,6 +386,15 @@ class Answer implements HttpAnswer {
   }
 }
 
+/** Undefined where it is none. */
+export function jsonIn(answer: HttpAnswer): unknown {
+  try {
+    return answer.json
+  } catch {
+    return undefined
+  }
+}
+
 export const answerOf = (status: number, headers: Reply['headers'], text: string, host: string): HttpAnswer =>
   new Answer(status, headers, text, host)
 

@@ -1,5 +1,5 @@
 import { withToken } from '../access-token.ts'
-import type { HttpAnswer } from '../http-client.ts'
+import { jsonIn } from '../http-client.ts'
 import { flag, optional, secret, smsProvider, smsSender, text, textAt, usual } from '../provider.ts'
 
 export const genericSms = smsProvider({
@@ -46,7 +46,8 @@ export const genericSms = smsProvider({
       return withToken(tools, 'token', ask, (token) => post({ [name]: token }))
     }
 
-    const body = bodyOf(await (authenticateByToken ? postWithToken() : post(keys)))
+    // Taken is taken, whatever it answers.
+    const body = jsonIn(await (authenticateByToken ? postWithToken() : post(keys)))
     return { providerMessageId: textAt(body, idPath), date: textAt(body, datePath) }
   },
 
@@ -56,12 +57,3 @@ export const genericSms = smsProvider({
     return { says: told ?? (body === undefined ? text : undefined) }
   },
 })
-
-/** Taken is taken, whatever it answers. */
-function bodyOf(answer: HttpAnswer): unknown {
-  try {
-    return answer.json
-  } catch {
-    return undefined
-  }
-}
