@@ -87,7 +87,7 @@ function throughput(results: Results): Chart | undefined {
     whole,
     pair('One trigger to a topic', 'fan-out', 'topic', 'one trigger after another'),
     pair('E-mails to a webhook', 'deliveries', 'webhook', 'such requests directly'),
-    pair('Short texts to a webhook', 'deliveries', 'short-webhook', 'requests of e-mails directly'),
+    pair('Short texts to a webhook', 'deliveries', 'short-webhook', 'such requests directly'),
     pair('Email over SMTP', 'smtp', 'smtp', 'Nodemailer directly'),
   ].filter(({ bars }) => bars.length > 0)
   if (groups.length === 0) return undefined
