@@ -16,6 +16,13 @@ function talk(socket: Socket): void {
   let isMail = false
   socket.write('220 sink\r\n')
   socket.on('data', (chunk: Buffer) => {
+    // Answers to commands that came together go together.
+    socket.cork()
+    answer(chunk)
+    socket.uncork()
+  })
+
+  function answer(chunk: Buffer): void {
     waiting = waiting.length === 0 ? chunk : Buffer.concat([waiting, chunk])
     for (;;) {
       const end = waiting.indexOf(isMail ? endOfMail : '\r\n')
@@ -30,10 +37,16 @@ function talk(socket: Socket): void {
       const command = waiting.toString('latin1', 0, Math.min(end, 4)).toUpperCase()
       waiting = waiting.subarray(end + 2)
       isMail = command === 'DATA'
-      socket.write(isMail ? '354 go on\r\n' : command === 'EHLO' ? '250-sink\r\n250 8BITMIME\r\n' : '250 fine\r\n')
+      socket.write(
+        isMail
+          ? '354 go on\r\n'
+          : command === 'EHLO'
+            ? '250-sink\r\n250-PIPELINING\r\n250 8BITMIME\r\n'
+            : '250 fine\r\n',
+      )
       if (command === 'QUIT') return void socket.end()
     }
-  })
+  }
 }
 
 server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }))

@@ -12,8 +12,8 @@ import { type Service, startService } from './service.ts'
 import { perRequest } from './triggers.ts'
 
 const longestMs = 120_000
-/** As many as the service opens for one integration. */
-const connections = 5
+/** As many as the service opens for one integration at most. */
+const connections = 20
 
 export async function benchSmtp({ quick }: Options): Promise<Outcome> {
   const [rounds, count, warmUps] = quick ? [1, 300, 100] : [5, 10_000, 500]

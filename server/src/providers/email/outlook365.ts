@@ -17,5 +17,7 @@ const serverOf = ({ from, password }: { from: string; password: string }) => ({
   host: 'smtp.office365.com',
   port: '587',
   requireTls: true,
+  // What the server allows for one who signs in.
+  mostConnections: 3,
   auth: { user: from, pass: password },
 })

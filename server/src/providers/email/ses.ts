@@ -31,14 +31,14 @@ export const ses = emailProvider({
       ...mailOf({ senderName: 'no-reply', ...message }, tools.clock.now()),
     })
     const { ses: settings, ...mail } = body
-    const { bytes, recipients } = await composed(mail, tools)
+    const { content, recipients } = await composed(mail, tools)
     const answer = await tools.ask(`${endpoint(keys.region, tools)}/v2/email/outbound-emails`, {
       headers,
       query,
       json: {
         // Everybody, since blind copies stand nowhere in the mail. Its headers stay as they are.
         Destination: { ToAddresses: recipients },
-        Content: { Raw: { Data: base64(bytes) } },
+        Content: { Raw: { Data: base64(Buffer.from(content, 'latin1')) } },
         ConfigurationSetName: tools.configurations.configurationSetName,
         ...(isPlain(settings) ? (rename(settings, { casing: 'pascal' }) as object) : {}),
       },

@@ -1,0 +1,334 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { WholeMail } from './mime.ts'
+import { SmtpPool } from './smtp-pool.ts'
+import { type SmtpFailure, SmtpSession } from './smtp-session.ts'
+
+/** A server that answers as it is told to, and keeps what it hears, piece by piece as it comes. */
+class Script {
+  offers = ['PIPELINING']
+  greeting: (connection: number) => string = () => '220 here'
+  /** To a command, or to a mail; undefined says nothing. */
+  answer: (said: string, connection: number) => string | undefined = usual
+  readonly pieces: string[] = []
+  readonly mails: string[] = []
+  readonly sockets: Socket[] = []
+  readonly #server = createServer((socket) => this.#talk(socket))
+
+  async listen(): Promise<void> {
+    this.#server.listen(0, '127.0.0.1')
+    await once(this.#server, 'listening')
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  get open(): number {
+    return this.sockets.filter((socket) => !socket.destroyed).length
+  }
+
+  say(connection: number, text: string): void {
+    this.sockets[connection]?.write(`${text}\r\n`, 'latin1')
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.sockets) socket.destroy()
+    this.#server.close()
+    await once(this.#server, 'close')
+  }
+
+  #talk(socket: Socket): void {
+    const connection = this.sockets.push(socket) - 1
+    socket.setNoDelay(true)
+    socket.setEncoding('latin1')
+    socket.on('error', () => undefined)
+    this.say(connection, this.greeting(connection))
+    let text = ''
+    let isMail = false
+    socket.on('data', (piece: string) => {
+      this.pieces.push(piece)
+      text += piece
+      for (;;) {
+        const mark = isMail ? '\r\n.\r\n' : '\r\n'
+        const end = isMail && text.startsWith('.\r\n') ? -2 : text.indexOf(mark)
+        if (end === -1) return
+        const said = isMail ? text.slice(0, end + 2) : text.slice(0, end)
+        text = text.slice(end + mark.length)
+        if (isMail) this.mails.push(said)
+        const reply = said.startsWith('EHLO') ? this.#hello() : this.answer(isMail ? 'mail' : said, connection)
+        isMail = !isMail && said === 'DATA' && reply?.startsWith('354') === true
+        if (reply !== undefined) this.say(connection, reply)
+        if (said === 'QUIT') socket.end()
+      }
+    })
+  }
+
+  #hello(): string {
+    const lines = ['script', ...this.offers]
+    return lines.map((line, place) => `250${place === lines.length - 1 ? ' ' : '-'}${line}`).join('\r\n')
+  }
+}
+
+const usual = (said: string) => (said === 'DATA' ? '354 go on' : said === 'QUIT' ? '221 bye' : '250 fine')
+
+let script: Script
+const pools: SmtpPool[] = []
+beforeEach(async () => {
+  script = new Script()
+  await script.listen()
+})
+afterEach(async () => {
+  for (const pool of pools.splice(0)) pool.close()
+  await script.close()
+})
+
+function poolOf({ sessions = 1, mostMails = 100, idleMs = 60_000 } = {}): SmtpPool {
+  const { port } = script
+  const open = () =>
+    SmtpSession.open({
+      ...{ host: '127.0.0.1', port, name: 'belfry.example', ignoreTLS: true },
+      connect: async () => {
+        const socket = connect({ host: '127.0.0.1', port, noDelay: true })
+        await once(socket, 'connect')
+        return socket
+      },
+    })
+  const pool = new SmtpPool({ open, mostSessions: sessions, mostMails, idleMs })
+  pools.push(pool)
+  return pool
+}
+
+const longMs = 60_000
+const mailOf = (number: number, more: Partial<WholeMail> = {}): WholeMail => ({
+  messageId: `<${number}@acme.example>`,
+  from: 'news@acme.example',
+  recipients: [`reader-${number}@example.com`],
+  content: `Subject: ${number}\r\n\r\nHello\r\n`,
+  ...more,
+})
+const commandsOf = (number: number) =>
+  `MAIL FROM:<news@acme.example>\r\nRCPT TO:<reader-${number}@example.com>\r\nDATA\r\n`
+
+const failureOf = (work: Promise<void>): Promise<SmtpFailure | undefined> =>
+  work.then(
+    () => undefined,
+    (reason: unknown) => reason as SmtpFailure,
+  )
+
+describe('what goes over the wire', () => {
+  test('the commands of a mail go together', async () => {
+    await poolOf().send(mailOf(1), longMs)
+    expect(script.pieces).toEqual(['EHLO belfry.example\r\n', commandsOf(1), `${mailOf(1).content}.\r\n`])
+  })
+
+  test('and, where another mail waits, behind the text of the one before', async () => {
+    const pool = poolOf()
+    await Promise.all([1, 2, 3].map((number) => pool.send(mailOf(number), longMs)))
+    expect(script.pieces.slice(1)).toEqual([
+      commandsOf(1),
+      `${mailOf(1).content}.\r\n${commandsOf(2)}`,
+      `${mailOf(2).content}.\r\n${commandsOf(3)}`,
+      `${mailOf(3).content}.\r\n`,
+    ])
+    expect(script.mails).toEqual([1, 2, 3].map((number) => mailOf(number).content))
+  })
+
+  test('one by one where the server does not say that they may', async () => {
+    script.offers = ['8BITMIME']
+    const pool = poolOf()
+    await Promise.all([pool.send(mailOf(1), longMs), pool.send(mailOf(2), longMs)])
+    const [one, two] = [mailOf(1), mailOf(2)].map(({ content }) => `${content}.\r\n`)
+    const lines = (number: number) => commandsOf(number).split(/(?<=\r\n)/)
+    expect(script.pieces.slice(1)).toEqual([...lines(1), one, ...lines(2), two])
+  })
+
+  test('a line of dots stays what it is', async () => {
+    const content = '.first\r\n\r\n.\r\n..two\r\nend.\r\n'
+    await poolOf().send(mailOf(1, { content }), longMs)
+    expect(script.mails).toEqual(['..first\r\n\r\n..\r\n...two\r\nend.\r\n'])
+  })
+
+  test('says how long it is and that addresses are not ASCII, where the server wants to know', async () => {
+    const content = `Subject: x\r\n\r\nGr\xc3\xbc\xc3\x9fe\r\n`
+    const recipients = ['jürgen@example.com']
+    await poolOf().send(mailOf(1, { recipients, content }), longMs)
+    const bytes = (text: string) => Buffer.from(text, 'utf8').toString('latin1')
+    expect(script.pieces[1]).toBe(bytes('MAIL FROM:<news@acme.example>\r\nRCPT TO:<jürgen@example.com>\r\nDATA\r\n'))
+    script.offers = ['PIPELINING', 'SIZE 1000000', 'SMTPUTF8']
+    script.pieces.length = 0
+    await poolOf().send(mailOf(1, { recipients, content }), longMs)
+    expect(script.pieces[1]).toMatch(`MAIL FROM:<news@acme.example> SIZE=${content.length} SMTPUTF8\r\n`)
+    expect(script.mails[1]).toBe(content)
+  })
+})
+
+describe('what the server refuses', () => {
+  test('a mail with no recipient left does not disturb the next one', async () => {
+    script.answer = (said) => {
+      if (said.startsWith('RCPT') && said.includes('reader-1')) return '550 5.1.1 no such user'
+      if (said === 'DATA' && script.pieces.at(-1)?.includes('reader-1')) return '554 no valid recipients'
+      return usual(said)
+    }
+    const pool = poolOf()
+    const [first, second] = await Promise.all([1, 2].map((number) => failureOf(pool.send(mailOf(number), longMs))))
+    expect(first).toMatchObject({ code: 'EENVELOPE', command: 'RCPT TO', responseCode: 550 })
+    expect(first?.message).toBe('550 5.1.1 no such user')
+    expect(second).toBeUndefined()
+    expect(script.pieces).toContain('RSET\r\n')
+    expect(script.mails).toEqual([mailOf(2).content])
+    expect(script.sockets).toHaveLength(1)
+  })
+
+  test('nor does one whose text the server waits for all the same', async () => {
+    script.answer = (said) => (said.startsWith('RCPT') && said.includes('reader-1') ? '550 no' : usual(said))
+    const pool = poolOf()
+    expect(await failureOf(pool.send(mailOf(1), longMs))).toMatchObject({ command: 'RCPT TO', responseCode: 550 })
+    await pool.send(mailOf(2), longMs)
+    // A lone dot: nothing of the first mail.
+    expect(script.mails).toEqual(['', mailOf(2).content])
+  })
+
+  test.each([
+    ['its sender', (said: string) => said.startsWith('MAIL'), { code: 'EENVELOPE', command: 'MAIL FROM' }],
+    ['to begin', (said: string) => said === 'DATA', { code: 'EENVELOPE', command: 'DATA' }],
+    ['its text', (said: string) => said === 'mail', { code: 'EMESSAGE', command: 'DATA' }],
+  ])('%s, with and without commands that go together', async (_, isRefused, expected) => {
+    for (const offers of [['PIPELINING'], ['8BITMIME']]) {
+      script.offers = offers
+      script.answer = (said) => (isRefused(said) ? '554-first line\r\n554 sp\xc3\xa4m' : usual(said))
+      const pool = poolOf()
+      const failure = await failureOf(pool.send(mailOf(1), longMs))
+      expect(failure).toMatchObject({ ...expected, responseCode: 554, mayHaveArrived: false })
+      expect(failure?.message).toBe('554-first line\r\n554 späm')
+      script.answer = usual
+      await pool.send(mailOf(2), longMs)
+    }
+    expect(script.mails.filter((mail) => mail === mailOf(2).content)).toHaveLength(2)
+  })
+
+  test('one of several recipients: the others get it', async () => {
+    const recipients = ['gone@example.com', 'ada@example.com']
+    for (const offers of [['PIPELINING'], ['8BITMIME']]) {
+      script.offers = offers
+      script.answer = (said) => (said.includes('gone@') ? '550 no such user' : usual(said))
+      await poolOf().send(mailOf(1, { recipients }), longMs)
+    }
+    expect(script.mails).toHaveLength(2)
+  })
+
+  test('a connection too many: those it gave are enough', async () => {
+    script.greeting = (connection) => (connection < 2 ? '220 here' : '421 too many connections')
+    const pool = poolOf({ sessions: 10 })
+    await Promise.all(Array.from({ length: 50 }, (_, number) => pool.send(mailOf(number), longMs)))
+    expect(new Set(script.mails).size).toBe(50)
+    const asked = script.sockets.length
+    await Promise.all(Array.from({ length: 50 }, (_, number) => pool.send(mailOf(number), longMs)))
+    // It is not asked for more at once.
+    expect(script.sockets).toHaveLength(asked)
+  })
+
+  test('every connection: all who wait are told', async () => {
+    script.greeting = () => '421 out of order'
+    const pool = poolOf({ sessions: 2 })
+    const failures = await Promise.all([1, 2, 3, 4].map((number) => failureOf(pool.send(mailOf(number), longMs))))
+    for (const failure of failures) expect(failure).toMatchObject({ responseCode: 421 })
+  })
+})
+
+describe('a connection that ends', () => {
+  test('before it has the text of a mail: another gets it', async () => {
+    const pool = poolOf()
+    await pool.send(mailOf(1), longMs)
+    script.answer = (said, connection) => {
+      if (connection > 0) return usual(said)
+      script.sockets[0]?.destroy()
+      return undefined
+    }
+    await pool.send(mailOf(2), longMs)
+    expect(script.mails).toEqual([mailOf(1).content, mailOf(2).content])
+    expect(script.sockets).toHaveLength(2)
+  })
+
+  test('while nobody uses it: nobody notices', async () => {
+    const pool = poolOf()
+    await pool.send(mailOf(1), longMs)
+    script.sockets[0]?.end()
+    await vi.waitFor(() => expect(script.open).toBe(0))
+    await pool.send(mailOf(2), longMs)
+    expect(script.mails).toHaveLength(2)
+    expect(script.sockets).toHaveLength(2)
+  })
+
+  test('by the word of the server, as after too many mails: the same', async () => {
+    const pool = poolOf()
+    await pool.send(mailOf(1), longMs)
+    script.answer = (said, connection) => (connection > 0 ? usual(said) : '421 enough for today')
+    await pool.send(mailOf(2), longMs)
+    expect(script.mails).toEqual([mailOf(1).content, mailOf(2).content])
+    await vi.waitFor(() => expect(script.open).toBe(1))
+  })
+
+  test('with the text of a mail: whether it arrived is unknown, and the one behind it goes another way', async () => {
+    script.answer = (said, connection) => {
+      if (said !== 'mail' || connection > 0) return usual(said)
+      script.sockets[0]?.destroy()
+      return undefined
+    }
+    const pool = poolOf()
+    const [first, second] = await Promise.all([1, 2].map((number) => failureOf(pool.send(mailOf(number), longMs))))
+    expect(first).toMatchObject({ code: 'ECONNECTION', mayHaveArrived: true })
+    expect(second).toBeUndefined()
+    expect(script.mails).toEqual([mailOf(1).content, mailOf(2).content])
+  })
+
+  test('each time: the mail is given up, and was certainly not taken', async () => {
+    script.answer = (_, connection) => {
+      script.sockets[connection]?.destroy()
+      return undefined
+    }
+    expect(await failureOf(poolOf().send(mailOf(1), longMs))).toMatchObject({
+      code: 'ECONNECTION',
+      mayHaveArrived: false,
+    })
+    expect(script.sockets).toHaveLength(4)
+  })
+
+  test('after so many mails, as servers like it', async () => {
+    const pool = poolOf({ mostMails: 2 })
+    await Promise.all([1, 2, 3, 4, 5].map((number) => pool.send(mailOf(number), longMs)))
+    expect(script.sockets).toHaveLength(3)
+    expect(script.pieces.filter((piece) => piece.includes('QUIT'))).toHaveLength(2)
+  })
+
+  test('by ourselves, when there is nothing to send for long, or no more', async () => {
+    await poolOf({ idleMs: 1 }).send(mailOf(1), longMs)
+    await vi.waitFor(() => expect(script.open).toBe(0))
+    const pool = poolOf()
+    await pool.send(mailOf(2), longMs)
+    expect(script.open).toBe(1)
+    pool.close()
+    await vi.waitFor(() => expect(script.open).toBe(0))
+    expect(script.pieces.filter((piece) => piece.includes('QUIT'))).toHaveLength(2)
+  })
+
+  test('when the server goes on and on', async () => {
+    script.answer = () => Array.from({ length: 6_000 }, () => '250-and so on').join('\r\n')
+    expect(await failureOf(poolOf().send(mailOf(1), longMs))).toMatchObject({ code: 'ECONNECTION' })
+  })
+})
+
+test('a mail that is late in line was certainly not sent; one that is under way may have been', async () => {
+  script.answer = (said) => (said === 'mail' ? undefined : usual(said))
+  const pool = poolOf()
+  const first = failureOf(pool.send(mailOf(1), 100))
+  await vi.waitFor(() => expect(script.mails).toHaveLength(1))
+  const second = failureOf(pool.send(mailOf(2), 10))
+  expect(await second).toMatchObject({ code: 'ETIMEDOUT', mayHaveArrived: false })
+  expect(await first).toMatchObject({ code: 'ETIMEDOUT', mayHaveArrived: true })
+  script.answer = usual
+  await pool.send(mailOf(3), longMs)
+  expect(script.mails.at(-1)).toBe(mailOf(3).content)
+  expect(script.mails).toHaveLength(2)
+})

@@ -1,0 +1,166 @@
+// The connections to one mail server: as many as there is work for, up to what it allows. Mails wait in line for them, and one
+// that no server can have got yet goes back into the line when its connection ends.
+import type { WholeMail } from './mime.ts'
+import { SmtpFailure, type SmtpSession } from './smtp-session.ts'
+
+interface Options {
+  open(): Promise<SmtpSession>
+  /** At a time. */
+  mostSessions: number
+  /** After which a server may be tired of a connection. */
+  mostMails: number
+  idleMs: number
+}
+
+interface Waiting {
+  mail: WholeMail
+  session: SmtpSession | undefined
+  returns: number
+  isOver: boolean
+  resolve(): void
+  reject(reason: unknown): void
+}
+
+/** A connection may end for reasons that are not the mail's: so often another is tried. */
+const mostReturns = 3
+/** For so long a server that refused a connection beside others is not asked for more. */
+const contentMs = 60_000
+
+export class SmtpPool {
+  readonly #options: Options
+  readonly #line: Waiting[] = []
+  /** Connections without work, the last one to become so at the end. */
+  readonly #idle: Array<(waiting?: Waiting) => void> = []
+  /** Open, or being opened. */
+  #sessions = 0
+  #opening = 0
+  #limit: { sessions: number; until: number } | undefined
+  #isClosed = false
+
+  constructor(options: Options) {
+    this.#options = options
+  }
+
+  /** Waiting for a connection counts: a server that hangs must not gather those who wait for it. */
+  send(mail: WholeMail, timeoutMs: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const over = () => {
+        clearTimeout(timer)
+        waiting.isOver = true
+      }
+      const waiting: Waiting = {
+        mail,
+        session: undefined,
+        returns: 0,
+        isOver: false,
+        resolve() {
+          over()
+          resolve()
+        },
+        reject(reason) {
+          over()
+          reject(reason as Error)
+        },
+      }
+      const timer = setTimeout(() => this.#giveUp(waiting), timeoutMs)
+      const idle = this.#idle.pop()
+      if (idle) return idle(waiting)
+      this.#line.push(waiting)
+      this.#grow()
+    })
+  }
+
+  /** Those in use end with what they are about. */
+  close(): void {
+    this.#isClosed = true
+    for (const end of this.#idle.splice(0)) end()
+  }
+
+  #giveUp(waiting: Waiting): void {
+    const { session, mail } = waiting
+    const mayHaveArrived = session?.mayHave(mail) ?? false
+    waiting.reject(new SmtpFailure('ETIMEDOUT', 'The mail server did not take the mail in time', { mayHaveArrived }))
+    const place = this.#line.indexOf(waiting)
+    if (place >= 0) this.#line.splice(place, 1)
+    else session?.destroy()
+  }
+
+  #grow(): void {
+    const { mostSessions } = this.#options
+    if (this.#limit && this.#limit.until < performance.now()) this.#limit = undefined
+    const most = Math.min(mostSessions, this.#limit?.sessions ?? mostSessions)
+    while (this.#line.length > this.#opening && this.#sessions < most) {
+      this.#sessions += 1
+      this.#opening += 1
+      void this.#work()
+    }
+  }
+
+  async #work(): Promise<void> {
+    let session: SmtpSession
+    try {
+      session = await this.#options.open()
+    } catch (error) {
+      this.#sessions -= 1
+      // With others there it may be one too many; without any, nobody's mail can be sent.
+      if (this.#sessions > 0) this.#limit = { sessions: this.#sessions, until: performance.now() + contentMs }
+      else for (const waiting of this.#line.splice(0)) waiting.reject(error)
+      return
+    } finally {
+      this.#opening -= 1
+    }
+    await this.#serve(session)
+    this.#sessions -= 1
+    this.#grow()
+  }
+
+  async #serve(session: SmtpSession): Promise<void> {
+    const { mostMails } = this.#options
+    const line: { next: Waiting | undefined } = { next: undefined }
+    const following = () => {
+      line.next = session.mails + 1 < mostMails ? this.#line.shift() : undefined
+      if (line.next) line.next.session = session
+      return line.next?.mail
+    }
+    while (!session.isOver && session.mails < mostMails) {
+      const current = line.next ?? this.#line.shift() ?? (await this.#nextFor(session))
+      line.next = undefined
+      if (!current) break
+      current.session = session
+      try {
+        await session.deliver(current.mail, following)
+        current.resolve()
+      } catch (error) {
+        if (session.isOver && !session.mayHave(current.mail) && current.returns < mostReturns) this.#takeBack(current)
+        else current.reject(error)
+      }
+    }
+    if (line.next) this.#takeBack(line.next)
+    session.quit()
+  }
+
+  #takeBack(waiting: Waiting): void {
+    if (waiting.isOver) return
+    waiting.session = undefined
+    waiting.returns += 1
+    const idle = this.#idle.pop()
+    if (idle) idle(waiting)
+    else this.#line.unshift(waiting)
+  }
+
+  /** Undefined when there is nothing to do for too long. */
+  #nextFor(session: SmtpSession): Promise<Waiting | undefined> {
+    if (this.#isClosed || session.isOver) return Promise.resolve(undefined)
+    return new Promise((resolve) => {
+      const give = (waiting?: Waiting) => {
+        clearTimeout(timer)
+        const place = this.#idle.indexOf(give)
+        if (place >= 0) this.#idle.splice(place, 1)
+        resolve(waiting)
+      }
+      const timer = setTimeout(give, this.#options.idleMs)
+      session.onOver = () => give()
+      this.#idle.push(give)
+    })
+  }
+}
