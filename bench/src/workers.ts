@@ -54,8 +54,8 @@ async function measure(workers: number, count: number): Promise<Series[number]> 
       await sendMany(load, '/v1/events/trigger/bulk', number / perRequest, bulkOf)
       await untilMessages(service, before + number)
     }
-    // Each process has to compile what it runs.
-    const warmUps = Math.min(2_000, count / 2) * workers
+    // Each process has to compile what it runs; after 2,000 it is still at it.
+    const warmUps = Math.min(6_000, count / 2) * workers
     await send(warmUps, 0)
     const cpu = () => ({
       ours: [service, ...joined].reduce((sum, { pid }) => sum + cpuMs(pid), 0),
