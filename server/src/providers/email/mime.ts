@@ -12,8 +12,8 @@ export interface WholeMail {
   messageId: string
   from: string
   recipients: string[]
-  /** Each character is a byte. */
-  content: string
+  /** Of a text each character is a byte. */
+  content: string | Buffer
 }
 
 /** As Nodemailer wants it. */
@@ -47,25 +47,25 @@ const messageIdOf = ({ id, from }: EmailMessage) => `<${id}@${domainOf(from)}>`
 const isHidden = ({ to, cc, bcc }: EmailMessage) => to.length === 0 && cc.length + bcc.length > 0
 
 /** By the library, with everything it knows about mails. */
-export async function composed(mail: Mail.Options, { error }: Pick<Tools, 'error'>): Promise<WholeMail> {
+export async function composed(
+  mail: Mail.Options,
+  { error }: Pick<Tools, 'error'>,
+): Promise<WholeMail & { content: Buffer }> {
   const { createTransport } = await import('nodemailer')
   const composer: Transport<WholeMail> = {
     name: 'composer',
     version: '1',
     send({ message }, done) {
       const { from, to } = message.getEnvelope()
-      message.build((failure, bytes) =>
-        done(failure, {
-          ...{ messageId: message.messageId(), from: from || '', recipients: to },
-          content: bytes?.toString('latin1'),
-        }),
+      message.build((failure, content) =>
+        done(failure, { messageId: message.messageId(), from: from || '', recipients: to, content }),
       )
     },
   }
   try {
     const options = { ...mail, newline: 'windows', disableFileAccess: true, disableUrlAccess: true }
     // Its types know what the library's own ways to send give back.
-    return (await createTransport(composer).sendMail(options)) as unknown as WholeMail
+    return (await createTransport(composer).sendMail(options)) as unknown as WholeMail & { content: Buffer }
   } catch (reason) {
     // Only what a caller added can be unfit, such as a file of this machine.
     throw error('message_refused', { says: (reason as Error).message })

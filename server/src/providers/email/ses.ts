@@ -38,7 +38,7 @@ export const ses = emailProvider({
       json: {
         // Everybody, since blind copies stand nowhere in the mail. Its headers stay as they are.
         Destination: { ToAddresses: recipients },
-        Content: { Raw: { Data: base64(Buffer.from(content, 'latin1')) } },
+        Content: { Raw: { Data: base64(content) } },
         ConfigurationSetName: tools.configurations.configurationSetName,
         ...(isPlain(settings) ? (rename(settings, { casing: 'pascal' }) as object) : {}),
       },

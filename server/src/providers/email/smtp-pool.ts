@@ -14,15 +14,13 @@ interface Options {
 
 interface Waiting {
   mail: WholeMail
+  /** The one that sends it now. */
   session: SmtpSession | undefined
-  returns: number
   isOver: boolean
   resolve(): void
   reject(reason: unknown): void
 }
 
-/** A connection may end for reasons that are not the mail's: so often another is tried. */
-const mostReturns = 3
 /** For so long a server that refused a connection beside others is not asked for more. */
 const contentMs = 60_000
 
@@ -51,7 +49,6 @@ export class SmtpPool {
       const waiting: Waiting = {
         mail,
         session: undefined,
-        returns: 0,
         isOver: false,
         resolve() {
           over()
@@ -86,9 +83,9 @@ export class SmtpPool {
   }
 
   #grow(): void {
-    const { mostSessions } = this.#options
     if (this.#limit && this.#limit.until < performance.now()) this.#limit = undefined
-    const most = Math.min(mostSessions, this.#limit?.sessions ?? mostSessions)
+    // One tries whether the server is there at all, and takes the password.
+    const most = this.#sessions === this.#opening ? 1 : (this.#limit?.sessions ?? this.#options.mostSessions)
     while (this.#line.length > this.#opening && this.#sessions < most) {
       this.#sessions += 1
       this.#opening += 1
@@ -109,6 +106,7 @@ export class SmtpPool {
     } finally {
       this.#opening -= 1
     }
+    this.#grow()
     await this.#serve(session)
     this.#sessions -= 1
     this.#grow()
@@ -116,33 +114,34 @@ export class SmtpPool {
 
   async #serve(session: SmtpSession): Promise<void> {
     const { mostMails } = this.#options
-    const line: { next: Waiting | undefined } = { next: undefined }
+    /** Whose commands the server has already. */
+    const begun: Waiting[] = []
     const following = () => {
-      line.next = session.mails + 1 < mostMails ? this.#line.shift() : undefined
-      if (line.next) line.next.session = session
-      return line.next?.mail
+      if (session.mails + 1 < mostMails) begun.push(...this.#line.splice(0, 1))
+      return begun[0]?.mail
     }
     while (!session.isOver && session.mails < mostMails) {
-      const current = line.next ?? this.#line.shift() ?? (await this.#nextFor(session))
-      line.next = undefined
+      const current = begun.pop() ?? this.#line.shift() ?? (await this.#nextFor(session))
       if (!current) break
       current.session = session
       try {
         await session.deliver(current.mail, following)
         current.resolve()
       } catch (error) {
-        if (session.isOver && !session.mayHave(current.mail) && current.returns < mostReturns) this.#takeBack(current)
+        // A connection that has taken mails before ends for reasons that are not this one's.
+        if (session.isOver && session.mails > 0 && !session.mayHave(current.mail)) this.#takeBack(current)
         else current.reject(error)
       }
+      // Where it is too late for the next one, only the end of the connection stops it.
+      if (begun[0]?.isOver) session.destroy()
     }
-    if (line.next) this.#takeBack(line.next)
+    for (const waiting of begun) this.#takeBack(waiting)
     session.quit()
   }
 
   #takeBack(waiting: Waiting): void {
     if (waiting.isOver) return
     waiting.session = undefined
-    waiting.returns += 1
     const idle = this.#idle.pop()
     if (idle) idle(waiting)
     else this.#line.unshift(waiting)

@@ -43,12 +43,16 @@ interface Reply {
 const longestReply = 64 * 1024
 /** For the last words. */
 const partingMs = 5_000
+/** Of a mail that is written piece by piece, as the server takes it. */
+const pieceSize = 64 * 1024
 
 export class SmtpSession {
   readonly #socket: Socket
   readonly #extensions: ReadonlySet<string>
   readonly #replies: Reply[] = []
   #text = ''
+  /** Replies that have not come yet. */
+  #owed = 0
   /** What is waited for: so many replies. */
   #wanted: { count: number; resolve(replies: Reply[]): void; reject(reason: unknown): void } | undefined
   #failure: SmtpFailure | undefined
@@ -64,7 +68,8 @@ export class SmtpSession {
 
   static async open({ connect, auth, ...options }: SessionOptions): Promise<SmtpSession> {
     const { default: Connection } = await import('nodemailer/lib/smtp-connection/index.js')
-    const connection = new Connection({ ...options, connection: await connect() })
+    const socket = await connect()
+    const connection = new Connection({ ...options, connection: socket }) as SmtpConnection & { allowsAuth: boolean }
     const failure = new Promise<never>((_, reject) => {
       connection.on('error', reject)
       connection.on('end', () => reject(new Error(closed)))
@@ -74,7 +79,7 @@ export class SmtpSession {
         connection.connect(() => resolve(String(connection.lastServerResponse)))
       })
       const offered = offers(await Promise.race([greeting, failure]))
-      if (auth && offered.has('AUTH')) {
+      if (auth && connection.allowsAuth) {
         const login = new Promise<void>((resolve, reject) => {
           connection.login(auth, (error) => (error ? reject(error) : resolve()))
         })
@@ -83,7 +88,10 @@ export class SmtpSession {
       return new SmtpSession(connection._socket, offered)
     } catch (error) {
       connection.close()
-      throw error
+      connection._socket.destroy()
+      socket.destroy()
+      // Nobody was asked to take a mail yet.
+      throw Object.assign(error as Error, { mayHaveArrived: false })
     }
   }
 
@@ -97,6 +105,7 @@ export class SmtpSession {
     socket.on('data', (text: string) => this.#read(text))
     socket.on('error', (error) => this.#end(error.message))
     socket.on('close', () => this.#end())
+    if (socket.destroyed) this.#end()
   }
 
   /** Whether no other mail can be sent over it. */
@@ -128,14 +137,22 @@ export class SmtpSession {
     this.#begun = undefined
     const replies = isBegun ? await this.#answers(commands.length) : await this.#askAll(commands)
     await this.#checkEnvelope(replies, commands.length)
+    if (this.#failure) throw this.#failure
     this.#sent = mail
+    const beginning = typeof mail.content === 'string' ? dotted(mail.content) : await this.#writeMost(mail.content)
     const next = this.#mayPipeline ? following() : undefined
     this.#begun = next
-    const ending = next ? `.\r\n${this.#commandsOf(next).join('')}` : '.\r\n'
-    const [reply] = await this.#ask(`${dotted(mail.content)}${ending}`)
+    const others = next ? this.#commandsOf(next) : []
+    this.#write(`${beginning}.\r\n${others.join('')}`, 1 + others.length)
+    const [reply = noReply] = await this.#answers(1)
+    if (!isFine(reply) && reply.code < 400) {
+      // That is no answer to a mail: what has happened to it nobody knows.
+      this.destroy()
+      throw this.#failure
+    }
     this.#sent = undefined
     this.mails += 1
-    if (reply && !isFine(reply)) throw this.#refusal('EMESSAGE', 'DATA', reply)
+    if (!isFine(reply)) throw refusal('EMESSAGE', 'DATA', reply)
   }
 
   /** Says good-bye, where anybody listens. */
@@ -143,7 +160,7 @@ export class SmtpSession {
     this.#end()
     if (this.#socket.destroyed) return
     this.#socket.end('QUIT\r\n')
-    this.#socket.setTimeout(partingMs, () => this.#socket.destroy())
+    setTimeout(() => this.#socket.destroy(), partingMs).unref()
   }
 
   destroy(): void {
@@ -171,17 +188,13 @@ export class SmtpSession {
   }
 
   /** One of the recipients is enough. */
-  async #checkEnvelope([mail, ...rest]: Reply[], expected: number): Promise<void> {
+  async #checkEnvelope([mail = noReply, ...rest]: Reply[], expected: number): Promise<void> {
     const recipients = rest.slice(0, expected - 2)
     const data = rest[expected - 2]
-    const refused =
-      mail && !isFine(mail)
-        ? this.#refusal('EENVELOPE', 'MAIL FROM', mail)
-        : !recipients.some(isFine)
-          ? this.#refusal('EENVELOPE', 'RCPT TO', recipients.at(-1) ?? noReply)
-          : data && isOpen(data)
-            ? undefined
-            : this.#refusal('EENVELOPE', 'DATA', data ?? noReply)
+    let refused: SmtpFailure | undefined
+    if (!isFine(mail)) refused = refusal('EENVELOPE', 'MAIL FROM', mail)
+    else if (!recipients.some(isFine)) refused = refusal('EENVELOPE', 'RCPT TO', recipients.at(-1) ?? noReply)
+    else if (!data || !isOpen(data)) refused = refusal('EENVELOPE', 'DATA', data ?? noReply)
     if (!refused) return
     this.#isToReset = true
     // A server that waits for the text all the same gets none.
@@ -189,16 +202,9 @@ export class SmtpSession {
     throw refused
   }
 
-  #refusal(code: SmtpFailure['code'], command: string, reply: Reply): SmtpFailure {
-    const said = Buffer.from(reply.text, 'latin1').toString('utf8')
-    // "Closing transmission channel": too many mails, too many connections, or on its way out.
-    if (reply.code === 421) this.#end(said)
-    return new SmtpFailure(code, said, { command, responseCode: reply.code })
-  }
-
   async #askAll(commands: string[]): Promise<Reply[]> {
     if (this.#mayPipeline) {
-      this.#write(commands.join(''))
+      this.#write(commands.join(''), commands.length)
       return this.#answers(commands.length)
     }
     const replies: Reply[] = []
@@ -211,12 +217,40 @@ export class SmtpSession {
   }
 
   #ask(text: string): Promise<Reply[]> {
-    this.#write(text)
+    this.#write(text, 1)
     return this.#answers(1)
   }
 
-  #write(text: string): void {
+  #write(text: string, replies: number): void {
+    if (this.#failure) throw this.#failure
+    this.#owed += replies
     this.#socket.write(text, 'latin1')
+  }
+
+  /** All but the last piece, each when the one before is on its way. @returns the last */
+  async #writeMost(content: Buffer): Promise<string> {
+    let from = 0
+    while (content.length - from > pieceSize) {
+      // Whole lines, so that each piece begins with one.
+      const to = content.lastIndexOf('\n', from + pieceSize) + 1 || content.length
+      if (to <= from) break
+      if (this.#failure) throw this.#failure
+      const isTaken = this.#socket.write(dotted(content.toString('latin1', from, to)), 'latin1')
+      from = to
+      if (!isTaken) await this.#drained()
+    }
+    return dotted(content.toString('latin1', from))
+  }
+
+  #drained(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#failure) return resolve()
+      const done = () => {
+        this.#socket.off('drain', done).off('close', done)
+        resolve()
+      }
+      this.#socket.on('drain', done).on('close', done)
+    })
   }
 
   #answers(count: number): Promise<Reply[]> {
@@ -241,18 +275,28 @@ export class SmtpSession {
       const end = endOfReply(this.#text, from)
       if (end === undefined) break
       const said = this.#text.slice(from, end).trimEnd()
-      // What is no reply has no number, and stands for a server that is out of order.
-      this.#replies.push({ code: Number(said.slice(0, 3)) || 0, text: said })
       from = end
+      if (said !== '') this.#take({ code: Number(said.slice(0, 3)) || 0, text: said })
     }
     this.#text = this.#text.slice(from)
     if (this.#text.length > longestReply) this.destroy()
-    else this.#handOver()
   }
 
-  #end(said = closed): void {
+  #take(reply: Reply): void {
+    this.#owed -= 1
+    this.#replies.push(reply)
+    // First, since what was answered before the end is answered.
+    this.#handOver()
+    // "Closing transmission channel": too many mails, too many connections, or on its way out.
+    if (reply.code === 421) this.#end(wordsOf(reply), 421)
+    // Nobody has asked: from here on no answer can be trusted to be to what it seems to be.
+    else if (this.#owed < 0) this.destroy()
+  }
+
+  #end(said = closed, responseCode?: number): void {
     if (this.#failure) return
-    this.#failure = new SmtpFailure('ECONNECTION', said, { mayHaveArrived: this.#sent !== undefined })
+    const mayHaveArrived = this.#sent !== undefined && responseCode === undefined
+    this.#failure = new SmtpFailure('ECONNECTION', said, { mayHaveArrived, responseCode })
     this.#wanted?.reject(this.#failure)
     this.#wanted = undefined
     this.#whenOver()
@@ -265,8 +309,19 @@ const isFine = ({ code }: Reply) => code >= 200 && code < 300
 /** Some answer 250 where 354 is due. */
 const isOpen = ({ code }: Reply) => code >= 200 && code < 400
 
+const wordsOf = ({ text }: Reply) => Buffer.from(text, 'latin1').toString('utf8')
+
+const refusal = (code: SmtpFailure['code'], command: string, reply: Reply) =>
+  new SmtpFailure(code, wordsOf(reply), { command, responseCode: reply.code })
+
+/** The first line is the server's name. */
 const offers = (greeting: string) =>
-  new Set([...greeting.matchAll(/^250[ -]([\w-]+)/gim)].slice(1).map(([, name = '']) => name.toUpperCase()))
+  new Set(
+    greeting
+      .split('\n')
+      .slice(1)
+      .map((line) => /^250[ -]([\w-]+)/.exec(line)?.[1]?.toUpperCase() ?? ''),
+  )
 
 /** Behind its last line: the one without a hyphen after its number. */
 function endOfReply(text: string, from: number): number | undefined {

@@ -241,6 +241,10 @@ describe('a mail over SMTP', () => {
         code: 'message_refused',
         kind: 'never',
       })
+    for (const unheard of [{ dsn: { notify: 'FAILURE' } }, { requireTLSExtensionEnabled: true }])
+      expect(await problem(send(address, { providerData: { _passthrough: { body: unheard } } }))).toMatchObject({
+        ...{ code: 'message_refused', kind: 'never' },
+      })
     expect(received).toHaveLength(1)
   })
 })
@@ -327,7 +331,9 @@ describe('a server that does not take a mail', () => {
     const { port } = mute.address() as { port: number }
     const address = { host: '127.0.0.1', port: String(port) }
     const impatient = deliveryWith({}, 30)
-    expect(await problem(send(address, {}, impatient))).toMatchObject({ code: 'timeout', kind: 'later' })
+    expect(await problem(send(address, {}, impatient))).toMatchObject({
+      ...{ code: 'timeout', kind: 'later', mayHaveArrived: false },
+    })
     await new Promise<void>((resolve) => mute.close(() => resolve()))
     expect(await problem(send(address))).toMatchObject({ code: 'connection_failed', kind: 'later' })
   })

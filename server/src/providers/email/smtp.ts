@@ -49,6 +49,9 @@ export async function sendMail(message: EmailMessage, server: SmtpServer, tools:
 function wholeMail(message: EmailMessage, { dkim }: SmtpServer, tools: Tools): Promise<WholeMail> {
   const { body, headers } = tools.extend({ ...mailOf(message, tools.clock.now()) })
   const mail = { ...body, headers: { ...(body.headers as Record<string, string>), ...headers } } as Mail.Options
+  // What is asked of the server along with a mail and cannot be passed on is not passed over.
+  if (body.dsn !== undefined || body.requireTLSExtensionEnabled !== undefined)
+    throw tools.error('message_refused', { says: 'Neither dsn nor requireTLSExtensionEnabled can be asked for' })
   return composed({ ...mail, ...(dkim ? { dkim } : {}) }, tools)
 }
 
