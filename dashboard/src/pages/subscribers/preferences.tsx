@@ -83,7 +83,7 @@ export function PreferencesOf({ subscriber }: { subscriber: Subscriber }) {
               </p>
             )}
           </section>
-          <WeeklySchedule key={JSON.stringify(global.schedule)} subscriber={subscriber} stored={global.schedule} />
+          <WeeklySchedule subscriber={subscriber} stored={global.schedule} />
         </div>
       )}
     </Loaded>

@@ -102,11 +102,12 @@ function poolOf({ sessions = 1, mostMails = 100, idleMs = 60_000 } = {}): SmtpPo
 }
 
 const longMs = 60_000
+const textOf = (number: number) => `Subject: ${number}\r\n\r\nHello\r\n`
 const mailOf = (number: number, more: Partial<WholeMail> = {}): WholeMail => ({
   messageId: `<${number}@acme.example>`,
   from: 'news@acme.example',
   recipients: [`reader-${number}@example.com`],
-  content: `Subject: ${number}\r\n\r\nHello\r\n`,
+  content: textOf(number),
   ...more,
 })
 const commandsOf = (number: number) =>
@@ -121,7 +122,7 @@ const failureOf = (work: Promise<void>): Promise<SmtpFailure | undefined> =>
 describe('what goes over the wire', () => {
   test('the commands of a mail go together', async () => {
     await poolOf().send(mailOf(1), longMs)
-    expect(script.pieces).toEqual(['EHLO belfry.example\r\n', commandsOf(1), `${mailOf(1).content}.\r\n`])
+    expect(script.pieces).toEqual(['EHLO belfry.example\r\n', commandsOf(1), `${textOf(1)}.\r\n`])
   })
 
   test('and, where another mail waits, behind the text of the one before', async () => {
@@ -129,18 +130,18 @@ describe('what goes over the wire', () => {
     await Promise.all([1, 2, 3].map((number) => pool.send(mailOf(number), longMs)))
     expect(script.pieces.slice(1)).toEqual([
       commandsOf(1),
-      `${mailOf(1).content}.\r\n${commandsOf(2)}`,
-      `${mailOf(2).content}.\r\n${commandsOf(3)}`,
-      `${mailOf(3).content}.\r\n`,
+      `${textOf(1)}.\r\n${commandsOf(2)}`,
+      `${textOf(2)}.\r\n${commandsOf(3)}`,
+      `${textOf(3)}.\r\n`,
     ])
-    expect(script.mails).toEqual([1, 2, 3].map((number) => mailOf(number).content))
+    expect(script.mails).toEqual([1, 2, 3].map(textOf))
   })
 
   test('one by one where the server does not say that they may', async () => {
     script.offers = ['8BITMIME']
     const pool = poolOf()
     await Promise.all([pool.send(mailOf(1), longMs), pool.send(mailOf(2), longMs)])
-    const [one, two] = [mailOf(1), mailOf(2)].map(({ content }) => `${content}.\r\n`)
+    const [one, two] = [1, 2].map((number) => `${textOf(number)}.\r\n`)
     const lines = (number: number) => commandsOf(number).split(/(?<=\r\n)/)
     expect(script.pieces.slice(1)).toEqual([...lines(1), one, ...lines(2), two])
   })
@@ -178,7 +179,7 @@ describe('what the server refuses', () => {
     expect(first?.message).toBe('550 5.1.1 no such user')
     expect(second).toBeUndefined()
     expect(script.pieces).toContain('RSET\r\n')
-    expect(script.mails).toEqual([mailOf(2).content])
+    expect(script.mails).toEqual([textOf(2)])
     expect(script.sockets).toHaveLength(1)
   })
 
@@ -188,7 +189,7 @@ describe('what the server refuses', () => {
     expect(await failureOf(pool.send(mailOf(1), longMs))).toMatchObject({ command: 'RCPT TO', responseCode: 550 })
     await pool.send(mailOf(2), longMs)
     // A lone dot: nothing of the first mail.
-    expect(script.mails).toEqual(['', mailOf(2).content])
+    expect(script.mails).toEqual(['', textOf(2)])
   })
 
   test.each([
@@ -206,7 +207,7 @@ describe('what the server refuses', () => {
       script.answer = usual
       await pool.send(mailOf(2), longMs)
     }
-    expect(script.mails.filter((mail) => mail === mailOf(2).content)).toHaveLength(2)
+    expect(script.mails.filter((mail) => mail === textOf(2))).toHaveLength(2)
   })
 
   test('one of several recipients: the others get it', async () => {
@@ -248,7 +249,7 @@ describe('a connection that ends', () => {
       return undefined
     }
     await pool.send(mailOf(2), longMs)
-    expect(script.mails).toEqual([mailOf(1).content, mailOf(2).content])
+    expect(script.mails).toEqual([textOf(1), textOf(2)])
     expect(script.sockets).toHaveLength(2)
   })
 
@@ -267,7 +268,7 @@ describe('a connection that ends', () => {
     await pool.send(mailOf(1), longMs)
     script.answer = (said, connection) => (connection > 0 ? usual(said) : '421 enough for today')
     await pool.send(mailOf(2), longMs)
-    expect(script.mails).toEqual([mailOf(1).content, mailOf(2).content])
+    expect(script.mails).toEqual([textOf(1), textOf(2)])
     await vi.waitFor(() => expect(script.open).toBe(1))
   })
 
@@ -289,7 +290,7 @@ describe('a connection that ends', () => {
     }
     const pool = poolOf()
     await Promise.all([1, 2].map((number) => pool.send(mailOf(number), longMs)))
-    expect(script.mails).toEqual([mailOf(1).content, mailOf(2).content])
+    expect(script.mails).toEqual([textOf(1), textOf(2)])
   })
 
   test.each([
@@ -309,7 +310,7 @@ describe('a connection that ends', () => {
     const failures = await Promise.all([2, 3].map((number) => failureOf(pool.send(mailOf(number), longMs))))
     // What was begun on the strength of it has an outcome nobody knows, and the rest is sent once.
     for (const failure of failures.filter((each) => each)) expect(failure).toMatchObject({ mayHaveArrived: true })
-    expect(script.mails.filter((mail) => mail === mailOf(3).content)).toHaveLength(1)
+    expect(script.mails.filter((mail) => mail === textOf(3))).toHaveLength(1)
     expect(script.sockets.length).toBeGreaterThan(1)
   })
 
@@ -331,7 +332,7 @@ describe('a connection that ends', () => {
     const [first, second] = await Promise.all([1, 2].map((number) => failureOf(pool.send(mailOf(number), longMs))))
     expect(first).toMatchObject({ code: 'ECONNECTION', mayHaveArrived: true })
     expect(second).toBeUndefined()
-    expect(script.mails).toEqual([mailOf(1).content, mailOf(2).content])
+    expect(script.mails).toEqual([textOf(1), textOf(2)])
   })
 
   test('over its first mail: the mail was certainly not taken', async () => {
@@ -390,7 +391,7 @@ test('a mail that is large goes as it comes, line by line what it is', async () 
   const pool = poolOf()
   await Promise.all([pool.send(mailOf(1, { content: Buffer.from(text) }), longMs), pool.send(mailOf(2), longMs)])
   expect(script.mails[0]?.replaceAll('\r\n..', '\r\n.')).toBe(text)
-  expect(script.mails[1]).toBe(mailOf(2).content)
+  expect(script.mails[1]).toBe(textOf(2))
 })
 
 test('a mail whose time is over while another is sent before it is not sent', async () => {
@@ -408,7 +409,7 @@ test('a mail whose time is over while another is sent before it is not sent', as
   take()
   expect(await first).toBeUndefined()
   await pool.send(mailOf(3), longMs)
-  expect(script.mails).toEqual([mailOf(1).content, mailOf(3).content])
+  expect(script.mails).toEqual([textOf(1), textOf(3)])
 })
 
 test('what a server offers is known whatever it is called', async () => {
@@ -428,5 +429,5 @@ test('a mail that is late in line was certainly not sent; one that is under way 
   expect(await first).toMatchObject({ code: 'ETIMEDOUT', mayHaveArrived: true })
   script.answer = usual
   await pool.send(mailOf(3), longMs)
-  expect(script.mails).toEqual([0, 1, 3].map((number) => mailOf(number).content))
+  expect(script.mails).toEqual([0, 1, 3].map(textOf))
 })

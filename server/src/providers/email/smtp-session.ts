@@ -145,11 +145,8 @@ export class SmtpSession {
     const others = next ? this.#commandsOf(next) : []
     this.#write(`${beginning}.\r\n${others.join('')}`, 1 + others.length)
     const [reply = noReply] = await this.#answers(1)
-    if (!isFine(reply) && reply.code < 400) {
-      // That is no answer to a mail: what has happened to it nobody knows.
-      this.destroy()
-      throw this.#failure
-    }
+    // That is no answer to a mail: what has happened to it nobody knows.
+    if (!isFine(reply) && reply.code < 400) throw this.#end(wordsOf(reply))
     this.#sent = undefined
     this.mails += 1
     if (!isFine(reply)) throw refusal('EMESSAGE', 'DATA', reply)
@@ -293,13 +290,16 @@ export class SmtpSession {
     else if (this.#owed < 0) this.destroy()
   }
 
-  #end(said = closed, responseCode?: number): void {
-    if (this.#failure) return
+  /** @returns how it has ended, now or before */
+  #end(said = closed, responseCode?: number): SmtpFailure {
+    if (this.#failure) return this.#failure
     const mayHaveArrived = this.#sent !== undefined && responseCode === undefined
-    this.#failure = new SmtpFailure('ECONNECTION', said, { mayHaveArrived, responseCode })
-    this.#wanted?.reject(this.#failure)
+    const failure = new SmtpFailure('ECONNECTION', said, { mayHaveArrived, responseCode })
+    this.#failure = failure
+    this.#wanted?.reject(failure)
     this.#wanted = undefined
     this.#whenOver()
+    return failure
   }
 }
 
