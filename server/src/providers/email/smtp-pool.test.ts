@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { WholeMail } from './mime.ts'
 import { SmtpPool } from './smtp-pool.ts'
 import { type SmtpFailure, SmtpSession } from './smtp-session.ts'
@@ -85,11 +85,11 @@ afterEach(async () => {
   await script.close()
 })
 
-function poolOf({ sessions = 1, mostMails = 100, idleMs = 60_000 } = {}): SmtpPool {
+function poolOf({ sessions = 1, mostMails = 100, idleMs = 60_000, greetingTimeout = 60_000 } = {}): SmtpPool {
   const { port } = script
   const open = () =>
     SmtpSession.open({
-      ...{ host: '127.0.0.1', port, name: 'belfry.example', ignoreTLS: true },
+      ...{ host: '127.0.0.1', port, name: 'belfry.example', ignoreTLS: true, greetingTimeout },
       connect: async () => {
         const socket = connect({ host: '127.0.0.1', port, noDelay: true })
         await once(socket, 'connect')
@@ -257,7 +257,7 @@ describe('a connection that ends', () => {
     const pool = poolOf()
     await pool.send(mailOf(1), longMs)
     script.sockets[0]?.end()
-    await vi.waitFor(() => expect(script.open).toBe(0))
+    await expect.poll(() => script.open).toBe(0)
     await pool.send(mailOf(2), longMs)
     expect(script.mails).toHaveLength(2)
     expect(script.sockets).toHaveLength(2)
@@ -269,7 +269,7 @@ describe('a connection that ends', () => {
     script.answer = (said, connection) => (connection > 0 ? usual(said) : '421 enough for today')
     await pool.send(mailOf(2), longMs)
     expect(script.mails).toEqual([textOf(1), textOf(2)])
-    await vi.waitFor(() => expect(script.open).toBe(1))
+    await expect.poll(() => script.open).toBe(1)
   })
 
   test('by the word of the server in the middle of the commands: it is what we are told', async () => {
@@ -280,6 +280,47 @@ describe('a connection that ends', () => {
     const failure = await failureOf(poolOf().send(mailOf(1), longMs))
     expect(failure).toMatchObject({ responseCode: 421, mayHaveArrived: false })
     expect(failure?.message).toBe('421 4.7.0 too many messages')
+  })
+
+  test.each([
+    ['421 4.7.0 slow down', 421],
+    ['554 5.7.1 spam\r\n421 and so good-bye', 554],
+  ])('by the word of the server about a mail (%s): the mail is refused, and not tried again', async (word, code) => {
+    for (const earlier of [0, 1]) {
+      const pool = poolOf()
+      script.answer = usual
+      for (let number = 0; number < earlier; number += 1) await pool.send(mailOf(number), longMs)
+      const before = script.mails.length
+      script.answer = (said) => (said === 'mail' ? word : usual(said))
+      const failure = await failureOf(pool.send(mailOf(1), longMs))
+      expect(failure).toMatchObject({ responseCode: code, mayHaveArrived: false })
+      expect(script.mails).toHaveLength(before + 1)
+    }
+  })
+
+  test('over a large mail, before it is whole: it was certainly not taken, and the server may have said why', async () => {
+    const content = Buffer.from(`${'x'.repeat(70)}\r\n`.repeat(400_000))
+    for (const [word, expected] of [
+      ['', { code: 'ECONNECTION', mayHaveArrived: false }],
+      ['552 too large\r\n', { code: 'EMESSAGE', responseCode: 552, mayHaveArrived: false }],
+    ] as const) {
+      script.answer = (said, connection) => {
+        if (said === 'DATA') script.sockets[connection]?.once('data', () => script.sockets[connection]?.end(word))
+        return usual(said)
+      }
+      expect(await failureOf(poolOf().send(mailOf(1, { content }), longMs))).toMatchObject(expected)
+    }
+  })
+
+  test('before it was one: however long the server goes on', async () => {
+    script.greeting = () => '220-welcome'
+    const dripping = setInterval(() => script.say(0, '220-and welcome'), 5)
+    try {
+      const failure = await failureOf(poolOf({ greetingTimeout: 100 }).send(mailOf(1), longMs))
+      expect(failure?.mayHaveArrived).toBe(false)
+    } finally {
+      clearInterval(dripping)
+    }
   })
 
   test('together with the word that a mail was taken: that one is sent, and the one behind it goes another way', async () => {
@@ -305,7 +346,7 @@ describe('a connection that ends', () => {
     }
     if (behind === '') {
       script.say(0, '250 by the way')
-      await vi.waitFor(() => expect(script.open).toBe(0))
+      await expect.poll(() => script.open).toBe(0)
     }
     const failures = await Promise.all([2, 3].map((number) => failureOf(pool.send(mailOf(number), longMs))))
     // What was begun on the strength of it has an outcome nobody knows, and the rest is sent once.
@@ -356,12 +397,12 @@ describe('a connection that ends', () => {
 
   test('by ourselves, when there is nothing to send for long, or no more', async () => {
     await poolOf({ idleMs: 1 }).send(mailOf(1), longMs)
-    await vi.waitFor(() => expect(script.open).toBe(0))
+    await expect.poll(() => script.open).toBe(0)
     const pool = poolOf()
     await pool.send(mailOf(2), longMs)
     expect(script.open).toBe(1)
     pool.close()
-    await vi.waitFor(() => expect(script.open).toBe(0))
+    await expect.poll(() => script.open).toBe(0)
     expect(script.pieces.filter((piece) => piece.includes('QUIT'))).toHaveLength(2)
   })
 
@@ -381,6 +422,26 @@ test('after an outage there are soon as many connections as before it', async ()
   script.greeting = () => '220 here'
   for (const failure of await all()) expect(failure).toBeUndefined()
   expect(script.sockets).toHaveLength(1 + 5)
+})
+
+test('after one in the middle of work, too', async () => {
+  const pool = poolOf({ sessions: 5 })
+  const all = (count: number) =>
+    Promise.all(Array.from({ length: count }, (_, number) => failureOf(pool.send(mailOf(number), longMs))))
+  await all(20)
+  expect(script.sockets).toHaveLength(5)
+  script.greeting = () => '421 out of order'
+  script.answer = (said, connection) => {
+    if (!said.startsWith('MAIL')) return usual(said)
+    script.sockets[connection]?.destroy()
+    return undefined
+  }
+  for (const failure of await all(100)) expect(failure).toBeDefined()
+  script.greeting = () => '220 here'
+  script.answer = usual
+  const before = script.sockets.length
+  for (const failure of await all(20)) expect(failure).toBeUndefined()
+  expect(script.sockets).toHaveLength(before + 5)
 })
 
 test('a mail that is large goes as it comes, line by line what it is', async () => {
@@ -405,7 +466,7 @@ test('a mail whose time is over while another is sent before it is not sent', as
   const first = failureOf(pool.send(mailOf(1), longMs))
   const second = failureOf(pool.send(mailOf(2), 50))
   expect(await second).toMatchObject({ code: 'ETIMEDOUT', mayHaveArrived: false })
-  await vi.waitFor(() => expect(script.mails).toHaveLength(1))
+  await expect.poll(() => script.mails).toHaveLength(1)
   take()
   expect(await first).toBeUndefined()
   await pool.send(mailOf(3), longMs)
@@ -422,8 +483,8 @@ test('a mail that is late in line was certainly not sent; one that is under way 
   const pool = poolOf()
   await pool.send(mailOf(0), longMs)
   script.answer = (said) => (said === 'mail' ? undefined : usual(said))
-  const first = failureOf(pool.send(mailOf(1), 500))
-  await vi.waitFor(() => expect(script.mails).toHaveLength(2))
+  const first = failureOf(pool.send(mailOf(1), 2_000))
+  await expect.poll(() => script.mails).toHaveLength(2)
   const second = failureOf(pool.send(mailOf(2), 10))
   expect(await second).toMatchObject({ code: 'ETIMEDOUT', mayHaveArrived: false })
   expect(await first).toMatchObject({ code: 'ETIMEDOUT', mayHaveArrived: true })

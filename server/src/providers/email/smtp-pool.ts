@@ -23,6 +23,8 @@ interface Waiting {
 
 /** For so long a server that refused a connection beside others is not asked for more. */
 const contentMs = 60_000
+/** The server's number for the end of a connection. */
+const goodBye = 421
 
 export class SmtpPool {
   readonly #options: Options
@@ -98,10 +100,7 @@ export class SmtpPool {
     try {
       session = await this.#options.open()
     } catch (error) {
-      this.#sessions -= 1
-      // With others there it may be one too many; without any, nobody's mail can be sent.
-      if (this.#sessions > 0) this.#limit = { sessions: this.#sessions, until: performance.now() + contentMs }
-      else for (const waiting of this.#line.splice(0)) waiting.reject(error)
+      this.#refused(error)
       return
     } finally {
       this.#opening -= 1
@@ -110,6 +109,14 @@ export class SmtpPool {
     await this.#serve(session)
     this.#sessions -= 1
     this.#grow()
+  }
+
+  #refused(error: unknown): void {
+    const others = this.#sessions - this.#opening
+    this.#sessions -= 1
+    // With others open it may be one too many; without any, nobody's mail can be sent.
+    if (others > 0) this.#limit = { sessions: this.#sessions, until: performance.now() + contentMs }
+    else if (this.#sessions === 0) for (const waiting of this.#line.splice(0)) waiting.reject(error)
   }
 
   async #serve(session: SmtpSession): Promise<void> {
@@ -124,12 +131,15 @@ export class SmtpPool {
       const current = begun.pop() ?? this.#line.shift() ?? (await this.#nextFor(session))
       if (!current) break
       current.session = session
+      const mailsBefore = session.mails
       try {
         await session.deliver(current.mail, following)
         current.resolve()
       } catch (error) {
-        // A connection that has taken mails before ends for reasons that are not this one's.
-        if (session.isOver && session.mails > 0 && !session.mayHave(current.mail)) this.#takeBack(current)
+        const { responseCode = goodBye } = error as SmtpFailure
+        // A connection that has taken mails before ends for reasons that are not this one's, unless it was refused itself.
+        const isLost = session.isOver && mailsBefore > 0 && responseCode === goodBye
+        if (isLost && session.mails === mailsBefore && !session.mayHave(current.mail)) this.#takeBack(current)
         else current.reject(error)
       }
       // Where it is too late for the next one, only the end of the connection stops it.

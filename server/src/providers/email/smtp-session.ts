@@ -7,6 +7,8 @@ import type { WholeMail } from './mime.ts'
 
 export interface SessionOptions extends SmtpConnection.Options {
   connect(): Promise<Socket>
+  /** For all there is to say before the first mail. */
+  greetingTimeout: number
   auth?: SmtpConnection.Credentials
 }
 
@@ -61,19 +63,20 @@ export class SmtpSession {
   #begun: WholeMail | undefined
   /** Whether the server still has the commands of a mail it refused. */
   #isToReset = false
-  /** The mail whose text is on its way. */
+  /** The mail whose text has all been handed over. */
   #sent: WholeMail | undefined
   /** How many mails it has got to the end with. */
   mails = 0
 
   static async open({ connect, auth, ...options }: SessionOptions): Promise<SmtpSession> {
     const { default: Connection } = await import('nodemailer/lib/smtp-connection/index.js')
-    const socket = await connect()
+    const socket = await connect().catch(refuseToOpen)
     const connection = new Connection({ ...options, connection: socket }) as SmtpConnection & { allowsAuth: boolean }
     const failure = new Promise<never>((_, reject) => {
       connection.on('error', reject)
       connection.on('end', () => reject(new Error(closed)))
     })
+    const late = setTimeout(() => socket.destroy(), options.greetingTimeout)
     try {
       const greeting = new Promise<string>((resolve) => {
         connection.connect(() => resolve(String(connection.lastServerResponse)))
@@ -90,8 +93,9 @@ export class SmtpSession {
       connection.close()
       connection._socket.destroy()
       socket.destroy()
-      // Nobody was asked to take a mail yet.
-      throw Object.assign(error as Error, { mayHaveArrived: false })
+      return refuseToOpen(error)
+    } finally {
+      clearTimeout(late)
     }
   }
 
@@ -138,12 +142,12 @@ export class SmtpSession {
     const replies = isBegun ? await this.#answers(commands.length) : await this.#askAll(commands)
     await this.#checkEnvelope(replies, commands.length)
     if (this.#failure) throw this.#failure
-    this.#sent = mail
     const beginning = typeof mail.content === 'string' ? dotted(mail.content) : await this.#writeMost(mail.content)
     const next = this.#mayPipeline ? following() : undefined
     this.#begun = next
     const others = next ? this.#commandsOf(next) : []
     this.#write(`${beginning}.\r\n${others.join('')}`, 1 + others.length)
+    this.#sent = mail
     const [reply = noReply] = await this.#answers(1)
     // That is no answer to a mail: what has happened to it nobody knows.
     if (!isFine(reply) && reply.code < 400) throw this.#end(wordsOf(reply))
@@ -286,15 +290,20 @@ export class SmtpSession {
     this.#handOver()
     // "Closing transmission channel": too many mails, too many connections, or on its way out.
     if (reply.code === 421) this.#end(wordsOf(reply), 421)
-    // Nobody has asked: from here on no answer can be trusted to be to what it seems to be.
-    else if (this.#owed < 0) this.destroy()
+    // Nobody has asked: it is a word about a text that has not come to its end, or else from here on no answer can be trusted
+    // to be to what it seems to be.
+    else if (this.#owed < 0) {
+      this.#end(wordsOf(reply), reply.code < 400 ? undefined : reply.code)
+      this.#socket.destroy()
+    }
   }
 
   /** @returns how it has ended, now or before */
   #end(said = closed, responseCode?: number): SmtpFailure {
     if (this.#failure) return this.#failure
     const mayHaveArrived = this.#sent !== undefined && responseCode === undefined
-    const failure = new SmtpFailure('ECONNECTION', said, { mayHaveArrived, responseCode })
+    const code = responseCode === undefined ? 'ECONNECTION' : 'EMESSAGE'
+    const failure = new SmtpFailure(code, said, { mayHaveArrived, responseCode })
     this.#failure = failure
     this.#wanted?.reject(failure)
     this.#wanted = undefined
@@ -304,6 +313,12 @@ export class SmtpSession {
 }
 
 const closed = 'The connection was closed'
+
+/** Nobody was asked to take a mail yet. */
+function refuseToOpen(error: unknown): never {
+  throw Object.assign(error as Error, { mayHaveArrived: false })
+}
+
 const noReply: Reply = { code: 0, text: 'The server gave no answer' }
 const isFine = ({ code }: Reply) => code >= 200 && code < 300
 /** Some answer 250 where 354 is due. */
