@@ -312,7 +312,10 @@ export class InboxClient extends Store<InboxState> {
     const before = this.find(item.id)
     const was = before ? isUnread(before) : !isArrival && isUnread(item)
     for (const list of this.#lists) list.apply(item, { isArrival })
-    this.#move(item, Number(isUnread(item)) - Number(was))
+    const by = Number(isUnread(item)) - Number(was)
+    // How many there are follows right behind what arrives. Shown before that, one that was counted just now would be two.
+    if (isArrival) this.#counts = added(this.#counts, item.severity, by)
+    else this.#move(item, by)
   }
 
   #view(item: Notification): Notification | undefined {

@@ -663,6 +663,35 @@ describe('connections that come and go', () => {
     await badgeIs(page, '1')
   })
 
+  test('what is counted before it arrives is not counted twice, not even for a moment', async () => {
+    const page = await site.open(api, { body: '<p>Empty</p>' })
+    const held: Array<() => void> = []
+    let isHeld = false
+    await page.routeWebSocket('**/*', (socket) => {
+      const service = socket.connectToServer()
+      service.onMessage((message) => {
+        if (isHeld) held.push(() => socket.send(message))
+        else socket.send(message)
+      })
+    })
+    const counted = () => page.waitForResponse(/\/notifications\/count\?/)
+    const first = counted()
+    await addInbox(page)
+    await first
+    isHeld = true
+    await send('Hello')
+    await eventually(() => expect(held.length).toBeGreaterThan(0))
+    await page.evaluate("dispatchEvent(new Event('online'))")
+    await badgeIs(page, '1')
+    const again = counted()
+    isHeld = false
+    for (const pass of held.splice(0)) pass()
+    // Together they are more than the page knows of, so that it looks again.
+    await again
+    // Words change only when there are more: a two, once said, would still stand there.
+    expect(await page.locator('[aria-live=polite]').textContent()).toBe('Notifications, 1 unread')
+  })
+
   test('offline the list stays; online again it has what came since, once', async () => {
     await sendAll('First', 'Second')
     const page = await openInboxPage()
