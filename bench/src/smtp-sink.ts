@@ -3,6 +3,10 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 
 let taken = 0
+const answers = new Map([
+  ['EHLO', '250-sink\r\n250-PIPELINING\r\n250 8BITMIME\r\n'],
+  ['DATA', '354 go on\r\n'],
+])
 const endOfMail = Buffer.from('\r\n.\r\n')
 
 const server = createServer((socket) => {
@@ -37,13 +41,7 @@ function talk(socket: Socket): void {
       const command = waiting.toString('latin1', 0, Math.min(end, 4)).toUpperCase()
       waiting = waiting.subarray(end + 2)
       isMail = command === 'DATA'
-      socket.write(
-        isMail
-          ? '354 go on\r\n'
-          : command === 'EHLO'
-            ? '250-sink\r\n250-PIPELINING\r\n250 8BITMIME\r\n'
-            : '250 fine\r\n',
-      )
+      socket.write(answers.get(command) ?? '250 fine\r\n')
       if (command === 'QUIT') return void socket.end()
     }
   }

@@ -192,6 +192,34 @@ describe('one subscriber', () => {
     expect((await development.get('/v2/erasures')).body.data).toHaveLength(1)
   })
 
+  test('a picker that is opened before a saved schedule comes back stays open', async () => {
+    const { development } = await server.freshOrganization()
+    await development.post('/v2/subscribers', { subscriberId: 'ada', firstName: 'Ada', lastName: 'Lovelace' })
+    const { page } = await open({ api: development, role: 'editor', path: '/subscribers/ada' })
+    const sheet = page.getByRole('dialog', { name: 'Ada Lovelace' })
+    await sheet.getByRole('tab', { name: 'Preferences' }).click()
+    await sheet.getByRole('switch', { name: 'Use the schedule' }).click()
+    let answer: () => void = () => undefined
+    const opened = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    const isAsked = (method: string, url: string) => method === 'GET' && /\/ada\/preferences/.test(url)
+    await page.route('**/*', async (route) => {
+      if (isAsked(route.request().method(), route.request().url())) await opened
+      await route.fallback()
+    })
+    const again = page.waitForResponse((response) => isAsked(response.request().method(), response.url()))
+    await sheet.getByRole('button', { name: 'Save schedule' }).click()
+    await sheet.getByRole('combobox', { name: 'Time zone' }).click()
+    await page.getByPlaceholder('Type to find…').waitFor()
+    answer()
+    await again
+    await page.getByText('Schedule saved').waitFor()
+    await page.getByPlaceholder('Type to find…').fill('Zurich')
+    await page.getByRole('option', { name: /Europe\/Zurich/ }).click()
+    await page.getByText('Time zone saved').waitFor()
+  })
+
   test('shows and changes what they want, how they are reached, what they got and what they follow', async () => {
     const { development } = await server.freshOrganization()
     await fill(development)

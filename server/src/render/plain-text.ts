@@ -156,7 +156,7 @@ class TextWriter {
 const silent = /<style>[^<]*<\/style>|(<(?!a\s)[a-z][a-z0-9]*)(?:\s+[a-z-]+="[^"<>]*")+(?=\s*>)/gi
 
 export function plainText(email: string): string {
-  // Left out at once, it need not be read letter by letter: 24 instead of 45 µs for a small one.
+  // Left out at once, it need not be read letter by letter: 21 instead of 45 µs for a small one.
   const html = email.replace(silent, '$1')
   const writer = new TextWriter()
   let tag = ''

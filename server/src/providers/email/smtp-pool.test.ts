@@ -9,6 +9,8 @@ import { type SmtpFailure, SmtpSession } from './smtp-session.ts'
 class Script {
   offers = ['PIPELINING']
   name = 'script'
+  /** Of a server that is too old for it. */
+  knowsEhlo = true
   greeting: (connection: number) => string = () => '220 here'
   /** To a command, or to a mail; undefined says nothing. */
   answer: (said: string, connection: number) => string | undefined = usual
@@ -58,7 +60,8 @@ class Script {
         const said = isMail ? text.slice(0, end + 2) : text.slice(0, end)
         text = text.slice(end + mark.length)
         if (isMail) this.mails.push(said)
-        const reply = said.startsWith('EHLO') ? this.#hello() : this.answer(isMail ? 'mail' : said, connection)
+        const reply =
+          said.startsWith('EHLO') && this.knowsEhlo ? this.#hello() : this.answer(isMail ? 'mail' : said, connection)
         isMail = !isMail && said === 'DATA' && reply?.startsWith('354') === true
         if (reply !== undefined) this.say(connection, reply)
         if (said === 'QUIT') socket.end()
@@ -85,11 +88,13 @@ afterEach(async () => {
   await script.close()
 })
 
+const auth = { user: 'ada', pass: 'correct horse' }
+
 function poolOf({ sessions = 1, mostMails = 100, idleMs = 60_000, greetingTimeout = 60_000 } = {}): SmtpPool {
   const { port } = script
   const open = () =>
     SmtpSession.open({
-      ...{ host: '127.0.0.1', port, name: 'belfry.example', ignoreTLS: true, greetingTimeout },
+      ...{ host: '127.0.0.1', port, name: 'belfry.example', ignoreTLS: true, greetingTimeout, auth },
       connect: async () => {
         const socket = connect({ host: '127.0.0.1', port, noDelay: true })
         await once(socket, 'connect')
@@ -477,6 +482,23 @@ test('what a server offers is known whatever it is called', async () => {
   script.name = '[127.0.0.1] at your service'
   await poolOf().send(mailOf(1), longMs)
   expect(script.pieces[1]).toBe(commandsOf(1))
+})
+
+test('whoever has a password signs in where that is offered, first of all or by a server too old to say so', async () => {
+  const proof = `AUTH PLAIN ${Buffer.from(`\0${auth.user}\0${auth.pass}`).toString('base64')}\r\n`
+  const signsIn = (said: string) => (said.startsWith('AUTH') ? '235 welcome' : usual(said))
+  script.name = '[127.0.0.1] at your service'
+  script.offers = ['AUTH PLAIN', 'PIPELINING']
+  script.answer = signsIn
+  await poolOf().send(mailOf(1), longMs)
+  expect(script.pieces.slice(1, 3)).toEqual([proof, commandsOf(1)])
+  script.pieces.length = 0
+  script.knowsEhlo = false
+  script.answer = (said) => (said.startsWith('EHLO') ? '502 what?' : signsIn(said))
+  await poolOf().send(mailOf(2), longMs)
+  expect(script.pieces.slice(1, 3)).toEqual(['HELO belfry.example\r\n', proof])
+  script.answer = (said) => (said.startsWith('EHLO') ? '502 what?' : said.startsWith('AUTH') ? '535 no' : usual(said))
+  expect(await failureOf(poolOf().send(mailOf(3), longMs))).toMatchObject({ code: 'EAUTH', mayHaveArrived: false })
 })
 
 test('a mail that is late in line was certainly not sent; one that is under way may have been', async () => {

@@ -437,7 +437,7 @@ describe('providers that are such servers', () => {
   })
 
   test('Outlook 365 takes mails of whoever signs in, for all who are to get them', async () => {
-    const { port, received, logins } = await smtpServer({
+    const { port, received, logins, connections } = await smtpServer({
       ...{ cert: certificate, key: certificateKey },
       onAuth: ({ username, password }, _session, done) => {
         logins.push(`${username ?? ''} ${password ?? ''}`)
@@ -458,6 +458,10 @@ describe('providers that are such servers', () => {
     expect(mail).toMatchObject({ secure: true, user: 'ada@acme.example', from: 'ada@acme.example' })
     expect(mail?.to).toEqual(['ada@example.com', 'bob@example.com', 'cc@example.com', 'bcc@example.com'])
     expect(headersOf(mail?.raw ?? '')).not.toContain('bcc@example.com')
+    const more = Array.from({ length: 30 }, () => redirected.send(outlook365, { id: 'outlook', credentials }, message))
+    await Promise.all(more)
+    expect(received).toHaveLength(31)
+    expect(connections()).toBeLessThanOrEqual(3)
     expect(await redirected.check(outlook365, credentials)).toEqual({ ok: true })
 
     const doubting = deliveryWith({
