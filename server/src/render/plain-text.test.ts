@@ -25,7 +25,7 @@ test.each([
   ['</p></a></ul></pre></blockquote></style>text', 'text'],
   ['<td title="a > b" class="c">x</td><p data-x="1" >y</p>', 'x\n\ny'],
   ['<a class="b" href="https://a.b" style="c">here</a><abbr title="href=https://c.d">d</abbr>', 'here (https://a.b)d'],
-  ['<STYLE>a</STYLE><b class=\'x\'>c</b> 1 < 2 <i class="open', 'c 1 < 2'],
+  ["<STYLE>a</STYLE><b class='x'>c</b> 1 < 2 <i class=\"open", 'c 1 < 2'],
   ['', ''],
 ])('%j → %j', (html, text) => {
   expect(plainText(html)).toBe(text)
