@@ -1,5 +1,5 @@
 // Puts the built server and the two libraries with the most files into one: reading it takes 0.95 s of processor time
-// instead of 1.6 s, a third of a start. It lies as deep as the files it is made of, whose paths to other files stay right.
+// instead of 1.6 s, a third of a start.
 import path from 'node:path'
 import { rolldown } from 'rolldown'
 

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url'
 import { runMigrations } from 'graphile-worker'
 import type pg from 'pg'
 import { StartError } from '../errors.ts'
+import { packageFolder } from '../package-folder.ts'
 
-// The same folder whether this runs from src/ or dist/.
-const folder = fileURLToPath(new URL('../../src/db/migrations', import.meta.url))
+const folder = fileURLToPath(new URL('src/db/migrations', packageFolder))
 const lockKey = 7_313_884_012
 const oldestServer = 150_000
 

@@ -1,6 +1,7 @@
 // The data a preview is made with: an example of everything a template can read, with what the caller wants instead.
 
-import { type ControlValues, type JsonSchema, openObject, type StepType } from '../steps/kind.ts'
+import type { JsonSchema } from '../steps/json-schema-run.ts'
+import { type ControlValues, openObject, type StepType } from '../steps/kind.ts'
 import { stepKinds } from '../steps/kinds.ts'
 import type { Path } from '../steps/templates.ts'
 import { payloadVariables } from '../steps/variables.ts'

@@ -16,7 +16,8 @@ import {
 import { completePreferences, isCritical, type PartialPreferences } from '../engine/preferences.ts'
 import { fail } from '../errors.ts'
 import { compileOwnSchema } from '../steps/json-schema.ts'
-import { type JsonSchema, type StepType, stepTypes } from '../steps/kind.ts'
+import type { JsonSchema } from '../steps/json-schema-run.ts'
+import { type StepType, stepTypes } from '../steps/kind.ts'
 import { workflowFields } from './workflow-shape.ts'
 import { mostSteps } from './workflow-steps.ts'
 

@@ -2,10 +2,11 @@
 import { pathToFileURL } from 'node:url'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { fail } from '../errors.ts'
+import { packageFolder } from '../package-folder.ts'
 import type { Resource } from './resource.ts'
 import { StaticFiles } from './static-files.ts'
 
-const built = new URL('../../../dashboard/dist/', import.meta.url)
+const built = new URL('../dashboard/dist/', packageFolder)
 
 /**
  * Paths of programs, and of files at the top; a browser that asks there for what does not exist gets the answer a program would.

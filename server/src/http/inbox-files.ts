@@ -1,6 +1,7 @@
 // The inbox that pages embed: one script, and beside it the same as modules, and languages.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { fail } from '../errors.ts'
+import { packageFolder } from '../package-folder.ts'
 import type { Resource } from './resource.ts'
 import { StaticFiles } from './static-files.ts'
 
@@ -8,7 +9,7 @@ import { StaticFiles } from './static-files.ts'
 const headers = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' }
 
 export const inboxFiles: Resource = (app) => {
-  const dist = new URL('../../../inbox/dist/', import.meta.url)
+  const dist = new URL('../inbox/dist/', packageFolder)
   const script = new StaticFiles(dist)
   const modules = new StaticFiles(new URL('inbox/', dist))
   const options = { config: { public: true }, schema: { hide: true } }

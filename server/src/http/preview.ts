@@ -18,7 +18,8 @@ import {
   type ResolvedRequest,
   resolveRequest,
 } from '../steps/http-request-call.ts'
-import type { ControlValues, JsonSchema } from '../steps/kind.ts'
+import type { JsonSchema } from '../steps/json-schema-run.ts'
+import type { ControlValues } from '../steps/kind.ts'
 import { stepKinds } from '../steps/kinds.ts'
 import { pathsIn, stepTemplates } from '../steps/templates.ts'
 import type { Resource } from './resource.ts'

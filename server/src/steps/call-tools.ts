@@ -7,7 +7,6 @@ import type { Secrets } from '../db/secrets.ts'
 import type { Delivery } from '../providers/delivery.ts'
 import type { HttpClient } from '../providers/http-client.ts'
 import type { Translator } from '../render/translations.ts'
-import type { CircuitBreaker } from './circuit-breaker.ts'
 
 /** Told what became of calls to providers. */
 export interface CallMeter {
@@ -15,12 +14,41 @@ export interface CallMeter {
   called(providerId: string, outcome: string, seconds: number): void
 }
 
+export interface CircuitKey {
+  environmentId: string
+  integrationId: string
+  /** Where addresses are the subscribers' own, such as chat webhooks: one host that is down says nothing of the others. */
+  host: string
+}
+
+/** A call that may be made. Whoever got one says how it went, once. */
+export interface Pass {
+  admitted: true
+  succeed(): void
+  fail(error: string): void
+  /** It went neither well nor badly: the provider answered, or nothing was asked after all. */
+  release(): void
+}
+
+export interface Refusal {
+  admitted: false
+  why: 'open' | 'busy'
+  retryAt: Date
+}
+
+/** How each integration fares: whether it may be called now. */
+export interface Circuits {
+  enter(key: CircuitKey): Promise<Pass | Refusal>
+  /** Whether a call would be let through now, without taking a place. */
+  admits(key: CircuitKey): boolean
+}
+
 export interface CallTools {
   db: Db
   secrets: Secrets
   http: HttpClient
   delivery: Delivery
-  circuits: CircuitBreaker
+  circuits: Circuits
   clock: { now(): Date }
   /** At least 0, less than 1. */
   random: () => number

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { TestClock } from '../../test/server.ts'
-import { breaksCircuit, CircuitBreaker, type CircuitChange, type Pass } from './circuit-breaker.ts'
+import type { Pass } from './call-tools.ts'
+import { breaksCircuit, CircuitBreaker, type CircuitChange } from './circuit-breaker.ts'
 
 const key = { environmentId: 'e', integrationId: 'i', host: '' }
 let clock: TestClock

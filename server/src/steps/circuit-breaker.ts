@@ -1,6 +1,7 @@
 // How each integration fares in this process. One that fails again and again is left alone for a while, then tried with a
 // single message; and no integration may have so many calls under way that the others' have to wait.
 import type { DeliveryErrorCode } from '../providers/delivery-error.ts'
+import type { CircuitKey, Circuits, Pass, Refusal } from './call-tools.ts'
 
 const limits = {
   /** Failures in a row that open a circuit. */
@@ -29,13 +30,6 @@ const usualPatienceMs = 1_000
 /** Circuits that are remembered; of those that are closed and idle the oldest are forgotten. */
 const mostCircuits = 10_000
 
-export interface CircuitKey {
-  environmentId: string
-  integrationId: string
-  /** Where addresses are the subscribers' own, such as chat webhooks: one host that is down says nothing of the others. */
-  host: string
-}
-
 export interface CircuitChange extends CircuitKey {
   state: 'open' | 'closed'
   failures: number
@@ -58,21 +52,6 @@ interface Circuit {
   waiting: Set<() => void>
 }
 
-/** A call that may be made. Whoever got one says how it went, once. */
-export interface Pass {
-  admitted: true
-  succeed(): void
-  fail(error: string): void
-  /** It went neither well nor badly: the provider answered, or nothing was asked after all. */
-  release(): void
-}
-
-export interface Refusal {
-  admitted: false
-  why: 'open' | 'busy'
-  retryAt: Date
-}
-
 /** Failures of the way there, or of the whole service; the others say that somebody is there who answers. */
 const transportFailures: ReadonlySet<DeliveryErrorCode> = new Set<DeliveryErrorCode>([
   'host_unknown',
@@ -93,7 +72,7 @@ interface Surroundings {
   onChange?: (change: CircuitChange) => void
 }
 
-export class CircuitBreaker {
+export class CircuitBreaker implements Circuits {
   readonly #surroundings: Surroundings
   readonly #patienceMs: number
   readonly #circuits = new Map<string, Circuit>()

@@ -8,8 +8,9 @@ import { type HttpAnswer, type HttpClient, type HttpMethod, httpMethods } from '
 import { compileTemplate, hasLiquid, renderEmit, type Situation } from '../render/liquid.ts'
 import { renderValues } from '../render/values.ts'
 import { compileSchema } from './json-schema.ts'
+import type { JsonSchema } from './json-schema-run.ts'
 import { SchemaCostError, SchemaError } from './json-schema-run.ts'
-import type { ControlValues, JsonSchema } from './kind.ts'
+import type { ControlValues } from './kind.ts'
 
 export const defaultTimeoutMs = 5_000
 export const shortestTimeoutMs = 100

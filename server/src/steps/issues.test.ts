@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { controlIssues, integrationIssues } from './issues.ts'
-import { type ControlValues, type JsonSchema, openObject, stepTypes } from './kind.ts'
+import type { JsonSchema } from './json-schema-run.ts'
+import { type ControlValues, openObject, stepTypes } from './kind.ts'
 import { stepVariables } from './variables.ts'
 
 const closed = {

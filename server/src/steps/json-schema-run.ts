@@ -6,6 +6,8 @@ const mostProblems = 50
 const deepest = 500
 
 /** Why a schema cannot be used, in a sentence for its author. */
+export type JsonSchema = { readonly [keyword: string]: unknown }
+
 export class SchemaError extends Error {}
 /** Why a value cannot be checked with a schema that is as such in order: together they take too long. */
 export class SchemaCostError extends Error {}

@@ -3,11 +3,11 @@ import type { EmailLayout } from '../render/email.ts'
 import type { Situation } from '../render/liquid.ts'
 import type { Translator } from '../render/translations.ts'
 import type { CallTools } from './call-tools.ts'
+import type { JsonSchema } from './json-schema-run.ts'
 import type { Progress } from './need.ts'
 import type { StepOutcome } from './outcome.ts'
 import type { StepRun } from './step-run.ts'
 
-export type JsonSchema = { readonly [keyword: string]: unknown }
 export type ControlValues = Record<string, unknown>
 
 export const stepTypes = [

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { compileOwnSchema } from './json-schema.ts'
-import { type ControlValues, type JsonSchema, type StepType, stepTypes, type UiSchema } from './kind.ts'
+import type { JsonSchema } from './json-schema-run.ts'
+import { type ControlValues, type StepType, stepTypes, type UiSchema } from './kind.ts'
 import { stepKinds } from './kinds.ts'
 
 /** `component placeholder`, as JSON where it is no text. */

@@ -1,6 +1,6 @@
 // What is wrong with a template, given the variables it can use.
 import type { Analysis, FilterArgument, TemplateFilter, TemplateVariable } from '../render/analyse.ts'
-import type { JsonSchema } from './kind.ts'
+import type { JsonSchema } from './json-schema-run.ts'
 import { allows } from './variables.ts'
 
 export interface TemplateIssue {
