@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { createContext, Script } from 'node:vm'
 import { parseSync } from '@swc/core'
 import { expect, test } from 'vitest'
-import { contextNamePattern } from '../server/src/db/contexts.ts'
-import { idPattern } from '../server/src/db/ids.ts'
+import { idPattern } from '../server/src/db/core/ids.ts'
+import { contextNamePattern } from '../server/src/db/queries/contexts.ts'
 import { absoluteUrlPattern, urlPattern } from '../server/src/steps/kind.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))

@@ -1,6 +1,6 @@
 // Browsers that listen, a hundred times lighter than real ones.
 import { WebSocket } from 'undici'
-import { Secrets } from '../../server/src/db/secrets.ts'
+import { Secrets } from '../../server/src/db/core/secrets.ts'
 import { type Service, secretKey } from './service.ts'
 
 export type Received = (message: { createdAt: string; data?: { sentAt?: number } }) => void

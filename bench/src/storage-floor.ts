@@ -1,7 +1,7 @@
 // The floor of the storage: the rows the engine leaves for a notification, written once more by plain inserts of many rows
 // each, every one committed to disk, with nothing around them. What it takes less than the service is what the service adds.
 import pg from 'pg'
-import { newId } from '../../server/src/db/ids.ts'
+import { newId } from '../../server/src/db/core/ids.ts'
 import type { Service } from './service.ts'
 
 const perStatement = 100

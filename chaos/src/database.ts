@@ -4,7 +4,7 @@ import { closeSync, existsSync, openSync, readFileSync, rmSync, writeSync } from
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { type EmbeddedPostgres, startEmbedded } from '../../server/src/db/embedded.ts'
+import { type EmbeddedPostgres, startEmbedded } from '../../server/src/db/install/embedded.ts'
 
 const password = 'chaos'
 

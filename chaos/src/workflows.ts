@@ -1,6 +1,5 @@
 // The environment the run happens in: integrations with the provider, one workflow for every kind of step, people and topics.
-import type { Plan, WorkflowName } from './plan.ts'
-import { throttleThreshold } from './plan.ts'
+import { type Plan, type WorkflowName, throttleThreshold } from './plan.ts'
 
 interface Step {
   type: string

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Role } from '../src/db/tables.ts'
+import type { Role } from '../src/db/core/tables.ts'
 import { bodyFor as fittingBody } from './fuzz-requests.ts'
 import { type Operation as Described, operationsOf } from './openapi.ts'
 import { newSession, PersonApi, sendAs, signInAs } from './people.ts'

@@ -1,8 +1,8 @@
 // Rows as the engine leaves them, for tests of what becomes of them when time passes.
 import { sql } from 'kysely'
-import type { Database } from '../src/db/database.ts'
-import { newId } from '../src/db/ids.ts'
-import type { Tables } from '../src/db/tables.ts'
+import type { Database } from '../src/db/core/database.ts'
+import { newId } from '../src/db/core/ids.ts'
+import type { Tables } from '../src/db/core/tables.ts'
 
 type Kept = Pick<Database, 'db'>
 

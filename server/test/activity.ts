@@ -1,7 +1,7 @@
 // Runs and messages put straight into the database, for tests of what is read and done after they were made.
 import type { Insertable } from 'kysely'
-import type { Database } from '../src/db/database.ts'
-import { newId } from '../src/db/ids.ts'
+import type { Database } from '../src/db/core/database.ts'
+import { newId } from '../src/db/core/ids.ts'
 import type {
   EventTable,
   JobTable,
@@ -9,7 +9,7 @@ import type {
   NotificationTable,
   StoredDetail,
   TimerTable,
-} from '../src/db/tables.ts'
+} from '../src/db/core/tables.ts'
 
 interface Place {
   database: Database

@@ -2,8 +2,8 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { openDatabase } from '../src/db/database.ts'
-import { restoreBackup } from '../src/db/restore.ts'
+import { openDatabase } from '../src/db/core/database.ts'
+import { restoreBackup } from '../src/db/install/restore.ts'
 import { ask, databasePid, freePort, type Run, usePrograms } from './program.ts'
 
 const programs = usePrograms()

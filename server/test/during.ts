@@ -1,7 +1,7 @@
 // Two things at once, in an order the test decides: for what has to be true whoever is first.
 import { sql } from 'kysely'
 import { expect, vi } from 'vitest'
-import type { Tx } from '../src/db/database.ts'
+import type { Tx } from '../src/db/core/database.ts'
 import type { TestServer } from './server.ts'
 
 /** Sends the request while `first` is done but not committed; once the request waits for it, does `last` and commits. */

@@ -1,6 +1,6 @@
 // Workflows, layouts and texts as they are stored, for tests of what two environments have in common.
-import { newId } from '../src/db/ids.ts'
-import type { LayoutRow } from '../src/db/layouts.ts'
+import { newId } from '../src/db/core/ids.ts'
+import type { LayoutRow } from '../src/db/queries/layouts.ts'
 import {
   fieldsOf,
   findWorkflow,
@@ -8,7 +8,7 @@ import {
   type WorkflowFields,
   type WorkflowRow,
   type WorkflowStep,
-} from '../src/db/workflows.ts'
+} from '../src/db/queries/workflows.ts'
 import type { EnvironmentContent } from '../src/engine/environment-diff.ts'
 import type { Api, TestServer } from './server.ts'
 

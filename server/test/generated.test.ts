@@ -77,7 +77,7 @@ describe('docs/activity.md', () => {
 
 /** The names in tables.ts, read from its text: types are gone when the program runs. */
 function columnsInCode(): Record<string, string[]> {
-  const text = readFileSync(place('server/src/db/tables.ts'), 'utf8')
+  const text = readFileSync(place('server/src/db/core/tables.ts'), 'utf8')
   const interfaces = new Map<string, Array<[name: string, type: string]>>()
   for (const [, name = '', base = '', body = ''] of text.matchAll(
     /interface (\w+)(?: extends (\w+))? \{\n(.*?)\n\}/gs,

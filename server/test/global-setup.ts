@@ -3,9 +3,9 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { openDatabase } from '../src/db/database.ts'
-import { startEmbedded } from '../src/db/embedded.ts'
-import { migrate } from '../src/db/migrate.ts'
+import { openDatabase } from '../src/db/core/database.ts'
+import { migrate } from '../src/db/core/migrate.ts'
+import { startEmbedded } from '../src/db/install/embedded.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

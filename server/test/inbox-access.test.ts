@@ -1,7 +1,7 @@
 // A subscriber's token reaches that subscriber's data, in that environment and in those contexts, and nothing else: every route
 // of the inbox is asked with every token that should not do.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { Secrets } from '../src/db/secrets.ts'
+import { Secrets } from '../src/db/core/secrets.ts'
 import { insertMessage, insertRun } from './activity.ts'
 import { type InboxClient, openInbox } from './inbox.ts'
 import { inApp, makeWorkflow } from './runs.ts'

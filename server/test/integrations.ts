@@ -1,6 +1,6 @@
 // Integrations as a test needs them, put straight into the database.
-import { newId } from '../src/db/ids.ts'
-import { Secrets } from '../src/db/secrets.ts'
+import { newId } from '../src/db/core/ids.ts'
+import { Secrets } from '../src/db/core/secrets.ts'
 import { type Api, secretKey, type TestServer } from './server.ts'
 
 interface Wanted {

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { readConfig } from '../src/config.ts'
-import { type EmbeddedPostgres, startEmbedded } from '../src/db/embedded.ts'
+import { type EmbeddedPostgres, startEmbedded } from '../src/db/install/embedded.ts'
 import { type Service, startService } from '../src/main.ts'
 import { Api, secretKey } from './server.ts'
 

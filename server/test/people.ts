@@ -1,8 +1,8 @@
 // People for tests: members of any role with a session, as a browser of theirs would send it.
 import { randomBytes } from 'node:crypto'
-import { newId } from '../src/db/ids.ts'
-import { sha256 } from '../src/db/secrets.ts'
-import type { Role } from '../src/db/tables.ts'
+import { newId } from '../src/db/core/ids.ts'
+import { sha256 } from '../src/db/core/secrets.ts'
+import type { Role } from '../src/db/core/tables.ts'
 import { type Answer, Api, type TestServer } from './server.ts'
 
 type Place = Pick<Api, 'url' | 'environmentId' | 'organizationId'>

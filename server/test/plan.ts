@@ -1,7 +1,7 @@
 // What a request asks of PostgreSQL, and what that would cost at size.
 import pg from 'pg'
 import { expect } from 'vitest'
-import type { Database } from '../src/db/database.ts'
+import type { Database } from '../src/db/core/database.ts'
 
 export interface Statement {
   text: string

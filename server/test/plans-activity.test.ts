@@ -2,8 +2,8 @@
 // of what they look for can be.
 import pg from 'pg'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { firstIdAt } from '../src/db/ids.ts'
-import { countUnread, findMessages } from '../src/db/messages.ts'
+import { firstIdAt } from '../src/db/core/ids.ts'
+import { countUnread, findMessages } from '../src/db/queries/messages.ts'
 import {
   beginCalls,
   dropCalls,

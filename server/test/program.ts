@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, vi } from 'vitest'
-import { isAlive } from '../src/db/processes.ts'
+import { isAlive } from '../src/db/install/processes.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 

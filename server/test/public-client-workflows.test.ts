@@ -1,7 +1,11 @@
 // The public client library, unmodified, with its response validation on, makes and changes workflows of every step kind.
 import { Novu } from '@novu/api'
-import type { CreateWorkflowDto, UpdateWorkflowDto } from '@novu/api/models/components/index.js'
-import { ResourceOriginEnum, WorkflowStatusEnum } from '@novu/api/models/components/index.js'
+import {
+  type CreateWorkflowDto,
+  ResourceOriginEnum,
+  type UpdateWorkflowDto,
+  WorkflowStatusEnum,
+} from '@novu/api/models/components/index.js'
 import { ErrorDto, ValidationErrorDto } from '@novu/api/models/errors/index.js'
 import { beforeEach, expect, test } from 'vitest'
 import { type Api, useServer } from './server.ts'

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, truncateSync, writeFileS
 import { connect, createServer } from 'node:net'
 import path from 'node:path'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
-import { isAlive } from '../src/db/processes.ts'
+import { isAlive } from '../src/db/install/processes.ts'
 import { ask, databaseLog, databasePid, freePort, guardPids, type Run, usePrograms } from './program.ts'
 
 const programs = usePrograms()

@@ -1,7 +1,7 @@
 // Workflows put straight into the database, for tests that need some and are not about making them.
-import type { Database } from '../src/db/database.ts'
-import { newId } from '../src/db/ids.ts'
-import { saveWorkflow, type WorkflowFields } from '../src/db/workflows.ts'
+import type { Database } from '../src/db/core/database.ts'
+import { newId } from '../src/db/core/ids.ts'
+import { saveWorkflow, type WorkflowFields } from '../src/db/queries/workflows.ts'
 
 /** With a step of each of these types. @returns its internal id */
 export async function addWorkflow(

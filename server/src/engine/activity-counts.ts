@@ -1,7 +1,7 @@
 // Counts what happened, for charts, once nothing can be added to it any more: so that no trigger and no message has to.
 import { sql } from 'kysely'
-import { slotSeconds, storeCounts } from '../db/activity-counts.ts'
-import type { Db } from '../db/database.ts'
+import type { Db } from '../db/core/database.ts'
+import { slotSeconds, storeCounts } from '../db/queries/activity-counts.ts'
 
 /** Runs and messages are committed within seconds of the time in their ids, also by a process whose clock is late. */
 const settleMs = 120_000

@@ -1,8 +1,8 @@
 // Calls to the application that holds an environment's code-first workflows: what it offers, and how a step of it comes out.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { EnvironmentAccess } from '../db/environment-access.ts'
-import { timedSignature } from '../db/secrets.ts'
-import { parseStorable } from '../db/storable.ts'
+import type { EnvironmentAccess } from '../db/core/environment-access.ts'
+import { timedSignature } from '../db/core/secrets.ts'
+import { parseStorable } from '../db/core/storable.ts'
 import { DeliveryError, type DeliveryErrorCode } from '../providers/delivery-error.ts'
 import type { HttpAnswer, HttpClient } from '../providers/http-client.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { useServer } from '../../test/server.ts'
-import { hiddenId } from '../db/ids.ts'
+import { hiddenId } from '../db/core/ids.ts'
 import { canarySchedule } from './canary.ts'
 
 const server = useServer()

@@ -3,11 +3,11 @@
 // nobody belongs to, so that it is in nobody's lists and counts; and it takes away what earlier rounds have left.
 import type { CronItem, TaskList } from 'graphile-worker'
 import { sql } from 'kysely'
-import type { Db } from '../db/database.ts'
-import { createEnvironment } from '../db/environments.ts'
-import { hiddenId, newId } from '../db/ids.ts'
-import type { Secrets } from '../db/secrets.ts'
-import { saveWorkflow } from '../db/workflows.ts'
+import type { Db } from '../db/core/database.ts'
+import { hiddenId, newId } from '../db/core/ids.ts'
+import type { Secrets } from '../db/core/secrets.ts'
+import { createEnvironment } from '../db/queries/environments.ts'
+import { saveWorkflow } from '../db/queries/workflows.ts'
 import { completePreferences } from './preferences.ts'
 import type { TriggerRequest } from './trigger.ts'
 

@@ -1,7 +1,7 @@
 // Cancels what a trigger has not done yet: its waits and what would follow them. The runs are locked as a timer locks them,
 // so that of a cancel and a wait that ends at the same moment exactly one happens.
-import { despiteOthers } from '../db/database.ts'
-import { inTransaction, statement, type Transaction } from '../db/transaction.ts'
+import { despiteOthers } from '../db/core/database.ts'
+import { inTransaction, statement, type Transaction } from '../db/core/transaction.ts'
 import { detail } from '../steps/outcome.ts'
 import { byGroup, type DigestRow } from './needs.ts'
 import { PassedOver } from './passed-over.ts'

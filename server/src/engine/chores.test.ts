@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { afterEach, describe, expect, test } from 'vitest'
 import { addActivity, addRow } from '../../test/activity-rows.ts'
 import { useServer } from '../../test/server.ts'
-import { newId } from '../db/ids.ts'
+import { newId } from '../db/core/ids.ts'
 import { choreSchedule, chores, queueEnvironmentPurge } from './chores.ts'
 import type { Retention } from './retention.ts'
 

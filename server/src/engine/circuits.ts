@@ -1,6 +1,6 @@
 // Which integrations are left alone at the moment, written down so that every process can tell.
 import type { Logger } from 'pino'
-import type { Db } from '../db/database.ts'
+import type { Db } from '../db/core/database.ts'
 import type { CircuitChange } from '../steps/circuit-breaker.ts'
 
 interface Surroundings {

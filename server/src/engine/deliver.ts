@@ -1,8 +1,8 @@
 // Steps that ask somebody outside: begun in one transaction, called outside of any, and ended in another. What was begun and
 // never ended shows that the process died in between; the step is told, and decides whether asking again can do harm.
 import type { Logger } from 'pino'
-import { isOutage } from '../db/database.ts'
-import { eachByItself, inTransaction } from '../db/transaction.ts'
+import { isOutage } from '../db/core/database.ts'
+import { eachByItself, inTransaction } from '../db/core/transaction.ts'
 import { RenderError } from '../render/limits.ts'
 import type { CallTools } from '../steps/call-tools.ts'
 import { askFilters, type Decided, gateOf, variantIn, withGate } from '../steps/filter-gate.ts'

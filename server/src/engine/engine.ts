@@ -1,9 +1,9 @@
 // The engine as others see it: triggers come in, and the queue's tasks do the rest.
 import type { TaskList } from 'graphile-worker'
-import type { Changes } from '../db/changes.ts'
-import type { Database, Db } from '../db/database.ts'
-import type { Secrets } from '../db/secrets.ts'
-import { EarlyStatistics } from '../db/statistics.ts'
+import type { Changes } from '../db/core/changes.ts'
+import type { Database, Db } from '../db/core/database.ts'
+import type { Secrets } from '../db/core/secrets.ts'
+import { EarlyStatistics } from '../db/core/statistics.ts'
 import { Delivery } from '../providers/delivery.ts'
 import type { DeliveryEvent } from '../providers/events.ts'
 import type { HttpClient } from '../providers/http-client.ts'

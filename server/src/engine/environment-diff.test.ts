@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { content, layout, nothing, step, texts, workflow, written } from '../../test/environment-content.ts'
-import type { LayoutRow } from '../db/layouts.ts'
-import type { WorkflowRow, WorkflowStep } from '../db/workflows.ts'
+import type { LayoutRow } from '../db/queries/layouts.ts'
+import type { WorkflowRow, WorkflowStep } from '../db/queries/workflows.ts'
 import { diffEnvironments, type EnvironmentContent } from './environment-diff.ts'
 
 const published = new Date('2026-04-01T10:00:00.000Z')

@@ -1,8 +1,8 @@
 // What differs between two environments: workflows and layouts matched by identifier, with their steps and translations.
 import { isDeepStrictEqual } from 'node:util'
 import type { Selectable } from 'kysely'
-import type { LayoutTable, TranslationTable } from '../db/tables.ts'
-import { switchesOf, type WorkflowRow, type WorkflowStep } from '../db/workflows.ts'
+import type { LayoutTable, TranslationTable } from '../db/core/tables.ts'
+import { switchesOf, type WorkflowRow, type WorkflowStep } from '../db/queries/workflows.ts'
 import type { StepType } from '../steps/kind.ts'
 import { stepKinds } from '../steps/kinds.ts'
 

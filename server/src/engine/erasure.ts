@@ -2,8 +2,10 @@
 // beside it, so that it goes on where it was when it is cut off, and its report is right all the same.
 import { type RawBuilder, sql } from 'kysely'
 import type { Logger } from 'pino'
-import type { Db, Tx } from '../db/database.ts'
-import { newId } from '../db/ids.ts'
+import type { Db, Tx } from '../db/core/database.ts'
+import { newId } from '../db/core/ids.ts'
+import type { Secrets } from '../db/core/secrets.ts'
+import type { ErasureTable } from '../db/core/tables.ts'
 import {
   auditRows,
   type EventRow,
@@ -13,9 +15,7 @@ import {
   type Person,
   passedOverRows,
   withoutPerson,
-} from '../db/personal-data.ts'
-import type { Secrets } from '../db/secrets.ts'
-import type { ErasureTable } from '../db/tables.ts'
+} from '../db/queries/personal-data.ts'
 import { deleteAll, deleteEvents, isSpent } from './retention-rows.ts'
 
 /** Rows per transaction: few enough that no lock is held for long. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { inApp, makeWorkflow, messagesOf, runOf, runsOf, storyOf, trigger } from '../../test/runs.ts'
 import { type Api, useServer } from '../../test/server.ts'
-import { newId } from '../db/ids.ts'
+import { newId } from '../db/core/ids.ts'
 
 const server = useServer()
 

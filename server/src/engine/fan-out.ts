@@ -1,8 +1,8 @@
 // Runs for everybody in the topics of a trigger, or for everybody there is: in chunks, each a job of the queue behind all
 // single triggers, and each continuing where the last one ended. Subscribers are walked in the order of their ids, so that
 // nobody comes twice, however many topics they are in and whoever joins or leaves meanwhile.
-import type { Recipient, RunTopic } from '../db/tables.ts'
-import { inTransaction, type Transaction } from '../db/transaction.ts'
+import type { Recipient, RunTopic } from '../db/core/tables.ts'
+import { inTransaction, type Transaction } from '../db/core/transaction.ts'
 import { newRun, type PreparedEvent, type RecipientRow } from './load.ts'
 import { settle } from './needs.ts'
 import { PassedOver } from './passed-over.ts'

@@ -5,7 +5,7 @@ import { statementsOf } from '../../test/plan.ts'
 import { makeWorkflow, runOf, type Step, storyOf, trigger } from '../../test/runs.ts'
 import { type Api, useServer } from '../../test/server.ts'
 import { useVendor } from '../../test/vendor.ts'
-import { inTransaction } from '../db/transaction.ts'
+import { inTransaction } from '../db/core/transaction.ts'
 import { Hands } from './hands.ts'
 import type { RunState } from './run.ts'
 

@@ -1,8 +1,8 @@
 // What a layout looks like around the content of an email, shown with an example of everything it reads.
-import type { Db } from '../db/database.ts'
-import { type EnvironmentAccess, envOf } from '../db/environment-access.ts'
-import type { LayoutRow } from '../db/layouts.ts'
-import { loadTranslations } from '../db/translations.ts'
+import type { Db } from '../db/core/database.ts'
+import { type EnvironmentAccess, envOf } from '../db/core/environment-access.ts'
+import type { LayoutRow } from '../db/queries/layouts.ts'
+import { loadTranslations } from '../db/queries/translations.ts'
 import { renderEmailHtml } from '../render/email.ts'
 import { RenderError } from '../render/limits.ts'
 import { situation } from '../render/liquid.ts'

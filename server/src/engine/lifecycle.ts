@@ -1,6 +1,7 @@
 // How far a run got, in one word: computed from its steps and what became of their messages, never stored.
-import type { MessageRow } from '../db/messages.ts'
-import type { JobTable } from '../db/tables.ts'
+
+import type { JobTable } from '../db/core/tables.ts'
+import type { MessageRow } from '../db/queries/messages.ts'
 import type { StepType } from '../steps/kind.ts'
 import { stepKinds } from '../steps/kinds.ts'
 

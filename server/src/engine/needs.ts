@@ -1,7 +1,7 @@
 // Lets many runs go on together: each until it needs something of the database, then one statement per kind of need answers
 // all of them, and so on until every run has come to a stop.
 import type { Logger } from 'pino'
-import type { Transaction } from '../db/transaction.ts'
+import type { Transaction } from '../db/core/transaction.ts'
 import type {
   Answer,
   CloseDigest,

@@ -1,7 +1,7 @@
 // Those a trigger meant, or could have meant, who got no run by it. Nothing else would tell of them: their reasons are kept
 // beside the runs, so that "why did this person not get it?" has an answer for everybody.
-import { newId } from '../db/ids.ts'
-import type { Transaction } from '../db/transaction.ts'
+import { newId } from '../db/core/ids.ts'
+import type { Transaction } from '../db/core/transaction.ts'
 import { notePassedOver } from './queries.ts'
 
 export const passedOverReasons = [

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Kysely, PostgresDialect } from 'kysely'
 import type pg from 'pg'
-import { type Db, isOutage, isYield } from '../db/database.ts'
-import type { Tables } from '../db/tables.ts'
+import { type Db, isOutage, isYield } from '../db/core/database.ts'
+import type { Tables } from '../db/core/tables.ts'
 
 const [firstPauseMs, longestPauseMs, patienceMs] = [50, 5_000, 600_000]
 

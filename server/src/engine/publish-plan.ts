@@ -1,6 +1,6 @@
 // What publishing one environment into another comes to, for each workflow and layout, before anything is written.
-import { mostLayouts } from '../db/layouts.ts'
-import { type WorkflowRow, workflowLimit } from '../db/workflows.ts'
+import { mostLayouts } from '../db/queries/layouts.ts'
+import { type WorkflowRow, workflowLimit } from '../db/queries/workflows.ts'
 import { errorTable, fail } from '../errors.ts'
 import { type EnvironmentContent, layoutsUsedBy, type Pair, pairUp, type ResourceType } from './environment-diff.ts'
 

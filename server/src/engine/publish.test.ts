@@ -2,9 +2,9 @@ import { Kysely, PostgresDialect } from 'kysely'
 import { expect, test } from 'vitest'
 import { owner, step, workflow } from '../../test/environment-content.ts'
 import { type Api, useServer } from '../../test/server.ts'
-import type { Tables } from '../db/tables.ts'
-import { writeTranslations } from '../db/translations.ts'
-import { fieldsOf, saveWorkflows } from '../db/workflows.ts'
+import type { Tables } from '../db/core/tables.ts'
+import { writeTranslations } from '../db/queries/translations.ts'
+import { fieldsOf, saveWorkflows } from '../db/queries/workflows.ts'
 import { publish } from './publish.ts'
 
 const server = useServer()

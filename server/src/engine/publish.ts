@@ -1,9 +1,15 @@
 // Publishing: workflows, layouts and their translations of one environment are brought into another, all of it or nothing.
-import { announce } from '../db/changes.ts'
-import type { Db, Tx } from '../db/database.ts'
-import { newId } from '../db/ids.ts'
-import { announceTranslations, copyAllTranslations, deleteTranslations } from '../db/translations.ts'
-import { deleteWorkflows, fieldsOf, saveWorkflows, type WorkflowRow, type WorkflowStep } from '../db/workflows.ts'
+import { announce } from '../db/core/changes.ts'
+import type { Db, Tx } from '../db/core/database.ts'
+import { newId } from '../db/core/ids.ts'
+import { announceTranslations, copyAllTranslations, deleteTranslations } from '../db/queries/translations.ts'
+import {
+  deleteWorkflows,
+  fieldsOf,
+  saveWorkflows,
+  type WorkflowRow,
+  type WorkflowStep,
+} from '../db/queries/workflows.ts'
 import { fail } from '../errors.ts'
 import type { EnvironmentContent, Pair, ResourceType } from './environment-diff.ts'
 import { type Action, isDone, type Outcome, type PublishOptions, planPublish } from './publish-plan.ts'

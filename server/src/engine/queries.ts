@@ -1,7 +1,7 @@
 // The statements of the engine. Each is prepared once per connection and handles any number of rows.
-import { columnsIn, rowsIn } from '../db/columns.ts'
-import { tellOf } from '../db/inbox-changes.ts'
-import { rowsGiven, statement } from '../db/transaction.ts'
+import { columnsIn, rowsIn } from '../db/core/columns.ts'
+import { rowsGiven, statement } from '../db/core/transaction.ts'
+import { tellOf } from '../db/queries/inbox-changes.ts'
 
 /** Between the values of a column that comes as one text. No JSON text and no id of ours has it in it. */
 export const separator = '\x1f'

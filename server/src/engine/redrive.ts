@@ -1,5 +1,5 @@
 // Sends once more what was given up on. Only the step itself is repeated, and of it only what has not been sent.
-import { inTransaction, type Transaction } from '../db/transaction.ts'
+import { inTransaction, type Transaction } from '../db/core/transaction.ts'
 import { resetDelivery } from '../steps/dispatch.ts'
 import { gateOf, withGate } from '../steps/filter-gate.ts'
 import { detail, undelivered } from '../steps/outcome.ts'

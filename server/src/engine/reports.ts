@@ -1,12 +1,12 @@
 // What providers report about messages they took: written into the log of the step that sent them, and into the messages
 // themselves. A report that comes twice changes nothing, and one about a message nobody knows is ignored.
 import type pg from 'pg'
-import { despiteOthers } from '../db/database.ts'
-import type { MessageRow } from '../db/messages.ts'
-import { storableJson } from '../db/storable.ts'
-import type { StoredDetail } from '../db/tables.ts'
-import { inTransaction, statement, type Transaction } from '../db/transaction.ts'
-import { type EventType, keptOfMessage, tellAll } from '../db/webhook-events.ts'
+import { despiteOthers } from '../db/core/database.ts'
+import { storableJson } from '../db/core/storable.ts'
+import type { StoredDetail } from '../db/core/tables.ts'
+import { inTransaction, statement, type Transaction } from '../db/core/transaction.ts'
+import type { MessageRow } from '../db/queries/messages.ts'
+import { type EventType, keptOfMessage, tellAll } from '../db/queries/webhook-events.ts'
 import type { DeliveryEvent, EventStatus } from '../providers/events.ts'
 import { storedLine } from './run.ts'
 import type { EngineParts } from './start-runs.ts'

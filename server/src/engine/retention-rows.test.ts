@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { beforeEach, expect, test } from 'vitest'
 import { addActivity, addRow } from '../../test/activity-rows.ts'
 import { type Api, useServer } from '../../test/server.ts'
-import { partitionedMonths, preparePartitions } from '../db/partitions.ts'
+import { partitionedMonths, preparePartitions } from '../db/core/partitions.ts'
 import { dropExpired } from './retention.ts'
 
 const server = useServer()

@@ -2,9 +2,9 @@
 // the oldest first, and of one round no more than a bounded number.
 import { type RawBuilder, sql } from 'kysely'
 import type pg from 'pg'
-import type { Tx } from '../db/database.ts'
-import { firstIdAt } from '../db/ids.ts'
-import { inTransaction } from '../db/transaction.ts'
+import type { Tx } from '../db/core/database.ts'
+import { firstIdAt } from '../db/core/ids.ts'
+import { inTransaction } from '../db/core/transaction.ts'
 
 /** Triggers, runs and their steps; what was sent by e-mail, SMS, chat and push; what an inbox shows. */
 export type RowsOf = 'activity' | 'messages' | 'inbox'

@@ -3,8 +3,8 @@ import { pino } from 'pino'
 import { afterEach, expect, test } from 'vitest'
 import { type Activity, addActivity, addRow } from '../../test/activity-rows.ts'
 import { useServer } from '../../test/server.ts'
-import { firstIdAt } from '../db/ids.ts'
-import { monthOf, partitionedMonths, partitionName, preparePartitions } from '../db/partitions.ts'
+import { firstIdAt } from '../db/core/ids.ts'
+import { monthOf, partitionedMonths, partitionName, preparePartitions } from '../db/core/partitions.ts'
 import { dropExpired, type Retention } from './retention.ts'
 
 const server = useServer()

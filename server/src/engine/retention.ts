@@ -9,7 +9,7 @@ import {
   type PartitionedTable,
   partitionedMonths,
   partitionName,
-} from '../db/partitions.ts'
+} from '../db/core/partitions.ts'
 import { dropRows, eventsToStart, type RowsOf } from './retention-rows.ts'
 
 /** What the service keeps where an environment says nothing else. */

@@ -2,9 +2,9 @@
 // or none is left. Nothing here talks to anybody; what a step needs from the database it asks for (`Need`), so that many
 // runs can share one statement.
 
-import type { RecipientPreferences } from '../db/preferences.ts'
-import type { RunTopic, StoredDetail } from '../db/tables.ts'
-import type { StepVariant, WorkflowStep } from '../db/workflows.ts'
+import type { RunTopic, StoredDetail } from '../db/core/tables.ts'
+import type { RecipientPreferences } from '../db/queries/preferences.ts'
+import type { StepVariant, WorkflowStep } from '../db/queries/workflows.ts'
 import { RenderError } from '../render/limits.ts'
 import { type Decided, type Gate, gateOf, judgeStep, variantIn, withGate } from '../steps/filter-gate.ts'
 import type { ControlValues, StepKind, StepType } from '../steps/kind.ts'

@@ -1,9 +1,9 @@
 // Writes what runs have come to: one statement for all of them, and one more where somebody outside has to be asked or
 // something has to happen later.
-import { inColumns } from '../db/columns.ts'
-import { storableJson } from '../db/storable.ts'
-import type { Transaction } from '../db/transaction.ts'
-import { type EventType, keptOfMessage, tellOfStates } from '../db/webhook-events.ts'
+import { inColumns } from '../db/core/columns.ts'
+import { storableJson } from '../db/core/storable.ts'
+import type { Transaction } from '../db/core/transaction.ts'
+import { type EventType, keptOfMessage, tellOfStates } from '../db/queries/webhook-events.ts'
 import type { Tracing } from '../tracing.ts'
 import type { FairShare } from './fair-share.ts'
 import type { Hands, HeldCalls } from './hands.ts'

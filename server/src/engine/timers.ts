@@ -1,6 +1,7 @@
 // What has to happen at a time: the queue wakes us up for what is due soon, and every minute for what has come near.
-import { unsnoozeDue } from '../db/messages.ts'
-import { inTransaction, type Statement, statement } from '../db/transaction.ts'
+
+import { inTransaction, type Statement, statement } from '../db/core/transaction.ts'
+import { unsnoozeDue } from '../db/queries/messages.ts'
 import { lockRuns } from './load.ts'
 import { settle, type Thread } from './needs.ts'
 import { findSoon, takeTimers } from './queries.ts'

@@ -1,12 +1,12 @@
 // Accepts triggers: judges each by its workflow, then stores all that arrive together in one commit. Whoever gets
 // `processed` can rely on it: the trigger is in the database.
 import type pg from 'pg'
-import { despiteOthers, isOutage } from '../db/database.ts'
-import { newId } from '../db/ids.ts'
-import { sha256 } from '../db/secrets.ts'
-import type { Recipient } from '../db/tables.ts'
-import { inTransaction } from '../db/transaction.ts'
-import type { WorkflowFields } from '../db/workflows.ts'
+import { despiteOthers, isOutage } from '../db/core/database.ts'
+import { newId } from '../db/core/ids.ts'
+import { sha256 } from '../db/core/secrets.ts'
+import type { Recipient } from '../db/core/tables.ts'
+import { inTransaction } from '../db/core/transaction.ts'
+import type { WorkflowFields } from '../db/queries/workflows.ts'
 import { fail, RequestError } from '../errors.ts'
 import type { JsonSchema } from '../steps/json-schema-run.ts'
 import type { StepType } from '../steps/kind.ts'

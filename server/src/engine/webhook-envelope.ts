@@ -1,5 +1,5 @@
 // What an endpoint is sent about an event: the rows that were kept of it, in the words of the API.
-import type { EventRow } from '../db/webhook-events.ts'
+import type { EventRow } from '../db/queries/webhook-events.ts'
 
 type Members = Record<string, unknown>
 

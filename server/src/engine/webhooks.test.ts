@@ -7,7 +7,7 @@ import { inApp, makeWorkflow, messagesOf, trigger } from '../../test/runs.ts'
 import { type Api, useServer } from '../../test/server.ts'
 import { useVendor, type Vendor } from '../../test/vendor.ts'
 import { makeEndpoint, toldOf, verified } from '../../test/webhook-receiver.ts'
-import { deleteSubscriber } from '../db/subscribers.ts'
+import { deleteSubscriber } from '../db/queries/subscribers.ts'
 import { HttpClient } from '../providers/http-client.ts'
 
 const server = useServer({ allowPrivateAddresses: true })

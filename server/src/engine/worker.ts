@@ -14,7 +14,7 @@ import {
 } from 'graphile-worker'
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import type { Database } from '../db/database.ts'
+import type { Database } from '../db/core/database.ts'
 import { Alarm } from './alarm.ts'
 import type { Hands } from './hands.ts'
 import { type Pace, Presence } from './presence.ts'

@@ -1,8 +1,8 @@
 // What people do about themselves: who am I, where am I signed in, another name or password, out everywhere.
 import { Type } from 'typebox'
-import { recordAct } from '../db/audit-log.ts'
-import { announce } from '../db/changes.ts'
-import type { Db, Tx } from '../db/database.ts'
+import { announce } from '../db/core/changes.ts'
+import type { Db, Tx } from '../db/core/database.ts'
+import { recordAct } from '../db/queries/audit-log.ts'
 import { fail } from '../errors.ts'
 import { personActs } from './audit.ts'
 import { Cookies } from './cookies.ts'

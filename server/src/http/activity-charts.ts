@@ -1,5 +1,6 @@
-// The activity in figures: volume, failures, latency and channels over time. See db/activity-counts.ts for how it stays quick.
+// The activity in figures: volume, failures, latency and channels over time. See db/queries/activity-counts.ts for how it stays quick.
 import { type Static, Type } from 'typebox'
+import type { Db } from '../db/core/database.ts'
 import {
   type Count,
   countedUntil,
@@ -9,8 +10,7 @@ import {
   type Span,
   slotSeconds,
   storedCounts,
-} from '../db/activity-counts.ts'
-import type { Db } from '../db/database.ts'
+} from '../db/queries/activity-counts.ts'
 import { fail } from '../errors.ts'
 import { idsOfWorkflows, readRange } from './activity-filter.ts'
 import type { Resource } from './resource.ts'

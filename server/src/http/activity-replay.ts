@@ -1,7 +1,7 @@
 // A trigger made anew from what an earlier one left behind, for one of its recipients.
 import { type Selectable, sql } from 'kysely'
-import type { Db } from '../db/database.ts'
-import type { EventTable, Recipient } from '../db/tables.ts'
+import type { Db } from '../db/core/database.ts'
+import type { EventTable, Recipient } from '../db/core/tables.ts'
 import type { TriggerRequest } from '../engine/trigger.ts'
 import { fail } from '../errors.ts'
 

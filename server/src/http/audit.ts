@@ -2,9 +2,9 @@
 import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
-import { type Act, type Actor, actorTypes, recordAct } from '../db/audit-log.ts'
-import type { Db } from '../db/database.ts'
-import { allOf, cursorPage } from '../db/page.ts'
+import type { Db } from '../db/core/database.ts'
+import { allOf, cursorPage } from '../db/core/page.ts'
+import { type Act, type Actor, actorTypes, recordAct } from '../db/queries/audit-log.ts'
 import type { App, Resource, Services } from './resource.ts'
 import { CursorPage, cursorQuery, Enum, FreeObject, Nullable, Timestamp } from './schema.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { useServer } from '../../test/server.ts'
-import { announce } from '../db/changes.ts'
-import { sha256 } from '../db/secrets.ts'
+import { announce } from '../db/core/changes.ts'
+import { sha256 } from '../db/core/secrets.ts'
 
 // With the limiter on, so that its headers would show if a refused request had reached it.
 const server = useServer({ rateLimit: 'free' })

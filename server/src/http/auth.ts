@@ -1,8 +1,8 @@
 // Who is asking: an API key, found by its SHA-256, opens the environment it belongs to.
 import type { FastifyRequest } from 'fastify'
-import type { Changes } from '../db/changes.ts'
-import type { Db } from '../db/database.ts'
-import { sha256 } from '../db/secrets.ts'
+import type { Changes } from '../db/core/changes.ts'
+import type { Db } from '../db/core/database.ts'
+import { sha256 } from '../db/core/secrets.ts'
 import { fail } from '../errors.ts'
 import type { Clock, Environment } from './resource.ts'
 import { WrongKeys } from './sign-in-limit.ts'

@@ -1,6 +1,6 @@
 // Reads request bodies, and refuses what could not be stored or read back as it was sent.
 import { parse as parseQuery } from 'node:querystring'
-import { parseStorable, refuseUnstorableText, Unstorable } from '../db/storable.ts'
+import { parseStorable, refuseUnstorableText, Unstorable } from '../db/core/storable.ts'
 import { fail } from '../errors.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })

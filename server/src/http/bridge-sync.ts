@@ -1,9 +1,9 @@
 // Code-first workflows brought into an environment: what an application declares is stored, and what it no longer declares
 // is deleted, all of it or nothing. What people set here stays: control values, their own preferences, active or not.
 import { isDeepStrictEqual } from 'node:util'
-import type { Tx } from '../db/database.ts'
-import { lockEnvironment } from '../db/environments.ts'
-import { newId } from '../db/ids.ts'
+import type { Tx } from '../db/core/database.ts'
+import { newId } from '../db/core/ids.ts'
+import { lockEnvironment } from '../db/queries/environments.ts'
 import {
   deleteWorkflows,
   fieldsOf,
@@ -12,7 +12,7 @@ import {
   type WorkflowRow,
   type WorkflowStep,
   workflowLimit,
-} from '../db/workflows.ts'
+} from '../db/queries/workflows.ts'
 import { completePreferences, isCritical, type PartialPreferences } from '../engine/preferences.ts'
 import { fail } from '../errors.ts'
 import { compileOwnSchema } from '../steps/json-schema.ts'

@@ -1,7 +1,7 @@
 // The bridge: the application of a user's that holds an environment's code-first workflows, found at one URL.
 import { Type } from 'typebox'
-import type { Db, Tx } from '../db/database.ts'
-import { type EnvironmentAccess, envKeysOf, findEnvironmentAccess } from '../db/environment-access.ts'
+import type { Db, Tx } from '../db/core/database.ts'
+import { type EnvironmentAccess, envKeysOf, findEnvironmentAccess } from '../db/core/environment-access.ts'
 import {
   fieldsOf,
   findWorkflow,
@@ -9,7 +9,7 @@ import {
   saveWorkflow,
   type WorkflowRow,
   type WorkflowStep,
-} from '../db/workflows.ts'
+} from '../db/queries/workflows.ts'
 import { Bridge, BridgeError, targetIn } from '../engine/bridge.ts'
 import { bridgeEvent, dataFor } from '../engine/preview.ts'
 import { fail } from '../errors.ts'

@@ -2,11 +2,16 @@
 import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
-import { type ConnectionRow, connectionModes, createConnection, findConnection } from '../db/channel-connections.ts'
-import { hasContextKeys } from '../db/contexts.ts'
-import { mask } from '../db/environment-access.ts'
-import { allOf, cursorPage } from '../db/page.ts'
-import type { Secrets } from '../db/secrets.ts'
+import { mask } from '../db/core/environment-access.ts'
+import { allOf, cursorPage } from '../db/core/page.ts'
+import type { Secrets } from '../db/core/secrets.ts'
+import {
+  type ConnectionRow,
+  connectionModes,
+  createConnection,
+  findConnection,
+} from '../db/queries/channel-connections.ts'
+import { hasContextKeys } from '../db/queries/contexts.ts'
 import { fail } from '../errors.ts'
 import type { Brand } from './brand.ts'
 import { ProviderId } from './provider-id.ts'

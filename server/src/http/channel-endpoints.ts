@@ -1,6 +1,7 @@
 // Channel endpoints: the chat channels, chat users, webhooks and phone numbers a subscriber is reached at.
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
+import { allOf, cursorPage } from '../db/core/page.ts'
 import {
   createEndpoint,
   type EndpointRow,
@@ -8,9 +9,8 @@ import {
   endpointTypes,
   findEndpoint,
   fitsType,
-} from '../db/channel-endpoints.ts'
-import { hasContextKeys } from '../db/contexts.ts'
-import { allOf, cursorPage } from '../db/page.ts'
+} from '../db/queries/channel-endpoints.ts'
+import { hasContextKeys } from '../db/queries/contexts.ts'
 import { endpointFormatText, fail } from '../errors.ts'
 import type { Brand } from './brand.ts'
 import { ProviderId } from './provider-id.ts'

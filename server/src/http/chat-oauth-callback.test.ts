@@ -3,8 +3,8 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { addIntegration } from '../../test/integrations.ts'
 import { type Answer, Api, secretKey, useServer } from '../../test/server.ts'
 import { type Asked, useVendor, type VendorReply } from '../../test/vendor.ts'
-import { insertApiKey } from '../db/environments.ts'
-import { Secrets } from '../db/secrets.ts'
+import { Secrets } from '../db/core/secrets.ts'
+import { insertApiKey } from '../db/queries/environments.ts'
 
 const vendor = useVendor()
 const server = useServer({

@@ -1,8 +1,8 @@
 // Chat sign-in, second half: the person comes back from Slack or Microsoft, and what the signed state asks for is made.
 import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
-import { createConnection } from '../db/channel-connections.ts'
-import { createEndpoint, type NewEndpoint } from '../db/channel-endpoints.ts'
+import { createConnection } from '../db/queries/channel-connections.ts'
+import { createEndpoint, type NewEndpoint } from '../db/queries/channel-endpoints.ts'
 import { fail } from '../errors.ts'
 import { exchangeTeamsCode, installTeamsApp } from '../providers/chat/msteams-oauth.ts'
 import { exchangeSlackCode } from '../providers/chat/slack-oauth.ts'

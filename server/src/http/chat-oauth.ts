@@ -2,17 +2,17 @@
 import type { Selectable } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Config } from '../config.ts'
+import type { Db } from '../db/core/database.ts'
+import { idPattern } from '../db/core/ids.ts'
+import type { Secrets } from '../db/core/secrets.ts'
+import type { IntegrationTable } from '../db/core/tables.ts'
 import {
   type ConnectionMode,
   connectionModes,
   refuseMissingOwner,
   requireSubscriber,
-} from '../db/channel-connections.ts'
-import { resolveContexts } from '../db/contexts.ts'
-import type { Db } from '../db/database.ts'
-import { idPattern } from '../db/ids.ts'
-import type { Secrets } from '../db/secrets.ts'
-import type { IntegrationTable } from '../db/tables.ts'
+} from '../db/queries/channel-connections.ts'
+import { resolveContexts } from '../db/queries/contexts.ts'
 import { fail } from '../errors.ts'
 import { teamsConsentUrl, teamsUserUrl } from '../providers/chat/msteams-oauth.ts'
 import { slackInstallUrl, slackUserUrl } from '../providers/chat/slack-oauth.ts'

@@ -1,7 +1,7 @@
 // Deliveries that were given up on: listed with the reason, and sent once more when somebody says so.
 import { type RawBuilder, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
-import { allOf } from '../db/page.ts'
+import { allOf } from '../db/core/page.ts'
 import type { FailedJob } from '../engine/redrive.ts'
 import { fail } from '../errors.ts'
 import type { Progress } from '../steps/dispatch.ts'

@@ -1,8 +1,8 @@
 // What the demo sends: workflows that are made when somebody first opens it, and what each of their triggers says.
-import type { Tx } from '../db/database.ts'
-import { lockEnvironment } from '../db/environments.ts'
-import { newId } from '../db/ids.ts'
-import { saveWorkflows, workflowLimit } from '../db/workflows.ts'
+import type { Tx } from '../db/core/database.ts'
+import { newId } from '../db/core/ids.ts'
+import { lockEnvironment } from '../db/queries/environments.ts'
+import { saveWorkflows, workflowLimit } from '../db/queries/workflows.ts'
 import { completePreferences } from '../engine/preferences.ts'
 import { fail } from '../errors.ts'
 import { planSteps, storedValues } from './workflow-steps.ts'

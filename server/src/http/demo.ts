@@ -5,7 +5,7 @@
 import { createHmac } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { Db } from '../db/database.ts'
+import type { Db } from '../db/core/database.ts'
 import { fail } from '../errors.ts'
 import { addDemoWorkflows, demoWorkflows } from './demo-workflows.ts'
 import { InboxLimits } from './inbox-limit.ts'

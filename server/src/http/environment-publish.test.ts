@@ -2,9 +2,9 @@ import { sql } from 'kysely'
 import { describe, expect, test, vi } from 'vitest'
 import { owner, step, writeWorkflow } from '../../test/environment-content.ts'
 import { Api, useServer } from '../../test/server.ts'
-import type { Tx } from '../db/database.ts'
-import { writeTranslations } from '../db/translations.ts'
-import { fieldsOf, findWorkflow, saveWorkflow, type WorkflowFields, type WorkflowRow } from '../db/workflows.ts'
+import type { Tx } from '../db/core/database.ts'
+import { writeTranslations } from '../db/queries/translations.ts'
+import { fieldsOf, findWorkflow, saveWorkflow, type WorkflowFields, type WorkflowRow } from '../db/queries/workflows.ts'
 
 const server = useServer()
 

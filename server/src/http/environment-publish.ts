@@ -1,6 +1,6 @@
 // Comparing two environments of an organization, and publishing what one has into the other.
 import { Type } from 'typebox'
-import type { Db } from '../db/database.ts'
+import type { Db } from '../db/core/database.ts'
 import { diffEnvironments } from '../engine/environment-diff.ts'
 import { publish, type Route, readEnvironments, tryPublish } from '../engine/publish.ts'
 import { type NamedResource, report } from '../engine/publish-plan.ts'

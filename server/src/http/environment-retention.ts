@@ -1,8 +1,8 @@
 // How long an environment keeps what it has: periods of its own, or those of the service.
 import { type Static, Type } from 'typebox'
-import type { Db, Tx } from '../db/database.ts'
-import { lockOrganization } from '../db/environments.ts'
-import type { EnvironmentRetention } from '../db/tables.ts'
+import type { Db, Tx } from '../db/core/database.ts'
+import type { EnvironmentRetention } from '../db/core/tables.ts'
+import { lockOrganization } from '../db/queries/environments.ts'
 import { fail } from '../errors.ts'
 import type { Resource } from './resource.ts'
 import { Body } from './schema.ts'

@@ -2,12 +2,18 @@
 // those of its own: what lies on a laptop for Development must not open Production.
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
-import { announce } from '../db/changes.ts'
-import { type Db, type Tx, violatedKey } from '../db/database.ts'
-import { createEnvironment, insertApiKey, isValidAt, lockEnvironment, lockOrganization } from '../db/environments.ts'
-import { newApiKey } from '../db/ids.ts'
-import { lockIntegrations } from '../db/integrations.ts'
-import type { Secrets } from '../db/secrets.ts'
+import { announce } from '../db/core/changes.ts'
+import { type Db, type Tx, violatedKey } from '../db/core/database.ts'
+import { newApiKey } from '../db/core/ids.ts'
+import type { Secrets } from '../db/core/secrets.ts'
+import {
+  createEnvironment,
+  insertApiKey,
+  isValidAt,
+  lockEnvironment,
+  lockOrganization,
+} from '../db/queries/environments.ts'
+import { lockIntegrations } from '../db/queries/integrations.ts'
 import { queueEnvironmentPurge } from '../engine/chores.ts'
 import { fail } from '../errors.ts'
 import type { Resource } from './resource.ts'

@@ -1,9 +1,9 @@
 // Triggers: the only way to send notifications. Each is checked here and answered once the engine has committed it.
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
-import { readContexts } from '../db/contexts.ts'
-import { recipientIdPattern } from '../db/subscribers.ts'
-import type { Recipient } from '../db/tables.ts'
+import type { Recipient } from '../db/core/tables.ts'
+import { readContexts } from '../db/queries/contexts.ts'
+import { recipientIdPattern } from '../db/queries/subscribers.ts'
 import type { TriggerRequest } from '../engine/trigger.ts'
 import { fail, RequestError } from '../errors.ts'
 import type { Brand } from './brand.ts'

@@ -1,6 +1,6 @@
 // Whether the service is alive, ready for work, and how it is doing.
 import { Type } from 'typebox'
-import { pendingMigrations } from '../db/migrate.ts'
+import { pendingMigrations } from '../db/core/migrate.ts'
 import { dueJobs } from './metrics.ts'
 import type { Resource } from './resource.ts'
 

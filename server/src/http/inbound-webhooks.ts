@@ -1,7 +1,7 @@
 // Where providers report what became of messages: delivered, opened, bounced. The provider's file says whether a request is
 // genuine and what it means; the engine writes it down.
 import { type Static, Type } from 'typebox'
-import { findIntegration, type IntegrationRow } from '../db/integrations.ts'
+import { findIntegration, type IntegrationRow } from '../db/queries/integrations.ts'
 import { fail } from '../errors.ts'
 import { Delivery } from '../providers/delivery.ts'
 import { DeliveryError } from '../providers/delivery-error.ts'

@@ -1,5 +1,5 @@
 // What callers ask of notifications: tags in groups, members of their data, states. As text in a URL, or as JSON.
-import type { MemberCondition, MessageFilter } from '../db/message-filter.ts'
+import type { MemberCondition, MessageFilter } from '../db/queries/message-filter.ts'
 import { fail } from '../errors.ts'
 import { generalError } from './validation.ts'
 

@@ -1,6 +1,6 @@
 // What can be done with the notifications of one inbox, whoever asks: the subscriber's own browser, or the backend for it.
 import { Type } from 'typebox'
-import type { Inbox, MessageFilter } from '../db/message-filter.ts'
+import type { Inbox, MessageFilter } from '../db/queries/message-filter.ts'
 import {
   type ButtonType,
   countInbox,
@@ -14,8 +14,8 @@ import {
   setAction,
   snoozeMessage,
   unsnoozeMessage,
-} from '../db/messages.ts'
-import type { SubscriberRow } from '../db/subscribers.ts'
+} from '../db/queries/messages.ts'
+import type { SubscriberRow } from '../db/queries/subscribers.ts'
 import { fail } from '../errors.ts'
 import {
   type DataForms,

@@ -2,8 +2,8 @@
 // the next one gathers, so that whatever comes at once is counted once; inboxes do not wait for each other.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Socket } from 'socket.io'
-import type { InboxChange, InboxKey } from '../db/inbox-changes.ts'
-import { countUnread, findMessages, type InboxCounts, type MessageRow } from '../db/messages.ts'
+import type { InboxChange, InboxKey } from '../db/queries/inbox-changes.ts'
+import { countUnread, findMessages, type InboxCounts, type MessageRow } from '../db/queries/messages.ts'
 import { mostCounted } from './inbox-items.ts'
 import { type NotificationWorkflow, toWorkflow, workflowsOf } from './inbox-notification.ts'
 import { totalOf, toUnreadCount } from './inbox-session.ts'

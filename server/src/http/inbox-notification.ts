@@ -1,9 +1,9 @@
 // Notifications as the inbox of a subscriber shows them.
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
-import type { Db } from '../db/database.ts'
-import type { ButtonType, MessageRow, MessageWorkflowRow } from '../db/messages.ts'
-import type { SubscriberRow } from '../db/subscribers.ts'
+import type { Db } from '../db/core/database.ts'
+import type { ButtonType, MessageRow, MessageWorkflowRow } from '../db/queries/messages.ts'
+import type { SubscriberRow } from '../db/queries/subscribers.ts'
 import { given } from './message-shape.ts'
 import { Channel, FreeObject, NullableTimestamp, Timestamp } from './schema.ts'
 import { Severity } from './workflow-shape.ts'

@@ -1,6 +1,6 @@
 // What a subscriber wants, as it says so itself: in general, per workflow, through its topic subscriptions, and when.
 import { type Static, Type } from 'typebox'
-import type { Db, Tx } from '../db/database.ts'
+import type { Db, Tx } from '../db/core/database.ts'
 import {
   holdSubscriber,
   listActiveWorkflows,
@@ -10,9 +10,9 @@ import {
   type SubscriberPreferences,
   saveGlobalPreference,
   saveWorkflowPreferences,
-} from '../db/preferences.ts'
-import { readChoices, savePreference } from '../db/subscription-preferences.ts'
-import type { SubscriptionRow } from '../db/topic-subscriptions.ts'
+} from '../db/queries/preferences.ts'
+import { readChoices, savePreference } from '../db/queries/subscription-preferences.ts'
+import type { SubscriptionRow } from '../db/queries/topic-subscriptions.ts'
 import { fail } from '../errors.ts'
 import { severityOfQuery } from './inbox-filter.ts'
 import { findOwnSubscription } from './inbox-subscriptions.ts'

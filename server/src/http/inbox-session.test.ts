@@ -5,7 +5,7 @@ import { InboxClient, identifierOf, openInbox } from '../../test/inbox.ts'
 import { sendAs } from '../../test/people.ts'
 import { inApp, makeWorkflow } from '../../test/runs.ts'
 import { type Api, secretKey, useServer } from '../../test/server.ts'
-import { Secrets } from '../db/secrets.ts'
+import { Secrets } from '../db/core/secrets.ts'
 import { canonical } from './inbox-session.ts'
 
 const server = useServer({ brand: 'novu' })

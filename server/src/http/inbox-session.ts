@@ -1,20 +1,25 @@
 // A browser's session with the inbox: who it is for, whether the page may say so, and the token for all that follows.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Static, Type } from 'typebox'
-import { announce } from '../db/changes.ts'
-import { resolveContexts } from '../db/contexts.ts'
-import type { Db } from '../db/database.ts'
-import { isValidAt } from '../db/environments.ts'
-import { listIntegrations } from '../db/integrations.ts'
-import { countUnread, type InboxCounts } from '../db/messages.ts'
-import { holdSubscriber, type PreferenceOwner, readPreferences, saveGlobalPreference } from '../db/preferences.ts'
+import { announce } from '../db/core/changes.ts'
+import type { Db } from '../db/core/database.ts'
+import { resolveContexts } from '../db/queries/contexts.ts'
+import { isValidAt } from '../db/queries/environments.ts'
+import { listIntegrations } from '../db/queries/integrations.ts'
+import { countUnread, type InboxCounts } from '../db/queries/messages.ts'
+import {
+  holdSubscriber,
+  type PreferenceOwner,
+  readPreferences,
+  saveGlobalPreference,
+} from '../db/queries/preferences.ts'
 import {
   findSubscriber,
   insertSubscriber,
   type SubscriberFields,
   type SubscriberRow,
   updateSubscriber,
-} from '../db/subscribers.ts'
+} from '../db/queries/subscribers.ts'
 import { fail } from '../errors.ts'
 import { longestSnoozeHours, mostCounted } from './inbox-items.ts'
 import { InboxLimits } from './inbox-limit.ts'

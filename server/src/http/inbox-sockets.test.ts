@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { type InboxClient, openInbox, useSockets } from '../../test/inbox.ts'
 import { inApp, makeWorkflow, trigger } from '../../test/runs.ts'
 import { type Api, useServer } from '../../test/server.ts'
-import { beatMs } from '../db/inbox-presence.ts'
+import { beatMs } from '../db/queries/inbox-presence.ts'
 
 const server = useServer()
 const sockets = useSockets()

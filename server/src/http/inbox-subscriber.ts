@@ -1,6 +1,6 @@
 // What a subscriber's own browser may know and change about the subscriber: the clock that its schedule goes by.
 import { Type } from 'typebox'
-import { updateSubscriber } from '../db/subscribers.ts'
+import { updateSubscriber } from '../db/queries/subscribers.ts'
 import { fail } from '../errors.ts'
 import { given } from './message-shape.ts'
 import type { Resource } from './resource.ts'

@@ -1,16 +1,16 @@
 // The topic subscriptions of a subscriber, as it makes and leaves them in its own browser.
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
-import type { Db, Tx } from '../db/database.ts'
-import { readDefaults, readPreferences, replacePreferences } from '../db/subscription-preferences.ts'
+import type { Db, Tx } from '../db/core/database.ts'
+import { readDefaults, readPreferences, replacePreferences } from '../db/queries/subscription-preferences.ts'
 import {
   deleteSubscriptions,
   readSubscriptions,
   type SubscriptionRow,
   subscribe,
   withIds,
-} from '../db/topic-subscriptions.ts'
-import { takeTopic } from '../db/topics.ts'
+} from '../db/queries/topic-subscriptions.ts'
+import { takeTopic } from '../db/queries/topics.ts'
 import { fail } from '../errors.ts'
 import type { InboxSession, Resource } from './resource.ts'
 import { Body, Empty, QueryList } from './schema.ts'

@@ -1,7 +1,7 @@
 // The token of a subscriber in a browser: it opens one inbox, in one set of contexts, until it expires.
 import type { FastifyRequest } from 'fastify'
-import { idPattern } from '../db/ids.ts'
-import { findSubscriberById } from '../db/subscribers.ts'
+import { idPattern } from '../db/core/ids.ts'
+import { findSubscriberById } from '../db/queries/subscribers.ts'
 import { fail } from '../errors.ts'
 import { InboxLimits } from './inbox-limit.ts'
 import type { InboxSession, Services } from './resource.ts'

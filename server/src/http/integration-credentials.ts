@@ -1,8 +1,8 @@
 // What an integration holds besides its name: credentials for its provider and settings of its webhook, in and out.
 import { type Static, type TSchema, Type } from 'typebox'
-import { mask } from '../db/environment-access.ts'
-import { type IntegrationRow, openSecrets, sealSecrets } from '../db/integrations.ts'
-import type { Secrets } from '../db/secrets.ts'
+import { mask } from '../db/core/environment-access.ts'
+import type { Secrets } from '../db/core/secrets.ts'
+import { type IntegrationRow, openSecrets, sealSecrets } from '../db/queries/integrations.ts'
 import { credentialNames, type Provider, secretCredentials } from '../providers/catalog.ts'
 import type { Credentials } from '../providers/provider.ts'
 import { parseBody } from './body.ts'

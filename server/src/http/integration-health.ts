@@ -1,6 +1,6 @@
 // How an integration fares: whether it is left alone at the moment because it failed again and again.
 import { Type } from 'typebox'
-import { findIntegration } from '../db/integrations.ts'
+import { findIntegration } from '../db/queries/integrations.ts'
 import { fail } from '../errors.ts'
 import type { Resource } from './resource.ts'
 import { Enum, Timestamp } from './schema.ts'

@@ -1,7 +1,7 @@
 // A test of one integration: a message to an address the caller names, and what the provider made of it.
 import { type Static, Type } from 'typebox'
-import { newId } from '../db/ids.ts'
-import { findIntegration, type IntegrationRow } from '../db/integrations.ts'
+import { newId } from '../db/core/ids.ts'
+import { findIntegration, type IntegrationRow } from '../db/queries/integrations.ts'
 import { fail } from '../errors.ts'
 import { Delivery } from '../providers/delivery.ts'
 import { DeliveryError } from '../providers/delivery-error.ts'

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { during } from '../../test/during.ts'
 import { Api, useServer } from '../../test/server.ts'
 import { useVendor } from '../../test/vendor.ts'
-import { Changes } from '../db/changes.ts'
-import { newId } from '../db/ids.ts'
-import { lockIntegrations } from '../db/integrations.ts'
+import { Changes } from '../db/core/changes.ts'
+import { newId } from '../db/core/ids.ts'
+import { lockIntegrations } from '../db/queries/integrations.ts'
 
 // Vendors are played by servers on this machine.
 const server = useServer({ allowPrivateAddresses: true })

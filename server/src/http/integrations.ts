@@ -2,9 +2,9 @@
 import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
-import { announce } from '../db/changes.ts'
-import { type Db, type Tx, violatedKey } from '../db/database.ts'
-import { idPattern, newId, randomUrlSafe } from '../db/ids.ts'
+import { announce } from '../db/core/changes.ts'
+import { type Db, type Tx, violatedKey } from '../db/core/database.ts'
+import { idPattern, newId, randomUrlSafe } from '../db/core/ids.ts'
 import {
   findIntegration,
   hasPrimary,
@@ -16,7 +16,7 @@ import {
   mostIntegrations,
   rankAfter,
   renumber,
-} from '../db/integrations.ts'
+} from '../db/queries/integrations.ts'
 import { fail } from '../errors.ts'
 import { findProvider, type Provider, reportingIds } from '../providers/catalog.ts'
 import { Delivery } from '../providers/delivery.ts'

@@ -1,10 +1,9 @@
 // Mails an invitation through the email integrations an organization has anyway. That it was not mailed is an answer like any
 // other: whoever invites has the link, too.
-import type { Selectable } from 'kysely'
-import { sql } from 'kysely'
-import { newId } from '../db/ids.ts'
-import type { IntegrationRow } from '../db/integrations.ts'
-import type { InvitationTable } from '../db/tables.ts'
+import { type Selectable, sql } from 'kysely'
+import { newId } from '../db/core/ids.ts'
+import type { InvitationTable } from '../db/core/tables.ts'
+import type { IntegrationRow } from '../db/queries/integrations.ts'
 import { Delivery } from '../providers/delivery.ts'
 import { DeliveryError } from '../providers/delivery-error.ts'
 import { deliveryProvider } from '../providers/index.ts'

@@ -1,7 +1,7 @@
 // What the content of a layout may be, and the variables it can use.
-import type { Db, Tx } from '../db/database.ts'
-import { envKeysOf } from '../db/environment-access.ts'
-import type { LayoutContent } from '../db/layouts.ts'
+import type { Db, Tx } from '../db/core/database.ts'
+import { envKeysOf } from '../db/core/environment-access.ts'
+import type { LayoutContent } from '../db/queries/layouts.ts'
 import { fail } from '../errors.ts'
 import type { Analysis } from '../render/analyse.ts'
 import { analyseBody } from '../render/analyse-email.ts'

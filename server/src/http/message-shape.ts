@@ -1,9 +1,9 @@
 // Messages as callers see them, with the people they are between, the trigger they came from and the workflow that made them.
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
-import type { Db } from '../db/database.ts'
-import type { MessageRow } from '../db/messages.ts'
-import type { SubscriberRow } from '../db/subscribers.ts'
+import type { Db } from '../db/core/database.ts'
+import type { MessageRow } from '../db/queries/messages.ts'
+import type { SubscriberRow } from '../db/queries/subscribers.ts'
 import type { Brand } from './brand.ts'
 import { MessageWorkflow, workflowsOf } from './message-workflow.ts'
 import type { Environment } from './resource.ts'

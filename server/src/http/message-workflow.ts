@@ -1,9 +1,9 @@
 // The workflow that a message came from, as messages show it: what it is and which steps it has, without what they say.
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
-import type { Db } from '../db/database.ts'
-import { generalGroup } from '../db/environments.ts'
-import type { WorkflowRow, WorkflowStep } from '../db/workflows.ts'
+import type { Db } from '../db/core/database.ts'
+import { generalGroup } from '../db/queries/environments.ts'
+import type { WorkflowRow, WorkflowStep } from '../db/queries/workflows.ts'
 import { channelNames, isCritical, resolvePreference } from '../engine/preferences.ts'
 import type { Environment } from './resource.ts'
 import { Enum, FreeObject } from './schema.ts'

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { Database } from '../db/database.ts'
-import { hiddenId } from '../db/ids.ts'
+import type { Database } from '../db/core/database.ts'
+import { hiddenId } from '../db/core/ids.ts'
 import { EngineMetrics } from './engine-metrics.ts'
 
 const longestLookMs = 2_000

@@ -1,8 +1,8 @@
 // The activity: what every trigger started for every subscriber, and what became of it.
 import { type RawBuilder, sql } from 'kysely'
 import { Type } from 'typebox'
-import type { Db } from '../db/database.ts'
-import { idPattern } from '../db/ids.ts'
+import type { Db } from '../db/core/database.ts'
+import { idPattern } from '../db/core/ids.ts'
 import { fail } from '../errors.ts'
 import { Activity, type RunRow, showActivities } from './activity.ts'
 import { activityFilter, findRunIds, readMoment, type Selection, selectRuns } from './activity-filter.ts'

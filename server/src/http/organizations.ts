@@ -1,8 +1,8 @@
 // Settings of the organization: the languages of its notifications, and whether they carry a mark of the service.
 import { type Static, Type } from 'typebox'
-import { announce } from '../db/changes.ts'
-import type { Db, Tx } from '../db/database.ts'
-import { lockOrganization } from '../db/environments.ts'
+import { announce } from '../db/core/changes.ts'
+import type { Db, Tx } from '../db/core/database.ts'
+import { lockOrganization } from '../db/queries/environments.ts'
 import { Locale, supportedLocale } from './locales.ts'
 import type { Resource } from './resource.ts'
 import { Body } from './schema.ts'

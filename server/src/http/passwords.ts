@@ -1,7 +1,7 @@
 // Passwords: how they are kept, compared and judged. Guessing is made slow here, and seldom in sign-in-limit.ts.
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
-import { mask } from '../db/environment-access.ts'
+import { mask } from '../db/core/environment-access.ts'
 import { fail } from '../errors.ts'
 
 const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt)

@@ -1,7 +1,7 @@
 // Who is asking, when it is a person: the cookie of a session, found by its SHA-256, opens the environments of its organization.
 import type { FastifyRequest } from 'fastify'
-import type { Db } from '../db/database.ts'
-import { sha256 } from '../db/secrets.ts'
+import type { Db } from '../db/core/database.ts'
+import { sha256 } from '../db/core/secrets.ts'
 import { fail } from '../errors.ts'
 import { Cookies } from './cookies.ts'
 import type { Environment, Person, Services } from './resource.ts'

@@ -1,5 +1,6 @@
 // Preferences of a subscriber, version 1: as pairs of a workflow and what is set for it.
 import { type Static, Type } from 'typebox'
+import type { ChannelChoices } from '../db/core/tables.ts'
 import {
   listActiveWorkflows,
   type PreferenceWorkflow,
@@ -7,9 +8,8 @@ import {
   type SubscriberPreferences,
   saveGlobalPreference,
   saveWorkflowPreferences,
-} from '../db/preferences.ts'
-import { findSubscriber } from '../db/subscribers.ts'
-import type { ChannelChoices } from '../db/tables.ts'
+} from '../db/queries/preferences.ts'
+import { findSubscriber } from '../db/queries/subscribers.ts'
 import { channelNames, isCritical } from '../engine/preferences.ts'
 import { fail } from '../errors.ts'
 import { globalChannels, holdChangeable, holdOwner, layersOf, resolveChannels } from './preferences.ts'

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type Api, useServer } from '../../test/server.ts'
 import { addWorkflow } from '../../test/workflows.ts'
-import { deleteWorkflow } from '../db/workflows.ts'
+import { deleteWorkflow } from '../db/queries/workflows.ts'
 import { completePreferences } from '../engine/preferences.ts'
 
 const server = useServer()

@@ -1,7 +1,8 @@
 // Preferences of a subscriber: which channels it wants, in general and per workflow, and when.
 import { type Static, Type } from 'typebox'
-import { resolveContexts } from '../db/contexts.ts'
-import type { Db, Tx } from '../db/database.ts'
+import type { Db, Tx } from '../db/core/database.ts'
+import type { ChannelChoices } from '../db/core/tables.ts'
+import { resolveContexts } from '../db/queries/contexts.ts'
 import {
   holdSubscriber,
   holdWorkflows,
@@ -12,9 +13,8 @@ import {
   type SubscriberPreferences,
   saveGlobalPreference,
   saveWorkflowPreferences,
-} from '../db/preferences.ts'
-import { findSubscriber } from '../db/subscribers.ts'
-import type { ChannelChoices } from '../db/tables.ts'
+} from '../db/queries/preferences.ts'
+import { findSubscriber } from '../db/queries/subscribers.ts'
 import {
   type Channel as ChannelName,
   channelNames,

@@ -1,7 +1,7 @@
 // Previews: what a step would deliver, and a try of the request that an HTTP request step would make.
 import { type Static, Type } from 'typebox'
-import { envOf, findEnvironmentAccess, mask } from '../db/environment-access.ts'
-import { findWorkflow } from '../db/workflows.ts'
+import { envOf, findEnvironmentAccess, mask } from '../db/core/environment-access.ts'
+import { findWorkflow } from '../db/queries/workflows.ts'
 import { Bridge } from '../engine/bridge.ts'
 import { previewStep } from '../engine/preview.ts'
 import { type PreviewPayload, previewData } from '../engine/preview-example.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { serveWith } from '../../test/extra-routes.ts'
 import { type Answer, Api, useServer } from '../../test/server.ts'
-import type { RateLimits } from '../db/tables.ts'
+import type { RateLimits } from '../db/core/tables.ts'
 
 const server = useServer({ rateLimit: 'free' })
 

@@ -2,8 +2,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type { Config } from '../config.ts'
-import type { Db } from '../db/database.ts'
-import type { RateLimits } from '../db/tables.ts'
+import type { Db } from '../db/core/database.ts'
+import type { RateLimits } from '../db/core/tables.ts'
 import { fail } from '../errors.ts'
 import type { Clock } from './resource.ts'
 

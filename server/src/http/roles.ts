@@ -1,6 +1,6 @@
 // Who may do what. Each role may do all that those before it may; a route says which one it takes, or the method does.
 import type { FastifyRequest } from 'fastify'
-import type { Role } from '../db/tables.ts'
+import type { Role } from '../db/core/tables.ts'
 import { fail } from '../errors.ts'
 
 export const roles = ['viewer', 'editor', 'admin', 'owner'] as const satisfies readonly Role[]

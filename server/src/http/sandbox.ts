@@ -1,9 +1,9 @@
 // The sandbox: messages that a provider would have got, to be looked at; and faults, to watch what the service does about them.
 import { type Selectable, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
-import { allOf, contains, cursorPage } from '../db/page.ts'
-import { type SandboxFault, sandboxFaults } from '../db/sandbox.ts'
-import type { SandboxMessageTable } from '../db/tables.ts'
+import { allOf, contains, cursorPage } from '../db/core/page.ts'
+import type { SandboxMessageTable } from '../db/core/tables.ts'
+import { type SandboxFault, sandboxFaults } from '../db/queries/sandbox.ts'
 import { fail } from '../errors.ts'
 import type { Resource } from './resource.ts'
 import { Body, CursorPage, cursorQuery, Empty, Enum, FreeObject, Nullable, Timestamp } from './schema.ts'

@@ -1,6 +1,6 @@
 // The building blocks of request and response schemas that several resources share.
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
-import { idPattern } from '../db/ids.ts'
+import { idPattern } from '../db/core/ids.ts'
 import { errorTable } from '../errors.ts'
 
 /** Sentences that replace the usual ones when this property is missing or breaks a rule, by JSON Schema keyword. */

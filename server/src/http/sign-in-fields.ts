@@ -1,6 +1,6 @@
 // What people give to get in, as requests have it.
 import { Type } from 'typebox'
-import { violatedKey } from '../db/database.ts'
+import { violatedKey } from '../db/core/database.ts'
 import { fail } from '../errors.ts'
 import { leastLength } from './passwords.ts'
 

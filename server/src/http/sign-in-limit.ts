@@ -1,7 +1,7 @@
 // How often passwords, links and API keys may be tried: per account and per caller's address, counted where all processes see it.
 import { sql } from 'kysely'
-import type { Db } from '../db/database.ts'
-import { sha256 } from '../db/secrets.ts'
+import type { Db } from '../db/core/database.ts'
+import { sha256 } from '../db/core/secrets.ts'
 import { fail } from '../errors.ts'
 import { networkOf } from './caller-network.ts'
 

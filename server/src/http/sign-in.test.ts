@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { cookieIn, PersonApi, sendAs, signInAs } from '../../test/people.ts'
 import { useServer } from '../../test/server.ts'
-import { linkTo, makeSignInLink, signInLink } from '../db/sign-in-links.ts'
+import { linkTo, makeSignInLink, signInLink } from '../db/queries/sign-in-links.ts'
 
 const server = useServer()
 const owner = { name: 'Ada Lovelace', email: 'Ada@Example.com', password: 'a difference engine' }

@@ -1,6 +1,6 @@
 // Slugs: a name made fit for a URL, with the id of what it names in base 62 at its end.
 import transliterate from '@sindresorhus/transliterate'
-import { idPattern } from '../db/ids.ts'
+import { idPattern } from '../db/core/ids.ts'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const base = BigInt(alphabet.length)

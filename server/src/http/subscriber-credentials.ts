@@ -7,8 +7,8 @@ import {
   type ChannelProblem,
   mostDeviceTokens,
   type TokenMode,
-} from '../db/subscriber-channels.ts'
-import { findSubscriber } from '../db/subscribers.ts'
+} from '../db/queries/subscriber-channels.ts'
+import { findSubscriber } from '../db/queries/subscribers.ts'
 import { fail, type RequestError } from '../errors.ts'
 import type { Brand } from './brand.ts'
 import { ChatOrPushProviderId, type Offer } from './provider-id.ts'

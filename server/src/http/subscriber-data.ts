@@ -3,9 +3,10 @@ import { Readable } from 'node:stream'
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type pg from 'pg'
 import { type Static, Type } from 'typebox'
-import { recordAct } from '../db/audit-log.ts'
-import type { Db } from '../db/database.ts'
-import { cursorPage } from '../db/page.ts'
+import type { Db } from '../db/core/database.ts'
+import { cursorPage } from '../db/core/page.ts'
+import type { ErasureTable } from '../db/core/tables.ts'
+import { recordAct } from '../db/queries/audit-log.ts'
 import {
   auditRows,
   type EventRow,
@@ -15,9 +16,8 @@ import {
   passedOverRows,
   runRows,
   withoutPerson,
-} from '../db/personal-data.ts'
-import { findSubscriber } from '../db/subscribers.ts'
-import type { ErasureTable } from '../db/tables.ts'
+} from '../db/queries/personal-data.ts'
+import { findSubscriber } from '../db/queries/subscribers.ts'
 import { fail } from '../errors.ts'
 import { requestActs } from './audit.ts'
 import type { Brand } from './brand.ts'

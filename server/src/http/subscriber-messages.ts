@@ -1,7 +1,8 @@
 // In-app messages of a subscriber, version 1: marked as read or seen, their buttons, the feed and what is unseen in it.
 import { type Static, Type } from 'typebox'
-import { idPattern } from '../db/ids.ts'
-import type { MemberCondition } from '../db/message-filter.ts'
+import { idPattern } from '../db/core/ids.ts'
+import { countedUpTo } from '../db/core/page.ts'
+import type { MemberCondition } from '../db/queries/message-filter.ts'
 import {
   type ButtonType,
   countInbox,
@@ -12,9 +13,8 @@ import {
   markMessages,
   readInbox,
   setAction,
-} from '../db/messages.ts'
-import { countedUpTo } from '../db/page.ts'
-import { findSubscriber } from '../db/subscribers.ts'
+} from '../db/queries/messages.ts'
+import { findSubscriber } from '../db/queries/subscribers.ts'
 import { fail } from '../errors.ts'
 import { leavesOf } from './inbox-filter.ts'
 import { given, Message, messageFields, showMessages, toMessageFields, triggersOf } from './message-shape.ts'

@@ -3,7 +3,7 @@ import { insertMessage, insertRun, type Run, timersOf } from '../../test/activit
 import { during } from '../../test/during.ts'
 import { type Api, useServer } from '../../test/server.ts'
 import { addWorkflow } from '../../test/workflows.ts'
-import { unsnoozeDue } from '../db/messages.ts'
+import { unsnoozeDue } from '../db/queries/messages.ts'
 
 const server = useServer()
 const path = '/v2/subscribers/ada/notifications'

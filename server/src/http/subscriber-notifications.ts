@@ -1,6 +1,6 @@
 // The inbox of a subscriber as the backend sees it, version 2: listed, counted, marked, snoozed and removed.
 import { type Static, Type } from 'typebox'
-import { findSubscriber } from '../db/subscribers.ts'
+import { findSubscriber } from '../db/queries/subscribers.ts'
 import { fail } from '../errors.ts'
 import {
   bulkMarks,

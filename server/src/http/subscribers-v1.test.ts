@@ -2,8 +2,8 @@ import { Kysely, PostgresDialect } from 'kysely'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { addIntegration } from '../../test/integrations.ts'
 import { type Api, useServer } from '../../test/server.ts'
-import { newId } from '../db/ids.ts'
-import type { Tables } from '../db/tables.ts'
+import { newId } from '../db/core/ids.ts'
+import type { Tables } from '../db/core/tables.ts'
 import { storeInBulk } from './subscribers-v1.ts'
 
 const server = useServer()

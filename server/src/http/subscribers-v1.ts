@@ -1,8 +1,8 @@
 // Subscribers, version 1: creation in bulk, presence, and the operations that version 2 replaced.
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
-import type { Db, Tx } from '../db/database.ts'
-import { applyChannels, type ChannelProblem, type ChannelRequest } from '../db/subscriber-channels.ts'
+import type { Db, Tx } from '../db/core/database.ts'
+import { applyChannels, type ChannelProblem, type ChannelRequest } from '../db/queries/subscriber-channels.ts'
 import {
   deleteSubscriber,
   findSubscriber,
@@ -11,7 +11,7 @@ import {
   updateSubscriber,
   upsertSubscriber,
   upsertSubscribers,
-} from '../db/subscribers.ts'
+} from '../db/queries/subscribers.ts'
 import { fail } from '../errors.ts'
 import type { Environment, Resource } from './resource.ts'
 import { Body, Identifier, NumberedPage, numberedQuery } from './schema.ts'

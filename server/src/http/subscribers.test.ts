@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Api, useServer } from '../../test/server.ts'
-import { newId } from '../db/ids.ts'
+import { newId } from '../db/core/ids.ts'
 
 const server = useServer()
 

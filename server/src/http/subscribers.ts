@@ -1,7 +1,8 @@
 // Subscribers, version 2: the people notifications go to, each under an id the caller chooses.
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
-import { allOf, contains, cursorPage } from '../db/page.ts'
+import { allOf, contains, cursorPage } from '../db/core/page.ts'
+import type { SubscriberChannel } from '../db/core/tables.ts'
 import {
   deleteSubscriber,
   findSubscriber,
@@ -9,8 +10,7 @@ import {
   type SubscriberRow,
   updateSubscriber,
   upsertSubscriber,
-} from '../db/subscribers.ts'
-import type { SubscriberChannel } from '../db/tables.ts'
+} from '../db/queries/subscribers.ts'
 import { fail } from '../errors.ts'
 import type { Brand } from './brand.ts'
 import type { Environment, Resource } from './resource.ts'

@@ -1,13 +1,13 @@
 // The preferences of a topic subscription as requests and answers carry them: which workflows reach the subscriber through it.
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
-import type { Db, Tx } from '../db/database.ts'
+import type { Db, Tx } from '../db/core/database.ts'
 import {
   type Preference as Chosen,
   type PreferenceRequest,
   type PreferenceRow,
   resolvePreferences,
-} from '../db/subscription-preferences.ts'
+} from '../db/queries/subscription-preferences.ts'
 import { FreeObject, StringOr } from './schema.ts'
 import { generalError } from './validation.ts'
 

@@ -1,7 +1,7 @@
 // Tenants: the customers of a caller that a trigger can name, with data for its templates. Older than contexts.
 import { type Static, Type } from 'typebox'
-import { violatedKey } from '../db/database.ts'
-import { newId } from '../db/ids.ts'
+import { violatedKey } from '../db/core/database.ts'
+import { newId } from '../db/core/ids.ts'
 import { fail } from '../errors.ts'
 import type { Resource } from './resource.ts'
 import { Body, Empty, FreeObject, Identifier, NumberedPage, numberedQuery, Timestamp } from './schema.ts'

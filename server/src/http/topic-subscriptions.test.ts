@@ -3,12 +3,12 @@ import pg from 'pg'
 import { describe, expect, test, vi } from 'vitest'
 import { during } from '../../test/during.ts'
 import { type Api, useServer } from '../../test/server.ts'
-import type { Tx } from '../db/database.ts'
-import { newId } from '../db/ids.ts'
-import { deleteSubscriber } from '../db/subscribers.ts'
-import { replacePreferences } from '../db/subscription-preferences.ts'
-import { subscribe } from '../db/topic-subscriptions.ts'
-import { deleteTopic, takeTopic } from '../db/topics.ts'
+import type { Tx } from '../db/core/database.ts'
+import { newId } from '../db/core/ids.ts'
+import { deleteSubscriber } from '../db/queries/subscribers.ts'
+import { replacePreferences } from '../db/queries/subscription-preferences.ts'
+import { subscribe } from '../db/queries/topic-subscriptions.ts'
+import { deleteTopic, takeTopic } from '../db/queries/topics.ts'
 
 const server = useServer()
 

@@ -1,10 +1,10 @@
 // Topic subscriptions: who follows which topic, under which contexts, and which workflows reach them through it.
 import { sql } from 'kysely'
 import { type Static, type TSchema, Type } from 'typebox'
-import { hasContextKeys, resolveContexts } from '../db/contexts.ts'
-import type { Db, Tx } from '../db/database.ts'
-import { findSubscriber } from '../db/subscribers.ts'
-import { readPreferences, replacePreferences } from '../db/subscription-preferences.ts'
+import type { Db, Tx } from '../db/core/database.ts'
+import { hasContextKeys, resolveContexts } from '../db/queries/contexts.ts'
+import { findSubscriber } from '../db/queries/subscribers.ts'
+import { readPreferences, replacePreferences } from '../db/queries/subscription-preferences.ts'
 import {
   deleteSubscriptions,
   findSubscriberRowIds,
@@ -16,8 +16,8 @@ import {
   subscribe,
   subscriberNotFound,
   withIds,
-} from '../db/topic-subscriptions.ts'
-import { findTopic, type TopicRow, takeTopic } from '../db/topics.ts'
+} from '../db/queries/topic-subscriptions.ts'
+import { findTopic, type TopicRow, takeTopic } from '../db/queries/topics.ts'
 import { fail } from '../errors.ts'
 import type { Resource } from './resource.ts'
 import { Body, ContextKeys, ContextPayload, CursorPage, cursorQuery, Nullable, StringOr, Timestamp } from './schema.ts'

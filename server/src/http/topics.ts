@@ -1,8 +1,8 @@
 // Topics, version 2: names that subscribers follow, so that one trigger reaches them all.
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
-import { allOf, contains, cursorPage } from '../db/page.ts'
-import { deleteTopic, findTopic, insertTopic, renameTopic, type TopicRow, upsertTopic } from '../db/topics.ts'
+import { allOf, contains, cursorPage } from '../db/core/page.ts'
+import { deleteTopic, findTopic, insertTopic, renameTopic, type TopicRow, upsertTopic } from '../db/queries/topics.ts'
 import { fail } from '../errors.ts'
 import type { Resource } from './resource.ts'
 import { Body, CursorPage, cursorQuery, Timestamp } from './schema.ts'

@@ -1,15 +1,15 @@
 // Translations in bulk: a file per locale of one resource, and one master JSON per locale for all of them.
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
-import type { Db, Tx } from '../db/database.ts'
-import { Unstorable } from '../db/storable.ts'
+import type { Db, Tx } from '../db/core/database.ts'
+import { Unstorable } from '../db/core/storable.ts'
 import {
   lockTranslatables,
   type NewTranslation,
   type TranslatedType,
   type TranslationContent,
   writeTranslations,
-} from '../db/translations.ts'
+} from '../db/queries/translations.ts'
 import { fail, RequestError } from '../errors.ts'
 import { parseBody } from './body.ts'
 import { Locale, supportedLocale } from './locales.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Api, useServer } from '../../test/server.ts'
-import { loadTranslations } from '../db/translations.ts'
+import { loadTranslations } from '../db/queries/translations.ts'
 
 const server = useServer()
 const settings = '/v1/organizations/settings'

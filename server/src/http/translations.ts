@@ -1,8 +1,8 @@
 // Translations: the texts of a workflow or layout per locale, and the group they form.
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
-import type { Db, Tx } from '../db/database.ts'
-import { allOf, contains } from '../db/page.ts'
+import type { Db, Tx } from '../db/core/database.ts'
+import { allOf, contains } from '../db/core/page.ts'
 import {
   announceTranslations,
   disableTranslations,
@@ -10,8 +10,8 @@ import {
   type TranslatableRow,
   type TranslatedType,
   writeTranslations,
-} from '../db/translations.ts'
-import { fieldsOf, saveWorkflow, type WorkflowRow } from '../db/workflows.ts'
+} from '../db/queries/translations.ts'
+import { fieldsOf, saveWorkflow, type WorkflowRow } from '../db/queries/workflows.ts'
 import { fail } from '../errors.ts'
 import { Locale, localeText, supportedLocale } from './locales.ts'
 import type { Environment, Resource } from './resource.ts'

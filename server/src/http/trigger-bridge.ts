@@ -1,7 +1,7 @@
 // Triggers that name an application: the workflow is the one found there now, whatever is stored here. The library for
 // code-first workflows sends these during development.
-import { findEnvironmentAccess } from '../db/environment-access.ts'
-import { sha256 } from '../db/secrets.ts'
+import { findEnvironmentAccess } from '../db/core/environment-access.ts'
+import { sha256 } from '../db/core/secrets.ts'
 import { Bridge, targetIn } from '../engine/bridge.ts'
 import type { BridgedWorkflow } from '../engine/trigger.ts'
 import { fail } from '../errors.ts'

@@ -1,9 +1,9 @@
 // Workflow overrides: what holds for one tenant in place of what a workflow says, whether it is active and which channels it
 // may use.
 import { type Static, Type } from 'typebox'
-import { newId } from '../db/ids.ts'
-import type { ChannelChoices } from '../db/tables.ts'
-import { findWorkflow } from '../db/workflows.ts'
+import { newId } from '../db/core/ids.ts'
+import type { ChannelChoices } from '../db/core/tables.ts'
+import { findWorkflow } from '../db/queries/workflows.ts'
 import { fail } from '../errors.ts'
 import type { Resource } from './resource.ts'
 import { Body, Empty, Nullable, NumberedPage, numberedQuery, Timestamp } from './schema.ts'

@@ -1,9 +1,9 @@
 // Workflows as callers see them: what a request may say, and what an answer shows.
 import { type Static, type TSchema, Type } from 'typebox'
-import type { Db } from '../db/database.ts'
-import { envKeysOf } from '../db/environment-access.ts'
-import { listIntegrations } from '../db/integrations.ts'
-import { type StepVariant, switchesOf, type WorkflowRow, type WorkflowStep } from '../db/workflows.ts'
+import type { Db } from '../db/core/database.ts'
+import { envKeysOf } from '../db/core/environment-access.ts'
+import { listIntegrations } from '../db/queries/integrations.ts'
+import { type StepVariant, switchesOf, type WorkflowRow, type WorkflowStep } from '../db/queries/workflows.ts'
 import { examplePayload } from '../engine/payload-example.ts'
 import { completePreferences, type WorkflowPreferences } from '../engine/preferences.ts'
 import { issuesOfSteps, statusOf, variablesOfSteps } from '../steps/inspect.ts'

@@ -1,8 +1,8 @@
 // The steps of a workflow as they come in: matched with those that are there, named, and made ready to be stored.
 import { sql } from 'kysely'
-import type { Tx } from '../db/database.ts'
-import { newId, randomLower } from '../db/ids.ts'
-import { type StepVariant, switchesOf, type WorkflowStep } from '../db/workflows.ts'
+import type { Tx } from '../db/core/database.ts'
+import { newId, randomLower } from '../db/core/ids.ts'
+import { type StepVariant, switchesOf, type WorkflowStep } from '../db/queries/workflows.ts'
 import { fail } from '../errors.ts'
 import type { ControlValues } from '../steps/kind.ts'
 import { stepKinds } from '../steps/kinds.ts'

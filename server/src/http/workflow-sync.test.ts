@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import { describe, expect, test, vi } from 'vitest'
 import { step, workflow, writeWorkflow } from '../../test/environment-content.ts'
 import { type Api, useServer } from '../../test/server.ts'
-import { lockEnvironment } from '../db/environments.ts'
-import { deleteWorkflow, findWorkflow, type WorkflowFields, workflowLimit } from '../db/workflows.ts'
+import { lockEnvironment } from '../db/queries/environments.ts'
+import { deleteWorkflow, findWorkflow, type WorkflowFields, workflowLimit } from '../db/queries/workflows.ts'
 
 const server = useServer()
 

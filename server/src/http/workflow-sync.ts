@@ -1,7 +1,7 @@
 // Bringing one workflow into another environment, with the layouts it uses and its translations.
 import { Type } from 'typebox'
-import type { Db } from '../db/database.ts'
-import { findWorkflow, type WorkflowRow } from '../db/workflows.ts'
+import type { Db } from '../db/core/database.ts'
+import { findWorkflow, type WorkflowRow } from '../db/queries/workflows.ts'
 import { publishedOrigin } from '../engine/environment-diff.ts'
 import { markPublished, publish } from '../engine/publish.ts'
 import { fail } from '../errors.ts'

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type Api, useServer } from '../../test/server.ts'
-import { newId } from '../db/ids.ts'
-import { findWorkflow, saveWorkflow, type WorkflowFields } from '../db/workflows.ts'
+import { newId } from '../db/core/ids.ts'
+import { findWorkflow, saveWorkflow, type WorkflowFields } from '../db/queries/workflows.ts'
 import { stepTypes } from '../steps/kind.ts'
 import { stepKinds } from '../steps/kinds.ts'
 

@@ -1,9 +1,9 @@
 // Workflows, version 2: what is sent when a trigger comes, as an ordered list of steps.
 import { Type } from 'typebox'
-import type { Db, Tx } from '../db/database.ts'
-import { lockEnvironment } from '../db/environments.ts'
-import { idPattern, newId, randomLower } from '../db/ids.ts'
-import { copyTranslations, disableTranslations, enableTranslations } from '../db/translations.ts'
+import type { Db, Tx } from '../db/core/database.ts'
+import { idPattern, newId, randomLower } from '../db/core/ids.ts'
+import { lockEnvironment } from '../db/queries/environments.ts'
+import { copyTranslations, disableTranslations, enableTranslations } from '../db/queries/translations.ts'
 import {
   deleteWorkflow,
   fieldsOf,
@@ -13,13 +13,12 @@ import {
   type WorkflowFields,
   type WorkflowRow,
   workflowLimit,
-} from '../db/workflows.ts'
+} from '../db/queries/workflows.ts'
 import { completePreferences, isCritical } from '../engine/preferences.ts'
 import { fail } from '../errors.ts'
 import { usedPaths } from '../steps/inspect.ts'
 import { compileSchema } from '../steps/json-schema.ts'
-import type { JsonSchema } from '../steps/json-schema-run.ts'
-import { SchemaError } from '../steps/json-schema-run.ts'
+import { type JsonSchema, SchemaError } from '../steps/json-schema-run.ts'
 import { objectSchema, openObject } from '../steps/kind.ts'
 import { payloadVariables } from '../steps/variables.ts'
 import type { Environment, Resource, Services } from './resource.ts'

@@ -1,26 +1,26 @@
 // Liquid templates as closures that write: text, outputs and every tag.
-import type {
-  AssignTag,
-  CaptureTag,
-  CaseTag,
-  CycleTag,
-  EchoTag,
-  FilteredValueToken,
-  ForTag,
-  Hash,
-  IfTag,
-  IncrementTag,
-  LiquidTag,
-  Output,
-  RawTag,
-  TablerowTag,
-  Tag,
-  Template,
-  Token,
-  UnlessTag,
-  Value,
+import {
+  type AssignTag,
+  type CaptureTag,
+  type CaseTag,
+  type CycleTag,
+  type EchoTag,
+  type FilteredValueToken,
+  type ForTag,
+  type Hash,
+  type IfTag,
+  type IncrementTag,
+  type LiquidTag,
+  type Output,
+  type RawTag,
+  type TablerowTag,
+  type Tag,
+  type Template,
+  type Token,
+  TypeGuards,
+  type UnlessTag,
+  type Value,
 } from 'liquidjs'
-import { TypeGuards } from 'liquidjs'
 import { compileFiltered, compileToken } from './expressions.ts'
 import { DEPTH_LIMIT, tooDeep } from './limits.ts'
 import {

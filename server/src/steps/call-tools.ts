@@ -1,9 +1,9 @@
 // What a step that asks somebody outside is given to do so.
 
 import type { Logger } from 'pino'
-import type { Db } from '../db/database.ts'
-import type { LayoutRow } from '../db/layouts.ts'
-import type { Secrets } from '../db/secrets.ts'
+import type { Db } from '../db/core/database.ts'
+import type { Secrets } from '../db/core/secrets.ts'
+import type { LayoutRow } from '../db/queries/layouts.ts'
 import type { Delivery } from '../providers/delivery.ts'
 import type { HttpClient } from '../providers/http-client.ts'
 import type { Translator } from '../render/translations.ts'

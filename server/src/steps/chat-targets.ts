@@ -1,9 +1,9 @@
 // Where a subscriber is reached in chats: endpoints with the connections they belong to, addresses kept with the subscriber,
 // and the phone number.
 import { sql } from 'kysely'
-import type { ConnectionRow } from '../db/channel-connections.ts'
-import { type EndpointRow, type EndpointType, fitsType } from '../db/channel-endpoints.ts'
-import type { IntegrationRow } from '../db/integrations.ts'
+import type { ConnectionRow } from '../db/queries/channel-connections.ts'
+import { type EndpointRow, type EndpointType, fitsType } from '../db/queries/channel-endpoints.ts'
+import type { IntegrationRow } from '../db/queries/integrations.ts'
 import { findProvider } from '../providers/catalog.ts'
 import { shownAddress } from '../providers/masking.ts'
 import type { ChatTarget } from '../providers/provider.ts'

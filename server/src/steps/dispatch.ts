@@ -1,6 +1,6 @@
 // Takes messages to their destinations: calls providers, asks the policy what follows when one fails, and keeps for the next
 // attempt what has been achieved. What has been sent is never sent again.
-import type { IntegrationRow } from '../db/integrations.ts'
+import type { IntegrationRow } from '../db/queries/integrations.ts'
 import { DeliveryError, type Exchange } from '../providers/delivery-error.ts'
 import { deliveryProvider } from '../providers/index.ts'
 import type { Message } from '../providers/provider.ts'

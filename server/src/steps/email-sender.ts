@@ -1,5 +1,5 @@
 // Whom an e-mail is from. Somebody has to say so: mail from an address that is nobody's reaches nobody.
-import type { IntegrationRow } from '../db/integrations.ts'
+import type { IntegrationRow } from '../db/queries/integrations.ts'
 import { DeliveryError } from '../providers/delivery-error.ts'
 
 /** In the sandbox it does not matter; and the domain says that it is none. */

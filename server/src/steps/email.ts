@@ -1,5 +1,5 @@
 // The email step: its form, and how an email is put together and sent.
-import type { IntegrationRow } from '../db/integrations.ts'
+import type { IntegrationRow } from '../db/queries/integrations.ts'
 import type { Attachment, EmailMessage } from '../providers/provider.ts'
 import { type Data, isPlain } from '../providers/provider-data.ts'
 import { documentToHtml } from '../render/block-liquid.ts'

@@ -1,8 +1,8 @@
 // Whether the filters of a step let it run, and in which of its variants. Mostly that shows at once; where a filter asks an
 // address of the user's, it takes a call, which is made again a few times when nothing comes back.
 import { createHmac } from 'node:crypto'
-import { parseStorable } from '../db/storable.ts'
-import type { StepVariant, WorkflowStep } from '../db/workflows.ts'
+import { parseStorable } from '../db/core/storable.ts'
+import type { StepVariant, WorkflowStep } from '../db/queries/workflows.ts'
 import { DeliveryError } from '../providers/delivery-error.ts'
 import { RenderError } from '../render/limits.ts'
 import { renderTemplate, situation } from '../render/liquid.ts'

@@ -1,5 +1,5 @@
 // The value a digest or a throttle counts by, short enough for a key of the database.
-import { sha256 } from '../db/secrets.ts'
+import { sha256 } from '../db/core/secrets.ts'
 
 const longest = 200
 

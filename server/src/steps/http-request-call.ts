@@ -1,15 +1,14 @@
 // What an HTTP request step does: its control values become one request to an address of the user's, and the answer becomes
 // the step's result. Nothing is repeated; whether the run goes on is not decided here.
 import { jsonrepair } from 'jsonrepair'
-import { timedSignature } from '../db/secrets.ts'
-import { parseStorable } from '../db/storable.ts'
+import { timedSignature } from '../db/core/secrets.ts'
+import { parseStorable } from '../db/core/storable.ts'
 import { DeliveryError } from '../providers/delivery-error.ts'
 import { type HttpAnswer, type HttpClient, type HttpMethod, httpMethods } from '../providers/http-client.ts'
 import { compileTemplate, hasLiquid, renderEmit, type Situation } from '../render/liquid.ts'
 import { renderValues } from '../render/values.ts'
 import { compileSchema } from './json-schema.ts'
-import type { JsonSchema } from './json-schema-run.ts'
-import { SchemaCostError, SchemaError } from './json-schema-run.ts'
+import { type JsonSchema, SchemaCostError, SchemaError } from './json-schema-run.ts'
 import type { ControlValues } from './kind.ts'
 
 export const defaultTimeoutMs = 5_000

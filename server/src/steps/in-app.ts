@@ -1,5 +1,5 @@
 // The in-app step: a message in the subscriber's inbox.
-import { newId } from '../db/ids.ts'
+import { newId } from '../db/core/ids.ts'
 import { type InAppMessage, renderInApp } from '../render/messages.ts'
 import { type ControlValues, objectSchema, type StepKind, skip, skipUi, urlPattern, withoutNulls } from './kind.ts'
 import { detail, type StepOutcome } from './outcome.ts'

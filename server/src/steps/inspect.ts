@@ -1,5 +1,5 @@
 // The steps of a workflow looked at together: what each can use, what is wrong with it, and what that makes of the workflow.
-import type { WorkflowRow } from '../db/workflows.ts'
+import type { WorkflowRow } from '../db/queries/workflows.ts'
 import { Cache } from '../render/cache.ts'
 import { type ControlIssues, controlIssues } from './issues.ts'
 import type { JsonSchema } from './json-schema-run.ts'

@@ -1,6 +1,7 @@
 // Through which integrations a step may deliver, and what the trigger says to each of their providers.
-import { type IntegrationRow, openSecrets } from '../db/integrations.ts'
-import type { Secrets } from '../db/secrets.ts'
+
+import type { Secrets } from '../db/core/secrets.ts'
+import { type IntegrationRow, openSecrets } from '../db/queries/integrations.ts'
 import { findProvider, secretCredentials } from '../providers/catalog.ts'
 import type { Integration } from '../providers/delivery.ts'
 import { type Data, isPlain, mergeSources } from '../providers/provider-data.ts'

@@ -1,11 +1,10 @@
 // What is wrong with a step, found whenever it is looked at: a step is stored as it comes, and its author is told.
 import { Cron } from 'croner'
-import { hasPrimary } from '../db/integrations.ts'
+import { hasPrimary } from '../db/queries/integrations.ts'
 import { hasLiquid } from '../render/liquid.ts'
 import { checkCondition } from './condition-check.ts'
 import { compileOwnSchema, compileSchema, resolve } from './json-schema.ts'
-import type { JsonSchema } from './json-schema-run.ts'
-import { type Problem, SchemaCostError, SchemaError } from './json-schema-run.ts'
+import { type JsonSchema, type Problem, SchemaCostError, SchemaError } from './json-schema-run.ts'
 import { type ControlValues, type StepKind, type StepType, unitSeconds } from './kind.ts'
 import { stepKinds } from './kinds.ts'
 import { templateIssues } from './template-issues.ts'

@@ -1,8 +1,7 @@
 // Every keyword of JSON Schema draft 07: what it makes of its value, and what checking it costs.
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { RE2JS } from 're2js'
-import type { JsonSchema } from './json-schema-run.ts'
-import { type Check, fragmentOf, type Place, type Run, SchemaError } from './json-schema-run.ts'
+import { type Check, fragmentOf, type JsonSchema, type Place, type Run, SchemaError } from './json-schema-run.ts'
 
 export type SchemaObject = Record<string, unknown>
 type Schema = JsonSchema | boolean

@@ -3,8 +3,7 @@ import addFormats from 'ajv-formats'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compileSchema } from './json-schema.ts'
-import type { JsonSchema } from './json-schema-run.ts'
-import { type Problem, SchemaCostError, SchemaError } from './json-schema-run.ts'
+import { type JsonSchema, type Problem, SchemaCostError, SchemaError } from './json-schema-run.ts'
 
 /** What each finds wrong, in the same words, in any order; and what the value is afterwards. */
 function judgements(schema: object | boolean, value: unknown) {

@@ -5,8 +5,7 @@
 import { createRequire } from 'node:module'
 import { Cache } from '../render/cache.ts'
 import { type Compile, keywords, pattern, type SchemaObject } from './json-schema-keywords.ts'
-import type { JsonSchema } from './json-schema-run.ts'
-import { type Check, fragmentOf, type Problem, Run, SchemaError } from './json-schema-run.ts'
+import { type Check, fragmentOf, type JsonSchema, type Problem, Run, SchemaError } from './json-schema-run.ts'
 
 /** As JSON text. */
 export const longestSchema = 64 * 1024

@@ -1,7 +1,7 @@
 // A message as a step makes it. What it shares with its run (ids, tags, severity, contexts) is filled in when it is stored.
 import { createHash } from 'node:crypto'
 import type { Selectable } from 'kysely'
-import type { MessageTable } from '../db/tables.ts'
+import type { MessageTable } from '../db/core/tables.ts'
 
 type MessageRow = Selectable<MessageTable>
 

@@ -1,5 +1,5 @@
 // What a step can come to, why, and what its log says about it. Steps return outcomes; only engine/run.ts acts on them.
-import type { StoredDetail } from '../db/tables.ts'
+import type { StoredDetail } from '../db/core/tables.ts'
 import type { NewMessage } from './message.ts'
 
 /** Why a step did not simply complete. Stored with it, so that "why did this person not get it?" is a query. */

@@ -1,7 +1,7 @@
 // The push step: one message for each of the subscriber's devices.
-import type { IntegrationRow } from '../db/integrations.ts'
-import { countInbox } from '../db/messages.ts'
-import { removeDeviceToken } from '../db/subscriber-channels.ts'
+import type { IntegrationRow } from '../db/queries/integrations.ts'
+import { countInbox } from '../db/queries/messages.ts'
+import { removeDeviceToken } from '../db/queries/subscriber-channels.ts'
 import { findProvider } from '../providers/catalog.ts'
 import type { PushMessage } from '../providers/provider.ts'
 import { type Data, merge } from '../providers/provider-data.ts'

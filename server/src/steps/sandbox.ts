@@ -1,5 +1,5 @@
 // The sandbox takes what a provider would have got, and fails as it was told to.
-import { addToSandbox, type SandboxFault, takeFault } from '../db/sandbox.ts'
+import { addToSandbox, type SandboxFault, takeFault } from '../db/queries/sandbox.ts'
 import { DeliveryError } from '../providers/delivery-error.ts'
 import type { ChatTarget, EmailMessage, Message, Sandbox } from '../providers/provider.ts'
 import type { CallTools } from './call-tools.ts'

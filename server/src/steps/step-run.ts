@@ -1,9 +1,10 @@
 // What a step gets to see when it runs: its own settings, the run it belongs to, and what came before.
-import type { IntegrationRow } from '../db/integrations.ts'
-import type { SubscriberRow } from '../db/subscribers.ts'
-import type { ChannelChoices } from '../db/tables.ts'
-import type { EventType } from '../db/webhook-events.ts'
-import type { WorkflowStep } from '../db/workflows.ts'
+
+import type { ChannelChoices } from '../db/core/tables.ts'
+import type { IntegrationRow } from '../db/queries/integrations.ts'
+import type { SubscriberRow } from '../db/queries/subscribers.ts'
+import type { EventType } from '../db/queries/webhook-events.ts'
+import type { WorkflowStep } from '../db/queries/workflows.ts'
 import { renderTemplate, type Situation, situation } from '../render/liquid.ts'
 import type { Translator } from '../render/translations.ts'
 import { type ConditionResult, evaluateCondition, templatesIn } from './conditions.ts'

@@ -1,7 +1,6 @@
 // The variables a step can use, as a JSON Schema: what the editor offers, and what its templates are held against.
 import { resolve } from './json-schema.ts'
-import type { JsonSchema } from './json-schema-run.ts'
-import { SchemaError } from './json-schema-run.ts'
+import { type JsonSchema, SchemaError } from './json-schema-run.ts'
 import { type ControlValues, objectSchema, openObject, type StepType } from './kind.ts'
 import { stepKinds } from './kinds.ts'
 import type { Path } from './templates.ts'

@@ -6,8 +6,7 @@ import { ApiError, api } from '../../api/client.ts'
 import type { NewSubscriber } from '../../api/subscribers.ts'
 import { isInSight, Job, keepWindowOpen } from '../../ui/job.ts'
 import { asCsv } from './csv.ts'
-import type { Meaning, PeopleFile } from './import-file.ts'
-import { readRow } from './import-file.ts'
+import { type Meaning, type PeopleFile, readRow } from './import-file.ts'
 
 const perRequest = 500
 const mostTries = 5

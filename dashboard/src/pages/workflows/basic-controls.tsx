@@ -6,8 +6,7 @@ import { Input } from '../../ui/input.tsx'
 import { LiquidEditor } from '../../ui/liquid-editor.tsx'
 import { Select } from '../../ui/select.tsx'
 import { Switch } from '../../ui/switch.tsx'
-import type { SchemaField } from './schema-fields.ts'
-import { wordsOf } from './schema-fields.ts'
+import { type SchemaField, wordsOf } from './schema-fields.ts'
 import { issuesAt, textOf, useStep } from './step-context.ts'
 
 interface ControlProps {

@@ -25,7 +25,7 @@ CREATE TABLE activity_counts (
   slot           timestamptz(3) NOT NULL,
   -- `runs`, `latency` or a channel.
   measure        text COLLATE "C" NOT NULL,
-  -- Of latencies: which range of milliseconds, as in db/activity-counts.ts. Else 0.
+  -- Of latencies: which range of milliseconds, as in db/queries/activity-counts.ts. Else 0.
   bin            smallint NOT NULL,
   count          integer NOT NULL,
   PRIMARY KEY (environment_id, workflow_id, slot, measure, bin)

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import { useServer } from '../../../test/server.ts'
+import { columnsIn, inColumns, rowsIn } from './columns.ts'
+
+const server = useServer()
+const columns = columnsIn(`id text, words text, number smallint, is_on boolean, at timestamptz, data jsonb, shape json,
+  tags text[], times timestamptz[]`)
+
+type Row = Record<string, unknown>
+
+/** What the database has of them. */
+async function asRead(rows: Row[]): Promise<Row[]> {
+  const values = inColumns([{ columns, rows }])
+  const text = `SELECT r.* FROM ${rowsIn(columns, { first: 1, after: 2 })} AS r WHERE r.id IS NOT NULL`
+  return (await server.database.pool.query<Row>(text, values)).rows
+}
+
+const nothing = { words: null, number: null, is_on: null, at: null, data: null, shape: null, tags: null, times: null }
+
+test('rows arrive as they are', async () => {
+  const at = new Date('2026-11-15T12:00:00.123Z')
+  const full = {
+    ...{ id: 'a', words: 'Hello, "world" \\ {}', number: -3, is_on: false, at, data: { a: [1, null, ''] } },
+    ...{ shape: { text: 'it\x1fself\n' }, tags: ['a,b', 'c"d', 'e\\f', '', 'NULL', '{}'], times: [at] },
+  }
+  expect(await asRead([full, { id: 'b' }, { id: 'c', words: '', tags: [] }])).toEqual([
+    full,
+    { id: 'b', ...nothing },
+    { id: 'c', ...nothing, words: '', tags: [] },
+  ])
+})
+
+test('one empty text alone is a text, and no rows are none', async () => {
+  expect(await asRead([{ id: 'a', words: '' }])).toEqual([{ id: 'a', ...nothing, words: '' }])
+  expect(await asRead([])).toEqual([])
+})
+
+test.each([
+  ['between values', 'before\x1fafter'],
+  ['for no value', '\x1e'],
+  ['for both', '\x1e\x1f\x1e'],
+])('a text with what usually stands %s is not mistaken for it', async (_, words) => {
+  const rows = [{ id: 'a', words, tags: [words] }, { id: 'b' }, { id: words, words: 'next' }]
+  expect(await asRead(rows)).toEqual([
+    { id: 'a', ...nothing, words, tags: [words] },
+    { id: 'b', ...nothing },
+    { id: words, ...nothing, words: 'next' },
+  ])
+})
+
+test('what the database cannot hold is left out or replaced', async () => {
+  const rows = [{ id: 'a', words: 'a\0b\ud800', data: { text: 'a\0b\ud800' }, tags: ['\0x'] }]
+  expect(await asRead(rows)).toEqual([
+    { id: 'a', ...nothing, words: 'ab\ufffd', data: { text: 'ab\ufffd' }, tags: ['x'] },
+  ])
+})

@@ -1,0 +1,25 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { useServer } from '../../../test/server.ts'
+import { addWorkflow } from '../../../test/workflows.ts'
+import { migrate } from './migrate.ts'
+
+const server = useServer()
+
+test('environments and workflows from before groups get what new ones have', async () => {
+  const { db, pool } = server.database
+  const api = await server.freshApi()
+  const id = await addWorkflow(server, api.environmentId, 'older')
+  await sql`
+    DROP TABLE notification_groups;
+    ALTER TABLE workflows DROP COLUMN created_by;
+    DELETE FROM belfry_migrations WHERE name = '0012-notification-groups.sql'`.execute(db)
+  expect((await migrate(pool)).applied).toEqual(['0012-notification-groups.sql'])
+  const { rows: groups } = await sql<{ id: string; name: string }>`
+    SELECT g.id, g.name FROM environments e LEFT JOIN notification_groups g ON g.environment_id = e.id`.execute(db)
+  expect(groups.length).toBeGreaterThan(1)
+  for (const group of groups) expect(group).toEqual({ id: expect.stringMatching(/^[0-9a-f]{24}$/), name: 'General' })
+  expect(new Set(groups.map((group) => group.id)).size).toBe(groups.length)
+  const workflow = await db.selectFrom('workflows').select('created_by').where('id', '=', id).executeTakeFirst()
+  expect(workflow).toEqual({ created_by: '0'.repeat(24) })
+})

@@ -1,0 +1,85 @@
+// Brings the database to the newest schema: numbered plain SQL files, forward only, one process at a time.
+import { readdir, readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { runMigrations } from 'graphile-worker'
+import type pg from 'pg'
+import { StartError } from '../../errors.ts'
+import { packageFolder } from '../../package-folder.ts'
+
+const folder = fileURLToPath(new URL('src/db/migrations', packageFolder))
+const lockKey = 7_313_884_012
+const oldestServer = 150_000
+
+/** @param only the migrations to go as far as, where a backup needs the schema it was made with */
+export async function migrate(pool: pg.Pool, { only }: { only?: string[] } = {}): Promise<{ applied: string[] }> {
+  const client = await pool.connect()
+  try {
+    await refuseOldServer(client)
+    // Others may take long to migrate, and so may one statement of ours.
+    await client.query('SET statement_timeout = 0')
+    // Of the session, so that it also covers the queue's own migrations, which use connections of their own.
+    await client.query('SELECT pg_advisory_lock($1)', [lockKey])
+    const applied = await applyMissing(client, only)
+    await runMigrations({ pgPool: pool })
+    return { applied }
+  } finally {
+    // The connection is closed, and with it go the lock and the setting.
+    client.release(true)
+  }
+}
+
+async function applyMissing(client: pg.PoolClient, only: string[] | undefined): Promise<string[]> {
+  await client.query(
+    'CREATE TABLE IF NOT EXISTS belfry_migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',
+  )
+  const done = await namesOfApplied(client)
+  const known = await knownMigrations()
+  const unknown = done.filter((name) => !known.includes(name))
+  if (unknown.length > 0) {
+    throw new StartError(
+      `The database was migrated by a newer Belfry (${unknown.join(', ')}). Start that version, or restore a backup.`,
+    )
+  }
+  const missing = known.filter((name) => !done.includes(name) && (only?.includes(name) ?? true))
+  for (const name of missing) await applyMigration(client, name)
+  return missing
+}
+
+/** The migrations this program knows that the database has not had yet. */
+export async function pendingMigrations(pool: pg.Pool): Promise<string[]> {
+  const done = await namesOfApplied(pool)
+  return (await knownMigrations()).filter((name) => !done.includes(name))
+}
+
+async function namesOfApplied(db: pg.Pool | pg.PoolClient): Promise<string[]> {
+  const { rows } = await db.query<{ name: string }>('SELECT name FROM belfry_migrations')
+  return rows.map((row) => row.name)
+}
+
+/** Their names, in the order in which they are applied. */
+export async function knownMigrations(): Promise<string[]> {
+  return (await readdir(folder)).filter((file) => file.endsWith('.sql')).sort()
+}
+
+async function applyMigration(client: pg.PoolClient, name: string): Promise<void> {
+  const sql = await readFile(`${folder}/${name}`, 'utf8')
+  try {
+    await client.query('BEGIN')
+    await client.query(sql)
+    await client.query('INSERT INTO belfry_migrations (name) VALUES ($1)', [name])
+    await client.query('COMMIT')
+  } catch (cause) {
+    // The connection is closed next, which rolls back whatever was begun.
+    throw new StartError(`Migration ${name} failed; the database is unchanged by it.`, { cause })
+  }
+}
+
+async function refuseOldServer(client: pg.PoolClient): Promise<void> {
+  const { rows } = await client.query<{ number: string; version: string }>(
+    "SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS version",
+  )
+  const server = rows[0]
+  if (server && Number(server.number) < oldestServer) {
+    throw new StartError(`Belfry needs PostgreSQL 15 or newer; DATABASE_URL leads to ${server.version}.`)
+  }
+}

@@ -1,0 +1,286 @@
+// The PostgreSQL that Belfry brings along: made in the data folder, reached by a Unix socket, ended with its parent.
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from 'node:fs'
+import type { Socket } from 'node:net'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { StartError } from '../../errors.ts'
+import { writeWhole } from './data-dir.ts'
+import { makePrivateFolder, type Owner, placesFor } from './embedded-places.ts'
+import { hasArgument, isAlive } from './processes.ts'
+
+const run = promisify(execFile)
+const user = 'belfry'
+const database = 'belfry'
+const largestLog = 10_000_000
+/** For a server that does not even open its socket. One that recovers after a crash gets the time it needs. */
+const longestStartMs = 60_000
+/** A server that ended because its disk was full is started again so often. */
+const fullDiskRetryMs = 2_000
+/** Rolling back and writing what is in memory to disk can take a while. */
+const longestStopMs = 60_000
+
+export interface EmbeddedPostgres {
+  url: string
+  /** Settles when the server ends by itself, unless its disk is full; stays pending after `stop`. */
+  died: Promise<Error>
+  /** A fast shutdown: open transactions are rolled back, everything committed is on disk when this returns. */
+  stop(): Promise<void>
+}
+
+interface Options {
+  dataDir: string
+  password: string
+  settings?: Record<string, string>
+  say: (line: string) => void
+}
+
+export async function startEmbedded({ password, settings, say, ...given }: Options): Promise<EmbeddedPostgres> {
+  const dataDir = realpathSync(given.dataDir)
+  const { bin, cluster, socketDir, owner } = await placesFor(dataDir, say)
+  await stopLeftover(cluster, say)
+  if (!existsSync(path.join(cluster, 'PG_VERSION'))) {
+    say('creating the database')
+    await createCluster(bin, cluster, owner, password)
+  }
+  const logFile = path.join(dataDir, 'postgres.log')
+  const options = Object.entries({ ...serverSettings(socketDir), ...settings }).map(
+    ([name, value]) => `${name}=${value}`,
+  )
+  const command = [path.join(bin, 'postgres'), '-D', cluster, ...options.flatMap((option) => ['-c', option])]
+  const begin = () => new GuardedServer(command, owner, logFile)
+  let server = begin()
+  const url = (name: string) => `postgres://${user}:${password}@/${name}?host=${encodeURIComponent(socketDir)}`
+  try {
+    await untilReady(url('postgres'), server, say)
+    await ensureDatabase(url('postgres'))
+    writeWhole(path.join(dataDir, 'database-url'), `${url(database)}\n`)
+  } catch (error) {
+    await server.stop()
+    throw error
+  }
+  const stopping = new AbortController()
+  /** Whoever makes room should not have to start the service too. What it is asked meanwhile gets 503. */
+  const watch = async (): Promise<Error> => {
+    for (;;) {
+      const error = await server.died
+      if (!server.lackedRoom() && !isFull(cluster)) return error
+      await sleep(fullDiskRetryMs, undefined, { signal: stopping.signal })
+      server = begin()
+    }
+  }
+  return {
+    url: url(database),
+    died: new Promise((resolve) => {
+      watch().then(resolve, () => undefined)
+    }),
+    async stop() {
+      stopping.abort()
+      await server.stop()
+      // In /tmp it has no neighbour that would tell anyone what it is for.
+      if (path.dirname(socketDir) !== path.dirname(cluster)) rmSync(socketDir, { recursive: true, force: true })
+    },
+  }
+}
+
+function serverSettings(socketDir: string): Record<string, string> {
+  return {
+    listen_addresses: '',
+    unix_socket_directories: socketDir,
+    unix_socket_permissions: '0700',
+    port: '5432',
+    max_connections: '100',
+    shared_buffers: '128MB',
+    max_wal_size: '2GB',
+    // Compiling plans takes longer than our short statements run.
+    jit: 'off',
+    random_page_cost: '1.1',
+    log_checkpoints: 'off',
+    log_timezone: 'UTC',
+    timezone: 'UTC',
+  }
+}
+
+// Runs PostgreSQL, and asks it for a fast shutdown once standard input ends, which it does however Belfry dies.
+// Signals meant for Belfry that reach the whole group of processes do not end the guard before its time.
+const guard = `
+  trap '' INT TERM HUP
+  exec 3<&0
+  "$@" </dev/null 3<&- & server=$!
+  ( read -r _ <&3; kill -INT $server ) & reader=$!
+  wait $server; status=$?
+  kill -KILL $reader 2>/dev/null
+  exit $status`
+
+/** A server process with its guard. */
+class GuardedServer {
+  readonly logFile: string
+  readonly died: Promise<Error>
+  /** Why there is no server, once there is none. */
+  end: string | undefined
+  readonly #guard: ChildProcess
+  readonly #ended: Promise<string>
+  #stopping = false
+
+  constructor(command: string[], owner: Owner, logFile: string) {
+    this.logFile = logFile
+    if (existsSync(logFile) && statSync(logFile).size > largestLog) rmSync(logFile)
+    const log = openSync(logFile, 'a', 0o600)
+    // A session of its own: Ctrl-C in a terminal reaches Belfry only, which ends the database last.
+    this.#guard = spawn('sh', ['-c', guard, 'belfry-postgres', ...command], {
+      stdio: ['pipe', log, log],
+      detached: true,
+      cwd: '/',
+      ...owner,
+    })
+    closeSync(log)
+    this.#ended = new Promise((resolve) => {
+      this.#guard.once('exit', (code, signal) => resolve(signal ?? `code ${code}`))
+      this.#guard.once('error', (error) => resolve(error.message))
+    })
+    this.died = new Promise((resolve) => {
+      void this.#ended.then((end) => {
+        this.end = end
+        if (!this.#stopping)
+          resolve(new StartError(`The embedded PostgreSQL ended by itself (${end}). ${this.logTail()}`))
+      })
+    })
+    // Neither keeps a process alive that is otherwise done; when it exits, the guard's input ends.
+    this.#guard.unref()
+    const input = this.#guard.stdin as Socket | null
+    input?.unref()
+    // Writing nothing to a guard that is gone already is no fault of its own.
+    input?.on('error', () => undefined)
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true
+    this.#guard.stdin?.end()
+    const patience = setTimeout(() => this.#guard.kill('SIGKILL'), longestStopMs)
+    await this.#ended
+    clearTimeout(patience)
+  }
+
+  logTail(): string {
+    return `Its log, ${this.logFile}, ends:\n${this.#lastLines(8).join('\n')}`
+  }
+
+  /** Whether it ended for want of room, by its own word; on a full disk it may have had none. */
+  lackedRoom(): boolean {
+    return this.#lastLines(30).some((line) => line.includes('No space left on device'))
+  }
+
+  #lastLines(count: number): string[] {
+    return existsSync(this.logFile) ? readFileSync(this.logFile, 'utf8').trimEnd().split('\n').slice(-count) : []
+  }
+}
+
+/** PostgreSQL keeps its log in files of 16 MB, each of which is made whole. */
+const leastRoom = 32 * 1024 * 1024
+
+function isFull(folder: string): boolean {
+  const { bavail, bsize } = statfsSync(folder)
+  return bavail * bsize < leastRoom
+}
+
+async function createCluster(bin: string, cluster: string, owner: Owner, password: string): Promise<void> {
+  // Made beside its place and moved there when whole. A start that was cut short leaves a draft of its own behind, in
+  // which its initdb may even be at work still.
+  const home = path.dirname(cluster)
+  for (const file of readdirSync(home).filter((name) => name.startsWith('draft-')))
+    rmSync(path.join(home, file), { recursive: true, force: true, maxRetries: 20 })
+  const draft = path.join(home, `draft-${process.pid}`)
+  makePrivateFolder(draft, owner)
+  const passwordFile = `${draft}.pw`
+  writeWhole(passwordFile, password)
+  if (owner) chownSync(passwordFile, owner.uid, owner.gid)
+  const access = ['-U', user, '-A', 'scram-sha-256', `--pwfile=${passwordFile}`]
+  const locale = ['--encoding=UTF8', '--locale-provider=builtin', '--locale=C', '--builtin-locale=C.UTF-8']
+  try {
+    await run(path.join(bin, 'initdb'), ['-D', draft, ...access, ...locale], { cwd: '/', ...owner })
+  } catch (cause) {
+    throw new StartError('The database could not be created.', { cause })
+  } finally {
+    rmSync(passwordFile, { force: true })
+  }
+  renameSync(draft, cluster)
+}
+
+/** Ends a server whose Belfry is gone without having ended it, and clears a pid file that names some other program now. */
+async function stopLeftover(cluster: string, say: Options['say']): Promise<void> {
+  const pidFile = path.join(cluster, 'postmaster.pid')
+  if (!existsSync(pidFile)) return
+  const pid = Number(readFileSync(pidFile, 'utf8').split('\n')[0])
+  // PostgreSQL itself sees best whether anything of a dead server is left, but it trips over these two.
+  if (!pid || (isAlive(pid) && !hasArgument(pid, cluster))) rmSync(pidFile, { force: true })
+  if (!pid || !hasArgument(pid, cluster)) return
+  say(`ending the database that an earlier Belfry left behind (pid ${pid})`)
+  for (const [signal, patienceMs] of [
+    ['SIGINT', 20_000],
+    ['SIGQUIT', 10_000],
+  ] as const) {
+    if (isAlive(pid)) process.kill(pid, signal)
+    for (const deadline = Date.now() + patienceMs; isAlive(pid) && Date.now() < deadline; ) await sleep(20)
+  }
+  if (isAlive(pid))
+    throw new StartError(`The database of an earlier Belfry (pid ${pid}) does not end; end it, then start again.`)
+}
+
+async function untilReady(url: string, server: GuardedServer, say: Options['say']): Promise<void> {
+  const began = Date.now()
+  for (let isRecovering = false; ; await sleep(20)) {
+    const refusal = await refusalOf(url)
+    if (!refusal) return
+    const waitedMs = Date.now() - began
+    if (server.end !== undefined || (!isRecovering && waitedMs > longestStartMs))
+      throw new StartError(`The embedded PostgreSQL did not start. ${server.logTail()}`, { cause: refusal })
+    const code = refusal instanceof pg.DatabaseError ? (refusal.code ?? '') : ''
+    if (code.startsWith('28')) {
+      throw new StartError(
+        'The embedded PostgreSQL does not accept the password in secrets.json; restore that file from a backup.',
+        { cause: refusal },
+      )
+    }
+    if (code === '57P03' && !isRecovering && waitedMs > 2_000) {
+      say('the database was not shut down properly and is being recovered')
+      isRecovering = true
+    }
+  }
+}
+
+async function refusalOf(url: string): Promise<Error | undefined> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
+  try {
+    await client.connect()
+    return undefined
+  } catch (error) {
+    return error as Error
+  } finally {
+    await client.end()
+  }
+}
+
+async function ensureDatabase(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [database])
+    if (rowCount === 0) await client.query(`CREATE DATABASE ${database}`)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,113 @@
+// Channel endpoints as the API and the chat sign-in make them: where exactly a subscriber is reached on a chat channel.
+import type { Selectable } from 'kysely'
+import { fail } from '../../errors.ts'
+import type { Db, Tx } from '../core/database.ts'
+import { newId, randomLower } from '../core/ids.ts'
+import type { ChannelEndpointTable, IntegrationTable } from '../core/tables.ts'
+import { findConnection, requireIntegration, requireSubscriber } from './channel-connections.ts'
+import { type ContextPayload, resolveContexts } from './contexts.ts'
+
+/** The members of an endpoint, by type. */
+const formats = {
+  slack_channel: { required: ['channelId'], optional: [] },
+  slack_user: { required: ['userId'], optional: [] },
+  webhook: { required: ['url'], optional: ['channel'] },
+  phone: { required: ['phoneNumber'], optional: [] },
+  ms_teams_channel: { required: ['teamId', 'channelId'], optional: [] },
+  ms_teams_user: { required: ['userId'], optional: [] },
+} as const satisfies Record<string, { required: string[]; optional: string[] }>
+
+export type EndpointType = keyof typeof formats
+export const endpointTypes = Object.keys(formats) as EndpointType[]
+export type EndpointRow = Selectable<ChannelEndpointTable>
+
+/** Whether it has exactly the members of its type, each a text that says something. */
+export function fitsType(type: EndpointType, endpoint: Record<string, unknown>): endpoint is Record<string, string> {
+  const { required, optional }: { required: readonly string[]; optional: readonly string[] } = formats[type]
+  return (
+    required.every((name) => Object.hasOwn(endpoint, name)) &&
+    Object.entries(endpoint).every(
+      ([name, value]) =>
+        (required.includes(name) || optional.includes(name)) && typeof value === 'string' && value !== '',
+    )
+  )
+}
+
+export interface NewEndpoint {
+  type: EndpointType
+  /** Has been found to fit its type. */
+  endpoint: Record<string, string>
+  integrationIdentifier: string
+  subscriberId: string
+  connectionIdentifier?: string | undefined
+  context?: ContextPayload | undefined
+  identifier?: string | undefined
+}
+
+/** The contexts named are made even if the endpoint is refused afterwards. Equal endpoints may exist several times. */
+export async function createEndpoint(
+  db: Db,
+  environmentId: string,
+  input: NewEndpoint,
+  now: Date,
+): Promise<EndpointRow> {
+  const { identifier, connectionIdentifier } = input
+  const integration = await requireIntegration(db, environmentId, input.integrationIdentifier)
+  const contextKeys = await resolveContexts(db, environmentId, input.context, now)
+  return db.transaction().execute(async (tx) => {
+    await requireSubscriber(tx, environmentId, input.subscriberId)
+    if (identifier !== undefined && (await findEndpoint(tx, environmentId, identifier)))
+      throw fail('endpoint_identifier_exists', { identifier, environmentId })
+    if (connectionIdentifier !== undefined && !(await findConnection(tx, environmentId, connectionIdentifier)))
+      throw fail('endpoint_connection_not_found', { identifier: connectionIdentifier })
+    return insertEndpoint(tx, environmentId, { ...input, integration, contextKeys }, now)
+  })
+}
+
+interface Insertable extends Omit<NewEndpoint, 'integrationIdentifier' | 'context'> {
+  integration: Pick<Selectable<IntegrationTable>, 'id' | 'identifier' | 'provider_id' | 'channel'>
+  contextKeys: string[]
+}
+
+/** All it names has been found to exist. */
+export async function insertEndpoint(
+  tx: Tx,
+  environmentId: string,
+  input: Insertable,
+  now: Date,
+): Promise<EndpointRow> {
+  const { integration, identifier = `chendp_${randomLower(12)}` } = input
+  const row = await tx
+    .insertInto('channel_endpoints')
+    .values({
+      environment_id: environmentId,
+      id: newId(now),
+      identifier,
+      integration_id: integration.id,
+      integration_identifier: integration.identifier,
+      provider_id: integration.provider_id,
+      channel: integration.channel,
+      connection_identifier: input.connectionIdentifier ?? null,
+      subscriber_id: input.subscriberId,
+      context_keys: input.contextKeys,
+      type: input.type,
+      endpoint: JSON.stringify(input.endpoint),
+      created_at: now,
+      updated_at: now,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst()
+  // Somebody else took the identifier since we looked.
+  if (!row) throw fail('endpoint_identifier_exists', { identifier, environmentId })
+  return row
+}
+
+export function findEndpoint(db: Db | Tx, environmentId: string, identifier: string): Promise<EndpointRow | undefined> {
+  return db
+    .selectFrom('channel_endpoints')
+    .selectAll()
+    .where('environment_id', '=', environmentId)
+    .where('identifier', '=', identifier)
+    .executeTakeFirst()
+}

@@ -1,0 +1,160 @@
+// Organizations and environments as they come into being: with an API key, the integrations everybody needs, a layout, and a
+// group for workflows.
+import { sql } from 'kysely'
+import type { Db, Tx } from '../core/database.ts'
+import { newApiKey, newId, randomUrlSafe } from '../core/ids.ts'
+import { type Secrets, sha256 } from '../core/secrets.ts'
+import type { EnvironmentTable } from '../core/tables.ts'
+import { hasPrimary } from './integrations.ts'
+import { insertLayout } from './layouts.ts'
+import { makeSignInLink } from './sign-in-links.ts'
+
+export interface NewEnvironment {
+  id: string
+  name: string
+  apiKey: string
+}
+
+interface EnvironmentInput extends Pick<EnvironmentTable, 'organization_id' | 'name' | 'type' | 'color' | 'parent_id'> {
+  /** Its own, where it is not any environment. */
+  id?: string
+  userId: string
+  apiKey?: string | undefined
+}
+
+/** Native integrations: in-app everywhere, and in Development one for every other channel, into the sandbox. */
+const inbox = { provider_id: 'svc', channel: 'in_app', name: 'Belfry Inbox', identifier: 'inbox' }
+const sandbox = [
+  { provider_id: 'svc-email', channel: 'email', name: 'Belfry Email', identifier: 'email-sandbox' },
+  { provider_id: 'svc-sms', channel: 'sms', name: 'Belfry SMS', identifier: 'sms-sandbox' },
+  { provider_id: 'svc-push', channel: 'push', name: 'Belfry Push', identifier: 'push-sandbox' },
+  { provider_id: 'svc-slack', channel: 'chat', name: 'Belfry Slack', identifier: 'chat-sandbox' },
+]
+
+/** The one group there is: every workflow of the environment is in it. */
+export const generalGroup = 'General'
+
+export async function createEnvironment(
+  tx: Tx,
+  { id: given, userId, apiKey = newApiKey(), ...fields }: EnvironmentInput,
+  secrets: Secrets,
+  now: Date,
+): Promise<NewEnvironment> {
+  const id = given ?? newId(now)
+  await tx
+    .insertInto('environments')
+    .values({ ...fields, id, identifier: randomUrlSafe(12), created_at: now, updated_at: now })
+    .execute()
+  await insertApiKey(tx, { environmentId: id, userId, apiKey }, secrets, now)
+  await tx
+    .insertInto('integrations')
+    .values(
+      [inbox, ...(fields.type === 'dev' ? sandbox : [])].map((integration) => ({
+        ...integration,
+        identifier: `${integration.identifier}-${randomUrlSafe(8)}`,
+        environment_id: id,
+        id: newId(now),
+        active: true,
+        is_primary: hasPrimary(integration.channel),
+        priority: hasPrimary(integration.channel) ? 1 : 0,
+        created_at: now,
+        updated_at: now,
+      })),
+    )
+    .execute()
+  await insertLayout(tx, { environmentId: id, identifier: 'default-layout', name: 'Default Layout', userId }, now)
+  await tx
+    .insertInto('notification_groups')
+    .values({ environment_id: id, id: newId(now), name: generalGroup, created_at: now, updated_at: now })
+    .execute()
+  return { id, name: fields.name, apiKey }
+}
+
+export async function insertApiKey(
+  tx: Tx,
+  { environmentId, userId, apiKey }: { environmentId: string; userId: string; apiKey: string },
+  secrets: Secrets,
+  now: Date,
+): Promise<void> {
+  await tx
+    .insertInto('api_keys')
+    .values({
+      hash: sha256(apiKey),
+      environment_id: environmentId,
+      encrypted_key: secrets.encrypt(apiKey),
+      user_id: userId,
+      created_at: now,
+    })
+    .execute()
+}
+
+/** Of API keys: not replaced, or replaced by one with which it still overlaps. */
+export const isValidAt = (now: Date) => sql<boolean>`(expires_at IS NULL OR expires_at > ${now})`
+
+/**
+ * Held until the transaction ends: an organization's environments and variables change one after the other, so that their
+ * numbers can be limited exactly. Weaker than FOR UPDATE, which would also stop every insert that refers to the organization.
+ */
+export async function lockOrganization(tx: Tx, organizationId: string): Promise<void> {
+  await tx.selectFrom('organizations').select('id').where('id', '=', organizationId).forNoKeyUpdate().execute()
+}
+
+/** The same within one environment, for what it may have a limited number of. */
+export async function lockEnvironment(tx: Tx, environmentId: string): Promise<void> {
+  await tx.selectFrom('environments').select('id').where('id', '=', environmentId).forNoKeyUpdate().execute()
+}
+
+/** An organization with its two system environments, Development and Production. */
+export async function createOrganization(
+  tx: Tx,
+  { name, apiKey }: { name: string; apiKey?: string | undefined },
+  secrets: Secrets,
+  now: Date,
+): Promise<{ id: string; development: NewEnvironment; production: NewEnvironment }> {
+  const organization = { id: newId(now), name, owner_user_id: newId(now), created_at: now }
+  await tx.insertInto('organizations').values(organization).execute()
+  const common = { organization_id: organization.id, userId: organization.owner_user_id }
+  const development = await createEnvironment(
+    tx,
+    { ...common, name: 'Development', type: 'dev', color: '#ff8547', parent_id: null, apiKey },
+    secrets,
+    now,
+  )
+  const production = await createEnvironment(
+    tx,
+    { ...common, name: 'Production', type: 'prod', color: '#7e52f4', parent_id: development.id },
+    secrets,
+    now,
+  )
+  return { id: organization.id, development, production }
+}
+
+export interface FirstStart {
+  environments: NewEnvironment[]
+  /** Makes its bearer the owner. */
+  setUpToken: string
+}
+
+/**
+ * What an empty database gets on the first start: an organization with Development and Production, and a link for its owner.
+ * Undefined when there is one already; of two first starts at once, one makes it.
+ */
+export async function prepareFirstStart(
+  db: Db,
+  secrets: Secrets,
+  apiKey: string | undefined,
+  now: Date,
+): Promise<FirstStart | undefined> {
+  return db.transaction().execute(async (tx) => {
+    await sql`LOCK TABLE organizations IN EXCLUSIVE MODE`.execute(tx)
+    if (await tx.selectFrom('organizations').select('id').limit(1).executeTakeFirst()) return undefined
+    const { id, development, production } = await createOrganization(
+      tx,
+      { name: 'My organization', apiKey },
+      secrets,
+      now,
+    )
+    const { token: setUpToken } = await makeSignInLink(tx, { organizationId: id, userId: null, now })
+    return { environments: [development, production], setUpToken }
+  })
+}

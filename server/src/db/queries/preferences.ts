@@ -1,0 +1,184 @@
+// What subscribers want: their choices in general and per workflow, apart for each set of context keys, and their schedule.
+import { type RawBuilder, type Selectable, sql } from 'kysely'
+import type { Db, Tx } from '../core/database.ts'
+import type { ChannelChoices, SubscriberPreferenceTable, WorkflowTable } from '../core/tables.ts'
+import { telling } from './webhook-events.ts'
+
+type PreferenceRow = Selectable<SubscriberPreferenceTable>
+
+/** Whose preferences: a subscriber in one set of contexts. */
+export interface PreferenceOwner {
+  environmentId: string
+  subscriberRowId: string
+  /** Sorted, without repetition; none is a set of its own. */
+  contextKeys: string[]
+}
+
+/** A workflow as far as preferences are concerned. */
+export type PreferenceWorkflow = Pick<
+  Selectable<WorkflowTable>,
+  | 'id'
+  | 'identifier'
+  | 'name'
+  | 'critical'
+  | 'severity'
+  | 'tags'
+  | 'data'
+  | 'preferences'
+  | 'user_preferences'
+  | 'updated_at'
+> & { step_types: string[] }
+
+/** Well above how many an environment may have: nobody misses one, and the answer has an end. */
+const mostListed = 1_000
+
+// Steps are long; only what they are called leaves the database.
+const workflowColumns = sql`
+  w.id, w.identifier, w.name, w.critical, w.severity, w.tags, w.data, w.preferences, w.user_preferences, w.updated_at,
+  ARRAY(SELECT DISTINCT step ->> 'type' FROM jsonb_array_elements(w.steps) step) AS step_types`
+
+/** Oldest first. */
+export async function listActiveWorkflows(db: Db | Tx, environmentId: string): Promise<PreferenceWorkflow[]> {
+  const { rows } = await sql<PreferenceWorkflow>`
+    SELECT ${workflowColumns} FROM workflows w
+    WHERE w.environment_id = ${environmentId} AND w.active
+    ORDER BY w.created_at, w.id LIMIT ${mostListed}`.execute(db)
+  return rows
+}
+
+/**
+ * Workflows by identifier or id, held so that none can be deleted before what is written for it is committed: deleting one
+ * removes its preferences, and would miss those.
+ */
+export async function holdWorkflows(
+  tx: Tx,
+  environmentId: string,
+  { identifiers, ids }: { identifiers: string[]; ids: string[] },
+): Promise<PreferenceWorkflow[]> {
+  const { rows } = await sql<PreferenceWorkflow>`
+    SELECT ${workflowColumns} FROM workflows w
+    WHERE w.environment_id = ${environmentId}
+      AND (w.identifier = ANY(${identifiers}::text[]) OR w.id = ANY(${ids}::text[]))
+    ORDER BY w.id FOR KEY SHARE`.execute(tx)
+  return rows
+}
+
+/**
+ * The subscriber's internal id, its row locked: changes of one subscriber's preferences follow one another, so that a
+ * choice in general and one for a workflow made at the same time end as if made in some order. It cannot be deleted meanwhile.
+ */
+export async function holdSubscriber(tx: Tx, environmentId: string, subscriberId: string): Promise<string | undefined> {
+  const { rows } = await sql<{ id: string }>`
+    SELECT id FROM subscribers
+    WHERE environment_id = ${environmentId} AND subscriber_id = ${subscriberId} FOR NO KEY UPDATE`.execute(tx)
+  return rows[0]?.id
+}
+
+export interface SubscriberPreferences {
+  global: PreferenceRow | undefined
+  byWorkflow: Map<string, PreferenceRow>
+}
+
+export async function readPreferences(
+  db: Db | Tx,
+  { environmentId, subscriberRowId, contextKeys }: PreferenceOwner,
+): Promise<SubscriberPreferences> {
+  const { rows } = await sql<PreferenceRow>`
+    SELECT * FROM subscriber_preferences
+    WHERE environment_id = ${environmentId} AND subscriber_row_id = ${subscriberRowId}
+      AND context_keys = ${contextKeys}::text[]`.execute(db)
+  return {
+    global: rows.find((row) => row.workflow_id === null),
+    byWorkflow: new Map(rows.flatMap((row) => (row.workflow_id === null ? [] : [[row.workflow_id, row]]))),
+  }
+}
+
+/** What bears on one workflow's messages to one subscriber. */
+export interface RecipientPreferences {
+  global: ChannelChoices | undefined
+  workflow: ChannelChoices | undefined
+  schedule: Record<string, unknown> | null
+}
+
+/** The same for many subscribers of one workflow, in one statement. Those who never said anything are left out. */
+export async function readRecipients(
+  db: Db | Tx,
+  { environmentId, workflowId, contextKeys }: { environmentId: string; workflowId: string; contextKeys: string[] },
+  subscriberRowIds: string[],
+): Promise<Map<string, RecipientPreferences>> {
+  const { rows } = await sql<Pick<PreferenceRow, 'subscriber_row_id' | 'workflow_id' | 'channels' | 'schedule'>>`
+    SELECT subscriber_row_id, workflow_id, channels, schedule FROM subscriber_preferences
+    WHERE environment_id = ${environmentId} AND subscriber_row_id = ANY(${subscriberRowIds}::text[])
+      AND (workflow_id IS NULL OR workflow_id = ${workflowId}) AND context_keys = ${contextKeys}::text[]`.execute(db)
+  const recipients = new Map<string, RecipientPreferences>()
+  for (const { subscriber_row_id, workflow_id, channels, schedule } of rows) {
+    const known = recipients.get(subscriber_row_id) ?? { global: undefined, workflow: undefined, schedule: null }
+    recipients.set(
+      subscriber_row_id,
+      workflow_id === null ? { ...known, global: channels, schedule } : { ...known, workflow: channels },
+    )
+  }
+  return recipients
+}
+
+/**
+ * Sets the given channels in general, and takes them out of every choice for a single workflow: the general one is to be
+ * felt everywhere. A schedule replaces the one there was. The caller holds the subscriber.
+ */
+export async function saveGlobalPreference(
+  tx: Tx,
+  { environmentId, subscriberRowId, contextKeys }: PreferenceOwner,
+  { channels = {}, schedule }: { channels?: ChannelChoices | undefined; schedule?: object | undefined },
+  now: Date,
+): Promise<void> {
+  const upsert = sql`
+    INSERT INTO subscriber_preferences AS p
+      (environment_id, subscriber_row_id, workflow_id, context_keys, channels, schedule, updated_at)
+    VALUES (${environmentId}, ${subscriberRowId}, NULL, ${contextKeys}::text[], ${JSON.stringify(channels)}::jsonb,
+            ${schedule === undefined ? null : JSON.stringify(schedule)}::jsonb, ${now})
+    ON CONFLICT (environment_id, subscriber_row_id, workflow_id, context_keys) DO UPDATE
+    SET channels = p.channels || excluded.channels, schedule = coalesce(excluded.schedule, p.schedule),
+        updated_at = excluded.updated_at`
+  await changeAndTell(tx, upsert, now)
+  const names = Object.keys(channels)
+  if (names.length === 0) return
+  const ofWorkflows = sql`
+    environment_id = ${environmentId} AND subscriber_row_id = ${subscriberRowId} AND workflow_id IS NOT NULL
+    AND context_keys = ${contextKeys}::text[] AND channels ?| ${names}::text[]`
+  // A choice of nothing is none: its row goes, or it would look as if the subscriber had set something.
+  await sql`
+    DELETE FROM subscriber_preferences WHERE ${ofWorkflows} AND channels - ${names}::text[] = '{}'::jsonb`.execute(tx)
+  await sql`
+    UPDATE subscriber_preferences SET channels = channels - ${names}::text[] WHERE ${ofWorkflows}`.execute(tx)
+}
+
+/** Sets the given channels for each of these workflows, which must be named once each. The caller holds them and the subscriber. */
+export async function saveWorkflowPreferences(
+  tx: Tx,
+  { environmentId, subscriberRowId, contextKeys }: PreferenceOwner,
+  choices: ReadonlyMap<string, ChannelChoices>,
+  now: Date,
+): Promise<void> {
+  const said = [...choices].filter(([, channels]) => Object.keys(channels).length > 0)
+  if (said.length === 0) return
+  const upsert = sql`
+    INSERT INTO subscriber_preferences AS p
+      (environment_id, subscriber_row_id, workflow_id, context_keys, channels, updated_at)
+    SELECT ${environmentId}, ${subscriberRowId}, workflow_id, ${contextKeys}::text[], channels, ${now}
+    FROM unnest(${said.map(([id]) => id)}::text[], ${said.map(([, channels]) => JSON.stringify(channels))}::jsonb[])
+      AS given (workflow_id, channels)
+    ON CONFLICT (environment_id, subscriber_row_id, workflow_id, context_keys) DO UPDATE
+    SET channels = p.channels || excluded.channels, updated_at = excluded.updated_at`
+  await changeAndTell(tx, upsert, now)
+}
+
+async function changeAndTell(tx: Tx, change: RawBuilder<unknown>, now: Date): Promise<void> {
+  const subscriberId = sql`(SELECT s.subscriber_id FROM subscribers s
+    WHERE s.environment_id = c.environment_id AND s.id = c.subscriber_row_id)`
+  const workflow = sql`(SELECT json_build_object('id', w.id, 'identifier', w.identifier, 'name', w.name) FROM workflows w
+    WHERE w.environment_id = c.environment_id AND w.id = c.workflow_id)`
+  const object = sql`(to_jsonb(c) || jsonb_build_object('subscriber_id', ${subscriberId}, 'workflow', ${workflow}))::json`
+  await sql`
+    WITH changed AS (${change} RETURNING p.*), ${telling({ type: 'preference.updated', object, subscriberId, now })}
+    SELECT FROM webhooks`.execute(tx)
+}

@@ -1,0 +1,113 @@
+// Topics as several rooms find, create and remove them.
+import { type Selectable, sql } from 'kysely'
+import { fail } from '../../errors.ts'
+import type { Db, Tx } from '../core/database.ts'
+import { newId } from '../core/ids.ts'
+import type { TopicTable } from '../core/tables.ts'
+import { deleteSubscriptions } from './topic-subscriptions.ts'
+
+export type TopicRow = Selectable<TopicTable>
+
+export interface TopicInput {
+  key: string
+  /** None, or an empty one, leaves the name of an existing topic as it is. */
+  name?: string | undefined
+}
+
+const plainKey = /^[a-zA-Z0-9_:.-]+$/
+const emailKey = /^(?=\S+$)\S[^@\s]*@\S+\.\S+$/
+
+function refuseBadKey(key: string): void {
+  if (!plainKey.test(key) && !emailKey.test(key)) throw fail('invalid_topic_key', { key })
+}
+
+export async function findTopic(db: Db | Tx, environmentId: string, key: string): Promise<TopicRow | undefined> {
+  return topicQuery(db, environmentId, key).executeTakeFirst()
+}
+
+const topicQuery = (db: Db | Tx, environmentId: string, key: string) =>
+  db.selectFrom('topics').selectAll().where('environment_id', '=', environmentId).where('key', '=', key)
+
+/** Creates the topic, or leaves the existing one alone and gives nothing back. */
+export async function insertTopic(
+  db: Db | Tx,
+  environmentId: string,
+  topic: TopicInput,
+  now: Date,
+): Promise<TopicRow | undefined> {
+  refuseBadKey(topic.key)
+  return insertQuery(db, environmentId, topic, now)
+    .onConflict((conflict) => conflict.columns(['environment_id', 'key']).doNothing())
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/** Creates the topic or renames the existing one, in one statement. */
+export async function upsertTopic(
+  db: Db | Tx,
+  environmentId: string,
+  topic: TopicInput,
+  now: Date,
+): Promise<{ row: TopicRow; created: boolean }> {
+  refuseBadKey(topic.key)
+  const id = newId(now)
+  const row = await insertQuery(db, environmentId, topic, now, id)
+    .onConflict((conflict) =>
+      conflict.columns(['environment_id', 'key']).doUpdateSet({
+        name: sql`coalesce(excluded.name, topics.name)`,
+        // Only a new name is a change: a name repeated with every subscription must not reorder the list of topics.
+        updated_at: sql`CASE WHEN coalesce(excluded.name, topics.name) IS NOT DISTINCT FROM topics.name
+                        THEN topics.updated_at ELSE excluded.updated_at END`,
+      }),
+    )
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return { row, created: row.id === id }
+}
+
+function insertQuery(db: Db | Tx, environmentId: string, { key, name }: TopicInput, now: Date, id = newId(now)) {
+  return db
+    .insertInto('topics')
+    .values({ environment_id: environmentId, id, key, name: name || null, created_at: now, updated_at: now })
+}
+
+/**
+ * The topic, created or renamed where needed, that stays until the transaction ends. A topic that is already as asked is
+ * taken FOR KEY SHARE, which keeps it from being deleted and lets others subscribe at the same time. One with another name is
+ * not locked before its update: two that raise their lock while a third waits to delete would wait for each other.
+ */
+export async function takeTopic(tx: Tx, environmentId: string, topic: TopicInput, now: Date): Promise<TopicRow> {
+  const asItIs = topicQuery(tx, environmentId, topic.key)
+  const existing = await (topic.name ? asItIs.where('name', '=', topic.name) : asItIs).forKeyShare().executeTakeFirst()
+  return existing ?? (await upsertTopic(tx, environmentId, topic, now)).row
+}
+
+export async function renameTopic(
+  db: Db,
+  environmentId: string,
+  key: string,
+  name: string,
+  now: Date,
+): Promise<TopicRow> {
+  const row = await db
+    .updateTable('topics')
+    .set({ name, updated_at: now })
+    .where('environment_id', '=', environmentId)
+    .where('key', '=', key)
+    .returningAll()
+    .executeTakeFirst()
+  if (!row) throw fail('topic_not_found', { key })
+  return row
+}
+
+/** Removes the topic with its subscriptions. It goes first: whoever is subscribing then has either committed or must wait. */
+export async function deleteTopic(tx: Tx, environmentId: string, key: string): Promise<void> {
+  const deleted = await tx
+    .deleteFrom('topics')
+    .where('environment_id', '=', environmentId)
+    .where('key', '=', key)
+    .returning('id')
+    .executeTakeFirst()
+  if (!deleted) throw fail('topic_not_found', { key })
+  await deleteSubscriptions(tx, environmentId, sql`t.topic_id = ${deleted.id}`)
+}

@@ -1,0 +1,193 @@
+// Texts of workflows and layouts in several languages. A resource has them while translation is switched on for it.
+import { sql } from 'kysely'
+import { announce } from '../core/changes.ts'
+import type { Db, Tx } from '../core/database.ts'
+import { sha256 } from '../core/secrets.ts'
+
+export type TranslatedType = 'workflow' | 'layout'
+const tables = { workflow: 'workflows', layout: 'layouts' } as const
+
+/** Which workflow or layout, by its internal id. */
+export interface Translated {
+  environmentId: string
+  resourceType: TranslatedType
+  resourceRowId: string
+}
+
+export type TranslationContent = Record<string, unknown>
+
+export interface NewTranslation {
+  resourceType: TranslatedType
+  resourceRowId: string
+  locale: string
+  content: TranslationContent
+}
+
+export interface TranslatableRow {
+  id: string
+  identifier: string
+  name: string
+  is_translation_enabled: boolean
+}
+
+/**
+ * By identifier, else by internal id. With `lock` the row can neither be deleted nor switched off before the transaction
+ * ends, so that no texts are left behind without it.
+ */
+export async function findTranslatable(
+  db: Db | Tx,
+  { environmentId, resourceType }: Pick<Translated, 'environmentId' | 'resourceType'>,
+  { identifier, id }: { identifier: string; id?: string | undefined },
+  lock: 'lock' | undefined = undefined,
+): Promise<TranslatableRow | undefined> {
+  const { rows } = await sql<TranslatableRow>`
+    SELECT id, identifier, name, is_translation_enabled FROM ${sql.table(tables[resourceType])}
+    WHERE environment_id = ${environmentId} AND (identifier = ${identifier} OR id = ${id ?? null})
+    ORDER BY identifier = ${identifier} DESC LIMIT 1 ${lock ? sql`FOR SHARE` : sql``}`.execute(db)
+  return rows[0]
+}
+
+/** Those of these identifiers that are there and switched on, locked as above. */
+export async function lockTranslatables(
+  tx: Tx,
+  { environmentId, resourceType }: Pick<Translated, 'environmentId' | 'resourceType'>,
+  identifiers: string[],
+): Promise<Array<Pick<TranslatableRow, 'id' | 'identifier'>>> {
+  const { rows } = await sql<Pick<TranslatableRow, 'id' | 'identifier'>>`
+    SELECT id, identifier FROM ${sql.table(tables[resourceType])}
+    WHERE environment_id = ${environmentId} AND identifier = ANY (${identifiers}::text[]) AND is_translation_enabled
+    ORDER BY id FOR SHARE`.execute(tx)
+  return rows
+}
+
+/** Part of switching translation on: the resource starts with an empty list of texts in the default locale. */
+export async function enableTranslations(
+  tx: Tx,
+  { environmentId, resourceType, resourceRowId }: Translated,
+  now: Date,
+): Promise<void> {
+  await sql`
+    INSERT INTO translations
+      (environment_id, resource_type, resource_row_id, locale, content, key_hash, created_at, updated_at)
+    SELECT e.id, ${resourceType}, ${resourceRowId}, o.default_locale, '{}', ${keyHashOf({})}, ${now}, ${now}
+    FROM environments e JOIN organizations o ON o.id = e.organization_id
+    WHERE e.id = ${environmentId}
+    ON CONFLICT DO NOTHING`.execute(tx)
+}
+
+/** Part of switching translation off, and of deleting the resource: all its texts are gone. */
+export async function disableTranslations(tx: Tx, translated: Translated): Promise<void> {
+  await tx
+    .deleteFrom('translations')
+    .where('environment_id', '=', translated.environmentId)
+    .where('resource_type', '=', translated.resourceType)
+    .where('resource_row_id', '=', translated.resourceRowId)
+    .execute()
+}
+
+/** Makes the texts of `to` those of `from`, with the age they have there: which of them are outdated shows by it. */
+export async function copyTranslations(tx: Tx, from: Translated, to: Translated): Promise<void> {
+  const copy = { resourceType: to.resourceType, from: from.resourceRowId, to: to.resourceRowId }
+  await copyAllTranslations(tx, { from: from.environmentId, to: to.environmentId }, [copy])
+}
+
+/** The same for any number of resources, in as many statements as for one. */
+export async function copyAllTranslations(
+  tx: Tx,
+  environment: { from: string; to: string },
+  copies: Array<{ resourceType: TranslatedType; from: string; to: string }>,
+): Promise<void> {
+  const gone = copies.map(({ resourceType, to }) => ({ resourceType, resourceRowId: to }))
+  await deleteTranslations(tx, environment.to, gone)
+  const column = (of: 'resourceType' | 'from' | 'to') => sql`${copies.map((copy) => copy[of])}::text[]`
+  await sql`
+    INSERT INTO translations
+      (environment_id, resource_type, resource_row_id, locale, content, key_hash, created_at, updated_at)
+    SELECT ${environment.to}, t.resource_type, copy.to_id, t.locale, t.content, t.key_hash, t.created_at, t.updated_at
+    FROM unnest(${column('resourceType')}, ${column('from')}, ${column('to')}) AS copy (type, from_id, to_id)
+      JOIN translations t ON t.environment_id = ${environment.from} AND t.resource_type = copy.type
+        AND t.resource_row_id = copy.from_id`.execute(tx)
+}
+
+/** All texts of these resources of one environment. */
+export async function deleteTranslations(
+  tx: Tx,
+  environmentId: string,
+  resources: Array<Omit<Translated, 'environmentId'>>,
+): Promise<void> {
+  await sql`
+    DELETE FROM translations t
+    USING unnest(${resources.map(({ resourceType }) => resourceType)}::text[],
+                 ${resources.map(({ resourceRowId }) => resourceRowId)}::text[]) AS gone (type, id)
+    WHERE t.environment_id = ${environmentId} AND t.resource_type = gone.type
+      AND t.resource_row_id = gone.id`.execute(tx)
+}
+
+/**
+ * Writes texts of resources the caller has locked. A locale's texts are replaced as a whole. Writing the default locale
+ * as it was leaves its age alone, so that the other locales are not taken for outdated.
+ */
+export async function writeTranslations(
+  tx: Tx,
+  environmentId: string,
+  texts: NewTranslation[],
+  now: Date,
+): Promise<Array<{ locale: string; created_at: Date; updated_at: Date }>> {
+  const column = (of: (text: NewTranslation) => string) => sql`${texts.map(of)}::text[]`
+  const { rows } = await sql<{ locale: string; created_at: Date; updated_at: Date }>`
+    INSERT INTO translations AS t
+      (environment_id, resource_type, resource_row_id, locale, content, key_hash, created_at, updated_at)
+    SELECT ${environmentId}, given.type, given.id, given.locale, given.content::json, given.key_hash, ${now}, ${now}
+    FROM unnest(${column((text) => text.resourceType)}, ${column((text) => text.resourceRowId)},
+                ${column((text) => text.locale)}, ${column((text) => JSON.stringify(text.content))},
+                ${column((text) => keyHashOf(text.content))}) AS given (type, id, locale, content, key_hash)
+    ORDER BY given.type, given.id, given.locale
+    ON CONFLICT (environment_id, resource_type, resource_row_id, locale) DO UPDATE
+      SET content = excluded.content, key_hash = excluded.key_hash,
+          updated_at = CASE WHEN t.content::text = excluded.content::text AND t.locale = (
+            SELECT o.default_locale FROM environments e JOIN organizations o ON o.id = e.organization_id
+            WHERE e.id = t.environment_id) THEN t.updated_at ELSE excluded.updated_at END
+    RETURNING locale, created_at, updated_at`.execute(tx)
+  for (const resourceType of new Set(texts.map((text) => text.resourceType)))
+    await announceTranslations(tx, resourceType, environmentId)
+  return rows
+}
+
+/** Whoever remembers a workflow or layout remembers its texts with it. */
+export const announceTranslations = (tx: Tx, resourceType: TranslatedType, environmentId: string) =>
+  announce(tx, tables[resourceType], environmentId)
+
+/**
+ * What is needed to render for one recipient: the texts in the default locale and, where there are any, in theirs.
+ * Without translation there are none.
+ */
+export async function loadTranslations(
+  db: Db | Tx,
+  { environmentId, resourceType, resourceRowId }: Translated,
+  recipientLocale: string | null | undefined,
+): Promise<{ defaultLocale: string; locales: Record<string, TranslationContent> }> {
+  const wanted = (recipientLocale ?? '').replaceAll('-', '_').toLowerCase()
+  const { rows } = await sql<{ default_locale: string; locale: string | null; content: TranslationContent }>`
+    SELECT o.default_locale, t.locale, t.content
+    FROM environments e JOIN organizations o ON o.id = e.organization_id
+      LEFT JOIN translations t ON t.environment_id = e.id AND t.resource_type = ${resourceType}
+        AND t.resource_row_id = ${resourceRowId} AND (t.locale = o.default_locale OR lower(t.locale) = ${wanted})
+    WHERE e.id = ${environmentId}`.execute(db)
+  return {
+    defaultLocale: rows[0]?.default_locale ?? '',
+    locales: Object.fromEntries(rows.flatMap(({ locale, content }) => (locale === null ? [] : [[locale, content]]))),
+  }
+}
+
+/** The same for the same keys, whatever their order and whether they are nested or dotted. */
+export function keyHashOf(content: TranslationContent): string {
+  const keys: string[] = []
+  const collect = (members: TranslationContent, prefix: string) => {
+    for (const [name, value] of Object.entries(members)) {
+      if (typeof value === 'object' && value !== null) collect(value as TranslationContent, `${prefix}${name}.`)
+      else if (value !== null) keys.push(prefix + name)
+    }
+  }
+  collect(content, '')
+  return sha256(JSON.stringify([...new Set(keys)].sort()))
+}

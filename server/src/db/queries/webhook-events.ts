@@ -1,0 +1,147 @@
+// The outbox of our webhooks: what happened, and for whom, written by the very statement or in the very transaction that made
+// it happen. Where no endpoint wants to know, nothing is written.
+import { CompiledQuery, type RawBuilder, type Selectable, sql } from 'kysely'
+import type { Db, Tx } from '../core/database.ts'
+import { storableJson } from '../core/storable.ts'
+import type { WebhookEndpointTable, WebhookEventTable } from '../core/tables.ts'
+import { statement, type Transaction } from '../core/transaction.ts'
+
+export const eventTypes = [
+  'message.sent',
+  'message.failed',
+  'message.delivered',
+  'message.seen',
+  'message.read',
+  'message.unread',
+  'message.archived',
+  'message.unarchived',
+  'message.snoozed',
+  'message.unsnoozed',
+  'message.deleted',
+  'workflow.created',
+  'workflow.updated',
+  'workflow.deleted',
+  'workflow.published',
+  'subscriber.created',
+  'subscriber.updated',
+  'subscriber.deleted',
+  'preference.updated',
+] as const
+export type EventType = (typeof eventTypes)[number]
+/** Sent to one endpoint because somebody asks for it; none can want it or not. */
+export const testEventType = 'webhook.test'
+
+export type EndpointRow = Selectable<WebhookEndpointTable>
+export type EventRow = Selectable<WebhookEventTable>
+
+// ---- As a part of the statement that makes the change
+
+interface Telling {
+  type: EventType | RawBuilder<unknown>
+  /** What is kept of the row `c`, as JSON. */
+  object: RawBuilder<unknown>
+  previous?: RawBuilder<unknown>
+  subscriberId?: RawBuilder<unknown>
+  /** Of which rows there is something to tell; all, unless said. */
+  when?: RawBuilder<unknown>
+  now: Date
+}
+
+/**
+ * A part of a WITH called `webhooks`, behind one called `changed` that has the rows this is about. The statement has to read
+ * from it, because what is not read does not happen: it is one row.
+ */
+export function telling({ type, object, previous, subscriberId, when, now }: Telling): RawBuilder<unknown> {
+  const word = typeof type === 'string' ? sql.lit(type) : type
+  return sql`
+    webhooks AS MATERIALIZED (
+      SELECT tell_webhooks(${now}::timestamptz(3), json_agg(json_build_object(
+        'environment_id', c.environment_id, 'type', ${word}::text, 'object', ${object},
+        'previous', ${previous ?? sql`NULL::json`}, 'subscriber_id', ${subscriberId ?? sql`NULL::text`})))
+      FROM changed c
+      WHERE ${when ?? sql`true`}
+        AND EXISTS (SELECT FROM webhook_endpoints e WHERE e.environment_id = c.environment_id AND e.active))`
+}
+
+// ---- In the transaction of the change
+
+export interface NewEvent {
+  type: EventType
+  object: object
+  previous?: object | undefined
+  subscriberId?: string | undefined
+}
+
+const recordEvents = statement('record_webhook_events', 'SELECT tell_webhooks($2, $1::json)')
+/** Ahead of the statement that stores these messages: what was stored of them before has told its part. */
+const recordNewStates = statement(
+  'record_message_states',
+  `SELECT tell_webhooks($2, json_agg(event)) FROM json_array_elements($1::json) event
+   WHERE NOT EXISTS (
+     SELECT FROM messages m
+     WHERE m.environment_id = event ->> 'environment_id' AND m.id = event -> 'object' ->> 'id'
+       AND m.status = event -> 'object' ->> 'status')`,
+)
+
+type Told = NewEvent & { environmentId: string }
+
+const rowsOf = (events: Told[]) =>
+  storableJson(
+    events.map(({ environmentId, type, object, previous, subscriberId }) => ({
+      environment_id: environmentId,
+      type,
+      object,
+      previous,
+      subscriber_id: subscriberId,
+    })),
+  )
+
+export async function tell(tx: Tx, environmentId: string, events: NewEvent[], now: Date): Promise<void> {
+  if (events.length === 0) return
+  const told = events.map((event) => ({ environmentId, ...event }))
+  await tx.executeQuery(CompiledQuery.raw(recordEvents.text, [rowsOf(told), now]))
+}
+
+/** The same for events of several environments, from statements that are prepared. */
+export async function tellAll(transaction: Transaction, events: Told[], now: Date): Promise<void> {
+  if (events.length > 0) await transaction.run(recordEvents, [rowsOf(events), now])
+}
+
+/** The same for messages that are about to be stored, of which `object` is the row. */
+export async function tellOfStates(transaction: Transaction, events: Told[], now: Date): Promise<void> {
+  if (events.length > 0) await transaction.run(recordNewStates, [rowsOf(events), now])
+}
+
+/** What the endpoints of an environment want to be told of. */
+export async function wantedTypes(db: Db | Tx, environmentId: string): Promise<ReadonlySet<EventType>> {
+  const rows = await db
+    .selectFrom('webhook_endpoints')
+    .select('event_types')
+    .where('environment_id', '=', environmentId)
+    .where('active', '=', true)
+    .execute()
+  return new Set(rows.flatMap(({ event_types }) => (event_types ?? eventTypes) as EventType[]))
+}
+
+// ---- What is kept of rows
+
+/** Of a message everything but what it says. */
+const unkept = [
+  'content',
+  'subject',
+  'avatar',
+  'cta',
+  'data',
+  'tags',
+  'event_id',
+  'job_id',
+  'step_row_id',
+  'webhook_url',
+]
+export const messageObject = sql`(to_jsonb(c) - ${sql.lit(`{${unkept.join()}}`)}::text[])::json`
+
+export const keptOfMessage = <Row extends object>(row: Row): object =>
+  Object.fromEntries(Object.entries(row).filter(([name]) => !unkept.includes(name)))
+
+/** Of a subscriber nothing that opens a device or a chat. */
+export const subscriberObject = sql`(to_jsonb(c) - '{channels,previous}'::text[])::json`

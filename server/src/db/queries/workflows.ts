@@ -1,0 +1,290 @@
+// Workflows as they are kept: one row with its steps, and a copy of the whole definition for every version.
+import { type Selectable, sql } from 'kysely'
+import { announce } from '../core/changes.ts'
+import type { Db, Tx } from '../core/database.ts'
+import type { WorkflowTable } from '../core/tables.ts'
+import { type EventType, type NewEvent, tell, wantedTypes } from './webhook-events.ts'
+
+/** How many an environment may have. */
+export const workflowLimit = 100
+
+/** One step as stored. `_id` and `stepId` stay with it for life; `controlSchema` is set where code declared it. */
+export interface WorkflowStep {
+  _id: string
+  stepId: string
+  name: string
+  type: string
+  controlValues: Record<string, unknown> | null
+  controlSchema?: Record<string, unknown>
+  /** One that is switched off is left out of runs; absent is on. */
+  active?: boolean
+  /** Whether its failure ends the run. */
+  shouldStopOnFail?: boolean
+  /** Where answers to its e-mails go. */
+  replyCallback?: { active?: boolean; url?: string }
+  /** Conditions in their older form: it runs where one of them passes. */
+  filters?: object[]
+  /** Other values for it; the first whose filters pass is taken in place of its own. */
+  variants?: StepVariant[]
+}
+
+export interface StepVariant {
+  _id: string
+  name?: string
+  active?: boolean
+  filters: object[]
+  controlValues: Record<string, unknown> | null
+}
+
+type Switch = 'active' | 'shouldStopOnFail' | 'replyCallback' | 'filters' | 'variants'
+type Switches = { [name in Switch]?: WorkflowStep[name] | undefined }
+
+/** What a step may have beside its values; only what was said. */
+export const switchesOf = ({ active, shouldStopOnFail, replyCallback, filters, variants }: Switches) => ({
+  ...(active === undefined ? {} : { active }),
+  ...(shouldStopOnFail === undefined ? {} : { shouldStopOnFail }),
+  ...(replyCallback === undefined ? {} : { replyCallback }),
+  ...(filters === undefined ? {} : { filters }),
+  ...(variants === undefined ? {} : { variants }),
+})
+
+export type WorkflowRow = Omit<Selectable<WorkflowTable>, 'steps'> & { steps: WorkflowStep[] }
+
+/** Every field a caller may set; the rest is kept by `saveWorkflow`. */
+export type WorkflowFields = Pick<
+  WorkflowRow,
+  | 'name'
+  | 'identifier'
+  | 'description'
+  | 'origin'
+  | 'active'
+  | 'critical'
+  | 'severity'
+  | 'tags'
+  | 'data'
+  | 'steps'
+  | 'payload_schema'
+  | 'validate_payload'
+  | 'is_translation_enabled'
+  | 'preferences'
+  | 'user_preferences'
+>
+
+/** By identifier, else by the internal id, where that is not the same text. */
+export async function findWorkflow(
+  db: Db | Tx,
+  environmentId: string,
+  identifier: string,
+  id: string = identifier,
+): Promise<WorkflowRow | undefined> {
+  const rows = await db
+    .selectFrom('workflows')
+    .selectAll()
+    .where('environment_id', '=', environmentId)
+    .where((where) => where.or([where('identifier', '=', identifier), where('id', '=', id)]))
+    .execute()
+  return (rows.find((row) => row.identifier === identifier) ?? rows[0]) as WorkflowRow | undefined
+}
+
+/** As it is now, and held until the transaction ends: whoever else changes it waits and then sees this change. */
+export async function lockWorkflow(tx: Tx, environmentId: string, id: string): Promise<WorkflowRow | undefined> {
+  const row = await tx
+    .selectFrom('workflows')
+    .selectAll()
+    .where('environment_id', '=', environmentId)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()
+  return row as WorkflowRow | undefined
+}
+
+/** What `saveWorkflow` takes, of a workflow as it is: a change is `{ ...fieldsOf(row), name }`. */
+export const fieldsOf = (row: WorkflowRow): WorkflowFields => ({
+  name: row.name,
+  identifier: row.identifier,
+  description: row.description,
+  origin: row.origin,
+  active: row.active,
+  critical: row.critical,
+  severity: row.severity,
+  tags: row.tags,
+  data: row.data,
+  steps: row.steps,
+  payload_schema: row.payload_schema,
+  validate_payload: row.validate_payload,
+  is_translation_enabled: row.is_translation_enabled,
+  preferences: row.preferences,
+  user_preferences: row.user_preferences,
+})
+
+/** Who writes where, and when. */
+interface Writing {
+  environmentId: string
+  userId: string
+  now: Date
+  /** From another environment. */
+  isPublished?: boolean
+}
+
+/**
+ * Writes a new workflow, or the next version of one, with the copy that running notifications keep, and tells every process.
+ * The caller's transaction makes all of it visible at once. For an update the row must be locked (`FOR UPDATE`) by then.
+ */
+export async function saveWorkflow(
+  tx: Tx,
+  { id, ...writing }: Writing & { id: string },
+  fields: WorkflowFields,
+): Promise<WorkflowRow> {
+  const [row] = await saveWorkflows(tx, writing, [{ id, fields }])
+  if (!row) throw new Error('The workflow written in this transaction is not there.')
+  return row
+}
+
+/** The same for any number of workflows of one environment, in as many statements as for one. */
+export async function saveWorkflows(
+  tx: Tx,
+  { environmentId, userId, now, isPublished = false }: Writing,
+  workflows: Array<{ id: string; fields: WorkflowFields }>,
+): Promise<WorkflowRow[]> {
+  if (workflows.length === 0) return []
+  const json = (value: unknown) => (value === null ? null : JSON.stringify(value))
+  const rows = (await tx
+    .insertInto('workflows')
+    .values(
+      workflows.map(({ id, fields }) => ({
+        ...fields,
+        steps: JSON.stringify(fields.steps),
+        payload_schema: json(fields.payload_schema),
+        preferences: JSON.stringify(fields.preferences),
+        user_preferences: json(fields.user_preferences),
+        data: json(fields.data),
+        environment_id: environmentId,
+        id,
+        version: 1,
+        created_by: userId,
+        updated_by: userId,
+        created_at: now,
+        updated_at: now,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['environment_id', 'id']).doUpdateSet((update) => ({
+        ...Object.fromEntries(writtenColumns.map((column) => [column, update.ref(`excluded.${column}`)])),
+        version: sql`workflows.version + 1`,
+      })),
+    )
+    .returningAll()
+    .execute()) as WorkflowRow[]
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  const saved = workflows.flatMap(({ id }) => byId.get(id) ?? [])
+  await tx
+    .insertInto('workflow_versions')
+    .values(
+      saved.map((row) => ({
+        environment_id: environmentId,
+        workflow_id: row.id,
+        version: row.version,
+        definition: JSON.stringify({ ...fieldsOf(row), id: row.id, version: row.version }),
+        created_at: now,
+      })),
+    )
+    .execute()
+  await tellOfWorkflows(tx, environmentId, saved, isPublished ? ['saved', 'published'] : ['saved'], now)
+  await announce(tx, 'workflows', environmentId)
+  return saved
+}
+
+type Happening = 'saved' | 'published' | 'deleted'
+
+/** With what an updated workflow was before, which its last version knows. */
+async function tellOfWorkflows(
+  tx: Tx,
+  environmentId: string,
+  rows: WorkflowRow[],
+  happenings: Happening[],
+  now: Date,
+): Promise<void> {
+  const wanted = await wantedTypes(tx, environmentId)
+  if (wanted.size === 0) return
+  const before = wanted.has('workflow.updated') ? await versionsBefore(tx, environmentId, rows) : new Map()
+  const events = rows.flatMap((row) =>
+    happenings.map((happening): NewEvent => {
+      const saved = row.version === 1 ? 'workflow.created' : 'workflow.updated'
+      const type: EventType = happening === 'saved' ? saved : `workflow.${happening}`
+      const previous = type === 'workflow.updated' ? before.get(row.id) : undefined
+      return { type, object: row, ...(previous ? { previous } : {}) }
+    }),
+  )
+  await tell(
+    tx,
+    environmentId,
+    events.filter(({ type }) => wanted.has(type)),
+    now,
+  )
+}
+
+async function versionsBefore(tx: Tx, environmentId: string, rows: WorkflowRow[]): Promise<Map<string, object>> {
+  const { rows: versions } = await sql<{ workflow_id: string; definition: object }>`
+    SELECT v.workflow_id, v.definition
+    FROM unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ version }) => version - 1)}::int[]) AS g (id, version)
+    JOIN workflow_versions v ON v.environment_id = ${environmentId} AND v.workflow_id = g.id AND v.version = g.version`.execute(
+    tx,
+  )
+  return new Map(versions.map(({ workflow_id, definition }) => [workflow_id, definition]))
+}
+
+/** What every write replaces. */
+const writtenColumns = [
+  'name',
+  'identifier',
+  'description',
+  'origin',
+  'active',
+  'critical',
+  'severity',
+  'tags',
+  'data',
+  'steps',
+  'payload_schema',
+  'validate_payload',
+  'is_translation_enabled',
+  'preferences',
+  'user_preferences',
+  'updated_by',
+  'updated_at',
+] as const
+
+export async function deleteWorkflow(tx: Tx, environmentId: string, id: string, now: Date): Promise<boolean> {
+  return (await deleteWorkflows(tx, environmentId, [id], now)) > 0
+}
+
+/** Removes workflows and what is kept for them. Versions stay: notifications under way still need theirs. */
+export async function deleteWorkflows(tx: Tx, environmentId: string, ids: string[], now: Date): Promise<number> {
+  if (ids.length === 0) return 0
+  const deleted = (await tx
+    .deleteFrom('workflows')
+    .where('environment_id', '=', environmentId)
+    .where('id', 'in', ids)
+    .returningAll()
+    .execute()) as WorkflowRow[]
+  if (deleted.length === 0) return 0
+  await tellOfWorkflows(tx, environmentId, deleted, ['deleted'], now)
+  await tx
+    .deleteFrom('subscriber_preferences')
+    .where('environment_id', '=', environmentId)
+    .where('workflow_id', 'in', ids)
+    .execute()
+  await tx
+    .deleteFrom('subscription_preferences')
+    .where('environment_id', '=', environmentId)
+    .where('workflow_id', 'in', ids)
+    .execute()
+  await tx
+    .deleteFrom('translations')
+    .where('environment_id', '=', environmentId)
+    .where('resource_type', '=', 'workflow')
+    .where('resource_row_id', 'in', ids)
+    .execute()
+  await announce(tx, 'workflows', environmentId)
+  return deleted.length
+}
