@@ -8,7 +8,7 @@ import { parseSync } from '@swc/core'
 import { expect, test } from 'vitest'
 import { idPattern } from '../server/src/db/core/ids.ts'
 import { contextNamePattern } from '../server/src/db/queries/contexts.ts'
-import { absoluteUrlPattern, urlPattern } from '../server/src/steps/kind.ts'
+import { absoluteUrlPattern, urlPattern } from '../server/src/steps/contract/kind.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const folders = ['server/src', 'inbox/src', 'dashboard/src']
@@ -72,7 +72,7 @@ function allPatterns(): Pattern[] {
   const composed = [absoluteUrlPattern, urlPattern].map((source) => ({
     source,
     flags: 'u',
-    place: 'server/src/steps/kind.ts',
+    place: 'server/src/steps/contract/kind.ts',
   }))
   const all = [...files.flatMap(patternsIn), ...composed]
   return [...new Map(all.map((pattern) => [`/${pattern.source}/${pattern.flags}`, pattern])).values()]

@@ -6,7 +6,7 @@ import { resolvePreference } from '../../server/src/engine/preferences.ts'
 import { renderEmail } from '../../server/src/render/email.ts'
 import { situation } from '../../server/src/render/liquid.ts'
 import { renderInApp } from '../../server/src/render/messages.ts'
-import { evaluateCondition } from '../../server/src/steps/conditions.ts'
+import { evaluateCondition } from '../../server/src/steps/conditions/conditions.ts'
 import type { Figure, Options, Outcome } from './figures.ts'
 
 const now = new Date('2026-05-01T10:00:00.000Z')

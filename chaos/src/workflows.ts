@@ -1,5 +1,5 @@
 // The environment the run happens in: integrations with the provider, one workflow for every kind of step, people and topics.
-import { type Plan, type WorkflowName, throttleThreshold } from './plan.ts'
+import { type Plan, throttleThreshold, type WorkflowName } from './plan.ts'
 
 interface Step {
   type: string

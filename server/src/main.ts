@@ -36,7 +36,7 @@ const queueConnections = 6
 const jobsAtOnce = 10
 /**
  * Jobs that mostly wait for others' answers have workers of their own, so that a provider that hangs keeps no trigger from
- * being begun. They are four times as many as calls one integration may have under way (steps/circuit-breaker.ts): several
+ * being begun. They are four times as many as calls one integration may have under way (steps/delivery/circuit-breaker.ts): several
  * may hang, and the others do not notice.
  */
 const deliveriesAtOnce = 256

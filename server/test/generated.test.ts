@@ -60,7 +60,7 @@ test('docs/performance.md and its charts show what is in bench/results', async (
 
 describe('docs/activity.md', () => {
   const page = readFileSync(place('docs/activity.md'), 'utf8')
-  const code = readFileSync(place('server/src/steps/outcome.ts'), 'utf8')
+  const code = readFileSync(place('server/src/steps/contract/outcome.ts'), 'utf8')
 
   test('explains every reason, and no other', () => {
     const reasons = /type Reason =\n(.*?)\n\n/s.exec(code)?.[1]?.matchAll(/^ {2}\| '(\w+)'$/gm) ?? []

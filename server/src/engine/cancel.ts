@@ -2,7 +2,7 @@
 // so that of a cancel and a wait that ends at the same moment exactly one happens.
 import { despiteOthers } from '../db/core/database.ts'
 import { inTransaction, statement, type Transaction } from '../db/core/transaction.ts'
-import { detail } from '../steps/outcome.ts'
+import { detail } from '../steps/contract/outcome.ts'
 import { byGroup, type DigestRow } from './needs.ts'
 import { PassedOver } from './passed-over.ts'
 import { lockDigests, saveDigests } from './queries.ts'

@@ -1,7 +1,7 @@
 // Which integrations are left alone at the moment, written down so that every process can tell.
 import type { Logger } from 'pino'
 import type { Db } from '../db/core/database.ts'
-import type { CircuitChange } from '../steps/circuit-breaker.ts'
+import type { CircuitChange } from '../steps/delivery/circuit-breaker.ts'
 
 interface Surroundings {
   db: Db

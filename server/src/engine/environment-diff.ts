@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Selectable } from 'kysely'
 import type { LayoutTable, TranslationTable } from '../db/core/tables.ts'
 import { switchesOf, type WorkflowRow, type WorkflowStep } from '../db/queries/workflows.ts'
-import type { StepType } from '../steps/kind.ts'
-import { stepKinds } from '../steps/kinds.ts'
+import type { StepType } from '../steps/contract/kind.ts'
+import { stepKinds } from '../steps/kinds/index.ts'
 
 export type ResourceType = 'workflow' | 'layout'
 

@@ -2,8 +2,8 @@
 
 import type { JobTable } from '../db/core/tables.ts'
 import type { MessageRow } from '../db/queries/messages.ts'
-import type { StepType } from '../steps/kind.ts'
-import { stepKinds } from '../steps/kinds.ts'
+import type { StepType } from '../steps/contract/kind.ts'
+import { stepKinds } from '../steps/kinds/index.ts'
 
 export const lifecycleStatuses = [
   'pending',

@@ -11,7 +11,7 @@ import { loadTranslations, type TranslatedType } from '../db/queries/translation
 import { wantedTypes } from '../db/queries/webhook-events.ts'
 import type { WorkflowFields, WorkflowRow } from '../db/queries/workflows.ts'
 import { noTranslations, type TranslationGroup, type Translator, translatorFor } from '../render/translations.ts'
-import type { EnvironmentFacts } from '../steps/step-run.ts'
+import type { EnvironmentFacts } from '../steps/contract/step-run.ts'
 
 /** A workflow as it was at one version. */
 export interface WorkflowVersion extends WorkflowFields {

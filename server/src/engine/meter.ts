@@ -1,5 +1,5 @@
 // What the engine counts for whoever operates it. Each is told once for many, where many are done together.
-import type { CallMeter } from '../steps/call-tools.ts'
+import type { CallMeter } from '../steps/contract/call-tools.ts'
 
 export interface Meter extends CallMeter {
   /** Triggers that were committed. */

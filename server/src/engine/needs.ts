@@ -11,8 +11,8 @@ import type {
   Need,
   PassThrottle,
   Progress,
-} from '../steps/need.ts'
-import { detail } from '../steps/outcome.ts'
+} from '../steps/contract/need.ts'
+import { detail } from '../steps/contract/outcome.ts'
 import { findMerged, lockDigests, lockThrottles, saveDigests, saveThrottles } from './queries.ts'
 import { end, note, type RunState, StepFault } from './run.ts'
 

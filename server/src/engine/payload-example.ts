@@ -1,7 +1,7 @@
 // A payload made up to fit a schema, for previews and for those who write their first trigger. The same schema gives the same
 // example, but for the date. It is built within a budget: a schema may refer to itself or describe a million values.
-import { resolve } from '../steps/json-schema.ts'
-import { type JsonSchema, SchemaError } from '../steps/json-schema-run.ts'
+import { resolve } from '../steps/json-schema/json-schema.ts'
+import { type JsonSchema, SchemaError } from '../steps/json-schema/run.ts'
 
 type Schema = JsonSchema | boolean
 const mostValues = 2_000

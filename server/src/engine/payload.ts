@@ -1,7 +1,7 @@
 // The payload of a trigger, held against the schema of its workflow.
 import { fail, type RequestError } from '../errors.ts'
-import { compileSchema } from '../steps/json-schema.ts'
-import { type JsonSchema, type Problem, SchemaCostError, SchemaError } from '../steps/json-schema-run.ts'
+import { compileSchema } from '../steps/json-schema/json-schema.ts'
+import { type JsonSchema, type Problem, SchemaCostError, SchemaError } from '../steps/json-schema/run.ts'
 
 type Payload = Record<string, unknown>
 

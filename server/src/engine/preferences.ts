@@ -1,6 +1,6 @@
 // Which channels a notification may use: what the workflow says, what was set for it, and what the subscriber wants.
 import type { ChannelChoices } from '../db/core/tables.ts'
-import { evaluateCondition } from '../steps/conditions.ts'
+import { evaluateCondition } from '../steps/conditions/conditions.ts'
 
 export const channelNames = ['email', 'sms', 'in_app', 'chat', 'push'] as const
 export type Channel = (typeof channelNames)[number]

@@ -1,10 +1,10 @@
 // The data a preview is made with: an example of everything a template can read, with what the caller wants instead.
 
-import type { JsonSchema } from '../steps/json-schema-run.ts'
-import { type ControlValues, openObject, type StepType } from '../steps/kind.ts'
-import { stepKinds } from '../steps/kinds.ts'
-import type { Path } from '../steps/templates.ts'
-import { payloadVariables } from '../steps/variables.ts'
+import type { Path } from '../steps/check/templates.ts'
+import { payloadVariables } from '../steps/check/variables.ts'
+import { type ControlValues, openObject, type StepType } from '../steps/contract/kind.ts'
+import type { JsonSchema } from '../steps/json-schema/run.ts'
+import { stepKinds } from '../steps/kinds/index.ts'
 import { examplePayload } from './payload-example.ts'
 
 type Members = Record<string, unknown>

@@ -1,8 +1,8 @@
 // Sends once more what was given up on. Only the step itself is repeated, and of it only what has not been sent.
 import { inTransaction, type Transaction } from '../db/core/transaction.ts'
-import { resetDelivery } from '../steps/dispatch.ts'
-import { gateOf, withGate } from '../steps/filter-gate.ts'
-import { detail, undelivered } from '../steps/outcome.ts'
+import { detail, undelivered } from '../steps/contract/outcome.ts'
+import { resetDelivery } from '../steps/delivery/dispatch.ts'
+import { gateOf, withGate } from '../steps/delivery/filter-gate.ts'
 import { lockRuns } from './load.ts'
 import type { Memory } from './memory.ts'
 import { type JobState, kindOf, note, type RunState } from './run.ts'

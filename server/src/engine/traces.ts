@@ -1,7 +1,7 @@
 // What traces tell of triggers and their runs. The trace of a trigger is stored with it, so that whoever works on its runs,
 // in another process or days later, goes on with it. What was accepted while nobody traced is left alone.
 import type { Attributes } from '@opentelemetry/api'
-import type { StepOutcome } from '../steps/outcome.ts'
+import type { StepOutcome } from '../steps/contract/outcome.ts'
 import { type Tracing, traceparentOf } from '../tracing.ts'
 import type { PreparedEvent } from './load.ts'
 import type { JobState, RunState } from './run.ts'

@@ -15,9 +15,9 @@ import {
 } from '../db/queries/workflows.ts'
 import { completePreferences, isCritical, type PartialPreferences } from '../engine/preferences.ts'
 import { fail } from '../errors.ts'
-import { compileOwnSchema } from '../steps/json-schema.ts'
-import type { JsonSchema } from '../steps/json-schema-run.ts'
-import { type StepType, stepTypes } from '../steps/kind.ts'
+import { type StepType, stepTypes } from '../steps/contract/kind.ts'
+import { compileOwnSchema } from '../steps/json-schema/json-schema.ts'
+import type { JsonSchema } from '../steps/json-schema/run.ts'
 import { workflowFields } from './workflow-shape.ts'
 import { mostSteps } from './workflow-steps.ts'
 

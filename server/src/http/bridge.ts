@@ -13,7 +13,7 @@ import {
 import { Bridge, BridgeError, targetIn } from '../engine/bridge.ts'
 import { bridgeEvent, dataFor } from '../engine/preview.ts'
 import { fail } from '../errors.ts'
-import { issuesOfSteps } from '../steps/inspect.ts'
+import { issuesOfSteps } from '../steps/check/inspect.ts'
 import { readDiscovered, syncWorkflows } from './bridge-sync.ts'
 import type { Resource } from './resource.ts'
 import { Body, FreeObject } from './schema.ts'

@@ -8,7 +8,7 @@ import { Delivery } from '../providers/delivery.ts'
 import { DeliveryError } from '../providers/delivery-error.ts'
 import { deliveryProvider } from '../providers/index.ts'
 import type { EmailMessage } from '../providers/provider.ts'
-import { openIntegration } from '../steps/integration-choice.ts'
+import { openIntegration } from '../steps/delivery/integration-choice.ts'
 import type { Environment, Services } from './resource.ts'
 
 /** Whoever invites is waiting for the answer. */

@@ -8,11 +8,11 @@ import { analyseBody } from '../render/analyse-email.ts'
 import { type BlockNode, readDocument } from '../render/blocks.ts'
 import { Cache } from '../render/cache.ts'
 import { RenderError } from '../render/limits.ts'
-import type { ControlIssue } from '../steps/issues.ts'
-import type { JsonSchema } from '../steps/json-schema-run.ts'
-import { objectSchema } from '../steps/kind.ts'
-import { templateIssues } from '../steps/template-issues.ts'
-import { contextVariables, envVariables, subscriberVariables } from '../steps/variables.ts'
+import type { ControlIssue } from '../steps/check/issues.ts'
+import { templateIssues } from '../steps/check/template-issues.ts'
+import { contextVariables, envVariables, subscriberVariables } from '../steps/check/variables.ts'
+import { objectSchema } from '../steps/contract/kind.ts'
+import type { JsonSchema } from '../steps/json-schema/run.ts'
 
 type Email = NonNullable<LayoutContent['email']>
 

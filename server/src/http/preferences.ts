@@ -25,7 +25,7 @@ import {
 } from '../engine/preferences.ts'
 import { dayNames, type Schedule as StoredSchedule, timePattern } from '../engine/schedule.ts'
 import { fail } from '../errors.ts'
-import { stepKinds } from '../steps/kinds.ts'
+import { stepKinds } from '../steps/kinds/index.ts'
 import type { Resource } from './resource.ts'
 import { Body, Channel, ContextPayload, Enum, FreeObject, Identifier, QueryList, Timestamp } from './schema.ts'
 import { idIn, slugOf } from './slug.ts'

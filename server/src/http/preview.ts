@@ -10,6 +10,9 @@ import type { DeliveryErrorCode } from '../providers/delivery-error.ts'
 import { brandingOf } from '../render/branding.ts'
 import { RenderError } from '../render/limits.ts'
 import { situation } from '../render/liquid.ts'
+import { pathsIn, stepTemplates } from '../steps/check/templates.ts'
+import type { ControlValues } from '../steps/contract/kind.ts'
+import type { JsonSchema } from '../steps/json-schema/run.ts'
 import {
   callAddress,
   fillIn,
@@ -17,11 +20,8 @@ import {
   RequestInvalid,
   type ResolvedRequest,
   resolveRequest,
-} from '../steps/http-request-call.ts'
-import type { JsonSchema } from '../steps/json-schema-run.ts'
-import type { ControlValues } from '../steps/kind.ts'
-import { stepKinds } from '../steps/kinds.ts'
-import { pathsIn, stepTemplates } from '../steps/templates.ts'
+} from '../steps/kinds/http-request-call.ts'
+import { stepKinds } from '../steps/kinds/index.ts'
 import type { Resource } from './resource.ts'
 import { Body, FreeObject } from './schema.ts'
 import { idIn } from './slug.ts'

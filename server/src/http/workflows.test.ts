@@ -3,8 +3,8 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { type Api, useServer } from '../../test/server.ts'
 import { newId } from '../db/core/ids.ts'
 import { findWorkflow, saveWorkflow, type WorkflowFields } from '../db/queries/workflows.ts'
-import { stepTypes } from '../steps/kind.ts'
-import { stepKinds } from '../steps/kinds.ts'
+import { stepTypes } from '../steps/contract/kind.ts'
+import { stepKinds } from '../steps/kinds/index.ts'
 
 const server = useServer()
 let api: Api

@@ -123,7 +123,7 @@ CREATE TABLE jobs (
   step_id             text COLLATE "C" NOT NULL,
   type                text NOT NULL,
   status              text NOT NULL,
-  -- Why it ended as it did, where it did not just complete: one of the reasons in steps/outcome.ts.
+  -- Why it ended as it did, where it did not just complete: one of the reasons in steps/contract/outcome.ts.
   reason              text,
   error               text,
   provider_id         text COLLATE "C",

@@ -1,0 +1,64 @@
+// What is wrong with a template, given the variables it can use.
+import type { Analysis, FilterArgument, TemplateFilter, TemplateVariable } from '../../render/analyse.ts'
+import type { JsonSchema } from '../json-schema/run.ts'
+import { allows } from './variables.ts'
+
+export interface TemplateIssue {
+  issueType: 'ILLEGAL_VARIABLE_IN_CONTROL_VALUE' | 'INVALID_FILTER_ARG_IN_VARIABLE'
+  variableName: string
+  message: string
+}
+
+const illegal = (variableName: string, message: string): TemplateIssue => ({
+  issueType: 'ILLEGAL_VARIABLE_IN_CONTROL_VALUE',
+  variableName,
+  message,
+})
+
+/** @param references the payload schema, whose definitions the schema of the variables may refer to */
+export function templateIssues(
+  { variables, filters, problems }: Analysis,
+  schema: JsonSchema,
+  references: JsonSchema | null,
+): TemplateIssue[] {
+  return [
+    ...problems.map(({ text, message }) => illegal(text === '' ? '{{}}' : text, message)),
+    ...variables.flatMap((variable) => variableIssue(variable, schema, references) ?? []),
+    ...filters.flatMap((filter) => filterIssue(filter) ?? []),
+  ]
+}
+
+function variableIssue(
+  { segments, text }: TemplateVariable,
+  schema: JsonSchema,
+  references: JsonSchema | null,
+): TemplateIssue | undefined {
+  const [root, ...rest] = segments
+  if (rest.length === 0) return illegal(text, `Variable "${text}" invalid or missing namespace`)
+  if (typeof root === 'string' && root.toLowerCase() === 't') return undefined
+  return allows(schema, segments, references) ? undefined : illegal(text, `Variable "${text}" is not supported`)
+}
+
+function filterIssue({ name, isKnown, args, input }: TemplateFilter): TemplateIssue | undefined {
+  const variableName = input ?? name
+  if (!isKnown) return illegal(variableName, `Filter "${name}" is not supported`)
+  const message = name === 'toSentence' ? wrongSentence(args, input) : undefined
+  return message === undefined ? undefined : { issueType: 'INVALID_FILTER_ARG_IN_VARIABLE', variableName, message }
+}
+
+/** toSentence: key path, limit, suffix, separator, separator of two, separator of the last. */
+function wrongSentence(args: FilterArgument[], input: string | undefined): string | undefined {
+  const [keyPath, limit, ...texts] = args
+  const ofEvents = /^steps\..+\.events$/.test(input ?? '')
+  if (ofEvents && (keyPath === undefined || (keyPath.kind === 'text' && keyPath.value.trim() === '')))
+    return 'The filter "toSentence" needs the path of a value in each event as its first argument, such as "payload.name"'
+  if (keyPath !== undefined && !isKind(keyPath, 'text')) return 'The first argument of "toSentence" must be a text'
+  if (limit !== undefined && !isKind(limit, 'number')) return 'The second argument of "toSentence" must be a number'
+  return texts.every((argument) => isKind(argument, 'text'))
+    ? undefined
+    : 'The suffix and the separators of "toSentence" must be texts'
+}
+
+/** What a variable holds shows only when it is rendered. */
+const isKind = (argument: FilterArgument, kind: 'text' | 'number') =>
+  argument.kind === kind || argument.kind === 'variable'

@@ -1,0 +1,93 @@
+// The templates in a step's control values: every text with Liquid in it, block documents, and the fields of its condition.
+import { type Analysis, analyseTemplate } from '../../render/analyse.ts'
+import { analyseBody } from '../../render/analyse-email.ts'
+import { Cache } from '../../render/cache.ts'
+import { DEPTH_LIMIT } from '../../render/limits.ts'
+import { hasLiquid } from '../../render/liquid.ts'
+import { pathOf } from '../conditions/check.ts'
+import type { ControlValues } from '../contract/kind.ts'
+
+/** One text of the values, by its dotted path, and what it asks for. */
+export interface StepTemplate {
+  path: string
+  analysis: Analysis
+}
+
+/** Of one step. What is beyond is reported as a problem instead of being read, so that no workflow takes long to look at. */
+const mostCharacters = 1024 * 1024
+
+const analyses = new Cache<Analysis>(8 * 1024 * 1024)
+const nothing: Analysis = { variables: [], items: [], filters: [], problems: [] }
+
+export function stepTemplates(values: ControlValues, literals: readonly string[] = []): StepTemplate[] {
+  const found: StepTemplate[] = []
+  let left = mostCharacters
+  const look = (value: unknown, path: string) => {
+    if (typeof value === 'string') {
+      if (!hasLiquid(value) && !looksLikeDocument(value)) return
+      left -= value.length
+      const analysis = left < 0 ? refused(tooLong) : analyses.get(value, () => analyse(value))
+      if (analysis !== nothing) found.push({ path, analysis })
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [name, member] of Object.entries(value)) {
+        const inner = path === '' ? name : `${path}.${name}`
+        if (hasLiquid(name)) look(name, inner)
+        look(member, inner)
+      }
+    }
+  }
+  for (const [name, value] of Object.entries(values)) {
+    if (name === 'skip') for (const text of textsIn(value)) look(text, 'skip')
+    else if (!literals.includes(name)) look(value, name)
+  }
+  return found
+}
+
+/** The values a condition compares with; its fields are paths, not templates. */
+function textsIn(rule: unknown, depth = 0): string[] {
+  if (typeof rule === 'string') return [rule]
+  if (typeof rule !== 'object' || rule === null || depth > DEPTH_LIMIT) return []
+  return Object.entries(rule).flatMap(([name, value]) => (name === 'var' ? [] : textsIn(value, depth + 1)))
+}
+
+const tooLong = `The templates of a step have more than ${mostCharacters} characters`
+const refused = (message: string): Analysis => ({
+  ...nothing,
+  problems: [{ message, text: '', position: undefined }],
+})
+
+const looksLikeDocument = (text: string) => /^\s*\{/.test(text) && text.includes('"doc"')
+
+function analyse(text: string): Analysis {
+  if (looksLikeDocument(text)) return analyseBody(text, { isLayout: false })
+  return hasLiquid(text) ? analyseTemplate(text) : nothing
+}
+
+export type Path = readonly (string | number | null)[]
+
+/** Every variable that a step's templates and condition read, as the parts of its path. */
+export function pathsIn(templates: StepTemplate[], condition: unknown): Path[] {
+  const paths: Path[] = templates.flatMap(({ analysis }) => [
+    ...analysis.variables.map(({ segments }) => segments),
+    ...analysis.items,
+  ])
+  fieldsIn(condition, paths, 0)
+  return paths.flatMap(ofPayload)
+}
+
+/** The events of a digest are triggers of the same workflow: what is read of their payload is read of the payload. */
+function ofPayload(path: Path): Path[] {
+  const [root, , events, ...rest] = path
+  if (root !== 'steps' || events !== 'events') return [path]
+  const inEvent = rest[0] === 'payload' ? rest : rest.slice(1)
+  return inEvent[0] === 'payload' && inEvent.length > 1 ? [path, inEvent] : [path]
+}
+
+function fieldsIn(rule: unknown, paths: Path[], depth: number): void {
+  if (typeof rule !== 'object' || rule === null || depth > DEPTH_LIMIT) return
+  for (const [name, value] of Object.entries(rule)) {
+    const field: unknown = name === 'var' && Array.isArray(value) ? value[0] : value
+    if (name === 'var' && typeof field === 'string') paths.push(pathOf(field))
+    else fieldsIn(value, paths, depth + 1)
+  }
+}

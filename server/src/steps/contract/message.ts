@@ -1,0 +1,43 @@
+// A message as a step makes it. What it shares with its run (ids, tags, severity, contexts) is filled in when it is stored.
+import { createHash } from 'node:crypto'
+import type { Selectable } from 'kysely'
+import type { MessageTable } from '../../db/core/tables.ts'
+
+type MessageRow = Selectable<MessageTable>
+
+/** As it is now: what was stored of it before gets this status, provider and error. */
+export type NewMessage = Pick<MessageRow, 'id' | 'channel' | 'status'> &
+  Partial<
+    Pick<
+      MessageRow,
+      | 'provider_id'
+      | 'integration_id'
+      | 'identifier'
+      | 'subject'
+      | 'content'
+      | 'avatar'
+      | 'cta'
+      | 'data'
+      | 'email'
+      | 'phone'
+      | 'device_tokens'
+      | 'webhook_url'
+      | 'channel_data'
+      | 'actor_row_id'
+      | 'error_id'
+      | 'error_text'
+      | 'delivered_at'
+    >
+  > & {
+    /** Of a push message: its own device, and why that was not reached. Told to endpoints, not stored. */
+    device_token?: string
+    device_error?: 'token_invalid' | 'generic_error'
+  }
+
+/**
+ * The id of the message that a step makes for one destination: the same in every attempt, also in one after a crash, so that
+ * providers can tell a repetition.
+ */
+export function messageIdFor(jobId: string, destination: string): string {
+  return jobId.slice(0, 8) + createHash('sha256').update(`${jobId} ${destination}`).digest('hex').slice(0, 16)
+}

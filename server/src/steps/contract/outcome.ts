@@ -1,0 +1,214 @@
+// What a step can come to, why, and what its log says about it. Steps return outcomes; only engine/run.ts acts on them.
+import type { StoredDetail } from '../../db/core/tables.ts'
+import type { NewMessage } from './message.ts'
+
+/** Why a step did not simply complete. Stored with it, so that "why did this person not get it?" is a query. */
+export type Reason =
+  // It was held back.
+  | 'preference'
+  | 'step_condition'
+  | 'outside_schedule'
+  | 'throttled'
+  | 'merged_into_digest'
+  | 'first_of_digest'
+  | 'canceled_by_user'
+  | 'previous_step_failed'
+  | 'subscriber_gone'
+  // The subscriber cannot be reached this way.
+  | 'missing_email'
+  | 'missing_phone'
+  | 'missing_push_token'
+  | 'missing_webhook_url'
+  | 'some_channels_missing_credentials'
+  // It is not set up.
+  | 'no_integration'
+  | 'invalid_settings'
+  | 'over_limit'
+  | 'content_failed'
+  | 'layout_not_found'
+  // Something outside refused or failed.
+  | 'filter_failed'
+  | 'bridge_failed'
+  | 'http_request_failed'
+  | 'failure_allowed'
+  | 'provider_failed'
+  | 'provider_refused'
+  | 'outcome_unknown'
+  | 'internal'
+
+/** Those with which a delivery was given up on: once the cause is mended, it can be sent after all. */
+export const undeliveredReasons = [
+  'provider_failed',
+  'provider_refused',
+  'outcome_unknown',
+  'no_integration',
+  'content_failed',
+  'layout_not_found',
+  'filter_failed',
+  'bridge_failed',
+  'internal',
+] as const
+export const undelivered: ReadonlySet<Reason | null> = new Set<Reason | null>(undeliveredReasons)
+
+type Status = StoredDetail['status']
+
+/** Every line a log can hold: clients compare the texts. */
+const lines = {
+  queued: ['Step queued', 'Pending'],
+  delayed: ['Step delayed', 'Pending'],
+  digested: ['Step digested', 'Pending'],
+  digest_merged: ['Digest was merged with other digest', 'Success'],
+  digest_first: ['Digest was skipped, first backoff event', 'Success'],
+  digest_fired: ['Digest triggered events', 'Success'],
+  delay_finished: ['Delay is finished', 'Success'],
+  delay_invalid: ['Invalid delay configuration', 'Failed'],
+  digest_invalid: ['Invalid digest configuration', 'Failed'],
+  delay_clamped: ['The date of the delay is past; the step goes on at once', 'Warning'],
+  over_limit: ['Defer duration limit exceeded', 'Failed'],
+  throttled: ['Throttle limit exceeded for the given window', 'Success'],
+  throttle_past: ['Throttle window date is in the past', 'Failed'],
+  schedule_extended: ['Step was extended to the next available time in the subscriber schedule', 'Pending'],
+  schedule_exhausted: ['Step was executed due to maximum number of subscriber schedule extensions reached', 'Success'],
+  outside_schedule: ["The step was skipped as it fell outside the subscriber's schedule", 'Success'],
+  condition_skipped_wait: ['Step was skipped based on steps conditions', 'Success'],
+  condition_failed: ['Step was skipped based on steps conditions', 'Failed'],
+  filter_failed: ['Processing step filter failed', 'Failed'],
+  filter_retried: ['Webhook filter failed, retry will be executed', 'Pending'],
+  filter_unanswered: ['Failed to get response from remote webhook filter on last retry', 'Pending'],
+  variant_chosen: ['Variant was chosen by the provided condition criteria', 'Pending'],
+  bridge_skipped: ['Bridge execution skipped', 'Failed'],
+  bridge_failed: ['Bridge execution failed', 'Failed'],
+  filtered_by_workflow: ['Step filtered by workflow preferences', 'Success'],
+  filtered_by_user: ['Step filtered by user preferences', 'Success'],
+  filtered_by_tenant: ['Step filtered by tenant workflow override', 'Success'],
+  filtered_by_subscriberGlobal: ['Step filtered by subscriber global preferences', 'Success'],
+  filtered_by_subscriberWorkflow: ['Step filtered by subscriber workflow preferences', 'Success'],
+  severity_overridden: ['Severity for the message was overridden', 'Pending'],
+  topic_preference: ['Topic subscription preference evaluated', 'Pending'],
+  digest_files_left: ['Files of other events of the digest are not attached', 'Warning'],
+  tenant_selected: ['Tenant context selected', 'Pending'],
+  tenant_missing: ['Tenant identifier not found', 'Failed'],
+  layout_selected: ['Layout selected', 'Pending'],
+  layout_missing: ['Layout not found ', 'Failed'],
+  no_integration: ['Subscriber does not have an active integration', 'Failed'],
+  message_created: ['Message created', 'Pending'],
+  content_failed: ['Message content could not be generated', 'Failed'],
+  missing_email: ['Subscriber missing email address', 'Failed'],
+  missing_phone: ['Subscriber missing phone number', 'Failed'],
+  no_channel: ['Subscriber does not have a configured channel', 'Warning'],
+  no_channel_in_context: ['Subscriber does not have a configured channel with the given context', 'Warning'],
+  missing_webhook_url: ['Webhook URL for the chat channel is missing', 'Failed'],
+  missing_chat_phone: ['Subscriber is missing a phone number', 'Failed'],
+  chat_some_skipped: ['Some chat channels skipped to send the message', 'Warning'],
+  chat_all_failed: ['All chat channels failed to send the message', 'Failed'],
+  missing_tokens: ['Subscriber credentials is missing the tokens for sending a push notification message', 'Failed'],
+  push_some_skipped: ['Some push channels skipped to send the message', 'Warning'],
+  push_all_failed: ['There was one or more errors when trying to execute the notification', 'Failed'],
+  token_removed: ['Invalid push device token was removed from subscriber', 'Success'],
+  message_sent: ['Message sent', 'Success'],
+  provider_error: ['Unexpected provider error', 'Failed'],
+  retry_planned: ['The provider could not take the message; it will be tried again', 'Pending'],
+  redriven: ['The message is sent once more, as somebody asked for', 'Pending'],
+  failed_over: ['The message goes on to the next integration', 'Warning'],
+  outcome_unknown: ['The service stopped during the call; whether the message was taken is unknown', 'Warning'],
+  reply_missing_url: ['Inbound mail - Missing replay callback URL', 'Warning'],
+  reply_missing_configuration: ['Inbound mail - Missing configuration', 'Warning'],
+  reply_missing_mx: ['Inbound mail - Missing MX Record configuration', 'Warning'],
+  reply_missing_domain: ['Inbound mail - Missing MX route domain configuration', 'Warning'],
+  reply_received: ['Inbound mail - A reply was received', 'Pending'],
+  reply_told: ['Inbound mail - The reply callback was told of a reply', 'Success'],
+  reply_retried: ['Inbound mail - The reply callback did not take a reply; it will be tried again', 'Warning'],
+  reply_given_up: ['Inbound mail - The reply callback never took a reply, which was given up', 'Failed'],
+  action_failed: ['Action step execution failed', 'Failed'],
+  response_invalid: ['Response body schema validation failed', 'Failed'],
+  response_not_object: ['HTTP request step received a non-object response', 'Warning'],
+  processed: ['Step processed', 'Success'],
+  previous_failed: ['Step was canceled because a previous step failed', 'Failed'],
+  canceled: ['Step canceled', 'Success'],
+  internal: ['Step failed unexpectedly', 'Failed'],
+  unsnoozed: ['Message unsnoozed', 'Success'],
+  snoozed: ['Message snoozed', 'Success'],
+} as const satisfies Record<string, readonly [text: string, status: Status]>
+
+export type DetailKey = keyof typeof lines
+
+/** A line as a step writes it; the engine adds id and time. */
+export interface Detail
+  extends Pick<StoredDetail, 'detail' | 'status' | 'source' | 'providerId' | 'messageId' | 'isRetry'> {
+  raw?: unknown
+}
+
+export function detail(key: DetailKey, raw?: unknown, more: Partial<Detail> = {}): Detail {
+  const [text, status] = lines[key]
+  return { detail: text, status, ...(raw === undefined ? {} : { raw }), ...more }
+}
+
+/** `SendGrid provider was selected`. */
+export const providerSelected = (name: string, raw: unknown, providerId: string): Detail => ({
+  detail: `${name} provider was selected`,
+  status: 'Pending',
+  raw,
+  providerId,
+})
+
+interface Common {
+  details: Detail[]
+  providerId?: string
+  /** What later steps read under `steps.<id>`. */
+  output?: Record<string, unknown>
+  messages?: NewMessage[]
+  /** What is to be known when the step goes on, or is taken up again. */
+  delivery?: Record<string, unknown>
+}
+
+/** It did what it is for. */
+export interface Done extends Common {
+  kind: 'done'
+  /** Where a part of it was given up on. */
+  reason?: Reason
+}
+
+/** Nothing is to be done until then. */
+export interface Wait extends Common {
+  kind: 'wait'
+  until: Date
+  digest?: Record<string, unknown>
+}
+
+/** It was held back, and the run goes on. A waiting step ends `skipped`, any other `canceled`. */
+export interface Skip extends Common {
+  kind: 'skip'
+  reason: Reason
+}
+
+/** It failed. The run goes on, unless the step stops it. */
+export interface Fail extends Common {
+  kind: 'fail'
+  reason: Reason
+  error: string
+  stops: boolean
+}
+
+/** The run ends here, by no fault: throttled, or merged into another's digest. */
+export interface Stop extends Common {
+  kind: 'stop'
+  status: 'skipped' | 'merged'
+  reason: Reason
+  mergedInto?: string
+  digest?: Record<string, unknown>
+}
+
+/** It has to ask somebody outside, which no transaction can wait for. */
+export interface Call {
+  kind: 'call'
+  details: Detail[]
+}
+
+/** The call shall be made again then, knowing this. */
+export interface Retry extends Common {
+  kind: 'retry'
+  at: Date
+  delivery: Record<string, unknown>
+}
+
+export type StepOutcome = Done | Wait | Skip | Fail | Stop | Call | Retry

@@ -1,0 +1,172 @@
+// What a step gets to see when it runs: its own settings, the run it belongs to, and what came before.
+
+import type { ChannelChoices } from '../../db/core/tables.ts'
+import type { IntegrationRow } from '../../db/queries/integrations.ts'
+import type { SubscriberRow } from '../../db/queries/subscribers.ts'
+import type { EventType } from '../../db/queries/webhook-events.ts'
+import type { WorkflowStep } from '../../db/queries/workflows.ts'
+import { renderTemplate, type Situation, situation } from '../../render/liquid.ts'
+import type { Translator } from '../../render/translations.ts'
+import { type ConditionResult, evaluateCondition, templatesIn } from '../conditions/conditions.ts'
+
+type Members = Record<string, unknown>
+
+/** Who is told, what about, and by which workflow. */
+export interface RunFacts {
+  id: string
+  transactionId: string
+  contextKeys: string[]
+  severity: string
+  critical: boolean
+  event: EventFacts
+  subscriber: SubscriberRow
+  workflow: WorkflowFacts
+  environment: EnvironmentFacts
+  /** Of the workflow's texts, in the subscriber's language. */
+  translator: Translator
+  /** What earlier steps came to, by their ids. */
+  results: Members
+}
+
+export interface EventFacts {
+  id: string
+  payload: Members
+  overrides: Members
+  /** As a subscriber, when there is one. */
+  actor: SubscriberRow | undefined
+  tenant: { identifier: string; name?: string | null; data?: Members | null } | undefined
+  /** As the trigger said it; the tenant may have been deleted since. */
+  tenantIdentifier: string | undefined
+  /** The channels it has switched for the workflow. */
+  tenantChannels: ChannelChoices | undefined
+  /** By type: `{id, data}`. */
+  context: Members
+  createdAt: Date
+  /** As in `traceparent`, where the trigger was traced. */
+  trace: string | null
+}
+
+export interface WorkflowFacts {
+  id: string
+  identifier: string
+  name: string
+  description: string
+  tags: string[]
+  severity: string
+  origin: string
+}
+
+export interface EnvironmentFacts {
+  id: string
+  organizationId: string
+  type: 'dev' | 'prod'
+  /** Signs what is sent to the user's own addresses. */
+  apiKey: string
+  bridgeUrl: string | undefined
+  /** What templates read under `env`, secrets included. */
+  env: Record<string, string>
+  /** Of secret variables, for what others say to be searched for them. */
+  secretValues: string[]
+  /** Where answers to e-mails arrive, as far as that is set up. */
+  dns: { mxRecordConfigured?: boolean; inboundParseDomain?: string }
+  /** Those that are active. */
+  integrations: IntegrationRow[]
+  /** The events that somebody wants to be told of. */
+  webhooks: ReadonlySet<EventType>
+}
+
+export interface StepRun {
+  now: Date
+  run: RunFacts
+  step: WorkflowStep
+  /** As the kind normalises them; or what the user's code made of them, and then there is nothing left to render. */
+  values: Members
+  isRendered?: boolean
+  /** What the user's code adds to the requests of providers, by their ids. */
+  providerData?: Record<string, Record<string, unknown>>
+  /** The last attempt began and was never heard of again: it may have succeeded. */
+  isRepeated?: boolean
+  job: JobFacts
+}
+
+export interface JobFacts {
+  id: string
+  position: number
+  createdAt: Date
+  scheduleExtensions: number
+  /** Calls begun so far, this one included. */
+  attempts: number
+  /** What earlier attempts left to know. */
+  delivery: Members | null
+  digest: Members | null
+}
+
+const situations = new WeakMap<StepRun, Situation>()
+
+/** Everything its templates and conditions can read. */
+export function situationOf(stepRun: StepRun): Situation {
+  const known = situations.get(stepRun)
+  if (known) return known
+  const made = situation(variablesOf(stepRun.run), stepRun.now)
+  situations.set(stepRun, made)
+  return made
+}
+
+export function variablesOf({ event, subscriber, workflow, environment, results }: RunFacts): Members {
+  const { payload, actor, tenant, context } = event
+  return {
+    payload,
+    subscriber: subscriberVariablesOf(subscriber),
+    ...(actor ? { actor: subscriberVariablesOf(actor) } : {}),
+    ...(tenant ? { tenant } : {}),
+    context,
+    env: environment.env,
+    steps: results,
+    workflow: {
+      workflowId: workflow.identifier,
+      name: workflow.name,
+      description: workflow.description,
+      tags: workflow.tags,
+      severity: workflow.severity,
+    },
+  }
+}
+
+export const subscriberVariablesOf = (row: SubscriberRow): Members => ({
+  _id: row.id,
+  subscriberId: row.subscriber_id,
+  firstName: row.first_name,
+  lastName: row.last_name,
+  email: row.email,
+  phone: row.phone,
+  avatar: row.avatar,
+  locale: row.locale,
+  timezone: row.timezone,
+  data: row.data ?? {},
+  isOnline: row.is_online,
+  lastOnlineAt: row.last_online_at?.toISOString() ?? null,
+})
+
+/** What the last digest collected, as older apps and templates know it under `step`: the payloads alone, and how many. */
+export function digestOf(results: Members): { digest: boolean; events: unknown[]; total_count: number } {
+  const last = Object.values(results).findLast(isDigest)
+  if (!last) return { digest: false, events: [], total_count: 0 }
+  const { events, eventCount } = last
+  return { digest: true, events: events.map((event) => event?.payload), total_count: eventCount ?? events.length }
+}
+
+const isDigest = (result: unknown): result is { events: Array<Members | null>; eventCount?: number } =>
+  Array.isArray((result as Members | null | undefined)?.events)
+
+/** A value with its template filled in, unless the user's code did that. */
+export const textOf = (stepRun: StepRun, value: unknown): string =>
+  stepRun.isRendered ? String(value) : renderTemplate(String(value), situationOf(stepRun))
+
+/** Whether the step's own condition lets it run. */
+export function conditionOf(stepRun: StepRun): ConditionResult {
+  const { skip } = stepRun.values
+  if (skip === undefined || skip === null || Object.keys(skip).length === 0) return { holds: true, value: true }
+  const of = situationOf(stepRun)
+  const rendered = new Map(templatesIn(skip).map((template) => [template, renderTemplate(template, of)]))
+  return evaluateCondition(skip, { data: of.data, now: stepRun.now, rendered })
+}

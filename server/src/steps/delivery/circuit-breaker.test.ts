@@ -1,0 +1,145 @@
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { TestClock } from '../../../test/server.ts'
+import type { Pass } from '../contract/call-tools.ts'
+import { breaksCircuit, CircuitBreaker, type CircuitChange } from './circuit-breaker.ts'
+
+const key = { environmentId: 'e', integrationId: 'i', host: '' }
+let clock: TestClock
+let changes: CircuitChange[]
+let breaker: CircuitBreaker
+
+beforeEach(() => {
+  clock = new TestClock()
+  changes = []
+  breaker = new CircuitBreaker({ clock, patienceMs: 0, onChange: (change) => changes.push(change) })
+})
+
+const enter = (of = key) => breaker.enter(of)
+async function admitted(of = key): Promise<Pass> {
+  const pass = await enter(of)
+  if (!pass.admitted) throw new Error(`refused: ${pass.why}`)
+  return pass
+}
+const failTimes = async (times: number, of = key) => {
+  for (let i = 0; i < times; i += 1) (await admitted(of)).fail('no connection')
+}
+const succeed = async () => (await admitted()).succeed()
+const release = async () => (await admitted()).release()
+const seconds = (count: number) => new Date(clock.now().getTime() + count * 1000)
+
+describe('a circuit', () => {
+  test('opens after five failures in a row, and says until when', async () => {
+    await failTimes(4)
+    expect(await enter()).toMatchObject({ admitted: true })
+    await failTimes(1)
+    expect(await enter()).toEqual({ admitted: false, why: 'open', retryAt: seconds(30) })
+    expect(changes).toEqual([{ ...key, state: 'open', failures: 5, error: 'no connection', retryAt: seconds(30) }])
+  })
+
+  test('is not opened by failures with a success between them, nor by answers', async () => {
+    await failTimes(4)
+    await succeed()
+    await failTimes(4)
+    await release()
+    expect(breaker.admits(key)).toBe(true)
+  })
+
+  test('lets one message through when its time is over, and closes if that succeeds', async () => {
+    await failTimes(5)
+    clock.advance({ seconds: 30 })
+    const probe = await admitted()
+    expect(await enter()).toMatchObject({ admitted: false, why: 'open' })
+    probe.succeed()
+    expect(await enter()).toMatchObject({ admitted: true })
+    expect(changes.at(-1)).toMatchObject({ state: 'closed', retryAt: undefined })
+  })
+
+  test('stays open twice as long each time that fails, at most five minutes', async () => {
+    await failTimes(5)
+    for (const expected of [60, 120, 240, 300, 300]) {
+      clock.advance({ minutes: 5 })
+      await failTimes(1)
+      expect(await enter()).toEqual({ admitted: false, why: 'open', retryAt: seconds(expected) })
+    }
+  })
+
+  test('learns nothing from calls that were under way when it opened', async () => {
+    const slow = await admitted()
+    await failTimes(5)
+    clock.advance({ seconds: 20 })
+    slow.fail('timeout')
+    expect(await enter()).toMatchObject({ retryAt: seconds(10) })
+  })
+
+  test('a message let through that is not sent after all leaves it to the next', async () => {
+    await failTimes(5)
+    clock.advance({ seconds: 30 })
+    await release()
+    expect(await enter()).toMatchObject({ admitted: true })
+  })
+
+  test('is told to be closed by the first success, because another process may have said otherwise', async () => {
+    await succeed()
+    await succeed()
+    expect(changes).toEqual([{ ...key, state: 'closed', failures: 0, error: undefined, retryAt: undefined }])
+  })
+
+  test('is one for each integration and, where servers are the subscribers’ own, for each host', async () => {
+    await failTimes(5, { ...key, host: 'down.example.com' })
+    expect(breaker.admits({ ...key, host: 'down.example.com' })).toBe(false)
+    expect(breaker.admits({ ...key, host: 'up.example.com' })).toBe(true)
+    expect(breaker.admits(key)).toBe(true)
+    expect(breaker.admits({ ...key, integrationId: 'other' })).toBe(true)
+  })
+})
+
+describe('calls under way', () => {
+  test('are limited for one integration', async () => {
+    const passes = await Promise.all(Array.from({ length: 64 }, () => admitted()))
+    expect(await enter()).toEqual({ admitted: false, why: 'busy', retryAt: seconds(5) })
+    passes[0]?.release()
+    expect(await enter()).toMatchObject({ admitted: true })
+  })
+
+  test('are waited for while they end one after another', async () => {
+    breaker = new CircuitBreaker({ clock, patienceMs: 60_000 })
+    const passes = await Promise.all(Array.from({ length: 64 }, () => admitted()))
+    const waiting = [enter(), enter()]
+    passes[0]?.succeed()
+    expect(await waiting[0]).toMatchObject({ admitted: true })
+    passes[1]?.fail('no connection')
+    expect(await waiting[1]).toMatchObject({ admitted: true })
+  })
+
+  test('are limited to a few where they take long, so that who hangs leaves room for the others', async () => {
+    const slow = await Promise.all(Array.from({ length: 4 }, () => admitted()))
+    clock.advance({ seconds: 2 })
+    expect(await enter()).toMatchObject({ admitted: false, why: 'busy' })
+    expect(await enter({ ...key, integrationId: 'other' })).toMatchObject({ admitted: true })
+    slow[0]?.succeed()
+    expect(await enter()).toMatchObject({ admitted: true })
+  })
+
+  test('are asked for again the later the longer none has ended, at most after half a minute', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    await Promise.all(Array.from({ length: 64 }, () => admitted()))
+    for (const [more, wait] of [
+      [2, 5],
+      [10, 12],
+      [88, 30],
+    ] as const) {
+      vi.advanceTimersByTime(more * 1_000)
+      expect(await enter()).toEqual({ admitted: false, why: 'busy', retryAt: seconds(wait) })
+    }
+  })
+})
+
+test('only failures of the way there and of the whole service count', async () => {
+  expect(
+    (['timeout', 'connection_lost', 'connection_failed', 'host_unknown', 'unavailable'] as const).map(breaksCircuit),
+  ).toEqual([true, true, true, true, true])
+  expect(
+    (['rate_limited', 'rejected', 'unauthorized', 'recipient_refused', 'message_refused'] as const).map(breaksCircuit),
+  ).toEqual([false, false, false, false, false])
+})

@@ -1,0 +1,211 @@
+// How each integration fares in this process. One that fails again and again is left alone for a while, then tried with a
+// single message; and no integration may have so many calls under way that the others' have to wait.
+import type { DeliveryErrorCode } from '../../providers/delivery-error.ts'
+import type { CircuitKey, Circuits, Pass, Refusal } from '../contract/call-tools.ts'
+
+const limits = {
+  /** Failures in a row that open a circuit. */
+  failures: 5,
+  /** How long it stays open the first time; doubled each time the message that is let through fails too. */
+  firstOpenMs: 30_000,
+  longestOpenMs: 300_000,
+  /** Calls to one integration at a time. */
+  calls: 64,
+  /** So many of them may take long while none ends. More, and one that hangs would occupy us. */
+  slowCalls: 4,
+  slowMs: 2_000,
+  /** Before one that is busy is asked again. */
+  busyWaitMs: 5_000,
+  /** Before one that hangs is: as long again as it has hung. Each time costs as much as a delivery, and there may be many. */
+  longestHangWaitMs: 30_000,
+  probeWaitMs: 1_000,
+}
+
+/**
+ * Whoever finds all calls of an integration taken waits for one to end, as long as they do: a busy integration is worked off
+ * at its own pace. Where none has ended for so long, it hangs, and nobody waits for it here.
+ */
+const usualPatienceMs = 1_000
+
+/** Circuits that are remembered; of those that are closed and idle the oldest are forgotten. */
+const mostCircuits = 10_000
+
+export interface CircuitChange extends CircuitKey {
+  state: 'open' | 'closed'
+  failures: number
+  error: string | undefined
+  /** When the next message is let through. */
+  retryAt: Date | undefined
+}
+
+interface Circuit {
+  failures: number
+  /** How often it has been opened since it was last closed. */
+  openings: number
+  openUntil: number | undefined
+  isProbing: boolean
+  hasSucceeded: boolean
+  /** When each call under way began. */
+  calls: Set<{ since: number }>
+  /** When one last began or ended, on a clock that only goes forward. */
+  movedAt: number
+  waiting: Set<() => void>
+}
+
+/** Failures of the way there, or of the whole service; the others say that somebody is there who answers. */
+const transportFailures: ReadonlySet<DeliveryErrorCode> = new Set<DeliveryErrorCode>([
+  'host_unknown',
+  'connection_failed',
+  'certificate_refused',
+  'connection_lost',
+  'timeout',
+  'unavailable',
+  'unreadable_answer',
+])
+
+export const breaksCircuit = (code: DeliveryErrorCode): boolean => transportFailures.has(code)
+
+interface Surroundings {
+  clock: { now(): Date }
+  patienceMs?: number
+  /** Told of every circuit that opens or closes. */
+  onChange?: (change: CircuitChange) => void
+}
+
+export class CircuitBreaker implements Circuits {
+  readonly #surroundings: Surroundings
+  readonly #patienceMs: number
+  readonly #circuits = new Map<string, Circuit>()
+
+  constructor(surroundings: Surroundings) {
+    this.#surroundings = surroundings
+    this.#patienceMs = surroundings.patienceMs ?? usualPatienceMs
+  }
+
+  async enter(key: CircuitKey): Promise<Pass | Refusal> {
+    const circuit = this.#circuit(key)
+    // Not all give up in the same moment: what follows would hold up everybody else.
+    const patienceMs = this.#patienceMs * (1 + Math.random())
+    for (;;) {
+      const refused = this.#refusal(circuit)
+      if (!refused) return this.#admit(key, circuit)
+      const leftMs = circuit.movedAt + patienceMs - performance.now()
+      if (refused.why === 'open' || leftMs <= 0) return refused
+      await turnIn(circuit, leftMs)
+    }
+  }
+
+  #admit(key: CircuitKey, circuit: Circuit): Pass {
+    const now = this.#now()
+    const isProbe = circuit.openUntil !== undefined
+    if (isProbe) circuit.isProbing = true
+    const call = { since: now }
+    circuit.calls.add(call)
+    circuit.movedAt = performance.now()
+    const leave = (end: () => void) => () => {
+      circuit.calls.delete(call)
+      circuit.movedAt = performance.now()
+      if (isProbe) circuit.isProbing = false
+      end()
+      const [next] = circuit.waiting
+      next?.()
+    }
+    return {
+      admitted: true,
+      succeed: leave(() => this.#close(key, circuit)),
+      fail: (error) => leave(() => this.#count(key, circuit, { isProbe, error }))(),
+      release: leave(() => undefined),
+    }
+  }
+
+  /** Whether `enter` would let a call pass, if not at once. */
+  admits(key: CircuitKey): boolean {
+    return this.#refusal(this.#circuit(key))?.why !== 'open'
+  }
+
+  /** Those nobody is let through to, or a single message at the most. */
+  get openCount(): number {
+    let count = 0
+    for (const { openUntil } of this.#circuits.values()) if (openUntil !== undefined) count += 1
+    return count
+  }
+
+  #refusal({ openUntil, isProbing, calls, movedAt }: Circuit): Refusal | undefined {
+    const now = this.#now()
+    const refused = (why: Refusal['why'], until: number): Refusal => ({
+      admitted: false,
+      why,
+      retryAt: new Date(until),
+    })
+    if (openUntil !== undefined && now < openUntil) return refused('open', openUntil)
+    if (isProbing) return refused('open', now + limits.probeWaitMs)
+    const stillMs = performance.now() - movedAt
+    const isMoving = stillMs < this.#patienceMs
+    const hangs = !isMoving && [...calls].filter(({ since }) => now - since >= limits.slowMs).length >= limits.slowCalls
+    if (!hangs && calls.size < limits.calls) return undefined
+    return refused('busy', now + Math.min(limits.longestHangWaitMs, Math.max(limits.busyWaitMs, stillMs)))
+  }
+
+  #circuit(key: CircuitKey): Circuit {
+    const name = `${key.environmentId} ${key.integrationId} ${key.host}`
+    const known = this.#circuits.get(name)
+    if (known) return known
+    const made: Circuit = {
+      failures: 0,
+      openings: 0,
+      openUntil: undefined,
+      isProbing: false,
+      hasSucceeded: false,
+      calls: new Set(),
+      movedAt: 0,
+      waiting: new Set(),
+    }
+    this.#circuits.set(name, made)
+    if (this.#circuits.size > mostCircuits) this.#forgetOne(name)
+    return made
+  }
+
+  #forgetOne(except: string): void {
+    for (const [name, { openUntil, calls, waiting }] of this.#circuits) {
+      if (name === except || openUntil !== undefined || calls.size + waiting.size > 0) continue
+      this.#circuits.delete(name)
+      return
+    }
+  }
+
+  #close(key: CircuitKey, circuit: Circuit): void {
+    // The first success is told too: what an earlier process has said of this circuit may be out of date.
+    const isNews = circuit.openUntil !== undefined || !circuit.hasSucceeded
+    Object.assign(circuit, { failures: 0, openings: 0, openUntil: undefined, hasSucceeded: true })
+    if (isNews)
+      this.#surroundings.onChange?.({ ...key, state: 'closed', failures: 0, error: undefined, retryAt: undefined })
+  }
+
+  #count(key: CircuitKey, circuit: Circuit, { isProbe, error }: { isProbe: boolean; error: string }): void {
+    circuit.failures += 1
+    // Calls that were under way when it opened are heard of later; they say nothing new.
+    if (circuit.openUntil !== undefined ? !isProbe : circuit.failures < limits.failures) return
+    const openMs = Math.min(limits.longestOpenMs, limits.firstOpenMs * 2 ** circuit.openings)
+    circuit.openings += 1
+    circuit.openUntil = this.#now() + openMs
+    const retryAt = new Date(circuit.openUntil)
+    this.#surroundings.onChange?.({ ...key, state: 'open', failures: circuit.failures, error, retryAt })
+  }
+
+  #now(): number {
+    return this.#surroundings.clock.now().getTime()
+  }
+}
+
+/** Until a call ends and it is this one's turn, or for as long as that. */
+function turnIn({ waiting }: Circuit, mostMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer)
+      waiting.delete(end)
+      resolve()
+    }
+    const timer = setTimeout(end, mostMs)
+    waiting.add(end)
+  })
+}

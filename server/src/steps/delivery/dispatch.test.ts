@@ -1,0 +1,422 @@
+import { describe, expect, test } from 'vitest'
+import { makeWorkflow, messagesOf, runOf, runsOf, type Step, storyOf, trigger } from '../../../test/runs.ts'
+import { type Api, useServer } from '../../../test/server.ts'
+import { type Asked, useVendor } from '../../../test/vendor.ts'
+
+const server = useServer({ allowPrivateAddresses: true })
+const vendor = useVendor()
+const taken = { body: { messages: [{ messageId: 'vendor-1' }] } }
+const down = { status: 503, body: {} }
+const ada = { subscriberId: 'ada', phone: '+15550100' }
+const sms: Step = { type: 'sms', controlValues: { body: 'Hi' } }
+const inApp: Step = { type: 'in_app', controlValues: { body: 'after' } }
+
+async function integrate(api: Api, name: string, more: object = {}, baseUrl = vendor.url): Promise<string> {
+  const answer = await api.post('/v1/integrations', {
+    providerId: 'infobip-sms',
+    channel: 'sms',
+    name,
+    identifier: `${name}-${api.environmentId}`,
+    active: true,
+    credentials: { apiKey: name, baseUrl, from: 'Acme' },
+    ...more,
+  })
+  expect(answer, answer.text).toMatchObject({ status: 201 })
+  return answer.body._id
+}
+
+async function prepared(names = ['first'], steps = [sms]): Promise<Api> {
+  const api = await server.freshApi()
+  for (const name of names) await integrate(api, name)
+  await makeWorkflow(api, 'code', steps)
+  return api
+}
+
+const send = async (api: Api, more: object = {}) => {
+  const transactionId = await trigger(api, 'code', ada, more)
+  await server.drain()
+  return transactionId
+}
+const later = async (by: Parameters<typeof server.clock.advance>[0]) => {
+  server.clock.advance(by)
+  await server.drain()
+}
+const jobOf = async (api: Api, transactionId: string) => (await runOf(api, transactionId)).jobs[0]
+const keyOf = ({ headers }: Asked) => String(headers.authorization).replace('App ', '')
+const keysAsked = () => vendor.asked.map(keyOf)
+/** Those whose key is named fail this way; the others take the message. */
+const failing = (names: string[], reply: ReturnType<Parameters<typeof vendor.plays>[0]>) =>
+  vendor.plays((asked) => (names.includes(keyOf(asked)) ? reply : taken))
+
+describe('a provider that fails for a while', () => {
+  test('is tried again, and the message arrives once', async () => {
+    const api = await prepared(['first'], [sms, inApp])
+    vendor.plays(() => (vendor.asked.length < 3 ? down : taken))
+    const transactionId = await send(api)
+    expect(await jobOf(api, transactionId)).toMatchObject({ status: 'queued' })
+    expect(await messagesOf(api, 'channel=sms')).toMatchObject([{ status: 'warning', errorId: 'unexpected_sms_error' }])
+    await later({ seconds: 2 })
+    await later({ seconds: 4 })
+    const run = await runOf(api, transactionId)
+    expect(run.status).toBe('completed')
+    expect(storyOf(run)[0]).toBe(
+      'sms completed: Step queued, Infobip provider was selected, Message created, ' +
+        'The provider could not take the message; it will be tried again, ' +
+        'The provider could not take the message; it will be tried again, Message sent',
+    )
+    const retries = run.jobs[0].executionDetails.filter(({ isRetry }: { isRetry: boolean }) => isRetry)
+    expect(retries).toHaveLength(3)
+    expect(JSON.parse(retries[0].raw)).toMatchObject({ name: 'unavailable', status: 503, attempt: 1 })
+    expect(run.jobs[1]).toMatchObject({ type: 'in_app', status: 'completed' })
+    expect(vendor.asked).toHaveLength(3)
+    const messages = await messagesOf(api, 'channel=sms')
+    expect(messages).toMatchObject([{ status: 'sent', providerId: 'infobip-sms' }])
+    expect(messages[0].errorText).toBeUndefined()
+  })
+
+  test('gets the message the run began with, whatever became of the workflow', async () => {
+    const api = await prepared()
+    vendor.plays(() => (vendor.asked.length < 2 ? down : taken))
+    await send(api)
+    const steps = [{ name: 'sms 0', stepId: 'sms-0', type: 'sms', controlValues: { body: 'Corrected' } }]
+    const { body: workflow } = await api.get('/v2/workflows/code')
+    const changed = await api.put('/v2/workflows/code', { ...workflow, steps: [{ ...workflow.steps[0], ...steps[0] }] })
+    expect(changed, changed.text).toMatchObject({ status: 200 })
+    await later({ seconds: 2 })
+    expect(JSON.parse(vendor.asked[1]?.body ?? '').messages[0].text).toBe('Hi')
+    expect(await messagesOf(api, 'channel=sms')).toMatchObject([{ status: 'sent', content: 'Hi' }])
+  })
+
+  test('is left alone for as long as it asks', async () => {
+    const api = await prepared()
+    vendor.plays(() => (vendor.asked.length < 2 ? { status: 429, body: {}, headers: { 'retry-after': '40' } } : taken))
+    const transactionId = await send(api)
+    await later({ seconds: 39 })
+    expect(vendor.asked).toHaveLength(1)
+    await later({ seconds: 1 })
+    expect(vendor.asked).toHaveLength(2)
+    expect(await jobOf(api, transactionId)).toMatchObject({ status: 'completed' })
+  })
+
+  test('is given up after a day; the message says so, and the run goes on', async () => {
+    const api = await prepared(['first'], [sms, inApp])
+    vendor.plays(() => down)
+    const transactionId = await send(api)
+    for (let hour = 0; hour < 30; hour += 1) await later({ hours: 1 })
+    const run = await runOf(api, transactionId)
+    expect(run.status).toBe('error')
+    expect(run.jobs.map(({ status }: { status: string }) => status)).toEqual(['failed', 'completed'])
+    expect(run.jobs[0]).toMatchObject({ reason: 'provider_failed', error: expect.stringMatching(/out of order/) })
+    expect(run.jobs[0].executionDetails.at(-1)).toMatchObject({
+      detail: 'Unexpected provider error',
+      status: 'Failed',
+      providerId: 'infobip-sms',
+    })
+    expect(await messagesOf(api, 'channel=sms')).toMatchObject([
+      { status: 'error', errorId: 'unexpected_sms_error', errorText: expect.stringMatching(/503/) },
+    ])
+  })
+
+  test('for ten minutes loses nothing, and sends nothing twice', async () => {
+    const api = await prepared()
+    const endOfOutage = server.clock.now().getTime() + 10 * 60_000
+    vendor.plays(() => (server.clock.now().getTime() < endOfOutage ? down : taken))
+    const transactions: string[] = []
+    for (let minute = 0; minute < 40; minute += 1) {
+      if (minute < 10) for (let i = 0; i < 4; i += 1) transactions.push(await trigger(api, 'code', ada))
+      await later({ minutes: 1 })
+    }
+    const runs = (await Promise.all(transactions.map((id) => runsOf(api, id)))).flat()
+    expect(runs).toHaveLength(40)
+    expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(['completed']))
+    const duringOutage = vendor.asked.length - 40
+    expect(await messagesOf(api, 'channel=sms')).toHaveLength(40)
+    // The circuit spares it most of the calls that could not succeed.
+    expect(duringOutage).toBeLessThan(20)
+  }, 60_000)
+})
+
+describe('where there is another integration', () => {
+  test('it takes what the first refuses, at once', async () => {
+    const api = await prepared(['first', 'second'])
+    failing(['first'], { status: 400, body: {} })
+    const transactionId = await send(api)
+    const run = await runOf(api, transactionId)
+    expect(storyOf(run)).toEqual([
+      'sms completed: Step queued, Infobip provider was selected, Message created, ' +
+        'The message goes on to the next integration, Infobip provider was selected, Message sent',
+    ])
+    expect(keysAsked()).toEqual(['first', 'second'])
+    const line = run.jobs[0].executionDetails[3]
+    expect(JSON.parse(line.raw)).toMatchObject({
+      from: `first-${api.environmentId}`,
+      to: `second-${api.environmentId}`,
+      error: expect.stringMatching(/400/),
+    })
+  })
+
+  test('it takes over from broken credentials, and from one that fails several times', async () => {
+    const api = await prepared(['first', 'second'])
+    failing(['first'], { status: 401, body: {} })
+    await send(api)
+    expect(keysAsked()).toEqual(['first', 'second'])
+    vendor.asked.length = 0
+    failing(['first'], down)
+    const transactionId = await send(api)
+    await later({ seconds: 2 })
+    await later({ seconds: 4 })
+    expect(keysAsked()).toEqual(['first', 'first', 'first', 'second'])
+    expect(await jobOf(api, transactionId)).toMatchObject({ status: 'completed' })
+  })
+
+  test('all of them get their turn again and again where all fail', async () => {
+    const api = await prepared(['first', 'second'])
+    vendor.plays(() => down)
+    const transactionId = await send(api)
+    for (const seconds of [2, 4, 0, 16, 32, 64]) await later({ seconds })
+    expect(keysAsked().slice(0, 7)).toEqual(['first', 'first', 'first', 'second', 'second', 'second', 'first'])
+    vendor.plays(() => taken)
+    await later({ minutes: 10 })
+    expect(await jobOf(api, transactionId)).toMatchObject({ status: 'completed' })
+  })
+
+  test('it is one whose conditions the tenant meets, or one for everybody', async () => {
+    const api = await prepared()
+    const isAcme = { on: 'tenant', field: 'identifier', operator: 'EQUAL', value: 'acme' }
+    await integrate(api, 'for-acme', { conditions: [{ value: 'AND', children: [isAcme] }] })
+    await integrate(api, 'for-all')
+    for (const identifier of ['acme', 'other']) await api.post('/v1/tenants', { identifier, name: identifier })
+    const asked = async (names: string[], tenant: string) => {
+      vendor.asked.length = 0
+      failing(names, { status: 400, body: {} })
+      await send(api, { tenant })
+      return keysAsked()
+    }
+    expect(await asked(['first'], 'other')).toEqual(['first', 'for-all'])
+    expect(await asked(['first', 'for-all'], 'other')).toEqual(['first', 'for-all'])
+    expect(await asked(['for-acme', 'first'], 'acme')).toEqual(['for-acme', 'first', 'for-all'])
+  })
+
+  test('the one that was asked for is not replaced by another', async () => {
+    const api = await prepared(['first', 'second'])
+    failing(['first'], { status: 400, body: {} })
+    const overrides = { sms: { integrationIdentifier: `first-${api.environmentId}` } }
+    const transactionId = await send(api, { overrides })
+    expect(keysAsked()).toEqual(['first'])
+    expect(await jobOf(api, transactionId)).toMatchObject({ status: 'failed', reason: 'provider_refused' })
+  })
+
+  test('what nobody would take goes to nobody else', async () => {
+    const api = await prepared(['first', 'second'])
+    const refused = { groupName: 'REJECTED', name: 'REJECTED_MESSAGE_TOO_LONG', description: 'too long' }
+    vendor.plays(() => ({ body: { messages: [{ status: refused }] } }))
+    const transactionId = await send(api)
+    expect(keysAsked()).toEqual(['first'])
+    expect(await jobOf(api, transactionId)).toMatchObject({ status: 'failed', reason: 'provider_refused' })
+  })
+})
+
+describe('an integration that fails again and again', () => {
+  const open = async (api: Api) => {
+    vendor.plays(() => down)
+    for (let i = 0; i < 5; i += 1) await trigger(api, 'code', ada)
+    await server.drain()
+  }
+  const healthOf = async (api: Api, id: string) => (await api.get(`/v1/integrations/${id}/health`)).body
+
+  test('is left alone, and messages wait for it without a call', async () => {
+    const api = await prepared()
+    const [{ _id: id }] = (await api.get('/v1/integrations')).body.filter(
+      ({ channel }: { channel: string }) => channel === 'sms',
+    )
+    expect(await healthOf(api, id)).toEqual({ state: 'closed', failures: 0, hosts: [] })
+    await open(api)
+    const calls = vendor.asked.length
+    const transactionId = await send(api)
+    expect(vendor.asked).toHaveLength(calls)
+    expect(storyOf(await runOf(api, transactionId))[0]).toMatch(/Message created, The provider could not take .*again$/)
+    expect(await healthOf(api, id)).toMatchObject({
+      state: 'open',
+      failures: 5,
+      error: expect.stringMatching(/503/),
+      retryAt: new Date(server.clock.now().getTime() + 30_000).toISOString(),
+    })
+    vendor.plays(() => taken)
+    for (let i = 0; i < 8; i += 1) await later({ seconds: 30 })
+    expect(await jobOf(api, transactionId)).toMatchObject({ status: 'completed' })
+    expect(await healthOf(api, id)).toEqual({ state: 'closed', failures: 0, hosts: [] })
+  })
+
+  test('has only that written about messages which is new: those that wait once more are as they were', async () => {
+    const api = await prepared()
+    const messages = () =>
+      server.database.db
+        .selectFrom('messages')
+        .select(['id', 'updated_at'])
+        .where('environment_id', '=', api.environmentId)
+        .orderBy('id')
+        .execute()
+    await open(api)
+    // All but the one that is let through wait for the first time.
+    await later({ seconds: 61 })
+    const before = await messages()
+    vendor.asked.length = 0
+    await later({ seconds: 121 })
+    const after = await messages()
+    expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id))
+    const changed = after.filter(({ updated_at }, place) => +updated_at !== +(before[place]?.updated_at ?? 0))
+    // Now one is let through again, and the one before may wait for the first time.
+    expect(vendor.asked).toHaveLength(1)
+    expect(changed.length).toBeLessThanOrEqual(2)
+    expect(after).toHaveLength(5)
+    vendor.plays(() => taken)
+    for (let i = 0; i < 8; i += 1) await later({ seconds: 60 })
+    expect((await messagesOf(api, 'channel=sms')).map(({ status }) => status)).toEqual(after.map(() => 'sent'))
+  })
+
+  test('is passed over where there is another', async () => {
+    const api = await prepared()
+    await open(api)
+    await integrate(api, 'second')
+    vendor.asked.length = 0
+    failing(['first'], down)
+    const transactionId = await send(api)
+    expect(keysAsked()).toEqual(['second'])
+    expect(await jobOf(api, transactionId)).toMatchObject({ status: 'completed' })
+  })
+})
+
+test('a message has one id, whoever is asked to take it and however often', async () => {
+  const api = await server.freshApi()
+  for (const name of ['first', 'second']) {
+    const credentials = { webhookUrl: `${vendor.url}/${name}`, secretKey: 'key', from: 'a@example.com' }
+    await integrate(api, name, { providerId: 'email-webhook', channel: 'email', credentials })
+  }
+  const mail = { subject: 'Hi', body: '<p>Hi</p>', editorType: 'html' }
+  await makeWorkflow(api, 'code', [{ type: 'email', controlValues: mail }])
+  const to = { subscriberId: 'ada', email: 'ada@example.com' }
+  // Messages of other tests may still be on their way.
+  const asked = () => vendor.asked.filter(({ path }) => !path.startsWith('/sms'))
+  vendor.plays(() => (asked().length === 1 ? down : { status: 400, body: {} }))
+  await trigger(api, 'code', to)
+  await server.drain()
+  await later({ seconds: 2 })
+  vendor.plays(() => ({ body: {} }))
+  const [failed] = (await api.get('/v1/deliveries?status=failed')).body.data
+  expect(await api.post(`/v1/deliveries/${failed.id}/redrive`)).toMatchObject({ status: 200, body: { redriven: 1 } })
+  await server.drain()
+  expect(asked().map(({ path }) => path)).toEqual(['/first', '/first', '/second', '/first'])
+  const [{ _id }] = await messagesOf(api, 'channel=email')
+  expect(new Set(asked().map(({ body }) => JSON.parse(body).id))).toEqual(new Set([_id]))
+})
+
+describe('a call that was cut off', () => {
+  /** As if the process had died after the call and before its record. */
+  async function dieAfterCall(api: Api, transactionId: string): Promise<void> {
+    const { _id: runId } = await runOf(api, transactionId)
+    const { pool } = server.database
+    await pool.query("UPDATE jobs SET status = 'running', delivery = NULL WHERE notification_id = $1", [runId])
+    await pool.query("UPDATE notifications SET status = 'processing' WHERE id = $1", [runId])
+    await pool.query("SELECT graphile_worker.add_job('deliver', $1::json)", [
+      JSON.stringify({ calls: [[api.environmentId, runId, 0]] }),
+    ])
+    await server.drain()
+  }
+
+  test('is not repeated where that could deliver twice, and says so', async () => {
+    const api = await prepared(['first'], [sms, inApp])
+    vendor.plays(() => taken)
+    const transactionId = await send(api)
+    await dieAfterCall(api, transactionId)
+    expect(vendor.asked).toHaveLength(1)
+    const job = await jobOf(api, transactionId)
+    expect(job).toMatchObject({ status: 'failed', reason: 'outcome_unknown' })
+    expect(job.executionDetails.map(({ detail }: { detail: string }) => detail)).toContain(
+      'The service stopped during the call; whether the message was taken is unknown',
+    )
+  })
+
+  test('is repeated where the provider drops repetitions', async () => {
+    const { development: api } = await server.freshOrganization()
+    await makeWorkflow(api, 'code', [sms])
+    const transactionId = await send(api)
+    await dieAfterCall(api, transactionId)
+    expect(await jobOf(api, transactionId)).toMatchObject({ status: 'completed' })
+    expect((await api.get('/v1/sandbox/messages')).body.data).toHaveLength(1)
+    expect(await messagesOf(api, 'channel=sms')).toHaveLength(1)
+  })
+
+  test('by the other side may have succeeded: it is repeated a few times, then left to somebody who decides', async () => {
+    const api = await prepared(['uncertain'])
+    failing(['uncertain'], 'hang up')
+    const transactionId = await send(api)
+    for (const minutes of [1, 5, 25]) await later({ minutes })
+    expect(await jobOf(api, transactionId)).toMatchObject({ status: 'failed', reason: 'outcome_unknown' })
+    expect(keysAsked().filter((key) => key === 'uncertain')).toHaveLength(4)
+  })
+})
+
+test('a call that the queue hands out twice is made once', async () => {
+  const api = await prepared()
+  vendor.plays(() => taken)
+  const transactionId = await send(api)
+  const { _id: runId } = await runOf(api, transactionId)
+  for (let i = 0; i < 2; i += 1)
+    await server.database.pool.query("SELECT graphile_worker.add_job('deliver', $1::json)", [
+      JSON.stringify({ calls: [[api.environmentId, runId, 0]] }),
+    ])
+  await server.drain()
+  expect(vendor.asked).toHaveLength(1)
+})
+
+test('whatever fails for a while and in whatever order, each message arrives, and once', async () => {
+  const { development: api } = await server.freshOrganization()
+  await makeWorkflow(api, 'code', [sms, { type: 'email', controlValues: { subject: 'Hi', body: 'Hi' } }, inApp])
+  let seed = 7
+  const random = (below: number) => {
+    seed = (seed * 48_271) % 2_147_483_647
+    return seed % below
+  }
+  const faults = ['rate_limited', 'timeout', 'reset', 'server_error']
+  const transactions: string[] = []
+  for (let round = 0; round < 15; round += 1) {
+    if (random(3) === 0) await api.delete('/v1/sandbox/faults')
+    else {
+      const fault = { fault: faults[random(faults.length)], count: 1 + random(6), retryAfterSeconds: random(30) }
+      await api.put('/v1/sandbox/faults', random(2) === 0 ? fault : { ...fault, channel: 'sms' })
+    }
+    for (let i = 0; i < 3; i += 1)
+      transactions.push(
+        await trigger(api, 'code', { subscriberId: `s${round}-${i}`, email: 'a@example.com', phone: '+1' }),
+      )
+    await later({ seconds: random(40) })
+  }
+  await api.delete('/v1/sandbox/faults')
+  for (let i = 0; i < 30; i += 1) await later({ minutes: 1 })
+  const runs = (await Promise.all(transactions.map((id) => runsOf(api, id)))).flat()
+  expect(runs.map(({ status }) => status)).toEqual(Array(45).fill('completed'))
+  const counts = await server.database.pool.query(
+    'SELECT channel, count(*)::int, count(DISTINCT subscriber_id)::int AS people FROM sandbox_messages WHERE environment_id = $1 GROUP BY 1 ORDER BY 1',
+    [api.environmentId],
+  )
+  expect(counts.rows).toEqual([
+    { channel: 'email', count: 45, people: 45 },
+    { channel: 'sms', count: 45, people: 45 },
+  ])
+  expect(await messagesOf(api, 'channel=in_app')).toHaveLength(45)
+}, 120_000)
+
+test('a provider this version does not know refuses, and the run goes on', async () => {
+  const api = await prepared(['first'], [sms, inApp])
+  await server.database.db
+    .updateTable('integrations')
+    .set({ provider_id: 'gone' })
+    .where('environment_id', '=', api.environmentId)
+    .where('channel', '=', 'sms')
+    .execute()
+  const transactionId = await send(api)
+  const run = await runOf(api, transactionId)
+  expect(run.jobs[0]).toMatchObject({ status: 'failed', reason: 'provider_refused' })
+  expect(run.jobs[0].error).toMatch(/Handler for provider was not found/)
+  expect(run.jobs[1]).toMatchObject({ status: 'completed' })
+})

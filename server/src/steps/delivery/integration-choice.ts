@@ -1,0 +1,111 @@
+// Through which integrations a step may deliver, and what the trigger says to each of their providers.
+
+import type { Secrets } from '../../db/core/secrets.ts'
+import { type IntegrationRow, openSecrets } from '../../db/queries/integrations.ts'
+import { findProvider, secretCredentials } from '../../providers/catalog.ts'
+import type { Integration } from '../../providers/delivery.ts'
+import { type Data, isPlain, mergeSources } from '../../providers/provider-data.ts'
+import { type Detail, detail, type Fail, providerSelected } from '../contract/outcome.ts'
+import type { StepRun } from '../contract/step-run.ts'
+import { passesFilters, type StepFilter } from './step-filter.ts'
+
+/**
+ * Of email and SMS, those who could take the message, the best first: the one the trigger names, and then no other; else
+ * those whose conditions the tenant meets, the primary one, and behind it all that serve everybody. Where neither is there,
+ * nobody has been chosen for the channel, and the others are no choice of anybody's either.
+ */
+export function integrationsFor({ run }: StepRun, channel: 'email' | 'sms'): IntegrationRow[] {
+  const ofChannel = run.environment.integrations
+    .filter((row) => row.channel === channel && row.kind === 'delivery')
+    .sort((a, b) => b.priority - a.priority || b.created_at.getTime() - a.created_at.getTime())
+  const identifier = askedIdentifier(run.event.overrides, channel)
+  if (identifier !== undefined) return ofChannel.filter((row) => row.identifier === identifier)
+  const { tenant } = run.event
+  const fitting = tenant
+    ? ofChannel.filter(
+        ({ conditions }) => conditions.length > 0 && passesFilters(conditions as StepFilter[], { tenant }),
+      )
+    : []
+  const forAll = ofChannel.filter(({ conditions }) => conditions.length === 0)
+  const primary = ofChannel.filter(({ is_primary }) => is_primary)
+  const chosen = [...fitting, ...primary]
+  return chosen.length === 0 ? [] : [...new Set([...chosen, ...forAll])]
+}
+
+export const askedIdentifier = (overrides: Data, channel: string): string | undefined =>
+  textIn(memberOf(overrides[channel], 'integrationIdentifier'))
+
+/** Of the other channels, where what reaches the subscriber belongs to one integration: that one, while it is active. */
+export const integrationById = ({ run }: StepRun, channel: string, id: string): IntegrationRow | undefined =>
+  run.environment.integrations.find((row) => row.channel === channel && row.id === id)
+
+export function noIntegration(of: StepRun, channel: string): Fail {
+  const integrationIdentifier = askedIdentifier(of.run.event.overrides, channel)
+  const raw = integrationIdentifier === undefined ? undefined : { integrationIdentifier }
+  return {
+    kind: 'fail',
+    reason: 'no_integration',
+    error: `There is no active ${channel} integration`,
+    stops: false,
+    details: [detail('no_integration', raw)],
+  }
+}
+
+export function selected(row: IntegrationRow, { run }: StepRun, brand: string): Detail {
+  const { provider_id: providerId, identifier, name, id } = row
+  const raw = { providerId: branded(providerId, brand), identifier, name, _environmentId: run.environment.id, _id: id }
+  return providerSelected(findProvider(providerId)?.name ?? name, raw, providerId)
+}
+
+const opened = new WeakMap<IntegrationRow, Integration>()
+
+/** Its credentials in clear: once per version of it, not per message. */
+export function openIntegration(row: IntegrationRow, secrets: Secrets): Integration {
+  const known = opened.get(row)
+  if (known) return known
+  const made = {
+    id: row.id,
+    credentials: openSecrets(row.credentials, secretCredentials, secrets),
+    configurations: row.configurations,
+  }
+  opened.set(row, made)
+  return made
+}
+
+/** What the step's code, the trigger and the trigger's part for this step add to one provider's request, later ones winning. */
+export function providerDataFor({ run, step, providerData }: StepRun, providerId: string, brand: string): Data {
+  const { overrides } = run.event
+  return mergeSources(
+    byProvider(providerData, providerId, brand),
+    byProvider(overrides.providers, providerId, brand),
+    byProvider(memberOf(stepOverrides(overrides, step), 'providers'), providerId, brand),
+  )
+}
+
+/** `overrides.email` with what stands under the provider's own name laid over it: the older form. */
+export function channelOverrides({ run }: StepRun, channel: string, providerId: string, brand: string): Data {
+  const { overrides } = run.event
+  return { ...objectIn(overrides[channel]), ...byProvider(overrides, providerId, brand) }
+}
+
+/** By the step's own id or its internal one. */
+export const stepOverrides = (overrides: Data, { stepId, _id }: StepRun['step']): Data => ({
+  ...objectIn(memberOf(overrides.steps, _id)),
+  ...objectIn(memberOf(overrides.steps, stepId)),
+})
+
+/** Callers know the service's own providers by the brand's name. */
+function byProvider(data: unknown, providerId: string, brand: string): Data {
+  return objectIn(memberOf(data, branded(providerId, brand)) ?? memberOf(data, providerId))
+}
+
+export const branded = (providerId: string, brand: string) => providerId.replace(/^svc(?=-|$)/, brand)
+
+export const memberOf = (value: unknown, name: string): unknown =>
+  isPlain(value) && Object.hasOwn(value, name) ? value[name] : undefined
+export const objectIn = (value: unknown): Data => (isPlain(value) ? value : {})
+export const textIn = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.trim() !== '' ? value : undefined
+/** One text or several. */
+export const textsIn = (value: unknown): string[] =>
+  (Array.isArray(value) ? (value as unknown[]) : [value]).flatMap((each) => textIn(each) ?? [])

@@ -1,0 +1,283 @@
+// Step filters, the older form of conditions: groups of comparisons with what is known of the subscriber, the payload, the
+// tenant and earlier steps, or with what an address of the user's answers.
+import { pathOf } from '../conditions/check.ts'
+import { read } from '../conditions/operators.ts'
+import { timeUnits, unitSeconds } from '../contract/kind.ts'
+
+/** As stored; http/step-filter.ts checks what callers send. */
+export interface StepFilter {
+  isNegated?: boolean
+  /** Which editor drew it. Values are compared by what they are, whatever it says. */
+  type?: string
+  value?: string
+  children: FilterChild[]
+}
+
+export interface FilterChild {
+  on?: string
+  field?: string
+  operator?: string
+  value?: unknown
+  /** Of `webhook`: who is asked. */
+  webhookUrl?: string
+  /** Of `isOnlineInLast`: what `value` counts. */
+  timeOperator?: string
+  /** Of `previousStep`: which one, and `seen`, `read`, `unseen` or `unread`. */
+  step?: string
+  stepType?: string
+}
+
+type Members = Record<string, unknown>
+
+/** What a filter can ask about. */
+export interface FilterData extends Partial<Record<'subscriber' | 'payload' | 'tenant', unknown>> {
+  now?: Date
+  /** What an earlier step came to, by either of its ids. */
+  resultOf?: (step: string) => Members | undefined
+  /** What addresses have answered so far. */
+  answers?: ReadonlyMap<string, unknown>
+}
+
+/** Yes, no, or nobody knows before this address has been asked. */
+export type Verdict = boolean | { ask: string }
+
+/**
+ * Whether one of the filters passes; none at all pass too.
+ * @param rendered what the values named by `templatesInFilters` came out as
+ */
+export function judgeFilters(
+  filters: readonly StepFilter[],
+  data: FilterData,
+  rendered: ReadonlyMap<string, string> = new Map(),
+): Verdict {
+  return filters.length === 0 || any(filters.map((filter) => judge(filter, data, rendered)))
+}
+
+/** The same where nobody can be asked. */
+export const passesFilters = (...given: Parameters<typeof judgeFilters>): boolean => judgeFilters(...given) === true
+
+// What is known from here decides first, wherever it stands: nobody is asked in vain.
+const any = (verdicts: Verdict[]): Verdict => verdicts.includes(true) || (verdicts.find(isOpen) ?? false)
+const all = (verdicts: Verdict[]): Verdict => !verdicts.includes(false) && (verdicts.find(isOpen) ?? true)
+const isOpen = (verdict: Verdict) => typeof verdict === 'object'
+
+/** The values that are templates. Whoever evaluates the filters renders them first. */
+export function templatesInFilters(filters: readonly StepFilter[]): string[] {
+  const values = filters.flatMap(({ children }) => children.flatMap(({ value }) => value))
+  return [...new Set(values.filter((value): value is string => typeof value === 'string' && value.includes('{{')))]
+}
+
+/** Each comparison with what it compared and came to, for those who look for the reason. */
+export function explainFilters(
+  filters: readonly StepFilter[],
+  data: FilterData,
+  rendered: ReadonlyMap<string, string> = new Map(),
+): object[] {
+  return filters.flatMap(({ children }) =>
+    children.map((child) => {
+      const { on, field, operator, value: expected, webhookUrl, timeOperator, step, stepType } = child
+      const about = { on, field, operator, expected, webhookUrl, timeOperator, step, stepType }
+      return { ...about, actual: actualOf(child, data), passed: holds(child, data, rendered) === true }
+    }),
+  )
+}
+
+function judge(
+  { children, value, isNegated = false }: StepFilter,
+  data: FilterData,
+  rendered: ReadonlyMap<string, string>,
+): Verdict {
+  // Nothing is asked, so there is nothing to negate either.
+  if (children.length === 0) return true
+  if (children.length > 1 && value !== 'AND' && value !== 'OR') return false
+  const verdicts = children.map((child) => holds(child, data, rendered))
+  const verdict = value === 'OR' ? any(verdicts) : all(verdicts)
+  return typeof verdict === 'boolean' ? verdict !== isNegated : verdict
+}
+
+function holds(child: FilterChild, data: FilterData, rendered: ReadonlyMap<string, string>): Verdict {
+  const { on, field, operator, value } = child
+  switch (on) {
+    case 'isOnline':
+      return (memberOf(data.subscriber, 'isOnline') === true) === (value === true || value === 'true')
+    case 'isOnlineInLast':
+      return wasOnline(child, data)
+    case 'previousStep':
+      return hasBecome(child, data)
+    case 'webhook':
+      if (child.webhookUrl === undefined) return false
+      if (!data.answers?.has(child.webhookUrl)) return { ask: child.webhookUrl }
+      break
+    case 'subscriber':
+    case 'payload':
+    case 'tenant':
+      break
+    default:
+      return false
+  }
+  const check = operator === undefined ? undefined : operators.get(operator)
+  if (!check || field === undefined) return false
+  const render = (text: unknown) => (typeof text === 'string' ? (rendered.get(text) ?? text) : text)
+  return check(actualOf(child, data), Array.isArray(value) ? value.map(render) : render(value))
+}
+
+function actualOf({ on, field = '', webhookUrl = '' }: FilterChild, data: FilterData): unknown {
+  if (on === 'webhook') return read(data.answers?.get(webhookUrl), pathOf(field))
+  return on === 'subscriber' || on === 'payload' || on === 'tenant' ? read(data[on], pathOf(field)) : undefined
+}
+
+/** Somebody who is there now has been there within any time. */
+function wasOnline({ timeOperator, value }: FilterChild, { subscriber, now }: FilterData): boolean {
+  if (memberOf(subscriber, 'isOnline') === true) return true
+  const unit = timeUnits.find((each) => each === timeOperator)
+  const last = Date.parse(String(memberOf(subscriber, 'lastOnlineAt') ?? ''))
+  const amount = toNumber(value)
+  if (!unit || !now || Number.isNaN(last) || !(amount >= 0)) return false
+  return now.getTime() - last <= amount * unitSeconds[unit] * 1000
+}
+
+/** A message that was never sent is neither seen nor read. */
+function hasBecome({ step = '', stepType }: FilterChild, { resultOf }: FilterData): boolean {
+  const { seen, read: isRead } = resultOf?.(step) ?? {}
+  switch (stepType) {
+    case 'seen':
+      return seen === true
+    case 'unseen':
+      return seen !== true
+    case 'read':
+      return isRead === true
+    case 'unread':
+      return isRead !== true
+    default:
+      return false
+  }
+}
+
+const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? (value as Members)[name] : undefined
+
+type Comparison = (actual: unknown, value: unknown) => boolean
+const not =
+  (comparison: Comparison): Comparison =>
+  (actual, value) =>
+    !comparison(actual, value)
+
+/** Values arrive as text; each is read as the kind of thing it is compared with. */
+function isEqual(actual: unknown, value: unknown): boolean {
+  switch (typeof actual) {
+    case 'number':
+      return isScalar(value) && actual === toNumber(value)
+    case 'boolean':
+      return actual === (value === true || value === 'true')
+    case 'string':
+      return isScalar(value) && actual === String(value)
+    default:
+      return false
+  }
+}
+
+/** As numbers where both are, else as text, which puts ISO dates in order too. Undefined where they cannot be compared. */
+function order(actual: unknown, value: unknown): number | undefined {
+  if (!isScalar(actual) || !isScalar(value)) return undefined
+  const [a, b] = [toNumber(actual), toNumber(value)]
+  if (!Number.isNaN(a) && !Number.isNaN(b)) return a - b
+  if (typeof actual !== 'string') return undefined
+  const text = String(value)
+  return actual < text ? -1 : actual > text ? 1 : 0
+}
+
+const isScalar = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value)
+const toNumber = (value: unknown) => (typeof value === 'string' && value.trim() === '' ? Number.NaN : Number(value))
+
+const ordered =
+  (holds: (difference: number) => boolean): Comparison =>
+  (actual, value) => {
+    const difference = order(actual, value)
+    return difference !== undefined && holds(difference)
+  }
+
+/** Several values in one: a list, the text of a JSON list, or text with commas. */
+function listOf(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value
+  if (typeof value !== 'string') return [value]
+  if (value.trimStart().startsWith('['))
+    try {
+      const parsed: unknown = JSON.parse(value)
+      if (Array.isArray(parsed)) return parsed
+    } catch {
+      // Not JSON after all: then it is text that happens to start with a bracket.
+    }
+  return value.split(',').map((part) => part.trim())
+}
+
+/** "In" asks whether the field holds the value: a text as a part of it, a list as one of its items. */
+const holdsValue: Comparison = (actual, value) =>
+  typeof actual === 'string' ? isScalar(value) && actual.includes(String(value)) : hasItem(actual, value)
+const hasItem = (actual: unknown, value: unknown) =>
+  (Array.isArray(actual) ? actual : [actual]).some((item) => isEqual(item, value))
+
+/** Of several values each is looked for whole: the field is one of them, or a list with some or all of them. */
+const holdsAny: Comparison = (actual, value) => listOf(value).some((one) => hasItem(actual, one))
+const holdsAll: Comparison = (actual, value) => listOf(value).every((one) => hasItem(actual, one))
+
+/** From the first of two values to the second, both included. Anything but two values holds nothing. */
+const isBetween: Comparison = (actual, value) => {
+  const range = listOf(value)
+  if (range.length !== 2) return false
+  const [fromLow, toHigh] = [order(actual, range[0]), order(actual, range[1])]
+  return fromLow !== undefined && toHigh !== undefined && fromLow >= 0 && toHigh <= 0
+}
+
+const longestPattern = 255
+
+/** SQL's pattern in any case: `_` is any character, `%` any number of them. Without a `%` it may stand anywhere. */
+const isLike: Comparison = (actual, value) => {
+  if (!isScalar(actual) || !isScalar(value)) return false
+  const text = String(actual).toLowerCase()
+  const pattern = String(value).toLowerCase()
+  if (pattern.length > longestPattern) return false
+  const pieces = pattern.includes('%') ? pattern.split('%') : ['', pattern, '']
+  const [first = '', ...rest] = pieces
+  const last = rest.pop() ?? ''
+  if (!standsAt(text, first, 0)) return false
+  // Each piece as early as possible: that leaves the most for those behind it, so nothing has to be tried twice.
+  let at = first.length
+  for (const piece of rest) {
+    at = indexOf(text, piece, at)
+    if (at < 0) return false
+    at += piece.length
+  }
+  const end = text.length - last.length
+  return end >= at && standsAt(text, last, end)
+}
+
+function indexOf(text: string, piece: string, from: number): number {
+  if (!piece.includes('_')) return text.indexOf(piece, from)
+  for (let at = from; at + piece.length <= text.length; at += 1) if (standsAt(text, piece, at)) return at
+  return -1
+}
+
+function standsAt(text: string, piece: string, at: number): boolean {
+  if (at + piece.length > text.length) return false
+  for (let i = 0; i < piece.length; i += 1) if (piece[i] !== '_' && piece[i] !== text[at + i]) return false
+  return true
+}
+
+/** Every `NOT_…` is the exact opposite: it holds for a field that is not there. */
+const operators = new Map<string, Comparison>([
+  ['EQUAL', isEqual],
+  ['NOT_EQUAL', not(isEqual)],
+  ['LARGER', ordered((difference) => difference > 0)],
+  ['SMALLER', ordered((difference) => difference < 0)],
+  ['LARGER_EQUAL', ordered((difference) => difference >= 0)],
+  ['SMALLER_EQUAL', ordered((difference) => difference <= 0)],
+  ['IN', holdsValue],
+  ['NOT_IN', not(holdsValue)],
+  ['ANY_IN', holdsAny],
+  ['ALL_IN', holdsAll],
+  ['BETWEEN', isBetween],
+  ['NOT_BETWEEN', not(isBetween)],
+  ['LIKE', isLike],
+  ['NOT_LIKE', not(isLike)],
+  ['IS_DEFINED', (actual) => actual !== null],
+])

@@ -1,0 +1,270 @@
+import { Ajv } from 'ajv'
+import addFormats from 'ajv-formats'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { compileSchema } from './json-schema.ts'
+import { type JsonSchema, type Problem, SchemaCostError, SchemaError } from './run.ts'
+
+/** What each finds wrong, in the same words, in any order; and what the value is afterwards. */
+function judgements(schema: object | boolean, value: unknown) {
+  const [mine, theirs] = [structuredClone(value), structuredClone(value)]
+  const ajv = new Ajv({ strict: false, allErrors: true, useDefaults: true, logger: false })
+  addFormats.default(ajv)
+  const validate = ajv.compile(schema)
+  validate(theirs)
+  const words = (keyword: string, path: string, schemaPath: string, message: string) =>
+    // Which two of several equal items are named differs.
+    [path, schemaPath, keyword === 'uniqueItems' ? keyword : message].join(' ')
+  return {
+    mine: {
+      value: mine,
+      problems: compileSchema(schema as JsonSchema)(mine)
+        .map((problem: Problem) =>
+          words(problem.keyword, problem.path.map((part) => `/${part}`).join(''), problem.schemaPath, problem.message),
+        )
+        .sort(),
+    },
+    theirs: {
+      value: theirs,
+      problems: (validate.errors ?? [])
+        .map((error) => words(error.keyword, error.instancePath, error.schemaPath, error.message ?? ''))
+        .sort(),
+    },
+  }
+}
+
+const names = fc.constantFrom('a', 'b', 'c')
+const values = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3 },
+    fc.constantFrom<unknown>(
+      null,
+      true,
+      false,
+      0,
+      1,
+      2,
+      2.5,
+      -1,
+      '',
+      'a',
+      'ab',
+      'aé😀',
+      'ada@example.com',
+      '2026-01-01',
+    ),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(names, tie('value'), { maxKeys: 3, noNullPrototype: true }),
+  ),
+})).value
+
+const schemas = fc.letrec<{ schema: object; sub: object | boolean }>((tie) => {
+  const sub = tie('sub')
+  const subs = fc.array(sub, { minLength: 1, maxLength: 2 })
+  const small = fc.integer({ min: 0, max: 3 })
+  const maps = { maxKeys: 2, noNullPrototype: true }
+  const rules: Record<string, fc.Arbitrary<unknown>> = {
+    type: fc.oneof(
+      fc.constantFrom('string', 'number', 'integer', 'boolean', 'null', 'object', 'array'),
+      fc.uniqueArray(fc.constantFrom('string', 'number', 'null', 'object', 'array'), { minLength: 1 }),
+    ),
+    const: values,
+    enum: fc.uniqueArray(values, { minLength: 1, maxLength: 3, selector: (value) => JSON.stringify(value) }),
+    minimum: small,
+    maximum: small,
+    exclusiveMinimum: small,
+    exclusiveMaximum: small,
+    multipleOf: fc.constantFrom(1, 2, 0.5),
+    minLength: small,
+    maxLength: small,
+    pattern: fc.constantFrom('^a', 'b$', '^[a-z]{1,2}$', 'é', '^.$'),
+    format: fc.constantFrom('email', 'date', 'uuid', 'unheard-of'),
+    items: fc.oneof(sub, subs),
+    additionalItems: sub,
+    minItems: small,
+    maxItems: small,
+    uniqueItems: fc.boolean(),
+    contains: sub,
+    minProperties: small,
+    maxProperties: small,
+    required: fc.uniqueArray(names, { maxLength: 2 }),
+    properties: fc.dictionary(names, sub, maps),
+    patternProperties: fc.dictionary(fc.constantFrom('^a', '[bc]'), sub, maps),
+    additionalProperties: sub,
+    propertyNames: sub,
+    dependencies: fc.dictionary(names, fc.oneof(sub, fc.uniqueArray(names, { minLength: 1, maxLength: 2 })), maps),
+    if: sub,
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: sub,
+    else: sub,
+    allOf: subs,
+    anyOf: subs,
+    oneOf: subs,
+    not: sub,
+    $ref: fc.constantFrom('#/definitions/leaf', '#/definitions/other'),
+    default: values,
+  }
+  const keywords = Object.entries(rules).map(([name, rule]) => rule.map((value) => ({ [name]: value })))
+  return {
+    sub: fc.oneof({ maxDepth: 4, depthSize: 'small' }, fc.boolean(), tie('schema')),
+    schema: fc.array(fc.oneof(...keywords), { maxLength: 4 }).map((parts) => Object.assign({}, ...parts)),
+  }
+}).schema
+
+test('any schema finds the same problems in any value as Ajv, in the same words', () => {
+  const definitions = {
+    leaf: { type: ['string', 'number'] },
+    other: { properties: { a: { type: 'string' } }, required: ['b'] },
+  }
+  fc.assert(
+    fc.property(schemas, values, (schema, value) => {
+      const { mine, theirs } = judgements({ ...schema, definitions }, value)
+      expect(mine).toEqual(theirs)
+    }),
+    { numRuns: 100 },
+  )
+})
+
+test.each([
+  [{ type: 'strin' }, '#/type must be equal to one of the allowed values'],
+  [{ properties: { a: 1 } }, '#/properties/a must be object,boolean'],
+  [{ required: 'a' }, '#/required must be array'],
+  [{ $ref: '#/definitions/a' }, 'the reference "#/definitions/a" leads nowhere in this schema'],
+  [{ $ref: 'https://example.com/a.json' }, 'the reference "https://example.com/a.json" leads nowhere in this schema'],
+  // Only places that hold schemas can be referred to.
+  [{ $ref: '#/default', default: { $ref: '#/default' } }, 'the reference "#/default" leads nowhere in this schema'],
+  [{ $ref: '#/%E0%A4' }, 'the reference "#/%E0%A4" leads nowhere in this schema'],
+  [{ pattern: '(?=a)b' }, 'the pattern "(?=a)b" cannot be used; look-around and back-references are not supported'],
+  [{ pattern: '(a)\\1' }, 'the pattern "(a)\\1" cannot be used; look-around and back-references are not supported'],
+  [{ definitions: { a: { pattern: '(?=a)' } }, $ref: '#/definitions/a' }, /cannot be used/],
+  [{ pattern: 'a'.repeat(1_001) }, 'a pattern has 1001 characters; at most 1000 are allowed'],
+  [{ pattern: '(a{1,1000}){1,1000}' }, /cannot be used/],
+  [{ enum: ['x'.repeat(65_536)] }, 'it has 65549 characters; at most 65536 are allowed'],
+  [{ allOf: Array.from({ length: 5_001 }, () => true) }, 'it has more than 5000 schemas inside'],
+  [{ allOf: Array.from({ length: 201 }, (_, i) => ({ pattern: `a${i}` })) }, 'it has more than 200 patterns'],
+  [nested(70), 'it is nested deeper than 64 levels'],
+])('%j is no schema to use', (schema, message) => {
+  const error = catchError(() => compileSchema(schema as JsonSchema))
+  expect(error).toBeInstanceOf(SchemaError)
+  expect(error.message).toEqual(typeof message === 'string' ? message : expect.stringMatching(message))
+})
+
+function nested(levels: number): object {
+  return levels === 0 ? {} : { items: nested(levels - 1) }
+}
+
+function catchError(work: () => unknown): Error {
+  try {
+    work()
+  } catch (error) {
+    return error as Error
+  }
+  throw new Error('nothing was thrown')
+}
+
+test('what other drafts and tools add to a schema does no harm', () => {
+  const check = compileSchema({
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: 'https://example.com/order',
+    $async: true,
+    type: 'object',
+    properties: { a: { type: 'string', nullable: true, title: 'A', 'x-order': 1 } },
+  })
+  expect(check({ a: null })).toEqual([])
+  expect(check({ a: 1 })).toMatchObject([{ path: ['a'], message: 'must be string' }])
+})
+
+test('a schema is compiled once, and checking it leaves it as it was', () => {
+  const schema = { type: 'object', properties: { a: { default: { list: [1] } } } }
+  const before = structuredClone(schema)
+  expect(compileSchema(schema as JsonSchema)).toBe(compileSchema(structuredClone(schema)))
+  const value: { a?: { list: number[] } } = {}
+  compileSchema(schema)(value)
+  value.a?.list.push(2)
+  expect(schema).toEqual(before)
+})
+
+describe('what would never end', () => {
+  const doubling = {
+    definitions: Object.fromEntries(
+      Array.from({ length: 60 }, (_, i) => [
+        `d${i}`,
+        i === 59 ? {} : { allOf: [{ $ref: `#/definitions/d${i + 1}` }, { $ref: `#/definitions/d${i + 1}` }] },
+      ]),
+    ),
+    $ref: '#/definitions/d0',
+  }
+  const chain = (depth: number): object => (depth === 0 ? {} : { next: chain(depth - 1) })
+  const spaces = ' '.repeat(500_000)
+
+  test.each<[string, object, unknown]>([
+    ['a schema that is itself', { $ref: '#' }, {}],
+    [
+      'a circle of references',
+      { definitions: { a: { $ref: '#/definitions/b' }, b: { $ref: '#/definitions/a' } }, $ref: '#/definitions/a' },
+      {},
+    ],
+    ['references that double sixty times', doubling, {}],
+    [
+      'references that double with every level of the value',
+      { properties: { next: { allOf: [{ $ref: '#' }, { $ref: '#' }] } } },
+      chain(100),
+    ],
+    [
+      'many schemas for many items',
+      { allOf: Array.from({ length: 2_000 }, () => ({ items: { minLength: 1 } })) },
+      Array.from({ length: 50_000 }, () => ''),
+    ],
+    ['a long pattern on a long text', { pattern: '(a?){500}a{500}' }, 'a'.repeat(500_000)],
+    [
+      'many patterns on a long text',
+      { allOf: Array.from({ length: 200 }, (_, i) => ({ pattern: `\\s+${i}$` })) },
+      spaces,
+    ],
+  ])('%s is given up', (_name, schema, value) => {
+    expect(catchError(() => compileSchema(schema as JsonSchema)(value))).toBeInstanceOf(SchemaCostError)
+  })
+
+  test.each<[string, object, unknown]>([
+    ['an exponential pattern', { pattern: '^(a+)+$' }, `${'a'.repeat(100_000)}!`],
+    ['a quadratic pattern', { pattern: '\\s+$' }, `${' '.repeat(100_000)}x`],
+    [
+      'one item twice among many',
+      { uniqueItems: true },
+      [...Array.from({ length: 50_000 }, (_, i) => ({ i })), { i: 7 }],
+    ],
+  ])('%s is answered', (_name, schema, value) => {
+    expect(compileSchema(schema as JsonSchema)(value)).toHaveLength(1)
+  })
+
+  test('no format is slow on any long text', () => {
+    const formats =
+      'date time date-time iso-time iso-date-time duration uri uri-reference uri-template url email hostname ipv4 ipv6 regex uuid json-pointer json-pointer-uri-fragment relative-json-pointer byte'
+    const pieces = [
+      'a',
+      '1',
+      ' ',
+      ':',
+      '/',
+      '-',
+      '.',
+      'a.',
+      'a-',
+      '0:',
+      '%41',
+      '{a}',
+      '(',
+      '[',
+      '=',
+      '~0',
+      'é',
+      '\n',
+      '@',
+      'T',
+    ]
+    const starts = ['', 'a@', 'http://', 'http://a:', 'P', '2026-01-01T', 'http://[', '/', '{']
+    for (const format of formats.split(' '))
+      for (const start of starts)
+        for (const piece of pieces) compileSchema({ format })(`${start}${piece.repeat(20_000 / piece.length)}\0`)
+  })
+})

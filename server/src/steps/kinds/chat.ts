@@ -1,0 +1,121 @@
+// The chat step: to every channel and person in chats by which the subscriber is reached.
+import { renderChat } from '../../render/messages.ts'
+import type { CallTools } from '../contract/call-tools.ts'
+import { messageIdFor, type NewMessage } from '../contract/message.ts'
+import { type Detail, detail, type StepOutcome } from '../contract/outcome.ts'
+import { type StepRun, situationOf } from '../contract/step-run.ts'
+import {
+  type Destination,
+  deliveredMessage,
+  deliveryOutcome,
+  dispatch,
+  firstWords,
+  isKnown,
+  progressOf,
+} from '../delivery/dispatch.ts'
+import { channelOverrides, selected } from '../delivery/integration-choice.ts'
+import { type ChatGroup, chatGroupsOf, redacted } from './chat-targets.ts'
+import { textFrom, textStep } from './text-step.ts'
+
+const channel = 'chat'
+
+export const chat = textStep({ type: channel, fields: { body: 'CHAT_BODY' }, render: renderChat, call })
+
+async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
+  const { run } = of
+  const { body } = of.isRendered
+    ? { body: textFrom(of.values.body) }
+    : renderChat(of.values, situationOf(of), run.translator)
+  const { groups, details: problems } = await chatGroupsOf(of, tools)
+  if (groups.length === 0 && problems.length === 0) {
+    const line = detail(run.contextKeys.length > 0 ? 'no_channel_in_context' : 'no_channel')
+    return { kind: 'skip', reason: 'some_channels_missing_credentials', details: [line] }
+  }
+  const isFirst = of.job.delivery === null
+  const details: Detail[] = isFirst ? [...firstWords(of), ...problems] : []
+  const destinations: Destination[] = []
+  const messageOf = (group: ChatGroup) => messageIdFor(of.job.id, group.key)
+  for (const group of groups) {
+    const { integration, targets, missing } = group
+    const about = { providerId: integration.provider_id, messageId: messageOf(group) }
+    if (isFirst || targets.some(({ key }) => !isKnown(of, key))) {
+      details.push(selected(integration, of, tools.brand), detail('message_created', undefined, about))
+      if (missing) details.push(detail(missing, undefined, about))
+    }
+    for (const { key, target, customData, providerData, channelData } of targets)
+      destinations.push({
+        key,
+        messageId: about.messageId,
+        integrations: [integration],
+        ...(target.type === 'webhook' && URL.canParse(target.url) ? { host: new URL(target.url).host } : {}),
+        told: { channelData: redacted(channelData) },
+        message: (_, attempt) => ({
+          channel,
+          // Each has an id of its own, though they share a stored message: none is a repetition of another.
+          id: messageIdFor(of.job.id, key),
+          attempt,
+          target,
+          content: body,
+          providerData,
+          customData: { ...customData, ...channelOverrides(of, channel, integration.provider_id, tools.brand) },
+        }),
+      })
+  }
+  const report = await dispatch(of, tools, destinations)
+  const before = progressOf(of)
+  const changed = groups.filter(({ targets, missing }) =>
+    missing
+      ? isFirst
+      : // What is sent to one of them is sent: another that follows is no news of the message.
+        targets.some(({ key }) => report.changed.has(key)) &&
+        !targets.some(({ key }) => before[key]?.status === 'sent'),
+  )
+  const messages = changed.map((group): NewMessage => {
+    const { integration, targets, missing } = group
+    const state = missing
+      ? {
+          status: 'warning' as const,
+          provider_id: integration.provider_id,
+          integration_id: integration.id,
+          ...errors[missing],
+        }
+      : {
+          ...deliveredMessage(
+            report,
+            targets.map(({ key }) => key),
+            'unexpected_chat_error',
+          ),
+          identifier: null,
+        }
+    return {
+      id: messageOf(group),
+      channel,
+      content: tools.storesContent ? body : null,
+      webhook_url: group.webhookUrl ?? null,
+      phone: group.phone ?? null,
+      channel_data: targets.map(({ channelData }) => redacted(channelData)),
+      ...state,
+    }
+  })
+  const missing = groups.find((group) => group.missing)?.missing
+  return deliveryOutcome(report, {
+    details,
+    messages,
+    skipped: missing && {
+      reason: missing === 'missing_webhook_url' ? missing : 'some_channels_missing_credentials',
+      line: detail('chat_some_skipped'),
+    },
+    failedLine: detail('chat_all_failed'),
+  })
+}
+
+const errors = {
+  missing_webhook_url: {
+    error_id: 'no_subscriber_chat_channel_id',
+    error_text: 'Webhook URL for the chat channel is missing',
+  },
+  missing_chat_phone: {
+    error_id: 'no_subscriber_chat_phone_number',
+    error_text: 'Subscriber is missing a phone number',
+  },
+} as const

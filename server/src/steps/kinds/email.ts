@@ -1,0 +1,399 @@
+// The email step: its form, and how an email is put together and sent.
+import type { IntegrationRow } from '../../db/queries/integrations.ts'
+import type { Attachment, EmailMessage } from '../../providers/provider.ts'
+import { type Data, isPlain } from '../../providers/provider-data.ts'
+import { documentToHtml } from '../../render/block-liquid.ts'
+import { readDocument } from '../../render/blocks.ts'
+import { brandingOf } from '../../render/branding.ts'
+import {
+  type EmailLayout,
+  headerText,
+  type RenderedEmail,
+  renderEmail,
+  renderEmailHtml,
+  renderHeader,
+  withPreheader,
+} from '../../render/email.ts'
+import { RenderError } from '../../render/limits.ts'
+import { plainText } from '../../render/plain-text.ts'
+import type { CallTools } from '../contract/call-tools.ts'
+import {
+  type ControlValues,
+  closedObject,
+  objectSchema,
+  type StepKind,
+  skip,
+  skipUi,
+  withoutNulls,
+} from '../contract/kind.ts'
+import { messageIdFor, type NewMessage } from '../contract/message.ts'
+import { type Detail, detail, type StepOutcome } from '../contract/outcome.ts'
+import { type StepRun, situationOf, subscriberVariablesOf } from '../contract/step-run.ts'
+import { deliveredMessage, deliveryOutcome, dispatch, firstWords, isKnown } from '../delivery/dispatch.ts'
+import {
+  channelOverrides,
+  integrationsFor,
+  memberOf,
+  noIntegration,
+  objectIn,
+  openIntegration,
+  providerDataFor,
+  selected,
+  stepOverrides,
+  textIn,
+  textsIn,
+} from '../delivery/integration-choice.ts'
+import { senderOf } from './email-sender.ts'
+import { replyAddress } from './reply-callback.ts'
+
+/** What an email without a body shows: nothing, in the block editor's own terms. */
+const emptyDocument = JSON.stringify({ type: 'doc', content: [{ type: 'paragraph' }] })
+const kept = ['skip', 'editorType', 'disableOutputSanitization', 'layoutId', 'from']
+
+export const email: StepKind = {
+  type: 'email',
+  obeysSchedule: true,
+  channel: 'email',
+  dataSchema: objectSchema(
+    {
+      skip,
+      body: { type: 'string', default: '' },
+      editorType: { type: 'string', enum: ['block', 'html'], default: 'block' },
+      subject: { type: 'string', minLength: 1 },
+      disableOutputSanitization: { type: 'boolean', default: false },
+      layoutId: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+      from: objectSchema({ email: { type: 'string' }, name: { type: 'string' } }),
+    },
+    ['subject'],
+  ),
+  uiSchema: {
+    group: 'EMAIL',
+    properties: {
+      ...skipUi,
+      body: { component: 'EMAIL_BODY', placeholder: '' },
+      subject: { component: 'TEXT_INLINE_LABEL', placeholder: '' },
+      editorType: { component: 'EMAIL_EDITOR_SELECT', placeholder: 'block' },
+      disableOutputSanitization: { component: 'DISABLE_SANITIZATION_SWITCH', placeholder: false },
+      layoutId: { component: 'LAYOUT_SELECT' },
+    },
+  },
+
+  normalise(values) {
+    const given = withoutNulls(values)
+    const normal: ControlValues = {}
+    for (const name of kept) if (given[name] !== undefined) normal[name] = given[name]
+    // Null says "no layout", which an absent one does not.
+    if (values.layoutId === null) normal.layoutId = null
+    if (typeof given.subject === 'string' && given.subject !== '') normal.subject = given.subject
+    normal.body = asText(given.body) || emptyDocument
+    return normal
+  },
+
+  /** The two editors do not share documents: the body becomes one that the chosen editor can open. */
+  toStored(values) {
+    if (values.body === undefined || values.body === null) return values
+    const body = asText(values.body)
+    if (values.editorType === 'html') return { ...values, body: asHtml(body, values.layoutId === null) }
+    return { ...values, body: values.editorType === 'block' && !isDocument(body) ? '' : body }
+  },
+  usesLayout: true,
+
+  preview({ subject, body, disableOutputSanitization }, { of, translator, layout, branding }) {
+    const template = { subject: asText(subject), body: asText(body), layout, branding }
+    const isRaw = disableOutputSanitization === true
+    return {
+      subject: renderHeader(template.subject, of, translator),
+      body: renderEmailHtml({ ...template, disableOutputSanitization: isRaw }, of, translator),
+    }
+  },
+
+  resultSchema: () => closedObject,
+  call,
+}
+
+const channel = 'email'
+
+async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
+  const integrations = integrationsFor(of, channel)
+  const [first] = integrations
+  if (!first) return noIntegration(of, channel)
+  const id = messageIdFor(of.job.id, channel)
+  const about = { providerId: first.provider_id, messageId: id }
+  const to = recipientsOf(of)
+  const details: Detail[] = [...firstWords(of), selected(first, of, tools.brand)]
+  const row = (
+    state: Pick<NewMessage, 'status'> & Partial<NewMessage>,
+    content?: { subject: string; html: string },
+  ): NewMessage => ({
+    id,
+    channel,
+    email: to[0] ?? null,
+    subject: tools.storesContent ? (content?.subject ?? null) : null,
+    content: tools.storesContent ? (content?.html ?? null) : null,
+    provider_id: first.provider_id,
+    integration_id: first.id,
+    ...state,
+  })
+  const failed = (reason: 'layout_not_found' | 'content_failed', error: string, lines: Detail[]): StepOutcome => ({
+    ...{ kind: 'fail', reason, error, stops: false, providerId: first.provider_id },
+    details: [...details, ...lines],
+    messages: [row({ status: 'error', error_id: unexpected, error_text: error })],
+  })
+
+  const layout = of.isRendered ? null : await layoutOf(of, tools)
+  if (typeof layout === 'string') {
+    const message = `Layout "${layout.slice(0, 100)}" was not found`
+    const raw = { message, code: 'LayoutNotFound' }
+    const lines = [detail('layout_missing', { layoutId: layout, error: message }), detail('bridge_failed', raw)]
+    return failed('layout_not_found', message, lines)
+  }
+  if (layout) details.push(detail('layout_selected', { name: layout.name, layoutId: layout.layoutId }))
+  const { replyTo, details: replyDetails } = replyAddress(of)
+  details.push(...replyDetails)
+  let content: RenderedEmail
+  try {
+    content = render(of, tools, layout)
+  } catch (error) {
+    if (!(error instanceof RenderError)) throw error
+    return failed('content_failed', error.message, [detail('content_failed', { error: error.message })])
+  }
+  details.push(detail('message_created', undefined, about))
+  if (to.length === 0)
+    return {
+      kind: 'skip',
+      reason: 'missing_email',
+      providerId: first.provider_id,
+      details: [...details, detail('missing_email', undefined, about)],
+      messages: [
+        row(
+          { status: 'warning', error_id: unexpected, error_text: 'Subscriber does not have an email address' },
+          content,
+        ),
+      ],
+    }
+  const attachments = await attachmentsOf(of, tools)
+  if (!attachments) {
+    const error = 'The files that came with the trigger are no longer kept'
+    return failed('content_failed', error, [detail('content_failed', { error })])
+  }
+  if (attachments.length === 0 && isEmpty(of, content)) {
+    const error = 'The e-mail is empty: the body of the step came to nothing'
+    return failed('content_failed', error, [detail('content_failed', { error })])
+  }
+  const report = await dispatch(of, tools, [
+    {
+      key: channel,
+      messageId: id,
+      integrations,
+      message: (integration, attempt) =>
+        composed(of, tools, integration, { id, attempt, to, content, replyTo, attachments }),
+    },
+  ])
+  return deliveryOutcome(report, {
+    details: isKnown(of, channel) ? [] : details,
+    messages: report.changed.has(channel) ? [row(deliveredMessage(report, [channel], unexpected), content)] : [],
+  })
+}
+
+const unexpected = 'mail_unexpected_error'
+
+/** The subscriber's address, or the one the trigger gives instead, and those it adds; each once. */
+function recipientsOf({ run }: StepRun): string[] {
+  const overrides = objectIn(run.event.overrides.email)
+  const added = textsIn(overrides.to)
+  const isReplaced = overrides.replaceToRecipient === true && added.length > 0
+  const own = isReplaced ? undefined : (textIn(overrides.toRecipient) ?? textIn(run.subscriber.email))
+  return [...new Set([...(own === undefined ? [] : [own]), ...added])]
+}
+
+type ChosenLayout = EmailLayout & { name: string; layoutId: string }
+
+/** Null is none; a text is the name of one that is not there. */
+async function layoutOf(of: StepRun, tools: CallTools): Promise<ChosenLayout | string | null> {
+  const { overrides } = of.run.event
+  const asked = [
+    stepOverrides(overrides, of.step).layoutId,
+    memberOf(memberOf(overrides.channels, channel), 'layoutId'),
+    overrides.layoutIdentifier,
+    of.values.layoutId,
+  ].find((value) => value === null || textIn(value) !== undefined) as string | null | undefined
+  const found = await tools.layout(asked)
+  if (found === 'missing') return String(asked)
+  if (found === 'none' || !found.content?.email) return null
+  const translator = await tools.layoutTranslator(found, of.run.subscriber.locale)
+  return { name: found.name, layoutId: found.identifier, body: found.content.email.body, translator }
+}
+
+function render(of: StepRun, tools: CallTools, layout: EmailLayout | null): RenderedEmail {
+  const { values } = of
+  const from = isPlain(values.from) ? (values.from as { email?: string; name?: string }) : undefined
+  const template = { subject: asText(values.subject), body: asText(values.body), ...(from ? { from } : {}) }
+  // Code has rendered it, and is trusted with what it writes.
+  if (of.isRendered) return fromCode(values, template.subject, template.body)
+  return renderEmail(
+    {
+      layout,
+      branding: tools.hasBranding ? brandingOf(tools.brand) : null,
+      disableOutputSanitization: values.disableOutputSanitization === true,
+      ...template,
+    },
+    situationOf(of),
+    of.run.translator,
+  )
+}
+
+/**
+ * Beside subject and body: who sends it, unless that is left to the integration, who gets answers, and the words before it. The
+ * library takes all of it for HTML and escapes it.
+ */
+function fromCode(values: ControlValues, subject: string, body: string): RenderedEmail {
+  const { replyTo, preheader, useProviderDefaults } = values
+  const { email: address, name } = useProviderDefaults === true ? {} : objectIn(values.from)
+  const header = <Name extends string>(as: Name, value: unknown) =>
+    textIn(value) === undefined ? {} : ({ [as]: headerText(String(value)) } as { [K in Name]: string })
+  return {
+    subject: headerText(subject),
+    html: textIn(preheader) === undefined ? body : withPreheader(body, String(preheader)),
+    text: plainText(body),
+    from: { ...header('email', address), ...header('name', name) },
+    ...header('replyTo', replyTo),
+  }
+}
+
+/** Longer texts have more in them than a layout and the mark of the service. */
+const mostWithoutBody = 2_000
+
+/** Without words or pictures of its own, whatever stands around them; and the trigger or the provider's template adds none. */
+function isEmpty(of: StepRun, { text }: RenderedEmail): boolean {
+  const { values, run, step, providerData = {} } = of
+  const { overrides } = run.event
+  const email = objectIn(overrides.email)
+  if (textIn(email.html) !== undefined || textIn(email.text) !== undefined || email.customData !== undefined)
+    return false
+  const added = [providerData, objectIn(overrides.providers), objectIn(stepOverrides(overrides, step).providers)]
+  if (text.length > mostWithoutBody || added.some((members) => Object.keys(members).length > 0)) return false
+  const body = asText(values.body)
+  if (!of.isRendered && hasOwnWords(values, body)) return false
+  const html = of.isRendered ? body : renderEmailHtml({ subject: '', body }, situationOf(of), run.translator)
+  return !/<(img|svg|hr|table)\b/i.test(html) && plainText(html).trim() === ''
+}
+
+const ownWords = new WeakMap<object, boolean>()
+
+/** Whether the body says something whatever the data are. Found out once for each step: rendering it again is dear. */
+function hasOwnWords(values: ControlValues, body: string): boolean {
+  const known = ownWords.get(values)
+  if (known !== undefined) return known
+  const bare = body.replace(/\{\{[^{}]*\}\}/g, '')
+  const found = !/\{[{%]/.test(bare) && !isDocument(body) && plainText(bare).trim() !== ''
+  ownWords.set(values, found)
+  return found
+}
+
+interface Parts {
+  id: string
+  attempt: number
+  to: string[]
+  content: RenderedEmail
+  replyTo: string | undefined
+  attachments: Attachment[]
+}
+
+/** What the trigger says comes first, then the step, then the integration. */
+function composed(
+  of: StepRun,
+  tools: CallTools,
+  integration: IntegrationRow,
+  { content, replyTo: answerTo, ...parts }: Parts,
+): EmailMessage {
+  const { run } = of
+  const { provider_id: providerId } = integration
+  const { credentials } = openIntegration(integration, tools.secrets)
+  const overrides = channelOverrides(of, channel, providerId, tools.brand)
+  const senderName = textIn(overrides.senderName) ?? textIn(content.from?.name) ?? textIn(credentials.senderName)
+  const replyTo = textIn(overrides.replyTo) ?? content.replyTo ?? answerTo
+  const ipPoolName = textIn(overrides.ipPoolName) ?? textIn(credentials.ipPoolName)
+  const html = textIn(overrides.html) ?? textIn(overrides.text) ?? content.html
+  const text = textIn(overrides.text) ?? (html === content.html ? content.text : plainText(html))
+  return {
+    channel,
+    ...parts,
+    from: senderOf(integration, textIn(overrides.from) ?? textIn(content.from?.email) ?? textIn(credentials.from)),
+    ...(senderName === undefined ? {} : { senderName }),
+    ...(replyTo === undefined ? {} : { replyTo }),
+    cc: textsIn(overrides.cc),
+    bcc: textsIn(overrides.bcc),
+    subject: textIn(overrides.subject) ?? content.subject,
+    html,
+    text,
+    headers: headersIn(overrides.headers),
+    ...(ipPoolName === undefined ? {} : { ipPoolName }),
+    details: {
+      transactionId: run.transactionId,
+      workflowId: run.workflow.identifier,
+      subscriberId: run.subscriber.subscriber_id,
+    },
+    payload: Object.assign({}, run.event.payload, { subscriber: subscriberVariablesOf(run.subscriber) }),
+    providerData: providerDataFor(of, providerId, tools.brand),
+    customData: objectIn(overrides.customData),
+  }
+}
+
+/** One line each, whoever wrote them. */
+const headersIn = (value: unknown): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(objectIn(value)).flatMap(([name, inner]) =>
+      ['string', 'number', 'boolean'].includes(typeof inner)
+        ? [[name, String(inner).replace(/[\r\n]+/g, ' ')] as const]
+        : [],
+    ),
+  )
+
+/** The trigger's files; the payload says how they are to be shown. Undefined where they have been dropped since. */
+async function attachmentsOf({ run }: StepRun, { db }: CallTools): Promise<Attachment[] | undefined> {
+  const { attachments: described } = run.event.payload
+  if (!Array.isArray(described) || described.length === 0) return []
+  const rows = await db
+    .selectFrom('attachments')
+    .select(['position', 'name', 'mime', 'content'])
+    .where('environment_id', '=', run.environment.id)
+    .where('event_id', '=', run.event.id)
+    .orderBy('position')
+    .limit(described.length)
+    .execute()
+  const files = described.filter((each): each is Data => isPlain(each) && each.position !== undefined)
+  // An invoice without the invoice is worse than none.
+  if (rows.length < files.length) return undefined
+  const about = (position: number): Data => files.find((each) => each.position === position) ?? {}
+  return rows.map(({ position, name, mime, content }): Attachment => {
+    const { cid, disposition } = about(position)
+    const isShown = disposition === 'inline' || disposition === 'attachment'
+    return {
+      ...{ name, mime, file: content },
+      ...(textIn(cid) === undefined ? {} : { cid: String(cid) }),
+      ...(isShown ? { disposition } : {}),
+    }
+  })
+}
+
+/** What cannot be read or rewritten is kept: its author is told what is wrong with it when it is looked at. */
+function attempt<T>(work: () => T, otherwise: T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof RenderError) return otherwise
+    throw error
+  }
+}
+
+const isDocument = (body: string) => attempt(() => readDocument(body) !== undefined, true)
+
+const asHtml = (body: string, isWhole: boolean) =>
+  attempt(() => {
+    const document = readDocument(body)
+    return document ? documentToHtml(document, { isWhole }) : body
+  }, body)
+
+/** The block editor's document may come as an object or as its JSON. */
+const asText = (body: unknown): string =>
+  typeof body === 'string' ? body : body === undefined ? '' : JSON.stringify(body)

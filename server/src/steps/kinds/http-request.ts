@@ -1,0 +1,134 @@
+// The HTTP request step: calls an address of the user's and hands the answer to later steps.
+import { mask } from '../../providers/masking.ts'
+import { RenderError } from '../../render/limits.ts'
+import { situation } from '../../render/liquid.ts'
+import {
+  absoluteUrlPattern,
+  type ControlValues,
+  objectSchema,
+  openObject,
+  type StepKind,
+  skip,
+  skipUi,
+  withoutNulls,
+} from '../contract/kind.ts'
+import { type Detail, detail, type StepOutcome } from '../contract/outcome.ts'
+import { digestOf, variablesOf } from '../contract/step-run.ts'
+import {
+  callAddress,
+  defaultTimeoutMs,
+  type HttpRequestFailed,
+  longestTimeoutMs,
+  RequestInvalid,
+  resolveRequest,
+  shortestTimeoutMs,
+} from './http-request-call.ts'
+
+const pair = objectSchema({ key: { type: 'string', minLength: 1 }, value: { type: 'string', minLength: 1 } }, [
+  'key',
+  'value',
+])
+
+export const httpRequest: StepKind = {
+  type: 'http_request',
+
+  async call(of, { http, signatureHeader }) {
+    const { now, run, values } = of
+    if (of.isRepeated)
+      return failed('Whether the request was answered is not known', values, [detail('outcome_unknown')])
+    try {
+      const signing = { header: signatureHeader, apiKey: run.environment.apiKey, now }
+      const data = { ...variablesOf(run), step: digestOf(run.results) }
+      const request = resolveRequest(values, situation(data, now), signing)
+      const answer = await callAddress(http, request, values)
+      // Whoever was asked may repeat what they were told, and everybody in the organization can read what they said.
+      const { secretValues } = run.environment
+      if (answer.outcome === 'failed')
+        return failed(mask(answer.error, secretValues), values, withoutSecrets(failureDetails(answer), secretValues))
+      const { statusCode, isObject } = answer
+      const { body, headers } = withoutSecrets({ body: answer.body, headers: answer.headers }, secretValues)
+      return {
+        kind: 'done',
+        output: isObject ? (body as Record<string, unknown>) : {},
+        details: [
+          ...(isObject ? [] : [detail('response_not_object', { body })]),
+          detail('processed', { statusCode, body, headers }),
+        ],
+      }
+    } catch (error) {
+      if (!(error instanceof RequestInvalid || error instanceof RenderError)) throw error
+      return failed(error.message, values, [detail('action_failed', { error: error.message })])
+    }
+  },
+
+  dataSchema: objectSchema(
+    {
+      skip,
+      method: { type: 'string', enum: ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'] },
+      url: { type: 'string', minLength: 1, maxLength: 2048, pattern: absoluteUrlPattern },
+      headers: { type: 'array', items: pair, maxItems: 50 },
+      body: {
+        anyOf: [
+          { type: 'string', maxLength: 65_536 },
+          { type: 'array', items: pair, maxItems: 100 },
+        ],
+      },
+      responseBodySchema: openObject,
+      enforceSchemaValidation: { type: 'boolean', default: false },
+      continueOnFailure: { type: 'boolean', default: false },
+      timeout: { type: 'number', minimum: shortestTimeoutMs, maximum: longestTimeoutMs, default: defaultTimeoutMs },
+    },
+    ['method', 'url'],
+  ),
+  uiSchema: {
+    group: 'HTTP_REQUEST',
+    properties: {
+      ...skipUi,
+      method: { component: 'DESTINATION_METHOD', placeholder: 'POST' },
+      url: { component: 'DESTINATION_URL', placeholder: 'https://api.example.com/endpoint' },
+      headers: { component: 'DESTINATION_HEADERS' },
+      body: { component: 'DESTINATION_BODY' },
+      responseBodySchema: { component: 'DESTINATION_RESPONSE_BODY_SCHEMA' },
+      enforceSchemaValidation: { component: 'DESTINATION_ENFORCE_SCHEMA_VALIDATION', placeholder: false },
+      continueOnFailure: { component: 'DESTINATION_CONTINUE_ON_FAILURE', placeholder: false },
+      timeout: { component: 'DESTINATION_TIMEOUT', placeholder: defaultTimeoutMs },
+    },
+  },
+  normalise: withoutNulls,
+  isSigned: true,
+  literals: ['responseBodySchema'],
+  ownVariables: {
+    schema: {
+      step: objectSchema({
+        digest: { type: 'boolean' },
+        events: { type: 'array', items: openObject },
+        total_count: { type: 'number' },
+      }),
+    },
+    of: (results) => ({ step: digestOf(results) }),
+  },
+  urlText: 'Invalid URL. Must be a full URL starting with http:// or https://, or start with a {{variable}}',
+  resultSchema({ responseBodySchema }) {
+    const declared = responseBodySchema as Record<string, unknown> | null | undefined
+    return declared && Object.keys(declared).length > 0 ? declared : openObject
+  },
+}
+
+function withoutSecrets<T>(value: T, secrets: string[]): T {
+  if (secrets.length === 0) return value
+  if (typeof value === 'string') return mask(value, secrets) as T
+  if (Array.isArray(value)) return value.map((item) => withoutSecrets<unknown>(item, secrets)) as T
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withoutSecrets(inner, secrets)])) as T
+}
+
+function failed(error: string, { continueOnFailure }: ControlValues, details: Detail[]): StepOutcome {
+  const isAllowed = continueOnFailure === true
+  const reason = isAllowed ? 'failure_allowed' : 'http_request_failed'
+  return { kind: 'fail', reason, error, stops: !isAllowed, details }
+}
+
+function failureDetails({ error, schemaErrors, statusCode, body }: HttpRequestFailed): Detail[] {
+  if (schemaErrors) return [detail('response_invalid', { errors: schemaErrors, responseBody: body })]
+  return [detail('action_failed', { error, ...(statusCode === undefined ? {} : { statusCode, body }) })]
+}

@@ -1,0 +1,26 @@
+// The list of step kinds: one line each.
+
+import type { StepKind, StepType } from '../contract/kind.ts'
+import { chat } from './chat.ts'
+import { custom } from './custom.ts'
+import { delay } from './delay.ts'
+import { digest } from './digest.ts'
+import { email } from './email.ts'
+import { httpRequest } from './http-request.ts'
+import { inApp } from './in-app.ts'
+import { push } from './push.ts'
+import { sms } from './sms.ts'
+import { throttle } from './throttle.ts'
+
+export const stepKinds: Record<StepType, StepKind> = {
+  in_app: inApp,
+  email,
+  sms,
+  chat,
+  push,
+  digest,
+  delay,
+  throttle,
+  custom,
+  http_request: httpRequest,
+}

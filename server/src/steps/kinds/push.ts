@@ -1,0 +1,216 @@
+// The push step: one message for each of the subscriber's devices.
+import type { IntegrationRow } from '../../db/queries/integrations.ts'
+import { countInbox } from '../../db/queries/messages.ts'
+import { removeDeviceToken } from '../../db/queries/subscriber-channels.ts'
+import { findProvider } from '../../providers/catalog.ts'
+import type { PushMessage } from '../../providers/provider.ts'
+import { type Data, merge } from '../../providers/provider-data.ts'
+import { type PushMessage as PushTexts, renderPush } from '../../render/messages.ts'
+import type { CallTools } from '../contract/call-tools.ts'
+import { messageIdFor, type NewMessage } from '../contract/message.ts'
+import { type Detail, detail, type StepOutcome } from '../contract/outcome.ts'
+import { digestOf, type StepRun, situationOf, subscriberVariablesOf } from '../contract/step-run.ts'
+import {
+  type Destination,
+  deliveredMessage,
+  deliveryOutcome,
+  dispatch,
+  firstWords,
+  isKnown,
+} from '../delivery/dispatch.ts'
+import {
+  channelOverrides,
+  integrationById,
+  objectIn,
+  providerDataFor,
+  selected,
+  textIn,
+  textsIn,
+} from '../delivery/integration-choice.ts'
+import { textFrom, textStep } from './text-step.ts'
+
+const channel = 'push'
+/** What an app shows on its icon. */
+const highestBadge = 99
+
+export const push = textStep({
+  type: channel,
+  fields: { subject: 'PUSH_SUBJECT', body: 'PUSH_BODY' },
+  render: renderPush,
+  call,
+})
+
+/** Devices of one app, or whoever else listens there. */
+interface Audience {
+  integration: IntegrationRow
+  targets: string[]
+  /** Whether they are the subscriber's own, and to be forgotten once they are gone. */
+  isStored: boolean
+}
+
+async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
+  const { run } = of
+  const texts = of.isRendered
+    ? { subject: textFrom(of.values.subject), body: textFrom(of.values.body) }
+    : renderPush(of.values, situationOf(of), run.translator)
+  const { audiences, details: problems, isSkipped } = audiencesOf(of, tools.brand)
+  if (audiences.length === 0 && problems.length === 0)
+    return { kind: 'skip', reason: 'missing_push_token', details: [detail('no_channel')] }
+
+  const details: Detail[] = of.job.delivery === null ? [...firstWords(of), ...problems] : []
+  const destinations: Destination[] = []
+  const tokens = new Map<string, string[]>()
+  const devices = new Map<string, string>()
+  const gone = new Set<string>()
+  for (const { integration, targets, isStored } of audiences) {
+    const overrides = withBadge(
+      channelOverrides(of, channel, integration.provider_id, tools.brand),
+      await badgeOf(of, tools, integration),
+    )
+    if (!targets.every((target) => isKnown(of, keyOf(integration, target))))
+      details.push(selected(integration, of, tools.brand))
+    for (const target of targets) {
+      const key = keyOf(integration, target)
+      const id = messageIdFor(of.job.id, key)
+      tokens.set(key, targets)
+      devices.set(key, target)
+      if (!isKnown(of, key))
+        details.push(detail('message_created', undefined, { providerId: integration.provider_id, messageId: id }))
+      destinations.push({
+        key,
+        messageId: id,
+        integrations: [integration],
+        told: { deviceToken: target },
+        message: (_, attempt) => composed(of, tools.brand, integration, { id, attempt, target, texts, overrides }),
+        async forget(error) {
+          gone.add(key)
+          return isStored ? forgetToken(of, tools, integration, target, error) : []
+        },
+      })
+    }
+  }
+  const report = await dispatch(of, tools, destinations)
+  const changed = destinations.filter(({ key }) => report.changed.has(key))
+  const messages = changed.map(({ key, messageId }): NewMessage => {
+    const state = deliveredMessage(report, [key], 'unexpected_push_error')
+    return {
+      id: messageId,
+      channel,
+      subject: tools.storesContent ? texts.subject : null,
+      content: tools.storesContent ? texts.body : null,
+      device_tokens: tokens.get(key) ?? null,
+      device_token: devices.get(key) ?? '',
+      ...(state.status === 'error' ? { device_error: gone.has(key) ? 'token_invalid' : 'generic_error' } : {}),
+      ...state,
+      // Apps report by our id what became of a message.
+      identifier: state.status === 'sent' ? messageId : null,
+    }
+  })
+  return deliveryOutcome(report, {
+    details,
+    messages,
+    skipped: isSkipped ? { reason: 'missing_push_token', line: detail('push_some_skipped') } : undefined,
+    failedLine: detail('push_all_failed'),
+  })
+}
+
+const keyOf = ({ id }: IntegrationRow, target: string) => `${id} ${target}`
+
+function audiencesOf(of: StepRun, brand: string): { audiences: Audience[]; details: Detail[]; isSkipped: boolean } {
+  const entries = of.run.subscriber.channels.filter(({ providerId }) => findProvider(providerId)?.channel === channel)
+  const audiences: Audience[] = []
+  const details: Detail[] = []
+  let isSkipped = false
+  for (const entry of entries) {
+    const { providerId } = entry
+    const stored = entry.credentials.deviceTokens ?? []
+    const given = textsIn(channelOverrides(of, channel, providerId, brand).deviceTokens)
+    const targets = [...new Set(given.length > 0 ? given : stored)]
+    const integration = integrationById(of, channel, entry._integrationId)
+    if (targets.length === 0) {
+      isSkipped = true
+      details.push(detail('missing_tokens', entry, { providerId }))
+    } else if (!integration) {
+      const raw = { integrationIdentifier: entry.integrationIdentifier ?? entry._integrationId }
+      details.push(detail('no_integration', raw, { providerId }))
+    } else audiences.push({ integration, targets, isStored: given.length === 0 })
+  }
+  if (!entries.some(({ providerId }) => providerId === 'fcm')) audiences.push(...namedByTrigger(of, brand))
+  if (entries.length === 0 && audiences.length === 0) audiences.push(...sandboxOf(of))
+  return { audiences, details, isSkipped }
+}
+
+/** Devices or a topic of Firebase that the trigger names, for subscribers who have no device there. */
+function namedByTrigger(of: StepRun, brand: string): Audience[] {
+  const data = providerDataFor(of, 'fcm', brand)
+  const topic = textIn(data.topic)
+  const targets = topic === undefined ? [...new Set(textsIn(data.tokens))] : [topic]
+  const integration = of.run.environment.integrations.findLast(({ provider_id }) => provider_id === 'fcm')
+  return integration && targets.length > 0 ? [{ integration, targets, isStored: false }] : []
+}
+
+/** The sandbox stands in for a device nobody has yet. */
+function sandboxOf({ run }: StepRun): Audience[] {
+  const integration = run.environment.integrations.find(({ provider_id }) => provider_id === 'svc-push')
+  return integration ? [{ integration, targets: [run.subscriber.subscriber_id], isStored: false }] : []
+}
+
+/** What the inbox has for the subscriber, where the integration wants it shown. */
+async function badgeOf({ run }: StepRun, { db }: CallTools, { configurations }: IntegrationRow) {
+  const { inboxCount } = configurations
+  if (inboxCount !== 'unread' && inboxCount !== 'unseen') return undefined
+  const filter = { archived: false, snoozed: false, contextKeys: run.contextKeys }
+  const counted = inboxCount === 'unread' ? { ...filter, read: false } : { ...filter, seen: false }
+  const inbox = { environmentId: run.environment.id, subscriberRowId: run.subscriber.id }
+  const [count = 0] = await countInbox(db, inbox, [counted], highestBadge)
+  return count
+}
+
+const withBadge = (overrides: Data, badge: number | undefined): Data =>
+  badge === undefined
+    ? overrides
+    : (merge(
+        { android: { notification: { notificationCount: badge } }, apns: { payload: { aps: { badge } } } },
+        overrides,
+      ) as Data)
+
+interface Parts {
+  id: string
+  attempt: number
+  target: string
+  texts: PushTexts
+  overrides: Data
+}
+
+function composed(
+  of: StepRun,
+  brand: string,
+  { provider_id }: IntegrationRow,
+  { texts, overrides, ...parts }: Parts,
+): PushMessage {
+  const { run } = of
+  return {
+    channel,
+    ...parts,
+    title: texts.subject,
+    content: texts.body,
+    payload: { ...run.event.payload, __nvMessageId: parts.id },
+    overrides,
+    subscriber: subscriberVariablesOf(run.subscriber),
+    step: digestOf(run.results),
+    providerData: providerDataFor(of, provider_id, brand),
+    customData: objectIn(overrides.customData),
+  }
+}
+
+async function forgetToken(
+  { run }: StepRun,
+  { db, clock }: CallTools,
+  { id, provider_id: providerId }: IntegrationRow,
+  token: string,
+  { message }: Error,
+): Promise<Detail[]> {
+  const where = { environmentId: run.environment.id, subscriberRowId: run.subscriber.id, integrationId: id }
+  if (!(await removeDeviceToken(db, where, token, clock.now()))) return []
+  return [detail('token_removed', { deviceToken: token, providerError: message }, { providerId })]
+}

@@ -1,0 +1,47 @@
+// What the SMS, chat and push steps have in common: short texts without mark-up.
+import type { renderPush, renderSms } from '../../render/messages.ts'
+import {
+  closedObject,
+  objectSchema,
+  pickFilled,
+  type StepKind,
+  type StepType,
+  skip,
+  skipUi,
+  withoutNulls,
+} from '../contract/kind.ts'
+
+interface TextStep {
+  type: StepType & StepKind['channel']
+  /** The texts, and how an editor shows them. */
+  fields: Record<string, string>
+  render: typeof renderSms | typeof renderPush
+  call: NonNullable<StepKind['call']>
+}
+
+export function textStep({ type, fields, render, call }: TextStep): StepKind {
+  const names = Object.keys(fields)
+  return {
+    type,
+    channel: type,
+    obeysSchedule: true,
+    call,
+    dataSchema: objectSchema({ skip, ...Object.fromEntries(names.map((name) => [name, { type: 'string' }])) }, names),
+    uiSchema: {
+      group: type.toUpperCase(),
+      properties: {
+        ...skipUi,
+        ...Object.fromEntries(
+          Object.entries(fields).map(([name, component]) => [name, { component, placeholder: '' }]),
+        ),
+      },
+    },
+    normalise: (values) => pickFilled(withoutNulls(values), ['skip', ...names]),
+    preview: (values, { of, translator }) => ({ ...render(values, of, translator) }),
+    resultSchema: () => closedObject,
+  }
+}
+
+/** What the user's code says, which nobody has looked at yet. */
+export const textFrom = (value: unknown): string =>
+  typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value)
