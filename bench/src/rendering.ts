@@ -2,7 +2,7 @@
 // Rates are per second of processor time: other programs on the machine do not change them.
 
 import { Liquid } from 'liquidjs'
-import { resolvePreference } from '../../server/src/engine/preferences.ts'
+import { resolvePreference } from '../../server/src/engine/core/preferences.ts'
 import { renderEmail } from '../../server/src/render/email.ts'
 import { situation } from '../../server/src/render/liquid.ts'
 import { renderInApp } from '../../server/src/render/messages.ts'

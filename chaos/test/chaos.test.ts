@@ -42,7 +42,7 @@ test('a plan follows from its seed alone', () => {
 test('every kind of step is in the workload, and processes are ambushed at statements there are', () => {
   const types = new Set(Object.values(stepsOf('')).flatMap((steps) => steps.map(({ type }) => type)))
   expect([...types].sort()).toEqual(Object.keys(stepKinds).sort())
-  const queries = readFileSync(path.join(root, 'server/src/engine/queries.ts'), 'utf8')
+  const queries = readFileSync(path.join(root, 'server/src/engine/core/statements.ts'), 'utf8')
   expect(Object.values(statements).filter((name) => !queries.includes(`'${name}'`))).toEqual([])
 })
 

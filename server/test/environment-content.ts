@@ -9,7 +9,7 @@ import {
   type WorkflowRow,
   type WorkflowStep,
 } from '../src/db/queries/workflows.ts'
-import type { EnvironmentContent } from '../src/engine/environment-diff.ts'
+import type { EnvironmentContent } from '../src/engine/authoring/environment-diff.ts'
 import type { Api, TestServer } from './server.ts'
 
 export type TranslationRow = EnvironmentContent['translations'][number]

@@ -13,7 +13,7 @@ import {
   holdRuns,
   loadRuns,
   takeEvents,
-} from '../src/engine/queries.ts'
+} from '../src/engine/core/statements.ts'
 import { type InboxClient, openInbox } from './inbox.ts'
 import { costlyNodes, planOf, statementsOf } from './plan.ts'
 import { type Api, useServer } from './server.ts'

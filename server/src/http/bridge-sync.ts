@@ -13,7 +13,7 @@ import {
   type WorkflowStep,
   workflowLimit,
 } from '../db/queries/workflows.ts'
-import { completePreferences, isCritical, type PartialPreferences } from '../engine/preferences.ts'
+import { completePreferences, isCritical, type PartialPreferences } from '../engine/core/preferences.ts'
 import { fail } from '../errors.ts'
 import { type StepType, stepTypes } from '../steps/contract/kind.ts'
 import { compileOwnSchema } from '../steps/json-schema/json-schema.ts'

@@ -10,8 +10,8 @@ import {
   type WorkflowRow,
   type WorkflowStep,
 } from '../db/queries/workflows.ts'
-import { Bridge, BridgeError, targetIn } from '../engine/bridge.ts'
-import { bridgeEvent, dataFor } from '../engine/preview.ts'
+import { bridgeEvent, dataFor } from '../engine/authoring/preview.ts'
+import { Bridge, BridgeError, targetIn } from '../engine/core/bridge.ts'
 import { fail } from '../errors.ts'
 import { issuesOfSteps } from '../steps/check/inspect.ts'
 import { readDiscovered, syncWorkflows } from './bridge-sync.ts'

@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { allOf } from '../db/core/page.ts'
-import type { FailedJob } from '../engine/redrive.ts'
+import type { FailedJob } from '../engine/runs/redrive.ts'
 import { fail } from '../errors.ts'
 import { undeliveredReasons } from '../steps/contract/outcome.ts'
 import type { Progress } from '../steps/delivery/dispatch.ts'

@@ -3,7 +3,7 @@ import type { Tx } from '../db/core/database.ts'
 import { newId } from '../db/core/ids.ts'
 import { lockEnvironment } from '../db/queries/environments.ts'
 import { saveWorkflows, workflowLimit } from '../db/queries/workflows.ts'
-import { completePreferences } from '../engine/preferences.ts'
+import { completePreferences } from '../engine/core/preferences.ts'
 import { fail } from '../errors.ts'
 import { planSteps, storedValues } from './workflow-steps.ts'
 

@@ -1,6 +1,6 @@
 // What the engine does, in figures: triggers, runs, calls to providers, webhooks, and what is out of order at the moment.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import type { Meter } from '../engine/meter.ts'
+import type { Meter } from '../engine/core/meter.ts'
 
 /** Read when the figures are asked for. */
 interface Watched {

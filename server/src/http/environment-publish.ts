@@ -1,9 +1,9 @@
 // Comparing two environments of an organization, and publishing what one has into the other.
 import { Type } from 'typebox'
 import type { Db } from '../db/core/database.ts'
-import { diffEnvironments } from '../engine/environment-diff.ts'
-import { publish, type Route, readEnvironments, tryPublish } from '../engine/publish.ts'
-import { type NamedResource, report } from '../engine/publish-plan.ts'
+import { diffEnvironments } from '../engine/authoring/environment-diff.ts'
+import { publish, type Route, readEnvironments, tryPublish } from '../engine/authoring/publish.ts'
+import { type NamedResource, report } from '../engine/authoring/publish-plan.ts'
 import { fail } from '../errors.ts'
 import type { Environment, Resource } from './resource.ts'
 import { Body, Enum, FreeObject, Identifier, Nullable, NullableTimestamp } from './schema.ts'

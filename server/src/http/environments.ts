@@ -14,7 +14,7 @@ import {
   lockOrganization,
 } from '../db/queries/environments.ts'
 import { lockIntegrations } from '../db/queries/integrations.ts'
-import { queueEnvironmentPurge } from '../engine/chores.ts'
+import { queueEnvironmentPurge } from '../engine/queue/chores.ts'
 import { fail } from '../errors.ts'
 import type { Resource } from './resource.ts'
 import { maySeeKeys } from './roles.ts'

@@ -6,7 +6,7 @@ import type { Logger } from 'pino'
 import type { SMTPServerDataStream, SMTPServerOptions, SMTPServerSession } from 'smtp-server'
 import type { Config } from '../config.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { ReplyOutcome } from '../engine/replies.ts'
+import type { ReplyOutcome } from '../engine/feedback/replies.ts'
 import { StartError } from '../errors.ts'
 import { parseMail, receivedMail } from './mail-parts.ts'
 

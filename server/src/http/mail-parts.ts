@@ -1,7 +1,7 @@
 // A mail taken apart: what it says, who it says it is from, and its files, as an application is told of it.
 import { createHash } from 'node:crypto'
 import type { AddressObject, Attachment, HeaderLines, ParsedMail } from 'mailparser'
-import type { ReceivedMail } from '../engine/replies.ts'
+import type { ReceivedMail } from '../engine/feedback/replies.ts'
 import { plainText } from '../render/plain-text.ts'
 
 /** Longer HTML is handed on as it is, without its text: turning it into text takes time that others wait for. */

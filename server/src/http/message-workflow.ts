@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox'
 import type { Db } from '../db/core/database.ts'
 import { generalGroup } from '../db/queries/environments.ts'
 import type { WorkflowRow, WorkflowStep } from '../db/queries/workflows.ts'
-import { channelNames, isCritical, resolvePreference } from '../engine/preferences.ts'
+import { channelNames, isCritical, resolvePreference } from '../engine/core/preferences.ts'
 import type { Environment } from './resource.ts'
 import { Enum, FreeObject } from './schema.ts'
 

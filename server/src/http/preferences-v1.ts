@@ -10,7 +10,7 @@ import {
   saveWorkflowPreferences,
 } from '../db/queries/preferences.ts'
 import { findSubscriber } from '../db/queries/subscribers.ts'
-import { channelNames, isCritical } from '../engine/preferences.ts'
+import { channelNames, isCritical } from '../engine/core/preferences.ts'
 import { fail } from '../errors.ts'
 import { globalChannels, holdChangeable, holdOwner, layersOf, resolveChannels } from './preferences.ts'
 import type { Resource } from './resource.ts'

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { type Api, useServer } from '../../test/server.ts'
 import { addWorkflow } from '../../test/workflows.ts'
 import { deleteWorkflow } from '../db/queries/workflows.ts'
-import { completePreferences } from '../engine/preferences.ts'
+import { completePreferences } from '../engine/core/preferences.ts'
 
 const server = useServer()
 let api: Api

@@ -22,8 +22,8 @@ import {
   type PreferenceLayers,
   type PreferenceReason,
   resolvePreference,
-} from '../engine/preferences.ts'
-import { dayNames, type Schedule as StoredSchedule, timePattern } from '../engine/schedule.ts'
+} from '../engine/core/preferences.ts'
+import { dayNames, type Schedule as StoredSchedule, timePattern } from '../engine/core/schedule.ts'
 import { fail } from '../errors.ts'
 import { stepKinds } from '../steps/kinds/index.ts'
 import type { Resource } from './resource.ts'

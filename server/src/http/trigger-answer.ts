@@ -1,6 +1,6 @@
 // What a caller is told of a trigger: what became of it, its id, and where a person can see the rest.
 import { type Static, Type } from 'typebox'
-import type { TriggerResult } from '../engine/trigger.ts'
+import type { TriggerResult } from '../engine/runs/trigger.ts'
 import { Enum } from './schema.ts'
 
 const statuses = [

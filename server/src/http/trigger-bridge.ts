@@ -2,8 +2,8 @@
 // code-first workflows sends these during development.
 import { findEnvironmentAccess } from '../db/core/environment-access.ts'
 import { sha256 } from '../db/core/secrets.ts'
-import { Bridge, targetIn } from '../engine/bridge.ts'
-import type { BridgedWorkflow } from '../engine/trigger.ts'
+import { Bridge, targetIn } from '../engine/core/bridge.ts'
+import type { BridgedWorkflow } from '../engine/runs/trigger.ts'
 import { fail } from '../errors.ts'
 import { worded } from './bridge.ts'
 import { fieldsOfDiscovered, readDiscovered } from './bridge-sync.ts'

@@ -1,7 +1,7 @@
 // What has become of a trigger as a whole: how many runs it has, and who got none, and why.
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
-import { passedOverReasons } from '../engine/passed-over.ts'
+import { passedOverReasons } from '../engine/runs/passed-over.ts'
 import { fail } from '../errors.ts'
 import { given } from './message-shape.ts'
 import type { Resource } from './resource.ts'

@@ -14,7 +14,7 @@ import {
   type WorkflowRow,
   workflowLimit,
 } from '../db/queries/workflows.ts'
-import { completePreferences, isCritical } from '../engine/preferences.ts'
+import { completePreferences, isCritical } from '../engine/core/preferences.ts'
 import { fail } from '../errors.ts'
 import { usedPaths } from '../steps/check/inspect.ts'
 import { payloadVariables } from '../steps/check/variables.ts'

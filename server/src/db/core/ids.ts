@@ -37,5 +37,5 @@ function randomText(alphabet: string, length: number): string {
   return text
 }
 
-/** Of the organization and the environment in which the service watches itself (engine/canary.ts). They are nobody's. */
+/** Of the organization and the environment in which the service watches itself (engine/queue/canary.ts). They are nobody's. */
 export const hiddenId = 'f'.repeat(24)

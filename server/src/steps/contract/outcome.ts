@@ -1,4 +1,4 @@
-// What a step can come to, why, and what its log says about it. Steps return outcomes; only engine/run.ts acts on them.
+// What a step can come to, why, and what its log says about it. Steps return outcomes; only engine/runs/run.ts acts on them.
 import type { StoredDetail } from '../../db/core/tables.ts'
 import type { NewMessage } from './message.ts'
 

@@ -1,0 +1,258 @@
+// What one step of a workflow would deliver, shown with an example of everything it reads. Nothing is sent or stored.
+import type { Db } from '../../db/core/database.ts'
+import { type EnvironmentAccess, envOf } from '../../db/core/environment-access.ts'
+import { type LayoutRow, layoutOfStep } from '../../db/queries/layouts.ts'
+import { loadTranslations, type TranslatedType } from '../../db/queries/translations.ts'
+import type { WorkflowRow, WorkflowStep } from '../../db/queries/workflows.ts'
+import { readDocument } from '../../render/blocks.ts'
+import type { EmailLayout } from '../../render/email.ts'
+import { RenderError } from '../../render/limits.ts'
+import { compileTemplate, type Situation, situation } from '../../render/liquid.ts'
+import { noTranslations, type Translator, translatorFor } from '../../render/translations.ts'
+import { renderValues } from '../../render/values.ts'
+import { usedPaths, variablesOfSteps } from '../../steps/check/inspect.ts'
+import { type ControlValues, type StepKind, type StepType, withoutNulls } from '../../steps/contract/kind.ts'
+import { compileOwnSchema } from '../../steps/json-schema/json-schema.ts'
+import type { JsonSchema } from '../../steps/json-schema/run.ts'
+import { fillIn, RequestInvalid } from '../../steps/kinds/http-request-call.ts'
+import { stepKinds } from '../../steps/kinds/index.ts'
+import { type Bridge, BridgeError, type BridgeEvent, targetIn } from '../core/bridge.ts'
+import { type PreviewError, previewError } from './preview-error.ts'
+import { type PreviewData, type PreviewPayload, previewData } from './preview-example.ts'
+
+interface Surroundings {
+  db: Db
+  bridge: Bridge
+  /** The brand's, such as `svc-signature`. */
+  signatureHeader: string
+  /** The mark of emails, from `brandingOf`. */
+  branding: string
+  access: EnvironmentAccess
+  now: Date
+}
+
+interface Previewed {
+  workflow: WorkflowRow
+  step: WorkflowStep
+  /** Instead of what is stored. */
+  controlValues?: ControlValues | null | undefined
+  previewPayload?: PreviewPayload | undefined
+}
+
+export interface StepPreview {
+  type: string
+  /** Empty where it could not be made. */
+  preview: Record<string, unknown>
+  /** Why it could not. */
+  error?: PreviewError
+  data: PreviewData
+  /** The variables the step can use. */
+  schema: JsonSchema
+  /** What the request would be signed with, where it is. */
+  signature?: string
+}
+
+export async function previewStep(surroundings: Surroundings, previewed: Previewed): Promise<StepPreview> {
+  const { access, now } = surroundings
+  const { workflow, step, controlValues = step.controlValues, previewPayload = {} } = previewed
+  const values = controlValues ?? {}
+  const data = dataFor(access, { workflow, step, values, given: previewPayload, now })
+  const task = { workflow, step, values, data }
+  const isCode = workflow.origin === 'external'
+  const rendered = isCode ? await previewByBridge(surroundings, task) : await previewHere(surroundings, task)
+  return { type: step.type, ...rendered, data, schema: schemaFor(access, task) }
+}
+
+/** The workflow as if the values were stored. */
+const withValues = ({ workflow, step, values }: Pick<Task, 'workflow' | 'step' | 'values'>): WorkflowRow => ({
+  ...workflow,
+  steps: workflow.steps.map((each) => (each === step ? { ...step, controlValues: values } : each)),
+})
+
+/** An example of everything the step can read. Secrets are not part of it. */
+export function dataFor(
+  access: EnvironmentAccess,
+  { given, now, ...task }: Pick<Task, 'workflow' | 'step' | 'values'> & { given: PreviewPayload; now: Date },
+): PreviewData {
+  const { workflow, step } = task
+  return previewData(given, {
+    payloadSchema: workflow.payload_schema,
+    used: usedPaths(withValues(task)),
+    previous: stepsBefore(workflow, step),
+    env: envOf(access, { showSecrets: false }),
+    now,
+  })
+}
+
+const stepsBefore = ({ steps }: WorkflowRow, step: WorkflowStep) => steps.slice(0, steps.indexOf(step))
+
+function schemaFor({ variables }: EnvironmentAccess, task: Task): JsonSchema {
+  const envKeys = variables.map(({ key }) => key)
+  return variablesOfSteps(withValues(task), envKeys)[task.workflow.steps.indexOf(task.step)] ?? {}
+}
+
+interface Task {
+  workflow: WorkflowRow
+  step: WorkflowStep
+  values: ControlValues
+  data: PreviewData
+}
+type Rendered = Pick<StepPreview, 'preview' | 'error' | 'signature'>
+
+async function previewHere(
+  { db, access, signatureHeader, now, ...more }: Surroundings,
+  { workflow, step, values, data }: Task,
+): Promise<Rendered> {
+  const kind = stepKinds[step.type as StepType] as StepKind | undefined
+  if (!kind) return { preview: {} }
+  const normal = presentable(kind, values)
+  const own = kind.ownVariables?.of(data.steps)
+  const of = situation({ ...data, ...own, workflow: workflowVariables(workflow) }, now)
+  const locale = typeof data.subscriber.locale === 'string' ? data.subscriber.locale : null
+  const signing = { header: signatureHeader, apiKey: access.apiKey, now }
+  try {
+    const translator = await translatorOf(db, access.id, 'workflow', workflow, locale)
+    const layout = kind.usesLayout ? await layoutFor(db, access.id, normal.layoutId, locale) : null
+    const branding = access.hasBranding ? more.branding : null
+    const preview =
+      kind.preview?.(normal, { of, translator, layout, branding }) ?? filledIn(kind, normal, of, translator)
+    const signature = kind.isSigned ? signatureOf(normal, of, signing) : undefined
+    return { preview, ...(signature === undefined ? {} : { signature }) }
+  } catch (error) {
+    if (error instanceof RenderError) return { preview: {}, error: previewError(error) }
+    throw error
+  }
+}
+
+const workflowVariables = ({ identifier, name, description, tags, severity }: WorkflowRow) => ({
+  workflowId: identifier,
+  name,
+  description,
+  tags,
+  severity,
+})
+
+/** The templates of the values; the condition decides whether the step runs at all, and is not shown. */
+function filledIn(kind: StepKind, values: ControlValues, of: Situation, translator: Translator): ControlValues {
+  const { skip: _, ...shown } = values
+  const isLiteral = ([name]: [string, unknown]) => kind.literals?.includes(name) ?? false
+  const members = Object.entries(shown)
+  const templates = Object.fromEntries(members.filter((member) => !isLiteral(member)))
+  const rendered = renderValues(templates, of, translator)
+  return { ...rendered, ...Object.fromEntries(members.filter(isLiteral)) }
+}
+
+/** Undefined while there is nothing to sign. */
+function signatureOf(
+  values: ControlValues,
+  of: Situation,
+  signing: { header: string; apiKey: string; now: Date },
+): string | undefined {
+  try {
+    return fillIn(values, of, signing).headers[signing.header]
+  } catch (error) {
+    if (error instanceof RequestInvalid) return undefined
+    throw error
+  }
+}
+
+async function translatorOf(
+  db: Db,
+  environmentId: string,
+  resourceType: TranslatedType,
+  { id, is_translation_enabled }: Pick<WorkflowRow, 'id' | 'is_translation_enabled'>,
+  locale: string | null,
+): Promise<Translator> {
+  if (!is_translation_enabled) return noTranslations
+  return translatorFor(await loadTranslations(db, { environmentId, resourceType, resourceRowId: id }, locale), locale)
+}
+
+async function layoutFor(
+  db: Db,
+  environmentId: string,
+  layoutId: unknown,
+  locale: string | null,
+): Promise<EmailLayout | null> {
+  const found = await layoutOfStep(db, environmentId, layoutId as string | null | undefined)
+  if (found === 'missing')
+    throw new RenderError('layout_missing', `There is no layout "${String(layoutId).slice(0, 100)}"`)
+  if (found === 'none' || !found.content?.email) return null
+  const translator = await translatorOf(db, environmentId, 'layout', found as LayoutRow, locale)
+  return { body: found.content.email.body, translator }
+}
+
+const sampleUrl = 'https://www.example.com/search?query=placeholder'
+/** What stands in for a value that is missing or broken, by the name of the control; other such values are left out. */
+const standIns = new Map<string, string>([
+  ['body', ' '],
+  ['subject', ''],
+  ['url', sampleUrl],
+  ['avatar', sampleUrl],
+  ['target', '_blank'],
+])
+
+/** The values as they are shown: whoever is still writing them sees the rest of the message all the same. */
+function presentable(kind: StepKind, given: ControlValues): ControlValues {
+  const values = structuredClone(kind.normalise(given))
+  const problems = compileOwnSchema(kind.variantSchema?.(values) ?? kind.dataSchema)(structuredClone(values))
+  for (const { path, property } of problems) replace(values, property === undefined ? [...path] : [...path, property])
+  for (const path of brokenTemplates(values)) replace(values, path)
+  return values
+}
+
+function replace(values: ControlValues, path: (string | number)[]): void {
+  const name = path.at(-1)
+  const holder = path.slice(0, -1).reduce<unknown>((inner, key) => (inner as ControlValues | undefined)?.[key], values)
+  if (name === undefined || typeof holder !== 'object' || holder === null) return
+  const standIn = standIns.get(String(name))
+  if (standIn !== undefined) (holder as ControlValues)[name] = standIn
+  else if (!Array.isArray(holder)) delete (holder as ControlValues)[name]
+}
+
+/** Where Liquid cannot be read. Block documents are not Liquid; what is wrong in them shows when they are rendered. */
+function brokenTemplates(values: ControlValues): Array<(string | number)[]> {
+  const broken: Array<(string | number)[]> = []
+  const look = (value: unknown, path: (string | number)[]) => {
+    if (typeof value === 'string') {
+      if (!isReadable(value)) broken.push(path)
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [name, member] of Object.entries(value)) look(member, [...path, name])
+    }
+  }
+  const { skip: _, ...shown } = values
+  look(shown, [])
+  return broken
+}
+
+function isReadable(text: string): boolean {
+  try {
+    if (readDocument(text) === undefined) compileTemplate(text)
+    return true
+  } catch (error) {
+    if (error instanceof RenderError) return false
+    throw error
+  }
+}
+
+async function previewByBridge({ bridge, access }: Surroundings, task: Task): Promise<Rendered> {
+  const ids = { workflowId: task.workflow.identifier, stepId: task.step.stepId }
+  try {
+    const { outputs } = await bridge.preview(targetIn(access), ids, bridgeEvent(task))
+    return { preview: outputs }
+  } catch (error) {
+    if (!(error instanceof BridgeError)) throw error
+    const hint = 'The step is written in code: see that the application runs and that its bridge URL is synced.'
+    return { preview: {}, error: { title: error.code, message: error.message, hint } }
+  }
+}
+
+/** What the application is told to show a step: every earlier one has come to its example result. */
+export function bridgeEvent({ workflow, step, values, data }: Task): BridgeEvent {
+  const { payload, subscriber, context, env } = data
+  const state = stepsBefore(workflow, step).map(({ stepId }) => ({
+    stepId,
+    outputs: data.steps[stepId] as Record<string, unknown>,
+    state: { status: 'completed' },
+  }))
+  return { payload, controls: withoutNulls(values), state: state.reverse(), subscriber, context, env }
+}

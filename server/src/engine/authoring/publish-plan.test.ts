@@ -1,0 +1,247 @@
+import { describe, expect, test } from 'vitest'
+import { content, layout, nothing, step, texts, workflow } from '../../../test/environment-content.ts'
+import type { EnvironmentContent } from './environment-diff.ts'
+import { type NamedResource, type Outcome, type PublishOptions, planPublish, report } from './publish-plan.ts'
+
+const everything: PublishOptions = { resources: undefined, deleteMissing: false }
+const withDeletions: PublishOptions = { resources: undefined, deleteMissing: true }
+const only = (...resources: Array<Partial<NamedResource> & { resourceId: string }>): PublishOptions => ({
+  resources: resources.map((resource) => ({ resourceType: undefined, rowId: undefined, ...resource })),
+  deleteMissing: true,
+})
+
+const unchanged = 'No changes detected'
+const kept =
+  'Only in the target environment. Nothing is deleted unless deleteMissing is true or the resource is named in resources'
+
+const inShort = (outcomes: Outcome[]) =>
+  outcomes.map(({ type, identifier, verdict }) => `${type} ${identifier}: ${Object.values(verdict).join()}`)
+
+const mail = (layoutId: string) => step('mail', { type: 'email', controlValues: { subject: 's', layoutId } })
+const changed = { name: 'Changed' }
+
+describe('everything, without and with deletions', () => {
+  const source = content(
+    [workflow('new'), workflow('same'), workflow('changed', changed)],
+    [layout('new'), layout('same'), layout('changed', changed)],
+  )
+  const target = content(
+    [workflow('same'), workflow('changed'), workflow('old')],
+    [layout('same'), layout('changed'), layout('old'), layout('home', { is_default: true })],
+  )
+
+  test('what the target lacks is created, what differs updated, and nothing deleted', () => {
+    expect(inShort(planPublish(source, target, everything))).toEqual([
+      'workflow changed: updated',
+      'workflow new: created',
+      `workflow old: ${kept}`,
+      `workflow same: ${unchanged}`,
+      'layout changed: updated',
+      `layout home: ${kept}`,
+      'layout new: created',
+      `layout old: ${kept}`,
+      `layout same: ${unchanged}`,
+    ])
+  })
+
+  test('when asked to, what only the target has is deleted, except its default layout', () => {
+    expect(inShort(planPublish(source, target, withDeletions))).toEqual([
+      'workflow changed: updated',
+      'workflow new: created',
+      'workflow old: deleted',
+      `workflow same: ${unchanged}`,
+      'layout changed: updated',
+      'layout home: Layout "home" is the default layout of the environment and cannot be deleted',
+      'layout new: created',
+      'layout old: deleted',
+      `layout same: ${unchanged}`,
+    ])
+  })
+
+  test('a dry run skips everything and says what would become of it', () => {
+    const { results, summary } = report(planPublish(source, target, withDeletions), { dryRun: true })
+    const would = (resourceId: string, reason: string) => ({ resourceId, reason: `Dry run mode: would ${reason}` })
+    expect(results).toMatchObject([
+      {
+        resourceType: 'workflow',
+        successful: [],
+        failed: [],
+        skipped: [
+          would('changed', 'be updated'),
+          would('new', 'be created'),
+          would('old', 'be deleted'),
+          { resourceId: 'same', reason: unchanged },
+        ],
+        totalProcessed: 4,
+      },
+      {
+        resourceType: 'layout',
+        successful: [],
+        failed: [],
+        skipped: [
+          would('changed', 'be updated'),
+          would('home', 'fail: Layout "home" is the default layout of the environment and cannot be deleted'),
+          would('new', 'be created'),
+          would('old', 'be deleted'),
+          { resourceId: 'same', reason: unchanged },
+        ],
+        totalProcessed: 5,
+      },
+    ])
+    expect(summary).toEqual({ resources: 9, successful: 0, failed: 0, skipped: 9 })
+  })
+
+  test('the report names each resource under what became of it', () => {
+    const { results, summary } = report(planPublish(source, target, withDeletions), { dryRun: false })
+    const named = (resourceId: string, resourceName: string) => ({ resourceType: 'layout', resourceId, resourceName })
+    expect(results[1]).toEqual({
+      resourceType: 'layout',
+      successful: [
+        { ...named('changed', 'Changed'), action: 'updated' },
+        { ...named('new', 'Layout new'), action: 'created' },
+        { ...named('old', 'Layout old'), action: 'deleted' },
+      ],
+      failed: [
+        {
+          ...named('home', 'Layout home'),
+          error: 'Layout "home" is the default layout of the environment and cannot be deleted',
+        },
+      ],
+      skipped: [{ ...named('same', 'Layout same'), reason: unchanged }],
+      totalProcessed: 5,
+    })
+    expect(summary).toEqual({ resources: 9, successful: 6, failed: 1, skipped: 2 })
+  })
+})
+
+test('nothing to publish is a report of nothing', () => {
+  expect(report(planPublish(nothing, nothing, everything), { dryRun: false })).toEqual({
+    results: [
+      { resourceType: 'workflow', successful: [], failed: [], skipped: [], totalProcessed: 0 },
+      { resourceType: 'layout', successful: [], failed: [], skipped: [], totalProcessed: 0 },
+    ],
+    summary: { resources: 0, successful: 0, failed: 0, skipped: 0 },
+  })
+})
+
+test('texts alone are a reason to update', () => {
+  const translated = workflow('w', { is_translation_enabled: true })
+  const source = content([translated], [], [texts(translated, 'en_US', { hi: 'Hi' })])
+  expect(inShort(planPublish(source, content([translated]), everything))).toEqual(['workflow w: updated'])
+})
+
+describe('named resources', () => {
+  const source = content(
+    [workflow('a', { steps: [mail('l')] }), workflow('b', changed), workflow('both')],
+    [layout('l', changed), layout('m'), layout('both'), layout('mixed')],
+  )
+  const target = content([workflow('b'), workflow('old'), workflow('mixed')], [layout('l'), layout('old')])
+
+  test.each<[string, PublishOptions, string[]]>([
+    ['no names mean nothing at all', only(), []],
+    ['others are left alone', only({ resourceType: 'workflow', resourceId: 'b' }), ['workflow b: updated']],
+    [
+      'a workflow brings its layouts',
+      only({ resourceType: 'workflow', resourceId: 'a' }),
+      ['workflow a: created', 'layout l: updated'],
+    ],
+    ['a layout brings nothing', only({ resourceType: 'layout', resourceId: 'm' }), ['layout m: created']],
+    [
+      'one the source no longer has is deleted',
+      only({ resourceType: 'workflow', resourceId: 'old' }),
+      ['workflow old: deleted'],
+    ],
+    ['a name may be an internal id', only({ resourceId: 'x', rowId: workflow('b').id }), ['workflow b: updated']],
+    ['an identifier counts before an id', only({ resourceId: 'b', rowId: workflow('a').id }), ['workflow b: updated']],
+    ['without a type it is the workflow of that name', only({ resourceId: 'both' }), ['workflow both: created']],
+    ['or else the layout', only({ resourceId: 'm' }), ['layout m: created']],
+    ['but not when a type is given', only({ resourceType: 'layout', resourceId: 'both' }), ['layout both: created']],
+    ['one of the source counts before one to delete', only({ resourceId: 'mixed' }), ['layout mixed: created']],
+    [
+      'nothing is deleted that may not be meant',
+      only({ resourceId: 'old' }),
+      [
+        'workflow old: The target environment has both a workflow and a layout "old"; say which is meant by its resourceType',
+      ],
+    ],
+    [
+      'the same one twice is one',
+      only({ resourceId: 'b' }, { resourceType: 'workflow', resourceId: 'b' }),
+      ['workflow b: updated'],
+    ],
+    [
+      'one that is nowhere fails, and the others go on',
+      only({ resourceId: 'b' }, { resourceId: 'nope' }, { resourceType: 'layout', resourceId: 'a' }),
+      [
+        'workflow b: updated',
+        'workflow nope: Neither environment has a workflow "nope"',
+        'layout a: Neither environment has a layout "a"',
+      ],
+    ],
+  ])('%s', (_, options, expected) => {
+    expect(inShort(planPublish(source, target, options))).toEqual(expected)
+  })
+
+  test('those of another origin fail', () => {
+    const elsewhere = content([workflow('code', { origin: 'external' })])
+    expect(inShort(planPublish(elsewhere, nothing, only({ resourceId: 'code' })))).toEqual([
+      'workflow code: Workflow "code" cannot be copied to another environment: only those made in the product or by its API can',
+    ])
+    expect(planPublish(elsewhere, nothing, everything)).toEqual([])
+  })
+})
+
+describe('a layout that is to go', () => {
+  const user = workflow('w', { steps: [mail('l')] })
+  const target = content([user], [layout('l')])
+  const stays = 'layout l: Workflows of the target environment still use the layout: w'
+
+  test.each<[string, EnvironmentContent, PublishOptions, string[]]>([
+    ['stays while a workflow that stays uses it', nothing, only({ resourceType: 'layout', resourceId: 'l' }), [stays]],
+    ['goes with its last user', nothing, withDeletions, ['workflow w: deleted', 'layout l: deleted']],
+    [
+      'goes when its user no longer names it',
+      content([workflow('w')]),
+      withDeletions,
+      ['workflow w: updated', 'layout l: deleted'],
+    ],
+    [
+      'stays when its user is published still naming it',
+      content([workflow('w', { steps: [mail('l')], name: 'Changed' })]),
+      withDeletions,
+      ['workflow w: updated', stays],
+    ],
+  ])('%s', (_, source, options, expected) => {
+    expect(inShort(planPublish(source, target, options))).toEqual(expected)
+  })
+
+  test('also stays for a workflow defined in code', () => {
+    const code = workflow('code', { origin: 'external', steps: [mail('l')] })
+    expect(inShort(planPublish(nothing, content([code], [layout('l')]), withDeletions))).toEqual([
+      'layout l: Workflows of the target environment still use the layout: code',
+    ])
+  })
+})
+
+test('a workflow of another origin is never overwritten: all is refused', () => {
+  const source = content([workflow('w'), workflow('x')])
+  const target = content([workflow('w', { origin: 'external' })])
+  expect(() => planPublish(source, target, everything)).toThrow(
+    expect.objectContaining({
+      code: 'published_identifier_taken',
+      message: expect.stringContaining('already has a workflow "w" of another origin'),
+    }),
+  )
+  expect(inShort(planPublish(source, target, only({ resourceId: 'x' })))).toEqual(['workflow x: created'])
+})
+
+test('the target takes no more layouts than an environment may have', () => {
+  const many = (count: number, prefix: string) =>
+    Array.from({ length: count }, (_, index) => layout(`${prefix}${index}`))
+  const target = content([], many(99, 't'))
+  expect(planPublish(content([], many(1, 's')), target, everything)).toHaveLength(100)
+  expect(() => planPublish(content([], many(2, 's')), target, everything)).toThrow(
+    expect.objectContaining({ code: 'too_many_layouts', ctx: { currentCount: 101, limit: 100 } }),
+  )
+  expect(planPublish(content([], many(2, 's')), target, withDeletions)).toHaveLength(101)
+})

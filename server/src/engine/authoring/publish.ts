@@ -1,0 +1,239 @@
+// Publishing: workflows, layouts and their translations of one environment are brought into another, all of it or nothing.
+import { announce } from '../../db/core/changes.ts'
+import type { Db, Tx } from '../../db/core/database.ts'
+import { newId } from '../../db/core/ids.ts'
+import { announceTranslations, copyAllTranslations, deleteTranslations } from '../../db/queries/translations.ts'
+import {
+  deleteWorkflows,
+  fieldsOf,
+  saveWorkflows,
+  type WorkflowRow,
+  type WorkflowStep,
+} from '../../db/queries/workflows.ts'
+import { fail } from '../../errors.ts'
+import type { EnvironmentContent, Pair, ResourceType } from './environment-diff.ts'
+import { type Action, isDone, type Outcome, type PublishOptions, planPublish } from './publish-plan.ts'
+
+/** Two environments of one organization. */
+export interface Route {
+  organizationId: string
+  sourceId: string
+  targetId: string
+}
+
+/** Who publishes, and when. */
+interface Occasion {
+  userId: string
+  now: Date
+}
+
+interface Contents {
+  source: EnvironmentContent
+  target: EnvironmentContent
+}
+
+/** Both environments as they are at one moment. */
+export async function readEnvironments(db: Db, route: Route): Promise<Contents> {
+  return db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute((tx) => load(tx, route))
+}
+
+/** What `publish` would do now. */
+export async function tryPublish(db: Db, route: Route, options: PublishOptions): Promise<Outcome[]> {
+  const { source, target } = await readEnvironments(db, route)
+  return planPublish(source, target, options)
+}
+
+/**
+ * Brings the target to what the source has, as part of the caller's transaction. Locks are taken in the order in which
+ * everybody takes them (environments, layouts, workflows; each by id), so that publishing in both directions at once, or
+ * while somebody edits, means one after the other.
+ */
+export async function publish(tx: Tx, route: Route, options: PublishOptions, occasion: Occasion): Promise<Outcome[]> {
+  await lockEnvironments(tx, route)
+  const contents = await load(tx, route, 'locked')
+  const outcomes = planPublish(contents.source, contents.target, options)
+  const writes = writesIn(outcomes, occasion.now)
+  await writeLayouts(tx, route, contents, writes, occasion)
+  await writeWorkflows(tx, route, contents, writes, occasion)
+  await writeTexts(tx, route, writes)
+  await deleteWorkflows(tx, route.targetId, deletedIn(outcomes, 'workflow'), occasion.now)
+  await deleteLayouts(tx, route.targetId, deletedIn(outcomes, 'layout'))
+  const published = writes.filter(({ type }) => type === 'workflow').map(({ from }) => from)
+  await markPublished(tx, route.sourceId, published, occasion)
+  return outcomes
+}
+
+/** Shows on workflows of the source that they were published. Their version stays the same. */
+export async function markPublished(tx: Tx, sourceId: string, ids: string[], { userId, now }: Occasion): Promise<void> {
+  if (ids.length === 0) return
+  await tx
+    .updateTable('workflows')
+    .set({ last_published_at: now, last_published_by: userId })
+    .where('environment_id', '=', sourceId)
+    .where('id', 'in', ids)
+    .execute()
+}
+
+/** Also keeps others from adding what the plan does not know of. */
+async function lockEnvironments(tx: Tx, { organizationId, sourceId, targetId }: Route): Promise<void> {
+  const rows = await tx
+    .selectFrom('environments')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('id', 'in', [sourceId, targetId])
+    .orderBy('id')
+    .forNoKeyUpdate()
+    .execute()
+  const found = rows.map(({ id }) => id)
+  const missing = [sourceId, targetId].find((id) => !found.includes(id))
+  if (missing !== undefined) throw fail('publish_environment_not_found', { environmentId: missing })
+}
+
+/** An environment has at most a hundred of each; whoever writes texts locks what they belong to. */
+async function load(tx: Tx, { sourceId, targetId }: Route, lock?: 'locked'): Promise<Contents> {
+  const both = [sourceId, targetId]
+  const isLocked = lock === 'locked'
+  const layouts = await tx
+    .selectFrom('layouts')
+    .selectAll()
+    .where('environment_id', 'in', both)
+    .orderBy('id')
+    .$if(isLocked, (query) => query.forUpdate())
+    .execute()
+  const workflows = (await tx
+    .selectFrom('workflows')
+    .selectAll()
+    .where('environment_id', 'in', both)
+    .orderBy('id')
+    .$if(isLocked, (query) => query.forUpdate())
+    .execute()) as WorkflowRow[]
+  const translations = await tx
+    .selectFrom('translations')
+    .selectAll()
+    .where('environment_id', 'in', both)
+    .orderBy('locale')
+    .execute()
+  const of = (id: string): EnvironmentContent => ({
+    layouts: layouts.filter((row) => row.environment_id === id),
+    workflows: workflows.filter((row) => row.environment_id === id),
+    translations: translations.filter((row) => row.environment_id === id),
+  })
+  return { source: of(sourceId), target: of(targetId) }
+}
+
+/** A resource of the source, and the one of the target that becomes like it. */
+interface Write {
+  type: ResourceType
+  from: string
+  to: string
+  hasNewFields: boolean
+  texts: 'unchanged' | 'copied' | 'deleted'
+}
+
+function writesIn(outcomes: Outcome[], now: Date): Write[] {
+  return pairsIn(outcomes, 'created', 'updated').flatMap(({ type, source, target, changes }): Write[] => {
+    if (!source) return []
+    const own = changes.filter(({ resourceType }) => resourceType !== 'localization_group')
+    const texts = own.length === changes.length ? 'unchanged' : source.texts ? 'copied' : 'deleted'
+    return [{ type, from: source.rowId, to: target?.rowId ?? newId(now), hasNewFields: own.length > 0, texts }]
+  })
+}
+
+const deletedIn = (outcomes: Outcome[], type: ResourceType): string[] =>
+  pairsIn(outcomes, 'deleted').flatMap((pair) => (pair.type === type && pair.target ? [pair.target.rowId] : []))
+
+const pairsIn = (outcomes: Outcome[], ...actions: Action[]): Pair[] =>
+  outcomes.flatMap(({ verdict, pair }) => (pair && isDone(verdict, ...actions) ? [pair] : []))
+
+/** Which layout is the default is each environment's own affair; one that has none takes the source's, or any. */
+async function writeLayouts(
+  tx: Tx,
+  { targetId }: Route,
+  { source, target }: Contents,
+  writes: Write[],
+  { userId, now }: Occasion,
+): Promise<void> {
+  const rows = source.layouts.flatMap((row) => {
+    const write = writes.find(({ type, from, hasNewFields }) => type === 'layout' && from === row.id && hasNewFields)
+    return write ? [{ ...row, id: write.to }] : []
+  })
+  if (rows.length === 0) return
+  const hasDefault = target.layouts.some((row) => row.is_default)
+  const becomesDefault = hasDefault ? undefined : (rows.find((row) => row.is_default) ?? rows[0])
+  await tx
+    .insertInto('layouts')
+    .values(
+      rows.map((row) => ({
+        environment_id: targetId,
+        id: row.id,
+        identifier: row.identifier,
+        name: row.name,
+        is_default: row === becomesDefault,
+        is_translation_enabled: row.is_translation_enabled,
+        content: row.content === null ? null : JSON.stringify(row.content),
+        updated_by: userId,
+        created_at: now,
+        updated_at: now,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['environment_id', 'id']).doUpdateSet((update) => ({
+        name: update.ref('excluded.name'),
+        is_translation_enabled: update.ref('excluded.is_translation_enabled'),
+        content: update.ref('excluded.content'),
+        updated_by: update.ref('excluded.updated_by'),
+        updated_at: update.ref('excluded.updated_at'),
+      })),
+    )
+    .execute()
+  await announce(tx, 'layouts', targetId)
+}
+
+/** Steps the target has keep their ids there. */
+async function writeWorkflows(
+  tx: Tx,
+  { targetId: environmentId }: Route,
+  { source, target }: Contents,
+  writes: Write[],
+  { userId, now }: Occasion,
+): Promise<void> {
+  const workflows = source.workflows.flatMap((row) => {
+    const write = writes.find(({ type, from, hasNewFields }) => type === 'workflow' && from === row.id && hasNewFields)
+    if (!write) return []
+    const current = target.workflows.find(({ id }) => id === write.to)
+    const idOf = new Map(current?.steps.map((step) => [step.stepId, step._id]))
+    const steps = row.steps.map((step): WorkflowStep => ({ ...step, _id: idOf.get(step.stepId) ?? newId(now) }))
+    return [{ id: write.to, fields: { ...fieldsOf(row), steps } }]
+  })
+  await saveWorkflows(tx, { environmentId, userId, now, isPublished: true }, workflows)
+}
+
+async function writeTexts(tx: Tx, { sourceId, targetId }: Route, writes: Write[]): Promise<void> {
+  const changed = writes.filter(({ texts }) => texts !== 'unchanged')
+  if (changed.length === 0) return
+  const all = changed.map(({ type, from, to, texts }) => ({ resourceType: type, resourceRowId: to, from, to, texts }))
+  await copyAllTranslations(
+    tx,
+    { from: sourceId, to: targetId },
+    all.filter(({ texts }) => texts === 'copied'),
+  )
+  await deleteTranslations(
+    tx,
+    targetId,
+    all.filter(({ texts }) => texts === 'deleted'),
+  )
+  for (const type of new Set(changed.map((write) => write.type))) await announceTranslations(tx, type, targetId)
+}
+
+/** No step of the target names them any more: the plan keeps those that are used. */
+async function deleteLayouts(tx: Tx, targetId: string, ids: string[]): Promise<void> {
+  if (ids.length === 0) return
+  await tx.deleteFrom('layouts').where('environment_id', '=', targetId).where('id', 'in', ids).execute()
+  const gone = ids.map((resourceRowId) => ({ resourceType: 'layout' as const, resourceRowId }))
+  await deleteTranslations(tx, targetId, gone)
+  await announce(tx, 'layouts', targetId)
+}

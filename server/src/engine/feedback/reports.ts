@@ -1,0 +1,278 @@
+// What providers report about messages they took: written into the log of the step that sent them, and into the messages
+// themselves. A report that comes twice changes nothing, and one about a message nobody knows is ignored.
+import type pg from 'pg'
+import { despiteOthers } from '../../db/core/database.ts'
+import { storableJson } from '../../db/core/storable.ts'
+import type { StoredDetail } from '../../db/core/tables.ts'
+import { inTransaction, statement, type Transaction } from '../../db/core/transaction.ts'
+import type { MessageRow } from '../../db/queries/messages.ts'
+import { type EventType, keptOfMessage, tellAll } from '../../db/queries/webhook-events.ts'
+import type { DeliveryEvent, EventStatus } from '../../providers/events.ts'
+import { storedLine } from '../runs/run.ts'
+import type { EngineParts } from '../runs/start-runs.ts'
+
+/** Whose messages they are about: nobody reports on those that another integration sent. */
+export interface Reporter {
+  environmentId: string
+  integrationId: string
+  providerId: string
+  /** How the log says it; older callers have words of their own. */
+  wording: 'v1' | 'v2'
+}
+
+/** A message can be opened any number of times; from here on the log of its step says no more about that. */
+const mostLines = 500
+
+/**
+ * The runs these messages belong to, locked as by everybody who works on runs, and ahead of their steps and messages: two
+ * reports about one run come one after the other, and the second sees what the first has written.
+ */
+const lockReportedRuns = statement(
+  'lock_reported_runs',
+  `SELECT n.id FROM notifications n
+   WHERE n.environment_id = $1 AND n.id IN (
+     SELECT m.notification_id FROM messages m
+     WHERE m.environment_id = $1 AND m.identifier = ANY ($2::text[]) AND m.integration_id = $3)
+   ORDER BY n.id FOR NO KEY UPDATE`,
+)
+
+const lockReported = statement(
+  'lock_reported',
+  `SELECT m.*, j.position, j.reported, coalesce(j.lines, 0) AS lines
+   FROM messages m LEFT JOIN LATERAL (
+     SELECT j.position, jsonb_array_length(j.details) AS lines, (
+       SELECT jsonb_agg(line -> 'webhook') FROM jsonb_array_elements(j.details) line
+       WHERE line ->> 'messageId' = m.id AND line ? 'webhook') AS reported
+     FROM jobs j
+     WHERE j.environment_id = m.environment_id AND j.notification_id = m.notification_id AND j.id = m.job_id) j ON true
+   WHERE m.environment_id = $1 AND m.identifier = ANY ($2::text[]) AND m.integration_id = $3
+     AND m.notification_id = ANY ($4::text[])
+   ORDER BY m.id FOR NO KEY UPDATE OF m`,
+)
+
+const storeReported = statement(
+  'store_reported',
+  `WITH r AS (
+     SELECT * FROM json_to_recordset($2::json) AS r (id text, notification_id text, position smallint, lines jsonb,
+       status text, error_id text, error_text text, seen boolean, read boolean, delivered_at timestamptz[],
+       first_seen_at timestamptz, last_seen_at timestamptz, last_read_at timestamptz)
+   ), logs AS (
+     UPDATE jobs j SET details = j.details || l.lines
+     FROM (SELECT r.notification_id, r.position, jsonb_agg(line) AS lines
+           FROM r, jsonb_array_elements(r.lines) line WHERE r.position IS NOT NULL GROUP BY 1, 2) l
+     WHERE j.environment_id = $1 AND j.notification_id = l.notification_id AND j.position = l.position
+   )
+   UPDATE messages m SET status = r.status, error_id = r.error_id, error_text = r.error_text, seen = r.seen, read = r.read,
+     delivered_at = r.delivered_at, first_seen_at = r.first_seen_at, last_seen_at = r.last_seen_at,
+     last_read_at = r.last_read_at, updated_at = $3
+   FROM r WHERE m.environment_id = $1 AND m.id = r.id AND m.id = ANY ($4::text[])`,
+)
+
+type Reported = NonNullable<StoredDetail['webhook']>
+
+interface ReportedMessage extends MessageRow {
+  /** Of the step that sent it, while that is kept. */
+  position: number | null
+  reported: Reported[] | null
+  lines: number
+}
+
+/** @returns those that are about messages of this integration, also those that were known already */
+export async function takeReports(
+  { pool, clock }: Pick<EngineParts, 'pool' | 'clock'>,
+  reporter: Reporter,
+  events: DeliveryEvent[],
+): Promise<DeliveryEvent[]> {
+  if (events.length === 0) return []
+  const now = clock.now()
+  return despiteOthers(() => take({ pool, now }, reporter, events))
+}
+
+function take({ pool, now }: { pool: pg.Pool; now: Date }, reporter: Reporter, events: DeliveryEvent[]) {
+  return inTransaction(pool, async (transaction) => {
+    const messages = await lockMessages(transaction, reporter, events)
+    const changed = messages.filter((message) => message.take(events, reporter, now))
+    if (changed.length > 0)
+      await transaction.run(storeReported, [
+        reporter.environmentId,
+        storableJson(changed.map((message) => message.toRow())),
+        now,
+        changed.map(({ row }) => row.id),
+      ])
+    await tellAll(
+      transaction,
+      changed.flatMap((message) => message.toEvents(now)),
+      now,
+    )
+    const known = new Set(messages.map(({ row }) => row.identifier))
+    return events.filter(({ providerMessageId }) => known.has(providerMessageId))
+  })
+}
+
+async function lockMessages(
+  transaction: Transaction,
+  { environmentId, integrationId }: Reporter,
+  events: DeliveryEvent[],
+): Promise<Report[]> {
+  const identifiers = [...new Set(events.map(({ providerMessageId }) => providerMessageId))]
+  const values = [environmentId, identifiers, integrationId]
+  const runs = await transaction.run<{ id: string }>(lockReportedRuns, values)
+  // One that was stored a moment after is as unknown as it was before: its run is not ours to write to.
+  const rows = await transaction.run<ReportedMessage>(lockReported, [...values, runs.map(({ id }) => id)])
+  return rows.map((row) => new Report(row))
+}
+
+/** One message, and what is said about it. */
+class Report {
+  readonly row: ReportedMessage
+  readonly #known: Reported[]
+  readonly #lines: StoredDetail[] = []
+  readonly #told = new Set<EventType>()
+
+  constructor(row: ReportedMessage) {
+    this.row = row
+    this.#known = row.reported ?? []
+  }
+
+  /** @returns whether there was something new among them */
+  take(events: DeliveryEvent[], reporter: Reporter, now: Date): boolean {
+    const own = events.filter(({ providerMessageId }) => providerMessageId === this.row.identifier)
+    const inOrder = own.sort((one, other) => (one.date ?? now).getTime() - (other.date ?? now).getTime())
+    const news = inOrder.filter((event) => this.#note(event, reporter, now))
+    for (const event of news) this.#apply(event, now)
+    return news.length > 0
+  }
+
+  /** The vendor's own id of an event tells repetitions; else what happened, and when, as far as the vendor says. */
+  #note(event: DeliveryEvent, { providerId, wording }: Reporter, now: Date): boolean {
+    const { status, date, externalId, response } = event
+    const said: Reported = {
+      status,
+      ...(date === undefined ? {} : { at: date.toISOString() }),
+      ...(externalId === undefined ? {} : { id: externalId }),
+    }
+    if (this.#known.some((known) => isSameReport(known, said))) return false
+    this.#known.push(said)
+    if (this.row.lines + this.#lines.length >= mostLines) return this.#isNewState(status)
+    const line = storedLine(
+      {
+        detail: wording === 'v2' ? `Message ${status}` : `${response ?? ''} - (${status})`,
+        status: lineStatus[status],
+        source: 'Webhook',
+        providerId,
+        messageId: this.row.id,
+        raw: event.raw,
+      },
+      now,
+    )
+    this.#lines.push({ ...line, webhook: said })
+    return true
+  }
+
+  /** Where the log is full it cannot tell repetitions any more: only what changes the message counts. */
+  #isNewState(status: EventStatus): boolean {
+    const { seen, read } = this.row
+    return (status === 'opened' && !seen) || (status === 'clicked' && !read)
+  }
+
+  #apply({ status, date, response }: DeliveryEvent, now: Date): void {
+    const { row } = this
+    const at = date ?? now
+    if (status === 'delivered') {
+      row.delivered_at = [...(row.delivered_at ?? []), at]
+      this.#told.add('message.delivered')
+      // One that was held up has arrived after all, unless it came back later.
+      if (row.status === 'error' && !this.#hasFailedAfter(at))
+        Object.assign(row, { status: 'sent', error_id: null, error_text: null })
+    }
+    if (status === 'opened' || status === 'clicked') {
+      if (!row.seen) this.#told.add('message.seen')
+      row.seen = true
+      row.first_seen_at ??= at
+      row.last_seen_at = latest(row.last_seen_at, at)
+    }
+    if (status === 'clicked') {
+      if (!row.read) this.#told.add('message.read')
+      row.read = true
+      row.last_read_at = latest(row.last_read_at, at)
+    }
+    if (failures.has(status) && !this.#hasArrivedAfter(at)) {
+      if (row.status !== 'error') this.#told.add('message.failed')
+      row.status = 'error'
+      row.error_id = errorIds[row.channel] ?? null
+      row.error_text = response ?? `Message ${status}`
+    }
+  }
+
+  #hasFailedAfter(time: Date): boolean {
+    return this.#known.some(
+      ({ status, at }) => failures.has(status) && at !== undefined && Date.parse(at) > time.getTime(),
+    )
+  }
+
+  #hasArrivedAfter(time: Date): boolean {
+    return this.#known.some(
+      ({ status, at }) => status === 'delivered' && at !== undefined && Date.parse(at) > time.getTime(),
+    )
+  }
+
+  /** What endpoints are told: what became of the message, as it is now. */
+  toEvents(now: Date) {
+    const { position: _, reported: __, lines: ___, ...row } = this.row
+    const object = keptOfMessage({ ...row, updated_at: now })
+    const { environment_id: environmentId, subscriber_id: subscriberId } = row
+    return [...this.#told].map((type) => ({ environmentId, type, object, subscriberId }))
+  }
+
+  toRow() {
+    const { id, notification_id, position, status, error_id, error_text, seen, read, delivered_at } = this.row
+    const { first_seen_at, last_seen_at, last_read_at } = this.row
+    return {
+      ...{ id, notification_id, position, status, error_id, error_text, seen, read, delivered_at },
+      ...{ first_seen_at, last_seen_at, last_read_at, lines: this.#lines },
+    }
+  }
+}
+
+const isSameReport = (one: Reported, other: Reported): boolean =>
+  one.status === other.status && one.id === other.id && (one.id !== undefined || one.at === other.at)
+
+const latest = (one: Date | null, other: Date): Date => (one !== null && one > other ? one : other)
+
+const failures: ReadonlySet<string> = new Set<EventStatus>([
+  'bounced',
+  'rejected',
+  'dropped',
+  'blocked',
+  'failed',
+  'undelivered',
+])
+
+const errorIds: Record<string, string> = {
+  email: 'mail_unexpected_error',
+  sms: 'unexpected_sms_error',
+  chat: 'unexpected_chat_error',
+  push: 'unexpected_push_error',
+}
+
+const lineStatus: Record<EventStatus, StoredDetail['status']> = {
+  accepted: 'Success',
+  queued: 'Queued',
+  sending: 'Pending',
+  sent: 'Success',
+  delivered: 'Success',
+  undelivered: 'Failed',
+  failed: 'Failed',
+  opened: 'Success',
+  clicked: 'Success',
+  dismissed: 'Success',
+  bounced: 'Failed',
+  blocked: 'Failed',
+  dropped: 'Failed',
+  delayed: 'Pending',
+  deferred: 'Pending',
+  rejected: 'Failed',
+  spam: 'Failed',
+  complaint: 'Failed',
+  unsubscribed: 'Failed',
+}

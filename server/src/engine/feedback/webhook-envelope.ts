@@ -1,0 +1,152 @@
+// What an endpoint is sent about an event: the rows that were kept of it, in the words of the API.
+import type { EventRow } from '../../db/queries/webhook-events.ts'
+
+type Members = Record<string, unknown>
+
+export interface EnvelopeContext {
+  environmentIdentifier: string
+  organizationId: string
+  /** A service-native id as callers know it. */
+  toWire(identifier: string): string
+}
+
+export interface Envelope {
+  id: string
+  type: string
+  object: string
+  data: Members
+  timestamp: string
+  environmentId: string
+}
+
+/** Of the same event always the same, also when it is sent again. */
+export function envelopeOf(event: EventRow, context: EnvelopeContext): Envelope {
+  const { type, object, previous, subscriber_id, created_at } = event
+  const kind = type.slice(0, type.indexOf('.'))
+  const shape = (row: Members) => shapeOf(kind, row, context)
+  return {
+    id: wireId(event.id),
+    type,
+    object: kind,
+    data: {
+      object: shape(object),
+      ...(previous ? { previousObject: shape(previous) } : {}),
+      ...(type === 'message.failed' ? { error: errorOf(object) } : {}),
+      ...(subscriber_id === null ? {} : { subscriberId: subscriber_id }),
+    },
+    timestamp: created_at.toISOString(),
+    environmentId: context.environmentIdentifier,
+  }
+}
+
+function errorOf({ error_text, device_error, device_token }: Members): Members {
+  const message = error_text ?? 'The message was not sent'
+  return { message, ...(device_error ? { push: { reason: device_error, deviceToken: device_token } } : {}) }
+}
+
+export const wireId = (id: string): string => `evt_${id}`
+export const storedId = (id: string): string => id.replace(/^evt_/, '')
+
+/** A row in the words of the API. */
+export const shapeOf = (kind: string, row: Members, context: ShapeContext): Members =>
+  shapes[kind]?.(row, context) ?? {}
+
+type ShapeContext = Pick<EnvelopeContext, 'organizationId' | 'toWire'>
+
+const shapes: Record<string, (row: Members, context: ShapeContext) => Members> = {
+  message: (row, { organizationId, toWire }) => ({
+    _id: row.id,
+    _templateId: row.workflow_id,
+    _environmentId: row.environment_id,
+    _organizationId: organizationId,
+    _notificationId: row.notification_id,
+    subscriberId: row.subscriber_id,
+    templateIdentifier: row.workflow,
+    workflowId: row.workflow,
+    stepId: row.step_id,
+    createdAt: time(row.created_at),
+    updatedAt: time(row.updated_at),
+    archivedAt: time(row.archived_at),
+    archived: row.archived ?? false,
+    transactionId: row.transaction_id,
+    channel: row.channel,
+    seen: row.seen ?? false,
+    read: row.read ?? false,
+    snoozedUntil: time(row.snoozed_until),
+    deliveredAt: (row.delivered_at as unknown[] | null | undefined)?.map(time) ?? [],
+    providerId: typeof row.provider_id === 'string' ? toWire(row.provider_id) : null,
+    lastSeenDate: time(row.last_seen_at),
+    firstSeenDate: time(row.first_seen_at),
+    lastReadDate: time(row.last_read_at),
+    status: row.status,
+    severity: row.severity,
+    errorId: row.error_id ?? null,
+    errorText: row.error_text ?? null,
+    contextKeys: row.context_keys ?? [],
+    ...given({
+      deviceToken: row.device_token,
+      channelData: row.channel_data,
+      providerResponseId: row.identifier,
+    }),
+  }),
+
+  workflow: (row, { toWire }) => ({
+    _id: row.id,
+    workflowId: row.identifier,
+    name: row.name,
+    ...given({ description: row.description }),
+    origin: toWire(String(row.origin)),
+    active: row.active,
+    critical: row.critical,
+    severity: row.severity,
+    tags: row.tags,
+    validatePayload: row.validate_payload,
+    ...given({ payloadSchema: row.payload_schema }),
+    isTranslationEnabled: row.is_translation_enabled,
+    steps: ((row.steps ?? []) as Members[]).map(({ _id, stepId, name, type, controlValues }) => ({
+      ...{ _id, stepId, name, type },
+      controlValues: controlValues ?? {},
+    })),
+    ...given({ createdAt: time(row.created_at), updatedAt: time(row.updated_at) }),
+  }),
+
+  subscriber: (row, { organizationId }) => ({
+    _id: row.id,
+    _environmentId: row.environment_id,
+    _organizationId: organizationId,
+    subscriberId: row.subscriber_id,
+    firstName: row.first_name ?? null,
+    lastName: row.last_name ?? null,
+    email: row.email ?? null,
+    phone: row.phone ?? null,
+    avatar: row.avatar ?? null,
+    locale: row.locale ?? null,
+    timezone: row.timezone ?? null,
+    data: row.data ?? null,
+    createdAt: time(row.created_at),
+    updatedAt: time(row.updated_at),
+  }),
+
+  webhook: (row) => ({
+    endpointId: row.endpoint_id,
+    url: row.url,
+    message: 'This event was asked for to try the endpoint out. Nothing has happened.',
+  }),
+
+  preference: (row) => ({
+    level: row.workflow_id === null ? 'global' : 'template',
+    subscriberId: row.subscriber_id,
+    ...given({ workflow: row.workflow }),
+    channels: row.channels,
+    ...given({ schedule: row.schedule }),
+    contextKeys: row.context_keys,
+    updatedAt: time(row.updated_at),
+  }),
+}
+
+/** PostgreSQL writes times its own way. */
+const time = (value: unknown): string | null =>
+  typeof value === 'string' || value instanceof Date ? new Date(value).toISOString() : null
+
+const given = (members: Members): Members =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== null))

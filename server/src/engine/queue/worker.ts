@@ -1,0 +1,226 @@
+// Takes what is due from the queue (graphile-worker) and runs it; chores that come round by the clock are queued here too.
+import { EventEmitter } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  type CronItem,
+  parseCronItems,
+  Logger as QueueLog,
+  type Logger as QueueLogger,
+  type Runner,
+  type RunnerOptions,
+  run,
+  type TaskList,
+  type WorkerEvents,
+} from 'graphile-worker'
+import type pg from 'pg'
+import type { Logger } from 'pino'
+import type { Database } from '../../db/core/database.ts'
+import type { Hands } from '../runs/hands.ts'
+import { Alarm } from './alarm.ts'
+import { type Pace, Presence } from './presence.ts'
+
+const longestRetryMs = 5_000
+/** A worker that is about to end and has nothing in hand needs a moment to do so. */
+const lingerMs = 5_000
+
+/** A job that is queued again and again. Not by the time of day, which can be set back by hours: then it would not come round. */
+export interface Round {
+  task: string
+  everyMs: number
+}
+
+interface Options extends Pick<Database, 'url' | 'pool'> {
+  tasks: TaskList
+  schedule: ReadonlyArray<CronItem | Round>
+  /** How many jobs are worked on at a time. */
+  concurrency: number
+  log: Logger
+  pace?: Pace
+  /** What is done in its name without the queue handing it over. */
+  hands?: Hands
+}
+
+/** Rejects when the queue cannot be reached; a worker that fails later is started again until it holds. */
+export async function startWorker(options: Options): Promise<Worker> {
+  return new Worker(options, await startRun(options))
+}
+
+export class Worker {
+  readonly #options: Options
+  readonly #stopping = new AbortController()
+  readonly #watched: Promise<void>
+  #run: Run | undefined
+
+  constructor(options: Options, first: Run) {
+    this.#options = options
+    this.#run = first
+    this.#watched = this.#watch(first)
+  }
+
+  /** Finishes the jobs in hand, also what a look at the queue under way still brings, and takes no more. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    // Between two runs there is none to stop; one that is ending by itself refuses, and is waited for all the same.
+    const run = this.#run
+    if (run) await Promise.race([run.runner.stop().catch(() => undefined), run.ended])
+    await this.#watched
+  }
+
+  /** The library gives up as a whole when it cannot record a job's end, as when the database is away at that moment. */
+  async #watch(first: Run): Promise<void> {
+    let current: Run | undefined = first
+    while (current) {
+      await current.ended
+      // Where it has not come to its end itself, what is left of it is let go.
+      void current.runner.stop().catch(() => undefined)
+      this.#run = undefined
+      await this.#options.hands?.close()
+      await current.presence.leave()
+      if (this.#stopping.signal.aborted) return
+      this.#options.log.error('the queue worker ended by itself; starting it again')
+      current = await this.#startAgain()
+    }
+  }
+
+  /** Undefined when the service stops before it succeeds. */
+  async #startAgain(): Promise<Run | undefined> {
+    const { signal } = this.#stopping
+    for (let attempt = 1; ; attempt += 1) {
+      await sleep(Math.min(longestRetryMs, 50 * 2 ** attempt), undefined, { signal }).catch(() => undefined)
+      if (signal.aborted) return undefined
+      try {
+        const started = await startRun(this.#options)
+        this.#run = started
+        if (signal.aborted) await started.runner.stop()
+        return started
+      } catch (error) {
+        this.#options.log.warn({ err: error }, 'the queue worker could not be started; trying again')
+      }
+    }
+  }
+}
+
+/** The library at work, under an id of its own, and what shows the others that it is. */
+interface Run {
+  runner: Runner
+  /** Settles when nothing more is to be expected of it. */
+  ended: Promise<void>
+  presence: Presence
+}
+
+async function startRun({ url, pool, tasks, schedule, concurrency, log, pace, hands }: Options): Promise<Run> {
+  const presence = new Presence({ url, log, ...(pace ? { pace } : {}) })
+  const alarm = new Alarm()
+  const rounds = schedule.filter((item): item is Round => 'everyMs' in item)
+  const timers: NodeJS.Timeout[] = []
+  const events: WorkerEvents = new EventEmitter()
+  const ending = new Ending(events)
+  events.on('pool:create', ({ workerPool }) => {
+    presence.enter(workerPool.id)
+    hands?.open({ id: workerPool.id, isShown: () => presence.untilShown() === undefined })
+    alarm.start(pool, Object.keys(tasks), (count) => workerPool.nudge(count))
+    for (const round of rounds) {
+      void goRound(pool, round, log)
+      timers.push(setInterval(() => void goRound(pool, round, log), round.everyMs))
+    }
+  })
+  events.on('pool:gracefulShutdown', () => {
+    void hands?.close()
+    presence.letPass()
+    alarm.stop()
+    for (const timer of timers) clearInterval(timer)
+  })
+  const options: RunnerOptions = {
+    pgPool: forWaiting(pool, concurrency),
+    concurrency,
+    noHandleSignals: true,
+    // New jobs are announced, and what comes due later is the alarm's business: this only helps where both fail. Each of the
+    // library's workers looks for itself, so that the more there are, the less often each has to.
+    pollInterval: 6_000 * concurrency,
+    // Without these the library does not wait for the statements that end a job: one that fails would take the whole
+    // process down, and one still under way could miss the pool at shutdown.
+    preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
+    taskList: tasks,
+    parsedCronItems: parseCronItems(schedule.filter((item): item is CronItem => !('everyMs' in item))),
+    // Asked before every look at the queue, and waited for. We have no flags; it is where we can hold a worker back.
+    forbiddenFlags: () => presence.untilShown()?.then(() => null) ?? null,
+    events,
+    logger: queueLog(log),
+  }
+  const runner = await run(options)
+  return { runner, presence, ended: Promise.race([runner.promise, ending.isOverdue]) }
+}
+
+/**
+ * The library may never come to its end: when the ends of two jobs could not be recorded, one after the other, it waits for
+ * something that has happened already, takes no jobs, and says nothing. Once it has nothing in hand it is not waited for.
+ */
+class Ending {
+  readonly isOverdue: Promise<void>
+
+  constructor(events: WorkerEvents) {
+    let inHand = 0
+    events.on('job:start', () => {
+      inHand += 1
+    })
+    events.on('job:complete', () => {
+      inHand -= 1
+    })
+    this.isOverdue = new Promise((resolve) => {
+      events.once('pool:gracefulShutdown', () => {
+        let idleSince = performance.now()
+        const look = setInterval(() => {
+          if (inHand > 0) idleSince = performance.now()
+          if (performance.now() - idleSince < lingerMs) return
+          clearInterval(look)
+          resolve()
+        }, lingerMs / 10)
+        look.unref()
+      })
+    })
+  }
+}
+
+/**
+ * One that waits is enough, however many workers want it; one that is missed is made up for by the next. One that failed, and
+ * would wait for longer and longer, is not waited for.
+ */
+async function goRound(pool: pg.Pool, { task }: Round, log: Logger): Promise<void> {
+  await pool
+    .query(
+      `WITH waiting AS (
+         SELECT id, run_at FROM graphile_worker.jobs
+         WHERE task_identifier = $1 AND locked_at IS NULL AND attempts < max_attempts
+       ), failed AS (
+         SELECT ARRAY(SELECT id FROM waiting WHERE run_at > now()) AS ids
+       )
+       SELECT hurried.id FROM failed, graphile_worker.reschedule_jobs(failed.ids, run_at := now(), attempts := 0) hurried
+       UNION ALL
+       SELECT (graphile_worker.add_job($1::text)).id WHERE NOT EXISTS (SELECT FROM waiting)`,
+      [task],
+    )
+    .catch((error: unknown) => log.warn({ err: error, task }, 'a job that comes round could not be queued'))
+}
+
+/**
+ * The library warns of more jobs at a time than connections. Most of ours hold none while they wait for an answer, and whoever
+ * needs one waits for it in the pool: for them it is as large as they are many.
+ */
+const forWaiting = (pool: pg.Pool, jobs: number): pg.Pool =>
+  new Proxy(pool, {
+    get(target, name) {
+      if (name === 'options') return { ...target.options, max: Math.max(target.options.max, jobs) }
+      const member: unknown = Reflect.get(target, name)
+      // The pool itself goes by its own size.
+      return typeof member === 'function' ? member.bind(target) : member
+    },
+  })
+
+const levels = { error: 'error', warning: 'warn', info: 'debug', debug: 'trace' } as const
+
+/** Of what comes along only the scope and the error are kept: a job's payload may hold what no log should. */
+function queueLog(log: Logger): QueueLogger {
+  return new QueueLog((scope) => (level, message, meta) => {
+    log[levels[level]]({ ...scope, ...(meta?.error ? { err: meta.error } : {}) }, message)
+  })
+}

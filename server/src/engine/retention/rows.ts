@@ -1,0 +1,136 @@
+// The rows of one environment that are past their time, where their month cannot go as a whole: deleted in small portions,
+// the oldest first, and of one round no more than a bounded number.
+import { type RawBuilder, sql } from 'kysely'
+import type pg from 'pg'
+import type { Tx } from '../../db/core/database.ts'
+import { firstIdAt } from '../../db/core/ids.ts'
+import { inTransaction } from '../../db/core/transaction.ts'
+
+/** Triggers, runs and their steps; what was sent by e-mail, SMS, chat and push; what an inbox shows. */
+export type RowsOf = 'activity' | 'messages' | 'inbox'
+
+/** Rows per transaction: few enough that no lock is held for long. */
+const batch = 2_000
+/** Portions per round, environment and kind: the others get their turn, and the daily chore comes to an end. */
+const mostBatches = 100
+
+interface Expired {
+  environmentId: string
+  until: Date
+}
+
+/** Where in the order of ids the next portion begins and all of them end. */
+interface Range {
+  tx: Tx
+  environmentId: string
+  after: string
+  before: string
+}
+
+/** Deletes a portion. @returns the ids it has looked at, fewer than a batch at the end */
+type Portion = (range: Range) => Promise<string[]>
+
+const portions: Record<RowsOf, Portion[]> = {
+  // Runs first: a trigger goes when none of its runs is left.
+  activity: [dropRuns, dropEvents],
+  messages: [(range) => dropMessages(range, sql`t.channel <> 'in_app'`)],
+  inbox: [(range) => dropMessages(range, sql`t.channel = 'in_app'`)],
+}
+
+/** @returns whether there is more */
+export async function dropRows(
+  pool: pg.Pool,
+  kind: RowsOf,
+  { environmentId, until }: Expired,
+  stopping: AbortSignal,
+): Promise<boolean> {
+  const before = firstIdAt(until)
+  for (const portion of portions[kind]) {
+    let after = ''
+    for (let round = 0; ; round += 1) {
+      stopping.throwIfAborted()
+      if (round === mostBatches) return true
+      const ids = await inTransaction(pool, ({ tx }) => portion({ tx, environmentId, after, before }))
+      if (ids.length < batch) break
+      after = ids.at(-1) ?? after
+    }
+  }
+  return false
+}
+
+/** The ids of triggers that jobs of the queue will go on with. */
+export const eventsToStart = `
+  SELECT named.id FROM graphile_worker._private_jobs j JOIN graphile_worker._private_tasks t ON t.id = j.task_id,
+  LATERAL (SELECT j.payload ->> 'eventId'
+           UNION ALL SELECT pair ->> 1 FROM json_array_elements(j.payload -> 'events') pair) AS named (id)
+  WHERE t.identifier IN ('start_runs', 'fan_out') AND named.id IS NOT NULL`
+
+const inRange = ({ environmentId, after, before }: Range, id: RawBuilder<unknown>) =>
+  sql`t.environment_id = ${environmentId} AND ${id} > ${after} AND ${id} < ${before}`
+
+const hasTimer = sql`EXISTS (SELECT FROM timers w WHERE w.environment_id = t.environment_id AND w.subject_id = t.id)`
+
+/** Those that have ended, also what they were merged into, with their steps. One that somebody is changing has its turn later. */
+async function dropRuns(range: Range): Promise<string[]> {
+  const { tx, environmentId } = range
+  const { rows } = await sql<{ id: string }>`
+    SELECT t.id FROM notifications t
+    WHERE ${inRange(range, sql`t.id`)} AND t.status <> 'processing' AND NOT ${hasTimer} AND NOT EXISTS (
+      SELECT FROM notifications d
+      WHERE d.environment_id = t.environment_id AND d.id = t.digested_into AND d.status = 'processing')
+    ORDER BY t.id LIMIT ${batch} FOR UPDATE SKIP LOCKED`.execute(tx)
+  const ids = rows.map(({ id }) => id)
+  await deleteAll(tx, 'jobs', environmentId, sql`t.notification_id = ANY (${ids}::text[])`)
+  await deleteAll(tx, 'notifications', environmentId, sql`t.id = ANY (${ids}::text[])`)
+  return ids
+}
+
+/** Those none of whose runs is left, and that will start none. */
+async function dropEvents(range: Range): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    SELECT t.id FROM events t
+    WHERE ${inRange(range, sql`t.id`)} AND ${isSpent} ORDER BY t.id LIMIT ${batch} FOR UPDATE SKIP LOCKED`.execute(
+    range.tx,
+  )
+  const ids = rows.map(({ id }) => id)
+  await deleteEvents(range.tx, range.environmentId, ids)
+  return ids
+}
+
+/** Of an event `t`. */
+export const isSpent: RawBuilder<unknown> = sql`
+  NOT EXISTS (SELECT FROM notifications n
+    WHERE n.environment_id = t.environment_id AND n.transaction_id = t.transaction_id AND n.event_id = t.id)
+  AND NOT EXISTS (SELECT FROM walks w WHERE w.environment_id = t.environment_id AND w.event_id = t.id)
+  AND t.id <> ALL (ARRAY(${sql.raw(eventsToStart)}))`
+
+/** With what hangs on them. @returns how many rows, by table */
+export async function deleteEvents(tx: Tx, environmentId: string, ids: string[]): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  if (ids.length === 0) return counts
+  for (const table of ['attachments', 'passed_over', 'walks'])
+    counts[table] = await deleteAll(tx, table, environmentId, sql`t.event_id = ANY (${ids}::text[])`)
+  counts.events = await deleteAll(tx, 'events', environmentId, sql`t.id = ANY (${ids}::text[])`)
+  return counts
+}
+
+/** One that is snoozed is waited for. */
+async function dropMessages(range: Range, ofKind: RawBuilder<unknown>): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    SELECT t.id FROM messages t WHERE ${inRange(range, sql`t.id`)} AND ${ofKind} AND NOT ${hasTimer}
+    ORDER BY t.id LIMIT ${batch} FOR UPDATE SKIP LOCKED`.execute(range.tx)
+  const ids = rows.map(({ id }) => id)
+  await deleteAll(range.tx, 'messages', range.environmentId, sql`t.id = ANY (${ids}::text[])`)
+  return ids
+}
+
+export async function deleteAll(
+  tx: Tx,
+  table: string,
+  environmentId: string,
+  matches: RawBuilder<unknown>,
+): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    DELETE FROM ${sql.table(table)} t WHERE t.environment_id = ${environmentId} AND ${matches}`.execute(tx)
+  return Number(numAffectedRows)
+}

@@ -1,0 +1,101 @@
+// What happens to a run while somebody outside is asked about it.
+import { beforeEach, expect, test } from 'vitest'
+import { inApp, makeWorkflow, messagesOf, runOf, type Step, storyOf, trigger } from '../../../test/runs.ts'
+import { type Api, useServer } from '../../../test/server.ts'
+import { useVendor } from '../../../test/vendor.ts'
+
+const server = useServer({ allowPrivateAddresses: true })
+const vendor = useVendor()
+let ask: Step
+let api: Api
+/** Done before the vendor answers. */
+let meanwhile: () => Promise<unknown>
+
+beforeEach(async () => {
+  api = await server.freshApi()
+  ask = { type: 'http_request', stepId: 'ask', controlValues: { method: 'POST', url: vendor.url } }
+  meanwhile = async () => undefined
+  vendor.plays(async () => {
+    await meanwhile()
+    return { body: { answer: 42 } }
+  })
+})
+
+const jobsOf = async (transactionId: string) =>
+  (await server.database.db
+    .selectFrom('jobs as j')
+    .innerJoin('notifications as n', (join) =>
+      join.onRef('n.environment_id', '=', 'j.environment_id').onRef('n.id', '=', 'j.notification_id'),
+    )
+    .select(['j.type', 'j.status', 'j.reason', 'j.attempts', 'n.status as run'])
+    .where('n.environment_id', '=', api.environmentId)
+    .where('n.transaction_id', '=', transactionId)
+    .orderBy('j.position')
+    .execute()) as unknown[]
+
+test('a call that is the last of its run ends it', async () => {
+  await makeWorkflow(api, 'w', [inApp(), ask])
+  const transactionId = await trigger(api, 'w', 'ada')
+  await server.drain()
+  expect(await jobsOf(transactionId)).toEqual([
+    { type: 'in_app', status: 'completed', reason: null, attempts: 0, run: 'completed' },
+    { type: 'http_request', status: 'completed', reason: null, attempts: 1, run: 'completed' },
+  ])
+})
+
+test('a subscriber who is deleted during the last call gets nothing more, and the run says so', async () => {
+  await makeWorkflow(api, 'w', [ask])
+  meanwhile = () => api.delete('/v2/subscribers/ada')
+  const transactionId = await trigger(api, 'w', 'ada')
+  await server.drain()
+  expect(await jobsOf(transactionId)).toEqual([
+    { type: 'http_request', status: 'failed', reason: 'subscriber_gone', attempts: 1, run: 'error' },
+  ])
+})
+
+test('steps that are cancelled during a call are not done after it', async () => {
+  await makeWorkflow(api, 'w', [
+    ask,
+    { type: 'delay', controlValues: { type: 'regular', amount: 1, unit: 'hours' } },
+    inApp(),
+  ])
+  const transactionId = await trigger(api, 'w', 'ada')
+  meanwhile = () =>
+    server.database.db.updateTable('jobs').set({ status: 'canceled' }).where('status', '=', 'pending').execute()
+  await server.drain()
+  server.clock.advance({ hours: 2 })
+  await server.drain()
+  expect(await messagesOf(api, 'subscriberId=ada')).toEqual([])
+  expect(storyOf(await runOf(api, transactionId))).toHaveLength(3)
+})
+
+test('a run that changes during its last call is looked at again', async () => {
+  await makeWorkflow(api, 'w', [ask])
+  const transactionId = await trigger(api, 'w', 'ada')
+  meanwhile = () =>
+    server.database.db
+      .updateTable('notifications')
+      .set({ updated_at: server.clock.now() })
+      .where('transaction_id', '=', transactionId)
+      .execute()
+  await server.drain()
+  expect(await jobsOf(transactionId)).toEqual([
+    { type: 'http_request', status: 'completed', reason: null, attempts: 1, run: 'completed' },
+  ])
+})
+
+test('of two attempts at the same call only the later one counts', async () => {
+  await makeWorkflow(api, 'w', [ask])
+  const transactionId = await trigger(api, 'w', 'ada')
+  let asked = 0
+  meanwhile = async () => {
+    asked += 1
+    // As if the queue had taken the first for dead: another worker begins it again.
+    if (asked === 1)
+      await server.database.db.updateTable('jobs').set({ attempts: 2 }).where('status', '=', 'running').execute()
+  }
+  await server.drain()
+  expect(await jobsOf(transactionId)).toEqual([
+    { type: 'http_request', status: 'running', reason: null, attempts: 2, run: 'processing' },
+  ])
+})

@@ -1,0 +1,161 @@
+// Runs for everybody in the topics of a trigger, or for everybody there is: in chunks, each a job of the queue behind all
+// single triggers, and each continuing where the last one ended. Subscribers are walked in the order of their ids, so that
+// nobody comes twice, however many topics they are in and whoever joins or leaves meanwhile.
+import type { Recipient, RunTopic } from '../../db/core/tables.ts'
+import { inTransaction, type Transaction } from '../../db/core/transaction.ts'
+import { resolveSubscription } from '../core/preferences.ts'
+import {
+  endWalk,
+  findEveryone,
+  findMembers,
+  findMissingTopics,
+  lockWalk,
+  queueWalks,
+  saveWalks,
+} from '../core/statements.ts'
+import { newRun, type PreparedEvent, type RecipientRow } from './load.ts'
+import { settle } from './needs.ts'
+import { PassedOver } from './passed-over.ts'
+import { advance, type RunState } from './run.ts'
+import { directOf, type EngineParts, type LockedEvent, prepare } from './start-runs.ts'
+import { priorities, storeRuns } from './store.ts'
+import { traceStarts } from './traces.ts'
+
+/** Recipients per transaction: more share statements better, fewer let single triggers pass sooner. */
+const chunk = 500
+
+/**
+ * Walks that go side by side once one has turned out to be long; a power of two. While the database writes what one has
+ * found, the other's messages are rendered.
+ */
+const lanes = 2
+
+/** Whoever was deleted this very moment has a place in the walk, but no row. */
+type Member = { member_id: string; via: Subscription[] | null; missing_topics?: string[] | null } & (
+  | RecipientRow
+  | { id: null }
+)
+
+interface Subscription {
+  topic_id: string
+  topic_key: string
+  identifier: string
+  /** What the subscriber wants of this workflow through this subscription. */
+  choice: { enabled: boolean; condition: Record<string, unknown> | null } | null
+}
+
+export interface WalkKey {
+  environmentId: string
+  eventId: string
+  lane: number
+}
+
+type Walk = LockedEvent & { lanes: number; reached: string }
+
+/** One chunk. A walk that is over, or was stopped, has no row any more. */
+export async function fanOut(parts: EngineParts, key: WalkKey): Promise<void> {
+  const now = parts.clock.now()
+  const { environmentId, eventId, lane } = key
+  await inTransaction(parts.pool, async (transaction) => {
+    const [walk] = await transaction.run<Walk>(lockWalk, [environmentId, eventId, lane])
+    if (!walk) return
+    const [event] = await prepare(transaction, parts, [walk])
+    const members = event ? await nextMembers(transaction, event, { ...walk, lane }) : []
+    const passedOver = new PassedOver()
+    const runs = event ? await runsFor(event, members, passedOver, now) : []
+    if (event && walk.reached === '')
+      for (const key of await missingTopics(transaction, event, members)) passedOver.addNamed('topic_not_found', key)
+    await passedOver.store(transaction, environmentId, eventId, now)
+    await settle(
+      transaction,
+      runs.map((run) => ({ run, progress: advance(run, now) })),
+      { now, log: parts.log },
+    )
+    const { tracing, meter, statistics } = parts
+    await storeRuns(transaction, runs, { now, priority: priorities.many, tracing, meter })
+    transaction.afterCommit(() => void statistics.note(runs.length, now))
+    if (tracing && event) transaction.afterCommit(() => traceStarts(tracing, [event], runs, now))
+    const last = members.at(-1)
+    if (last === undefined || members.length < chunk) {
+      await transaction.run(endWalk, [environmentId, eventId, lane])
+      return
+    }
+    const going = walk.lanes === lanes ? [lane] : Array.from({ length: lanes }, (_, number) => number)
+    await transaction.run(saveWalks, [environmentId, eventId, going, lanes, last.member_id])
+    await transaction.run(queueWalks, [environmentId, eventId, going, priorities.many])
+  })
+}
+
+async function nextMembers(
+  transaction: Transaction,
+  { row, contextKeys }: PreparedEvent,
+  { lane, lanes: of, reached }: { lane: number; lanes: number; reached: string },
+): Promise<Member[]> {
+  const { environment_id, recipients, started_at, workflow_id } = row
+  if (recipients === null)
+    return transaction.run<Member>(findEveryone, [environment_id, reached, started_at, chunk, lane, of])
+  const values = [environment_id, topicKeys(recipients), reached, contextKeys, workflow_id, chunk, lane, of]
+  return transaction.run<Member>(findMembers, values)
+}
+
+const topicKeys = (recipients: Recipient[]) =>
+  recipients.flatMap((each) => ('topicKey' in each ? [String(each.topicKey)] : []))
+
+/** Those of the trigger's topics that are not there; where nobody was found, nobody could say. */
+async function missingTopics(
+  transaction: Transaction,
+  { row }: PreparedEvent,
+  [first]: Member[],
+): Promise<readonly string[]> {
+  if (row.recipients === null) return []
+  if (first) return first.missing_topics ?? []
+  const values = [row.environment_id, topicKeys(row.recipients)]
+  return (await transaction.run<{ key: string }>(findMissingTopics, values)).map(({ key }) => key)
+}
+
+/** Not those who are named directly, nor those whom any of the topics excludes, nor whoever caused the event. */
+async function runsFor(
+  event: PreparedEvent,
+  members: Member[],
+  passedOver: PassedOver,
+  now: Date,
+): Promise<RunState[]> {
+  const { recipients } = event.row
+  const direct = new Set(directOf(event.row).map(({ subscriberId }) => subscriberId))
+  const excluded = new Set<string>()
+  for (const each of recipients ?? [])
+    if ('exclude' in each) for (const subscriberId of (each.exclude ?? []) as string[]) excluded.add(subscriberId)
+  const actor = recipients === null ? undefined : event.facts.actor?.subscriber_id
+  const runs: RunState[] = []
+  for (const { via, member_id: _, missing_topics: __, ...recipient } of members) {
+    if (recipient.id === null || direct.has(recipient.subscriber_id)) continue
+    if (excluded.has(recipient.subscriber_id)) passedOver.add('excluded', recipient.subscriber_id)
+    else if (recipient.subscriber_id === actor) passedOver.add('actor', recipient.subscriber_id)
+    else {
+      const { topics, reason } = via ? topicsThatPass(via, event, now) : { topics: null, reason: null }
+      if (topics === null || topics.length > 0) runs.push(await newRun(event, recipient, { now, topics }))
+      else passedOver.add('topic_subscription_preference_evaluation', recipient.subscriber_id, reason)
+    }
+  }
+  return runs
+}
+
+/** The topics it reaches somebody through, and where there is none, why not through the first of them. */
+function topicsThatPass(
+  via: Subscription[],
+  event: PreparedEvent,
+  now: Date,
+): { topics: RunTopic[]; reason: string | null } {
+  const { payload } = event.facts
+  let refused: string | null = null
+  const topics = via.flatMap(({ topic_id, topic_key, identifier, choice }) => {
+    const { passes, reason } = resolveSubscription(choice ?? undefined, { payload, now })
+    if (!passes) {
+      refused ??= reason
+      return []
+    }
+    const topic = { _topicId: topic_id, topicKey: topic_key, subscriptionIdentifier: identifier, preference: reason }
+    return [choice?.condition ? { ...topic, condition: choice.condition } : topic]
+  })
+  return { topics, reason: refused }
+}

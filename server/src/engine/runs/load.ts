@@ -1,0 +1,339 @@
+// Makes runs out of rows: those that are there already, and the first moment of new ones.
+import type { Selectable } from 'kysely'
+import { newId } from '../../db/core/ids.ts'
+import type { ChannelChoices, EventTable, JobTable, NotificationTable, RunTopic } from '../../db/core/tables.ts'
+import type { Transaction } from '../../db/core/transaction.ts'
+import type { RecipientPreferences } from '../../db/queries/preferences.ts'
+import type { SubscriberRow } from '../../db/queries/subscribers.ts'
+import type { WorkflowStep } from '../../db/queries/workflows.ts'
+import { detail } from '../../steps/contract/outcome.ts'
+import type { EventFacts } from '../../steps/contract/step-run.ts'
+import { gateOf } from '../../steps/delivery/filter-gate.ts'
+import type { Memory, RememberedEnvironment, WorkflowVersion } from '../core/memory.ts'
+import { endOrphans, findContexts, findRecipients, findTenants, holdRuns, loadRuns } from '../core/statements.ts'
+import { isCriticalWorkflow, type JobState, noEffects, type RunState, resultOf, storedLine } from './run.ts'
+
+export type EventRow = Selectable<EventTable>
+
+export interface StoredPreference {
+  workflow_id: string | null
+  context_keys: string[]
+  channels: ChannelChoices
+  schedule: Record<string, unknown> | null
+}
+
+export type RecipientRow = SubscriberRow & { preferences: StoredPreference[] | null }
+
+/** What the trigger says and refers to, ready for all of its runs. */
+export interface PreparedEvent {
+  row: EventRow
+  facts: EventFacts
+  contextKeys: string[]
+  environment: RememberedEnvironment
+  definition: WorkflowVersion
+}
+
+/** What bears on one workflow in one set of contexts. */
+export function preferencesFor(
+  all: StoredPreference[] | null,
+  workflowId: string,
+  contextKeys: string[],
+): RecipientPreferences | undefined {
+  const own = all?.filter(({ context_keys }) => sameKeys(context_keys, contextKeys)) ?? []
+  const general = own.find(({ workflow_id }) => workflow_id === null)
+  const specific = own.find(({ workflow_id }) => workflow_id === workflowId)
+  if (!general && !specific) return undefined
+  return { global: general?.channels, workflow: specific?.channels, schedule: general?.schedule ?? null }
+}
+
+const sameKeys = (a: string[], b: string[]) => a.length === b.length && a.every((key, index) => key === b[index])
+
+/** A run before its first step. */
+export async function newRun(
+  prepared: PreparedEvent,
+  recipient: RecipientRow,
+  { now, topics = null }: { now: Date; topics?: RunTopic[] | null },
+): Promise<RunState> {
+  const { definition, environment, facts, contextKeys } = prepared
+  const severity = facts.overrides.severity
+  return {
+    id: newId(now),
+    transactionId: prepared.row.transaction_id,
+    contextKeys,
+    severity: severities.has(severity) ? String(severity) : definition.severity,
+    critical: isCriticalWorkflow(definition),
+    event: facts,
+    subscriber: recipient,
+    workflow: definition,
+    environment: environment.facts,
+    translator: await environment.translator('workflow', definition, recipient.locale),
+    results: {},
+    definition,
+    preferences: preferencesFor(recipient.preferences, definition.id, contextKeys),
+    topics,
+    status: 'processing',
+    digestedInto: null,
+    jobs: definition.steps.filter(isActive).map((step, position) => newJob(step, position, now)),
+    createdAt: now,
+    isNew: true,
+    effects: noEffects(),
+  }
+}
+
+const severities: ReadonlySet<unknown> = new Set(['high', 'medium', 'low', 'none'])
+
+export const isActive = ({ active }: Pick<WorkflowStep, 'active'>) => active !== false
+
+const newJob = (step: JobState['step'], position: number, now: Date): JobState => ({
+  id: newId(now),
+  position,
+  step,
+  type: step.type,
+  status: 'pending',
+  reason: null,
+  error: null,
+  providerId: null,
+  details: [],
+  storedDetails: 0,
+  output: null,
+  digest: null,
+  mergedInto: null,
+  scheduleExtensions: 0,
+  attempts: 0,
+  delivery: null,
+  dueAt: null,
+  createdAt: now,
+  isChanged: true,
+})
+
+/** Where an event's runs, contexts and the like live. */
+export interface RunKey {
+  environmentId: string
+  id: string
+}
+
+type Dated<T> = { [K in keyof T]: T[K] extends Date ? string : T[K] extends Date | null ? string | null : T[K] }
+
+export interface LoadedRow extends Selectable<NotificationTable> {
+  revision: string
+  jobs: Array<Dated<Selectable<JobTable>>> | null
+  event: Dated<EventRow> | null
+  subscriber: Dated<SubscriberRow> | null
+  preferences: StoredPreference[] | null
+  seen: Record<string, Record<string, unknown>> | null
+}
+
+/** Locks and reads runs. One whose subscriber is gone is ended and left out: there is nothing to go on with. */
+export async function lockRuns(
+  transaction: Transaction,
+  memory: Memory,
+  keys: RunKey[],
+  now: Date,
+): Promise<RunState[]> {
+  const columns = [keys.map(({ environmentId }) => environmentId), keys.map(({ id }) => id)]
+  await transaction.run(holdRuns, columns)
+  return runsOf(transaction, memory, await transaction.run<LoadedRow>(loadRuns, columns), now)
+}
+
+/** The runs in these rows; see `lockRuns` for those that are left out. */
+export async function runsOf(
+  transaction: Pick<Transaction, 'run'>,
+  memory: Memory,
+  rows: LoadedRow[],
+  now: Date,
+): Promise<RunState[]> {
+  const events = rows.flatMap(({ event }) => (event ? [{ ...event, created_at: new Date(event.created_at) }] : []))
+  const references = await readReferences(transaction, events as unknown as EventRow[])
+  const runs: RunState[] = []
+  const orphans: LoadedRow[] = []
+  for (const row of rows) {
+    const environment = await memory.recallAt(row.environment_id, row.revision)
+    const definition = await environment?.version(row.workflow_id, row.workflow_version)
+    if (!environment || !definition || !row.event || !row.subscriber) {
+      orphans.push(row)
+      continue
+    }
+    runs.push(
+      await existingRun(row, { environment, definition, event: references.factsOf(row.event as unknown as EventRow) }),
+    )
+  }
+  if (orphans.length > 0)
+    await transaction.run(endOrphans, [
+      orphans.map(({ environment_id }) => environment_id),
+      orphans.map(({ id }) => id),
+      JSON.stringify([storedLine(detail('previous_failed'), now)]),
+      now,
+    ])
+  return runs
+}
+
+async function existingRun(
+  row: LoadedRow,
+  { environment, definition, event }: Pick<PreparedEvent, 'environment' | 'definition'> & { event: EventFacts },
+): Promise<RunState> {
+  const subscriber = withDates(row.subscriber as Dated<SubscriberRow>, ['created_at', 'updated_at', 'last_online_at'])
+  const steps = new Map(definition.steps.map((step) => [step._id, step]))
+  for (const job of row.jobs ?? []) {
+    // Sent once more: with the step as it was then.
+    const { version } = gateOf(job) ?? {}
+    const later = version === undefined ? undefined : await environment.version(row.workflow_id, version)
+    for (const step of later?.steps ?? []) if (step._id === job.step_row_id) steps.set(step._id, step)
+  }
+  const jobs = (row.jobs ?? []).map((job): JobState => {
+    const fallback = {
+      _id: job.step_row_id,
+      stepId: job.step_id,
+      name: job.step_id,
+      type: job.type,
+      controlValues: null,
+    }
+    return {
+      id: job.id,
+      position: job.position,
+      step: steps.get(job.step_row_id) ?? fallback,
+      type: job.type,
+      status: job.status as JobState['status'],
+      reason: job.reason as JobState['reason'],
+      error: job.error,
+      providerId: job.provider_id,
+      details: job.details,
+      storedDetails: job.details.length,
+      output: isoDates(row.seen?.[job.id]) ?? job.output,
+      digest: job.digest,
+      mergedInto: job.merged_into,
+      scheduleExtensions: job.schedule_extensions,
+      attempts: job.attempts,
+      delivery: job.delivery,
+      dueAt: job.due_at === null ? null : new Date(job.due_at),
+      createdAt: new Date(job.created_at),
+      isChanged: false,
+    }
+  })
+  return {
+    id: row.id,
+    transactionId: row.transaction_id,
+    contextKeys: row.context_keys,
+    severity: row.severity,
+    critical: row.critical,
+    event,
+    subscriber,
+    workflow: definition,
+    environment: environment.facts,
+    translator: await environment.translator('workflow', definition, subscriber.locale),
+    results: resultsOf(jobs),
+    definition,
+    preferences: preferencesFor(row.preferences, row.workflow_id, row.context_keys),
+    topics: row.topics,
+    status: row.status as RunState['status'],
+    digestedInto: row.digested_into,
+    jobs,
+    createdAt: row.created_at,
+    isNew: false,
+    effects: noEffects(),
+  }
+}
+
+const resultsOf = (jobs: JobState[]) =>
+  Object.fromEntries(
+    jobs
+      .filter(({ status }) => status !== 'pending' && status !== 'merged')
+      .map((job) => [job.step.stepId, resultOf(job)]),
+  )
+
+/** A run as it would be read now that it is stored. */
+export const asStored = (run: RunState): RunState => ({
+  ...run,
+  results: resultsOf(run.jobs),
+  jobs: run.jobs.map((job) => ({ ...job, storedDetails: job.details.length, isChanged: false })),
+  isNew: false,
+  effects: noEffects(),
+})
+
+/** Of a message as later steps see it: the dates as everywhere else. */
+function isoDates(seen: Record<string, unknown> | undefined): Record<string, unknown> | undefined {
+  if (!seen) return undefined
+  const iso = (value: unknown) => (typeof value === 'string' ? new Date(value).toISOString() : null)
+  return { ...seen, lastSeenDate: iso(seen.lastSeenDate), lastReadDate: iso(seen.lastReadDate) }
+}
+
+/** Rows that come out of the database as JSON have their times as text. */
+function withDates<T>(row: Dated<T>, names: ReadonlyArray<keyof T>): T {
+  const dates = names.map((name) => [name, row[name] === null ? null : new Date(row[name] as string)])
+  return { ...row, ...Object.fromEntries(dates) } as T
+}
+
+interface References {
+  factsOf(event: EventRow): EventFacts
+}
+
+/** Contexts, tenants and actors that these events name, as they are now. */
+export async function readReferences(transaction: Pick<Transaction, 'run'>, events: EventRow[]): Promise<References> {
+  const contexts = events.flatMap(({ environment_id, context }) =>
+    Object.entries(context ?? {}).map(([type, value]) => ({ environment_id, type, id: contextId(value) })),
+  )
+  const tenants = events.flatMap(({ environment_id, tenant }) =>
+    tenant ? [{ environment_id, identifier: String(tenant.identifier) }] : [],
+  )
+  const actors = events.flatMap(({ environment_id, actor }) =>
+    actor ? [{ environment_id, subscriberId: String(actor.subscriberId) }] : [],
+  )
+  const column = <T, K extends keyof T>(rows: T[], name: K) => rows.map((row) => row[name])
+  const foundContexts =
+    contexts.length === 0
+      ? []
+      : await transaction.run<{ environment_id: string; type: string; context_id: string; data: object }>(
+          findContexts,
+          [column(contexts, 'environment_id'), column(contexts, 'type'), column(contexts, 'id')],
+        )
+  const foundTenants =
+    tenants.length === 0
+      ? []
+      : await transaction.run<{
+          environment_id: string
+          identifier: string
+          name: string | null
+          data: Record<string, unknown> | null
+          overrides: Record<string, ChannelChoices> | null
+        }>(findTenants, [column(tenants, 'environment_id'), column(tenants, 'identifier')])
+  const foundActors =
+    actors.length === 0
+      ? []
+      : await transaction.run<RecipientRow>(findRecipients, [
+          column(actors, 'environment_id'),
+          column(actors, 'subscriberId'),
+        ])
+  const tenantIn = (event: EventRow) =>
+    foundTenants.find(
+      (row) => row.environment_id === event.environment_id && row.identifier === event.tenant?.identifier,
+    )
+  return {
+    factsOf: (event) => ({
+      id: event.id,
+      payload: event.payload,
+      overrides: event.overrides,
+      actor: foundActors.find(
+        (row) => row.environment_id === event.environment_id && row.subscriber_id === event.actor?.subscriberId,
+      ),
+      tenant: tenantOf(tenantIn(event)),
+      tenantChannels: tenantIn(event)?.overrides?.[event.workflow_id],
+      tenantIdentifier: event.tenant ? String(event.tenant.identifier) : undefined,
+      context: Object.fromEntries(
+        Object.entries(event.context ?? {}).map(([type, value]) => {
+          const id = contextId(value)
+          const row = foundContexts.find(
+            (each) => each.environment_id === event.environment_id && each.type === type && each.context_id === id,
+          )
+          return [type, { id, data: row?.data ?? {} }]
+        }),
+      ),
+      createdAt: event.created_at,
+      trace: event.trace ?? null,
+    }),
+  }
+}
+
+const tenantOf = (row: NonNullable<EventFacts['tenant']> | undefined): EventFacts['tenant'] =>
+  row && { identifier: row.identifier, name: row.name ?? null, data: row.data ?? null }
+
+const contextId = (value: unknown) =>
+  typeof value === 'string' ? value : String((value as { id?: unknown } | null)?.id ?? '')

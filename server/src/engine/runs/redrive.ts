@@ -1,0 +1,74 @@
+// Sends once more what was given up on. Only the step itself is repeated, and of it only what has not been sent.
+import { inTransaction, type Transaction } from '../../db/core/transaction.ts'
+import { detail, undelivered } from '../../steps/contract/outcome.ts'
+import { resetDelivery } from '../../steps/delivery/dispatch.ts'
+import { gateOf, withGate } from '../../steps/delivery/filter-gate.ts'
+import type { Memory } from '../core/memory.ts'
+import { lockRuns } from './load.ts'
+import { type JobState, kindOf, note, type RunState } from './run.ts'
+import type { EngineParts } from './start-runs.ts'
+import { priorities, storeRuns } from './store.ts'
+
+export interface FailedJob {
+  id: string
+  notification_id: string
+}
+
+/** Runs that are locked together. */
+const runsAtOnce = 100
+
+export async function redriveJobs(parts: EngineParts, environmentId: string, jobs: FailedJob[]): Promise<string[]> {
+  const redriven: string[] = []
+  for (let at = 0; at < jobs.length; at += runsAtOnce) {
+    const some = jobs.slice(at, at + runsAtOnce)
+    redriven.push(
+      ...(await inTransaction(parts.pool, (transaction) => redrive(transaction, parts, environmentId, some))),
+    )
+  }
+  return redriven
+}
+
+/** The lock decides between two who ask for the same: the second finds nothing left to redrive. */
+async function redrive(
+  transaction: Transaction,
+  { memory, clock }: EngineParts,
+  environmentId: string,
+  jobs: FailedJob[],
+): Promise<string[]> {
+  const now = clock.now()
+  const wanted = new Set(jobs.map(({ id }) => id))
+  const ids = [...new Set(jobs.map(({ notification_id }) => notification_id))]
+  const runs = await lockRuns(
+    transaction,
+    memory,
+    ids.map((id) => ({ environmentId, id })),
+    now,
+  )
+  const redriven: string[] = []
+  for (const run of runs)
+    for (const job of run.jobs) {
+      if (!wanted.has(job.id) || !undelivered.has(job.reason) || !kindOf(job).channel) continue
+      if (job.status !== 'failed' && job.status !== 'completed') continue
+      job.status = 'queued'
+      job.reason = null
+      job.error = null
+      job.delivery = resetDelivery(job.delivery, now)
+      const { tries: _, ...gate } = gateOf(job) ?? {}
+      const version = await mendedVersion(memory, run, job)
+      job.delivery = withGate(job.delivery, version === undefined ? gate : { ...gate, version })
+      note(job, detail('redriven'), now)
+      run.status = 'processing'
+      run.effects.calls.push(job.position)
+      redriven.push(job.id)
+    }
+  await storeRuns(transaction, runs, { now, priority: priorities.many })
+  return redriven
+}
+
+/** What was wrong may have been the step itself: it is done as it stands in the workflow now, if it is still there. */
+async function mendedVersion(memory: Memory, run: RunState, { step }: JobState): Promise<number | undefined> {
+  const environment = await memory.recall(run.environment.id)
+  const current = await environment?.workflowById(run.workflow.id)
+  const isThere = current?.steps.some(({ _id, type }) => _id === step._id && type === step.type)
+  return isThere && current?.version !== run.definition.version ? current?.version : undefined
+}

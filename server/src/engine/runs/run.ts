@@ -1,0 +1,444 @@
+// A run is a state machine: from where it stands it goes on through its steps until one has to wait, asks somebody outside,
+// or none is left. Nothing here talks to anybody; what a step needs from the database it asks for (`Need`), so that many
+// runs can share one statement.
+
+import type { RunTopic, StoredDetail } from '../../db/core/tables.ts'
+import type { RecipientPreferences } from '../../db/queries/preferences.ts'
+import type { StepVariant, WorkflowStep } from '../../db/queries/workflows.ts'
+import { RenderError } from '../../render/limits.ts'
+import type { ControlValues, StepKind, StepType } from '../../steps/contract/kind.ts'
+import type { NewMessage } from '../../steps/contract/message.ts'
+import type { Progress } from '../../steps/contract/need.ts'
+import { type Detail, detail, type Reason, type Skip, type StepOutcome } from '../../steps/contract/outcome.ts'
+import { conditionOf, type JobFacts, type RunFacts, type StepRun } from '../../steps/contract/step-run.ts'
+import { type Decided, type Gate, gateOf, judgeStep, variantIn, withGate } from '../../steps/delivery/filter-gate.ts'
+import { stepKinds } from '../../steps/kinds/index.ts'
+import type { WorkflowVersion } from '../core/memory.ts'
+import { isCritical, resolvePreference } from '../core/preferences.ts'
+import { isOpen, nextOpening, type Schedule } from '../core/schedule.ts'
+
+export type JobStatus =
+  | 'pending'
+  | 'queued'
+  | 'running'
+  | 'delayed'
+  | 'completed'
+  | 'failed'
+  | 'canceled'
+  | 'merged'
+  | 'skipped'
+
+export interface JobState extends JobFacts {
+  step: WorkflowStep
+  type: string
+  status: JobStatus
+  reason: Reason | null
+  error: string | null
+  providerId: string | null
+  details: StoredDetail[]
+  /** How many of the details are in the database. */
+  storedDetails: number
+  output: Record<string, unknown> | null
+  mergedInto: string | null
+  dueAt: Date | null
+  isChanged: boolean
+}
+
+export interface RunState extends RunFacts {
+  definition: WorkflowVersion
+  preferences: RecipientPreferences | undefined
+  topics: RunTopic[] | null
+  status: 'processing' | 'completed' | 'error'
+  digestedInto: string | null
+  jobs: JobState[]
+  createdAt: Date
+  isNew: boolean
+  /** Of the triggers that a digest has collected. */
+  digestedTraces?: string[]
+  /** What has to be written beside the run itself. */
+  effects: Effects
+}
+
+export interface Effects {
+  messages: Array<NewMessage & { job: JobState }>
+  timers: Array<{ position: number; dueAt: Date }>
+  /** Steps that have to ask somebody outside. */
+  calls: number[]
+}
+
+export const noEffects = (): Effects => ({ messages: [], timers: [], calls: [] })
+
+/** After this many the step runs, whatever the schedule says. */
+const mostScheduleExtensions = 3
+
+/** Takes the run from where it stands as far as it goes by itself. */
+export function* advance(run: RunState, now: Date): Progress<void> {
+  for (;;) {
+    const job = run.jobs.find(({ status }) => status === 'pending')
+    if (!job) break
+    noteBegin(run, job, now)
+    if (!apply(run, job, yield* guarded(() => begin(run, job, now), job), now)) return
+  }
+  end(run)
+}
+
+function noteBegin(run: RunState, job: JobState, now: Date): void {
+  const { topics } = run
+  note(job, detail('queued', topics ? { topics } : undefined), now)
+  if (topics && job.position === 0)
+    note(job, detail('topic_preference', { topics: topics.map(preferenceEvaluation) }), now)
+  const { tenant, tenantIdentifier } = run.event
+  if (tenant) note(job, detail('tenant_selected', tenant), now)
+  else if (tenantIdentifier !== undefined) note(job, detail('tenant_missing', { identifier: tenantIdentifier }), now)
+}
+
+const preferenceEvaluation = ({ topicKey, subscriptionIdentifier, preference, condition }: RunTopic) => ({
+  topic: topicKey,
+  preferenceEvaluation: {
+    result: true,
+    subscriptionIdentifier,
+    reason: preference,
+    ...(condition ? { condition } : {}),
+  },
+})
+
+/** A wait is over. */
+export function* wake(run: RunState, job: JobState, now: Date): Progress<void> {
+  const extended = extension(run, job, now)
+  if (extended) {
+    apply(run, job, extended, now)
+    return
+  }
+  if (apply(run, job, yield* guarded(() => kindOf(job).wake?.(stepRunOf(run, job, now)) ?? done, job), now))
+    yield* advance(run, now)
+}
+
+/** Somebody outside has answered. */
+export function* goOn(run: RunState, job: JobState, outcome: StepOutcome, now: Date): Progress<void> {
+  if (apply(run, job, outcome, now)) yield* advance(run, now)
+}
+
+/**
+ * Those whom its filters wanted asked have answered; or it is to be done once more, and there was nobody to ask.
+ * @param outcome where the step has been called already, as its filters let it
+ */
+export function* goOnPast(
+  run: RunState,
+  job: JobState,
+  judgement: Decided,
+  outcome: StepOutcome | undefined,
+  now: Date,
+): Progress<void> {
+  if (outcome) openGate(job, judgement, now)
+  const next = outcome ?? (yield* guarded(() => pass(run, job, judgement, now), job))
+  if (apply(run, job, next, now)) yield* advance(run, now)
+}
+
+/** The user's code has said what the step is to do; the rest is as if it stood in the workflow. */
+export function* goOnWith(run: RunState, job: JobState, outputs: ControlValues, now: Date): Progress<void> {
+  const kind = kindOf(job)
+  const of = { ...stepRunOf(run, job, now), values: outputs, isRendered: true }
+  const outcome = yield* guarded(() => kind.begin?.(of) ?? { ...done, output: outputs }, job)
+  if (apply(run, job, outcome, now)) yield* advance(run, now)
+}
+
+const done: StepOutcome = { kind: 'done', details: [] }
+
+/** Whether all of it has come to an end; then its status says how. */
+export function end(run: RunState): void {
+  if (run.jobs.every(isEnded)) run.status = run.jobs.some(hasFailed) ? 'error' : 'completed'
+}
+
+/** One that was allowed to fail leaves the run as good as it was. */
+const hasFailed = ({ status, reason }: JobState) => status === 'failed' && reason !== 'failure_allowed'
+
+const ended: ReadonlySet<JobStatus> = new Set(['completed', 'failed', 'canceled', 'merged', 'skipped'])
+
+export const isEnded = ({ status }: Pick<JobState, 'status'>): boolean => ended.has(status)
+
+function* begin(run: RunState, job: JobState, now: Date): Progress<StepOutcome> {
+  const kind = kindOf(job)
+  const of = stepRunOf(run, job, now)
+  const heldBack = outsideSchedule(run, kind, now) ?? filtered(run, kind)
+  if (heldBack) return heldBack
+  // Code decides by itself whether its step runs.
+  if (run.workflow.origin === 'external') return { kind: 'call', details: [] }
+  const condition = conditionOf(of)
+  if ('error' in condition) {
+    const { message } = condition.error
+    const raw = { message: `Failed to evaluate rule: ${message}`, code: 'InvalidCondition' }
+    return {
+      kind: 'fail',
+      reason: 'step_condition',
+      error: message,
+      stops: isWait(kind),
+      details: [detail('bridge_failed', raw)],
+    }
+  }
+  if (!condition.holds) return skippedBy(kind)
+  const judgement = judgeStep(of, earlierOf(run))
+  if (judgement.kind === 'ask') {
+    job.delivery = withGate(job.delivery, { isPending: true })
+    return { kind: 'call', details: [] }
+  }
+  return yield* pass(run, job, judgement, now, of)
+}
+
+/** Its filters have been looked at: it is held back, or goes on in the variant they chose. */
+function* pass(run: RunState, job: JobState, judgement: Decided, now: Date, known?: StepRun): Progress<StepOutcome> {
+  const kind = kindOf(job)
+  openGate(job, judgement, now)
+  if (judgement.kind === 'closed') return filteredOut(kind, judgement.raw)
+  const of = judgement.variant ? undefined : known
+  const outcome = kind.begin?.(of ?? stepRunOf(run, job, now)) ?? { kind: 'call', details: [] }
+  return 'kind' in outcome ? outcome : yield* outcome
+}
+
+/** What became of its filters is told, and kept as far as the step goes on by it. */
+function openGate(job: JobState, judgement: Decided, now: Date): void {
+  for (const line of judgement.details) note(job, line, now)
+  if (judgement.kind === 'open' && (judgement.variant || job.delivery))
+    job.delivery = withGate(job.delivery, gateAfter(job, judgement))
+}
+
+export function gateAfter(job: JobState, { variant }: { variant: StepVariant | undefined }): Gate {
+  const { version } = gateOf(job) ?? {}
+  return { ...(variant ? { variantId: variant._id } : {}), ...(version === undefined ? {} : { version }) }
+}
+
+/** What filters can ask about the steps before. */
+export const earlierOf = (run: RunState) => ({
+  resultOf: (step: string) => {
+    const job = run.jobs.find((each) => each.step._id === step || each.step.stepId === step)
+    return job && (run.results[job.step.stepId] as Record<string, unknown> | undefined)
+  },
+})
+
+const filteredOut = (kind: StepKind, raw: object): Skip => ({
+  kind: 'skip',
+  reason: 'step_condition',
+  details: [detail(isWait(kind) ? 'condition_skipped_wait' : 'condition_failed', raw)],
+})
+
+/** Its condition does not hold. */
+export const skippedBy = (kind: StepKind): Skip => ({
+  kind: 'skip',
+  reason: 'step_condition',
+  details: [isWait(kind) ? detail('condition_skipped_wait') : detail('bridge_skipped', { skip: true })],
+})
+
+const isWait = ({ isWait: waits = false }: StepKind) => waits
+
+function outsideSchedule(run: RunState, kind: StepKind, now: Date): Skip | undefined {
+  if (!kind.obeysSchedule || run.critical) return undefined
+  const { schedule, timezone } = scheduleOf(run)
+  if (isOpen(schedule, now, timezone)) return undefined
+  return { kind: 'skip', reason: 'outside_schedule', details: [detail('outside_schedule', { schedule, timezone })] }
+}
+
+const scheduleOf = (run: RunState) => ({
+  schedule: (run.preferences?.schedule ?? null) as Schedule | null,
+  timezone: run.subscriber.timezone,
+})
+
+function filtered(run: RunState, { channel }: StepKind): Skip | undefined {
+  if (!channel) return undefined
+  const { preferences, user_preferences, critical } = run.definition
+  const resolved = resolvePreference(
+    {
+      workflow: preferences,
+      user: user_preferences,
+      isMarkedCritical: critical,
+      tenant: run.event.tenantChannels,
+      subscriberGlobal: run.preferences?.global,
+      subscriberWorkflow: run.preferences?.workflow,
+    },
+    channel,
+  )
+  if (resolved.enabled) return undefined
+  const line = detail(`filtered_by_${resolved.mostSpecific}`, { channel, enabled: false, ...resolved.reason })
+  return { kind: 'skip', reason: 'preference', details: [line] }
+}
+
+/** A wait that ends while the subscriber wants nothing is drawn out until they do, a few times. */
+function extension(run: RunState, job: JobState, now: Date): StepOutcome | undefined {
+  const kind = kindOf(job)
+  if (!kind.isExtendable || run.critical || settingsOf(job).extendToSchedule !== true) return undefined
+  const { schedule, timezone } = scheduleOf(run)
+  if (isOpen(schedule, now, timezone)) return undefined
+  const until = nextOpening(schedule, now, timezone)
+  if (until === undefined) return undefined
+  if (job.scheduleExtensions >= mostScheduleExtensions) {
+    note(job, detail('schedule_exhausted'), now)
+    return undefined
+  }
+  job.scheduleExtensions += 1
+  const raw = {
+    delayMs: until.getTime() - now.getTime(),
+    nextAvailableTime: until.toISOString(),
+    timezone,
+    schedule,
+    scheduleExtensionsCount: job.scheduleExtensions,
+    maxScheduleExtensions: mostScheduleExtensions,
+  }
+  const again = detail(job.type === 'digest' ? 'digested' : 'delayed', { delay: raw.delayMs })
+  return { kind: 'wait', until, details: [detail('schedule_extended', raw), again] }
+}
+
+/** What the step was set to when its wait began, where its kind keeps that. */
+const settingsOf = (job: JobState): ControlValues => job.digest ?? job.delivery ?? {}
+
+/** @returns whether the run goes on now */
+function apply(run: RunState, job: JobState, outcome: StepOutcome, now: Date): boolean {
+  for (const line of outcome.details) note(job, line, now)
+  job.isChanged = true
+  job.dueAt = null
+  if (outcome.kind === 'call') {
+    job.status = 'queued'
+    run.effects.calls.push(job.position)
+    return false
+  }
+  if (outcome.providerId !== undefined) job.providerId = outcome.providerId
+  if (outcome.output !== undefined) job.output = outcome.output
+  if (outcome.delivery !== undefined) job.delivery = { ...withGate(null, gateOf(job)), ...outcome.delivery }
+  for (const message of outcome.messages ?? []) run.effects.messages.push({ job, ...message })
+  switch (outcome.kind) {
+    case 'done':
+      job.status = 'completed'
+      job.reason = outcome.reason ?? null
+      break
+    case 'skip':
+      // What the schedule holds back is canceled, also where it is a throttle.
+      job.status = isWait(kindOf(job)) && outcome.reason !== 'outside_schedule' ? 'skipped' : 'canceled'
+      job.reason = outcome.reason
+      break
+    case 'fail':
+      job.status = 'failed'
+      job.reason = outcome.reason
+      job.error = outcome.error
+      if (outcome.stops || job.step.shouldStopOnFail === true) stopRest(run, now)
+      break
+    case 'stop':
+      job.digest = outcome.digest ?? job.digest
+      for (const each of [job, ...run.jobs.filter(({ status }) => status === 'pending')]) {
+        each.status = outcome.status
+        each.reason = outcome.reason
+        each.mergedInto = outcome.mergedInto ?? null
+        each.isChanged = true
+      }
+      run.digestedInto = outcome.mergedInto ?? null
+      break
+    case 'wait':
+      job.status = 'delayed'
+      job.digest = outcome.digest ?? job.digest
+      wait(run, job, outcome.until)
+      return false
+    case 'retry':
+      job.status = 'queued'
+      wait(run, job, outcome.at)
+      return false
+  }
+  run.results[job.step.stepId] = resultOf(job)
+  return true
+}
+
+function wait(run: RunState, job: JobState, dueAt: Date): void {
+  job.dueAt = dueAt
+  run.effects.timers.push({ position: job.position, dueAt })
+}
+
+function stopRest(run: RunState, now: Date): void {
+  for (const job of run.jobs.filter(({ status }) => status === 'pending')) {
+    job.status = 'canceled'
+    job.reason = 'previous_step_failed'
+    note(job, detail('previous_failed'), now)
+  }
+}
+
+/** A step that throws has failed; its run goes on like after any other failure. */
+function* guarded(work: () => StepOutcome | Progress<StepOutcome>, job: JobState): Progress<StepOutcome> {
+  const stops = isWait(kindOf(job))
+  try {
+    const outcome = work()
+    return 'kind' in outcome ? outcome : yield* outcome
+  } catch (error) {
+    if (error instanceof RenderError) {
+      const { message } = error
+      return {
+        kind: 'fail',
+        reason: 'content_failed',
+        error: message,
+        stops,
+        details: [detail('content_failed', { error: message })],
+      }
+    }
+    if (error instanceof StepFault) throw error
+    throw new StepFault(job, error)
+  }
+}
+
+/** Our bug, or data nobody thought of: the run it happened in, so that those beside it can go on without it. */
+export class StepFault extends Error {
+  readonly job: JobState
+
+  constructor(job: JobState, cause: unknown) {
+    super(`Step ${job.step.stepId} failed unexpectedly`, { cause })
+    this.job = job
+  }
+}
+
+export function note(job: JobState, line: Detail, now: Date): void {
+  job.details.push(storedLine(line, now))
+  job.isChanged = true
+}
+
+/** Lines are noted many at a time, all of them at one moment. */
+const latest = { moment: new Date(0), text: '' }
+
+function isoOf(moment: Date): string {
+  if (moment !== latest.moment) Object.assign(latest, { moment, text: moment.toISOString() })
+  return latest.text
+}
+
+export function storedLine(line: Detail, now: Date): StoredDetail {
+  const at = isoOf(now)
+  const { raw } = line
+  return raw === undefined ? { at, ...(line as Omit<Detail, 'raw'>) } : { at, ...line, raw: rawText(raw) }
+}
+
+const longestRaw = 10_240
+
+function rawText(raw: unknown): string {
+  const text = typeof raw === 'string' ? raw : JSON.stringify(raw)
+  return text.length > longestRaw ? `${text.slice(0, longestRaw).toWellFormed()}... [truncated]` : text
+}
+
+export const kindOf = ({ type }: Pick<JobState, 'type'>): StepKind => stepKinds[type as StepType]
+
+export function resultOf(job: JobState): Record<string, unknown> {
+  return job.output ?? kindOf(job).emptyResult ?? {}
+}
+
+export function stepRunOf(run: RunState, job: JobState, now: Date): StepRun {
+  const { step } = job
+  const gate = gateOf(job)
+  if (!gate) return { now, run, step, values: normalValues(step), job }
+  // The step knows nothing of gates: what it finds kept is its own.
+  const own = { ...job, delivery: withGate(job.delivery, undefined) }
+  return { now, run, step, values: normalValues(step, variantIn(step, gate)), job: own }
+}
+
+const normalised = new WeakMap<object, ControlValues>()
+
+/** Once per step or variant, not per run: what is compiled for the values is kept by the values. */
+function normalValues(step: WorkflowStep, from: Pick<WorkflowStep, 'controlValues'> = step): ControlValues {
+  const known = normalised.get(from)
+  if (known) return known
+  const values = stepKinds[step.type as StepType].normalise(from.controlValues ?? {})
+  normalised.set(from, values)
+  return values
+}
+
+/** Only steps that can deliver; whether the workflow is critical does not depend on who receives it. */
+export const isCriticalWorkflow = ({ preferences, user_preferences, critical }: WorkflowVersion): boolean =>
+  isCritical({ workflow: preferences, user: user_preferences, isMarkedCritical: critical })

@@ -1,0 +1,308 @@
+// From accepted triggers to runs: everybody a trigger names gets one, with everything that can happen at once done at once.
+import type pg from 'pg'
+import type { Logger } from 'pino'
+import { isOutage } from '../../db/core/database.ts'
+import { newId } from '../../db/core/ids.ts'
+import type { EarlyStatistics } from '../../db/core/statistics.ts'
+import type { Recipient } from '../../db/core/tables.ts'
+import { inTransaction, type Transaction } from '../../db/core/transaction.ts'
+import { addContexts, readContexts } from '../../db/queries/contexts.ts'
+import { applyChannels, type ChannelInput, type ChannelRequest } from '../../db/queries/subscriber-channels.ts'
+import { isAsSaid, type SubscriberInput, upsertSubscribers } from '../../db/queries/subscribers.ts'
+import { type EventType, tellAll } from '../../db/queries/webhook-events.ts'
+import type { Tracing } from '../../tracing.ts'
+import type { FairShare } from '../core/fair-share.ts'
+import type { Memory } from '../core/memory.ts'
+import type { Meter } from '../core/meter.ts'
+import {
+  addRecipients,
+  beginWalks,
+  findRecipients,
+  saveTenants,
+  takeEvents,
+  touchWorkflows,
+} from '../core/statements.ts'
+import type { Hands } from './hands.ts'
+import { type EventRow, newRun, type PreparedEvent, type RecipientRow, type RunKey, readReferences } from './load.ts'
+import { settle } from './needs.ts'
+import type { QueuedWakes } from './queued-wakes.ts'
+import { advance, type RunState } from './run.ts'
+import { priorities, storeRuns } from './store.ts'
+import { traceStarts } from './traces.ts'
+
+export interface EngineParts {
+  pool: pg.Pool
+  memory: Memory
+  clock: { now(): Date }
+  log: Logger
+  /** Where there is somewhere to send traces to. */
+  tracing?: Tracing | undefined
+  meter?: Meter | undefined
+  /** Of calls that runs have to make. */
+  shares: FairShare
+  /** Where this process makes calls. */
+  hands?: Hands | undefined
+  wakes: QueuedWakes
+  statistics: EarlyStatistics
+}
+
+export type LockedEvent = EventRow & { revision: string }
+type Direct = Extract<Recipient, { subscriberId: string }>
+
+/** An event that cannot be started does not keep the others of its batch from it; the queue tries the failed ones again. */
+export async function startRuns(parts: EngineParts, keys: RunKey[]): Promise<void> {
+  try {
+    await startTogether(parts, keys)
+  } catch (error) {
+    if (keys.length === 1 || isOutage(error)) throw error
+    const results = await Promise.allSettled(keys.map((key) => startTogether(parts, [key])))
+    const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
+    if (failures.length > 0) throw new AggregateError(failures, 'Not all triggers could be started.')
+  }
+}
+
+async function startTogether(parts: EngineParts, keys: RunKey[]): Promise<void> {
+  const now = parts.clock.now()
+  const started = await inTransaction(parts.pool, async (transaction) => {
+    const events = await transaction.run<LockedEvent>(takeEvents, [...columns(keys), now])
+    return startEvents(transaction, parts, events, now)
+  })
+  await noteTriggered(parts, started)
+}
+
+const columns = (rows: RunKey[]) => [rows.map(({ environmentId }) => environmentId), rows.map(({ id }) => id)]
+
+/** Events that this very transaction has marked as started. */
+export async function startEvents(
+  transaction: Transaction,
+  parts: EngineParts,
+  events: LockedEvent[],
+  now: Date,
+): Promise<PreparedEvent[]> {
+  const { log, shares, hands, wakes, tracing, meter } = parts
+  if (events.length === 0) return []
+  events.sort((a, b) => (a.id < b.id ? -1 : 1))
+  const people = await findPeople(transaction, events)
+  const changed = await storeSaid(transaction, parts, { events, people, now })
+  const prepared = await prepare(transaction, parts, events)
+  await addMissing(transaction, parts, { events, people, now }, changed)
+  const runs: RunState[] = []
+  for (const event of prepared) {
+    for (const { subscriberId } of directOf(event.row)) {
+      const recipient = people.get(`${event.row.environment_id} ${subscriberId}`)
+      if (recipient) runs.push(await newRun(event, recipient, { now }))
+    }
+  }
+  await settle(
+    transaction,
+    runs.map((run) => ({ run, progress: advance(run, now) })),
+    { now, log },
+  )
+  await storeRuns(transaction, runs, { now, priority: priorities.single, shares, hands, wakes, tracing, meter })
+  if (tracing) transaction.afterCommit(() => traceStarts(tracing, prepared, runs, now))
+  transaction.afterCommit(() => void parts.statistics.note(runs.length, now))
+  const wide = prepared.filter(
+    ({ row }) => row.recipients === null || row.recipients.some((each) => 'topicKey' in each),
+  )
+  if (wide.length > 0)
+    await transaction.run(beginWalks, [
+      ...columns(wide.map(({ row }) => ({ environmentId: row.environment_id, id: row.id }))),
+      priorities.many,
+    ])
+  return prepared
+}
+
+/** Those named directly, each once; the last definition of one counts. */
+export function directOf({ recipients }: Pick<EventRow, 'recipients'>): Direct[] {
+  const named = (recipients ?? []).filter((each): each is Direct => 'subscriberId' in each)
+  // Mostly there is one.
+  return named.length < 2 ? named : [...new Map(named.map((each) => [each.subscriberId, each])).values()]
+}
+
+/** Events of an environment or workflow that is gone start nothing. */
+export async function prepare(
+  transaction: Transaction,
+  { memory }: Pick<EngineParts, 'memory'>,
+  events: LockedEvent[],
+): Promise<PreparedEvent[]> {
+  const references = await readReferences(transaction, events)
+  const prepared: PreparedEvent[] = []
+  for (const row of events) {
+    const environment = await memory.recallAt(row.environment_id, row.revision)
+    const definition = await environment?.version(row.workflow_id, row.workflow_version)
+    if (!environment || !definition) continue
+    const contextKeys = Object.entries(row.context ?? {})
+      .map(([type, value]) => `${type}:${typeof value === 'string' ? value : (value as { id: string }).id}`)
+      .sort()
+    prepared.push({ row, facts: references.factsOf(row), contextKeys, environment, definition })
+  }
+  return prepared
+}
+
+/**
+ * What triggers say about subscribers, actors, tenants and contexts beyond naming them. Of several the last one counts.
+ * @returns the keys of people who are no longer as they were
+ */
+async function storeSaid(
+  transaction: Transaction,
+  parts: EngineParts,
+  { events, people, now }: Batch,
+): Promise<Set<string>> {
+  const changed = new Set<string>()
+  for (const environmentId of new Set(events.map(({ environment_id }) => environment_id))) {
+    const own = events.filter(({ environment_id }) => environment_id === environmentId)
+    const said = new Map<string, SubscriberInput>()
+    const requests: ChannelRequest[] = []
+    for (const event of own) {
+      const actor = event.actor as Direct | null
+      for (const each of [...directOf(event), ...(actor ? [actor] : [])]) {
+        if (Object.keys(each).length === 1 && each !== actor) continue
+        const { channels, ...fields } = each
+        said.set(each.subscriberId, { ...said.get(each.subscriberId), ...fields })
+        for (const channel of (channels ?? []) as ChannelInput[])
+          requests.push({ subscriberId: each.subscriberId, channels: [channel] })
+      }
+    }
+    // Whoever names a subscriber mostly says what is known: that costs no write.
+    const news = [...said.values()].filter((each) => {
+      const known = people.get(keyOf({ environmentId, subscriberId: each.subscriberId }))
+      return !known || !isAsSaid(known, each)
+    })
+    if (news.length > 0) {
+      const isTold = (await wantedIn(parts, own)).size > 0
+      await upsertSubscribers(transaction.tx, environmentId, news, now, { isTold })
+    }
+    for (const { subscriberId } of [...news, ...requests]) changed.add(keyOf({ environmentId, subscriberId }))
+    // A channel without an integration, or with too many tokens, is left out: the notification itself has to go on.
+    await applyChannels(transaction.tx, environmentId, requests, 'append', now)
+    const contexts = own.flatMap(({ context }) => (context ? readContexts(context) : []))
+    if (contexts.length > 0) await addContexts(transaction.tx, environmentId, contexts, now)
+  }
+  const tenants = new Map<string, object>()
+  for (const { environment_id, tenant } of events) {
+    if (!tenant || Object.keys(tenant).length === 1) continue
+    const key = `${environment_id} ${String(tenant.identifier)}`
+    tenants.set(key, { ...tenants.get(key), environment_id, ...tenant })
+  }
+  if (tenants.size > 0) await transaction.run(saveTenants, [JSON.stringify([...tenants.values()]), now])
+  return changed
+}
+
+/** The events that somebody wants to be told of in the environment of these triggers. */
+async function wantedIn({ memory }: EngineParts, [first]: LockedEvent[]): Promise<ReadonlySet<EventType>> {
+  const environment = first && (await memory.recallAt(first.environment_id, first.revision))
+  return environment?.facts.webhooks ?? new Set()
+}
+
+/** Triggers that are started together, and whom they name, as far as they are known. */
+interface Batch {
+  events: LockedEvent[]
+  people: Map<string, RecipientRow>
+  now: Date
+}
+
+interface Named {
+  environmentId: string
+  subscriberId: string
+}
+
+const keyOf = ({ environmentId, subscriberId }: Named) => `${environmentId} ${subscriberId}`
+
+const recipientsOf = (events: LockedEvent[]): Named[] =>
+  events.flatMap((event) =>
+    directOf(event).map(({ subscriberId }) => ({ environmentId: event.environment_id, subscriberId })),
+  )
+
+/** Recipients and actors, as far as they are known. */
+async function findPeople(transaction: Transaction, events: LockedEvent[]): Promise<Map<string, RecipientRow>> {
+  const people = new Map<string, RecipientRow>()
+  const actors = events.flatMap(({ environment_id, actor }) =>
+    actor ? [{ environmentId: environment_id, subscriberId: String(actor.subscriberId) }] : [],
+  )
+  await read(transaction, people, [...recipientsOf(events), ...actors])
+  return people
+}
+
+async function read(transaction: Transaction, people: Map<string, RecipientRow>, named: Named[]): Promise<void> {
+  const wanted = [...new Map(named.map((each) => [keyOf(each), each])).values()]
+  if (wanted.length === 0) return
+  const rows = await transaction.run<RecipientRow>(findRecipients, [
+    wanted.map(({ environmentId }) => environmentId),
+    wanted.map(({ subscriberId }) => subscriberId),
+  ])
+  for (const row of rows) people.set(`${row.environment_id} ${row.subscriber_id}`, row)
+}
+
+/** Makes the recipients nobody knows, and reads again those who were made or changed. */
+async function addMissing(
+  transaction: Transaction,
+  parts: EngineParts,
+  { events, people, now }: Batch,
+  changed: ReadonlySet<string>,
+): Promise<void> {
+  const named = recipientsOf(events)
+  const unknown = named.filter((each) => !people.has(keyOf(each)) && !changed.has(keyOf(each)))
+  const missing = [...new Map(unknown.map((each) => [keyOf(each), each])).values()]
+  const ids = missing.map(() => newId(now))
+  if (missing.length > 0)
+    await transaction.run(addRecipients, [
+      missing.map(({ environmentId }) => environmentId),
+      ids,
+      missing.map(({ subscriberId }) => subscriberId),
+      now,
+    ])
+  await read(transaction, people, [...missing, ...named.filter((each) => changed.has(keyOf(each)))])
+  if (missing.length === 0) return
+  const added = new Set(ids)
+  await tellOfAdded(
+    transaction,
+    parts,
+    events,
+    [...people.values()].filter(({ id }) => added.has(id)),
+    now,
+  )
+}
+
+async function tellOfAdded(
+  transaction: Transaction,
+  parts: EngineParts,
+  events: LockedEvent[],
+  added: RecipientRow[],
+  now: Date,
+): Promise<void> {
+  for (const environmentId of new Set(added.map(({ environment_id }) => environment_id))) {
+    const own = events.filter(({ environment_id }) => environment_id === environmentId)
+    if (!(await wantedIn(parts, own)).has('subscriber.created')) continue
+    const told = added
+      .filter(({ environment_id }) => environment_id === environmentId)
+      .map(({ preferences: _, channels: __, ...object }) => ({
+        ...{ environmentId, type: 'subscriber.created' as const, object },
+        subscriberId: object.subscriber_id,
+      }))
+    await tellAll(transaction, told, now)
+  }
+}
+
+const triggeredEveryMs = 5 * 60_000
+const triggered = new Map<string, number>()
+
+/** When a workflow was last triggered is known to five minutes. */
+export async function noteTriggered({ pool, clock }: EngineParts, events: PreparedEvent[]): Promise<void> {
+  const now = clock.now()
+  const stale = new Map<string, PreparedEvent>()
+  for (const event of events) {
+    const key = `${event.row.environment_id} ${event.row.workflow_id}`
+    if (event.facts.payload.__source !== undefined || now.getTime() - (triggered.get(key) ?? 0) < triggeredEveryMs)
+      continue
+    triggered.set(key, now.getTime())
+    stale.set(key, event)
+  }
+  if (stale.size === 0) return
+  const rows = [...stale.values()].map(({ row }) => row)
+  await pool.query(touchWorkflows.text, [
+    rows.map(({ environment_id }) => environment_id),
+    rows.map(({ workflow_id }) => workflow_id),
+    now,
+    new Date(now.getTime() - triggeredEveryMs),
+  ])
+}

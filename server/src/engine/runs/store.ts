@@ -1,0 +1,360 @@
+// Writes what runs have come to: one statement for all of them, and one more where somebody outside has to be asked or
+// something has to happen later.
+import { inColumns } from '../../db/core/columns.ts'
+import { storableJson } from '../../db/core/storable.ts'
+import type { Transaction } from '../../db/core/transaction.ts'
+import { type EventType, keptOfMessage, tellOfStates } from '../../db/queries/webhook-events.ts'
+import type { Tracing } from '../../tracing.ts'
+import type { FairShare } from '../core/fair-share.ts'
+import type { Meter } from '../core/meter.ts'
+import {
+  columnsOfRuns,
+  endCalls,
+  endCallsForNow,
+  insertRuns,
+  queueCalls,
+  queueWakes,
+  updateRuns,
+} from '../core/statements.ts'
+import type { Hands, HeldCalls } from './hands.ts'
+import { QueuedWakes } from './queued-wakes.ts'
+import type { JobState, RunState } from './run.ts'
+import { traceSteps } from './traces.ts'
+
+/**
+ * Smaller numbers go first. Many recipients at once never delay a login code; those between are for environments that have
+ * asked for much lately (fair-share.ts).
+ */
+export const priorities = { single: 0, many: 10 } as const
+
+/** Calls that one job of the queue makes side by side. */
+const callsPerJob = 10
+/** Timers farther ahead are queued by the minute (`queueSoon` in timers.ts): a million of them cost the queue nothing. */
+export const soonMs = 120_000
+const slotMs = 100
+
+export interface Writing {
+  now: Date
+  priority: number
+  /** Where an environment may go after others that have asked for less. */
+  shares?: FairShare | undefined
+  /** Where calls need not wait for the queue. */
+  hands?: Hands | undefined
+  wakes?: QueuedWakes | undefined
+  tracing?: Tracing | undefined
+  meter?: Meter | undefined
+}
+
+export async function storeRuns(transaction: Transaction, runs: RunState[], writing: Writing): Promise<void> {
+  const [added, changed] = [runs.filter(({ isNew }) => isNew), runs.filter(({ isNew }) => !isNew)]
+  const { now } = writing
+  const calls = sortCalls(runs, writing)
+  const writeHeld = calls.held.length > 0 ? writing.hands?.hold(transaction, calls.held) : undefined
+  await tellOfStates(
+    transaction,
+    runs.flatMap((run) => eventsOf(run, now)),
+    now,
+  )
+  if (added.length > 0)
+    await transaction.run(insertRuns, [
+      storableJson(added.flatMap(timerRows)),
+      now,
+      ...inColumns([
+        { columns: columnsOfRuns.notifications, rows: added.map(newNotification) },
+        { columns: columnsOfRuns.jobs, rows: added.flatMap((run) => run.jobs.map((job) => newJob(run, job))) },
+        { columns: columnsOfRuns.messages, rows: added.flatMap(addedMessages) },
+      ]),
+    ])
+  if (changed.length > 0)
+    await transaction.run(updateRuns, [
+      storableJson(
+        changed.map(({ environment, id, status, digestedInto }) =>
+          changedRow(environment.id, id, { status, digested_into: digestedInto }, now),
+        ),
+      ),
+      storableJson(changed.flatMap((run) => changedJobs(run, now))),
+      storableJson(changed.flatMap((run) => messageRows(run, now))),
+      storableJson(changed.flatMap(timerRows)),
+    ])
+  await writeHeld?.()
+  if (calls.queued.length > 0)
+    await transaction.run(queueCalls, [
+      calls.queued.map((job) => JSON.stringify({ calls: job.calls })),
+      calls.queued.map(({ priority }) => priority),
+    ])
+  const due = runs.flatMap((run) => run.effects.timers.map(({ dueAt }) => dueAt))
+  await queueWakeUps(transaction, due, now, writing.wakes)
+  const { tracing, meter } = writing
+  if (tracing) transaction.afterCommit(() => traceSteps(tracing, runs, now))
+  if (meter) transaction.afterCommit(() => countRuns(meter, added.length, runs))
+}
+
+function countRuns(meter: Meter, started: number, runs: RunState[]): void {
+  let [completed, failed] = [0, 0]
+  for (const { status, jobs } of runs) {
+    // Woken up for nothing, as after a cancel, it has been counted.
+    if (!jobs.some(({ isChanged }) => isChanged)) continue
+    if (status === 'completed') completed += 1
+    else if (status === 'error') failed += 1
+  }
+  meter.started(started)
+  meter.ended('completed', completed)
+  meter.ended('error', failed)
+}
+
+/** A run in which a call has ended, and which has nothing left to do, or nothing before the next attempt. */
+export interface PlainEnd {
+  run: RunState
+  /** Of the run's row, as it was when the call began. */
+  rowVersion: string
+}
+
+/** Whether `storeEnds` can write what the run has come to. */
+export const isPlain = ({ effects, environment, jobs }: RunState): boolean =>
+  effects.calls.length === 0 &&
+  environment.webhooks.size === 0 &&
+  jobs.filter(({ isChanged }) => isChanged).length === 1
+
+/** Rejects, with nothing written, when one of the runs has changed since the call began. */
+export async function storeEnds(
+  by: Pick<Transaction, 'run'>,
+  ends: PlainEnd[],
+  { now, wakes }: { now: Date; wakes: QueuedWakes },
+): Promise<void> {
+  const rows = ends.flatMap(({ run, rowVersion }) =>
+    run.jobs
+      .filter(({ isChanged }) => isChanged)
+      .map((job) => ({
+        environment_id: run.environment.id,
+        id: run.id,
+        row_version: rowVersion,
+        run_status: run.status,
+        position: job.position,
+        attempts: job.attempts,
+        status: job.status,
+        reason: job.reason ?? undefined,
+        error: job.error ?? undefined,
+        provider_id: job.providerId ?? undefined,
+        details: job.details.slice(job.storedDetails),
+        output: job.output ?? undefined,
+        delivery: job.delivery ?? undefined,
+        due_at: job.dueAt ?? undefined,
+      })),
+  )
+  const messages = ends.flatMap(({ run }) => newMessages(run))
+  const values = [storableJson(rows), storableJson(messages), now]
+  const due = rows.flatMap(({ due_at }) => due_at ?? [])
+  if (due.length === 0) {
+    await by.run(endCalls, values)
+    return
+  }
+  const { missing, commit } = wakes.missing(slotsOf(due, now))
+  await by.run(endCallsForNow, [...values, [...missing.keys()], [...missing.values()]])
+  commit()
+}
+
+/** What endpoints are told of messages, as far as any of them wants to know. */
+function eventsOf(run: RunState, now: Date) {
+  const { environment, effects, subscriber } = run
+  if (environment.webhooks.size === 0 || effects.messages.length === 0) return []
+  return messageRows(run, now).flatMap((row, index) => {
+    const types = typesOf(row, effects.messages[index]?.job.status === 'queued')
+    return types
+      .filter((type) => environment.webhooks.has(type))
+      .map((type) => ({
+        environmentId: environment.id,
+        type,
+        object: { ...keptOfMessage(row), ...(run.event.trace === null ? {} : { trace: run.event.trace }) },
+        subscriberId: subscriber.subscriber_id,
+      }))
+  })
+}
+
+/** A message in the inbox has arrived by being there. One that will be tried again has not failed. */
+function typesOf({ status, channel }: { status: string; channel: string }, isTriedAgain: boolean): EventType[] {
+  if (status === 'sent') return channel === 'in_app' ? ['message.sent', 'message.delivered'] : ['message.sent']
+  return status === 'warning' && isTriedAgain ? [] : ['message.failed']
+}
+
+const changedRow = (environment_id: string, id: string, change: object, now: Date) => ({
+  environment_id,
+  id,
+  ...change,
+  updated_at: now,
+})
+
+const changedJobs = (run: RunState, now: Date) =>
+  run.jobs
+    .filter(({ isChanged }) => isChanged)
+    .map((job) => jobRow(run, job, job.details.slice(job.storedDetails), now))
+
+/** Rows of new runs. What is null is left out. */
+const newNotification = (run: RunState) => ({
+  environment_id: run.environment.id,
+  id: run.id,
+  event_id: run.event.id,
+  transaction_id: run.transactionId,
+  workflow_id: run.workflow.id,
+  workflow_version: run.definition.version,
+  subscriber_row_id: run.subscriber.id,
+  subscriber_id: run.subscriber.subscriber_id,
+  status: run.status,
+  severity: run.severity,
+  critical: run.critical,
+  channels: [...new Set(run.jobs.map(({ type }) => type))],
+  tags: run.workflow.tags,
+  context_keys: run.contextKeys,
+  topics: run.topics ?? undefined,
+  digested_into: run.digestedInto ?? undefined,
+})
+
+const newJob = (run: RunState, job: JobState) => ({
+  notification_id: run.id,
+  position: job.position,
+  id: job.id,
+  step_row_id: job.step._id,
+  step_id: job.step.stepId,
+  type: job.type,
+  status: job.status,
+  reason: job.reason ?? undefined,
+  error: job.error ?? undefined,
+  provider_id: job.providerId ?? undefined,
+  details: job.details,
+  output: job.output ?? undefined,
+  digest: job.digest ?? undefined,
+  merged_into: job.mergedInto ?? undefined,
+  delivery: job.delivery ?? undefined,
+  due_at: job.dueAt ?? undefined,
+})
+
+/** What a message has of its step and run. */
+const originOf = (run: RunState, job: JobState): Record<string, unknown> => ({
+  notification_id: run.id,
+  job_id: job.id,
+  workflow: run.workflow.identifier,
+  step_row_id: job.step._id,
+  step_id: job.step.stepId,
+})
+
+const addedMessages = (run: RunState) =>
+  run.effects.messages.map((message) => Object.assign(originOf(run, message.job), message))
+
+/** The same without what is null, which JSON would have to name. */
+const newMessages = (run: RunState) =>
+  run.effects.messages.map((message) => {
+    const row = originOf(run, message.job)
+    for (const [name, value] of Object.entries(message)) if (value !== null && name !== 'job') row[name] = value
+    return row
+  })
+
+const jobRow = (run: RunState, job: JobState, details: JobState['details'], now: Date) => ({
+  environment_id: run.environment.id,
+  notification_id: run.id,
+  position: job.position,
+  id: job.id,
+  step_row_id: job.step._id,
+  step_id: job.step.stepId,
+  type: job.type,
+  status: job.status,
+  reason: job.reason,
+  error: job.error,
+  provider_id: job.providerId,
+  details,
+  output: job.output,
+  digest: job.digest,
+  merged_into: job.mergedInto,
+  schedule_extensions: job.scheduleExtensions,
+  attempts: job.attempts,
+  delivery: job.delivery,
+  due_at: job.dueAt,
+  created_at: job.createdAt,
+  updated_at: now,
+})
+
+const messageRows = (run: RunState, now: Date) =>
+  run.effects.messages.map(({ job, ...message }) => ({
+    environment_id: run.environment.id,
+    notification_id: run.id,
+    event_id: run.event.id,
+    transaction_id: run.transactionId,
+    job_id: job.id,
+    workflow_id: run.workflow.id,
+    workflow: run.workflow.identifier,
+    step_row_id: job.step._id,
+    step_id: job.step.stepId,
+    subscriber_row_id: run.subscriber.id,
+    subscriber_id: run.subscriber.subscriber_id,
+    tags: run.workflow.tags,
+    severity: run.severity,
+    context_keys: run.contextKeys,
+    ...message,
+    created_at: now,
+    updated_at: now,
+  }))
+
+const timerRows = (run: RunState) =>
+  run.effects.timers.map(({ position, dueAt }) => ({
+    environment_id: run.environment.id,
+    subject_id: run.id,
+    position,
+    due_at: dueAt,
+  }))
+
+/** Which step of which run. */
+type Call = [environmentId: string, runId: string, position: number]
+
+interface SortedCalls {
+  /** By this process. Their steps are marked as running, and have to be stored so. */
+  held: HeldCalls['calls']
+  queued: Array<{ calls: Call[]; priority: number }>
+}
+
+function sortCalls(runs: RunState[], { now, priority, shares, hands }: Writing): SortedCalls {
+  const sorted: SortedCalls = { held: [], queued: [] }
+  const byEnvironment = new Map<string, HeldCalls['calls']>()
+  for (const run of runs) {
+    if (run.effects.calls.length === 0) continue
+    const own = byEnvironment.get(run.environment.id) ?? []
+    byEnvironment.set(run.environment.id, own)
+    for (const position of run.effects.calls) own.push({ run, position })
+  }
+  for (const [environmentId, own] of byEnvironment) {
+    const behind = shares?.note(environmentId, own.length, now) ?? 0
+    let room = (hands?.room(behind > 0) ?? 0) - sorted.held.length
+    const rest: Call[] = []
+    for (const { run, position } of own) {
+      const job = run.jobs.find((each) => each.position === position)
+      if (job && room > 0) {
+        Object.assign(job, { status: 'running', attempts: job.attempts + 1 })
+        sorted.held.push({ run, position })
+        room -= 1
+      } else rest.push([environmentId, run.id, position])
+    }
+    for (let at = 0; at < rest.length; at += callsPerJob)
+      sorted.queued.push({ calls: rest.slice(at, at + callsPerJob), priority: priority + behind })
+  }
+  return sorted
+}
+
+/** A job of the queue for each tenth of a second in which one of these times lies, as far as that is soon. */
+export async function queueWakeUps(
+  transaction: Transaction,
+  times: Date[],
+  now: Date,
+  wakes: QueuedWakes = new QueuedWakes(),
+): Promise<void> {
+  const { missing, commit } = wakes.missing(slotsOf(times, now))
+  if (missing.size === 0) return
+  await transaction.run(queueWakes, [[...missing.keys()], [...missing.values()]])
+  transaction.afterCommit(commit)
+}
+
+function slotsOf(times: Date[], now: Date): Map<string, number> {
+  const slots = new Map<string, number>()
+  for (const time of times) {
+    const delayMs = Math.ceil((time.getTime() - now.getTime()) / slotMs) * slotMs
+    if (delayMs <= 0) slots.set('now', 0)
+    else if (delayMs <= soonMs) slots.set(String(Math.ceil(time.getTime() / slotMs)), delayMs)
+  }
+  return slots
+}

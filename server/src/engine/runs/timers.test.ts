@@ -1,0 +1,166 @@
+// Waits that end at the same moment: those of an environment that has many do not hold up another's.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { planOf, statementsOf } from '../../../test/plan.ts'
+import { contentsOf, inApp, makeWorkflow, type Step, trigger } from '../../../test/runs.ts'
+import { type Api, useServer } from '../../../test/server.ts'
+
+const server = useServer()
+
+// The database notes what each transaction has taken.
+beforeAll(async () => {
+  await server.database.pool.query(`
+    CREATE TABLE taken (batch bigint, environment_id text, count int);
+    CREATE FUNCTION note_taken() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      INSERT INTO taken SELECT pg_current_xact_id()::text::bigint, environment_id, count(*) FROM gone GROUP BY 2;
+      RETURN NULL;
+    END $$;
+    CREATE TRIGGER note_taken AFTER DELETE ON timers REFERENCING OLD TABLE AS gone
+      FOR EACH STATEMENT EXECUTE FUNCTION note_taken()`)
+})
+beforeEach(async () => {
+  await server.database.pool.query('TRUNCATE taken, timers')
+})
+afterAll(async () => {
+  await server.database.pool.query('DROP TRIGGER note_taken ON timers')
+})
+
+/** What each batch took, in their order: environment to number. */
+async function batches(): Promise<Array<Record<string, number>>> {
+  const { rows } = await server.database.pool.query<{ took: Record<string, number> }>(
+    'SELECT json_object_agg(environment_id, count) AS took FROM taken GROUP BY batch ORDER BY batch',
+  )
+  return rows.map(({ took }) => took)
+}
+
+/** Waits of runs that are gone: taking them is all there is to do about them. */
+async function addTimers(environmentId: string, count: number): Promise<void> {
+  await server.database.pool.query(
+    `INSERT INTO timers (environment_id, subject_id, position, kind, due_at)
+     SELECT $1, lpad(n::text, 24, '0'), 0, 'step', $2::timestamptz + n * interval '1 millisecond'
+     FROM generate_series(1, $3::int) n`,
+    [environmentId, server.clock.now(), count],
+  )
+}
+
+const delay: Step = { type: 'delay', controlValues: { type: 'regular', amount: 1, unit: 'hours' } }
+
+/** One wait of somebody, which is due after everything that is there now. */
+async function waitOnce(api: Api, then: Step): Promise<void> {
+  await makeWorkflow(api, 'later', [delay, then])
+  await trigger(api, 'later', { subscriberId: 'ada', phone: '+14155550100' })
+  await server.drain()
+}
+
+test('a wait elsewhere ends in the second batch, however many were due before it', async () => {
+  const other = await server.freshApi()
+  await addTimers('flood', 3_000)
+  await waitOnce(other, inApp('It is time'))
+  server.clock.advance({ hours: 1 })
+  await server.drain()
+  const took = await batches()
+  expect(took.findIndex((batch) => batch[other.environmentId] === 1)).toBe(1)
+  expect(took[0]).toEqual({ flood: 200 })
+  expect(took.reduce((sum, { flood = 0 }) => sum + flood, 0)).toBe(3_000)
+  expect(await contentsOf(other, 'ada')).toEqual(['It is time'])
+})
+
+test('what there is room for is shared by those who have something due', async () => {
+  await addTimers('flood', 1_000)
+  server.clock.advance({ minutes: 1 })
+  await addTimers('other', 90)
+  server.clock.advance({ minutes: 1 })
+  await server.drain()
+  expect((await batches()).slice(0, 2)).toEqual([{ flood: 200 }, { flood: 100, other: 90 }])
+})
+
+test('of more than can have a turn at once, the others have the next', async () => {
+  for (let number = 100; number < 350; number += 1) await addTimers(`flood-${number}`, 6)
+  await server.database.pool.query(
+    "UPDATE timers SET due_at = due_at + interval '1 second' WHERE environment_id LIKE '%49'",
+  )
+  server.clock.advance({ minutes: 1 })
+  await server.drain()
+  const took = await batches()
+  const inTurn = [took[1], took[5]].map((batch) => Object.keys(batch ?? {}))
+  expect(inTurn.map((names) => names.length)).toEqual([200, 50])
+  expect(inTurn.flat()).toContain('flood-349')
+})
+
+test('the calls of a flood go after those of others', async () => {
+  const flooded = (await server.freshOrganization()).development
+  const other = (await server.freshOrganization()).development
+  const sms = { type: 'sms', controlValues: { body: 'News' } }
+  await makeWorkflow(flooded, 'later', [delay, sms])
+  for (let at = 0; at < 700; at += 100) {
+    const to = Array.from({ length: 100 }, (_, n) => ({ subscriberId: `many-${at + n}`, phone: '+14155550100' }))
+    await trigger(flooded, 'later', to)
+  }
+  await waitOnce(other, sms)
+  server.clock.advance({ hours: 1 })
+  const queued = new Map<string, Set<number>>()
+  await server.drain(async (work) => {
+    if (queued.size > 0) return
+    await work()
+    const { rows } = await server.database.pool.query<{ owner: string; priority: number }>(
+      `SELECT payload -> 'calls' -> 0 ->> 0 AS owner, priority FROM graphile_worker._private_jobs WHERE (payload -> 'calls') IS NOT NULL`,
+    )
+    for (const { owner, priority } of rows) queued.set(owner, (queued.get(owner) ?? new Set()).add(priority))
+  })
+  expect(Object.fromEntries(queued)).toEqual({
+    [flooded.environmentId]: new Set([0, 1]),
+    [other.environmentId]: new Set([0]),
+  })
+})
+
+test('by the minute nothing is queued again that is known to be queued', async () => {
+  const api = await server.freshApi()
+  const soon = { type: 'delay', controlValues: { type: 'regular', amount: 30, unit: 'seconds' } }
+  await makeWorkflow(api, 'soon', [soon, inApp('It is time')])
+  await trigger(api, 'soon', 'ada')
+  await server.drain()
+  const queued = async () => {
+    const { rows } = await server.database.pool.query<{ key: string; revision: number }>(
+      "SELECT key, revision FROM graphile_worker.jobs WHERE task_identifier = 'wake'",
+    )
+    return rows
+  }
+  const before = await queued()
+  expect(before).toEqual([{ key: expect.stringMatching(/^wake \d+$/), revision: 0 }])
+  await server.database.pool.query("SELECT graphile_worker.add_job('queue_soon')")
+  await server.drain()
+  expect(await queued()).toEqual(before)
+})
+
+test('neither way of taking them reads or sorts what is not taken', async () => {
+  const { pool } = server.database
+  await addTimers('flood', 300)
+  server.clock.advance({ minutes: 1 })
+  const seen = await statementsOf(async () => {
+    await server.drain()
+    return { status: 200, text: '' }
+  }, ['timers'])
+  const taking = seen.filter(({ text }) => text.includes('DELETE FROM timers'))
+  expect(new Set(taking.map(({ text }) => text)).size).toBe(2)
+  const readsOf = (nodes: Awaited<ReturnType<typeof planOf>>) =>
+    nodes.filter((node) => node['Relation Name'] === 'timers' && node['Node Type'] !== 'ModifyTable')
+  // As long as the planner takes the table for empty, too: what is due is looked for once, and found where it lies.
+  await pool.query('TRUNCATE timers')
+  for (const statement of taking)
+    expect(readsOf(await planOf(server.database, statement)).map((node) => node['Node Type'])).toContain('Tid Scan')
+  await addTimers('flood', 100_000)
+  await pool.query(
+    `INSERT INTO timers (environment_id, subject_id, position, kind, due_at)
+     SELECT 'other-' || n, lpad(n::text, 24, '0'), 0, 'step', $1::timestamptz + interval '1 day' FROM generate_series(1, 2000) n`,
+    [server.clock.now()],
+  )
+  await pool.query('VACUUM (ANALYZE) timers')
+  for (const statement of taking) {
+    const nodes = await planOf(server.database, statement)
+    const reads = readsOf(nodes)
+    expect(reads.filter((node) => !/^(Tid|Index|Index Only) Scan$/.test(node['Node Type']))).toEqual([])
+    const indexes = reads.flatMap((node) => node['Index Name'] ?? [])
+    const isInTurn = statement.text.includes('turns')
+    expect(new Set(indexes)).toEqual(new Set(isInTurn ? ['timers_pkey', 'timers_by_environment'] : ['timers_due']))
+    expect(nodes.filter((node) => node['Node Type'].includes('Sort'))).toEqual([])
+  }
+})

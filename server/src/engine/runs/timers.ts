@@ -1,0 +1,125 @@
+// What has to happen at a time: the queue wakes us up for what is due soon, and every minute for what has come near.
+
+import { inTransaction, type Statement, statement } from '../../db/core/transaction.ts'
+import { unsnoozeDue } from '../../db/queries/messages.ts'
+import { findSoon, takeTimers } from '../core/statements.ts'
+import { lockRuns } from './load.ts'
+import { settle, type Thread } from './needs.ts'
+import { type RunState, wake } from './run.ts'
+import type { EngineParts } from './start-runs.ts'
+import { priorities, queueWakeUps, soonMs, storeRuns } from './store.ts'
+
+/** Waits that end in one transaction. */
+const timersAtOnce = 200
+
+/** Of so many transactions one is for everybody alike. */
+const turnEvery = 4
+
+/**
+ * The same number of each environment that has something due, beginning behind the one named last. The index is asked for one
+ * environment after the other and not read through: 0.2 s on a busy machine where ten thousand have waits, which is why it is
+ * not done every time. Of each, as many as it may have are looked at before it is asked, in words the planner does not
+ * understand, whether they are due: it has not heard yet of what is due now, and would look for them among those of all.
+ */
+const takeInTurn = statement(
+  'take_timers_in_turn',
+  `WITH RECURSIVE turns AS (
+     (SELECT environment_id, due_at FROM timers WHERE environment_id > $3 ORDER BY environment_id, due_at LIMIT 1)
+     UNION ALL
+     SELECT next.* FROM turns, LATERAL (
+       SELECT t.environment_id, t.due_at FROM timers t WHERE t.environment_id > turns.environment_id
+       ORDER BY t.environment_id, t.due_at LIMIT 1) next
+   ), due AS (
+     SELECT environment_id FROM turns WHERE due_at <= $1 LIMIT $2
+   ), share AS (
+     SELECT $2 / greatest(count(*), 1) AS size FROM due
+   ), first AS (
+     SELECT own.* FROM due, LATERAL (
+       SELECT t.environment_id, t.subject_id, t.position FROM timers t
+       WHERE t.environment_id = due.environment_id ORDER BY t.due_at LIMIT (SELECT size FROM share)) own
+   )
+   DELETE FROM timers WHERE ctid = ANY (ARRAY(
+     SELECT t.ctid FROM first JOIN timers t USING (environment_id, subject_id, position)
+     WHERE (t.due_at <= $1) IS TRUE FOR UPDATE OF t SKIP LOCKED))
+   RETURNING environment_id, subject_id, position, kind`,
+)
+
+interface TimerRow {
+  environment_id: string
+  subject_id: string
+  position: number
+  kind: 'step' | 'unsnooze'
+}
+
+/**
+ * Does everything that is due, the oldest first. Where that is more than goes together, everybody has a turn now and then: a
+ * hundred thousand waits of one environment that end at once do not hold up those of another. @returns how much that was
+ */
+export async function wakeDue(parts: EngineParts): Promise<number> {
+  let [total, last] = [0, '']
+  for (let round = 0; ; round += 1) {
+    const now = parts.clock.now()
+    if (round % turnEvery === 1) {
+      const others = await wakeSome(parts, takeInTurn, [now, timersAtOnce, last])
+      total += others.length
+      last =
+        others
+          .map(({ environment_id }) => environment_id)
+          .sort()
+          .at(-1) ?? ''
+      continue
+    }
+    const oldest = await wakeSome(parts, takeTimers, [now, timersAtOnce])
+    total += oldest.length
+    if (oldest.length < timersAtOnce) return total
+  }
+}
+
+async function wakeSome(parts: EngineParts, take: Statement, values: [now: Date, ...unknown[]]): Promise<TimerRow[]> {
+  const { pool, memory, log, shares, hands, wakes, tracing, meter } = parts
+  const [now] = values
+  return inTransaction(pool, async (transaction) => {
+    const timers = await transaction.run<TimerRow>(take, values)
+    const keysOf = (kind: TimerRow['kind']) =>
+      timers
+        .filter((timer) => timer.kind === kind)
+        .map(({ environment_id, subject_id }) => ({ environmentId: environment_id, id: subject_id }))
+    const messages = keysOf('unsnooze')
+    if (messages.length > 0) await unsnoozeDue(transaction.tx, messages, now)
+    const steps = timers.filter(({ kind }) => kind === 'step')
+    if (steps.length === 0) return timers
+    const runs = new Map((await lockRuns(transaction, memory, keysOf('step'), now)).map((run) => [run.id, run]))
+    const threads = steps.flatMap(({ subject_id, position }) => threadOf(runs.get(subject_id), position, now))
+    await settle(transaction, threads, { now, log })
+    const writing = { now, priority: priorities.single, shares, hands, wakes, tracing, meter }
+    await storeRuns(transaction, [...runs.values()], writing)
+    return timers
+  })
+}
+
+/** Only what still waits: a wait that was cancelled leaves nothing to do. */
+function threadOf(run: RunState | undefined, position: number, now: Date): Thread[] {
+  const job = run?.jobs.find((each) => each.position === position)
+  if (!run || !job) return []
+  if (job.status === 'delayed') return [{ run, progress: wake(run, job, now) }]
+  if (job.status === 'queued') {
+    job.dueAt = null
+    job.isChanged = true
+    run.effects.calls.push(position)
+  }
+  return []
+}
+
+/** Every minute: jobs of the queue for the timers that have come near, also those that were missed. */
+export async function queueSoon({ pool, clock, wakes }: EngineParts): Promise<void> {
+  const now = clock.now()
+  await inTransaction(pool, async (transaction) => {
+    const rows = await transaction.run<{ due_at: Date }>(findSoon, [new Date(now.getTime() + soonMs)])
+    await queueWakeUps(
+      transaction,
+      rows.map(({ due_at }) => due_at),
+      now,
+      wakes,
+    )
+  })
+}

@@ -1,0 +1,460 @@
+// Accepts triggers: judges each by its workflow, then stores all that arrive together in one commit. Whoever gets
+// `processed` can rely on it: the trigger is in the database.
+import type pg from 'pg'
+import { despiteOthers, isOutage } from '../../db/core/database.ts'
+import { newId } from '../../db/core/ids.ts'
+import { sha256 } from '../../db/core/secrets.ts'
+import type { Recipient } from '../../db/core/tables.ts'
+import { inTransaction } from '../../db/core/transaction.ts'
+import type { WorkflowFields } from '../../db/queries/workflows.ts'
+import { fail, RequestError } from '../../errors.ts'
+import type { StepType } from '../../steps/contract/kind.ts'
+import type { JsonSchema } from '../../steps/json-schema/run.ts'
+import { stepKinds } from '../../steps/kinds/index.ts'
+import { FairShare } from '../core/fair-share.ts'
+import { GroupCommit } from '../core/group-commit.ts'
+import type { RememberedEnvironment, WorkflowVersion } from '../core/memory.ts'
+import { acceptTriggers, acceptTriggersWithFiles, keepBridged, notePassedOver, separator } from '../core/statements.ts'
+import { isActive } from './load.ts'
+import { PassedOver } from './passed-over.ts'
+import { checkPayload, payloadError } from './payload.ts'
+import { type EngineParts, type LockedEvent, noteTriggered, startEvents } from './start-runs.ts'
+
+type Members = Record<string, unknown>
+
+export interface TriggerRequest {
+  environmentId: string
+  /** The identifier of the workflow. */
+  name: string
+  /** Null is everybody. Those whose id is none are gone already. */
+  recipients: Recipient[] | null
+  /** Their ids, as far as there are any. */
+  invalidRecipients?: string[]
+  payload: Members
+  overrides: Members
+  transactionId: string | undefined
+  /** A subscriber, with what is to be set of it. */
+  actor: ({ subscriberId: string } & Members) | undefined
+  tenant: ({ identifier: string } & Members) | undefined
+  context: Members | undefined
+  /** The workflow itself, where it is not one of those stored here. */
+  bridged?: BridgedWorkflow
+  /** As in `traceparent`, where there is somewhere to send traces to. */
+  trace?: string
+}
+
+/** A workflow as an application describes it now, and where that is. */
+export type BridgedWorkflow = WorkflowFields & { id: string; bridge_url: string }
+
+export type TriggerStatus =
+  | 'processed'
+  | 'trigger_not_active'
+  | 'no_workflow_steps_defined'
+  | 'no_workflow_active_steps_defined'
+  | 'no_tenant_found'
+  | 'invalid_recipients'
+
+export interface TriggerResult {
+  status: TriggerStatus
+  transactionId: string
+}
+
+interface Attachment {
+  position: number
+  name: string
+  mime: string
+  content: Buffer
+}
+
+/** A trigger that passed, as it is stored. */
+interface AcceptedTrigger {
+  request: TriggerRequest
+  revision: string
+  id: string
+  transactionId: string
+  workflowId: string
+  workflowVersion: number
+  recipients: string | null
+  payload: string
+  attachments: Attachment[]
+  createdAt: Date
+  /** The same payload, not as text. */
+  values: Members
+  /** Whether its runs can be started with it: a few people, and no step that other runs could hold up. */
+  isImmediate: boolean
+}
+
+interface Surroundings extends EngineParts {
+  /** How long a transaction id is remembered. */
+  dedupDays: number
+  /** Whether this process runs what it accepts: then small triggers need no queue. */
+  startsAtOnce: boolean
+}
+
+/** Of what is named and stands for nobody, as much is kept as it takes to recognize it. */
+const longestName = 255
+/** More of them are started by the queue. */
+const mostImmediate = 10
+/** Whoever waits longer for somebody else's lock, such as a subscriber being imported, is left to the queue. */
+const lockTimeoutMs = 250
+
+/** Runs that one job of the queue starts together. */
+const recipientsPerJob = 200
+/** Each try follows a change to the environment that came in between. */
+const mostTries = 10
+
+export class Triggers {
+  readonly #surroundings: Surroundings
+  readonly #shares = new FairShare()
+  readonly #queued: GroupCommit<AcceptedTrigger, 'stored' | 'stale'>
+  readonly #immediate: GroupCommit<AcceptedTrigger, 'stored' | 'stale'>
+
+  constructor(surroundings: Surroundings) {
+    this.#surroundings = surroundings
+    const mostSize = 8 * 1024 * 1024
+    const sizeOf = ({ payload, recipients, attachments }: AcceptedTrigger) =>
+      payload.length + (recipients?.length ?? 0) + attachments.reduce((sum, { content }) => sum + content.length, 0)
+    const ownerOf = ({ request }: AcceptedTrigger) => request.environmentId
+    const size = { mostSize, sizeOf, ownerOf }
+    this.#queued = new GroupCommit((group) => this.#store(group), isOutage, { mostItems: 500, ...size })
+    // Two at a time: while the database writes what one has come to, the other's messages are rendered. Where there is
+    // nothing to render it does not help: groups are only smaller (0.72 of the route without work instead of 0.74). While
+    // many wait, one more and larger groups do a fifth more; with fewer waiting, a large group leaves nothing for the other.
+    // Where each leads to a call, calls are what takes time, and those that find no hand free take a third more of it.
+    const isSlow = () => surroundings.hands?.areBusy ?? false
+    const limits = { lanes: 2, lanesWhenFull: 3, mostItems: 100, mostItemsWhenFull: 200, isSlow, ...size }
+    this.#immediate = new GroupCommit((group) => this.#storeAndStart(group), isOutage, limits)
+  }
+
+  /** Rejects with what the caller did wrong; else tells what became of the trigger, once that is committed. */
+  async accept(request: TriggerRequest): Promise<TriggerResult> {
+    const createdAt = this.#surroundings.clock.now()
+    // Made before anything is waited for, so that triggers that arrive together keep their order.
+    const id = newId(createdAt)
+    const transactionId = request.transactionId ?? `txn_${id}`
+    const bridged = request.bridged && (await versionOf(this.#surroundings.pool, request, request.bridged, createdAt))
+    for (let tries = 0; tries < mostTries; tries += 1) {
+      const environment = await this.#surroundings.memory.recall(request.environmentId)
+      if (!environment) throw fail('unknown_trigger')
+      const judged = await this.#judge(environment, request, { id, transactionId, createdAt }, bridged).catch(refusalIn)
+      if (typeof judged === 'object' && 'request' in judged) {
+        const commits = judged.isImmediate ? this.#immediate : this.#queued
+        if ((await commits.add(judged)) === 'stored') {
+          if (request.invalidRecipients) await this.#notePassedOver(judged, request.invalidRecipients)
+          return { status: 'processed', transactionId }
+        }
+      } else if (await this.#isCurrent(environment)) {
+        if (typeof judged === 'string') return { status: judged, transactionId }
+        throw judged
+      }
+      this.#surroundings.memory.forget(request.environmentId)
+    }
+    throw new Error(`The environment changed ${mostTries} times while a trigger was accepted.`)
+  }
+
+  /** Of a trigger that names others too. Should this be lost in a crash, only the explanation is. */
+  async #notePassedOver({ id, request, createdAt }: AcceptedTrigger, invalid: string[]): Promise<void> {
+    const passedOver = new PassedOver()
+    for (const each of invalid) passedOver.addNamed('invalid_recipient', each.slice(0, longestName).toWellFormed())
+    await this.#surroundings.pool.query(notePassedOver.text, passedOver.columns(request.environmentId, id, createdAt))
+  }
+
+  /** Whoever is turned away is so by what is true now; what is taken, the statement that takes it checks. */
+  async #isCurrent({ facts, revision }: RememberedEnvironment): Promise<boolean> {
+    const { rows } = await this.#surroundings.pool.query<{ revision: string }>(
+      'SELECT revision::text AS revision FROM environment_revisions WHERE environment_id = $1',
+      [facts.id],
+    )
+    return (rows[0]?.revision ?? '0') === revision
+  }
+
+  async #judge(
+    environment: RememberedEnvironment,
+    request: TriggerRequest,
+    given: Pick<AcceptedTrigger, 'id' | 'transactionId' | 'createdAt'>,
+    bridged: WorkflowVersion | undefined,
+  ): Promise<AcceptedTrigger | TriggerStatus> {
+    const workflow = bridged ?? (await environment.workflow(request.name))
+    if (!workflow) throw fail('unknown_trigger')
+    const payload =
+      workflow.validate_payload && workflow.payload_schema
+        ? validPayload(workflow.payload_schema as JsonSchema, request.payload)
+        : request.payload
+    const tenant = request.tenant && (await this.#tenant(request.environmentId, request.tenant.identifier, workflow.id))
+    if (request.tenant && !tenant) return 'no_tenant_found'
+    if (!(tenant?.active ?? workflow.active)) return 'trigger_not_active'
+    if (workflow.steps.length === 0) return 'no_workflow_steps_defined'
+    if (!workflow.steps.some(isActive)) return 'no_workflow_active_steps_defined'
+    if (request.recipients?.length === 0) return 'invalid_recipients'
+    const { attachments, rest } = splitAttachments(payload)
+    // Not `...given`: where a literal begins with a spread and goes on, V8 makes a hidden class for each object, which only a
+    // full collection of garbage takes away.
+    return {
+      id: given.id,
+      transactionId: given.transactionId,
+      createdAt: given.createdAt,
+      request,
+      revision: environment.revision,
+      workflowId: workflow.id,
+      workflowVersion: workflow.version,
+      recipients: request.recipients && JSON.stringify(request.recipients),
+      payload: JSON.stringify(rest),
+      attachments,
+      values: rest,
+      isImmediate: this.#surroundings.startsAtOnce && isSmall(request.recipients) && !workflow.steps.some(isShared),
+    }
+  }
+
+  /** Whether the workflow is active for it, where it has its own mind about that. */
+  async #tenant(
+    environmentId: string,
+    identifier: string,
+    workflowId: string,
+  ): Promise<{ active: boolean | null } | undefined> {
+    const { rows } = await this.#surroundings.pool.query<{ active: boolean | null }>(
+      `SELECT o.active FROM tenants t
+       LEFT JOIN workflow_overrides o
+         ON o.environment_id = t.environment_id AND o.tenant_id = t.id AND o.workflow_id = $3
+       WHERE t.environment_id = $1 AND t.identifier = $2`,
+      [environmentId, identifier, workflowId],
+    )
+    return rows[0]
+  }
+
+  /**
+   * Accepts triggers and starts their runs in one transaction: a message can be read when its trigger is answered. What
+   * cannot be started so, whatever the reason, is left to the queue.
+   */
+  async #storeAndStart(triggers: AcceptedTrigger[]): Promise<Array<'stored' | 'stale'>> {
+    const { pool, clock, log } = this.#surroundings
+    const now = clock.now()
+    try {
+      const { taken, started } = await inTransaction(
+        pool,
+        async (transaction) => {
+          const group = groupOf(triggers)
+          const { statement, values } = this.#accepting(group, now)
+          const taken = takenOf(group, await transaction.run<TakenRow>(statement, values))
+          const events = triggers.filter((each) => taken.isAccepted(each)).map((trigger) => eventOf(trigger, now))
+          return { taken, started: await startEvents(transaction, this.#surroundings, events, now) }
+        },
+        { lockTimeoutMs },
+      )
+      await noteTriggered(this.#surroundings, started).catch((error: unknown) =>
+        log.warn({ err: error }, 'when workflows were last triggered could not be noted'),
+      )
+      return this.#verdicts(triggers, taken)
+    } catch (error) {
+      if (isOutage(error)) throw error
+      log.warn({ err: error }, 'triggers could not be started at once; they are queued')
+      return this.#store(triggers)
+    }
+  }
+
+  async #store(triggers: AcceptedTrigger[]): Promise<Array<'stored' | 'stale'>> {
+    const group = groupOf(triggers)
+    const { statement, values } = this.#accepting(group, null)
+    const { pool } = this.#surroundings
+    const { rows } = await despiteOthers(() => pool.query<TakenRow>({ ...statement, values }))
+    return this.#verdicts(triggers, takenOf(group, rows))
+  }
+
+  /** A transaction id that was used before is as good as stored: what it stands for is. */
+  #verdicts(triggers: AcceptedTrigger[], { isFresh, isAccepted }: Taken): Array<'stored' | 'stale'> {
+    this.#surroundings.meter?.accepted(triggers.filter(isAccepted).length)
+    return triggers.map((each) => (isFresh(each) ? 'stored' : 'stale'))
+  }
+
+  #accepting({ triggers, bases, places }: Group, startedAt: Date | null) {
+    const { clock, dedupDays, tracing } = this.#surroundings
+    const now = clock.now()
+    const jobs = startedAt
+      ? []
+      : jobsOf(triggers, (environmentId, count) => this.#shares.note(environmentId, count, now))
+    const joined = (textOf: (trigger: AcceptedTrigger) => string | number | null) =>
+      triggers.map(textOf).join(separator)
+    const json = (value: Members | undefined) => (value === undefined ? null : JSON.stringify(value))
+    const files = triggers.flatMap(({ id, createdAt, attachments }) =>
+      attachments.map((file) => ({ id, createdAt, ...file })),
+    )
+    const values: unknown[] = [
+      bases.map(({ environmentId }) => environmentId),
+      bases.map(({ revision }) => revision),
+      places.join(separator),
+      triggers.map(({ transactionId }) => transactionId),
+      joined(({ id }) => id),
+      joined(({ workflowId }) => workflowId),
+      joined(({ workflowVersion }) => workflowVersion),
+      joined(({ recipients }) => recipients),
+      joined(({ payload }) => payload),
+      joined(({ request }) => JSON.stringify(request.overrides)),
+      joined(({ request }) => json(request.actor)),
+      joined(({ request }) => json(request.tenant)),
+      joined(({ request }) => json(request.context)),
+      new Date(now.getTime() + dedupDays * 86_400_000),
+      joined(({ createdAt }) => createdAt.toISOString()),
+      startedAt,
+      jobs.map(({ events }) => JSON.stringify({ events })),
+      jobs.map(({ priority }) => priority),
+      triggers.length,
+      tracing ? joined(({ request }) => request.trace ?? null) : '',
+    ]
+    if (files.length === 0) return { statement: acceptTriggers, values }
+    values.push(
+      files.map(({ id }) => id),
+      files.map(({ position }) => position),
+      files.map(({ name }) => name),
+      files.map(({ mime }) => mime),
+      files.map(({ content }) => content),
+      files.map(({ createdAt }) => createdAt),
+    )
+    return { statement: acceptTriggersWithFiles, values }
+  }
+}
+
+/** Triggers that are accepted together. */
+interface Group {
+  triggers: AcceptedTrigger[]
+  /** By what they were judged, each once. */
+  bases: Array<{ environmentId: string; revision: string }>
+  /** Of each trigger among them, from one. */
+  places: number[]
+}
+
+function groupOf(triggers: AcceptedTrigger[]): Group {
+  const known = new Map<string, number>()
+  const bases: Group['bases'] = []
+  const places = triggers.map(({ request: { environmentId }, revision }) => {
+    const key = `${environmentId} ${revision}`
+    const place = known.get(key) ?? bases.push({ environmentId, revision })
+    known.set(key, place)
+    return place
+  })
+  return { triggers, bases, places }
+}
+
+/** What became of a group. */
+interface TakenRow {
+  /** The places of what is still true. */
+  fresh: number[]
+  /** The ids of those that were the first with their transaction ids; null is all. */
+  accepted: string[] | null
+}
+
+interface Taken {
+  isFresh(trigger: AcceptedTrigger): boolean
+  isAccepted(trigger: AcceptedTrigger): boolean
+}
+
+function takenOf({ triggers, places }: Group, [row]: TakenRow[]): Taken {
+  const current = new Set(row?.fresh)
+  const fresh = new Set(triggers.filter((_, index) => current.has(places[index] as number)).map(({ id }) => id))
+  const accepted = row?.accepted && new Set(row.accepted)
+  return { isFresh: ({ id }) => fresh.has(id), isAccepted: ({ id }) => accepted?.has(id) ?? true }
+}
+
+/**
+ * Runs of a workflow that is stored nowhere have to find what they were started with, whatever the application says by then.
+ * Its version follows from what is in it, so that the same has the same; where another happens to have that number already,
+ * it is the next one.
+ */
+async function versionOf(
+  pool: pg.Pool,
+  { environmentId }: TriggerRequest,
+  workflow: BridgedWorkflow,
+  now: Date,
+): Promise<WorkflowVersion> {
+  const first = Number.parseInt(sha256(JSON.stringify(workflow)).slice(0, 7), 16) + 1
+  for (let tries = 0; ; tries += 1) {
+    const kept = { ...workflow, version: first + Math.floor(tries / 2) }
+    const values: unknown[] = [environmentId, kept.id, kept.version, JSON.stringify(kept), now]
+    const { rows } = await pool.query(keepBridged.text, values)
+    if (rows.length > 0) return kept
+  }
+}
+
+const isSmall = (recipients: Recipient[] | null) =>
+  recipients !== null && recipients.length <= mostImmediate && recipients.every((each) => 'subscriberId' in each)
+
+const isShared = ({ type }: { type: string }) => stepKinds[type as StepType].isShared === true
+
+const eventOf = (trigger: AcceptedTrigger, startedAt: Date): LockedEvent => ({
+  environment_id: trigger.request.environmentId,
+  id: trigger.id,
+  transaction_id: trigger.transactionId,
+  workflow_id: trigger.workflowId,
+  workflow_version: trigger.workflowVersion,
+  recipients: trigger.request.recipients,
+  payload: trigger.values,
+  overrides: trigger.request.overrides,
+  actor: trigger.request.actor ?? null,
+  tenant: trigger.request.tenant ?? null,
+  context: trigger.request.context ?? null,
+  started_at: startedAt,
+  created_at: trigger.createdAt,
+  trace: trigger.request.trace ?? null,
+  revision: trigger.revision,
+})
+
+/** What the caller did wrong; anything else rises. */
+function refusalIn(error: unknown): RequestError {
+  if (error instanceof RequestError) return error
+  throw error
+}
+
+function validPayload(schema: JsonSchema, given: Members): Members {
+  const checked = checkPayload(schema, given)
+  if ('problems' in checked) throw payloadError(schema, checked.problems)
+  return checked.payload
+}
+
+/** Which jobs of the queue start them. */
+function jobsOf(
+  triggers: AcceptedTrigger[],
+  priorityOf: (environmentId: string, count: number) => number,
+): Array<{ events: Array<[environmentId: string, id: string]>; priority: number }> {
+  const open = new Map<number, { events: Array<[string, string]>; priority: number; size: number }>()
+  const jobs: Array<{ events: Array<[string, string]>; priority: number }> = []
+  for (const { request, id } of triggers) {
+    const recipients = request.recipients?.length ?? 1
+    const priority = priorityOf(request.environmentId, recipients)
+    let job = open.get(priority)
+    if (!job || job.size + recipients > recipientsPerJob) {
+      job = { events: [], priority, size: 0 }
+      jobs.push(job)
+      open.set(priority, job)
+    }
+    job.events.push([request.environmentId, id])
+    job.size += recipients
+  }
+  return jobs
+}
+
+/** Files are kept apart from the payload, which then only describes them. */
+function splitAttachments(payload: Members): { attachments: Attachment[]; rest: Members } {
+  if (!Array.isArray(payload.attachments)) return { attachments: [], rest: payload }
+  const attachments: Attachment[] = []
+  const described = payload.attachments.map((given: unknown) => {
+    if (typeof given !== 'object' || given === null) return given
+    const { file, ...about } = given as Members & { file?: unknown; name?: unknown; mime?: unknown }
+    const content = bytesOf(file)
+    if (!content) return given
+    const position = attachments.length
+    const name = typeof about.name === 'string' ? about.name : `attachment-${position + 1}`
+    attachments.push({
+      position,
+      name,
+      mime: typeof about.mime === 'string' ? about.mime : 'application/octet-stream',
+      content,
+    })
+    return { ...about, position, size: content.length }
+  })
+  return { attachments, rest: { ...payload, attachments: described } }
+}
+
+/** Base64, or bytes as JSON writes them. */
+function bytesOf(file: unknown): Buffer | undefined {
+  if (typeof file === 'string') return Buffer.from(file, 'base64')
+  const bytes = Array.isArray(file) ? file : (file as { data?: unknown } | null)?.data
+  return Array.isArray(bytes) ? Buffer.from(bytes as number[]) : undefined
+}
