@@ -8,8 +8,8 @@ import { openDatabase } from '../../server/src/db/core/database.ts'
 import { Secrets } from '../../server/src/db/core/secrets.ts'
 import type { Engine } from '../../server/src/engine/engine.ts'
 import { buildApp } from '../../server/src/http/app.ts'
-import { Brand } from '../../server/src/http/brand.ts'
-import { Metrics } from '../../server/src/http/metrics.ts'
+import { Brand } from '../../server/src/http/edge/brand.ts'
+import { Metrics } from '../../server/src/http/edge/metrics.ts'
 import { HttpClient } from '../../server/src/providers/http-client.ts'
 
 const [databaseUrl = '', secretKey = '', port = '0'] = process.argv.slice(2)

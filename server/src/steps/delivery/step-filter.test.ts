@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { StepFilter as StoredFilter } from '../../http/step-filter.ts'
+import { StepFilter as StoredFilter } from '../../http/workflows/step-filter.ts'
 import { passesFilters, type StepFilter, templatesInFilters } from './step-filter.ts'
 
 const filter = (children: StepFilter['children'], more: Partial<StepFilter> = {}): StepFilter => ({

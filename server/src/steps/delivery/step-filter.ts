@@ -4,7 +4,7 @@ import { pathOf } from '../conditions/check.ts'
 import { read } from '../conditions/operators.ts'
 import { timeUnits, unitSeconds } from '../contract/kind.ts'
 
-/** As stored; http/step-filter.ts checks what callers send. */
+/** As stored; http/workflows/step-filter.ts checks what callers send. */
 export interface StepFilter {
   isNegated?: boolean
   /** Which editor drew it. Values are compared by what they are, whatever it says. */

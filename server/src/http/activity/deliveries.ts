@@ -1,0 +1,205 @@
+// Deliveries that were given up on: listed with the reason, and sent once more when somebody says so.
+import { type RawBuilder, sql } from 'kysely'
+import { type Static, Type } from 'typebox'
+import { allOf } from '../../db/core/page.ts'
+import type { FailedJob } from '../../engine/runs/redrive.ts'
+import { fail } from '../../errors.ts'
+import { undeliveredReasons } from '../../steps/contract/outcome.ts'
+import type { Progress } from '../../steps/delivery/dispatch.ts'
+import type { Brand } from '../edge/brand.ts'
+import type { Resource } from '../edge/resource.ts'
+import { Body, Enum, Timestamp } from '../edge/schema.ts'
+import { given } from './message-shape.ts'
+
+const channels = ['in_app', 'email', 'sms', 'chat', 'push'] as const
+const mostPerPage = 100
+/** Redriven by one request. */
+const mostRedriven = 1_000
+
+const Destination = Type.Object({
+  status: Enum(['waiting', 'sent', 'failed']),
+  calls: Type.Integer({ description: 'How often a provider was asked to take it' }),
+  providerId: Type.Optional(Type.String()),
+  integrationId: Type.Optional(Type.String()),
+  error: Type.Optional(Type.String()),
+})
+
+const Delivery = Type.Object({
+  id: Type.String(),
+  status: Enum(['failed']),
+  channel: Enum(channels),
+  reason: Enum(undeliveredReasons),
+  error: Type.Optional(Type.String()),
+  providerId: Type.Optional(Type.String()),
+  notificationId: Type.String({ description: 'Of the activity record that says more' }),
+  transactionId: Type.String(),
+  subscriberId: Type.String(),
+  workflowId: Type.Optional(Type.String()),
+  stepId: Type.String(),
+  destinations: Type.Array(Destination, {
+    description: 'One, or as many as the subscriber has devices or chats; those that were sent are not sent again',
+  }),
+  createdAt: Timestamp,
+  failedAt: Timestamp,
+})
+
+const filters = {
+  channel: Type.Optional(Enum(channels)),
+  reason: Type.Optional(Enum(undeliveredReasons)),
+  providerId: Type.Optional(Type.String()),
+  transactionId: Type.Optional(Type.String()),
+  subscriberId: Type.Optional(Type.String()),
+  workflowId: Type.Optional(Type.String()),
+}
+type Filters = { [name in keyof typeof filters]?: string }
+
+interface Row extends FailedJob {
+  type: (typeof channels)[number]
+  reason: (typeof undeliveredReasons)[number]
+  error: string | null
+  provider_id: string | null
+  step_id: string
+  delivery: { destinations?: Record<string, Progress> } | null
+  transaction_id: string
+  subscriber_id: string
+  workflow: string | null
+  created_at: Date
+  updated_at: Date
+}
+
+/** In the words of the index that holds them, so that it is used. */
+const isUndelivered = sql.raw(`j.reason IN (${undeliveredReasons.map((reason) => `'${reason}'`).join(', ')})`)
+
+export const deliveries: Resource = (app, { db, engine, brand }) => {
+  const tags = ['Deliveries']
+
+  const find = async (environmentId: string, conditions: RawBuilder<unknown>[], limit: number): Promise<Row[]> => {
+    const where = [
+      sql`j.environment_id = ${environmentId}`,
+      isUndelivered,
+      sql`j.status IN ('failed', 'completed') AND j.type = ANY(${[...channels]}::text[])`,
+      ...conditions,
+    ]
+    const { rows } = await sql<Row>`
+      SELECT j.id, j.notification_id, j.type, j.reason, j.error, j.provider_id, j.step_id, j.delivery, j.created_at, j.updated_at,
+             n.transaction_id, n.subscriber_id, w.identifier AS workflow
+      FROM jobs j
+      JOIN notifications n ON n.environment_id = j.environment_id AND n.id = j.notification_id
+      LEFT JOIN workflows w ON w.environment_id = n.environment_id AND w.id = n.workflow_id
+      WHERE ${allOf(where)} ORDER BY j.id DESC LIMIT ${limit}`.execute(db)
+    return rows
+  }
+
+  app.get(
+    '/v1/deliveries',
+    {
+      schema: {
+        tags,
+        summary: 'List deliveries that were given up on, the newest first',
+        querystring: Type.Object({
+          status: Type.Optional(Enum(['failed'])),
+          ...filters,
+          after: Type.Optional(Type.String({ description: 'Cursor: `next` of the page before' })),
+          limit: Type.Optional(Type.Integer({ minimum: 1, maximum: mostPerPage, default: 10, zeroIsAbsent: true })),
+        }),
+        response: {
+          200: Type.Object({
+            data: Type.Array(Delivery),
+            next: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+          }),
+        },
+      },
+    },
+    async (request) => {
+      const { after, limit = 10, status: _, ...asked } = request.query
+      const conditions = [...conditionsOf(asked, brand), ...(after === undefined ? [] : [sql`j.id < ${after}`])]
+      const rows = await find(request.environment.id, conditions, limit + 1)
+      const data = rows.slice(0, limit).map((row) => toDelivery(row, brand))
+      return { data, next: rows.length > limit ? (data.at(-1)?.id ?? null) : null }
+    },
+  )
+
+  app.post(
+    '/v1/deliveries/:deliveryId/redrive',
+    {
+      schema: {
+        tags,
+        summary: 'Send once more what was given up on',
+        description: 'Only this step is repeated. Devices and chats that got the message do not get it again.',
+        params: Type.Object({ deliveryId: Type.String() }),
+        response: { 200: Type.Object({ redriven: Type.Integer() }) },
+      },
+    },
+    async (request) => {
+      const { deliveryId: id } = request.params
+      const { environment } = request
+      const rows = await find(environment.id, [sql`j.id = ${id}`], 1)
+      if (rows.length === 0) throw fail('delivery_not_found', { id })
+      const redriven = await engine.redrive(environment.id, rows)
+      if (redriven.length === 0 && (await find(environment.id, [sql`j.id = ${id}`], 1)).length > 0)
+        throw fail('delivery_not_redrivable', { id })
+      return { redriven: redriven.length }
+    },
+  )
+
+  app.post(
+    '/v1/deliveries/redrive',
+    {
+      schema: {
+        tags,
+        summary: 'Send once more everything that matches',
+        description: `At most ${mostRedriven} at a time, the newest first; \`hasMore\` says whether there are others.`,
+        body: Type.Optional(Body(filters, { examples: [{ channel: 'email', reason: 'provider_failed' }] })),
+        response: { 200: Type.Object({ redriven: Type.Integer(), hasMore: Type.Boolean() }) },
+      },
+    },
+    async (request) => {
+      const { environment, body = {} } = request
+      const rows = await find(environment.id, conditionsOf(body, brand), mostRedriven + 1)
+      const redriven = await engine.redrive(environment.id, rows.slice(0, mostRedriven))
+      return { redriven: redriven.length, hasMore: rows.length > mostRedriven }
+    },
+  )
+}
+
+function conditionsOf(asked: Filters, brand: Brand): RawBuilder<unknown>[] {
+  const equals = (column: string, value: string | undefined) =>
+    value === undefined ? [] : [sql`${sql.ref(column)} = ${value}`]
+  const { channel, reason, providerId, transactionId, subscriberId, workflowId } = asked
+  return [
+    ...equals('j.type', channel),
+    ...equals('j.reason', reason),
+    ...equals('j.provider_id', providerId === undefined ? undefined : brand.toStored(providerId)),
+    ...equals('n.transaction_id', transactionId),
+    ...equals('n.subscriber_id', subscriberId),
+    ...equals('w.identifier', workflowId),
+  ]
+}
+
+function toDelivery(row: Row, brand: Brand): Static<typeof Delivery> {
+  const wire = (id: string | undefined) => (id === undefined ? undefined : brand.toWire(id))
+  const destinations = Object.values(row.delivery?.destinations ?? {})
+  const failed = destinations.find(({ status }) => status === 'failed')
+  return {
+    id: row.id,
+    status: 'failed',
+    channel: row.type,
+    reason: row.reason,
+    notificationId: row.notification_id,
+    transactionId: row.transaction_id,
+    subscriberId: row.subscriber_id,
+    stepId: row.step_id,
+    destinations: destinations.map(({ status, calls, providerId, integrationId, error }) => ({
+      status,
+      calls,
+      ...given({ providerId: wire(providerId), integrationId, error }),
+    })),
+    createdAt: row.created_at,
+    failedAt: row.updated_at,
+    ...given({
+      error: row.error ?? failed?.error,
+      providerId: wire(row.provider_id ?? undefined),
+      workflowId: row.workflow,
+    }),
+  }
+}

@@ -1,0 +1,456 @@
+// Activity records as callers see them: one run with its steps, their logs and messages, and how far it got.
+
+import { type Selectable, sql } from 'kysely'
+import { type Static, Type } from 'typebox'
+import type { Db } from '../../db/core/database.ts'
+import { firstIdAt } from '../../db/core/ids.ts'
+import { sha256 } from '../../db/core/secrets.ts'
+import type { JobTable, NotificationTable, Recipient, StoredDetail } from '../../db/core/tables.ts'
+import type { MessageRow } from '../../db/queries/messages.ts'
+import type { WorkflowStep } from '../../db/queries/workflows.ts'
+import { lifecycleOf, lifecycleStatuses } from '../../engine/runs/lifecycle.ts'
+import { providerIds } from '../../providers/catalog.ts'
+import type { Brand } from '../edge/brand.ts'
+import type { Environment } from '../edge/resource.ts'
+import { Channel, Enum, FreeObject, Timestamp } from '../edge/schema.ts'
+import { Severity } from '../workflows/shape.ts'
+import { OwnStepFilter } from '../workflows/step-filter.ts'
+import { given } from './message-shape.ts'
+
+const OptionalText = Type.Optional(Type.String())
+const OptionalObject = Type.Optional(FreeObject)
+
+const ExecutionDetail = Type.Object({
+  _id: Type.String(),
+  createdAt: Timestamp,
+  status: Enum(['Success', 'Warning', 'Failed', 'Pending', 'Queued', 'ReadConfirmation']),
+  detail: Type.String(),
+  isRetry: Type.Boolean(),
+  isTest: Type.Boolean(),
+  providerId: OptionalText,
+  raw: OptionalText,
+  source: Enum(['Credentials', 'Internal', 'Payload', 'Webhook']),
+  webhookStatus: Type.Optional(Type.String({ description: 'What the provider reported, such as `bounced`' })),
+})
+
+/** Of a message, where one record is shown. */
+const alone = {
+  recipient: Type.Optional(Type.String({ description: 'The address or number it went to' })),
+  subject: OptionalText,
+  content: OptionalText,
+  avatar: OptionalText,
+  cta: OptionalObject,
+  data: OptionalObject,
+  providerMessageId: OptionalText,
+  integrationId: OptionalText,
+  createdAt: Type.Optional(Timestamp),
+  updatedAt: Type.Optional(Timestamp),
+}
+
+const Job = Type.Object({
+  _id: Type.String(),
+  type: Type.String(),
+  status: Type.String(),
+  reason: Type.Optional(
+    Type.String({ description: 'Why it did not just complete, such as `preference` or `missing_email`' }),
+  ),
+  error: OptionalText,
+  providerId: Type.String(),
+  digest: OptionalObject,
+  executionDetails: Type.Array(ExecutionDetail),
+  messages: Type.Array(
+    Type.Object({
+      _id: Type.String(),
+      channel: Channel,
+      status: Enum(['sent', 'error', 'warning']),
+      providerId: OptionalText,
+      errorId: OptionalText,
+      errorText: OptionalText,
+      ...alone,
+    }),
+    { description: 'What the step sent. What a message says, and to whom, is in the single record' },
+  ),
+  step: Type.Object({
+    _id: Type.String(),
+    _templateId: Type.String(),
+    _parentId: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'] })),
+    stepId: Type.String(),
+    name: OptionalText,
+    active: Type.Boolean(),
+    filters: Type.Array(OwnStepFilter),
+    controlVariables: OptionalObject,
+  }),
+  payload: OptionalObject,
+  overrides: OptionalObject,
+  scheduleExtensionsCount: Type.Integer(),
+  dueAt: Type.Optional(Type.Unsafe<Date>({ ...Timestamp, description: 'When it goes on, while it waits' })),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+})
+
+export const Activity = Type.Object({
+  _id: Type.String(),
+  _environmentId: Type.String(),
+  _organizationId: Type.String(),
+  _subscriberId: Type.String(),
+  _templateId: Type.String(),
+  _digestedNotificationId: OptionalText,
+  workflowVersion: Type.Integer({ description: 'Of the workflow, as it was when the run began' }),
+  transactionId: Type.String(),
+  status: Enum(['processing', 'completed', 'error']),
+  deliveryLifecycle: Type.Object(
+    { status: Enum(lifecycleStatuses), detail: OptionalText },
+    { description: 'How far it got over all channels, and why no further' },
+  ),
+  channels: Type.Array(Type.String()),
+  subscriber: Type.Optional(
+    Type.Object({
+      _id: Type.String(),
+      subscriberId: Type.String(),
+      firstName: OptionalText,
+      lastName: OptionalText,
+      email: OptionalText,
+      phone: OptionalText,
+    }),
+  ),
+  template: Type.Optional(
+    Type.Object({
+      _id: Type.String(),
+      name: Type.String(),
+      origin: Type.String(),
+      triggers: Type.Array(
+        Type.Object({
+          type: Enum(['event']),
+          identifier: Type.String(),
+          variables: Type.Array(Type.Object({ name: Type.String() })),
+        }),
+      ),
+    }),
+  ),
+  jobs: Type.Array(Job),
+  payload: OptionalObject,
+  overrides: OptionalObject,
+  to: OptionalObject,
+  tags: Type.Array(Type.String()),
+  topics: Type.Optional(Type.Array(Type.Object({ _topicId: Type.String(), topicKey: Type.String() }))),
+  severity: Severity,
+  critical: Type.Boolean(),
+  contextKeys: Type.Array(Type.String()),
+  triggeredAt: Type.Optional(
+    Type.Unsafe<Date>({ ...Timestamp, description: 'When the trigger was accepted; the run began at `createdAt`' }),
+  ),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+})
+type Activity = Static<typeof Activity>
+
+/** A run with the subscriber and the workflow it belongs to, whose columns are null once those are gone. */
+export interface RunRow extends Selectable<NotificationTable> {
+  first_name: string | null
+  last_name: string | null
+  email: string | null
+  phone: string | null
+  is_subscriber_there: boolean
+  workflow_name: string | null
+  workflow_identifier: string | null
+  workflow_origin: string | null
+}
+
+type JobRow = Selectable<JobTable>
+type SentMessage = Pick<
+  MessageRow,
+  | 'id'
+  | 'notification_id'
+  | 'job_id'
+  | 'channel'
+  | 'status'
+  | 'provider_id'
+  | 'error_id'
+  | 'error_text'
+  | 'seen'
+  | 'read'
+  | 'archived'
+  | 'snoozed_until'
+  | 'delivered_at'
+> &
+  Partial<
+    Pick<
+      MessageRow,
+      | 'subject'
+      | 'content'
+      | 'avatar'
+      | 'cta'
+      | 'data'
+      | 'email'
+      | 'phone'
+      | 'identifier'
+      | 'integration_id'
+      | 'created_at'
+      | 'updated_at'
+    >
+  >
+
+interface TriggerRow {
+  id: string
+  payload: Record<string, unknown> | null
+  overrides: Record<string, unknown> | null
+  recipients: Recipient[] | null
+  created_at: Date
+}
+
+interface VersionRow {
+  workflow_id: string
+  version: number
+  steps: WorkflowStep[]
+}
+
+/** Of each record's trigger, in a list: a page has fifty of them. */
+const mostPayloadBytes = 64 * 1024
+const hourMs = 3_600_000
+
+interface Parts {
+  jobs: Map<string, JobRow[]>
+  messages: Map<string, SentMessage[]>
+  triggers: Map<string, TriggerRow>
+  steps: Map<string, WorkflowStep[]>
+}
+
+/**
+ * Everything that belongs to these runs, in four statements whatever their number. Only the record shown alone has the
+ * payload of its trigger whatever its size and with each job too, and the events that its digests collected.
+ */
+export async function showActivities(
+  db: Db,
+  runs: RunRow[],
+  environment: Environment,
+  brand: Brand,
+  { isAlone }: { isAlone: boolean },
+): Promise<Activity[]> {
+  if (runs.length === 0) return []
+  const [jobs, messages, triggers, versions] = await Promise.all([
+    jobsOf(db, environment.id, runs, isAlone),
+    messagesOf(db, environment.id, runs, isAlone),
+    triggersOf(db, environment.id, runs, isAlone),
+    versionsOf(db, environment.id, runs),
+  ])
+  const parts: Parts = {
+    jobs: byRun(jobs),
+    messages: byRun(messages),
+    triggers: new Map(triggers.map((trigger) => [trigger.id, trigger])),
+    steps: new Map(versions.map(({ workflow_id, version, steps }) => [`${workflow_id} ${version}`, steps])),
+  }
+  return runs.map((run) => toActivity(run, parts, environment, brand, isAlone))
+}
+
+function byRun<Row extends { notification_id: string }>(rows: Row[]): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>()
+  for (const row of rows) {
+    const group = groups.get(row.notification_id)
+    if (group) group.push(row)
+    else groups.set(row.notification_id, [row])
+  }
+  return groups
+}
+
+async function jobsOf(db: Db, environmentId: string, runs: RunRow[], isAlone: boolean): Promise<JobRow[]> {
+  const { rows } = await sql<JobRow>`
+    SELECT environment_id, notification_id, position, id, step_row_id, step_id, type, status, reason, error, provider_id,
+           details, digest, merged_into, schedule_extensions, due_at, created_at, updated_at,
+           CASE WHEN ${isAlone} AND type = 'digest' THEN output END AS output
+    FROM jobs WHERE environment_id = ${environmentId} AND notification_id = ANY(${runs.map(({ id }) => id)}::text[])
+    ORDER BY notification_id, position`.execute(db)
+  return rows
+}
+
+const saidOfMessages = sql`, subject, content, avatar, cta, data, email, phone, identifier, integration_id, created_at, updated_at`
+
+/** A run's messages are younger than it, up to what the clocks of two processes may differ: older partitions are not read. */
+async function messagesOf(db: Db, environmentId: string, runs: RunRow[], isAlone: boolean): Promise<SentMessage[]> {
+  const oldest = Math.min(...runs.map(({ created_at }) => created_at.getTime()))
+  const { rows } = await sql<SentMessage>`
+    SELECT id, notification_id, job_id, channel, status, provider_id, error_id, error_text,
+           seen, read, archived, snoozed_until, delivered_at ${isAlone ? saidOfMessages : sql``}
+    FROM messages
+    WHERE environment_id = ${environmentId}
+      AND transaction_id = ANY(${[...new Set(runs.map((run) => run.transaction_id))]}::text[])
+      AND notification_id = ANY(${runs.map(({ id }) => id)}::text[]) AND id >= ${firstIdAt(new Date(oldest - hourMs))}
+    ORDER BY id`.execute(db)
+  return rows
+}
+
+async function triggersOf(db: Db, environmentId: string, runs: RunRow[], isAlone: boolean): Promise<TriggerRow[]> {
+  const ids = [...new Set(runs.map(({ event_id }) => event_id))]
+  const shown = (column: string) =>
+    isAlone
+      ? sql.ref(column)
+      : sql`CASE WHEN octet_length(${sql.ref(column)}::text) <= ${mostPayloadBytes} THEN ${sql.ref(column)} END AS ${sql.ref(column)}`
+  const { rows } = await sql<TriggerRow>`
+    SELECT id, recipients, created_at, ${shown('payload')}, ${shown('overrides')} FROM events
+    WHERE environment_id = ${environmentId} AND id = ANY(${ids}::text[])`.execute(db)
+  return rows
+}
+
+/** The steps as they were when the runs began. */
+async function versionsOf(db: Db, environmentId: string, runs: RunRow[]): Promise<VersionRow[]> {
+  const { rows } = await sql<VersionRow>`
+    SELECT workflow_id, version, definition -> 'steps' AS steps FROM workflow_versions
+    WHERE environment_id = ${environmentId} AND (workflow_id, version) IN (
+      SELECT * FROM unnest(${runs.map((run) => run.workflow_id)}::text[], ${runs.map((run) => run.workflow_version)}::int[]))`.execute(
+    db,
+  )
+  return rows
+}
+
+function toActivity(run: RunRow, parts: Parts, environment: Environment, brand: Brand, isAlone: boolean): Activity {
+  const jobs = parts.jobs.get(run.id) ?? []
+  const messages = parts.messages.get(run.id) ?? []
+  const trigger = parts.triggers.get(run.event_id)
+  const steps = parts.steps.get(`${run.workflow_id} ${run.workflow_version}`) ?? []
+  return {
+    _id: run.id,
+    _environmentId: run.environment_id,
+    _organizationId: environment.organizationId,
+    _subscriberId: run.subscriber_row_id,
+    _templateId: run.workflow_id,
+    workflowVersion: run.workflow_version,
+    transactionId: run.transaction_id,
+    status: run.status as Activity['status'],
+    deliveryLifecycle: lifecycleOf(jobs, messages),
+    channels: run.channels,
+    jobs: jobs
+      .filter(({ type }) => type !== 'trigger')
+      .map((job) => toJob(job, { steps, messages, trigger, brand, isAlone })),
+    tags: run.tags,
+    severity: run.severity as Activity['severity'],
+    critical: run.critical,
+    contextKeys: run.context_keys,
+    createdAt: run.created_at,
+    updatedAt: run.updated_at,
+    to: recipientOf(run, trigger),
+    ...given({
+      _digestedNotificationId: run.digested_into,
+      subscriber: subscriberOf(run),
+      template: templateOf(run, brand),
+      payload: trigger?.payload,
+      overrides: overridesOf(trigger),
+      triggeredAt: trigger?.created_at,
+      topics: run.topics?.map(({ _topicId, topicKey }) => ({ _topicId, topicKey })),
+    }),
+  }
+}
+
+function subscriberOf(run: RunRow): Activity['subscriber'] {
+  if (!run.is_subscriber_there) return undefined
+  const { first_name, last_name, email, phone } = run
+  return {
+    _id: run.subscriber_row_id,
+    subscriberId: run.subscriber_id,
+    ...given({ firstName: first_name, lastName: last_name, email, phone }),
+  }
+}
+
+function templateOf(run: RunRow, brand: Brand): Activity['template'] {
+  if (run.workflow_name === null) return undefined
+  const identifier = run.workflow_identifier ?? ''
+  return {
+    _id: run.workflow_id,
+    name: run.workflow_name,
+    origin: brand.toWire(run.workflow_origin ?? ''),
+    triggers: [{ type: 'event', identifier, variables: [] }],
+  }
+}
+
+/** As the trigger named this subscriber, or by its id alone where it was reached through a topic. */
+function recipientOf({ subscriber_id: subscriberId }: RunRow, trigger: TriggerRow | undefined) {
+  const named = trigger?.recipients?.find((one) => 'subscriberId' in one && one.subscriberId === subscriberId)
+  return named ? { ...named } : { subscriberId }
+}
+
+/** Those of most triggers are empty. */
+const overridesOf = (trigger: TriggerRow | undefined) =>
+  Object.keys(trigger?.overrides ?? {}).length > 0 ? trigger?.overrides : null
+
+interface JobContext {
+  steps: WorkflowStep[]
+  messages: SentMessage[]
+  trigger: TriggerRow | undefined
+  brand: Brand
+  isAlone: boolean
+}
+
+const knownProviders: ReadonlySet<string> = new Set(providerIds)
+
+function toJob(job: JobRow, { steps, messages, trigger, brand, isAlone }: JobContext): Static<typeof Job> {
+  const index = steps.findIndex(({ _id }) => _id === job.step_row_id)
+  const step = steps[index]
+  const sent = messages.filter(({ job_id }) => job_id === job.id)
+  const used = job.provider_id ?? sent.at(-1)?.provider_id ?? 'svc'
+  return {
+    _id: job.id,
+    type: job.type,
+    status: job.status,
+    providerId: brand.toWire(knownProviders.has(used) ? used : 'svc'),
+    executionDetails: job.details.map((detail, place) => toDetail(detail, { id: detailId(job.id, place), brand })),
+    messages: sent.map((message) => ({
+      _id: message.id,
+      channel: message.channel,
+      status: message.status,
+      ...given({
+        providerId: message.provider_id === null ? null : brand.toWire(message.provider_id),
+        errorId: message.error_id,
+        errorText: message.error_text,
+        recipient: message.email ?? message.phone,
+        subject: message.subject,
+        content: message.content,
+        avatar: message.avatar,
+        cta: message.cta,
+        data: message.data,
+        providerMessageId: message.identifier,
+        integrationId: message.integration_id,
+        createdAt: message.created_at,
+        updatedAt: message.updated_at,
+      }),
+    })),
+    step: {
+      _id: job.step_row_id,
+      _templateId: job.step_row_id,
+      _parentId: steps[index - 1]?._id ?? null,
+      stepId: job.step_id,
+      active: true,
+      filters: (step?.filters ?? []) as OwnStepFilter[],
+      ...given({ name: step?.name, controlVariables: step?.controlValues }),
+    },
+    scheduleExtensionsCount: job.schedule_extensions,
+    createdAt: job.created_at,
+    updatedAt: job.updated_at,
+    ...given({
+      reason: job.reason,
+      error: job.error,
+      digest: job.digest ? { type: 'regular', ...job.digest, ...given({ events: job.output?.events }) } : null,
+      payload: isAlone ? trigger?.payload : null,
+      overrides: overridesOf(trigger),
+      dueAt: job.due_at,
+    }),
+  }
+}
+
+/** Lines are only ever added at the end, so that a place is as good as an id. */
+const detailId = (jobId: string, place: number) => jobId.slice(0, 8) + sha256(`${jobId} ${place}`).slice(0, 16)
+
+function toDetail(detail: StoredDetail, { id, brand }: { id: string; brand: Brand }): Static<typeof ExecutionDetail> {
+  const isKnown = detail.providerId !== undefined && knownProviders.has(detail.providerId)
+  return {
+    _id: id,
+    createdAt: new Date(detail.at),
+    status: detail.status,
+    detail: detail.detail,
+    isRetry: detail.isRetry ?? false,
+    isTest: false,
+    source: detail.source ?? 'Internal',
+    ...given({
+      providerId: isKnown ? brand.toWire(detail.providerId ?? '') : null,
+      raw: detail.raw,
+      webhookStatus: detail.webhook?.status,
+    }),
+  }
+}

@@ -1,0 +1,473 @@
+// Layouts: what stands around the content of an email.
+import { type RawBuilder, sql } from 'kysely'
+import { type Static, Type } from 'typebox'
+import { announce } from '../../db/core/changes.ts'
+import { type Db, type Tx, violatedKey } from '../../db/core/database.ts'
+import { findEnvironmentAccess } from '../../db/core/environment-access.ts'
+import { randomLower } from '../../db/core/ids.ts'
+import { allOf, contains } from '../../db/core/page.ts'
+import { lockEnvironment } from '../../db/queries/environments.ts'
+import { findLayout, insertLayout, type LayoutRow, mostLayouts } from '../../db/queries/layouts.ts'
+import { copyTranslations, disableTranslations, enableTranslations } from '../../db/queries/translations.ts'
+import { fieldsOf, saveWorkflows, type WorkflowRow, type WorkflowStep } from '../../db/queries/workflows.ts'
+import { previewLayout } from '../../engine/authoring/layout-preview.ts'
+import { fail } from '../../errors.ts'
+import { brandingOf } from '../../render/branding.ts'
+import type { Brand } from '../edge/brand.ts'
+import type { Environment, Resource } from '../edge/resource.ts'
+import { Body, Empty, Enum, FreeObject, Identifier, Nullable, Timestamp } from '../edge/schema.ts'
+import { idIn, slugify, slugOf } from '../edge/slug.ts'
+import { PreviewError } from '../workflows/preview.ts'
+import { OwnIdentifier, userOf } from '../workflows/shape.ts'
+import { layoutVariables, refuseContent } from './layout-content.ts'
+
+/** A body of the largest size that can be rendered, as JSON in JSON. */
+const largestBody = 4 * 1024 * 1024
+
+const EditorType = Enum(['block', 'html'])
+const Email = Type.Object({ body: Type.String(), editorType: EditorType })
+const Values = Type.Object({ email: Type.Optional(Email) })
+
+const Layout = Type.Object({
+  _id: Type.String(),
+  layoutId: Type.String(),
+  slug: Type.String(),
+  name: Type.String(),
+  isDefault: Type.Boolean(),
+  isTranslationEnabled: Type.Boolean(),
+  updatedAt: Timestamp,
+  updatedBy: Type.Optional(Type.Object({ _id: Type.String() })),
+  createdAt: Timestamp,
+  origin: Type.String(),
+  type: Enum(['BRIDGE']),
+  variables: Type.Optional(FreeObject),
+  controls: Type.Object({ dataSchema: FreeObject, uiSchema: FreeObject, values: Values }),
+})
+
+const dataSchema = {
+  type: 'object',
+  properties: {
+    email: {
+      type: 'object',
+      properties: {
+        body: { type: 'string', minLength: 1 },
+        editorType: { type: 'string', enum: ['block', 'html'], default: 'block' },
+      },
+      required: ['body'],
+      additionalProperties: false,
+    },
+  },
+  additionalProperties: false,
+}
+
+const uiSchema = {
+  group: 'LAYOUT',
+  properties: {
+    email: {
+      component: 'LAYOUT_EMAIL',
+      properties: {
+        body: { component: 'EMAIL_BODY', placeholder: '' },
+        editorType: { component: 'EMAIL_EDITOR_SELECT', placeholder: 'block' },
+      },
+    },
+  },
+}
+
+const Preview = Type.Object({
+  result: Type.Object({
+    type: Enum(['email']),
+    preview: Type.Optional(Type.Object({ body: Type.String() })),
+    error: PreviewError,
+  }),
+  previewPayloadExample: FreeObject,
+  schema: Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'], additionalProperties: true }),
+})
+
+const Name = Identifier()
+const Params = Type.Object({ layoutId: Type.String({ description: 'Identifier, slug or internal id' }) })
+
+export const layouts: Resource = (app, { db, clock, secrets, brand }) => {
+  const tags = ['Layouts']
+  const branding = brandingOf(brand.word)
+
+  app.post(
+    '/v2/layouts',
+    {
+      schema: {
+        tags,
+        summary: 'Create a layout that shows the content of the email and nothing else yet',
+        body: Body({
+          layoutId: OwnIdentifier,
+          name: Name,
+          isTranslationEnabled: Type.Optional(Type.Boolean()),
+          __source: Type.Optional(Type.String({ description: 'Where it is created; not kept' })),
+        }),
+        response: { 201: Layout },
+      },
+    },
+    async (request, reply) => {
+      const { layoutId, name, isTranslationEnabled = false } = request.body
+      const row = await addLayout(db, request.environment, { identifier: layoutId, name, isTranslationEnabled }, clock)
+      reply.code(201)
+      return toLayout(row, brand, await layoutVariables(db, request.environment.id, row.content?.email?.body))
+    },
+  )
+
+  app.get(
+    '/v2/layouts',
+    {
+      schema: {
+        tags,
+        summary: 'List layouts, without their content',
+        querystring: Type.Object({
+          limit: Type.Optional(Type.Integer({ minimum: 1, default: 50 })),
+          offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
+          orderBy: Type.Optional(Enum(['createdAt', 'updatedAt', 'name'], { default: 'createdAt' })),
+          orderDirection: Type.Optional(Enum(['ASC', 'DESC'], { default: 'DESC' })),
+          query: Type.Optional(Type.String({ description: 'Anywhere in name or identifier, in any case' })),
+        }),
+        response: { 200: Type.Object({ layouts: Type.Array(Layout), totalCount: Type.Integer() }) },
+      },
+    },
+    async (request) => {
+      const { query, limit = 50, offset = 0, orderBy = 'createdAt', orderDirection } = request.query
+      const where = allOf([
+        sql`environment_id = ${request.environment.id}`,
+        ...(query ? [sql`(${contains(sql`name`, query)} OR ${contains(sql`identifier`, query)})`] : []),
+      ])
+      const direction = orderDirection === 'ASC' ? sql`ASC` : sql`DESC`
+      const [page, total] = await Promise.all([
+        // Contents are large and not shown.
+        sql<LayoutRow>`
+          SELECT id, identifier, name, is_default, is_translation_enabled, updated_by, created_at, updated_at, NULL AS content
+          FROM layouts WHERE ${where}
+          ORDER BY ${orderColumns[orderBy]} ${direction}, id ${direction} LIMIT ${limit} OFFSET ${offset}`.execute(db),
+        sql<{ count: number }>`SELECT count(*)::int AS count FROM layouts WHERE ${where}`.execute(db),
+      ])
+      return {
+        layouts: page.rows.map((row) => toLayout(row, brand, {})),
+        totalCount: total.rows[0]?.count ?? 0,
+      }
+    },
+  )
+
+  app.get(
+    '/v2/layouts/:layoutId',
+    { schema: { tags, summary: 'Retrieve a layout', params: Params, response: { 200: Layout } } },
+    async (request) => {
+      const row = await readLayout(db, request.environment, request.params.layoutId)
+      return toLayout(row, brand, await layoutVariables(db, request.environment.id, row.content?.email?.body))
+    },
+  )
+
+  app.put(
+    '/v2/layouts/:layoutId',
+    {
+      bodyLimit: largestBody,
+      schema: {
+        tags,
+        summary: 'Change a layout: its name, its content where given, whether it is translated where given',
+        params: Params,
+        body: Body({
+          name: Name,
+          isTranslationEnabled: Type.Optional(Type.Boolean()),
+          controlValues: Type.Optional(
+            Nullable(
+              Body({
+                email: Type.Optional(Body({ body: Type.String(), editorType: Type.Optional(EditorType) })),
+              }),
+            ),
+          ),
+        }),
+        response: { 200: Layout },
+      },
+    },
+    async (request) => {
+      const { environment, body } = request
+      const email = body.controlValues?.email && { editorType: 'block' as const, ...body.controlValues.email }
+      const row = await db.transaction().execute(async (tx) => {
+        const current = await readLayout(tx, environment, request.params.layoutId, 'FOR UPDATE')
+        if (email) refuseContent(email, await layoutVariables(tx, environment.id, email.body))
+        const isTranslationEnabled = body.isTranslationEnabled ?? current.is_translation_enabled
+        await switchTranslation(tx, current, isTranslationEnabled, clock.now())
+        const content = email ? JSON.stringify({ email }) : null
+        const changed = await tx
+          .updateTable('layouts')
+          .set({
+            name: body.name,
+            is_translation_enabled: isTranslationEnabled,
+            ...(body.controlValues === undefined ? {} : { content }),
+            updated_by: environment.userId,
+            updated_at: clock.now(),
+          })
+          .where('environment_id', '=', environment.id)
+          .where('id', '=', current.id)
+          .returningAll()
+          .executeTakeFirstOrThrow()
+        await announce(tx, 'layouts', environment.id)
+        return changed
+      })
+      return toLayout(row, brand, await layoutVariables(db, environment.id, row.content?.email?.body))
+    },
+  )
+
+  app.delete(
+    '/v2/layouts/:layoutId',
+    {
+      schema: {
+        tags,
+        summary: 'Delete a layout; emails that used it get the default layout',
+        params: Params,
+        response: { 204: Empty },
+      },
+    },
+    async (request, reply) => {
+      const { environment } = request
+      await db.transaction().execute(async (tx) => {
+        const row = await readLayout(tx, environment, request.params.layoutId, 'FOR UPDATE')
+        if (row.is_default) throw fail('default_layout_kept', { layoutId: row.identifier })
+        await unsetLayout(tx, environment, row, clock.now())
+        await disableTranslations(tx, translatedBy(row))
+        await tx.deleteFrom('layouts').where('environment_id', '=', environment.id).where('id', '=', row.id).execute()
+        await announce(tx, 'layouts', environment.id)
+      })
+      return reply.code(204).send(null)
+    },
+  )
+
+  app.post(
+    '/v1/layouts/:layoutId/default',
+    {
+      schema: {
+        tags,
+        summary: 'Make a layout the default: emails that name none get it from the next message on',
+        params: Params,
+        response: { 204: Empty },
+      },
+    },
+    async (request, reply) => {
+      const { environment } = request
+      await db.transaction().execute(async (tx) => {
+        // Of two that are chosen at once, the later one is the default.
+        await lockEnvironment(tx, environment.id)
+        const { id, is_default } = await readLayout(tx, environment, request.params.layoutId, 'FOR UPDATE')
+        if (is_default) return
+        const changed = { updated_by: environment.userId, updated_at: clock.now() }
+        const change = (isDefault: boolean) =>
+          tx
+            .updateTable('layouts')
+            .set({ ...changed, is_default: isDefault })
+            .where('environment_id', '=', environment.id)
+        await change(false).where('is_default', '=', true).execute()
+        await change(true).where('id', '=', id).execute()
+        await announce(tx, 'layouts', environment.id)
+      })
+      return reply.code(204).send(null)
+    },
+  )
+
+  app.post(
+    '/v2/layouts/:layoutId/duplicate',
+    {
+      schema: {
+        tags,
+        summary: 'Create a layout with the content of another',
+        params: Params,
+        body: Body({
+          name: Name,
+          layoutId: Type.Optional({ ...OwnIdentifier, description: 'Made from the name when absent' }),
+          isTranslationEnabled: Type.Optional(
+            Type.Boolean({ description: 'As the original when absent; its translations are copied' }),
+          ),
+        }),
+        response: { 201: Layout },
+      },
+    },
+    async (request, reply) => {
+      const { name, layoutId, isTranslationEnabled } = request.body
+      const original = request.params.layoutId
+      const identifier = layoutId ?? (slugify(name) || `layout-${randomLower(8)}`)
+      const row = await addLayout(db, request.environment, { identifier, name, isTranslationEnabled, original }, clock)
+      reply.code(201)
+      return toLayout(row, brand, await layoutVariables(db, request.environment.id, row.content?.email?.body))
+    },
+  )
+
+  app.post(
+    '/v2/layouts/:layoutId/preview',
+    {
+      config: { role: 'viewer' },
+      bodyLimit: largestBody,
+      schema: {
+        tags,
+        summary: 'Show a layout around a placeholder for the content of the email',
+        params: Params,
+        body: Type.Optional(
+          Body({
+            controlValues: Type.Optional({ ...FreeObject, description: 'Shown instead of what is stored' }),
+            previewPayload: Type.Optional(
+              Body({ subscriber: Type.Optional(FreeObject), context: Type.Optional(FreeObject) }),
+            ),
+          }),
+        ),
+        response: { 201: Preview },
+      },
+    },
+    async (request, reply) => {
+      const { controlValues, previewPayload = {} } = request.body ?? {}
+      const layout = await readLayout(db, request.environment, request.params.layoutId)
+      const { body } = ((controlValues ?? layout.content)?.email ?? {}) as { body?: unknown }
+      const access = await findEnvironmentAccess(db, secrets, request.environment.id)
+      // Deleted after the key was checked.
+      if (!access) throw fail('api_key_not_found')
+      const preview = await previewLayout({ db, access, branding, now: clock.now() }, { layout, body, previewPayload })
+      reply.code(201)
+      if ('error' in preview)
+        return { result: { type: 'email' as const, error: preview.error }, previewPayloadExample: {}, schema: null }
+      return {
+        result: { type: 'email' as const, preview: { body: preview.html } },
+        previewPayloadExample: preview.data,
+        schema: await layoutVariables(db, request.environment.id, preview.source),
+      }
+    },
+  )
+
+  app.get(
+    '/v2/layouts/:layoutId/usage',
+    {
+      schema: {
+        tags,
+        summary: 'List the workflows with an email that names the layout',
+        params: Params,
+        response: {
+          200: Type.Object({ workflows: Type.Array(Type.Object({ name: Type.String(), workflowId: Type.String() })) }),
+        },
+      },
+    },
+    async (request) => {
+      const layout = await readLayout(db, request.environment, request.params.layoutId)
+      const { rows } = await sql<{ name: string; workflowId: string }>`
+        SELECT name, identifier AS "workflowId" FROM workflows
+        WHERE environment_id = ${request.environment.id} AND ${hasStep({ type: 'email' }, layout)}
+        ORDER BY name, identifier LIMIT 1000`.execute(db)
+      return { workflows: rows }
+    },
+  )
+}
+
+const orderColumns = { createdAt: sql`created_at`, updatedAt: sql`updated_at`, name: sql`name COLLATE "C"` }
+
+function toLayout(row: LayoutRow, brand: Brand, variables: Record<string, unknown>): Static<typeof Layout> {
+  return {
+    _id: row.id,
+    layoutId: row.identifier,
+    slug: slugOf(row.name, 'lt', row.id),
+    name: row.name,
+    isDefault: row.is_default,
+    isTranslationEnabled: row.is_translation_enabled,
+    updatedAt: row.updated_at,
+    ...userOf('updatedBy', row.updated_by),
+    createdAt: row.created_at,
+    origin: brand.toWire('svc-cloud'),
+    type: 'BRIDGE',
+    variables,
+    controls: { dataSchema, uiSchema, values: row.content ?? {} },
+  }
+}
+
+async function readLayout(
+  db: Db | Tx,
+  { id: environmentId }: Environment,
+  layoutId: string,
+  lock?: 'FOR UPDATE',
+): Promise<LayoutRow> {
+  const row = await findLayout(db, environmentId, { identifier: layoutId, id: idIn(layoutId, 'lt') }, lock)
+  if (!row) throw fail('layout_not_found', undefined, { ctx: { layoutId } })
+  return row
+}
+
+interface NewLayout {
+  identifier: string
+  name: string
+  isTranslationEnabled?: boolean | undefined
+  /** Whose content it gets. */
+  original?: string
+}
+
+/** The environment is locked first: of two layouts made at once one is the first, and their number is exact. */
+async function addLayout(
+  db: Db,
+  environment: Environment,
+  { identifier, name, isTranslationEnabled, original }: NewLayout,
+  clock: { now(): Date },
+): Promise<LayoutRow> {
+  try {
+    return await db.transaction().execute(async (tx) => {
+      await lockEnvironment(tx, environment.id)
+      await refuseOneTooMany(tx, environment.id)
+      const source = original === undefined ? undefined : await readLayout(tx, environment, original)
+      const isTranslated = isTranslationEnabled ?? source?.is_translation_enabled ?? false
+      const row = await insertLayout(
+        tx,
+        {
+          environmentId: environment.id,
+          identifier,
+          name,
+          isTranslationEnabled: isTranslated,
+          ...(source ? { content: source.content } : {}),
+          userId: environment.userId,
+        },
+        clock.now(),
+      )
+      if (!isTranslated) return row
+      if (source) await copyTranslations(tx, translatedBy(source), translatedBy(row))
+      await enableTranslations(tx, translatedBy(row), clock.now())
+      return row
+    })
+  } catch (error) {
+    if (violatedKey(error) === 'layouts_environment_id_identifier_key')
+      throw fail('layout_exists', { layoutId: identifier })
+    throw error
+  }
+}
+
+async function refuseOneTooMany(tx: Tx, environmentId: string): Promise<void> {
+  const { count } = await tx
+    .selectFrom('layouts')
+    .select((select) => select.fn.countAll<string>().as('count'))
+    .where('environment_id', '=', environmentId)
+    .executeTakeFirstOrThrow()
+  if (Number(count) >= mostLayouts)
+    throw fail('too_many_layouts', { limit: mostLayouts }, { ctx: { currentCount: Number(count), limit: mostLayouts } })
+}
+
+const translatedBy = ({ environment_id, id }: LayoutRow) =>
+  ({ environmentId: environment_id, resourceType: 'layout', resourceRowId: id }) as const
+
+async function switchTranslation(tx: Tx, layout: LayoutRow, isEnabled: boolean, now: Date): Promise<void> {
+  if (isEnabled === layout.is_translation_enabled) return
+  if (isEnabled) await enableTranslations(tx, translatedBy(layout), now)
+  else await disableTranslations(tx, translatedBy(layout))
+}
+
+/** Steps keep the identifier of their layout; its id is what code may have written. */
+const hasStep = (step: object, { identifier, id }: LayoutRow): RawBuilder<boolean> => {
+  const one = (layoutId: string) => JSON.stringify([{ ...step, controlValues: { layoutId } }])
+  return sql`(steps @> ${one(identifier)}::jsonb OR steps @> ${one(id)}::jsonb)`
+}
+
+/** Layouts are locked before workflows, here and where a workflow is written, so that the two cannot wait for each other. */
+async function unsetLayout(tx: Tx, { id: environmentId, userId }: Environment, layout: LayoutRow, now: Date) {
+  const { rows } = await sql<WorkflowRow>`
+    SELECT * FROM workflows WHERE environment_id = ${environmentId} AND ${hasStep({}, layout)}
+    ORDER BY id FOR UPDATE`.execute(tx)
+  const unset = (step: WorkflowStep): WorkflowStep => {
+    const { layoutId, ...others } = step.controlValues ?? {}
+    return layoutId === layout.identifier || layoutId === layout.id ? { ...step, controlValues: others } : step
+  }
+  await saveWorkflows(
+    tx,
+    { environmentId, userId, now },
+    rows.map((row) => ({ id: row.id, fields: { ...fieldsOf(row), steps: row.steps.map(unset) } })),
+  )
+}

@@ -1,0 +1,166 @@
+// The log of administrative acts: who did what, to whom or what, when, and from where. Values are never in it.
+import type { FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import { type Static, Type } from 'typebox'
+import type { Db } from '../../db/core/database.ts'
+import { allOf, cursorPage } from '../../db/core/page.ts'
+import { type Act, type Actor, actorTypes, recordAct } from '../../db/queries/audit-log.ts'
+import type { App, Resource, Services } from './resource.ts'
+import { CursorPage, cursorQuery, Enum, FreeObject, Nullable, Timestamp } from './schema.ts'
+
+/** For what a signed-in person does. */
+export const personActs = ({ person, ip }: FastifyRequest): Pick<Act, 'organizationId' | 'actor' | 'address'> => ({
+  organizationId: person?.organizationId ?? '',
+  actor: { type: 'person', id: person?.id ?? '', name: person?.name ?? '', email: person?.email ?? '' },
+  address: ip,
+})
+
+/** For what somebody does who has no session yet, or no longer. */
+export const userActs = (
+  user: { id: string; organization_id: string; name: string; email: string },
+  { ip }: FastifyRequest,
+): Pick<Act, 'organizationId' | 'actor' | 'address'> => ({
+  organizationId: user.organization_id,
+  actor: { type: 'person', id: user.id, name: user.name, email: user.email },
+  address: ip,
+})
+
+/** Routes that name an act have it written down when it succeeded, before its answer goes out. Others are not slowed down. */
+export function registerAudit(app: App, { db, clock }: Pick<Services, 'db' | 'clock'>): void {
+  app.addHook('onRoute', (route) => {
+    const action = route.config?.act
+    if (action === undefined) return
+    route.onSend = [
+      ...[route.onSend ?? []].flat(),
+      async (request, reply, payload) => {
+        if (reply.statusCode < 300) await recordRequest(db, request, action, targetIn(request, payload), clock.now())
+        return payload
+      },
+    ]
+  })
+}
+
+/** For what somebody does in an environment, a person or whoever has its key. */
+export function requestActs(
+  request: FastifyRequest,
+): Pick<Act, 'organizationId' | 'actor' | 'address' | 'environmentId'> {
+  const { environment, ip, person } = request
+  const byKey = { type: 'api-key', id: environment.id, name: 'API key', email: null } as const
+  return {
+    ...(person ? personActs(request) : { organizationId: environment.organizationId, actor: byKey, address: ip }),
+    environmentId: environment.id,
+  }
+}
+
+async function recordRequest(db: Db, request: FastifyRequest, action: string, id: string | null, now: Date) {
+  const act = { ...requestActs(request), action, target: { id }, details: detailsOf(request) }
+  try {
+    await recordAct(db, act, now)
+  } catch (error) {
+    // The act is done, and whoever did it must hear so.
+    request.log.error(
+      { err: error, act: { ...act, actor: act.actor.id } },
+      'an act could not be written to the audit log',
+    )
+  }
+}
+
+/** Which fields were given, not what is in them. */
+function detailsOf({ body }: FastifyRequest): Record<string, unknown> {
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
+  const fields = isObject ? Object.keys(body) : []
+  return fields.length === 0 ? {} : { fields }
+}
+
+/** The thing the path names, or else the one that was made. */
+function targetIn({ params }: FastifyRequest, payload: unknown): string | null {
+  const named = Object.values(params as Record<string, string>)[0]
+  if (named !== undefined) return named
+  if (typeof payload !== 'string' || !payload.startsWith('{')) return null
+  const { _id, data } = JSON.parse(payload) as { _id?: string; data?: { _id?: string } }
+  return _id ?? data?._id ?? null
+}
+
+const Entry = Type.Object({
+  _id: Type.String(),
+  action: Type.String({ description: 'What was done, such as `member.role-changed`' }),
+  actor: Type.Object({
+    type: Enum(actorTypes),
+    id: Nullable(Type.String()),
+    name: Type.String(),
+    email: Nullable(Type.String()),
+  }),
+  target: Type.Object({ type: Type.String(), id: Nullable(Type.String()), name: Nullable(Type.String()) }),
+  environmentId: Nullable(Type.String()),
+  address: Nullable(Type.String({ description: 'Where the request came from' })),
+  details: FreeObject,
+  createdAt: Timestamp,
+})
+
+interface Row {
+  id: string
+  action: string
+  actor_type: Actor['type']
+  actor_id: string | null
+  actor_name: string
+  actor_email: string | null
+  target_type: string
+  target_id: string | null
+  target_name: string | null
+  acted_in: string | null
+  address: string | null
+  details: Record<string, unknown>
+  created_at: Date
+}
+
+const toEntry = (row: Row): Static<typeof Entry> => ({
+  _id: row.id,
+  action: row.action,
+  actor: { type: row.actor_type, id: row.actor_id, name: row.actor_name, email: row.actor_email },
+  target: { type: row.target_type, id: row.target_id, name: row.target_name },
+  environmentId: row.acted_in,
+  address: row.address,
+  details: row.details,
+  createdAt: row.created_at,
+})
+
+export const audit: Resource = (app, { db }) => {
+  app.get(
+    '/v1/audit',
+    {
+      config: { role: 'admin' },
+      schema: {
+        tags: ['Team'],
+        summary: 'List what was administered in the organization',
+        querystring: Type.Object({
+          ...cursorQuery('ListAuditCommand', ['minimum', 'maximum']),
+          action: Type.Optional(Type.String({ description: 'The whole action, or what stands before its point' })),
+          actor: Type.Optional(Type.String({ description: "The id of a person, or of an API key's environment" })),
+        }),
+        response: { 200: CursorPage(Entry) },
+      },
+    },
+    async (request) => {
+      const { action, actor } = request.query
+      const { organizationId } = request.environment
+      const where = [
+        sql`t.organization_id = ${organizationId}`,
+        ...(action ? [sql`(t.action = ${action} OR split_part(t.action, '.', 1) = ${action})`] : []),
+        ...(actor ? [sql`t.actor_id = ${actor}`] : []),
+      ]
+      const page = await cursorPage<Row>(
+        db,
+        {
+          from: sql`audit_log t`,
+          table: 'audit_log',
+          columns: sql`t.*`,
+          where: allOf(where),
+          environmentId: organizationId,
+          ownedBy: 'organization_id',
+        },
+        request.query,
+      )
+      return { ...page, data: page.data.map(toEntry) }
+    },
+  )
+}

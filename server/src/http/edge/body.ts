@@ -1,0 +1,52 @@
+// Reads request bodies, and refuses what could not be stored or read back as it was sent.
+import { parse as parseQuery } from 'node:querystring'
+import { parseStorable, refuseUnstorableText, Unstorable } from '../../db/core/storable.ts'
+import { fail } from '../../errors.ts'
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** A JSON body, or undefined when there is none. */
+export function parseBody(bytes: Buffer): unknown {
+  if (bytes.length === 0) return undefined
+  const text = decode(bytes)
+  return worded(() => parseStorable(text))
+}
+
+/** A URL-encoded body: each name with its value, or with all its values when it occurs more than once. */
+export function parseForm(text: string): unknown {
+  refuseUnstorableUrl(text)
+  return parseQuery(text)
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return utf8.decode(bytes)
+  } catch (cause) {
+    throw fail('malformed_json', { reason: 'it is not UTF-8' }, { cause })
+  }
+}
+
+/** For a URL or a URL-encoded body, as it was sent. */
+export function refuseUnstorableUrl(encoded: string): void {
+  let text: string
+  try {
+    text = decodeURIComponent(encoded)
+  } catch (cause) {
+    throw fail('malformed_encoding', undefined, { cause })
+  }
+  refuseUnstorableField(text)
+}
+
+/** For a field of a form. */
+export function refuseUnstorableField(text: string): void {
+  worded(() => refuseUnstorableText(text))
+}
+
+function worded<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (cause) {
+    if (!(cause instanceof Unstorable)) throw cause
+    throw fail(cause.kind === 'json' ? 'malformed_json' : 'invalid_text', { reason: cause.message }, { cause })
+  }
+}

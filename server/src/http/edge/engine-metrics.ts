@@ -1,0 +1,105 @@
+// What the engine does, in figures: triggers, runs, calls to providers, webhooks, and what is out of order at the moment.
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { Meter } from '../../engine/core/meter.ts'
+
+/** Read when the figures are asked for. */
+interface Watched {
+  openCircuits(): number
+  sockets(): number
+}
+
+export class EngineMetrics implements Meter {
+  readonly #registers: Registry[]
+  readonly #accepted: Counter
+  readonly #started: Counter
+  readonly #ended: Counter
+  readonly #calls: Histogram
+  readonly #webhooks: Counter
+  readonly #socketsRefused: Counter
+
+  constructor(registry: Registry) {
+    const registers = [registry]
+    this.#registers = registers
+    this.#accepted = new Counter({
+      name: 'belfry_triggers_accepted_total',
+      help: 'Triggers that were committed by this process',
+      registers,
+    })
+    this.#started = new Counter({
+      name: 'belfry_runs_started_total',
+      help: 'Runs that were begun by this process, one for each recipient of a trigger',
+      registers,
+    })
+    this.#ended = new Counter({
+      name: 'belfry_runs_ended_total',
+      help: 'Runs that came to an end in this process, by how',
+      labelNames: ['status'],
+      registers,
+    })
+    this.#calls = new Histogram({
+      name: 'belfry_provider_call_seconds',
+      help: 'Duration of calls to providers, by provider and outcome: sent, or the code of what went wrong',
+      labelNames: ['provider', 'outcome'],
+      buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      registers,
+    })
+    this.#webhooks = new Counter({
+      name: 'belfry_webhook_requests_total',
+      help: 'Requests to endpoints of webhooks, by outcome',
+      labelNames: ['outcome'],
+      registers,
+    })
+    this.#socketsRefused = new Counter({
+      name: 'belfry_inbox_sockets_refused_total',
+      help: 'Sockets of browsers that were refused because as many were open as may be',
+      registers,
+    })
+    // What has not happened yet is 0, so that its rate is known from the first time on.
+    for (const status of ['completed', 'error'] as const) this.ended(status, 0)
+    for (const outcome of ['delivered', 'failed'] as const) this.told(outcome, 0)
+  }
+
+  accepted(count: number): void {
+    this.#accepted.inc(count)
+  }
+
+  started(count: number): void {
+    this.#started.inc(count)
+  }
+
+  ended(status: 'completed' | 'error', count: number): void {
+    this.#ended.inc({ status }, count)
+  }
+
+  called(provider: string, outcome: string, seconds: number): void {
+    this.#calls.observe({ provider, outcome }, seconds)
+  }
+
+  told(outcome: 'delivered' | 'failed', count: number): void {
+    this.#webhooks.inc({ outcome }, count)
+  }
+
+  socketRefused(): void {
+    this.#socketsRefused.inc()
+  }
+
+  watch({ openCircuits, sockets }: Watched): void {
+    const registers = this.#registers
+    new Gauge({
+      name: 'belfry_circuits_open',
+      help: 'Integrations that this process leaves alone for a while, because they failed again and again',
+      registers,
+      collect(): void {
+        this.set(openCircuits())
+      },
+    })
+    new Gauge({
+      name: 'belfry_inbox_sockets',
+      help: 'Sockets of browsers that are connected to this process',
+      registers,
+      collect(): void {
+        this.set(sockets())
+      },
+    })
+  }
+}

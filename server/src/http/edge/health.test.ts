@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest'
+import { useServer } from '../../../test/server.ts'
+
+const server = useServer()
+const open = async (path: string) => {
+  const response = await fetch(server.url + path)
+  return { status: response.status, type: response.headers.get('content-type'), text: await response.text() }
+}
+
+describe('health', () => {
+  test('the process is alive and ready', async () => {
+    expect(await open('/health/live')).toMatchObject({ status: 200, text: '{"status":"ok"}' })
+    const ready = await open('/health/ready')
+    expect(ready.status).toBe(200)
+    expect(JSON.parse(ready.text)).toEqual({
+      status: 'ok',
+      checks: { database: { ok: true }, migrations: { ok: true }, queue: { ok: true } },
+    })
+  })
+
+  test('a queue that has stood still for a minute makes it unready; a start has that minute to catch up', async () => {
+    const { pool } = server.database
+    await pool.query("SELECT graphile_worker.add_job('nobody_does_this', run_at => now() - interval '61 seconds')")
+    expect((await open('/health/ready')).status).toBe(200)
+    server.clock.advance({ seconds: 61 })
+    const standing = await open('/health/ready')
+    expect(standing.status).toBe(503)
+    expect(JSON.parse(standing.text).checks.queue).toEqual({
+      ok: false,
+      detail: expect.stringMatching(/^1 jobs are due, the oldest for \d+ s$/),
+    })
+    const metrics = (await open('/metrics')).text
+    expect(metrics).toMatch(/^belfry_queue_jobs_due 1$/m)
+    expect(Number(/^belfry_queue_oldest_due_seconds (.*)$/m.exec(metrics)?.[1])).toBeGreaterThan(60)
+    await pool.query('DELETE FROM graphile_worker._private_jobs')
+    expect(JSON.parse((await open('/health/ready')).text).checks.queue).toEqual({ ok: true })
+  })
+
+  test('a migration that is missing makes it unready', async () => {
+    const { pool } = server.database
+    await pool.query('ALTER TABLE belfry_migrations RENAME TO belfry_migrations_kept')
+    await pool.query('CREATE TABLE belfry_migrations AS SELECT * FROM belfry_migrations_kept OFFSET 1')
+    const answer = await open('/health/ready')
+    await pool.query('DROP TABLE belfry_migrations; ALTER TABLE belfry_migrations_kept RENAME TO belfry_migrations')
+    expect(answer.status).toBe(503)
+    expect(JSON.parse(answer.text)).toMatchObject({
+      status: 'unavailable',
+      checks: { migrations: { ok: false, detail: expect.stringMatching(/^not applied yet: .*\.sql/) } },
+    })
+  })
+})
+
+test('metrics count requests by route, not by what stands in the path', async () => {
+  await server.api.get('/v2/subscribers/one')
+  await server.api.get('/v2/subscribers/two')
+  await server.api.get('/v1/made/up/path')
+  const { status, type, text } = await open('/metrics')
+  expect(status).toBe(200)
+  expect(type).toMatch(/^text\/plain/)
+  expect(text).toContain(
+    'belfry_http_request_seconds_count{method="GET",route="/v2/subscribers/:subscriberId",status="404"} 2',
+  )
+  for (const name of ['belfry_database_up 1', 'belfry_database_connections{state="open"}', 'process_cpu_seconds_total'])
+    expect(text).toContain(name)
+  expect(text).not.toContain('made/up')
+  expect(text).not.toContain('/one')
+})
+
+test('how long a job may wait is a setting', async () => {
+  const patient = await server.startAnother({ queuePatienceSeconds: 3600 })
+  await server.database.pool.query(
+    "SELECT graphile_worker.add_job('nobody_does_this', run_at => now() - interval '30 minutes')",
+  )
+  server.clock.advance({ hours: 2 })
+  expect((await open('/health/ready')).status).toBe(503)
+  expect((await fetch(`${patient.url}/health/ready`)).status).toBe(200)
+  await server.database.pool.query('DELETE FROM graphile_worker._private_jobs')
+  await patient.stop()
+})
+
+test('metrics are there, too, while all connections to the database are taken', async () => {
+  const { url } = await server.startAnother({ databaseConnections: 2 })
+  const figures = async () => (await fetch(`${url}/metrics`)).text()
+  const holder = await server.database.pool.connect()
+  await holder.query('BEGIN; LOCK TABLE topics IN ACCESS EXCLUSIVE MODE')
+  const held = Array.from({ length: 3 }, (_, number) =>
+    fetch(`${url}/v2/topics/held-${number}`, { headers: { authorization: `ApiKey ${server.api.key}` } }),
+  )
+  await expect.poll(figures).toMatch(/^belfry_database_connections{state="waiting"} [1-9]/m)
+  expect(await figures()).toContain('belfry_database_up 0')
+  await holder.query('COMMIT')
+  holder.release()
+  expect((await Promise.all(held)).map(({ status }) => status)).toEqual([404, 404, 404])
+  await expect.poll(figures).toContain('belfry_database_up 1')
+})
+
+test('a worker serves health and metrics, and nothing of the API', async () => {
+  const worker = await server.startAnother({ role: 'worker' })
+  const statusOf = async (path: string) =>
+    (await fetch(worker.url + path, { headers: { authorization: `ApiKey ${server.api.key}` } })).status
+  expect(await Promise.all(['/health/live', '/health/ready', '/metrics'].map(statusOf))).toEqual([200, 200, 200])
+  expect(await Promise.all(['/v2/subscribers', '/docs/', '/openapi.json'].map(statusOf))).toEqual([404, 404, 404])
+  await worker.stop()
+})
+
+test('a service that is about to end says so, and goes on serving while balancers find out', async () => {
+  const other = await server.startAnother({ drainSeconds: 1 })
+  const drained = other.drain()
+  const ready = await fetch(`${other.url}/health/ready`)
+  expect(ready.status).toBe(503)
+  expect(await ready.json()).toMatchObject({
+    status: 'unavailable',
+    checks: { database: { ok: true }, stopping: { ok: false, detail: 'it is about to end' } },
+  })
+  const headers = { authorization: `ApiKey ${server.api.key}` }
+  const served = await fetch(`${other.url}/v2/subscribers`, { headers })
+  expect(served.status).toBe(200)
+  expect(served.headers.get('connection')).toBe('close')
+  expect((await fetch(`${other.url}/health/live`)).status).toBe(200)
+  await drained
+  await other.stop()
+  await expect(fetch(`${other.url}/health/live`)).rejects.toThrow()
+})

@@ -1,0 +1,73 @@
+// Whether the service is alive, ready for work, and how it is doing.
+import { Type } from 'typebox'
+import { pendingMigrations } from '../../db/core/migrate.ts'
+import { dueJobs } from './metrics.ts'
+import type { Resource } from './resource.ts'
+
+const Check = Type.Object({ ok: Type.Boolean(), detail: Type.Optional(Type.String()) })
+const Readiness = Type.Object({ status: Type.String(), checks: Type.Record(Type.String(), Check) })
+
+export const health: Resource = (app, { pool, metrics, clock, config, stopping }) => {
+  const open = { config: { public: true, always: true } }
+  const startedAt = clock.now().getTime()
+
+  app.get(
+    '/health/live',
+    {
+      ...open,
+      schema: {
+        tags: ['Operating'],
+        summary: 'Is the process alive?',
+        response: { 200: Type.Object({ status: Type.String() }) },
+      },
+    },
+    async () => ({ status: 'ok' }),
+  )
+
+  app.get(
+    '/health/ready',
+    {
+      ...open,
+      schema: { tags: ['Operating'], summary: 'Can it do its work?', response: { 200: Readiness, 503: Readiness } },
+    },
+    async (_request, reply) => {
+      const [database, migrations, queue] = await Promise.all([
+        attempt(async () => {
+          const { rowCount } = await pool.query('SELECT FROM organizations LIMIT 1')
+          if (rowCount === 0) throw new Error('nothing has been set up in it yet')
+        }),
+        attempt(async () => {
+          const pending = await pendingMigrations(pool)
+          if (pending.length > 0) throw new Error(`not applied yet: ${pending.join(', ')}`)
+        }),
+        attempt(async () => {
+          const { count, oldestSeconds } = await dueJobs(pool)
+          // Too few, or none, work on the queue. What waited while nothing ran is no fault of the start that is about to work on it.
+          const upSeconds = (clock.now().getTime() - startedAt) / 1000
+          if (Math.min(oldestSeconds, upSeconds) > config.queuePatienceSeconds)
+            throw new Error(`${count} jobs are due, the oldest for ${Math.round(oldestSeconds)} s`)
+        }),
+      ])
+      const checks = {
+        ...{ database, migrations, queue },
+        ...(stopping.isStopping ? { stopping: { ok: false, detail: 'it is about to end' } } : {}),
+      }
+      const isReady = Object.values(checks).every(({ ok }) => ok)
+      return reply.code(isReady ? 200 : 503).send({ status: isReady ? 'ok' : 'unavailable', checks })
+    },
+  )
+
+  app.get('/metrics', { ...open, schema: { hide: true } }, async (_request, reply) => {
+    reply.type(metrics.contentType)
+    return metrics.text()
+  })
+}
+
+async function attempt(check: () => Promise<void>): Promise<{ ok: boolean; detail?: string }> {
+  try {
+    await check()
+    return { ok: true }
+  } catch (error) {
+    return { ok: false, detail: (error as Error).message || String(error) }
+  }
+}

@@ -1,0 +1,179 @@
+// POST and PATCH requests that carry an idempotency-key run once; a repeat gets the first answer again for 24 hours.
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import type { Db } from '../../db/core/database.ts'
+import { type Secrets, sha256 } from '../../db/core/secrets.ts'
+import { fail } from '../../errors.ts'
+import type { App, Clock, Services } from './resource.ts'
+
+const lockMs = 5 * 60_000
+const keptMs = 24 * 3_600_000
+const longestKey = 255
+const longestRetryMs = 1_000
+
+/** The right to run the request, until it is settled or `lockedUntil` has passed. */
+interface Claim {
+  key: string
+  environmentId: string
+  requestHash: string
+  bodyHash: string
+  holder: string
+  lockedUntil: Date
+}
+
+interface Result {
+  status: number
+  body: string
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    idempotencyClaim: Claim | undefined
+  }
+}
+
+export function registerIdempotency(
+  app: App,
+  { db, clock, secrets }: Pick<Services, 'db' | 'clock' | 'secrets'>,
+): void {
+  const results = new Results(db, clock, secrets)
+  app.decorateRequest('idempotencyClaim', undefined)
+
+  app.addHook('preValidation', async (request, reply) => {
+    const key = request.headers['idempotency-key']
+    if (typeof key !== 'string' || key === '' || !isProtected(request)) return
+    if (key.length > longestKey) throw fail('idempotency_key_too_long', { key })
+    reply.header('Idempotency-Key', key)
+    const claim = claimFor(request, key, clock.now())
+    if (await results.claim(claim)) {
+      request.idempotencyClaim = claim
+      return
+    }
+    return replay(await results.ofFirst(claim), reply)
+  })
+
+  app.addHook('onSend', async (request, reply, payload) => {
+    const claim = request.idempotencyClaim
+    if (!claim) return payload
+    request.idempotencyClaim = undefined
+    // It is still at it: until the lock runs out, nobody else may be.
+    if (request.isOverdue) return payload
+    const result = { status: reply.statusCode, body: reply.statusCode === 204 ? '' : textOf(payload) }
+    try {
+      await results.settle(claim, result)
+    } catch (error) {
+      // What was done is done: the caller gets the answer, and the result follows when the store is back.
+      request.log.warn({ err: error }, 'result of an idempotent request not stored yet')
+      void results.settleLater(claim, result)
+    }
+    return payload
+  })
+
+  app.addHook('onClose', async () => results.close())
+}
+
+function isProtected(request: FastifyRequest): boolean {
+  return (request.method === 'POST' || request.method === 'PATCH') && request.environment !== undefined
+}
+
+/** The route with its parameters stands for the path, however that was spelt. Each person has keys of their own. */
+function claimFor(request: FastifyRequest, key: string, now: Date) {
+  const { method, routeOptions, params, query, body, environment, person } = request
+  const asked = [method, routeOptions.url, params, key]
+  return {
+    key,
+    environmentId: environment.id,
+    requestHash: sha256(JSON.stringify(person ? [...asked, person.id] : asked)),
+    bodyHash: sha256(JSON.stringify([query, body])),
+    holder: randomUUID(),
+    lockedUntil: new Date(now.getTime() + lockMs),
+  }
+}
+
+const textOf = (payload: unknown) =>
+  typeof payload === 'string' ? payload : Buffer.isBuffer(payload) ? payload.toString() : ''
+
+function replay({ status, body }: Result, reply: FastifyReply): FastifyReply {
+  reply.header('Idempotency-Replay', 'true').code(status)
+  return body === '' ? reply.send() : reply.type('application/json; charset=utf-8').send(body)
+}
+
+const link = '</docs>; rel="help"'
+
+class Results {
+  readonly #db: Db
+  readonly #clock: Clock
+  readonly #secrets: Secrets
+  #isClosed = false
+
+  constructor(db: Db, clock: Clock, secrets: Secrets) {
+    this.#db = db
+    this.#clock = clock
+    this.#secrets = secrets
+  }
+
+  close(): void {
+    this.#isClosed = true
+  }
+
+  /** Takes the key for this request, atomically: of two at once, one gets it. A lock or result past its time is taken over. */
+  async claim(claim: Claim): Promise<boolean> {
+    const { rows } = await sql`
+      INSERT INTO idempotency_keys AS k (environment_id, request_hash, body_hash, holder, expires_at)
+      VALUES (${claim.environmentId}, ${claim.requestHash}, ${claim.bodyHash}, ${claim.holder}, ${claim.lockedUntil})
+      ON CONFLICT (environment_id, request_hash) DO UPDATE
+        SET body_hash = excluded.body_hash, holder = excluded.holder, status = NULL, body = NULL, expires_at = excluded.expires_at
+        WHERE k.expires_at <= ${this.#clock.now()}
+      RETURNING 1`.execute(this.#db)
+    return rows.length === 1
+  }
+
+  /** The result of the request that holds the key. Throws while there is none, or when that request was another. */
+  async ofFirst({ key, environmentId, requestHash, bodyHash }: Claim): Promise<Result> {
+    const first = await this.#db
+      .selectFrom('idempotency_keys')
+      .select(['body_hash', 'status', 'body'])
+      .where('environment_id', '=', environmentId)
+      .where('request_hash', '=', requestHash)
+      .executeTakeFirst()
+    // Gone since the claim failed means it was released just now; a retry in a second will find it free.
+    if (!first || first.status === null || first.body === null)
+      throw fail('idempotency_in_progress', { key }, { headers: { 'Retry-After': '1', Link: link } })
+    if (first.body_hash !== bodyHash) throw fail('idempotency_key_reused', { key }, { headers: { Link: link } })
+    return { status: first.status, body: this.#secrets.decrypt(first.body) }
+  }
+
+  /** Keeps the result; a fault of ours is none, so the key becomes free for the caller's next attempt. */
+  async settle(claim: Claim, { status, body }: Result): Promise<void> {
+    // Whoever took the key over after the lock ran out has another holder, and is left alone.
+    if (status >= 500) {
+      await this.#db.deleteFrom('idempotency_keys').where(heldBy(claim)).execute()
+      return
+    }
+    // Answers can hold credentials and keys: encrypted, as everywhere at rest.
+    const expiresAt = new Date(this.#clock.now().getTime() + keptMs)
+    await this.#db
+      .updateTable('idempotency_keys')
+      .set({ status, body: this.#secrets.encrypt(body), expires_at: expiresAt })
+      .where(heldBy(claim))
+      .execute()
+  }
+
+  /** After an outage the key would stay locked for the rest of its five minutes; so we try until it is over. */
+  async settleLater(claim: Claim, result: Result): Promise<void> {
+    for (let waitMs = 10; !this.#isClosed && this.#clock.now() < claim.lockedUntil; waitMs *= 2) {
+      await delay(Math.min(waitMs, longestRetryMs), undefined, { ref: false })
+      try {
+        await this.settle(claim, result)
+        return
+      } catch {
+        // Still away; the outage is logged where requests fail.
+      }
+    }
+  }
+}
+
+const heldBy = ({ environmentId, requestHash, holder }: Claim) =>
+  sql<boolean>`environment_id = ${environmentId} AND request_hash = ${requestHash} AND holder = ${holder}`

@@ -1,0 +1,154 @@
+// Who is asking, when it is a person: the cookie of a session, found by its SHA-256, opens the environments of its organization.
+import type { FastifyRequest } from 'fastify'
+import type { Db } from '../../db/core/database.ts'
+import { sha256 } from '../../db/core/secrets.ts'
+import { fail } from '../../errors.ts'
+import { Cookies } from './cookies.ts'
+import type { Environment, Person, Services } from './resource.ts'
+import { refuseLesserRole } from './roles.ts'
+
+export const sessionCookie = 'belfry_session'
+export const environmentHeader = 'belfry-environment'
+
+const dayMs = 86_400_000
+/** A session ends when it is not used for so long, and in any case after so long. */
+export const idleMs = 14 * dayMs
+export const longestMs = 90 * dayMs
+/** How exactly it is known when it was last used; every request would be a write otherwise. */
+const seenEveryMs = 5 * 60_000
+
+interface KnownSession {
+  person: Person
+  environments: Map<string, Environment>
+  createdAt: Date
+  lastSeenAt: Date
+  expiresAt: Date
+}
+
+export const expiryOf = (createdAt: Date, now: Date) =>
+  new Date(Math.min(now.getTime() + idleMs, createdAt.getTime() + longestMs))
+
+/** Sessions seen by this process, forgotten whenever anything about people or environments changes anywhere. */
+export class People {
+  #known = new Map<string, KnownSession>()
+  readonly #services: Pick<Services, 'db' | 'clock' | 'changes' | 'config'>
+  readonly #cookies: Cookies
+
+  constructor(services: Pick<Services, 'db' | 'clock' | 'changes' | 'config'>) {
+    this.#services = services
+    this.#cookies = new Cookies(services.config)
+    services.changes.on('people', () => this.forget())
+    // Told of environments that are gone, too.
+    services.changes.on('api_keys', () => this.forget())
+    services.changes.onLoss(() => this.forget())
+  }
+
+  /** Called by whoever changed something about people in this process, so that it need not wait for its own announcement. */
+  forget(): void {
+    // A new map: a look-up under way puts what it found into the old one, where it can no longer outlive a removal.
+    this.#known = new Map()
+  }
+
+  /** The token of the session, if the request comes with one and with nothing else that says who is asking. */
+  tokenOf(request: FastifyRequest): string | undefined {
+    if (request.headers.cookie === undefined || request.headers.authorization !== undefined) return undefined
+    return this.#cookies.read(request, sessionCookie) || undefined
+  }
+
+  /** Says who is asking and in which environment; refuses requests of other sites, and those the role is not enough for. */
+  async authenticate(request: FastifyRequest, token: string, beforeLookUp?: () => void): Promise<void> {
+    refuseOtherSites(request, this.#services.config)
+    const changesSomething = request.method !== 'GET' && request.method !== 'HEAD'
+    const named = request.headers[environmentHeader]
+    // No other site's page can send this header without asking first, and we allow none.
+    if (changesSomething && named === undefined) throw fail('cross_site_request')
+    const session = await this.#session(token, beforeLookUp)
+    request.person = session.person
+    refuseLesserRole(request, session.person.role)
+    request.environment = await this.#environment(session, String(named ?? ''))
+  }
+
+  async #session(token: string, beforeLookUp: (() => void) | undefined): Promise<KnownSession> {
+    const { db, clock, changes } = this.#services
+    const now = clock.now()
+    const hash = sha256(token)
+    const known = this.#known
+    let session = known.get(hash)
+    if (!session) {
+      beforeLookUp?.()
+      // Asked before the look-up: what was read while nobody listened may have been removed unheard since.
+      const wouldHearOfRemoval = changes.connected
+      session = await findSession(db, hash)
+      if (session && wouldHearOfRemoval) known.set(hash, session)
+    }
+    if (!session || session.expiresAt <= now) {
+      known.delete(hash)
+      throw fail('not_signed_in')
+    }
+    if (now.getTime() - session.lastSeenAt.getTime() >= seenEveryMs) await this.#see(session, now)
+    return session
+  }
+
+  async #see(session: KnownSession, now: Date): Promise<void> {
+    session.lastSeenAt = now
+    session.expiresAt = expiryOf(session.createdAt, now)
+    await this.#services.db
+      .updateTable('user_sessions')
+      .set({ last_seen_at: now, expires_at: session.expiresAt })
+      .where('id', '=', session.person.sessionId)
+      .execute()
+  }
+
+  /** The one that is named; Development where none is. */
+  async #environment({ person, environments }: KnownSession, id: string): Promise<Environment> {
+    const known = environments.get(id)
+    if (known) return known
+    const row = await this.#services.db
+      .selectFrom('environments')
+      .select(['id', 'rate_limits'])
+      .where('organization_id', '=', person.organizationId)
+      .$if(id !== '', (query) => query.where('id', '=', id))
+      .orderBy((order) => order('type', '=', 'dev'), 'desc')
+      .orderBy('created_at')
+      .orderBy('id')
+      .limit(1)
+      .executeTakeFirst()
+    if (!row) throw fail('environment_not_found', { environmentId: id })
+    const environment = {
+      id: row.id,
+      organizationId: person.organizationId,
+      userId: person.id,
+      rateLimits: row.rate_limits,
+    }
+    environments.set(id, environment)
+    return environment
+  }
+}
+
+async function findSession(db: Db, hash: string): Promise<KnownSession | undefined> {
+  const row = await db
+    .selectFrom('user_sessions as s')
+    .innerJoin('users as u', 'u.id', 's.user_id')
+    .select(['s.id as session_id', 's.created_at', 's.last_seen_at', 's.expires_at'])
+    .select(['u.id', 'u.name', 'u.email', 'u.role', 'u.organization_id'])
+    .where('s.hash', '=', hash)
+    .executeTakeFirst()
+  if (!row) return undefined
+  const { id, name, email, role, organization_id: organizationId, session_id: sessionId } = row
+  return {
+    person: { id, name, email, role, organizationId, sessionId },
+    environments: new Map(),
+    createdAt: row.created_at,
+    lastSeenAt: row.last_seen_at,
+    expiresAt: row.expires_at,
+  }
+}
+
+/** Browsers say where a request comes from; programs that are no browsers say nothing, and have no cookies of others. */
+export function refuseOtherSites(request: FastifyRequest, { publicUrl }: { publicUrl: string }): void {
+  const site = request.headers['sec-fetch-site']
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') throw fail('cross_site_request')
+  const { origin } = request.headers
+  if (origin === undefined || origin === new URL(publicUrl).origin) return
+  if (!URL.canParse(origin) || new URL(origin).host !== request.host) throw fail('cross_site_request')
+}

@@ -1,0 +1,24 @@
+// Provider ids in requests: a closed set. A service-native one may be given with the brand's word or the neutral one.
+import type { Config } from '../../config.ts'
+import { chatAndPushIds, providerIds } from '../../providers/catalog.ts'
+import type { Brand } from './brand.ts'
+import { Enum } from './schema.ts'
+
+/** What is offered here, and under which names. */
+export interface Offer {
+  brand: Brand
+  config: Pick<Config, 'extraProviders'>
+}
+
+/** Any provider. What arrives still has to go through `brand.toStored`. */
+export const ProviderId = ({ brand, config }: Offer) => wireEnum(brand, [...providerIds, ...config.extraProviders])
+
+/** The providers a subscriber holds credentials for. What arrives still has to go through `brand.toStored`. */
+export const ChatOrPushProviderId = ({ brand, config }: Offer) =>
+  wireEnum(brand, [...chatAndPushIds, ...config.extraProviders])
+
+function wireEnum(brand: Brand, ids: readonly string[]) {
+  const wire = ids.map((id) => brand.toWire(id))
+  const sentence = `must be one of the following values: ${wire.join(', ')}`
+  return Enum<string>([...new Set([...wire, ...ids])], { texts: { enum: sentence } })
+}

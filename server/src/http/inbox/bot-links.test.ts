@@ -1,0 +1,289 @@
+import { createHmac } from 'node:crypto'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { type InboxClient, openInbox } from '../../../test/inbox.ts'
+import { makeWorkflow, runOf, storyOf, trigger } from '../../../test/runs.ts'
+import { type Answer, Api, useServer } from '../../../test/server.ts'
+import { useVendor } from '../../../test/vendor.ts'
+
+const publicUrl = 'https://notify.example.com'
+const server = useServer({ extraProviders: ['telegram'], allowPrivateAddresses: true, publicUrl })
+const telegram = useVendor()
+const token = '110201543:AAHdqTcv'
+let api: Api
+let inbox: InboxClient
+/** Of the integration that is called `bot`. */
+let integrationId: string
+
+beforeEach(async () => {
+  api = await server.freshApi()
+  inbox = await openInbox(server, api, 'ada')
+  telegram.plays(({ path }) => {
+    if (path.endsWith('/getMe')) return { body: { ok: true, result: { id: 1, is_bot: true, username: 'acme_bot' } } }
+    if (path.endsWith('/sendMessage')) return { body: { ok: true, result: { message_id: 77 } } }
+    return { body: { ok: true, result: true, description: 'Webhook was set' } }
+  })
+  integrationId = await addBot('bot')
+  await addChat('slack', { providerId: 'slack', credentials: { clientId: 'c', secretKey: 's' } })
+})
+
+async function addChat(identifier: string, more: { providerId: string; credentials: object }): Promise<string> {
+  const { body, text } = await api.post('/v1/integrations', { ...more, identifier, channel: 'chat', active: true })
+  expect(body?._id, text).toBeDefined()
+  return body._id
+}
+const addBot = (identifier: string, more: object = {}) =>
+  addChat(identifier, { providerId: 'telegram', credentials: { token, baseUrl: `${telegram.url}/`, ...more } })
+
+const ask = (more: object = {}, from = inbox) =>
+  from.post('/channel-endpoints/link', { integrationIdentifier: 'bot', ...more })
+/** What Telegram was told to bring with every update. */
+const secretToken = () => {
+  const told = telegram.asked.find(({ path }) => path.endsWith('/setWebhook'))
+  return JSON.parse(told?.body ?? '{}').secret_token as string
+}
+const wordOf = ({ body, text }: Answer) => {
+  expect(body?.data?.url, text).toBeDefined()
+  return new URL(body.data.url).searchParams.get('start') ?? ''
+}
+
+interface Said {
+  text?: string
+  chat?: { id: number; type: string }
+  from?: { id: number; username?: string }
+}
+const adasChat = { id: 4815162342, type: 'private' }
+const bring = (update: unknown, { secret = secretToken(), id = integrationId } = {}) =>
+  new Api(api.url, '', '', '').post(`/v2/inbound-webhooks/bots/${api.environmentId}/${id}`, update, {
+    'x-telegram-bot-api-secret-token': secret,
+  })
+const say = (text: string, more: Said = {}) =>
+  bring({ update_id: 1, message: { message_id: 1, text, chat: adasChat, from: { id: 4815162342 }, ...more } })
+const endpoints = async () => (await api.get('/v1/channel-endpoints')).body.data
+const taken = { status: 200, text: '{}' }
+
+describe('a link', () => {
+  test('names the bot, and Telegram is told where to bring what is said to it', async () => {
+    const answer = await ask()
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { data: { providerMetadata: { botUsername: 'acme_bot', expiresAt: '2026-05-01T10:10:00.000Z' } } },
+    })
+    expect(answer.body.data.url).toMatch(/^https:\/\/t\.me\/acme_bot\?start=[\w-]{43}$/)
+    expect(telegram.asked.map(({ method, path }) => [method, path])).toEqual([
+      ['GET', `/bot${token}/getMe`],
+      ['POST', `/bot${token}/setWebhook`],
+    ])
+    expect(JSON.parse(telegram.asked[1]?.body ?? '')).toEqual({
+      url: `${publicUrl}/v2/inbound-webhooks/bots/${api.environmentId}/${integrationId}`,
+      secret_token: expect.stringMatching(/^[0-9a-f]{64}$/),
+      allowed_updates: ['message'],
+    })
+    expect(answer.text).not.toContain(secretToken())
+  })
+
+  test('is another each time, and Telegram is told no more than once a minute', async () => {
+    const first = wordOf(await ask())
+    expect(wordOf(await ask())).not.toBe(first)
+    expect(telegram.asked).toHaveLength(2)
+    server.clock.advance({ minutes: 1 })
+    await ask()
+    expect(telegram.asked).toHaveLength(4)
+  })
+
+  test('is made for a backend too', async () => {
+    const path = '/v1/integrations/channel-endpoints/link'
+    const answer = await api.post(path, { integrationIdentifier: 'bot', subscriberId: 'ada' })
+    expect(answer, answer.text).toMatchObject({
+      status: 200,
+      body: {
+        url: expect.stringContaining('https://t.me/acme_bot?start='),
+        providerMetadata: { botUsername: 'acme_bot' },
+      },
+    })
+    await say(`/start ${new URL(answer.body.url).searchParams.get('start') ?? ''}`)
+    expect(await endpoints()).toMatchObject([{ subscriberId: 'ada' }])
+    expect(await api.post(path, { integrationIdentifier: 'bot', subscriberId: 'nobody' })).toMatchObject({
+      status: 404,
+    })
+    expect(await api.post(path, { integrationIdentifier: 'bot' })).toMatchObject({ status: 422 })
+  })
+
+  test('is refused where there is no bot', async () => {
+    expect(await ask({ integrationIdentifier: 'slack' })).toMatchObject({
+      ...{ status: 400, body: { code: 'link_not_offered' } },
+    })
+    expect(await ask({ integrationIdentifier: 'nothing' })).toMatchObject({ status: 404 })
+    expect(telegram.asked).toEqual([])
+  })
+
+  test('is refused to a page that nobody vouches for, where the integration asks for that', async () => {
+    await addBot('strict', { hmac: true })
+    const body = { integrationIdentifier: 'strict' }
+    expect(await ask(body)).toMatchObject({ status: 400, body: { code: 'subscriber_hash_invalid' } })
+    const subscriberHash = createHmac('sha256', api.key).update('ada').digest('hex')
+    expect(await ask(body, await openInbox(server, api, 'ada', { subscriberHash }))).toMatchObject({ status: 200 })
+  })
+
+  test.each([
+    [
+      ...['the address is not HTTPS', 400, 'link_refused', 'An HTTPS URL must be provided for webhook'],
+      {
+        status: 400,
+        body: { ok: false, description: 'Bad Request: bad webhook: An HTTPS URL must be provided for webhook' },
+      },
+    ],
+    [
+      ...['the token is none', 400, 'link_refused', 'Unauthorized'],
+      { status: 401, body: { ok: false, error_code: 401, description: `Unauthorized ${token}` } },
+    ],
+    [
+      ...['there were too many', 502, 'link_unavailable', 'Too Many Requests'],
+      { status: 429, body: { ok: false, description: 'Too Many Requests: retry after 1' } },
+    ],
+    [...['something is broken', 502, 'link_unavailable', 'HTTP status 500'], { status: 500, body: '' }],
+  ] as Array<[string, number, string, string, { status: number; body: unknown }]>)(
+    'is not made when Telegram says that %s',
+    async (_, status, code, reason, reply) => {
+      telegram.plays(() => reply)
+      const answer = await ask()
+      expect(answer).toMatchObject({ status, body: { code } })
+      expect(answer.body.message).toContain(reason)
+      expect(answer.text).not.toContain(token)
+      expect(JSON.stringify(server.logged)).not.toContain(token)
+    },
+  )
+})
+
+describe('a word said to the bot', () => {
+  test('makes an endpoint of the chat, which the page sees and messages reach', async () => {
+    await makeWorkflow(api, 'news', [{ type: 'chat', controlValues: { body: 'Hello {{subscriber.subscriberId}}' } }])
+    const word = wordOf(await ask())
+    const { body: none } = await inbox.get('/channel-endpoints?integrationIdentifier=bot&providerId=telegram&limit=1')
+    expect(none.data).toEqual([])
+    expect(await say(`/start ${word}`, { from: { id: 4815162342, username: 'ada_l' } })).toMatchObject(taken)
+    expect(await endpoints()).toMatchObject([
+      {
+        ...{ subscriberId: 'ada', providerId: 'telegram', integrationIdentifier: 'bot', type: 'webhook' },
+        ...{ endpoint: { url: 'https://t.me/ada_l', channel: '4815162342' }, contextKeys: [] },
+      },
+    ])
+    const { body } = await inbox.get('/channel-endpoints?integrationIdentifier=bot&providerId=telegram&limit=1')
+    expect(body.data).toEqual([{ identifier: expect.any(String), type: 'webhook' }])
+
+    const transactionId = await trigger(api, 'news', 'ada')
+    await server.drain()
+    expect(storyOf(await runOf(api, transactionId))[0]).toMatch(/^chat completed/)
+    const sent = telegram.asked.filter(({ path }) => path === `/bot${token}/sendMessage`)
+    expect(sent.map(({ body }) => JSON.parse(body))).toEqual([{ chat_id: '4815162342', text: 'Hello ada' }])
+  })
+
+  test('counts once, whoever says it again', async () => {
+    const word = wordOf(await ask())
+    await say(`/start ${word}`)
+    expect(await say(`/start ${word}`, { chat: { id: 666, type: 'private' } })).toMatchObject(taken)
+    expect(await endpoints()).toMatchObject([{ endpoint: { channel: '4815162342' } }])
+  })
+
+  test('counts for ten minutes', async () => {
+    const [early, late] = [wordOf(await ask()), wordOf(await ask())]
+    server.clock.advance({ minutes: 10, ms: -1 })
+    await say(`/start ${early}`)
+    expect(await endpoints()).toHaveLength(1)
+    server.clock.advance({ ms: 1 })
+    expect(await say(`/start ${late}`, { chat: { id: 666, type: 'private' } })).toMatchObject(taken)
+    expect(await endpoints()).toHaveLength(1)
+  })
+
+  test('is the word of whom it was made for, whoever else has asked', async () => {
+    const bob = await openInbox(server, api, 'bob')
+    const words = { ada: wordOf(await ask()), bob: wordOf(await ask({ subscriberId: 'ada' }, bob)) }
+    await say(`/start ${words.bob}`)
+    expect(await endpoints()).toMatchObject([{ subscriberId: 'bob' }])
+    await say(`/start ${words.ada}`)
+    expect((await endpoints()).map(({ subscriberId }: { subscriberId: string }) => subscriberId).sort()).toEqual([
+      ...['ada', 'bob'],
+    ])
+  })
+
+  test('is nothing to another bot', async () => {
+    const word = wordOf(await ask())
+    const other = await addBot('other')
+    const update = { message: { text: `/start ${word}`, chat: adasChat, from: { id: 1 } } }
+    expect(await bring(update, { id: other })).toMatchObject(taken)
+    expect(await endpoints()).toEqual([])
+    expect(await bring(update)).toMatchObject(taken)
+    expect(await endpoints()).toMatchObject([{ integrationIdentifier: 'bot' }])
+  })
+
+  test('makes no second endpoint of the same chat, also when two are said at once', async () => {
+    const words = await Promise.all([1, 2, 3, 4].map(async () => wordOf(await ask())))
+    await Promise.all(words.map((word) => say(`/start ${word}`)))
+    await say(`/start ${wordOf(await ask())}`)
+    expect(await endpoints()).toHaveLength(1)
+    await say(`/start ${wordOf(await ask())}`, { chat: { id: 42, type: 'private' } })
+    expect(await endpoints()).toHaveLength(2)
+  })
+
+  test('leads to the contexts of the session, else to those of the request', async () => {
+    const ofTenant = await openInbox(server, api, 'ada', { context: { tenant: 'acme' } })
+    const context = { tenant: 'other' }
+    await say(`/start ${wordOf(await ask({ context }, ofTenant))}`)
+    await say(`/start ${wordOf(await ask({ context }))}`)
+    const keys = (await endpoints()).map(({ contextKeys }: { contextKeys: string[] }) => contextKeys)
+    expect(keys.sort()).toEqual([['tenant:acme'], ['tenant:other']])
+    const { body } = await ofTenant.get('/channel-endpoints?providerId=telegram')
+    expect(body.data).toHaveLength(1)
+  })
+
+  test('is void when the subscriber is deleted, also for one who comes back', async () => {
+    const word = wordOf(await ask())
+    await api.delete('/v2/subscribers/ada')
+    await api.post('/v2/subscribers', { subscriberId: 'ada' })
+    expect(await say(`/start ${word}`)).toMatchObject(taken)
+    expect(await endpoints()).toEqual([])
+  })
+})
+
+describe('what else is brought', () => {
+  test.each<[string, (word: string) => unknown]>([
+    ['a start without a word', () => ({ message: { text: '/start', chat: adasChat } })],
+    ['a word alone', (word) => ({ message: { text: word, chat: adasChat } })],
+    ['a word that is none of ours', () => ({ message: { text: `/start ${'x'.repeat(43)}`, chat: adasChat } })],
+    ['a word in a group', (word) => ({ message: { text: `/start ${word}`, chat: { id: -1, type: 'group' } } })],
+    ['a word in no chat', (word) => ({ message: { text: `/start ${word}` } })],
+    ['a picture', () => ({ message: { photo: [], chat: adasChat } })],
+    ['a list', () => []],
+    ['no JSON', () => 'hello'],
+  ])('is taken and left alone: %s', async (_, updateWith) => {
+    const word = wordOf(await ask())
+    expect(await bring(updateWith(word))).toMatchObject(taken)
+    expect(await endpoints()).toEqual([])
+    // The word is still good.
+    await say(`/start ${word}`)
+    expect(await endpoints()).toHaveLength(1)
+  })
+
+  test('is refused where it is not Telegram that brings it', async () => {
+    const update = { message: { text: `/start ${wordOf(await ask())}`, chat: adasChat } }
+    for (const secret of ['', 'x', `${secretToken()}0`, secretToken().toUpperCase(), token])
+      expect(await bring(update, { secret })).toMatchObject({
+        status: 401,
+        body: { code: 'inbound_signature_invalid' },
+      })
+    expect(await endpoints()).toEqual([])
+  })
+
+  test('is refused where there is no token to tell by', async () => {
+    await ask()
+    const secret = createHmac('sha256', '').update('inbound webhook').digest('hex')
+    const id = await addBot('unfinished', { token: '' })
+    expect(await bring({}, { id, secret })).toMatchObject({ status: 401 })
+  })
+
+  test('is refused where there is no bot', async () => {
+    await ask()
+    const { body } = await api.get('/v1/integrations')
+    const slack = body.find(({ identifier }: { identifier: string }) => identifier === 'slack')._id
+    for (const id of [slack, '0'.repeat(24)]) expect(await bring({}, { id })).toMatchObject({ status: 404 })
+  })
+})

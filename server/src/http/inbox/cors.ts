@@ -1,0 +1,24 @@
+// Browsers on any page may use the inbox, and nothing else of the service: what they may see and do there is in their token,
+// and no cookie is ever used.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Brand } from '../edge/brand.ts'
+
+const inboxPath = /^\/v1\/inbox(\/|\?|$)/
+
+/** Says so where it is so, also on errors. @returns whether the browser only asks if it may, which needs no other answer */
+export function openToBrowsers(request: FastifyRequest, reply: FastifyReply, { word }: Brand): boolean {
+  if (!inboxPath.test(request.url)) return false
+  reply.headers({ 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' })
+  if (request.method !== 'OPTIONS') return false
+  const usual = ['authorization', 'content-type', ...clientHeaders.map((name) => `${word}-${name}`)].join(', ')
+  reply.headers({
+    'Access-Control-Allow-Methods': 'GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS',
+    // Whatever a client calls the headers it adds; a star would not cover `authorization`.
+    'Access-Control-Allow-Headers': request.headers['access-control-request-headers'] ?? usual,
+    'Access-Control-Max-Age': '86400',
+    Vary: 'Access-Control-Request-Headers',
+  })
+  return true
+}
+
+const clientHeaders = ['api-version', 'client-version', 'application-identifier']

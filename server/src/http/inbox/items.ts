@@ -1,0 +1,255 @@
+// What can be done with the notifications of one inbox, whoever asks: the subscriber's own browser, or the backend for it.
+import { Type } from 'typebox'
+import type { Inbox, MessageFilter } from '../../db/queries/message-filter.ts'
+import {
+  type ButtonType,
+  countInbox,
+  deleteFromInbox,
+  lockMessage,
+  type Marking,
+  type MessageRow,
+  markAll,
+  markMessages,
+  readInbox,
+  setAction,
+  snoozeMessage,
+  unsnoozeMessage,
+} from '../../db/queries/messages.ts'
+import type { SubscriberRow } from '../../db/queries/subscribers.ts'
+import { fail } from '../../errors.ts'
+import { given } from '../activity/message-shape.ts'
+import type { Services } from '../edge/resource.ts'
+import { Body, Id } from '../edge/schema.ts'
+import { Severity } from '../workflows/shape.ts'
+import {
+  type DataForms,
+  readCountFilters,
+  readData,
+  readTags,
+  refuseUnreadArchived,
+  severityOfQuery,
+  tagsOfQuery,
+} from './filter.ts'
+import { buttonOf, type InboxNotification, showNotifications } from './notification.ts'
+
+const shortestSnoozeMs = 60_000
+const longestSnoozeDays = 90
+export const longestSnoozeHours = longestSnoozeDays * 24
+/** Where counting stops: enough to know that there are more than 99. */
+export const mostCounted = 100
+const latestTimestamp = 253_402_300_799_999
+
+const State = Type.Optional(Type.Boolean())
+const Moment = Type.Optional(
+  Type.Integer({ minimum: 0, maximum: latestTimestamp, description: 'In milliseconds since 1970; inclusive' }),
+)
+
+export const listQuery = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 10 })),
+  after: Type.Optional(Id),
+  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000 })),
+  read: State,
+  archived: State,
+  snoozed: State,
+  seen: State,
+  tags: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'Any of these; as one JSON text also `{"or": [...]}` or `{"and": [{"or": [...]}, ...]}`',
+    }),
+  ),
+  data: Type.Optional(Type.String({ description: 'A JSON object: those whose data has all of it' })),
+  severity: Type.Optional(Type.Array(Severity)),
+  createdGte: Moment,
+  createdLte: Moment,
+}
+
+export const countQuery = Type.Object({
+  filters: Type.Optional(
+    Type.String({
+      description: `A JSON list of filters: \`tags\`, \`read\`, \`archived\`, \`snoozed\`, \`seen\`, \`severity\`, \`data\`, \`contextKeys\`. Each is counted up to ${mostCounted}`,
+    }),
+  ),
+})
+
+export const selectionFields = {
+  tags: Type.Optional(
+    Type.Unknown({
+      description: 'A list: any of these; `{"or": [...]}`: the same; `{"and": [{"or": [...]}]}`: one of every group',
+    }),
+  ),
+  data: Type.Optional(Type.String({ description: 'The text of a JSON object: those whose data has all of it' })),
+  createdLte: Moment,
+}
+export const NotificationIds = Type.Optional(Type.Array(Id, { description: 'These, whatever else is asked for' }))
+export const Snooze = Body({ snoozeUntil: Type.String({ format: 'date-time' }) })
+
+/** Marks of one notification, by the name of their operation. */
+export const marks: Array<[operation: string, marking: Marking, summary: string]> = [
+  ['read', 'read', 'Mark a notification as read'],
+  ['unread', 'unread', 'Mark a notification as unread, which takes it out of the archive'],
+  ['archive', 'archive', 'Put a notification into the archive'],
+  ['unarchive', 'unarchive', 'Take a notification out of the archive'],
+]
+
+/** Marks of many. What was put aside stays so: it comes back, at its time, as something new. */
+export const bulkMarks: Array<[operation: string, marking: Marking, only: MessageFilter, summary: string]> = [
+  ['read', 'read', { snoozed: false }, 'Mark all notifications that match as read'],
+  ['archive', 'archive', { snoozed: false }, 'Put all notifications that match into the archive'],
+  [
+    'read-archive',
+    'archive_read',
+    { snoozed: false, read: true },
+    'Put all read notifications that match into the archive',
+  ],
+]
+
+interface ListRequest {
+  limit?: number
+  after?: string
+  offset?: number
+  read?: boolean
+  archived?: boolean
+  snoozed?: boolean
+  seen?: boolean
+  data?: string
+  severity?: string[]
+  createdGte?: number
+  createdLte?: number
+}
+
+/** One notification, in the contexts it is asked for in. */
+type One = MessageFilter & { ids: [string] }
+
+export class InboxItems {
+  readonly #services: Pick<Services, 'db' | 'clock'>
+  readonly #forms: DataForms
+
+  constructor(services: Pick<Services, 'db' | 'clock'>, forms: DataForms = {}) {
+    this.#services = services
+    this.#forms = forms
+  }
+
+  /** The tags and the data that a selection of many names, and until when they came. */
+  selection({ tags, data, createdLte }: { tags?: unknown; data?: string; createdLte?: number }): MessageFilter {
+    return { tags: readTags(tags), data: readData(data, this.#forms).conditions, createdTo: momentOf(createdLte) }
+  }
+
+  /** @param query as it was sent, in which tags may stand under several names */
+  async list(find: () => Promise<SubscriberRow>, query: ListRequest & Record<string, unknown>, contextKeys?: string[]) {
+    const { db } = this.#services
+    const { limit = 10, offset = 0, after, read, archived, snoozed, seen, createdGte, createdLte } = query
+    const tags = tagsOfQuery(query)
+    const severity = severityOfQuery(query)
+    const { data, conditions } = readData(query.data, this.#forms)
+    const filter: MessageFilter = {
+      ...{ read, archived, snoozed, seen, severity, contextKeys },
+      tags: readTags(tags),
+      data: conditions,
+      createdFrom: momentOf(createdGte),
+      createdTo: momentOf(createdLte),
+    }
+    refuseUnreadArchived(filter)
+    const subscriber = await find()
+    const inbox = inboxOf(subscriber)
+    const [cursor] = after === undefined ? [] : await readInbox(db, inbox, { ids: [after] }, { limit: 1 })
+    if (after !== undefined && !cursor) throw fail('notification_cursor_unknown', { after })
+    const rows = await readInbox(db, inbox, filter, {
+      limit: limit + 1,
+      offset: cursor ? 0 : offset,
+      after: cursor,
+    })
+    return {
+      data: await showNotifications(db, rows.slice(0, limit), subscriber),
+      hasMore: rows.length > limit,
+      filter: given({ tags, read, archived, snoozed, seen, severity, data, createdGte, createdLte }),
+    }
+  }
+
+  async count(find: () => Promise<SubscriberRow>, text: string | undefined, contextKeys?: string[]) {
+    const filters = readCountFilters(text, this.#forms)
+    const wanted = filters.map(({ filter }) => (contextKeys ? { ...filter, contextKeys } : filter))
+    const counts = await countInbox(this.#services.db, inboxOf(await find()), wanted, mostCounted)
+    return filters.map(({ shown }, index) => ({ count: counts[index] ?? 0, filter: shown }))
+  }
+
+  async mark(subscriber: SubscriberRow, filter: One, marking: Marking): Promise<InboxNotification> {
+    const { db, clock } = this.#services
+    const [row] = await markMessages(db, inboxOf(subscriber), filter, marking, clock.now())
+    return this.#show(row, subscriber, filter)
+  }
+
+  async markAll(subscriber: SubscriberRow, filter: MessageFilter, marking: Marking): Promise<void> {
+    await markAll(this.#services.db, inboxOf(subscriber), filter, marking, this.#services.clock.now())
+  }
+
+  /** When it is to come back; refused where that is too soon or too late. */
+  readSnooze({ snoozeUntil }: { snoozeUntil: string }): Date {
+    const until = new Date(snoozeUntil)
+    const aheadMs = until.getTime() - this.#services.clock.now().getTime()
+    if (aheadMs < shortestSnoozeMs) throw fail('snooze_too_short')
+    if (aheadMs > longestSnoozeDays * 86_400_000) throw fail('snooze_too_long', { days: longestSnoozeDays })
+    return until
+  }
+
+  async snooze(subscriber: SubscriberRow, filter: One, until: Date): Promise<InboxNotification> {
+    const { db, clock } = this.#services
+    const [notificationId] = filter.ids
+    const row = await db.transaction().execute(async (tx) => {
+      const snoozed = await snoozeMessage(tx, inboxOf(subscriber), filter, until, clock.now())
+      if (!snoozed) throw fail('notification_to_snooze_not_found', { notificationId })
+      return snoozed
+    })
+    return this.#show(row, subscriber, filter)
+  }
+
+  async unsnooze(subscriber: SubscriberRow, filter: One): Promise<InboxNotification> {
+    const { db, clock } = this.#services
+    const row = await db.transaction().execute((tx) => unsnoozeMessage(tx, inboxOf(subscriber), filter, clock.now()))
+    if (!row) throw fail('notification_not_snoozed', { notificationId: filter.ids[0] })
+    return this.#show(row, subscriber, filter)
+  }
+
+  /** A button was pressed, or is as if it had not been. */
+  async press(subscriber: SubscriberRow, filter: One, type: ButtonType, isDone: boolean): Promise<InboxNotification> {
+    const { db, clock } = this.#services
+    const now = clock.now()
+    const row = await db.transaction().execute(async (tx) => {
+      const [id] = filter.ids
+      const locked = await lockMessage(tx, subscriber.environment_id, id)
+      const [found] = locked ? await readInbox(tx, inboxOf(subscriber), filter, { limit: 1 }) : []
+      if (!found) throw fail('inbox_notification_not_found', { notificationId: id })
+      if (!buttonOf(found, type)) throw fail('button_not_found', { type })
+      const pressed = await setAction(tx, found, { status: isDone ? 'done' : 'pending', result: { type } }, now)
+      if (!isDone || pressed.read) return pressed
+      const [read] = await markMessages(tx, inboxOf(subscriber), filter, 'read', now)
+      return read
+    })
+    return this.#show(row, subscriber, filter)
+  }
+
+  async delete(subscriber: SubscriberRow, filter: One): Promise<void> {
+    if ((await this.deleteAll(subscriber, filter)) === 0)
+      throw fail('inbox_notification_not_found', { notificationId: filter.ids[0] })
+  }
+
+  /** @returns how many there were */
+  async deleteAll(subscriber: SubscriberRow, filter: MessageFilter): Promise<number> {
+    const { db, clock } = this.#services
+    return (await db.transaction().execute((tx) => deleteFromInbox(tx, inboxOf(subscriber), filter, clock.now())))
+      .length
+  }
+
+  /** What one operation on one notification made of it. */
+  async #show(row: MessageRow | undefined, subscriber: SubscriberRow, { ids }: One): Promise<InboxNotification> {
+    if (!row) throw fail('inbox_notification_not_found', { notificationId: ids[0] })
+    const [notification] = await showNotifications(this.#services.db, [row], subscriber)
+    return notification as InboxNotification
+  }
+}
+
+const momentOf = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms))
+
+const inboxOf = ({ environment_id, id }: SubscriberRow): Inbox => ({
+  environmentId: environment_id,
+  subscriberRowId: id,
+})

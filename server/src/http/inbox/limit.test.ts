@@ -1,0 +1,102 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { identifierOf, openInbox } from '../../../test/inbox.ts'
+import { type Answer, type Api, useServer } from '../../../test/server.ts'
+import { networkOf } from '../edge/caller-network.ts'
+
+const server = useServer({ trustedProxies: ['loopback'] })
+let api: Api
+let applicationIdentifier: string
+
+beforeEach(async () => {
+  api = await server.freshApi()
+  applicationIdentifier = await identifierOf(server, api)
+})
+
+const begin = (address: string, body: object = { subscriber: 'ada' }) =>
+  api.post('/v1/inbox/session', { applicationIdentifier, ...body }, { authorization: '', 'x-forwarded-for': address })
+/** So many at once, in rounds, and how each ended. */
+async function statuses(count: number, ask: () => Promise<Answer>): Promise<Map<number, number>> {
+  const counts = new Map<number, number>()
+  for (let done = 0; done < count; done += 50) {
+    const round = await Promise.all(Array.from({ length: Math.min(50, count - done) }, ask))
+    for (const { status } of round) counts.set(status, (counts.get(status) ?? 0) + 1)
+  }
+  return counts
+}
+
+describe('sessions', () => {
+  test('are refused to an address that begins too many, before anything is looked up, and no other', async () => {
+    // Those that fail count as well.
+    const failing = () => begin('192.0.2.1', { subscriber: { subscriberId: '' } })
+    expect(await statuses(1_003, failing)).toEqual(
+      new Map([
+        [422, 1_000],
+        [429, 3],
+      ]),
+    )
+    const refused = await begin('192.0.2.1')
+    expect(refused).toMatchObject({ status: 429, body: { statusCode: 429, message: 'API rate limit exceeded' } })
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect(refused.headers.get('access-control-allow-origin')).toBe('*')
+    expect(await begin('192.0.2.2')).toMatchObject({ status: 201 })
+    server.clock.advance({ ms: 100 })
+    expect(await statuses(6, failing)).toEqual(
+      new Map([
+        [422, 5],
+        [429, 1],
+      ]),
+    )
+  })
+
+  test('of one network count together', () => {
+    expect(networkOf('2001:db8::1')).toBe(networkOf('2001:db8:0:0:ffff::2'))
+    expect(networkOf('2001:db8::1')).not.toBe(networkOf('2001:db8:0:1::1'))
+    expect(networkOf('::ffff:192.0.2.1')).toBe('192.0.2.1')
+    expect(networkOf('fe80::1%eth0')).toBe('fe80:0:0:0')
+  })
+})
+
+describe('a subscriber', () => {
+  test('who asks too much is told when to come back, whichever token it uses; others go on', async () => {
+    const [ada, again, bob] = await Promise.all(['ada', 'ada', 'bob'].map((id) => openInbox(server, api, id)))
+    const list = () => ada?.get('/notifications') as Promise<Answer>
+    expect(await statuses(601, list)).toEqual(
+      new Map([
+        [200, 600],
+        [429, 1],
+      ]),
+    )
+    const refused = (await again?.get('/notifications')) as Answer
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
+    expect(await bob?.get('/notifications')).toMatchObject({ status: 200 })
+    // Changes are counted apart.
+    const write = () => ada?.post('/notifications/seen', {}) as Promise<Answer>
+    expect(await statuses(201, write)).toEqual(
+      new Map([
+        [204, 200],
+        [429, 1],
+      ]),
+    )
+    server.clock.advance({ seconds: 1 })
+    expect(await statuses(61, list)).toEqual(
+      new Map([
+        [200, 60],
+        [429, 1],
+      ]),
+    )
+    expect(await statuses(21, write)).toEqual(
+      new Map([
+        [204, 20],
+        [429, 1],
+      ]),
+    )
+  })
+
+  test('is not held up by tokens that are none', async () => {
+    const ada = await openInbox(server, api, 'ada')
+    const forged = `${ada.token.split('.').slice(0, 2).join('.')}.x`
+    const asked = () => api.get('/v1/inbox/notifications', { authorization: `Bearer ${forged}` })
+    expect(await statuses(700, asked)).toEqual(new Map([[401, 700]]))
+    expect(await ada.get('/notifications')).toMatchObject({ status: 200 })
+  })
+})

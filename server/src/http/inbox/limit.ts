@@ -1,0 +1,68 @@
+// How often browsers may ask. Whoever knows the identifier of an environment, which is in the source of a page, can begin
+// sessions, and whoever has a session can ask on: no key stands between them and the database. Each process counts for itself,
+// in memory, because agreeing with the others would cost as much as what is asked.
+import { fail } from '../../errors.ts'
+import { networkOf } from '../edge/caller-network.ts'
+import type { Clock } from '../edge/resource.ts'
+
+interface Rate {
+  perSecond: number
+  /** How many may come at once after a pause. */
+  burst: number
+}
+
+const rates = {
+  /** From one address. An office has one, and so has everybody behind a proxy that is not trusted. */
+  session: { perSecond: 50, burst: 1_000 },
+  /** Of one subscriber, in all its tabs: a click costs up to five requests, most of them counts. */
+  read: { perSecond: 60, burst: 600 },
+  write: { perSecond: 20, burst: 200 },
+} satisfies Record<string, Rate>
+type Kind = keyof typeof rates
+
+/** Those who have asked least recently are forgotten first, as if they had never asked. */
+const mostKnown = 50_000
+
+interface Bucket {
+  tokens: number
+  filledAt: number
+}
+
+export class InboxLimits {
+  readonly #clock: Clock
+  readonly #buckets = new Map<string, Bucket>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  takeSession(address: string): void {
+    this.#take('session', networkOf(address))
+  }
+
+  takeRequest(subscriberRowId: string, method: string): void {
+    this.#take(method === 'GET' || method === 'HEAD' ? 'read' : 'write', subscriberRowId)
+  }
+
+  #take(kind: Kind, who: string): void {
+    const { perSecond, burst } = rates[kind]
+    const key = `${kind} ${who}`
+    const now = this.#clock.now().getTime()
+    const bucket = this.#buckets.get(key) ?? { tokens: burst, filledAt: now }
+    // To the end of the line of those who are remembered.
+    this.#buckets.delete(key)
+    this.#buckets.set(key, bucket)
+    bucket.tokens = Math.min(burst, bucket.tokens + (Math.max(0, now - bucket.filledAt) / 1000) * perSecond)
+    bucket.filledAt = now
+    if (this.#buckets.size > mostKnown)
+      for (const [oldest] of this.#buckets) {
+        this.#buckets.delete(oldest)
+        break
+      }
+    if (bucket.tokens < 1) {
+      const seconds = Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond))
+      throw fail('rate_limited', undefined, { headers: { 'Retry-After': String(seconds) } })
+    }
+    bucket.tokens -= 1
+  }
+}

@@ -1,0 +1,304 @@
+// A browser's session with the inbox: who it is for, whether the page may say so, and the token for all that follows.
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { type Static, Type } from 'typebox'
+import { announce } from '../../db/core/changes.ts'
+import type { Db } from '../../db/core/database.ts'
+import { resolveContexts } from '../../db/queries/contexts.ts'
+import { isValidAt } from '../../db/queries/environments.ts'
+import { listIntegrations } from '../../db/queries/integrations.ts'
+import { countUnread, type InboxCounts } from '../../db/queries/messages.ts'
+import {
+  holdSubscriber,
+  type PreferenceOwner,
+  readPreferences,
+  saveGlobalPreference,
+} from '../../db/queries/preferences.ts'
+import {
+  findSubscriber,
+  insertSubscriber,
+  type SubscriberFields,
+  type SubscriberRow,
+  updateSubscriber,
+} from '../../db/queries/subscribers.ts'
+import { fail } from '../../errors.ts'
+import type { Resource, Services } from '../edge/resource.ts'
+import { Body, ContextPayload, FreeObject } from '../edge/schema.ts'
+import { compileValidator } from '../edge/validation.ts'
+import { readSchedule, Schedule } from '../subscribers/preferences.ts'
+import { subscriberFields } from '../subscribers/subscribers.ts'
+import { longestSnoozeHours, mostCounted } from './items.ts'
+import { InboxLimits } from './limit.ts'
+import { InboxTokens } from './token.ts'
+
+const SubscriberInput = Type.Unsafe<string | (SubscriberFields & { subscriberId?: string })>({
+  type: ['string', 'object'],
+  maxLength: 255,
+  additionalProperties: false,
+  properties: {
+    ...subscriberFields,
+    // Filled in by browsers, of which some know zones that nobody else does.
+    timezone: { type: ['string', 'null'] },
+    subscriberId: Type.String({ maxLength: 255 }),
+  },
+  texts: { type: 'must be a subscriber id or an object with one' },
+})
+const Hash = Type.Optional(Type.String())
+const Counts = Type.Object({
+  high: Type.Integer(),
+  medium: Type.Integer(),
+  low: Type.Integer(),
+  none: Type.Integer(),
+})
+const UnreadCount = Type.Object({ total: Type.Integer(), severity: Counts })
+
+/** As the browser shows it: whoever has more than 99 has many. */
+export const toUnreadCount = ({ unread }: InboxCounts): Static<typeof UnreadCount> => {
+  const shown = Object.fromEntries(Object.entries(unread).map(([name, count]) => [name, Math.min(count, mostCounted)]))
+  return { total: Math.min(totalOf(unread), mostCounted), severity: shown as InboxCounts['unread'] }
+}
+export const totalOf = (unread: InboxCounts['unread']) => Object.values(unread).reduce((sum, count) => sum + count, 0)
+
+export const inboxSession: Resource = (app, services) => {
+  const { db, clock, brand } = services
+  const tokens = new InboxTokens(services)
+  const limits = new InboxLimits(clock)
+  const word = brand.word.charAt(0).toUpperCase() + brand.word.slice(1)
+  // The public clients look for the second, whatever word this service goes by.
+  const removeBranding = [`remove${word}Branding`, 'removeNovuBranding']
+  const forEach = <T>(names: string[], value: T) => Object.fromEntries(names.map((name) => [name, value]))
+
+  app.post(
+    '/v1/inbox/session',
+    {
+      config: { public: true },
+      onRequest: async ({ ip }) => limits.takeSession(ip),
+      schema: {
+        tags: ['Inbox in browsers'],
+        summary: 'Begin a session for a subscriber, who is created if missing',
+        description: 'No key is needed: a page names the environment by its identifier.',
+        body: Body(
+          {
+            applicationIdentifier: Type.Optional(Type.String()),
+            subscriber: Type.Optional(SubscriberInput),
+            subscriberId: Type.Optional(Type.String({ maxLength: 255, deprecated: true })),
+            subscriberHash: Hash,
+            context: Type.Optional(ContextPayload()),
+            contextHash: Hash,
+            defaultSchedule: Type.Optional(
+              Type.Unknown({ description: 'When the subscriber wants messages, until it says otherwise' }),
+            ),
+          },
+          { examples: [{ applicationIdentifier: 'aB3dE5fG7h', subscriber: { subscriberId: 'ada' } }] },
+        ),
+        response: {
+          201: Type.Object({
+            data: Type.Object({
+              token: Type.String(),
+              totalUnreadCount: Type.Integer({ deprecated: true }),
+              unreadCount: UnreadCount,
+              ...forEach(removeBranding, Type.Boolean()),
+              isDevelopmentMode: Type.Boolean(),
+              maxSnoozeDurationHours: Type.Integer(),
+              applicationIdentifier: Type.String(),
+              contextKeys: Type.Array(Type.String()),
+              schedule: Type.Optional(FreeObject),
+            }),
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { applicationIdentifier, subscriberHash, context, contextHash, defaultSchedule } = request.body
+      const { subscriberId, ...fields } = subscriberOf(request.body)
+      if (!applicationIdentifier) throw fail(subscriberId ? 'application_identifier_missing' : 'keyless_not_offered')
+      if (applicationIdentifier.startsWith('pk_keyless_')) throw fail('keyless_not_offered')
+      if (!subscriberId) throw fail('session_subscriber_missing')
+      const environment = await findEnvironment(db, applicationIdentifier)
+      const integrations = await listIntegrations(db, environment.id, { onlyActive: true })
+      const integration = integrations.find(({ channel }) => channel === 'in_app')
+      if (!integration) throw fail('in_app_integration_not_found')
+
+      const keys = new HashKeys(services, environment.id)
+      const isTrusted = subscriberHash !== undefined && (await keys.match(subscriberId, subscriberHash))
+      if (integration.credentials.hmac === true) {
+        if (!isTrusted) throw fail('subscriber_hash_invalid')
+        if (context !== undefined) await keys.requireContext(context, contextHash)
+      }
+      const now = clock.now()
+      const contextKeys = await resolveContexts(db, environment.id, context, now)
+      const subscriber = await findOrAdd(db, environment.id, { subscriberId, ...fields }, { isTrusted, now })
+      const owner = { environmentId: environment.id, subscriberRowId: subscriber.id, contextKeys }
+      const given = defaultSchedule === undefined ? undefined : scheduleIn(defaultSchedule)
+      if (defaultSchedule !== undefined && !given)
+        request.log.warn({ environmentId: environment.id }, 'a page sends a default schedule that is none; ignored')
+      const [schedule, [counts]] = await Promise.all([
+        scheduleOf(db, owner, subscriberId, { given, now }),
+        countUnread(services.pool, [owner], mostCounted + 1),
+      ])
+      if (!integration.connected) await markConnected(db, environment.id, integration.id)
+
+      const unreadCount = toUnreadCount(counts as InboxCounts)
+      return reply.code(201).send({
+        data: {
+          token: tokens.issue({
+            subscriber,
+            environmentId: environment.id,
+            organizationId: environment.organization_id,
+            contextKeys,
+            isVouchedFor: isTrusted,
+          }),
+          totalUnreadCount: unreadCount.total,
+          unreadCount,
+          ...forEach(removeBranding, true),
+          isDevelopmentMode: environment.type !== 'prod',
+          maxSnoozeDurationHours: longestSnoozeHours,
+          applicationIdentifier,
+          contextKeys,
+          ...(schedule ? { schedule } : {}),
+        },
+      })
+    },
+  )
+}
+
+/** Older clients send the id alone, beside or in place of the subscriber. */
+function subscriberOf({ subscriber, subscriberId = '' }: SessionBody): SubscriberFields & { subscriberId: string } {
+  const { subscriberId: own = '', ...fields } =
+    typeof subscriber === 'string' ? { subscriberId: subscriber } : (subscriber ?? {})
+  if (fields.timezone && !isTimeZone(fields.timezone)) delete fields.timezone
+  return { ...fields, subscriberId: own.trim() || subscriberId.trim() }
+}
+
+interface SessionBody {
+  subscriber?: Static<typeof SubscriberInput>
+  subscriberId?: string
+}
+
+const checkZone = compileValidator({
+  schema: Type.String({ format: 'timezone' }),
+  method: 'POST',
+  url: '',
+  httpPart: 'body',
+})
+const isTimeZone = (zone: string) => 'value' in (checkZone(zone) as object)
+
+const checkSchedule = compileValidator({ schema: Schedule, method: 'POST', url: '', httpPart: 'body' })
+
+/** A page's mistake here must not cost its readers their inbox. */
+function scheduleIn(given: unknown): object | undefined {
+  const checked = checkSchedule(given) as { value?: Static<typeof Schedule> }
+  if (checked.value === undefined) return undefined
+  try {
+    return readSchedule(checked.value)
+  } catch {
+    return undefined
+  }
+}
+
+async function findEnvironment(db: Db, identifier: string) {
+  const row = await db
+    .selectFrom('environments')
+    .select(['id', 'organization_id', 'type'])
+    .where('identifier', '=', identifier)
+    .executeTakeFirst()
+  if (!row) throw fail('application_identifier_unknown')
+  return row
+}
+
+/** What a page says of somebody who is known counts only if the backend vouches for it. */
+async function findOrAdd(
+  db: Db,
+  environmentId: string,
+  { subscriberId, ...fields }: SubscriberFields & { subscriberId: string },
+  { isTrusted, now }: { isTrusted: boolean; now: Date },
+): Promise<SubscriberRow> {
+  for (;;) {
+    const found = isTrusted
+      ? await updateSubscriber(db, environmentId, subscriberId, fields, now)
+      : await findSubscriber(db, environmentId, subscriberId)
+    // Nothing comes back where somebody else was faster, who is then found.
+    const row = found ?? (await insertSubscriber(db, environmentId, { subscriberId, ...fields }, now))
+    if (row) return row
+  }
+}
+
+/** The schedule there is, or the given one from now on. */
+async function scheduleOf(
+  db: Db,
+  owner: PreferenceOwner,
+  subscriberId: string,
+  { given, now }: { given: object | undefined; now: Date },
+): Promise<Record<string, unknown> | undefined> {
+  const { global } = await readPreferences(db, owner)
+  if (global?.schedule || !given) return global?.schedule ?? undefined
+  return db.transaction().execute(async (tx) => {
+    await holdSubscriber(tx, owner.environmentId, subscriberId)
+    const { global: meanwhile } = await readPreferences(tx, owner)
+    if (meanwhile?.schedule) return meanwhile.schedule
+    await saveGlobalPreference(tx, owner, { schedule: given }, now)
+    return given as Record<string, unknown>
+  })
+}
+
+async function markConnected(db: Db, environmentId: string, id: string): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const { numUpdatedRows } = await tx
+      .updateTable('integrations')
+      .set({ connected: true })
+      .where('environment_id', '=', environmentId)
+      .where('id', '=', id)
+      .where('connected', '=', false)
+      .executeTakeFirst()
+    if (numUpdatedRows > 0n) await announce(tx, 'integrations', environmentId)
+  })
+}
+
+/** Any key of the environment will do, so that keys can be replaced while pages are open. */
+export class HashKeys {
+  readonly #services: Pick<Services, 'db' | 'secrets' | 'clock'>
+  readonly #environmentId: string
+
+  constructor({ db, secrets, clock }: Pick<Services, 'db' | 'secrets' | 'clock'>, environmentId: string) {
+    this.#services = { db, secrets, clock }
+    this.#environmentId = environmentId
+  }
+
+  async match(text: string, hash: string): Promise<boolean> {
+    const { db, secrets, clock } = this.#services
+    const rows = await db
+      .selectFrom('api_keys')
+      .select('encrypted_key')
+      .where('environment_id', '=', this.#environmentId)
+      .where(isValidAt(clock.now()))
+      .execute()
+    const given = Buffer.from(hash)
+    return rows.some(({ encrypted_key }) => {
+      const made = createHmac('sha256', secrets.decrypt(encrypted_key)).update(text).digest('hex')
+      const expected = Buffer.from(made)
+      return given.length === expected.length && timingSafeEqual(given, expected)
+    })
+  }
+
+  async requireContext(context: Record<string, unknown>, hash: string | undefined): Promise<void> {
+    const text = canonical(context)
+    if (text === undefined || hash === undefined || !(await this.match(text, hash))) throw fail('context_hash_invalid')
+  }
+}
+
+/**
+ * The one way to write a value that both sides agree on: members sorted, no white space, and in texts only quotes and
+ * backslashes escaped. Undefined where there is none: fractions are written differently everywhere.
+ */
+export function canonical(value: unknown): string | undefined {
+  if (typeof value === 'string') return `"${value.replaceAll(/["\\]/g, String.raw`\$&`)}"`
+  if (typeof value === 'number') return Number.isInteger(value) ? String(value) : undefined
+  if (typeof value !== 'object' || value === null) return String(value)
+  if (Array.isArray(value)) {
+    const items = value.map(canonical)
+    return items.includes(undefined) ? undefined : `[${items.join()}]`
+  }
+  const members = Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, member]) => [canonical(name), canonical(member)])
+  return members.flat().includes(undefined) ? undefined : `{${members.map((pair) => pair.join(':')).join()}}`
+}

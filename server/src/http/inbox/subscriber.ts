@@ -1,0 +1,48 @@
+// What a subscriber's own browser may know and change about the subscriber: the clock that its schedule goes by.
+import { Type } from 'typebox'
+import { updateSubscriber } from '../../db/queries/subscribers.ts'
+import { fail } from '../../errors.ts'
+import { given } from '../activity/message-shape.ts'
+import type { Resource } from '../edge/resource.ts'
+import { Body } from '../edge/schema.ts'
+
+const Own = Type.Object({
+  data: Type.Object({
+    subscriberId: Type.String(),
+    timezone: Type.Optional(Type.String({ description: 'Absent where nobody has said; then it is UTC' })),
+  }),
+})
+
+export const inboxSubscriber: Resource = (app, { db, clock }) => {
+  const tags = ['Inbox in browsers']
+  const config = { public: true, inbox: true }
+  const path = '/v1/inbox/subscriber'
+
+  app.get(
+    path,
+    { config, schema: { tags, summary: "Retrieve the subscriber's time zone", response: { 200: Own } } },
+    async ({ session: { subscriber } }) => ({
+      data: { subscriberId: subscriber.subscriber_id, ...given({ timezone: subscriber.timezone }) },
+    }),
+  )
+
+  app.patch(
+    path,
+    {
+      config,
+      schema: {
+        tags,
+        summary: "Change the subscriber's time zone",
+        body: Body({ timezone: Type.String({ format: 'timezone' }) }, { examples: [{ timezone: 'Europe/Berlin' }] }),
+        response: { 200: Own },
+      },
+    },
+    async ({ session, body: { timezone } }) => {
+      const { environmentId, subscriber } = session
+      const row = await updateSubscriber(db, environmentId, subscriber.subscriber_id, { timezone }, clock.now())
+      // Deleted, or another with the same id, since the token was looked at.
+      if (row?.id !== subscriber.id) throw fail('unauthorized')
+      return { data: { subscriberId: row.subscriber_id, ...given({ timezone: row.timezone }) } }
+    },
+  )
+}

@@ -1,0 +1,63 @@
+// How an integration fares: whether it is left alone at the moment because it failed again and again.
+import { Type } from 'typebox'
+import { findIntegration } from '../../db/queries/integrations.ts'
+import { fail } from '../../errors.ts'
+import type { Resource } from '../edge/resource.ts'
+import { Enum, Timestamp } from '../edge/schema.ts'
+
+const mostHosts = 100
+
+const state = {
+  state: Enum(['closed', 'open', 'half_open'], {
+    description:
+      '`closed`: messages go out. `open`: they go to another integration or wait. `half_open`: the next one shows whether it works again.',
+  }),
+  failures: Type.Integer({ description: 'In a row' }),
+  error: Type.Optional(Type.String()),
+  retryAt: Type.Optional(Timestamp),
+}
+
+export const integrationHealth: Resource = (app, { db, clock }) => {
+  app.get(
+    '/v1/integrations/:integrationId/health',
+    {
+      schema: {
+        tags: ['Integrations'],
+        summary: 'Whether an integration works',
+        params: Type.Object({ integrationId: Type.String({ description: 'Its `_id`' }) }),
+        response: {
+          200: Type.Object({
+            ...state,
+            hosts: Type.Array(Type.Object({ host: Type.String(), ...state }), {
+              description:
+                'Where the addresses are the subscribers’ own, such as chat webhooks: those that do not work',
+            }),
+          }),
+        },
+      },
+    },
+    async (request) => {
+      const { environment, params } = request
+      const { integrationId: id } = params
+      if (!(await findIntegration(db, environment.id, id))) throw fail('integration_not_found', { id })
+      const rows = await db
+        .selectFrom('circuits')
+        .selectAll()
+        .where('environment_id', '=', environment.id)
+        .where('integration_id', '=', id)
+        .orderBy('host')
+        .limit(mostHosts)
+        .execute()
+      const now = clock.now()
+      const shown = rows.map(({ host, failures, error, retry_at }) => ({
+        host,
+        state: retry_at > now ? ('open' as const) : ('half_open' as const),
+        failures,
+        ...(error === null ? {} : { error }),
+        retryAt: retry_at,
+      }))
+      const { host: _, ...own } = shown.find(({ host }) => host === '') ?? { host: '', state: 'closed', failures: 0 }
+      return { ...own, hosts: shown.filter(({ host }) => host !== '') }
+    },
+  )
+}

@@ -1,0 +1,463 @@
+// Environments of an organization and their API keys. A key sees all environments of its organization, and of the keys only
+// those of its own: what lies on a laptop for Development must not open Production.
+import type { FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { announce } from '../../db/core/changes.ts'
+import { type Db, type Tx, violatedKey } from '../../db/core/database.ts'
+import { newApiKey } from '../../db/core/ids.ts'
+import type { Secrets } from '../../db/core/secrets.ts'
+import {
+  createEnvironment,
+  insertApiKey,
+  isValidAt,
+  lockEnvironment,
+  lockOrganization,
+} from '../../db/queries/environments.ts'
+import { lockIntegrations } from '../../db/queries/integrations.ts'
+import { queueEnvironmentPurge } from '../../engine/queue/chores.ts'
+import { fail } from '../../errors.ts'
+import type { Resource } from '../edge/resource.ts'
+import { maySeeKeys } from '../edge/roles.ts'
+import { Body, Enum, Id, Identifier, Timestamp } from '../edge/schema.ts'
+import { slugOf } from '../edge/slug.ts'
+
+const mostEnvironments = 10
+/** More than there can be; a list without a limit is a fault waiting to happen. */
+const mostListed = 1_000
+
+const mostKeys = 10
+const longestOverlapHours = 720
+
+const Key = Type.Object({
+  key: Type.String(),
+  _userId: Type.String(),
+  createdAt: Timestamp,
+  expiresAt: Type.Optional(Type.Unsafe<Date>({ ...Timestamp, description: 'Of one that has been replaced' })),
+})
+const Dns = Type.Object({ inboundParseDomain: Type.Optional(Type.String()) })
+const Bridge = Type.Object({ url: Type.Optional(Type.String()) })
+const Environment = Type.Object({
+  _id: Type.String(),
+  name: Type.String(),
+  _organizationId: Type.String(),
+  identifier: Type.String(),
+  type: Enum(['dev', 'prod']),
+  color: Type.Optional(Type.String()),
+  _parentId: Type.Optional(Type.String()),
+  slug: Type.String(),
+  apiKeys: Type.Array(Type.Object({ ...Key.properties, hash: Type.String() })),
+  dns: Dns,
+  bridge: Bridge,
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+})
+
+const nameText = 'Environment name is required'
+/** Not only white space: it is trimmed before it is stored. */
+const Name = Identifier({ pattern: '\\S', texts: { required: nameText, minLength: nameText, pattern: nameText } })
+const colorText = 'Color must be a valid hex color code'
+const Color = Type.String({
+  format: 'hex-color',
+  texts: { required: 'Environment color is required', format: colorText, type: colorText },
+})
+const Params = Type.Object({ environmentId: Type.String() })
+
+/** The system environments: made with the organization, they keep their names and cannot be deleted. */
+const shortNames: Record<string, string> = { development: 'dev', production: 'prod' }
+const shortNameOf = (name: string) => shortNames[name.toLowerCase()]
+const isSystem = (name: string) => shortNameOf(name) !== undefined
+
+async function findEnvironments(
+  db: Db | Tx,
+  secrets: Secrets,
+  now: Date,
+  organizationId: string,
+  environmentId?: string,
+): Promise<Static<typeof Environment>[]> {
+  const rows = await db
+    .selectFrom('environments')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .$if(environmentId !== undefined, (query) => query.where('id', '=', environmentId ?? ''))
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(mostListed)
+    .execute()
+  const ids = rows.map((row) => row.id)
+  const keys = await db
+    .selectFrom('api_keys')
+    .select(['environment_id', 'encrypted_key', 'user_id', 'hash', 'created_at', 'expires_at'])
+    .where((where) => where('environment_id', '=', where.fn.any(where.val(ids))))
+    .where(isValidAt(now))
+    .orderBy('created_at', 'desc')
+    .orderBy('expires_at', (order) => order.desc().nullsFirst())
+    .limit(mostListed)
+    .execute()
+  return rows.map((row) => ({
+    _id: row.id,
+    name: row.name,
+    _organizationId: row.organization_id,
+    identifier: row.identifier,
+    type: row.type,
+    ...(row.color === null ? {} : { color: row.color }),
+    ...(row.parent_id === null ? {} : { _parentId: row.parent_id }),
+    slug: slugOf(shortNameOf(row.name) ?? row.name, 'env', row.id),
+    apiKeys: keys
+      .filter((key) => key.environment_id === row.id)
+      .map((key) => ({
+        key: secrets.decrypt(key.encrypted_key),
+        _userId: key.user_id,
+        hash: key.hash,
+        createdAt: key.created_at,
+        ...(key.expires_at === null ? {} : { expiresAt: key.expires_at }),
+      })),
+    dns: row.dns,
+    bridge: row.bridge,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }))
+}
+
+const forEyesOf = (request: FastifyRequest, environment: Static<typeof Environment>): Static<typeof Environment> =>
+  maySeeKeys(request, environment._id) ? environment : { ...environment, apiKeys: [] }
+
+function justWritten([environment]: Static<typeof Environment>[]): Static<typeof Environment> {
+  if (!environment) throw new Error('The environment written in this transaction is not there.')
+  return environment
+}
+
+/** The database holds names and identifiers unique; this says which of the two was taken. */
+async function explainingTakenKeys<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    const key = violatedKey(error)
+    if (key === 'environments_name') throw fail('environment_name_taken')
+    if (key === 'environments_identifier_key') throw fail('environment_identifier_taken')
+    throw error
+  }
+}
+
+export const environments: Resource = (app, { db, clock, secrets, apiKeys, people }) => {
+  const tags = ['Environments']
+
+  app.post(
+    '/v1/environments',
+    {
+      config: { role: 'admin', act: 'environment.created' },
+      schema: {
+        tags,
+        summary: 'Create an environment',
+        description: 'The answer has its API key, which only owners are shown again.',
+        body: Body(
+          {
+            name: Name,
+            color: Color,
+            parentId: Type.Optional({ ...Id, description: 'Accepted from older callers, without effect' }),
+          },
+          { examples: [{ name: 'Staging', color: '#2e86de' }] },
+        ),
+        response: { 201: Environment },
+      },
+    },
+    async (request, reply) => {
+      const { organizationId, userId } = request.environment
+      const name = request.body.name.trim()
+      if (isSystem(name)) throw fail('environment_name_reserved')
+      const created = await explainingTakenKeys(
+        db.transaction().execute(async (tx) => {
+          await lockOrganization(tx, organizationId)
+          const { count } = await tx
+            .selectFrom('environments')
+            .select((select) => select.fn.countAll<string>().as('count'))
+            .where('organization_id', '=', organizationId)
+            .executeTakeFirstOrThrow()
+          if (Number(count) >= mostEnvironments) throw fail('too_many_environments', { limit: mostEnvironments })
+          const { color } = request.body
+          const fields = { organization_id: organizationId, name, type: 'prod', color, parent_id: null } as const
+          const { id } = await createEnvironment(tx, { ...fields, userId }, secrets, clock.now())
+          return justWritten(await findEnvironments(tx, secrets, clock.now(), organizationId, id))
+        }),
+      )
+      reply.code(201)
+      return created
+    },
+  )
+
+  app.get(
+    '/v1/environments',
+    {
+      schema: {
+        tags,
+        summary: 'List all environments of the organization',
+        description:
+          'Owners who are signed in see the API keys of each; a caller with a key those of its own environment; nobody else any.',
+        response: { 200: Type.Array(Environment) },
+      },
+    },
+    async (request) =>
+      (await findEnvironments(db, secrets, clock.now(), request.environment.organizationId)).map((environment) =>
+        forEyesOf(request, environment),
+      ),
+  )
+
+  app.get(
+    '/v1/environments/me',
+    { schema: { tags, summary: "Retrieve the key's own environment", response: { 200: Environment } } },
+    async (request) => {
+      const { id, organizationId } = request.environment
+      const [environment] = await findEnvironments(db, secrets, clock.now(), organizationId, id)
+      // Deleted after the key was checked.
+      if (!environment) throw fail('api_key_not_found')
+      return forEyesOf(request, environment)
+    },
+  )
+
+  app.put(
+    '/v1/environments/:environmentId',
+    {
+      config: { role: 'admin', act: 'environment.changed' },
+      schema: {
+        tags,
+        summary: 'Change the given fields of an environment',
+        params: Params,
+        body: Type.Optional(
+          Body({
+            name: Type.Optional(Name),
+            identifier: Type.Optional(Identifier({ pattern: '^\\S+$', texts: { pattern: 'must not contain spaces' } })),
+            parentId: Type.Optional(Id),
+            color: Type.Optional(Color),
+            dns: Type.Optional(Body(Dns.properties)),
+            bridge: Type.Optional(Body(Bridge.properties)),
+          }),
+        ),
+        response: { 200: Environment },
+      },
+    },
+    async (request) => {
+      const { organizationId } = request.environment
+      const { environmentId } = request.params
+      const { name, identifier, parentId, color, dns, bridge } = request.body ?? {}
+      const changed = await explainingTakenKeys(
+        db.transaction().execute(async (tx) => {
+          await lockOrganization(tx, organizationId)
+          const all = await findEnvironments(tx, secrets, clock.now(), organizationId)
+          const current = all.find((environment) => environment._id === environmentId)
+          if (!current) throw fail('environment_to_update_not_found')
+          if (name !== undefined) refuseName(current.name, name.trim())
+          if (parentId !== undefined) refuseParent(all, environmentId, parentId)
+          const changes = {
+            ...(name === undefined ? {} : { name: name.trim() }),
+            ...(identifier === undefined ? {} : { identifier }),
+            ...(parentId === undefined ? {} : { parent_id: parentId }),
+            ...(color === undefined ? {} : { color }),
+            ...(dns === undefined ? {} : { dns: JSON.stringify({ ...current.dns, ...dns }) }),
+            ...(bridge === undefined ? {} : { bridge: JSON.stringify({ ...current.bridge, ...bridge }) }),
+          }
+          if (Object.keys(changes).length === 0) return current
+          await tx
+            .updateTable('environments')
+            .set({ ...changes, updated_at: clock.now() })
+            .where('id', '=', environmentId)
+            .execute()
+          return justWritten(await findEnvironments(tx, secrets, clock.now(), organizationId, environmentId))
+        }),
+      )
+      return forEyesOf(request, changed)
+    },
+  )
+
+  app.delete(
+    '/v1/environments/:environmentId',
+    {
+      config: { role: 'admin', act: 'environment.deleted' },
+      schema: {
+        tags,
+        summary: 'Delete an environment with all that belongs to it',
+        params: Params,
+        response: { 200: Type.Unsafe<undefined>({ type: 'null', description: 'Empty body' }) },
+      },
+    },
+    async (request, reply) => {
+      const { organizationId } = request.environment
+      const { environmentId } = request.params
+      await db.transaction().execute(async (tx) => {
+        await lockOrganization(tx, organizationId)
+        const [environment] = await findEnvironments(tx, secrets, clock.now(), organizationId, environmentId)
+        if (!environment) throw fail('environment_not_found', { environmentId })
+        if (isSystem(environment.name)) throw fail('environment_protected', environment)
+        await deleteEnvironment(tx, environmentId, clock.now())
+      })
+      apiKeys.forget()
+      people.forget()
+      return reply.send()
+    },
+  )
+
+  app.get(
+    '/v1/environments/api-keys',
+    {
+      config: { role: 'owner' },
+      schema: { tags, summary: "List the API keys of the key's environment", response: { 200: Type.Array(Key) } },
+    },
+    async (request) => {
+      const { id, organizationId } = request.environment
+      const [environment] = await findEnvironments(db, secrets, clock.now(), organizationId, id)
+      return environment?.apiKeys ?? []
+    },
+  )
+
+  app.post(
+    '/v1/environments/api-keys/regenerate',
+    {
+      config: { role: 'admin', act: 'api-key.replaced' },
+      schema: {
+        tags,
+        summary: "Replace the API key of the key's environment; the old one is refused at once",
+        response: { 201: Type.Array(Key) },
+      },
+    },
+    async (request, reply) => {
+      const { id: environmentId, userId } = request.environment
+      const apiKey = newApiKey()
+      const now = clock.now()
+      await db.transaction().execute(async (tx) => {
+        // One rotation after the other, so that one key is left.
+        await holdKeys(tx, environmentId)
+        await tx.deleteFrom('api_keys').where('environment_id', '=', environmentId).execute()
+        await insertApiKey(tx, { environmentId, userId, apiKey }, secrets, now)
+        await announce(tx, 'api_keys', environmentId)
+      })
+      apiKeys.forget()
+      reply.code(201)
+      return [{ key: apiKey, _userId: userId, createdAt: now }]
+    },
+  )
+
+  app.post(
+    '/v1/environments/api-keys/rotate',
+    {
+      config: { role: 'admin', act: 'api-key.rotated' },
+      schema: {
+        tags,
+        summary: "Add an API key to the key's environment; those it has go on working for a while",
+        description:
+          'Hashes for the inbox may be made with any of them meanwhile. What Belfry signs itself, it signs with the newest.',
+        body: Type.Optional(
+          Body(
+            {
+              overlapHours: Type.Optional(
+                Type.Integer({
+                  minimum: 1,
+                  maximum: longestOverlapHours,
+                  default: 24,
+                  description: 'How long the keys it has go on working; what is to end sooner does',
+                }),
+              ),
+            },
+            { examples: [{ overlapHours: 24 }] },
+          ),
+        ),
+        response: {
+          201: Type.Array(Key, { description: 'All that work, the newest first; to an admin the new one alone' }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { id: environmentId, organizationId, userId } = request.environment
+      const { overlapHours = 24 } = request.body ?? {}
+      const now = clock.now()
+      const expiresAt = new Date(now.getTime() + overlapHours * 3_600_000)
+      const keys = await db.transaction().execute(async (tx) => {
+        await holdKeys(tx, environmentId)
+        const [environment] = await findEnvironments(tx, secrets, now, organizationId, environmentId)
+        if ((environment?.apiKeys.length ?? 0) >= mostKeys) throw fail('too_many_api_keys', { limit: mostKeys })
+        await tx
+          .updateTable('api_keys')
+          .set({ expires_at: expiresAt })
+          .where('environment_id', '=', environmentId)
+          .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', expiresAt)]))
+          .execute()
+        await insertApiKey(tx, { environmentId, userId, apiKey: newApiKey() }, secrets, now)
+        await announce(tx, 'api_keys', environmentId)
+        const { apiKeys: all } = justWritten(await findEnvironments(tx, secrets, now, organizationId, environmentId))
+        return maySeeKeys(request, environmentId) ? all : all.filter(({ expiresAt }) => expiresAt === undefined)
+      })
+      apiKeys.forget()
+      reply.code(201)
+      return keys
+    },
+  )
+
+  app.get(
+    '/v2/environments/:environmentId/tags',
+    {
+      schema: {
+        tags,
+        summary: 'List the tags of the workflows in an environment of the organization',
+        params: Type.Object({ environmentId: Type.String({ description: 'Its `_id` or `identifier`' }) }),
+        response: { 200: Type.Array(Type.Object({ name: Type.String() })) },
+      },
+    },
+    async (request) => {
+      const { environmentId } = request.params
+      const environment = await db
+        .selectFrom('environments')
+        .select('id')
+        .where('organization_id', '=', request.environment.organizationId)
+        .where((where) => where.or([where('id', '=', environmentId), where('identifier', '=', environmentId)]))
+        // Should the identifier of one look like the id of another, the id counts.
+        .orderBy((order) => order('id', '=', environmentId), 'desc')
+        .limit(1)
+        .executeTakeFirst()
+      if (!environment) throw fail('environment_not_found', { environmentId })
+      return db
+        .selectFrom('workflows')
+        .select((select) => select.fn<string>('unnest', ['tags']).as('name'))
+        .distinct()
+        .where('environment_id', '=', environment.id)
+        .orderBy('name')
+        .limit(mostListed)
+        .execute()
+    },
+  )
+}
+
+/** Its keys change one after the other. */
+async function holdKeys(tx: Tx, environmentId: string): Promise<void> {
+  await lockEnvironment(tx, environmentId)
+  const row = await tx.selectFrom('environments').select('id').where('id', '=', environmentId).executeTakeFirst()
+  if (!row) throw fail('api_key_not_found')
+}
+
+function refuseName(current: string, wanted: string): void {
+  if (current === wanted) return
+  if (isSystem(current)) throw fail('environment_name_fixed')
+  if (isSystem(wanted)) throw fail('environment_name_reserved')
+}
+
+/** A parent is another environment of the organization, and no descendant. */
+function refuseParent(all: Static<typeof Environment>[], environmentId: string, parentId: string): void {
+  const parentOf = new Map(all.map((environment) => [environment._id, environment._parentId]))
+  if (!parentOf.has(parentId)) throw fail('parent_environment_not_found', { parentId })
+  const line = new Set<string>()
+  for (let id: string | undefined = parentId; id !== undefined && !line.has(id); id = parentOf.get(id)) line.add(id)
+  if (line.has(environmentId)) throw fail('environment_own_ancestor')
+}
+
+/** Keys and variable values go with the environment's row; what it held otherwise may be millions of rows, and is purged later. */
+async function deleteEnvironment(tx: Tx, environmentId: string, now: Date): Promise<void> {
+  // Before the integrations themselves, as everybody does who changes them: the other way round two could wait for each other.
+  await lockIntegrations(tx, environmentId)
+  await tx
+    .updateTable('integrations')
+    .set({ deleted_at: now, updated_at: now })
+    .where('environment_id', '=', environmentId)
+    .where('deleted_at', 'is', null)
+    .execute()
+  await tx.updateTable('environments').set({ parent_id: null }).where('parent_id', '=', environmentId).execute()
+  await tx.deleteFrom('environments').where('id', '=', environmentId).execute()
+  await announce(tx, 'api_keys', environmentId)
+  await announce(tx, 'integrations', environmentId)
+  await queueEnvironmentPurge(tx, environmentId)
+}

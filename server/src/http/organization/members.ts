@@ -1,0 +1,210 @@
+// The people of an organization: their roles, their removal, and links for those who forgot their password.
+import { type Static, Type } from 'typebox'
+import { announce } from '../../db/core/changes.ts'
+import type { Db, Tx } from '../../db/core/database.ts'
+import { recordAct } from '../../db/queries/audit-log.ts'
+import { lockOrganization } from '../../db/queries/environments.ts'
+import { linkTo, makeSignInLink } from '../../db/queries/sign-in-links.ts'
+import { fail } from '../../errors.ts'
+import { personActs } from '../edge/audit.ts'
+import type { Person, Resource } from '../edge/resource.ts'
+import { Body, Empty, NullableTimestamp, Timestamp } from '../edge/schema.ts'
+import { signedIn } from './account.ts'
+import { RoleName } from './sessions.ts'
+import { PersonName } from './sign-in-fields.ts'
+
+/** Open invitations included. */
+export const mostMembers = 1_000
+
+const Member = Type.Object({
+  _id: Type.String(),
+  name: Type.String(),
+  email: Type.String(),
+  role: RoleName,
+  hasPassword: Type.Boolean(),
+  hasOidc: Type.Boolean(),
+  isYou: Type.Boolean(),
+  lastSeenAt: Type.Unsafe<Date | null>({ ...NullableTimestamp, description: 'Null for whoever has no session now' }),
+  createdAt: Timestamp,
+})
+const Organization = Type.Object({ _id: Type.String(), name: Type.String() })
+const Params = Type.Object({ memberId: Type.String() })
+
+export const members: Resource = (app, { db, clock, people, config }) => {
+  const tags = ['Team']
+  const administers = { people: true, role: 'admin' } as const
+
+  /** A change of one member: one after the other within an organization, so that the last owner cannot be lost between two. */
+  async function change<T>(person: Person, memberId: string, work: (tx: Tx, member: Listed) => Promise<T>): Promise<T> {
+    const result = await db.transaction().execute(async (tx) => {
+      await lockOrganization(tx, person.organizationId)
+      const [member] = await listMembers(tx, person, memberId)
+      if (!member) throw fail('member_not_found', { memberId })
+      if (member.role === 'owner') await refuseUnlessOwner(tx, person)
+      const done = await work(tx, member)
+      await announce(tx, 'people', memberId)
+      return done
+    })
+    people.forget()
+    return result
+  }
+
+  app.get(
+    '/v1/auth/members',
+    {
+      config: { people: true, role: 'viewer' },
+      schema: { tags, summary: 'List the people of the organization', response: { 200: Type.Array(Member) } },
+    },
+    async (request) => listMembers(db, signedIn(request.person)),
+  )
+
+  app.patch(
+    '/v1/auth/members/:memberId',
+    {
+      config: administers,
+      schema: {
+        tags,
+        summary: "Change a member's role",
+        params: Params,
+        body: Body({ role: RoleName }, { examples: [{ role: 'editor' }] }),
+        response: { 200: Member },
+      },
+    },
+    async (request) => {
+      const person = signedIn(request.person)
+      const { role } = request.body
+      return change(person, request.params.memberId, async (tx, member) => {
+        if (role === member.role) return member
+        if (role === 'owner') await refuseUnlessOwner(tx, person)
+        if (member.role === 'owner') await refuseLastOwner(tx, person.organizationId)
+        const now = clock.now()
+        await tx.updateTable('users').set({ role, updated_at: now }).where('id', '=', member._id).execute()
+        const act = {
+          action: 'member.role-changed',
+          target: targetOf(member),
+          details: { from: member.role, to: role },
+        }
+        await recordAct(tx, { ...personActs(request), ...act }, now)
+        return { ...member, role }
+      })
+    },
+  )
+
+  app.delete(
+    '/v1/auth/members/:memberId',
+    {
+      config: administers,
+      schema: { tags, summary: 'Remove a member; all their sessions end', params: Params, response: { 204: Empty } },
+    },
+    async (request, reply) => {
+      const person = signedIn(request.person)
+      await change(person, request.params.memberId, async (tx, member) => {
+        if (member.role === 'owner') await refuseLastOwner(tx, person.organizationId)
+        // Their sessions and links go with the row.
+        await tx.deleteFrom('users').where('id', '=', member._id).execute()
+        const act = { action: 'member.removed', target: targetOf(member), details: { email: member.email } }
+        await recordAct(tx, { ...personActs(request), ...act }, clock.now())
+      })
+      return reply.code(204).send(null)
+    },
+  )
+
+  app.post(
+    '/v1/auth/members/:memberId/reset-link',
+    {
+      config: administers,
+      schema: {
+        tags,
+        summary: 'Make a link by which a member chooses a new password',
+        description:
+          'It works once, within a day, and replaces an earlier one. Hand it over where nobody else reads along.',
+        params: Params,
+        response: { 201: Type.Object({ link: Type.String(), expiresAt: Timestamp }) },
+      },
+    },
+    async (request, reply) => {
+      const person = signedIn(request.person)
+      const now = clock.now()
+      const made = await change(person, request.params.memberId, async (tx, member) => {
+        const act = { action: 'member.reset-link-made', target: targetOf(member) }
+        await recordAct(tx, { ...personActs(request), ...act }, now)
+        return makeSignInLink(tx, { organizationId: person.organizationId, userId: member._id, now })
+      })
+      reply.code(201)
+      return { link: linkTo(config.publicUrl, 'reset', made.token), expiresAt: made.expiresAt }
+    },
+  )
+
+  app.patch(
+    '/v1/auth/organization',
+    {
+      config: administers,
+      schema: {
+        tags,
+        summary: 'Rename the organization',
+        body: Body({ name: PersonName }),
+        response: { 200: Organization },
+      },
+    },
+    async (request) => {
+      const { organizationId: _id } = signedIn(request.person)
+      const name = request.body.name.trim()
+      await db.transaction().execute(async (tx) => {
+        await tx.updateTable('organizations').set({ name }).where('id', '=', _id).execute()
+        const act = { action: 'organization.renamed', target: { id: _id, name } }
+        await recordAct(tx, { ...personActs(request), ...act }, clock.now())
+      })
+      return { _id, name }
+    },
+  )
+}
+
+type Listed = Static<typeof Member>
+
+const targetOf = ({ _id, name }: Listed) => ({ id: _id, name })
+
+async function listMembers(db: Db | Tx, person: Person, memberId?: string): Promise<Listed[]> {
+  const rows = await db
+    .selectFrom('users as u')
+    .select(['u.id', 'u.name', 'u.email', 'u.role', 'u.password_hash', 'u.oidc_subject', 'u.created_at'])
+    .select((select) =>
+      select
+        .selectFrom('user_sessions as s')
+        .whereRef('s.user_id', '=', 'u.id')
+        .select((seen) => seen.fn.max('s.last_seen_at').as('at'))
+        .as('last_seen_at'),
+    )
+    .where('u.organization_id', '=', person.organizationId)
+    .$if(memberId !== undefined, (query) => query.where('u.id', '=', memberId ?? ''))
+    .orderBy((order) => order.fn('lower', ['u.name']))
+    .orderBy('u.id')
+    .limit(mostMembers)
+    .execute()
+  return rows.map((row) => ({
+    _id: row.id,
+    name: row.name,
+    email: row.email,
+    role: row.role,
+    hasPassword: row.password_hash !== null,
+    hasOidc: row.oidc_subject !== null,
+    isYou: row.id === person.id,
+    lastSeenAt: row.last_seen_at,
+    createdAt: row.created_at,
+  }))
+}
+
+/** Asked again within the transaction: the role a request came with may be gone by the time it is its turn. */
+async function refuseUnlessOwner(tx: Tx, { id }: Person): Promise<void> {
+  const row = await tx.selectFrom('users').select('role').where('id', '=', id).executeTakeFirst()
+  if (row?.role !== 'owner') throw fail('owner_needed')
+}
+
+async function refuseLastOwner(tx: Tx, organizationId: string): Promise<void> {
+  const { count } = await tx
+    .selectFrom('users')
+    .select((select) => select.fn.countAll<string>().as('count'))
+    .where('organization_id', '=', organizationId)
+    .where('role', '=', 'owner')
+    .executeTakeFirstOrThrow()
+  if (Number(count) <= 1) throw fail('last_owner')
+}

@@ -1,0 +1,190 @@
+import { randomBytes } from 'node:crypto'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { clientId, clientSecret, useIdentityProvider } from '../../../test/identity-provider.ts'
+import { openInbox } from '../../../test/inbox.ts'
+import { cookieIn, sendAs, signInAs } from '../../../test/people.ts'
+import { type Answer, useServer } from '../../../test/server.ts'
+import type { OidcSettings } from '../../config.ts'
+
+const provider = useIdentityProvider()
+const server = useServer()
+let url: string
+
+const settings = (more: Partial<OidcSettings> = {}): OidcSettings => ({
+  issuer: provider.issuer,
+  clientId,
+  clientSecret,
+  allowedDomain: undefined,
+  defaultRole: undefined,
+  ...more,
+})
+
+beforeAll(async () => {
+  ;({ url } = await server.startAnother({ oidc: settings() }))
+})
+beforeEach(() => {
+  provider.forge(undefined)
+  provider.signsWrongly(false)
+})
+
+const somebody = (more: object = {}) => {
+  const name = randomBytes(4).toString('hex')
+  return { sub: `sub-${name}`, email: `${name}@example.com`, email_verified: true, name: `Member ${name}`, ...more }
+}
+
+const start = (query = '', at = url) => sendAs(at, 'GET', `/v1/auth/oidc/start${query}`)
+const flowIn = (answer: Answer) => `belfry_oidc=${cookieIn(answer, 'belfry_oidc').value}`
+/** Where the provider sends the browser, at the server that was asked. */
+const comeBack = (back: URL, cookie: string, at = url) =>
+  sendAs(at, 'GET', `${back.pathname}${back.search}`, undefined, { cookie, 'sec-fetch-site': 'cross-site' })
+
+async function signIn(claims: Record<string, unknown>, { query = '', at = url } = {}): Promise<Answer> {
+  const begun = await start(query, at)
+  expect(begun.status).toBe(302)
+  return comeBack(provider.signIn(begun.headers.get('location') ?? '', claims), flowIn(begun), at)
+}
+
+const sessionOf = (answer: Answer, at = url) =>
+  sendAs(at, 'GET', '/v1/auth/session', undefined, { cookie: `belfry_session=${cookieIn(answer).value}` })
+const isSentTo = (location: string) => ({
+  status: 302,
+  headers: expect.toSatisfy((h: Headers) => h.get('location') === location),
+})
+const expectTurnedAway = (answer: Answer, code: string) => {
+  expect(answer).toMatchObject(isSentTo(`/sign-in?error=${code}`))
+  expect(cookieIn(answer).value).toBe('')
+}
+
+test('people learn that they can, and where it begins', async () => {
+  const { body } = await sendAs(url, 'GET', '/v1/auth/options')
+  expect(body.oidc).toEqual({ name: new URL(provider.issuer).host, url: '/v1/auth/oidc/start' })
+})
+
+describe('a member', () => {
+  test("is known by the address at first, and by the provider's own id from then on", async () => {
+    const member = await signInAs(server, server.api, 'editor')
+    const claims = somebody({ email: member.email.toUpperCase() })
+    const first = await signIn(claims, { query: '?returnTo=/workflows%3Ftag%3Da' })
+    expect(first).toMatchObject(isSentTo('/workflows?tag=a'))
+    expect(cookieIn(first).attributes).toEqual(['Path=/', 'Max-Age=7776000', 'HttpOnly', 'SameSite=Lax'])
+    expect(cookieIn(first, 'belfry_oidc').attributes).toContain('Max-Age=0')
+    expect((await sessionOf(first)).body.user).toMatchObject({ _id: member.id, hasOidc: true, role: 'editor' })
+
+    const renamed = await signIn({ ...claims, email: 'another@example.com' })
+    expect((await sessionOf(renamed)).body.user).toMatchObject({ _id: member.id, email: member.email })
+    // Who was given the address later is somebody else.
+    expectTurnedAway(await signIn(somebody({ email: member.email })), 'oidc_no_account')
+  })
+
+  test('is not known by an address that nobody has checked', async () => {
+    const member = await signInAs(server, server.api, 'owner')
+    for (const email_verified of [false, 'false', undefined])
+      expectTurnedAway(await signIn(somebody({ email: member.email, email_verified })), 'oidc_email_unverified')
+    expectTurnedAway(await signIn(somebody({ email: undefined })), 'oidc_email_unverified')
+  })
+})
+
+describe('a newcomer', () => {
+  test('is turned away', async () => {
+    expectTurnedAway(await signIn(somebody()), 'oidc_no_account')
+  })
+
+  test('who is invited has the role of the invitation, and has accepted it', async () => {
+    const { development } = await server.freshOrganization()
+    const admin = await signInAs(server, development, 'admin')
+    const claims = somebody()
+    await admin.post('/v1/auth/invitations', { email: claims.email, role: 'editor' })
+    const { body } = await sessionOf(await signIn(claims))
+    expect(body).toMatchObject({
+      user: { name: claims.name, email: claims.email, role: 'editor', hasPassword: false, hasOidc: true },
+      organization: { _id: development.organizationId },
+    })
+    expect((await admin.get('/v1/auth/invitations')).body).toEqual([])
+  })
+
+  test('of the right domain gets the usual role, where there is one', async () => {
+    const oidc = settings({ allowedDomain: 'example.com', defaultRole: 'viewer' })
+    const { url: at } = await server.startAnother({ oidc })
+    const { body } = await sessionOf(await signIn(somebody(), { at }), at)
+    expect(body).toMatchObject({ user: { role: 'viewer' }, organization: { _id: server.api.organizationId } })
+    for (const email of ['eve@evil.example', 'eve@notexample.com', 'eve@sub.example.com'])
+      expectTurnedAway(await signIn(somebody({ email }), { at }), 'oidc_no_account')
+    // Two windows at once make one member.
+    const claims = somebody()
+    const both = await Promise.all([signIn(claims, { at }), signIn(claims, { at })])
+    expect(both.filter((answer) => cookieIn(answer).value !== '').length).toBeGreaterThan(0)
+    const { rows } = await server.database.pool.query('SELECT FROM users WHERE email = $1', [claims.email])
+    expect(rows).toHaveLength(1)
+  })
+})
+
+describe('what the browser brings back', () => {
+  test('is of use only to the browser that began, once, and not for long', async () => {
+    const member = await signInAs(server, server.api, 'owner')
+    const claims = somebody({ email: member.email })
+    const [begun, other] = [await start(), await start()]
+    const back = () => provider.signIn(begun.headers.get('location') ?? '', claims)
+    expectTurnedAway(await comeBack(back(), ''), 'oidc_failed')
+    expectTurnedAway(await comeBack(back(), flowIn(other)), 'oidc_failed')
+    expectTurnedAway(await comeBack(back(), 'belfry_oidc=Zm9yZ2Vk'), 'oidc_failed')
+    // What we did not sign, or for something else, is none of ours.
+    const [header = '', payload = ''] = flowIn(begun).split('.')
+    expectTurnedAway(await comeBack(back(), `${header}.${payload}.`), 'oidc_failed')
+    const { token } = await openInbox(server, server.api, 'ada')
+    expectTurnedAway(await comeBack(back(), `belfry_oidc=${token}`), 'oidc_failed')
+    const used = back()
+    expect(cookieIn(await comeBack(used, flowIn(begun))).value).not.toBe('')
+    expectTurnedAway(await comeBack(used, flowIn(begun)), 'oidc_failed')
+    server.clock.advance({ minutes: 10 })
+    expectTurnedAway(await comeBack(back(), flowIn(begun)), 'oidc_failed')
+  })
+
+  test('is checked: code, state, nonce, key and audience', async () => {
+    const claims = somebody()
+    const begun = await start()
+    const back = provider.signIn(begun.headers.get('location') ?? '', claims)
+    for (const [name, value] of [
+      ['code', 'guessed'],
+      ['state', 'guessed'],
+    ] as const) {
+      const changed = new URL(back)
+      changed.searchParams.set(name, value)
+      expectTurnedAway(await comeBack(changed, flowIn(begun)), 'oidc_failed')
+    }
+    const refused = new URL(back)
+    refused.searchParams.delete('code')
+    refused.searchParams.set('error', 'access_denied')
+    expectTurnedAway(await comeBack(refused, flowIn(begun)), 'oidc_failed')
+    provider.forge((honest) => ({ ...honest, nonce: 'another' }))
+    expectTurnedAway(await signIn(claims), 'oidc_failed')
+    provider.forge(undefined)
+    provider.signsWrongly(true)
+    expectTurnedAway(await signIn(claims), 'oidc_failed')
+  })
+
+  test('leads nowhere but here', async () => {
+    const member = await signInAs(server, server.api, 'viewer')
+    const claims = somebody({ email: member.email })
+    for (const away of ['https://evil.example', '//evil.example', '/\\evil.example', 'javascript:alert(1)', '/\t/evil'])
+      expect(await signIn(claims, { query: `?returnTo=${encodeURIComponent(away)}` })).toMatchObject(isSentTo('/'))
+  })
+})
+
+test('signing in is logged without tokens, codes or secrets', () => {
+  expect(JSON.stringify(server.logged)).toContain('oidc_failed')
+  expect(JSON.stringify(server.logged)).not.toMatch(/eyJ|a client secret|code_verifier|opaque/)
+})
+
+test('without a provider there is no such way', async () => {
+  for (const path of ['start', 'callback'])
+    expect(await sendAs(server.url, 'GET', `/v1/auth/oidc/${path}`)).toMatchObject({
+      status: 404,
+      body: { code: 'oidc_not_configured' },
+    })
+})
+
+test('a provider that cannot be reached is said to be so, and asked again by the next', async () => {
+  await provider.stop()
+  const { url: at } = await server.startAnother({ oidc: settings() })
+  for (let n = 0; n < 2; n += 1) expect(await start('', at)).toMatchObject(isSentTo('/sign-in?error=oidc_unavailable'))
+})

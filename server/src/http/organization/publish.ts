@@ -1,0 +1,180 @@
+// Comparing two environments of an organization, and publishing what one has into the other.
+import { Type } from 'typebox'
+import type { Db } from '../../db/core/database.ts'
+import { diffEnvironments } from '../../engine/authoring/environment-diff.ts'
+import { publish, type Route, readEnvironments, tryPublish } from '../../engine/authoring/publish.ts'
+import { type NamedResource, report } from '../../engine/authoring/publish-plan.ts'
+import { fail } from '../../errors.ts'
+import type { Environment, Resource } from '../edge/resource.ts'
+import { Body, Enum, FreeObject, Identifier, Nullable, NullableTimestamp } from '../edge/schema.ts'
+import { idIn } from '../edge/slug.ts'
+
+const Count = Type.Integer()
+const ResourceType = Enum(['workflow', 'layout'])
+const Content = Type.Unsafe<Record<string, unknown> | null>({ ...FreeObject, type: ['object', 'null'] })
+
+const ResourceInfo = Nullable(
+  Type.Object({
+    id: Type.String({ description: 'Its identifier: workflowId, layoutId or stepId' }),
+    name: Type.String(),
+    updatedBy: Nullable(Type.Object({ _id: Type.String(), firstName: Type.String() })),
+    updatedAt: NullableTimestamp,
+  }),
+)
+
+const Change = Type.Object({
+  resourceType: Enum(['workflow', 'layout', 'step', 'localization_group']),
+  action: Enum(['added', 'modified', 'deleted', 'moved']),
+  sourceResource: ResourceInfo,
+  targetResource: ResourceInfo,
+  diffs: Type.Optional(Type.Object({ previous: Content, new: Content })),
+  stepType: Type.Optional(Type.String()),
+  previousIndex: Type.Optional(Count),
+  newIndex: Type.Optional(Count),
+})
+
+const Dependency = Type.Object({
+  resourceType: ResourceType,
+  resourceId: Type.String(),
+  resourceName: Type.String(),
+  isBlocking: Type.Boolean(),
+  reason: Enum(['LAYOUT_REQUIRED_FOR_WORKFLOW', 'LAYOUT_EXISTS_IN_TARGET']),
+})
+
+const Diff = Type.Object({
+  sourceEnvironmentId: Type.String(),
+  targetEnvironmentId: Type.String(),
+  resources: Type.Array(
+    Type.Object({
+      resourceType: ResourceType,
+      sourceResource: ResourceInfo,
+      targetResource: ResourceInfo,
+      changes: Type.Array(Change),
+      summary: Type.Object({ added: Count, modified: Count, deleted: Count, unchanged: Count }),
+      dependencies: Type.Optional(Type.Array(Dependency)),
+    }),
+  ),
+  summary: Type.Object({ totalEntities: Count, totalChanges: Count, hasChanges: Type.Boolean() }),
+})
+
+const Reported = { resourceType: ResourceType, resourceId: Type.String(), resourceName: Type.String() }
+const Report = Type.Object({
+  results: Type.Array(
+    Type.Object({
+      resourceType: ResourceType,
+      successful: Type.Array(Type.Object({ ...Reported, action: Enum(['created', 'updated', 'deleted']) })),
+      failed: Type.Array(Type.Object({ ...Reported, error: Type.String() })),
+      skipped: Type.Array(Type.Object({ ...Reported, reason: Type.String() })),
+      totalProcessed: Count,
+    }),
+  ),
+  summary: Type.Object({ resources: Count, successful: Count, failed: Count, skipped: Count }),
+})
+
+const Params = Type.Object({ targetEnvironmentId: Type.String() })
+const sourceEnvironmentId = Type.Optional(
+  Type.String({ description: 'Where to publish from; the Development environment when absent' }),
+)
+
+/** The public clients know none but the last three, which say nothing: those are the `type` of workflows and layouts alike. */
+const requestedTypes = ['workflow', 'layout', 'WORKFLOW', 'LAYOUT', 'REGULAR', 'ECHO', 'BRIDGE'] as const
+const RequestedResource = Body({
+  resourceType: Enum(requestedTypes, {
+    description: '`workflow` or `layout`; with one of the last three, the workflow of that id or else the layout',
+  }),
+  resourceId: Identifier({ description: 'Identifier, slug or internal id' }),
+})
+
+export const environmentPublish: Resource = (app, { db, clock }) => {
+  const tags = ['Environments']
+
+  app.post(
+    '/v2/environments/:targetEnvironmentId/diff',
+    {
+      config: { role: 'viewer' },
+      schema: {
+        tags,
+        summary: 'Compare the workflows and layouts of two environments',
+        params: Params,
+        body: Body({ sourceEnvironmentId }),
+        response: { 200: Diff },
+      },
+    },
+    async (request) => {
+      const route = await routeOf(db, request.environment, request.params, request.body)
+      const { source, target } = await readEnvironments(db, route)
+      const diff = diffEnvironments(source, target)
+      return { sourceEnvironmentId: route.sourceId, targetEnvironmentId: route.targetId, ...diff }
+    },
+  )
+
+  app.post(
+    '/v2/environments/:targetEnvironmentId/publish',
+    {
+      config: { role: 'admin', act: 'environment.published' },
+      schema: {
+        tags,
+        summary: 'Bring the workflows and layouts of one environment into another; nothing is deleted unless asked for',
+        params: Params,
+        body: Body({
+          sourceEnvironmentId,
+          dryRun: Type.Optional(Type.Boolean({ description: 'Change nothing, and report what would happen' })),
+          deleteMissing: Type.Optional(
+            Type.Boolean({
+              description: 'Also delete what only the target has. Without it that is kept, and reported as skipped',
+            }),
+          ),
+          resources: Type.Optional(
+            Type.Array(RequestedResource, {
+              maxItems: 1_000,
+              description:
+                'Publish only these, with the layouts that the workflows among them use. One that only the target has is deleted there',
+            }),
+          ),
+        }),
+        response: { 200: Report },
+      },
+    },
+    async (request) => {
+      const { dryRun = false, deleteMissing = false, resources } = request.body
+      const route = await routeOf(db, request.environment, request.params, request.body)
+      // Naming what only the target has is asking for its deletion.
+      const options = { resources: resources?.map(asNamed), deleteMissing: deleteMissing || resources !== undefined }
+      const occasion = { userId: request.environment.userId, now: clock.now() }
+      const outcomes = dryRun
+        ? await tryPublish(db, route, options)
+        : await db.transaction().execute((tx) => publish(tx, route, options, occasion))
+      return report(outcomes, { dryRun })
+    },
+  )
+}
+
+async function routeOf(
+  db: Db,
+  { organizationId }: Environment,
+  { targetEnvironmentId: targetId }: { targetEnvironmentId: string },
+  body: { sourceEnvironmentId?: string },
+): Promise<Route> {
+  const environments = await db
+    .selectFrom('environments')
+    .select(['id', 'name'])
+    .where('organization_id', '=', organizationId)
+    .orderBy('id')
+    .limit(1_000)
+    .execute()
+  const development = environments.find(({ name }) => name === 'Development')
+  const sourceId = body.sourceEnvironmentId ?? development?.id ?? 'Development'
+  for (const environmentId of [targetId, sourceId])
+    if (!environments.some(({ id }) => id === environmentId))
+      throw fail('publish_environment_not_found', { environmentId })
+  if (sourceId === targetId) throw fail('publish_into_itself')
+  return { organizationId, sourceId, targetId }
+}
+
+function asNamed(named: { resourceType: (typeof requestedTypes)[number]; resourceId: string }): NamedResource {
+  const { resourceId } = named
+  const lower = named.resourceType.toLowerCase()
+  const resourceType = lower === 'workflow' || lower === 'layout' ? lower : undefined
+  const rowId = idIn(resourceId, resourceType === 'layout' ? 'lt' : 'wf') ?? idIn(resourceId, 'lt')
+  return { resourceType, resourceId, rowId }
+}

@@ -1,0 +1,131 @@
+// Sessions of people: how one begins, and what it tells whoever has it.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import { type Static, Type } from 'typebox'
+import type { Db, Tx } from '../../db/core/database.ts'
+import { newId } from '../../db/core/ids.ts'
+import { sha256 } from '../../db/core/secrets.ts'
+import { newToken } from '../../db/queries/sign-in-links.ts'
+import { fail } from '../../errors.ts'
+import { Cookies } from '../edge/cookies.ts'
+import { expiryOf, longestMs, sessionCookie } from '../edge/people.ts'
+import type { Services } from '../edge/resource.ts'
+import { roles } from '../edge/roles.ts'
+import { Enum, Nullable, Timestamp } from '../edge/schema.ts'
+
+/** Of one person; the longest unused goes. */
+const mostSessions = 50
+const longestUserAgent = 500
+const mostEnvironments = 1_000
+
+export const RoleName = Enum(roles)
+export const Session = Type.Object({
+  user: Type.Object({
+    _id: Type.String(),
+    name: Type.String(),
+    email: Type.String(),
+    role: RoleName,
+    hasPassword: Type.Boolean(),
+    hasOidc: Type.Boolean({ description: 'Whether the identity provider has vouched for them' }),
+    createdAt: Timestamp,
+  }),
+  organization: Type.Object({ _id: Type.String(), name: Type.String() }),
+  environments: Type.Array(
+    Type.Object({
+      _id: Type.String(),
+      name: Type.String(),
+      identifier: Type.String(),
+      type: Enum(['dev', 'prod']),
+      color: Nullable(Type.String()),
+    }),
+    { description: 'Those that can be named in `Belfry-Environment`; the first is the usual one' },
+  ),
+  session: Type.Object({ _id: Type.String(), createdAt: Timestamp, expiresAt: Timestamp }),
+})
+
+interface Begun {
+  id: string
+  token: string
+}
+
+/** Part of the transaction that finds out who it is. */
+export async function beginSession(tx: Db | Tx, request: FastifyRequest, userId: string, now: Date): Promise<Begun> {
+  const [id, token] = [newId(now), newToken()]
+  await tx
+    .insertInto('user_sessions')
+    .values({
+      id,
+      hash: sha256(token),
+      user_id: userId,
+      user_agent: request.headers['user-agent']?.slice(0, longestUserAgent) ?? null,
+      address: request.ip,
+      created_at: now,
+      last_seen_at: now,
+      expires_at: expiryOf(now, now),
+    })
+    .execute()
+  await sql`
+    DELETE FROM user_sessions WHERE id IN (
+      SELECT id FROM user_sessions WHERE user_id = ${userId} ORDER BY last_seen_at DESC, id DESC OFFSET ${mostSessions})`.execute(
+    tx,
+  )
+  return { id, token }
+}
+
+/** Hands the session over, once it is committed. */
+export async function answerSession(
+  { db, config }: Pick<Services, 'db' | 'config'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { id, token }: Begun,
+): Promise<Static<typeof Session>> {
+  const session = await readSession(db, id)
+  giveCookie(config, request, reply, token)
+  return session
+}
+
+export function giveCookie(
+  config: { publicUrl: string },
+  request: FastifyRequest,
+  reply: FastifyReply,
+  token: string,
+): void {
+  // The database knows when it really ends; the browser need not be told each time that it lasts longer.
+  new Cookies(config).set(request, reply, sessionCookie, token, longestMs / 1000)
+}
+
+export async function readSession(db: Db, sessionId: string): Promise<Static<typeof Session>> {
+  const row = await db
+    .selectFrom('user_sessions as s')
+    .innerJoin('users as u', 'u.id', 's.user_id')
+    .innerJoin('organizations as o', 'o.id', 'u.organization_id')
+    .select(['s.created_at as begun_at', 's.expires_at', 'o.id as organization_id', 'o.name as organization_name'])
+    .select(['u.id', 'u.name', 'u.email', 'u.role', 'u.password_hash', 'u.oidc_subject', 'u.created_at'])
+    .where('s.id', '=', sessionId)
+    .executeTakeFirst()
+  // Ended since the request was let in.
+  if (!row) throw fail('not_signed_in')
+  const environments = await db
+    .selectFrom('environments')
+    .select(['id as _id', 'name', 'identifier', 'type', 'color'])
+    .where('organization_id', '=', row.organization_id)
+    .orderBy((order) => order('type', '=', 'dev'), 'desc')
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(mostEnvironments)
+    .execute()
+  return {
+    user: {
+      _id: row.id,
+      name: row.name,
+      email: row.email,
+      role: row.role,
+      hasPassword: row.password_hash !== null,
+      hasOidc: row.oidc_subject !== null,
+      createdAt: row.created_at,
+    },
+    organization: { _id: row.organization_id, name: row.organization_name },
+    environments,
+    session: { _id: sessionId, createdAt: row.begun_at, expiresAt: row.expires_at },
+  }
+}

@@ -1,0 +1,310 @@
+// Environment variables: keys of the organization with a value per environment, for templates to use as `env.KEY`.
+import { type RawBuilder, sql } from 'kysely'
+import { type Static, Type } from 'typebox'
+import type { Db, Tx } from '../../db/core/database.ts'
+import { mask } from '../../db/core/environment-access.ts'
+import { newId } from '../../db/core/ids.ts'
+import { allOf, contains } from '../../db/core/page.ts'
+import type { Secrets } from '../../db/core/secrets.ts'
+import { lockOrganization } from '../../db/queries/environments.ts'
+import { fail } from '../../errors.ts'
+import type { Resource } from '../edge/resource.ts'
+import { Body, Empty, Enum, Timestamp } from '../edge/schema.ts'
+import { generalError } from '../edge/validation.ts'
+
+const mostVariables = 10
+const mostListed = 1_000
+const longest = 256
+
+const VariableType = Enum(['string'])
+const Variable = Type.Object({
+  _id: Type.String(),
+  _organizationId: Type.String(),
+  key: Type.String(),
+  type: VariableType,
+  isSecret: Type.Boolean(),
+  values: Type.Array(Type.Object({ _environmentId: Type.String(), value: Type.String() })),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+})
+
+const Key = Type.String({
+  minLength: 1,
+  maxLength: longest,
+  pattern: '^[A-Za-z][A-Za-z0-9_]*$',
+  texts: { pattern: 'must start with a letter and contain only letters, digits and underscores' },
+})
+const fields = {
+  type: Type.Optional(VariableType),
+  isSecret: Type.Optional(Type.Boolean()),
+  values: Type.Optional(
+    Type.Array(Body({ _environmentId: Type.String(), value: Type.String({ maxLength: longest }) })),
+  ),
+}
+type Values = NonNullable<Static<typeof fields.values>>
+const Params = Type.Object({ variableKey: Type.String() })
+
+interface Row {
+  id: string
+  organization_id: string
+  key: string
+  type: 'string'
+  is_secret: boolean
+  created_at: Date
+  updated_at: Date
+  sealed: Array<{ environmentId: string; value: string }>
+}
+
+async function readVariables(db: Db | Tx, where: RawBuilder<unknown>[]): Promise<Row[]> {
+  const { rows } = await sql<Row>`
+    SELECT v.*, coalesce((
+      SELECT json_agg(json_build_object('environmentId', e.environment_id, 'value', e.value) ORDER BY e.environment_id)
+      FROM environment_variable_values e WHERE e.variable_id = v.id), '[]') AS sealed
+    FROM environment_variables v
+    WHERE ${allOf(where)}
+    ORDER BY v.created_at DESC, v.id DESC LIMIT ${mostListed}`.execute(db)
+  return rows
+}
+
+async function readVariable(db: Db | Tx, organizationId: string, key: string): Promise<Row> {
+  const [row] = await readVariables(db, [sql`v.organization_id = ${organizationId}`, sql`v.key = ${key}`])
+  if (!row) throw fail('variable_not_found', { key })
+  return row
+}
+
+const toVariable = (row: Row, secrets: Secrets): Static<typeof Variable> => ({
+  _id: row.id,
+  _organizationId: row.organization_id,
+  key: row.key,
+  type: row.type,
+  isSecret: row.is_secret,
+  values: row.sealed.map(({ environmentId, value }) => ({
+    _environmentId: environmentId,
+    value: row.is_secret ? mask : secrets.decrypt(value),
+  })),
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+})
+
+export const environmentVariables: Resource = (app, { db, clock, secrets }) => {
+  const tags = ['Environment variables']
+
+  app.get(
+    '/v1/environment-variables',
+    {
+      schema: {
+        tags,
+        summary: 'List the environment variables of the organization',
+        querystring: Type.Object({
+          search: Type.Optional(Type.String({ maxLength: longest, description: 'Anywhere in the key, in any case' })),
+        }),
+        response: { 200: Type.Array(Variable) },
+      },
+    },
+    async (request) => {
+      const { search } = request.query
+      const rows = await readVariables(db, [
+        sql`v.organization_id = ${request.environment.organizationId}`,
+        ...(search ? [contains(sql`v.key`, search)] : []),
+      ])
+      return rows.map((row) => toVariable(row, secrets))
+    },
+  )
+
+  app.post(
+    '/v1/environment-variables',
+    {
+      config: { role: 'admin', act: 'variable.created' },
+      schema: {
+        tags,
+        summary: 'Create an environment variable',
+        body: Body({ key: Key, ...fields }, { examples: [{ key: 'SUPPORT_EMAIL' }] }),
+        response: { 200: Variable },
+      },
+    },
+    async (request) => {
+      const { organizationId } = request.environment
+      const { key, type = 'string', isSecret = false, values = [] } = request.body
+      refuseValues(values)
+      const row = await db.transaction().execute(async (tx) => {
+        await lockOrganization(tx, organizationId)
+        await refuseTakenKey(tx, organizationId, key)
+        await refuseOneTooMany(tx, organizationId)
+        const now = clock.now()
+        const id = newId(now)
+        await tx
+          .insertInto('environment_variables')
+          .values({
+            id,
+            organization_id: organizationId,
+            key,
+            type,
+            is_secret: isSecret,
+            created_at: now,
+            updated_at: now,
+          })
+          .execute()
+        await writeValues(tx, secrets, { id, organizationId, values })
+        return readVariable(tx, organizationId, key)
+      })
+      return toVariable(row, secrets)
+    },
+  )
+
+  app.get(
+    '/v1/environment-variables/:variableKey',
+    { schema: { tags, summary: 'Retrieve an environment variable', params: Params, response: { 200: Variable } } },
+    async (request) =>
+      toVariable(await readVariable(db, request.environment.organizationId, request.params.variableKey), secrets),
+  )
+
+  app.get(
+    '/v1/environment-variables/:variableKey/usage',
+    {
+      schema: {
+        tags,
+        summary: 'List the workflows, of any environment, whose steps use an environment variable',
+        params: Params,
+        response: {
+          200: Type.Object({
+            workflows: Type.Array(Type.Object({ name: Type.String(), workflowId: Type.String() })),
+          }),
+        },
+      },
+    },
+    async (request) => {
+      const { organizationId } = request.environment
+      const { key } = await readVariable(db, organizationId, request.params.variableKey)
+      // A key is made of word characters only. `payload.env.KEY` is somebody else's `env`.
+      const token = `(?<![\\w.])env\\.${key}(?!\\w)`
+      // Text by text: in the JSON as a whole an escape such as \n would join the word behind it.
+      const { rows } = await sql<{ name: string; workflowId: string }>`
+        SELECT DISTINCT w.name, w.identifier AS "workflowId"
+        FROM workflows w JOIN environments e ON e.id = w.environment_id
+        WHERE e.organization_id = ${organizationId} AND EXISTS (
+          SELECT FROM jsonb_path_query(w.steps, 'strict $.** ? (@.type() == "string")') AS text
+          WHERE text #>> '{}' ~ ${token})
+        ORDER BY w.name, w.identifier LIMIT ${mostListed}`.execute(db)
+      return { workflows: rows }
+    },
+  )
+
+  app.patch(
+    '/v1/environment-variables/:variableKey',
+    {
+      config: { role: 'admin', act: 'variable.changed' },
+      schema: {
+        tags,
+        summary: 'Change the given fields of an environment variable; values of other environments stay',
+        params: Params,
+        body: Type.Optional(Body({ key: Type.Optional(Key), ...fields })),
+        response: { 200: Variable },
+      },
+    },
+    async (request) => {
+      const { organizationId } = request.environment
+      const { key, type, isSecret, values } = request.body ?? {}
+      if ([key, type, isSecret, values].every((field) => field === undefined)) throw fail('variable_patch_empty')
+      if (values) refuseValues(values)
+      const row = await db.transaction().execute(async (tx) => {
+        await lockOrganization(tx, organizationId)
+        const current = await readVariable(tx, organizationId, request.params.variableKey)
+        if (key !== undefined && key !== current.key) await refuseTakenKey(tx, organizationId, key)
+        if (isSecret === false) refuseDisclosure(current, values ?? [])
+        await tx
+          .updateTable('environment_variables')
+          .set({
+            ...(key === undefined ? {} : { key }),
+            ...(type === undefined ? {} : { type }),
+            ...(isSecret === undefined ? {} : { is_secret: isSecret }),
+            updated_at: clock.now(),
+          })
+          .where('id', '=', current.id)
+          .execute()
+        await writeValues(tx, secrets, { id: current.id, organizationId, values: values ?? [] })
+        return readVariable(tx, organizationId, key ?? current.key)
+      })
+      return toVariable(row, secrets)
+    },
+  )
+
+  app.delete(
+    '/v1/environment-variables/:variableKey',
+    {
+      config: { role: 'admin', act: 'variable.deleted' },
+      schema: { tags, summary: 'Delete an environment variable', params: Params, response: { 204: Empty } },
+    },
+    async (request, reply) => {
+      const { organizationId } = request.environment
+      const { variableKey } = request.params
+      await db.transaction().execute(async (tx) => {
+        // As every change does, so that none that is under way writes values for a variable that is no more.
+        await lockOrganization(tx, organizationId)
+        const { numDeletedRows } = await tx
+          .deleteFrom('environment_variables')
+          .where('organization_id', '=', organizationId)
+          .where('key', '=', variableKey)
+          .executeTakeFirst()
+        if (numDeletedRows === 0n) throw fail('variable_not_found', { key: variableKey })
+      })
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+function refuseValues(values: Values): void {
+  const environmentIds = values.map((value) => value._environmentId)
+  if (new Set(environmentIds).size < values.length) throw generalError(["All values's elements must be unique"])
+  // Sent back by a form that was shown the mask; storing it would destroy the secret.
+  if (values.some(({ value }) => value === mask)) throw fail('variable_value_masked', { mask })
+}
+
+/** A secret never becomes readable by a change of its flag: what is not replaced would be. */
+function refuseDisclosure({ is_secret, sealed, key }: Row, values: Values): void {
+  const replaced = new Set(values.map((value) => value._environmentId))
+  if (is_secret && sealed.some(({ environmentId }) => !replaced.has(environmentId)))
+    throw fail('variable_stays_secret', { key })
+}
+
+async function refuseTakenKey(tx: Tx, organizationId: string, key: string): Promise<void> {
+  const taken = await tx
+    .selectFrom('environment_variables')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('key', '=', key)
+    .executeTakeFirst()
+  if (taken) throw fail('variable_exists', { key })
+}
+
+async function refuseOneTooMany(tx: Tx, organizationId: string): Promise<void> {
+  const { count } = await tx
+    .selectFrom('environment_variables')
+    .select((select) => select.fn.countAll<string>().as('count'))
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirstOrThrow()
+  if (Number(count) >= mostVariables)
+    throw fail(
+      'too_many_variables',
+      { limit: mostVariables },
+      { ctx: { currentCount: Number(count), limit: mostVariables } },
+    )
+}
+
+/** Every value is kept encrypted, so that a variable can become a secret without being written anew. */
+async function writeValues(
+  tx: Tx,
+  secrets: Secrets,
+  { id, organizationId, values }: { id: string; organizationId: string; values: Values },
+): Promise<void> {
+  const environmentIds = values.map((value) => value._environmentId)
+  const sealed = values.map(({ value }) => secrets.encrypt(value))
+  const { rows } = await sql<{ environment_id: string }>`
+    INSERT INTO environment_variable_values (variable_id, environment_id, value)
+    SELECT ${id}, e.id, given.value
+    FROM unnest(${environmentIds}::text[], ${sealed}::text[]) AS given (environment_id, value)
+      JOIN environments e ON e.id = given.environment_id AND e.organization_id = ${organizationId}
+    ON CONFLICT (variable_id, environment_id) DO UPDATE SET value = excluded.value
+    RETURNING environment_id`.execute(tx)
+  const unknown = environmentIds.find((environmentId) => !rows.some((row) => row.environment_id === environmentId))
+  if (unknown !== undefined) throw fail('variable_environment_unknown', { environmentId: unknown })
+}

@@ -1,0 +1,255 @@
+// The description of the API, made from the route schemas: /openapi.json for programs, /docs for people.
+import { createReadStream } from 'node:fs'
+import { STATUS_CODES } from 'node:http'
+import swagger from '@fastify/swagger'
+import type { App } from '../edge/resource.ts'
+import { usualRole } from '../edge/roles.ts'
+import { ownKeywords } from '../edge/validation.ts'
+
+const introduction = `
+Belfry keeps what notifications need: subscribers, topics, workflows, the integrations that deliver, and more.
+
+**Keys.** Send the API key of an environment as \`Authorization: ApiKey <key>\`. What you read and write is in that
+environment. People who have signed in send a cookie instead, and name the environment in a \`Belfry-Environment\` header;
+what they may do depends on their role.
+
+**Lists.** Most come in pages: send the \`next\` of a page as \`after\` for the one that follows, its \`previous\` as
+\`before\` to go back.
+
+**Repeats.** A \`POST\` or \`PATCH\` with an \`idempotency-key\` is executed once. For 24 hours, repeating it gives the first
+answer again.
+
+**Errors.** They all look alike: \`statusCode\`, \`message\`, a \`code\` for programs and, on 422, what is wrong with which
+field under \`errors\`.
+`
+
+/** The parts of the API, in the order people meet them. */
+const tags = [
+  { name: 'Events', description: 'Triggers: the only way to send notifications.' },
+  { name: 'Subscribers', description: 'The people notifications go to, and how chat and push reach them.' },
+  { name: 'Preferences', description: 'What a subscriber wants to receive, through which channels and when.' },
+  { name: 'Activity', description: 'What triggers started, how far it got, and why no further.' },
+  { name: 'Messages', description: 'What was sent, through all channels.' },
+  { name: 'Deliveries', description: 'What could not be delivered, to be looked at and sent once more.' },
+  {
+    name: 'Sandbox',
+    description: 'Messages for nobody, to be looked at; and faults, to watch what is done about them.',
+  },
+  { name: 'Inbox', description: 'The in-app messages of a subscriber: read, archived, put aside.' },
+  {
+    name: 'Inbox in browsers',
+    description: 'The same for a subscriber in its own browser, with the token of its session.',
+  },
+  { name: 'Topics', description: 'Names that subscribers follow, so that one name stands for all of them.' },
+  { name: 'Contexts', description: 'What a notification is about beyond its recipient, such as a tenant or an app.' },
+  { name: 'Tenants', description: 'What contexts were before; kept for older callers.' },
+  { name: 'Workflows', description: 'The steps of a notification: messages, delays, digests and conditions.' },
+  { name: 'Layouts', description: 'What surrounds the content of an email.' },
+  { name: 'Translations', description: 'The texts of workflows and layouts in other languages.' },
+  { name: 'Bridge', description: 'Workflows that are written as code in an application of yours.' },
+  {
+    name: 'Integrations',
+    description: `
+The providers an environment delivers through, and which of them is primary.
+
+**A server of yours** can be one, too: \`email-webhook\`, \`push-webhook\`, \`chat-webhook\` and \`generic-sms\` post each message
+as JSON to an address you give. E-mail: \`to\`, \`from\`, \`subject\`, \`html\`, \`text\`, \`attachments\` and more. Push: \`target\`,
+\`title\`, \`content\`, \`payload\`. Chat: \`content\`, \`channel\`, \`phoneNumber\`. SMS: \`to\`, \`from\`, \`content\`, \`id\`. All but
+SMS are signed: \`x-<brand>-signature\` is the hexadecimal HMAC-SHA256 of the body with the secret key. Any 2xx takes the
+message, an \`id\` in the answer is kept; 429 and 5xx are tried again.`.trim(),
+  },
+  { name: 'Inbound webhooks', description: 'Where providers report what became of messages.' },
+  { name: 'Webhooks', description: 'Endpoints of yours that are told what happens, and how telling them went.' },
+  { name: 'Channel connections', description: 'Authorized chat workspaces, of a subscriber or shared.' },
+  { name: 'Channel endpoints', description: 'Chat channels, chat users, webhooks and phone numbers of subscribers.' },
+  { name: 'Chat sign-in', description: 'How people connect a chat workspace or say who they are in it.' },
+  { name: 'Environments', description: 'Worlds apart, such as Development and Production, each with its own API key.' },
+  { name: 'Environment variables', description: 'Values for templates that differ between environments.' },
+  { name: 'Organizations', description: 'What all environments share.' },
+  { name: 'Signing in', description: 'How people get in, and what they can do about their own account.' },
+  { name: 'Team', description: 'The people of an organization, their roles, invitations, and what was administered.' },
+  { name: 'Operating', description: 'For whoever runs the service; no key is needed.' },
+]
+
+export async function registerDocs(app: App): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'Belfry', version: '1', description: introduction.trim() },
+      servers: [{ url: '/' }],
+      tags,
+      security: [{ apiKey: [] }, { person: [] }],
+      components: {
+        securitySchemes: {
+          apiKey: {
+            type: 'apiKey',
+            in: 'header',
+            name: 'Authorization',
+            description: 'The word `ApiKey`, a space and the key.',
+          },
+          person: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: 'belfry_session',
+            description: 'The cookie of somebody who has signed in; `__Host-belfry_session` by https.',
+          },
+          session: { type: 'http', scheme: 'bearer', description: 'The token of a session with the inbox.' },
+        },
+        schemas: { Error: errorSchema as never },
+      },
+    },
+    transform: ({ schema, url, route }) => {
+      const [method = 'GET'] = [route.method].flat()
+      const { public: isPublic = false, inbox: isInbox = false, people: isForPeople = false } = route.config ?? {}
+      const role = route.config?.role ?? usualRole(method)
+      const operation = { method, url, isPublic, isInbox, isForPeople, role, refusals: route.config?.refusals ?? [] }
+      return { schema: describeOperation(schema as RouteSchema, operation) as never, url }
+    },
+    transformObject: (made) => forReaders('openapiObject' in made ? made.openapiObject : made.swaggerObject) as never,
+  })
+  const open = { config: { public: true }, schema: { hide: true } }
+  app.get('/openapi.json', open, async () => app.swagger())
+  app.get('/docs', open, async (_request, reply) =>
+    reply.header('Content-Security-Policy', docsPolicy).type('text/html; charset=utf-8').send(docsPage),
+  )
+  app.get('/docs/scalar.js', open, async (_request, reply) =>
+    reply.type('text/javascript; charset=utf-8').header('Cache-Control', 'max-age=3600').send(createReadStream(viewer)),
+  )
+}
+
+/** Only the file that browsers load is used of this package; importing its plugin would take longer than all our routes. */
+const viewer = new URL('js/standalone.js', import.meta.resolve('@scalar/fastify-api-reference'))
+
+const docsPage = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Belfry API</title>
+    <link rel="icon" href="data:,">
+  </head>
+  <body>
+    <div id="reference"></div>
+    <script src="/docs/scalar.js"></script>
+    <script>
+      Scalar.createApiReference('#reference', {
+        url: '/openapi.json',
+        authentication: {
+          securitySchemes: { apiKey: { value: 'ApiKey ', description: 'Paste your key behind the word ApiKey.' } },
+        },
+        // Nothing that would send the API or what is typed here to somebody else.
+        telemetry: false,
+        withDefaultFonts: false,
+        showDeveloperTools: 'never',
+        hideClientButton: true,
+        agent: { disabled: true },
+        mcp: { disabled: true },
+      })
+    </script>
+  </body>
+</html>
+`
+
+/** The page may talk to this service only. */
+const docsPolicy =
+  "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; frame-ancestors 'none'"
+
+interface RouteSchema {
+  operationId?: string
+  headers?: unknown
+  response?: Record<string, unknown>
+  security?: unknown[]
+}
+
+interface Operation {
+  method: string
+  url: string
+  isPublic: boolean
+  isInbox: boolean
+  isForPeople: boolean
+  role: string
+  refusals: number[]
+}
+
+const errorSchema = {
+  type: 'object',
+  required: ['statusCode', 'timestamp', 'path', 'message'],
+  properties: {
+    statusCode: { type: 'integer' },
+    timestamp: { type: 'string', format: 'date-time' },
+    path: { type: 'string' },
+    message: { type: 'string' },
+    code: { type: 'string', description: 'Which of the errors listed in docs/errors.md this is' },
+    error: { type: 'string', description: 'The status in words' },
+    ctx: { type: 'object', description: 'What else is known about the error' },
+    errors: { type: 'object', description: 'On 422: what is wrong, by field' },
+    errorId: { type: 'string', description: 'On 500: what to look for in the log' },
+  },
+}
+
+const idempotencyHeader = {
+  type: 'object',
+  properties: {
+    'idempotency-key': {
+      type: 'string',
+      maxLength: 255,
+      description: 'Makes the request safe to repeat: any text that no other request has',
+    },
+  },
+}
+
+/** With what is true of all operations, and so is not said at each of them. */
+function describeOperation(schema: RouteSchema, operation: Operation): RouteSchema {
+  const { method, url, isPublic, isInbox, isForPeople, role, refusals } = operation
+  const statuses = [
+    ...[400, 401, 404, 414, 422, 429, 503],
+    ...(method === 'GET' ? [] : [409, 413, 415]),
+    ...(isInbox ? [] : [403]),
+    ...refusals,
+  ]
+  const response: Record<string, unknown> = { ...schema.response }
+  for (const status of statuses) {
+    response[status] ??= {
+      description: STATUS_CODES[status],
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+    }
+  }
+  const canRepeat = !isPublic && (method === 'POST' || method === 'PATCH')
+  return {
+    operationId: operationIdOf(method, url),
+    ...schema,
+    response,
+    ...(canRepeat ? { headers: idempotencyHeader } : {}),
+    ...(isInbox ? { security: [{ session: [] }] } : isPublic ? { security: [] } : {}),
+    ...(isForPeople ? { security: [{ person: [] }] } : {}),
+    ...(isPublic ? {} : { 'x-role': role }),
+  }
+}
+
+/** `getV2SubscribersBySubscriberId`: made of method and path it is unique, and changes only when they do. */
+function operationIdOf(method: string, url: string): string {
+  const words = url
+    .split('/')
+    .flatMap((part) => (part.startsWith(':') ? ['by', part.slice(1)] : part.split(/[^A-Za-z0-9]+/)))
+  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+}
+
+/**
+ * The document without our own keywords, with answers named after their status where nothing else is said of them, and with
+ * the example of a body back in its schema: the generator takes it out, and the viewer looks for it there.
+ */
+function forReaders(value: unknown, within = ''): unknown {
+  if (Array.isArray(value)) return value.map((item) => forReaders(item))
+  if (typeof value !== 'object' || value === null) return value
+  const { schema, example } = value as { schema?: object; example?: unknown }
+  if (schema !== undefined && example !== undefined) return { schema: forReaders({ ...schema, examples: [example] }) }
+  // Inside `properties` a keyword's name is somebody's property.
+  const entries = Object.entries(value).filter(([name]) => within === 'properties' || !ownKeywords.includes(name))
+  return Object.fromEntries(
+    entries.map(([name, member]) => {
+      const isUntold = within === 'responses' && member?.description === 'Default Response'
+      const told = isUntold ? { ...member, description: STATUS_CODES[name] } : member
+      return [name, forReaders(told, within === 'properties' ? '' : name)]
+    }),
+  )
+}

@@ -1,0 +1,332 @@
+// All that is held of a person: exported, or erased with a report of what was removed.
+import { Readable } from 'node:stream'
+import { type RawBuilder, type Selectable, sql } from 'kysely'
+import type pg from 'pg'
+import { type Static, Type } from 'typebox'
+import type { Db } from '../../db/core/database.ts'
+import { cursorPage } from '../../db/core/page.ts'
+import type { ErasureTable } from '../../db/core/tables.ts'
+import { recordAct } from '../../db/queries/audit-log.ts'
+import {
+  auditRows,
+  type EventRow,
+  mayName,
+  ownRows,
+  type Person,
+  passedOverRows,
+  runRows,
+  withoutPerson,
+} from '../../db/queries/personal-data.ts'
+import { findSubscriber } from '../../db/queries/subscribers.ts'
+import { fail } from '../../errors.ts'
+import { requestActs } from '../edge/audit.ts'
+import type { Brand } from '../edge/brand.ts'
+import type { Resource } from '../edge/resource.ts'
+import { CursorPage, cursorQuery, Enum, FreeObject, NullableTimestamp, Timestamp } from '../edge/schema.ts'
+
+const Params = Type.Object({ subscriberId: Type.String() })
+
+const Erasure = Type.Object({
+  _id: Type.String(),
+  status: Enum(['pending', 'running', 'completed']),
+  report: Type.Record(Type.String(), Type.Integer(), {
+    description:
+      'How many rows were removed, by table; `events_changed` counts triggers for others that named the person',
+  }),
+  createdAt: Timestamp,
+  completedAt: NullableTimestamp,
+})
+
+const toErasure = (row: Selectable<ErasureTable>): Static<typeof Erasure> => ({
+  _id: row.id,
+  status: row.status,
+  report: row.report,
+  createdAt: row.created_at,
+  completedAt: row.completed_at,
+})
+
+/** Each holds a connection for as long as its reader takes. */
+const mostExports = 2
+/** A reader that takes nothing for so long is given up on. */
+const longestStall = '60s'
+const rowsAtOnce = 100
+
+export const subscriberData: Resource = (app, { db, pool, clock, brand, engine }) => {
+  const tags = ['Subscribers']
+  let exporting = 0
+
+  app.post(
+    '/v2/subscribers/:subscriberId/erase',
+    {
+      config: { role: 'admin' },
+      schema: {
+        tags,
+        summary: 'Erase a subscriber: every trace of the person in this environment',
+        description:
+          'The person is gone from sight with the answer; a job removes the rest, and the erasure tells how far it is and what was removed. What waits for the person is cancelled.',
+        params: Params,
+        response: { 202: Erasure },
+      },
+    },
+    async (request, reply) => {
+      const { environment, params } = request
+      const id = await engine.erase(environment.id, params.subscriberId)
+      if (id === undefined) throw fail('subscriber_not_found', params)
+      // Not by the audit's own rule: that would write down who it was.
+      await recordAct(db, { ...requestActs(request), action: 'subscriber.erased', target: { id } }, clock.now())
+      return reply.code(202).send(toErasure(await findErasure(db, environment.id, id)))
+    },
+  )
+
+  app.get(
+    '/v2/erasures',
+    {
+      config: { role: 'admin' },
+      schema: {
+        tags,
+        summary: 'List the erasures of this environment',
+        querystring: Type.Object(cursorQuery('ListErasuresCommand', ['minimum', 'maximum'])),
+        response: { 200: CursorPage(Erasure) },
+      },
+    },
+    async ({ environment, query }) => {
+      const list = {
+        from: sql`erasures t`,
+        table: 'erasures',
+        columns: sql`t.*`,
+        where: sql`t.environment_id = ${environment.id}`,
+        environmentId: environment.id,
+      }
+      const page = await cursorPage<Selectable<ErasureTable>>(db, list, query)
+      return { ...page, data: page.data.map(toErasure) }
+    },
+  )
+
+  app.get(
+    '/v2/erasures/:erasureId',
+    {
+      config: { role: 'admin' },
+      schema: {
+        tags,
+        summary: 'Retrieve an erasure: how far it is, and what was removed',
+        params: Type.Object({ erasureId: Type.String() }),
+        response: { 200: Erasure },
+      },
+    },
+    async ({ environment, params }) => toErasure(await findErasure(db, environment.id, params.erasureId)),
+  )
+
+  app.get(
+    '/v2/subscribers/:subscriberId/export',
+    {
+      config: { role: 'admin', act: 'subscriber.exported' },
+      schema: {
+        tags,
+        summary: 'Export everything that is held of a subscriber, as JSON',
+        description:
+          'Sent as it is read, however much it is. Secrets, such as tokens of chat workspaces, are left out.',
+        params: Params,
+        response: {
+          200: Type.Object({
+            subscriberId: Type.String(),
+            exportedAt: Timestamp,
+            data: Type.Record(Type.String(), Type.Array(FreeObject), { description: 'Rows by what they are' }),
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { environment, params } = request
+      const subscriber = await findSubscriber(db, environment.id, params.subscriberId)
+      if (!subscriber) throw fail('subscriber_not_found', params)
+      if (exporting >= mostExports) throw fail('too_many_exports', undefined, { headers: { 'Retry-After': '10' } })
+      exporting += 1
+      const { subscriber_id: subscriberId, email, phone } = subscriber
+      const person = { environmentId: environment.id, subscriberId, rowIds: [subscriber.id], email, phone }
+      const text = Readable.from(exportOf({ pool, db, brand }, person, clock.now()))
+      text.once('close', () => {
+        exporting -= 1
+      })
+      reply.type('application/json; charset=utf-8')
+      reply.header('Content-Disposition', 'attachment; filename="subscriber.json"')
+      return reply.send(text as never)
+    },
+  )
+}
+
+async function findErasure(db: Db, environmentId: string, erasureId: string): Promise<Selectable<ErasureTable>> {
+  const row = await db
+    .selectFrom('erasures')
+    .selectAll()
+    .where('environment_id', '=', environmentId)
+    .where('id', '=', erasureId)
+    .executeTakeFirst()
+  if (!row) throw fail('erasure_not_found', { erasureId })
+  return row
+}
+
+// ---- The export
+
+interface Source {
+  pool: pg.Pool
+  db: Db
+  brand: Brand
+}
+
+type Row = Record<string, unknown>
+
+/** Rows of one kind, and what orders them. */
+interface Section {
+  name: string
+  query: RawBuilder<unknown>
+  /** What is shown of a row; nothing where it turns out to be about somebody else. */
+  show?: (row: Row) => Row | undefined
+}
+
+/** In one snapshot, section by section, never more than a few rows at a time. */
+async function* exportOf({ pool, db, brand }: Source, person: Person, now: Date): AsyncGenerator<string> {
+  const client = await pool.connect()
+  try {
+    await client.query(
+      `BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY;
+       SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '${longestStall}'`,
+    )
+    const whole = { ...person, rowIds: await rowIdsOf(client, person) }
+    const head = { subscriberId: person.subscriberId, exportedAt: now }
+    yield `${JSON.stringify(head).slice(0, -1)},"data":{`
+    let separator = ''
+    for (const { name, query, show = (row: Row) => row } of sectionsOf(whole)) {
+      yield `${separator}${JSON.stringify(name)}:[`
+      separator = ','
+      let between = ''
+      for await (const row of rowsOf(client, db, query)) {
+        const shown = show(row)
+        if (!shown) continue
+        yield between + JSON.stringify(presented(shown, brand))
+        between = ','
+      }
+      yield ']'
+    }
+    yield '}}'
+  } finally {
+    // Closed, whether read to the end or not: that ends the transaction.
+    client.release(true)
+  }
+}
+
+async function rowIdsOf(client: pg.PoolClient, { environmentId, subscriberId, rowIds }: Person): Promise<string[]> {
+  const { rows } = await client.query<{ id: string }>(
+    `SELECT unnest($3::text[]) AS id
+     UNION SELECT subscriber_row_id FROM notifications WHERE environment_id = $1 AND subscriber_id = $2
+     UNION SELECT subscriber_row_id FROM messages WHERE environment_id = $1 AND subscriber_id = $2`,
+    [environmentId, subscriberId, rowIds],
+  )
+  return rows.map(({ id }) => id)
+}
+
+async function* rowsOf(client: pg.PoolClient, db: Db, query: RawBuilder<unknown>): AsyncGenerator<Row> {
+  const { sql: text, parameters } = query.compile(db)
+  await client.query(`DECLARE export NO SCROLL CURSOR FOR ${text}`, [...parameters])
+  for (;;) {
+    const { rows } = await client.query<Row>(`FETCH ${rowsAtOnce} FROM export`)
+    yield* rows
+    if (rows.length < rowsAtOnce) break
+  }
+  await client.query('CLOSE export')
+}
+
+const orders: Record<string, string> = {
+  subscription_preferences: 'subscription_id, workflow_id',
+  subscriber_preferences: 'workflow_id, context_keys',
+  bot_links: 'hash',
+  digests: 'workflow_id, step_row_id, value',
+  throttles: 'workflow_id, step_row_id, value',
+  timers: 'subject_id, position',
+  run_timers: 'subject_id, position',
+  jobs: 'notification_id, position',
+}
+
+function sectionsOf(person: Person): Section[] {
+  const { environmentId, rowIds, subscriberId } = person
+  const tables = Object.entries({ ...ownRows, ...runRows }).map(([table, rows]) => ({
+    name: table,
+    query: sql`
+      SELECT t.* FROM ${sql.table(table === 'run_timers' ? 'timers' : table)} t WHERE t.environment_id = ${environmentId} AND ${rows(person)}
+      ORDER BY ${sql.raw(orders[table] ?? 'id')}`,
+  }))
+  const theirEvents = sql`
+    SELECT n.event_id FROM notifications n
+    WHERE n.environment_id = ${environmentId} AND n.subscriber_row_id = ANY (${rowIds}::text[])`
+  const events = sql`
+    SELECT t.*, t.id IN (${theirEvents}) AS got_it FROM events t
+    WHERE t.environment_id = ${environmentId} AND (t.id IN (${theirEvents}) OR ${mayName(person)}) ORDER BY t.id`
+  const isRecipient = (event: EventRow) =>
+    (event.recipients ?? []).some((each) => 'subscriberId' in each && each.subscriberId === subscriberId)
+  return [
+    ...tables,
+    {
+      name: 'events',
+      query: events,
+      show: ({ got_it: gotIt, ...row }) => {
+        const event = row as unknown as EventRow
+        if (!gotIt && !isRecipient(event)) return undefined
+        // Who else was meant is nothing of theirs.
+        const own = (event.recipients ?? []).filter(
+          (each) => !('subscriberId' in each) || each.subscriberId === subscriberId,
+        )
+        return { ...row, recipients: own.map(withoutExcluded) }
+      },
+    },
+    {
+      name: 'mentions',
+      query: events,
+      show: ({ got_it: gotIt, ...row }) => {
+        const event = row as unknown as EventRow
+        if (gotIt || isRecipient(event)) return undefined
+        const { mentions } = withoutPerson(event, person)
+        if (mentions.length === 0) return undefined
+        return { id: event.id, transaction_id: event.transaction_id, created_at: event.created_at, mentions }
+      },
+    },
+    {
+      name: 'attachments',
+      query: sql`
+        SELECT t.* FROM attachments t WHERE t.environment_id = ${environmentId} AND t.event_id IN (${theirEvents})
+        ORDER BY t.event_id, t.position`,
+    },
+    {
+      name: 'passed_over',
+      query: sql`
+        SELECT t.event_id, t.reason, t.detail, t.created_at, ${subscriberId} AS subscriber_id FROM passed_over t
+        WHERE t.environment_id = ${environmentId} AND ${passedOverRows(person)} ORDER BY t.event_id, t.id`,
+    },
+    {
+      name: 'audit_log',
+      query: sql`
+        SELECT t.action, t.target_id, t.target_name, t.created_at FROM audit_log t WHERE ${auditRows(person)} ORDER BY t.id`,
+    },
+  ]
+}
+
+function withoutExcluded(each: object): object {
+  const { exclude: _others, ...rest } = each as { exclude?: unknown }
+  return rest
+}
+
+const camelCase = (name: string) => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+/** As answers are written: names in camel case, our identifiers by the brand's word, files as base64, no secrets. */
+function presented(row: Row, brand: Brand): Row {
+  const shown: Row = {}
+  for (const [column, value] of Object.entries(row)) {
+    if (column === 'environment_id' || column.startsWith('encrypted_')) continue
+    shown[camelCase(column)] =
+      column === 'provider_id' && typeof value === 'string' ? brand.toWire(value) : withBase64(value)
+  }
+  return shown
+}
+
+function withBase64(value: unknown): unknown {
+  if (Buffer.isBuffer(value)) return value.toString('base64')
+  return Array.isArray(value) ? value.map(withBase64) : value
+}

@@ -1,0 +1,235 @@
+// Subscribers, version 2: the people notifications go to, each under an id the caller chooses.
+import { sql } from 'kysely'
+import { type Static, Type } from 'typebox'
+import { allOf, contains, cursorPage } from '../../db/core/page.ts'
+import type { SubscriberChannel } from '../../db/core/tables.ts'
+import {
+  deleteSubscriber,
+  findSubscriber,
+  insertSubscriber,
+  type SubscriberRow,
+  updateSubscriber,
+  upsertSubscriber,
+} from '../../db/queries/subscribers.ts'
+import { fail } from '../../errors.ts'
+import type { Brand } from '../edge/brand.ts'
+import type { Environment, Resource } from '../edge/resource.ts'
+import { Body, CursorPage, cursorQuery, Identifier, NullableTimestamp, Timestamp } from '../edge/schema.ts'
+
+const OptionalText = Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'] }))
+const formatted = (format: string) => Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], format }))
+
+/** What a caller may say about a subscriber, wherever one is created or changed. */
+export const subscriberFields = {
+  firstName: OptionalText,
+  lastName: OptionalText,
+  email: formatted('email'),
+  phone: OptionalText,
+  avatar: OptionalText,
+  locale: formatted('locale'),
+  timezone: formatted('timezone'),
+  data: Type.Optional(
+    Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'], additionalProperties: true }),
+  ),
+}
+
+const idTexts = {
+  required: 'SubscriberId is required',
+  minLength: 'SubscriberId is required',
+  pattern: 'SubscriberId is required',
+}
+/** Not only white space: it is trimmed before it is stored. */
+export const SubscriberId = Identifier({ pattern: '\\S', texts: idTexts })
+
+export const Credentials = Type.Object({
+  webhookUrl: Type.Optional(Type.String()),
+  channel: Type.Optional(Type.String()),
+  deviceTokens: Type.Optional(Type.Array(Type.String())),
+  alertUid: Type.Optional(Type.String()),
+  title: Type.Optional(Type.String()),
+  imageUrl: Type.Optional(Type.String()),
+  state: Type.Optional(Type.String()),
+  externalUrl: Type.Optional(Type.String()),
+})
+
+export const Subscriber = Type.Object({
+  _id: Type.String(),
+  _organizationId: Type.String(),
+  _environmentId: Type.String(),
+  subscriberId: Type.String(),
+  ...subscriberFields,
+  channels: Type.Array(
+    Type.Object({
+      providerId: Type.String(),
+      _integrationId: Type.String(),
+      integrationIdentifier: Type.Optional(Type.String()),
+      credentials: Credentials,
+    }),
+  ),
+  topics: Type.Optional(Type.Array(Type.String())),
+  isOnline: Type.Boolean(),
+  lastOnlineAt: NullableTimestamp,
+  deleted: Type.Boolean(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+})
+
+const example = {
+  subscriberId: 'ada',
+  firstName: 'Ada',
+  lastName: 'Lovelace',
+  email: 'ada@example.com',
+  locale: 'en_GB',
+}
+
+export const Deleted = Type.Object({ acknowledged: Type.Boolean(), status: Type.String() })
+const Params = Type.Object({ subscriberId: Type.String() })
+
+export function toSubscriber(row: SubscriberRow, environment: Environment, brand: Brand): Static<typeof Subscriber> {
+  const { first_name, last_name, email, phone, avatar, locale, timezone, data } = row
+  return {
+    _id: row.id,
+    _organizationId: environment.organizationId,
+    _environmentId: environment.id,
+    subscriberId: row.subscriber_id,
+    firstName: first_name,
+    lastName: last_name,
+    email,
+    phone,
+    avatar,
+    locale,
+    timezone,
+    data,
+    channels: row.channels.map((channel: SubscriberChannel) => ({
+      ...channel,
+      providerId: brand.toWire(channel.providerId),
+    })),
+    isOnline: row.is_online,
+    lastOnlineAt: row.last_online_at,
+    deleted: false,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}
+
+export const subscribers: Resource = (app, { db, clock, brand }) => {
+  const tags = ['Subscribers']
+
+  app.post(
+    '/v2/subscribers',
+    {
+      schema: {
+        tags,
+        summary: 'Create or update a subscriber',
+        querystring: Type.Object({
+          failIfExists: Type.Optional(
+            Type.Boolean({ description: 'Leave an existing subscriber alone and answer 409' }),
+          ),
+        }),
+        body: Body({ subscriberId: SubscriberId, ...subscriberFields }, { examples: [example] }),
+        response: { 201: Subscriber },
+      },
+    },
+    async (request, reply) => {
+      const { environment, body } = request
+      const input = { ...body, subscriberId: body.subscriberId.trim() }
+      const row = request.query.failIfExists
+        ? await insertSubscriber(db, environment.id, input, clock.now())
+        : await upsertSubscriber(db, environment.id, input, clock.now())
+      if (row) return reply.code(201).send(toSubscriber(row, environment, brand))
+      const existing = await findSubscriber(db, environment.id, input.subscriberId)
+      // The answer carries the existing subscriber too: client libraries read it as one.
+      throw fail('subscriber_exists', input, { ctx: existing ? toSubscriber(existing, environment, brand) : {} })
+    },
+  )
+
+  app.get(
+    '/v2/subscribers',
+    {
+      schema: {
+        tags,
+        summary: 'Search subscribers',
+        querystring: Type.Object({
+          ...cursorQuery('ListSubscribersCommand', ['minimum', 'maximum']),
+          email: Type.Optional(Type.String({ description: 'Anywhere in the address, in any case' })),
+          phone: Type.Optional(Type.String({ description: 'Anywhere in the number' })),
+          name: Type.Optional(Type.String({ description: 'Anywhere in first and last name, in any case' })),
+          subscriberId: Type.Optional(Type.String({ description: 'Exactly this id' })),
+        }),
+        response: { 200: CursorPage(Subscriber) },
+      },
+    },
+    async (request) => {
+      const { environment, query } = request
+      const where = [
+        sql`t.environment_id = ${environment.id}`,
+        ...(query.email ? [contains(sql`t.email`, query.email)] : []),
+        ...(query.phone ? [contains(sql`t.phone`, query.phone)] : []),
+        ...(query.name ? [contains(sql`trim(concat(t.first_name, ' ', t.last_name))`, query.name)] : []),
+        ...(query.subscriberId ? [sql`t.subscriber_id = ${query.subscriberId}`] : []),
+      ]
+      const list = {
+        from: sql`subscribers t`,
+        table: 'subscribers',
+        columns: sql`t.*`,
+        where: allOf(where),
+        environmentId: environment.id,
+        order: query.orderBy === 'updatedAt' ? ('updated_at' as const) : undefined,
+      }
+      const page = await cursorPage<SubscriberRow>(db, list, query)
+      return { ...page, data: page.data.map((row) => toSubscriber(row, environment, brand)) }
+    },
+  )
+
+  app.get(
+    '/v2/subscribers/:subscriberId',
+    { schema: { tags, summary: 'Retrieve a subscriber', params: Params, response: { 200: Subscriber } } },
+    async (request) => {
+      const row = await findSubscriber(db, request.environment.id, request.params.subscriberId)
+      if (!row) throw fail('subscriber_not_found', request.params)
+      return toSubscriber(row, request.environment, brand)
+    },
+  )
+
+  app.patch(
+    '/v2/subscribers/:subscriberId',
+    {
+      schema: {
+        tags,
+        summary: 'Change the given fields of a subscriber',
+        params: Params,
+        body: Type.Optional(Body(subscriberFields, { examples: [{ phone: '+15551234567', data: { plan: 'pro' } }] })),
+        response: { 200: Subscriber },
+      },
+    },
+    async (request) => {
+      const { environment, params } = request
+      const row = await updateSubscriber(db, environment.id, params.subscriberId, request.body ?? {}, clock.now())
+      if (!row) throw fail('subscriber_to_update_not_found', params)
+      return toSubscriber(row, environment, brand)
+    },
+  )
+
+  app.delete(
+    '/v2/subscribers/:subscriberId',
+    {
+      schema: {
+        tags,
+        summary: 'Delete a subscriber with all that belongs to it',
+        params: Params,
+        response: { 200: Deleted },
+      },
+    },
+    async (request) => {
+      const { subscriberId } = request.params
+      const existed = await db
+        .transaction()
+        .execute((tx) =>
+          deleteSubscriber(tx, request.environment.id, subscriberId, { keepMessages: false, now: clock.now() }),
+        )
+      if (!existed)
+        throw fail('subscriber_to_delete_not_found', undefined, { ctx: { externalSubscriberId: subscriberId } })
+      return { acknowledged: true, status: 'deleted' }
+    },
+  )
+}

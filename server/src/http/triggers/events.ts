@@ -1,0 +1,279 @@
+// Triggers: the only way to send notifications. Each is checked here and answered once the engine has committed it.
+import type { FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
+import type { Recipient } from '../../db/core/tables.ts'
+import { readContexts } from '../../db/queries/contexts.ts'
+import { recipientIdPattern } from '../../db/queries/subscribers.ts'
+import type { TriggerRequest } from '../../engine/runs/trigger.ts'
+import { fail, RequestError } from '../../errors.ts'
+import type { Brand } from '../edge/brand.ts'
+import type { Environment, Resource } from '../edge/resource.ts'
+import { Body, ContextPayload, FreeObject } from '../edge/schema.ts'
+import { generalError } from '../edge/validation.ts'
+import { answerOf, TriggerAnswer } from './answer.ts'
+import { TriggerBridges } from './bridge.ts'
+
+const bodyLimit = 26 * 1024 * 1024
+/** Of one payload, files not counted. */
+const mostPayloadBytes = 512 * 1024
+const mostRecipients = 100
+const mostEvents = 100
+const mostExcluded = 100
+const longestId = 255
+
+type Members = Record<string, unknown>
+
+const toText =
+  'must be a non-empty subscriberId string, an object with a non-empty subscriberId, a topic object with a non-empty topicKey, or a non-empty array of those'
+const actorText = 'actor must be a subscriber id or an object with a subscriberId'
+
+const Recipients = Type.Unknown({
+  texts: { required: toText },
+  description:
+    'At most 100: a subscriber id, a subscriber object, a topic `{"type": "Topic", "topicKey": …, "exclude"?: […]}`, or a list of those',
+})
+const Person = Type.Unknown({ description: 'A subscriber id, or a subscriber object that is created or updated' })
+const common = {
+  name: Type.String({ description: 'The identifier of the workflow' }),
+  overrides: Type.Optional(FreeObject),
+  transactionId: Type.Optional(
+    Type.String({ maxLength: longestId, description: 'A trigger with an id that was used before is ignored' }),
+  ),
+  actor: Type.Optional(Person),
+  tenant: Type.Optional(Type.Unknown({ description: 'The identifier of a tenant, or `{identifier, name?, data?}`' })),
+  context: Type.Optional(ContextPayload()),
+  bridgeUrl: Type.Optional(
+    Type.String({
+      maxLength: 2048,
+      description: 'Of an application whose workflow is to be run as it is there now; for development',
+    }),
+  ),
+  controls: Type.Optional(
+    Type.Unsafe<Members>({
+      ...FreeObject,
+      description: 'With `bridgeUrl`: values for the controls of its steps, `{"steps": {"<stepId>": {…}}}`',
+    }),
+  ),
+}
+const triggerBody = { ...common, to: Recipients, payload: Type.Optional(FreeObject) }
+const TriggerBody = Body(triggerBody, {
+  examples: [{ name: 'welcome', to: { subscriberId: 'ada', email: 'ada@example.com' }, payload: { plan: 'pro' } }],
+})
+const BroadcastBody = Body({ ...common, payload: FreeObject })
+type Given = Omit<Static<typeof TriggerBody>, 'to'> & { to?: unknown }
+
+export const events: Resource = (app, services) => {
+  const { engine, brand, config } = services
+  const tags = ['Events']
+
+  const requestFor = (environment: Environment, given: Given): TriggerRequest => {
+    if (given.context) readContexts(given.context)
+    return {
+      environmentId: environment.id,
+      name: given.name,
+      ...('to' in given ? readRecipients(given.to, brand) : { recipients: null }),
+      payload: given.payload ?? {},
+      overrides: given.overrides ?? {},
+      transactionId: given.transactionId || undefined,
+      actor: given.actor === undefined || given.actor === null ? undefined : readActor(given.actor, brand),
+      tenant: given.tenant === undefined || given.tenant === null ? undefined : readTenant(given.tenant),
+      context: given.context,
+    }
+  }
+  /** Not awaited where there is nothing to ask: triggers that arrive together keep their order. */
+  const accept = (request: TriggerRequest, { name, bridgeUrl, controls }: Given, bridges?: TriggerBridges) => {
+    if (!bridgeUrl) return engine.trigger(request)
+    const asked = bridges ?? new TriggerBridges(services, request.environmentId)
+    return asked.find({ name, bridgeUrl, controls }).then((bridged) => engine.trigger({ ...request, bridged }))
+  }
+  const send = async (request: FastifyRequest, given: Given) => {
+    refuseLargePayload(request, given.payload)
+    return answerOf(await accept(requestFor(request.environment, given), given), config.publicUrl)
+  }
+
+  app.post(
+    '/v1/events/trigger',
+    { bodyLimit, schema: { tags, summary: 'Trigger an event', body: TriggerBody, response: { 201: TriggerAnswer } } },
+    async (request, reply) => {
+      reply.code(201)
+      return send(request, request.body)
+    },
+  )
+
+  app.post(
+    '/v1/events/trigger/bulk',
+    {
+      bodyLimit,
+      schema: {
+        tags,
+        summary: 'Trigger up to 100 events',
+        body: Body({
+          events: Type.Array(TriggerBody, {
+            minItems: 1,
+            maxItems: mostEvents,
+            perField: { command: 'ProcessBulkTriggerCommand', rules: ['maxItems'] },
+            texts: { maxItems: `must contain no more than ${mostEvents} elements` },
+          }),
+        }),
+        response: { 201: Type.Array(TriggerAnswer) },
+      },
+    },
+    async (request, reply) => {
+      const requests = request.body.events.map((given, index) => {
+        refuseLargePayload(request, given.payload, index)
+        return requestFor(request.environment, given)
+      })
+      // Together, so that they share a commit; what is wrong with one of them says nothing about the others.
+      const bridges = new TriggerBridges(services, request.environment.id)
+      const results = await Promise.allSettled(
+        request.body.events.map((given, index) => accept(requests[index] as TriggerRequest, given, bridges)),
+      )
+      reply.code(201)
+      return results.map((result, index) => {
+        if (result.status === 'fulfilled') return answerOf(result.value, config.publicUrl)
+        if (!(result.reason instanceof RequestError)) throw result.reason
+        const { transactionId } = requests[index] ?? {}
+        const error = [result.reason.message]
+        return { acknowledged: true, status: 'error' as const, error, ...(transactionId ? { transactionId } : {}) }
+      })
+    },
+  )
+
+  app.post(
+    '/v1/events/trigger/broadcast',
+    {
+      bodyLimit,
+      schema: {
+        tags,
+        summary: 'Trigger an event for every subscriber',
+        body: BroadcastBody,
+        response: { 201: TriggerAnswer },
+      },
+    },
+    async (request, reply) => {
+      reply.code(201)
+      return send(request, request.body)
+    },
+  )
+
+  app.delete(
+    '/v1/events/trigger/:transactionId',
+    {
+      schema: {
+        tags,
+        summary: 'Cancel what a trigger has not done yet',
+        params: Type.Object({ transactionId: Type.String() }),
+        response: { 200: Type.Boolean({ description: 'Whether there was anything to cancel' }) },
+      },
+    },
+    async (request, reply) => {
+      const canceled = await engine.cancel(request.environment.id, request.params.transactionId)
+      return reply.type('application/json; charset=utf-8').send(JSON.stringify(canceled) as unknown as boolean)
+    },
+  )
+}
+
+function refuseLargePayload(request: FastifyRequest, payload: Members | undefined, index?: number): void {
+  // Most bodies are smaller as a whole.
+  if (Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) <= mostPayloadBytes || !payload) return
+  const { attachments: _, ...counted } = payload
+  const bytes = Buffer.byteLength(JSON.stringify(counted))
+  if (bytes > mostPayloadBytes) throw fail('trigger_payload_too_large', { bytes, limit: mostPayloadBytes, index })
+}
+
+/** Those whose id cannot be one are left out; when nobody is left, the engine says so. */
+function readRecipients(to: unknown, brand: Brand): Pick<TriggerRequest, 'recipients' | 'invalidRecipients'> {
+  const given = (Array.isArray(to) ? (to as unknown[]) : [to]).filter((each) => each !== null && each !== undefined)
+  if (given.length === 0) throw generalError([`to ${toText}`])
+  if (given.length > mostRecipients) throw generalError([`to must contain no more than ${mostRecipients} elements`])
+  const all = given.map((each) => readRecipient(each, brand))
+  const recipients = all.filter(isPossible)
+  if (recipients.length === all.length) return { recipients }
+  return { recipients, invalidRecipients: all.filter((each) => !isPossible(each)).map(idOf) }
+}
+
+function readRecipient(given: unknown, brand: Brand): Recipient {
+  if (isObject(given) && given.type === 'Topic') return readTopic(given)
+  if (isObject(given) && given.subscriberId === undefined && given.topicKey !== undefined) return readTopic(given)
+  return readPerson(given, 'to', brand)
+}
+
+function readTopic({ topicKey, exclude = [] }: Members): Recipient {
+  if (!isText(topicKey)) throw generalError([`to ${toText}`])
+  if (!Array.isArray(exclude) || exclude.some((id) => typeof id !== 'string'))
+    throw generalError(['to.exclude must be an array of subscriber ids'])
+  if (exclude.length > mostExcluded)
+    throw generalError([`to.exclude must contain no more than ${mostExcluded} elements`])
+  return { topicKey, ...(exclude.length === 0 ? {} : { exclude: exclude as string[] }) }
+}
+
+const idOf = (recipient: Recipient) => String('subscriberId' in recipient ? recipient.subscriberId : recipient.topicKey)
+
+const isPossible = (recipient: Recipient) => {
+  const id = idOf(recipient)
+  return id.length <= longestId && recipientIdPattern.test(id)
+}
+
+const textFields = ['firstName', 'lastName', 'email', 'phone', 'avatar', 'locale', 'timezone'] as const
+
+function readPerson(given: unknown, field: string, brand: Brand): { subscriberId: string } & Members {
+  if (isText(given)) return { subscriberId: given.trim() }
+  if (!isObject(given) || !isText(given.subscriberId)) throw generalError([field === 'to' ? `to ${toText}` : actorText])
+  const person: { subscriberId: string } & Members = { subscriberId: given.subscriberId.trim() }
+  for (const name of textFields) {
+    const value = given[name]
+    if (value === undefined) continue
+    if (value !== null && typeof value !== 'string') throw generalError([`${field}.${name} must be a string`])
+    person[name] = value
+  }
+  const { data, channels } = given
+  if (data !== undefined) {
+    if (data !== null && !isObject(data)) throw generalError([`${field}.data must be an object`])
+    person.data = data
+  }
+  if (channels !== undefined && channels !== null) person.channels = readChannels(channels, field, brand)
+  return person
+}
+
+function readActor(given: unknown, brand: Brand): { subscriberId: string } & Members {
+  const actor = readPerson(given, 'actor', brand)
+  if (!isPossible(actor)) throw generalError([actorText])
+  return actor
+}
+
+function readChannels(channels: unknown, field: string, brand: Brand): Members[] {
+  if (!Array.isArray(channels)) throw generalError([`${field}.channels must be an array`])
+  return channels.map((channel: unknown, index) => {
+    const where = `${field}.channels.${index}`
+    if (!isObject(channel) || !isText(channel.providerId)) throw generalError([`${where}.providerId must be a string`])
+    const { providerId, integrationIdentifier, credentials = {} } = channel
+    if (!isObject(credentials)) throw generalError([`${where}.credentials must be an object`])
+    const { webhookUrl, deviceTokens, channel: name } = credentials
+    if (deviceTokens !== undefined && !(Array.isArray(deviceTokens) && deviceTokens.every(isText)))
+      throw generalError([`each value in ${where}.credentials.deviceTokens must be a string`])
+    return {
+      providerId: brand.toStored(providerId),
+      ...(isText(integrationIdentifier) ? { integrationIdentifier } : {}),
+      credentials: {
+        ...(isText(webhookUrl) ? { webhookUrl } : {}),
+        ...(isText(name) ? { channel: name } : {}),
+        ...(deviceTokens === undefined ? {} : { deviceTokens }),
+      },
+    }
+  })
+}
+
+function readTenant(given: unknown): { identifier: string } & Members {
+  if (isText(given)) return { identifier: given }
+  if (!isObject(given) || !isText(given.identifier))
+    throw generalError(['tenant must be an identifier or an object with an identifier'])
+  const { identifier, name, data } = given
+  if (name !== undefined && name !== null && typeof name !== 'string')
+    throw generalError(['tenant.name must be a string'])
+  if (data !== undefined && data !== null && !isObject(data)) throw generalError(['tenant.data must be an object'])
+  return { identifier, ...(name === undefined ? {} : { name }), ...(data === undefined ? {} : { data }) }
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
+const isObject = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,219 @@
+// The bridge: the application of a user's that holds an environment's code-first workflows, found at one URL.
+import { Type } from 'typebox'
+import type { Db, Tx } from '../../db/core/database.ts'
+import { type EnvironmentAccess, envKeysOf, findEnvironmentAccess } from '../../db/core/environment-access.ts'
+import {
+  fieldsOf,
+  findWorkflow,
+  lockWorkflow,
+  saveWorkflow,
+  type WorkflowRow,
+  type WorkflowStep,
+} from '../../db/queries/workflows.ts'
+import { bridgeEvent, dataFor } from '../../engine/authoring/preview.ts'
+import { Bridge, BridgeError, targetIn } from '../../engine/core/bridge.ts'
+import { fail } from '../../errors.ts'
+import { issuesOfSteps } from '../../steps/check/inspect.ts'
+import type { Resource } from '../edge/resource.ts'
+import { Body, FreeObject } from '../edge/schema.ts'
+import { idIn } from '../edge/slug.ts'
+import { readDiscovered, syncWorkflows } from './bridge-sync.ts'
+import { ListedWorkflow, toListedWorkflow } from './list.ts'
+import { Maybe } from './shape.ts'
+import { findStep } from './steps.ts'
+
+const bodyLimit = 26 * 1024 * 1024
+const BridgeUrl = Type.String({ minLength: 1, maxLength: 2048 })
+const Controls = Type.Object({ controls: FreeObject })
+const StepParams = Type.Object({
+  workflowId: Type.String({ description: 'Identifier, slug or internal id' }),
+  stepId: Type.String({ description: '`stepId`, slug or internal id' }),
+})
+
+export const bridges: Resource = (app, { db, clock, secrets, brand, http }) => {
+  const tags = ['Bridge']
+  const bridge = new Bridge({ http, clock, signatureHeader: `${brand.word}-signature` })
+
+  const accessOf = async (environmentId: string): Promise<EnvironmentAccess> => {
+    const access = await findEnvironmentAccess(db, secrets, environmentId)
+    // Deleted after the key was checked.
+    if (!access) throw fail('api_key_not_found')
+    return access
+  }
+  const bridged = async (environmentId: string): Promise<EnvironmentAccess & { bridgeUrl: string }> => {
+    const { bridgeUrl, ...access } = await accessOf(environmentId)
+    if (bridgeUrl === undefined) throw fail('bridge_not_configured')
+    return { ...access, bridgeUrl }
+  }
+
+  app.post(
+    '/v1/bridge/sync',
+    {
+      config: { role: 'admin', act: 'bridge.synced' },
+      bodyLimit,
+      schema: {
+        tags,
+        summary: 'Store the workflows that an application declares',
+        description:
+          'Workflows that were made by code and are no longer declared are deleted. Control values and preferences set here are kept.',
+        querystring: Type.Object({ source: Type.Optional(Type.String({ description: 'Accepted, without effect' })) }),
+        body: Body({ bridgeUrl: BridgeUrl }),
+        response: { 201: Type.Array(ListedWorkflow) },
+      },
+    },
+    async (request, reply) => {
+      const { id: environmentId, userId } = request.environment
+      const { bridgeUrl } = request.body
+      const access = await accessOf(environmentId)
+      const discovered = readDiscovered(await worded(bridge.discover(targetIn(access, bridgeUrl))))
+      const sync = { environmentId, userId, bridgeUrl, now: clock.now() }
+      const rows = await db.transaction().execute((tx) => syncWorkflows(tx, sync, discovered))
+      const envKeys = await envKeysOf(db, environmentId)
+      reply.code(201)
+      return rows.map((row) => toListedWorkflow(row, brand, issuesOfSteps(row, envKeys)))
+    },
+  )
+
+  app.post(
+    '/v1/bridge/diff',
+    {
+      bodyLimit,
+      schema: {
+        tags,
+        summary: 'Show what the application at the stored URL declares beside what is given',
+        body: FreeObject,
+        response: {
+          201: Type.Object({
+            current: Type.Object({ workflows: Type.Array(Type.Unknown()), bridgeUrl: Type.String() }),
+            new: FreeObject,
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const access = await bridged(request.environment.id)
+      const workflows = await worded(bridge.discover(targetIn(access)))
+      reply.code(201)
+      return { current: { workflows, bridgeUrl: access.bridgeUrl }, new: request.body }
+    },
+  )
+
+  app.get(
+    '/v1/bridge/status',
+    { schema: { tags, summary: 'Ask the application how it is', response: { 200: FreeObject } } },
+    async (request) => worded(bridge.healthCheck(targetIn(await bridged(request.environment.id)))),
+  )
+
+  app.post(
+    '/v1/bridge/validate',
+    {
+      schema: {
+        tags,
+        summary: 'Find out whether an application answers at a URL',
+        body: Body({ bridgeUrl: BridgeUrl }),
+        response: { 201: Type.Object({ isValid: Type.Boolean(), error: Type.Optional(Type.String()) }) },
+      },
+    },
+    async (request, reply) => {
+      const access = await accessOf(request.environment.id)
+      reply.code(201)
+      try {
+        const { status } = await bridge.healthCheck(targetIn(access, request.body.bridgeUrl))
+        if (status === 'ok') return { isValid: true }
+        return { isValid: false, error: `The application says that its status is "${status}"` }
+      } catch (error) {
+        if (error instanceof BridgeError) return { isValid: false, error: error.message }
+        throw error
+      }
+    },
+  )
+
+  app.get(
+    '/v1/bridge/controls/:workflowId/:stepId',
+    { schema: { tags, summary: 'Read the control values of a step', params: StepParams, response: { 200: Controls } } },
+    async (request) => {
+      const { step } = await findBridged(db, request.environment.id, request.params)
+      return { controls: step.controlValues ?? {} }
+    },
+  )
+
+  app.put(
+    '/v1/bridge/controls/:workflowId/:stepId',
+    {
+      bodyLimit,
+      schema: {
+        tags,
+        summary: 'Replace the control values of a step',
+        params: StepParams,
+        body: Body({ variables: FreeObject }),
+        response: { 200: Controls },
+      },
+    },
+    async (request) => {
+      const { id: environmentId, userId } = request.environment
+      const controlValues = request.body.variables
+      await db.transaction().execute(async (tx) => {
+        const { workflow } = await findBridged(tx, environmentId, request.params)
+        const row = await lockWorkflow(tx, environmentId, workflow.id)
+        const step = row && findStep(row.steps, request.params.stepId)
+        if (!row || !step) throw fail('bridge_step_not_found', request.params)
+        const steps = row.steps.map((each) => (each === step ? { ...step, controlValues } : each))
+        const writing = { environmentId, userId, id: row.id, now: clock.now() }
+        await saveWorkflow(tx, writing, { ...fieldsOf(row), steps })
+      })
+      return { controls: controlValues }
+    },
+  )
+
+  app.post(
+    '/v1/bridge/preview/:workflowId/:stepId',
+    {
+      bodyLimit,
+      schema: {
+        tags,
+        summary: 'Have the application show a step',
+        params: StepParams,
+        body: Body({ controls: Maybe(FreeObject), payload: Maybe(FreeObject) }),
+        response: {
+          201: Type.Object({ outputs: FreeObject, providers: FreeObject, options: FreeObject, metadata: FreeObject }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const access = await bridged(request.environment.id)
+      const { workflow, step } = await findBridged(db, request.environment.id, request.params)
+      const controls = request.body.controls ?? step.controlValues ?? {}
+      const payload = request.body.payload ?? {}
+      const data = { ...dataFor(access, { workflow, step, values: controls, given: {}, now: clock.now() }), payload }
+      const ids = { workflowId: workflow.identifier, stepId: step.stepId }
+      const answer = await worded(
+        bridge.preview(targetIn(access), ids, bridgeEvent({ workflow, step, values: controls, data })),
+      )
+      reply.code(201)
+      return { ...answer, options: { ...answer.options } }
+    },
+  )
+}
+
+/** Of a workflow that lives in code; others are changed elsewhere. */
+async function findBridged(
+  db: Db | Tx,
+  environmentId: string,
+  { workflowId, stepId }: { workflowId: string; stepId: string },
+): Promise<{ workflow: WorkflowRow; step: WorkflowStep }> {
+  const workflow = await findWorkflow(db, environmentId, workflowId, idIn(workflowId, 'wf'))
+  const step = workflow?.origin === 'external' ? findStep(workflow.steps, stepId) : undefined
+  if (!workflow || !step) throw fail('bridge_step_not_found', { workflowId, stepId })
+  return { workflow, step }
+}
+
+/** What a caller is told where the application did not do as it should. */
+export async function worded<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof BridgeError)) throw error
+    const { code: bridgeCode, data, message } = error
+    throw fail('bridge_failed', { reason: message }, { ctx: { bridgeCode, ...(data === undefined ? {} : { data }) } })
+  }
+}

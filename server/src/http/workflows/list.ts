@@ -1,0 +1,164 @@
+// The list of workflows: found and ordered by the database, their status by looking at their steps.
+import { type RawBuilder, sql } from 'kysely'
+import { type Static, Type } from 'typebox'
+import type { Db } from '../../db/core/database.ts'
+import { envKeysOf } from '../../db/core/environment-access.ts'
+import { allOf, contains } from '../../db/core/page.ts'
+import type { WorkflowRow, WorkflowStep } from '../../db/queries/workflows.ts'
+import { issuesOfSteps, rememberedIssues, statusOf } from '../../steps/check/inspect.ts'
+import type { ControlIssues } from '../../steps/check/issues.ts'
+import type { Brand } from '../edge/brand.ts'
+import type { Services } from '../edge/resource.ts'
+import { Enum, QueryList, Timestamp } from '../edge/schema.ts'
+import { slugOf } from '../edge/slug.ts'
+import { Status, StepIssues, shownIssues, User, userOf } from './shape.ts'
+
+const mostListed = 1_000
+const Order = Enum(['createdAt', 'updatedAt', 'name', 'lastTriggeredAt'], { default: 'createdAt' })
+
+export const ListQuery = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, default: 50 })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
+  orderBy: Type.Optional(Order),
+  orderDirection: Type.Optional(Enum(['ASC', 'DESC'], { default: 'DESC' })),
+  query: Type.Optional(Type.String({ description: 'Anywhere in name or identifier, in any case' })),
+  tags: Type.Optional({ ...QueryList, description: 'Those with any of these' }),
+  status: Type.Optional(Type.Array(Status, { description: 'Those with any of these' })),
+})
+type ListQuery = Static<typeof ListQuery>
+
+export const ListedWorkflow = Type.Object({
+  _id: Type.String(),
+  workflowId: Type.String(),
+  slug: Type.String(),
+  name: Type.String(),
+  origin: Type.String(),
+  tags: Type.Array(Type.String()),
+  status: Status,
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+  updatedBy: Type.Optional(User),
+  lastPublishedAt: Type.String({ description: 'Empty when it never was' }),
+  lastPublishedBy: Type.Optional(User),
+  lastTriggeredAt: Type.Optional(Timestamp),
+  isTranslationEnabled: Type.Boolean(),
+  stepTypeOverviews: Type.Array(Type.String()),
+  steps: Type.Array(Type.Object({ slug: Type.String(), type: Type.String(), issues: Type.Optional(StepIssues) })),
+})
+
+export const WorkflowPage = Type.Object({ workflows: Type.Array(ListedWorkflow), totalCount: Type.Integer() })
+
+/** The row without what makes it large: of a step, only what it is. */
+type ListedRow = Omit<WorkflowRow, 'steps' | 'payload_schema'> & {
+  steps: Array<Pick<WorkflowStep, '_id' | 'name' | 'type'>>
+}
+
+export const toListedWorkflow = (
+  row: ListedRow,
+  brand: Brand,
+  issues: readonly ControlIssues[],
+): Static<typeof ListedWorkflow> => ({
+  _id: row.id,
+  workflowId: row.identifier,
+  slug: slugOf(row.name, 'wf', row.id),
+  name: row.name,
+  origin: brand.toWire(row.origin),
+  tags: row.tags,
+  status: statusOf(row, issues),
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  ...userOf('updatedBy', row.updated_by),
+  lastPublishedAt: row.last_published_at?.toISOString() ?? '',
+  ...userOf('lastPublishedBy', row.last_published_by),
+  ...(row.last_triggered_at === null ? {} : { lastTriggeredAt: row.last_triggered_at }),
+  isTranslationEnabled: row.is_translation_enabled,
+  stepTypeOverviews: row.steps.map(({ type }) => type),
+  steps: row.steps.map((step, i) => ({
+    slug: slugOf(step.name, 'st', step._id),
+    type: step.type,
+    ...shownIssues(issues[i] ?? {}),
+  })),
+})
+
+export async function listWorkflows(
+  { db, brand }: Pick<Services, 'db' | 'brand'>,
+  environmentId: string,
+  { limit = 50, offset = 0, status, ...filter }: ListQuery,
+): Promise<Static<typeof WorkflowPage>> {
+  const [envKeys, rows] = await Promise.all([envKeysOf(db, environmentId), listRows(db, environmentId, filter)])
+  const isOnPage = (_: ListedRow, i: number) => i >= offset && i < offset + limit
+  // Whether a workflow is shown may depend on what is wrong with it.
+  const issues = await issuesByRow(db, envKeys, status ? rows : rows.filter(isOnPage))
+  const found = status ? rows.filter((row) => status.includes(statusOf(row, issues.get(row.id) ?? []))) : rows
+  const workflows = found.filter(isOnPage).map((row) => toListedWorkflow(row, brand, issues.get(row.id) ?? []))
+  return { workflows, totalCount: found.length }
+}
+
+/** What never happened comes before everything that did. */
+const orders: Record<Static<typeof Order>, [column: RawBuilder<unknown>, nulls: Record<'ASC' | 'DESC', string>]> = {
+  createdAt: [sql`created_at`, { ASC: '', DESC: '' }],
+  updatedAt: [sql`updated_at`, { ASC: '', DESC: '' }],
+  name: [sql`name COLLATE "C"`, { ASC: '', DESC: '' }],
+  lastTriggeredAt: [sql`last_triggered_at`, { ASC: 'NULLS FIRST', DESC: 'NULLS LAST' }],
+}
+
+/** All that match, of each step only what it is: there are few workflows, but their steps may be large. */
+async function listRows(
+  db: Db,
+  environmentId: string,
+  filter: Pick<ListQuery, 'orderBy' | 'orderDirection' | 'query' | 'tags'>,
+): Promise<ListedRow[]> {
+  const { orderBy = 'createdAt', orderDirection = 'DESC', query, tags } = filter
+  const [column, nulls] = orders[orderBy]
+  const direction = sql.raw(orderDirection)
+  const where = [
+    sql`environment_id = ${environmentId}`,
+    ...(query ? [sql`(${contains(sql`name`, query)} OR ${contains(sql`identifier`, query)})`] : []),
+    ...(tags ? [sql`tags && ${tags}::text[]`] : []),
+  ]
+  const { rows } = await sql<ListedRow>`
+    SELECT environment_id, id, identifier, name, origin, active, tags, version, is_translation_enabled,
+           updated_by, last_published_at, last_published_by, last_triggered_at, created_at, updated_at,
+           coalesce((
+             SELECT jsonb_agg(jsonb_build_object('_id', step -> '_id', 'name', step -> 'name', 'type', step -> 'type') ORDER BY n)
+             FROM jsonb_array_elements(steps) WITH ORDINALITY AS all_steps (step, n)), '[]') AS steps
+    FROM workflows
+    WHERE ${allOf(where)}
+    ORDER BY ${column} ${direction} ${sql.raw(nulls[orderDirection])}, id ${direction}
+    LIMIT ${mostListed}`.execute(db)
+  return rows
+}
+
+/** Whole rows are read only of those nobody has looked at in this version, a few at a time; others get their turn between. */
+async function issuesByRow(
+  db: Db,
+  envKeys: readonly string[],
+  rows: readonly ListedRow[],
+): Promise<Map<string, ControlIssues[]>> {
+  const found = new Map<string, ControlIssues[]>()
+  const unknown: ListedRow[] = []
+  for (const row of rows) {
+    const issues = rememberedIssues(row, envKeys)
+    if (issues) found.set(row.id, issues)
+    else unknown.push(row)
+  }
+  const atOnce = 10
+  for (let i = 0; i < unknown.length; i += atOnce) {
+    const some = unknown.slice(i, i + atOnce)
+    const whole = (await db
+      .selectFrom('workflows')
+      .selectAll()
+      .where('environment_id', '=', some[0]?.environment_id ?? '')
+      .where(
+        'id',
+        'in',
+        some.map(({ id }) => id),
+      )
+      .execute()) as WorkflowRow[]
+    for (const row of whole) {
+      await new Promise(setImmediate)
+      found.set(row.id, issuesOfSteps(row, envKeys))
+    }
+  }
+  return found
+}

@@ -1,0 +1,227 @@
+// Previews: what a step would deliver, and a try of the request that an HTTP request step would make.
+import { type Static, Type } from 'typebox'
+import { envOf, findEnvironmentAccess, mask } from '../../db/core/environment-access.ts'
+import { findWorkflow } from '../../db/queries/workflows.ts'
+import { previewStep } from '../../engine/authoring/preview.ts'
+import { type PreviewPayload, previewData } from '../../engine/authoring/preview-example.ts'
+import { Bridge } from '../../engine/core/bridge.ts'
+import { fail } from '../../errors.ts'
+import type { DeliveryErrorCode } from '../../providers/delivery-error.ts'
+import { brandingOf } from '../../render/branding.ts'
+import { RenderError } from '../../render/limits.ts'
+import { situation } from '../../render/liquid.ts'
+import { pathsIn, stepTemplates } from '../../steps/check/templates.ts'
+import type { ControlValues } from '../../steps/contract/kind.ts'
+import type { JsonSchema } from '../../steps/json-schema/run.ts'
+import {
+  callAddress,
+  fillIn,
+  longestTimeoutMs,
+  RequestInvalid,
+  type ResolvedRequest,
+  resolveRequest,
+} from '../../steps/kinds/http-request-call.ts'
+import { stepKinds } from '../../steps/kinds/index.ts'
+import type { Resource } from '../edge/resource.ts'
+import { Body, FreeObject } from '../edge/schema.ts'
+import { idIn } from '../edge/slug.ts'
+import { Maybe } from './shape.ts'
+import { findStep } from './steps.ts'
+
+const largestBody = 26 * 1024 * 1024
+
+const PreviewRequest = Body({
+  controlValues: Maybe(FreeObject),
+  previewPayload: Maybe(
+    Body({
+      payload: Maybe(FreeObject),
+      subscriber: Maybe(FreeObject),
+      context: Maybe(FreeObject),
+      steps: Maybe(FreeObject),
+      env: Maybe(FreeObject),
+    }),
+  ),
+})
+
+export const PreviewError = Type.Optional(
+  Type.Object(
+    { title: Type.String(), message: Type.String(), hint: Type.String() },
+    { description: 'Why there is nothing to see' },
+  ),
+)
+
+const Preview = Type.Object(
+  {
+    result: Type.Object({
+      type: Type.Optional(Type.String()),
+      preview: FreeObject,
+      error: PreviewError,
+    }),
+    previewPayloadExample: FreeObject,
+    schema: Type.Unsafe<JsonSchema | null>({ type: ['object', 'null'], additionalProperties: true }),
+  },
+  // For the signature, whose name carries the brand.
+  { additionalProperties: Type.String() },
+)
+
+const Tried = Type.Object({
+  statusCode: Type.Integer(),
+  body: Type.Unknown(),
+  headers: FreeObject,
+  durationMs: Type.Integer(),
+  resolvedRequest: Type.Object({
+    url: Type.String(),
+    method: Type.String(),
+    headers: FreeObject,
+    body: Type.Optional(Type.Unknown()),
+  }),
+})
+
+export const previews: Resource = (app, { db, clock, secrets, brand, http }) => {
+  const tags = ['Workflows']
+  const signatureHeader = `${brand.word}-signature`
+  const branding = brandingOf(brand.word)
+  const bridge = new Bridge({ http, clock, signatureHeader })
+
+  app.post(
+    '/v2/workflows/:workflowId/step/:stepId/preview',
+    {
+      config: { role: 'viewer' },
+      bodyLimit: largestBody,
+      schema: {
+        tags,
+        summary: 'Preview what a step would deliver',
+        params: Type.Object({ workflowId: Type.String(), stepId: Type.String() }),
+        body: PreviewRequest,
+        response: { 201: Preview },
+      },
+    },
+    async (request, reply) => {
+      const { workflowId, stepId } = request.params
+      const { controlValues, previewPayload } = request.body
+      const environmentId = request.environment.id
+      reply.code(201)
+      const workflow = await findWorkflow(db, environmentId, workflowId, idIn(workflowId, 'wf'))
+      const step = workflow && findStep(workflow.steps, stepId)
+      const access = await findEnvironmentAccess(db, secrets, environmentId)
+      // An editor asks while steps come and go; what is not there (yet) looks empty.
+      if (!workflow || !step || !access) return { result: { preview: {} }, previewPayloadExample: {}, schema: null }
+      const shown = await previewStep(
+        { db, bridge, signatureHeader, branding, access, now: clock.now() },
+        {
+          workflow,
+          step,
+          controlValues: withLayoutId(controlValues),
+          previewPayload: previewPayloadOf(previewPayload),
+        },
+      )
+      const { type, preview, error, data, schema, signature } = shown
+      return {
+        result: { type, preview, ...(error ? { error } : {}) },
+        previewPayloadExample: { ...data },
+        schema,
+        ...(signature === undefined ? {} : { [`${brand.word}Signature`]: signature }),
+      }
+    },
+  )
+
+  app.post(
+    '/v2/workflows/steps/test-http-request',
+    {
+      bodyLimit: largestBody,
+      schema: {
+        tags,
+        summary: 'Try the request of an HTTP request step',
+        body: PreviewRequest,
+        response: { 201: Tried },
+      },
+    },
+    async (request, reply) => {
+      const access = await findEnvironmentAccess(db, secrets, request.environment.id)
+      // Deleted after the key was checked.
+      if (!access) throw fail('api_key_not_found')
+      const values = request.body.controlValues ?? {}
+      const given = withoutMasks(previewPayloadOf(request.body.previewPayload))
+      const now = clock.now()
+      const signing = { header: signatureHeader, apiKey: access.apiKey, now }
+      const withEnv = (env: Record<string, string>) => situation(dataOf(values, given, env, now), now)
+      const resolved = worded(() => resolveRequest(values, withEnv(envOf(access, { showSecrets: true })), signing))
+      const maskedEnv = envOf(access, { showSecrets: false })
+      const shown = shownAs(resolved, signatureHeader, () => fillIn(values, withEnv(maskedEnv), signing))
+
+      const startedAt = performance.now()
+      const { timeout = longestTimeoutMs } = values
+      const outcome = await callAddress(access.type === 'dev' ? http.development : http, resolved, { timeout })
+      const durationMs = Math.round(performance.now() - startedAt)
+      reply.code(201)
+      const transport = outcome.outcome === 'failed' ? outcome.transport : undefined
+      if (transport) {
+        const statusCode = statusOf[transport.code] ?? 500
+        return { statusCode, body: { error: transport.message }, headers: {}, durationMs, resolvedRequest: shown }
+      }
+      const { statusCode = 500, headers = {}, body } = outcome
+      return { statusCode, body, headers, durationMs, resolvedRequest: shown }
+    },
+  )
+}
+
+type GivenPayload = Static<typeof PreviewRequest>['previewPayload']
+const previewPayloadOf = (given: GivenPayload): PreviewPayload =>
+  Object.fromEntries(Object.entries(given ?? {}).filter(([, value]) => value !== null))
+
+/** A layout can be named by its slug; inside, it is known by identifier or id. */
+function withLayoutId(values: ControlValues | null | undefined): ControlValues | undefined {
+  const layoutId = values?.layoutId
+  if (typeof layoutId !== 'string') return values ?? undefined
+  return { ...values, layoutId: /_lt_/.test(layoutId) ? (idIn(layoutId, 'lt') ?? layoutId) : layoutId }
+}
+
+/** What stands in for an answer when there is none. */
+const statusOf: Partial<Record<DeliveryErrorCode, number>> = {
+  timeout: 408,
+  invalid_url: 400,
+  invalid_request: 400,
+  address_refused: 400,
+  host_unknown: 502,
+  connection_failed: 502,
+  connection_lost: 502,
+  certificate_refused: 502,
+  too_many_redirects: 502,
+  answer_too_large: 502,
+  unreadable_answer: 502,
+}
+
+/** No workflow is at hand, so results of earlier steps are what the caller says they are. */
+function dataOf(values: ControlValues, given: PreviewPayload, env: Record<string, string>, now: Date) {
+  const used = pathsIn(stepTemplates(values), undefined)
+  const steps = given.steps ?? {}
+  const own = stepKinds.http_request.ownVariables?.of(steps)
+  return { ...previewData(given, { payloadSchema: null, used, previous: [], env, now }), ...own, steps }
+}
+
+/** Who sends back the example of a preview does not mean the bullets that stood for secrets. */
+function withoutMasks(given: PreviewPayload): PreviewPayload {
+  const { env = {}, ...rest } = given
+  return { ...rest, env: Object.fromEntries(Object.entries(env).filter(([, value]) => value !== mask)) }
+}
+
+/** The request with secrets masked, under its true signature; where it makes no sense like that, hardly anything of it. */
+function shownAs({ method, headers }: ResolvedRequest, header: string, masked: () => ResolvedRequest): ResolvedRequest {
+  try {
+    const shown = masked()
+    return { ...shown, headers: { ...shown.headers, [header]: headers[header] ?? '' } }
+  } catch (error) {
+    if (error instanceof RequestInvalid || error instanceof RenderError) return { url: mask, method, headers: {} }
+    throw error
+  }
+}
+
+function worded<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof RequestInvalid || error instanceof RenderError)
+      throw fail('http_request_invalid', { reason: error.message })
+    throw error
+  }
+}

@@ -1,0 +1,304 @@
+// Workflows as callers see them: what a request may say, and what an answer shows.
+import { type Static, type TSchema, Type } from 'typebox'
+import type { Db } from '../../db/core/database.ts'
+import { envKeysOf } from '../../db/core/environment-access.ts'
+import { listIntegrations } from '../../db/queries/integrations.ts'
+import { type StepVariant, switchesOf, type WorkflowRow, type WorkflowStep } from '../../db/queries/workflows.ts'
+import { examplePayload } from '../../engine/authoring/payload-example.ts'
+import { completePreferences, type WorkflowPreferences } from '../../engine/core/preferences.ts'
+import { issuesOfSteps, statusOf, variablesOfSteps } from '../../steps/check/inspect.ts'
+import { type ActiveIntegration, type ControlIssues, integrationIssues } from '../../steps/check/issues.ts'
+import { type StepType, stepTypes } from '../../steps/contract/kind.ts'
+import type { JsonSchema } from '../../steps/json-schema/run.ts'
+import { stepKinds } from '../../steps/kinds/index.ts'
+import type { Brand } from '../edge/brand.ts'
+import type { Services } from '../edge/resource.ts'
+import { Body, Enum, FreeObject, Identifier, NullableTimestamp, Timestamp } from '../edge/schema.ts'
+import { slugOf } from '../edge/slug.ts'
+import { OwnStepFilter, StepFilters } from './step-filter.ts'
+
+export const origins = ['svc-cloud', 'svc-cloud-v1', 'external'] as const
+export const Severity = Enum(['high', 'medium', 'low', 'none'])
+const lengthRules = ['minLength', 'maxLength', 'maxItems', 'uniqueItems']
+
+/** May be absent, and null says no more than that. */
+export const Maybe = <T extends TSchema>(schema: T) => {
+  const { type, enum: values } = schema as { type?: string; enum?: unknown[] }
+  const choice = values && {
+    enum: [...values, null],
+    texts: { enum: `must be one of the following values: ${values.join(', ')}` },
+  }
+  return Type.Optional(Type.Unsafe<Static<T> | null>({ ...schema, type: [type, 'null'], ...choice }))
+}
+
+const separated = '^[a-zA-Z0-9]+(?:[-_.][a-zA-Z0-9]+)*$'
+const separatedText =
+  'must consist of letters and digits, with single hyphens, underscores or periods between them only'
+/** Of a workflow or a step. */
+export const OwnIdentifier = Identifier({ pattern: separated, texts: { pattern: separatedText } })
+
+const ReplyCallback = Body(
+  { active: Type.Optional(Type.Boolean()), url: Type.Optional(Type.String({ maxLength: 2048 })) },
+  { description: 'Where answers to its e-mails go' },
+)
+
+const mostVariants = 20
+const Variant = Body(
+  {
+    _id: Maybe(Type.String()),
+    name: Maybe(Type.String({ maxLength: 128 })),
+    active: Maybe(Type.Boolean()),
+    filters: StepFilters,
+    controlValues: Maybe(FreeObject),
+  },
+  {
+    description:
+      'Values that take the place of the step’s for those whose filters pass; the first one that does counts',
+  },
+)
+
+/** What can be said about a workflow whenever it is written. Limits are reported per field of the command. */
+export function workflowFields(command: string, under?: string) {
+  const perField = { command, rules: lengthRules, ...(under === undefined ? {} : { under }) }
+  const Name = Type.String({ minLength: 1, maxLength: 128, perField })
+  const Tag = Type.String({ minLength: 1, maxLength: 64, perField })
+  return {
+    name: Name,
+    description: Type.String({ maxLength: 256, perField }),
+    tags: Type.Array(Tag, { maxItems: 16, uniqueItems: true, perField }),
+    active: Type.Boolean(),
+    validatePayload: Type.Boolean(),
+    payloadSchema: FreeObject,
+    isTranslationEnabled: Type.Boolean(),
+    severity: Severity,
+    steps: Type.Array(
+      Body({
+        _id: Maybe(Type.String({ description: 'Of a step that is there already; it keeps its `stepId`' })),
+        stepId: Maybe(OwnIdentifier),
+        name: Name,
+        type: Enum(stepTypes),
+        controlValues: Maybe(FreeObject),
+        active: Maybe(Type.Boolean({ description: 'False leaves it out of runs that start from now on' })),
+        shouldStopOnFail: Maybe(Type.Boolean({ description: 'Whether its failure ends the run' })),
+        replyCallback: Maybe(ReplyCallback),
+        filters: Maybe(StepFilters),
+        variants: Maybe(Type.Array(Variant, { maxItems: mostVariants })),
+      }),
+    ),
+  }
+}
+export type StepInput = Static<ReturnType<typeof workflowFields>['steps']>[number]
+
+const Switch = Body({ enabled: Type.Optional(Type.Boolean()) })
+const perChannel = <T extends TSchema>(schema: T) => ({
+  email: schema,
+  sms: schema,
+  in_app: schema,
+  chat: schema,
+  push: schema,
+})
+const PreferenceInput = Body({
+  all: Maybe(Body({ ...Switch.properties, readOnly: Type.Optional(Type.Boolean()) })),
+  channels: Maybe(Body(perChannel(Maybe(Switch)))),
+})
+export const PreferencesInput = Body({ user: Maybe(PreferenceInput), workflow: Maybe(PreferenceInput) })
+
+const Preference = Type.Object({
+  all: Type.Object({ enabled: Type.Boolean(), readOnly: Type.Boolean() }),
+  channels: Type.Object(perChannel(Type.Object({ enabled: Type.Boolean() }))),
+})
+
+const Issue = Type.Object({
+  issueType: Type.String(),
+  variableName: Type.Optional(Type.String()),
+  message: Type.String(),
+})
+const IssueMap = Type.Record(Type.String(), Type.Array(Issue))
+export const StepIssues = Type.Object({ controls: Type.Optional(IssueMap), integration: Type.Optional(IssueMap) })
+export const User = Type.Object({ _id: Type.String() })
+export const Status = Enum(['ACTIVE', 'INACTIVE', 'ERROR'])
+
+export const Step = Type.Object({
+  controls: Type.Object({
+    dataSchema: Type.Optional(FreeObject),
+    uiSchema: Type.Optional(FreeObject),
+    values: FreeObject,
+  }),
+  controlValues: FreeObject,
+  variables: FreeObject,
+  stepId: Type.String(),
+  _id: Type.String(),
+  name: Type.String(),
+  slug: Type.String(),
+  type: Type.String(),
+  origin: Type.String(),
+  workflowId: Type.String(),
+  workflowDatabaseId: Type.String(),
+  active: Type.Optional(Type.Boolean()),
+  shouldStopOnFail: Type.Optional(Type.Boolean()),
+  replyCallback: Type.Optional(ReplyCallback),
+  filters: Type.Optional(Type.Array(OwnStepFilter)),
+  variants: Type.Optional(
+    Type.Array(
+      Type.Object({
+        _id: Type.String(),
+        name: Type.Optional(Type.String()),
+        active: Type.Optional(Type.Boolean()),
+        filters: Type.Array(OwnStepFilter),
+        controlValues: FreeObject,
+      }),
+    ),
+  ),
+  issues: Type.Optional(StepIssues),
+})
+
+export const Workflow = Type.Object({
+  _id: Type.String(),
+  workflowId: Type.String(),
+  slug: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  tags: Type.Array(Type.String()),
+  active: Type.Boolean(),
+  validatePayload: Type.Boolean(),
+  payloadSchema: Type.Unsafe<JsonSchema | null>({ type: ['object', 'null'], additionalProperties: true }),
+  payloadExample: Type.Optional(FreeObject),
+  isTranslationEnabled: Type.Boolean(),
+  severity: Severity,
+  origin: Type.String(),
+  status: Status,
+  issues: Type.Object({}, { description: 'Always empty: what is wrong is told step by step' }),
+  preferences: Type.Object({
+    user: Type.Unsafe<WorkflowPreferences | null>({ ...Preference, type: ['object', 'null'] }),
+    default: Preference,
+  }),
+  steps: Type.Array(Step),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+  updatedBy: Type.Optional(User),
+  lastPublishedAt: NullableTimestamp,
+  lastPublishedBy: Type.Optional(User),
+  lastTriggeredAt: NullableTimestamp,
+})
+
+export const userOf = (name: 'updatedBy' | 'lastPublishedBy', id: string | null) =>
+  id === null ? {} : { [name]: { _id: id } }
+
+/** Left out when there is nothing to say. */
+export function shownIssues(
+  controls: ControlIssues,
+  integration?: Static<typeof IssueMap>,
+): { issues?: Static<typeof StepIssues> } {
+  const issues = {
+    ...(Object.keys(controls).length > 0 ? { controls } : {}),
+    ...(integration ? { integration } : {}),
+  }
+  return Object.keys(issues).length > 0 ? { issues } : {}
+}
+
+interface StepInsight {
+  variables: JsonSchema
+  controls: ControlIssues
+  integration?: Static<typeof IssueMap> | undefined
+}
+
+function toStep(step: WorkflowStep, row: WorkflowRow, brand: Brand, insight: StepInsight): Static<typeof Step> {
+  const kind = stepKinds[step.type as StepType]
+  const values = step.controlValues ?? {}
+  const { controlSchema } = step
+  return {
+    controls: {
+      dataSchema: controlSchema ?? kind?.dataSchema ?? {},
+      ...(controlSchema || !kind?.uiSchema ? {} : { uiSchema: kind.uiSchema as object as Record<string, unknown> }),
+      values,
+    },
+    controlValues: values,
+    variables: insight.variables,
+    stepId: step.stepId,
+    _id: step._id,
+    name: step.name,
+    slug: slugOf(step.name, 'st', step._id),
+    type: step.type,
+    origin: brand.toWire(row.origin),
+    workflowId: row.identifier,
+    workflowDatabaseId: row.id,
+    ...shownSwitches(step),
+    ...shownIssues(insight.controls, insight.integration),
+  }
+}
+
+function shownSwitches(step: WorkflowStep) {
+  const { filters, variants, ...rest } = switchesOf(step)
+  return {
+    ...rest,
+    ...(filters ? { filters: filters as OwnStepFilter[] } : {}),
+    ...(variants ? { variants: variants.map(shownVariant) } : {}),
+  }
+}
+
+const shownVariant = ({ filters, controlValues, ...variant }: StepVariant) => ({
+  ...variant,
+  filters: filters as OwnStepFilter[],
+  controlValues: controlValues ?? {},
+})
+
+/** One step, with what is wrong with it; integrations are looked at with the whole workflow only. */
+export async function showStep(
+  db: Db,
+  brand: Brand,
+  row: WorkflowRow,
+  step: WorkflowStep,
+): Promise<Static<typeof Step>> {
+  const envKeys = await envKeysOf(db, row.environment_id)
+  const index = row.steps.indexOf(step)
+  const variables = variablesOfSteps(row, envKeys)[index] ?? {}
+  return toStep(step, row, brand, { variables, controls: issuesOfSteps(row, envKeys)[index] ?? {} })
+}
+
+/** The whole workflow, as it would work now: its issues follow integrations and variables of the environment. */
+export async function showWorkflow(
+  { db, brand, clock }: Pick<Services, 'db' | 'brand' | 'clock'>,
+  row: WorkflowRow,
+): Promise<Static<typeof Workflow>> {
+  const [envKeys, active] = await Promise.all([
+    envKeysOf(db, row.environment_id),
+    listIntegrations(db, row.environment_id, { onlyActive: true }) as Promise<ActiveIntegration[]>,
+  ])
+  const variables = variablesOfSteps(row, envKeys)
+  const issues = issuesOfSteps(row, envKeys)
+  const isLegacy = row.origin === 'svc-cloud-v1'
+  return {
+    _id: row.id,
+    workflowId: row.identifier,
+    slug: slugOf(row.name, 'wf', row.id),
+    name: row.name,
+    description: row.description,
+    tags: row.tags,
+    active: row.active,
+    validatePayload: row.validate_payload,
+    payloadSchema: row.payload_schema,
+    ...(row.payload_schema && !isLegacy ? { payloadExample: examplePayload(row.payload_schema, clock.now()) } : {}),
+    isTranslationEnabled: row.is_translation_enabled,
+    severity: row.severity as Static<typeof Severity>,
+    origin: brand.toWire(row.origin),
+    status: statusOf(row, issues),
+    issues: {},
+    preferences: {
+      user: row.user_preferences && completePreferences(row.user_preferences),
+      default: completePreferences(row.preferences),
+    },
+    steps: row.steps.map((step, i) =>
+      toStep(step, row, brand, {
+        variables: variables[i] ?? {},
+        controls: issues[i] ?? {},
+        integration: integrationIssues(step.type, active),
+      }),
+    ),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    ...userOf('updatedBy', row.updated_by),
+    lastPublishedAt: row.last_published_at,
+    ...userOf('lastPublishedBy', row.last_published_by),
+    lastTriggeredAt: row.last_triggered_at,
+  }
+}

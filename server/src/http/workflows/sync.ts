@@ -1,0 +1,74 @@
+// Bringing one workflow into another environment, with the layouts it uses and its translations.
+import { Type } from 'typebox'
+import type { Db } from '../../db/core/database.ts'
+import { findWorkflow, type WorkflowRow } from '../../db/queries/workflows.ts'
+import { publishedOrigin } from '../../engine/authoring/environment-diff.ts'
+import { markPublished, publish } from '../../engine/authoring/publish.ts'
+import { fail } from '../../errors.ts'
+import type { Environment, Resource } from '../edge/resource.ts'
+import { Body } from '../edge/schema.ts'
+import { idIn } from '../edge/slug.ts'
+import { showWorkflow, Workflow } from './shape.ts'
+
+export const workflowSync: Resource = (app, services) => {
+  const { db, clock, brand } = services
+
+  app.put(
+    '/v2/workflows/:workflowId/sync',
+    {
+      config: { role: 'admin', act: 'workflow.published' },
+      schema: {
+        tags: ['Workflows'],
+        summary: 'Bring a workflow into another environment of the organization',
+        description:
+          'The workflow with the same `workflowId` there becomes like this one, or is created. The answer is that workflow.',
+        params: Type.Object({ workflowId: Type.String({ description: 'Identifier, slug or internal id' }) }),
+        body: Body({ targetEnvironmentId: Type.String({ minLength: 1, description: 'Its internal id' }) }),
+        response: { 200: Workflow },
+      },
+    },
+    async (request) => {
+      const { id: sourceId, organizationId, userId } = request.environment
+      const { workflowId } = request.params
+      const targetId = request.body.targetEnvironmentId
+      await refuseTarget(db, request.environment, targetId)
+      const missing = () => fail('workflow_not_found', undefined, { ctx: { workflowId } })
+      const source = await findWorkflow(db, sourceId, workflowId, idIn(workflowId, 'wf'))
+      if (!source) throw missing()
+      refuseOrigin(source, [brand.toWire(publishedOrigin)])
+      const { identifier, id: rowId } = source
+      const resources = [{ resourceType: 'workflow' as const, resourceId: identifier, rowId }]
+      const occasion = { userId, now: clock.now() }
+      const row = await db.transaction().execute(async (tx) => {
+        // Deleting is no part of it, should the workflow be deleted at this moment.
+        const options = { resources, deleteMissing: false }
+        const outcomes = await publish(tx, { organizationId, sourceId, targetId }, options, occasion)
+        if (!outcomes.some(({ type, pair }) => type === 'workflow' && pair?.source?.rowId === rowId)) throw missing()
+        await markPublished(tx, sourceId, [rowId], occasion)
+        return findWorkflow(tx, targetId, identifier)
+      })
+      if (!row) throw new Error('The workflow written in this transaction is not there.')
+      return showWorkflow(services, row)
+    },
+  )
+}
+
+async function refuseTarget(db: Db, { id, organizationId }: Environment, environmentId: string): Promise<void> {
+  if (environmentId === id) throw fail('publish_into_itself')
+  const environment = await db
+    .selectFrom('environments')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', environmentId)
+    .executeTakeFirst()
+  if (!environment) throw fail('environment_not_found', { environmentId })
+}
+
+function refuseOrigin({ identifier, origin }: WorkflowRow, allowedOrigins: string[]): void {
+  if (origin !== publishedOrigin)
+    throw fail(
+      'workflow_not_publishable',
+      { workflowId: identifier },
+      { ctx: { workflowId: identifier, allowedOrigins } },
+    )
+}
