@@ -6,8 +6,8 @@ import { Toaster } from 'sonner'
 import { cache, whenSignedOut } from './api/cache.ts'
 import { router } from './router.tsx'
 import { useTheme } from './shell/theme.ts'
-import { ConfirmProvider } from './ui/dialog.tsx'
-import { TooltipProvider } from './ui/tooltip.tsx'
+import { TooltipProvider } from './ui/base/tooltip.tsx'
+import { ConfirmProvider } from './ui/frame/dialog.tsx'
 import './styles.css'
 
 whenSignedOut(() => {

@@ -13,9 +13,9 @@ import { cache } from './api/cache.ts'
 import { ApiError } from './api/client.ts'
 import { AppShell } from './shell/app-shell.tsx'
 import { Crash, NotFound, PagePending } from './shell/trouble.tsx'
-import { parseSearch, stringifySearch } from './ui/url-state.ts'
+import { parseSearch, stringifySearch } from './ui/list/url-state.ts'
 
-/** What may stand behind `?` on any page; each page takes what it knows (ui/url-state.ts). */
+/** What may stand behind `?` on any page; each page takes what it knows (ui/list/url-state.ts). */
 type Search = Record<string, string | string[] | undefined>
 type Load = () => Promise<{ Page: ComponentType }>
 

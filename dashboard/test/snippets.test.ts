@@ -7,7 +7,7 @@ import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type ApiRequest, type Language, languages, snippet } from '../src/ui/snippets.ts'
+import { type ApiRequest, type Language, languages, snippet } from '../src/ui/code/snippets.ts'
 
 const run = promisify(execFile)
 const apiKey = "a'key"

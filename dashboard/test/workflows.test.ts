@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import type { Api } from '../../server/test/server.ts'
-import { templates } from '../src/pages/workflows/templates.ts'
+import { templates } from '../src/pages/workflows/draft/templates.ts'
 import { obstacles, takePictures, useDashboard } from './dashboard.ts'
 import { addStep, saved } from './hands.ts'
 

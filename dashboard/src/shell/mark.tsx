@@ -1,4 +1,4 @@
-import { cn } from '../ui/class-names.ts'
+import { cn } from '../ui/base/class-names.ts'
 
 /** The bell. */
 export const Mark = ({ className }: { className?: string }) => (

@@ -2,8 +2,8 @@
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
 import { Compass } from 'lucide-react'
 import { ApiError } from '../api/client.ts'
-import { Button, ButtonLink } from '../ui/button.tsx'
-import { EmptyState, ErrorState, SkeletonText } from '../ui/states.tsx'
+import { Button, ButtonLink } from '../ui/base/button.tsx'
+import { EmptyState, ErrorState, SkeletonText } from '../ui/base/states.tsx'
 
 export function NotFound() {
   return (

@@ -14,11 +14,11 @@ import {
   YAxis,
 } from 'recharts'
 import type { ActivityCharts } from '../../api/runs.ts'
-import type { TimeRange } from '../../ui/filters.tsx'
-import { Loaded, Skeleton } from '../../ui/states.tsx'
-import { channels, lookOf } from '../../ui/step-kind.tsx'
-import { Segments } from '../../ui/tabs.tsx'
-import { duration } from '../../ui/time.tsx'
+import { Loaded, Skeleton } from '../../ui/base/states.tsx'
+import { duration } from '../../ui/base/time.tsx'
+import { channels, lookOf } from '../../ui/domain/step-kind.tsx'
+import { Segments } from '../../ui/frame/tabs.tsx'
+import type { TimeRange } from '../../ui/list/filters.tsx'
 import { useCharts } from './volume.tsx'
 
 interface ChartsProps {

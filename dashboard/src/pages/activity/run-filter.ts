@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useCallback, useMemo } from 'react'
 import type { RunFilter } from '../../api/runs.ts'
 import { workflows } from '../../api/workflows.ts'
-import { momentsOf } from '../../ui/filters.tsx'
-import { flag, manyOf, oneOf, text, type UrlState, useUrlState } from '../../ui/url-state.ts'
+import { momentsOf } from '../../ui/list/filters.tsx'
+import { flag, manyOf, oneOf, text, type UrlState, useUrlState } from '../../ui/list/url-state.ts'
 
 const schema = {
   search: text(),

@@ -1,6 +1,6 @@
 // States of runs and steps: the word and the tone for each.
 import type { RunSummary } from '../../api/runs.ts'
-import { Status, type Tone } from '../../ui/status.tsx'
+import { Status, type Tone } from '../../ui/base/status.tsx'
 
 interface State {
   word: string

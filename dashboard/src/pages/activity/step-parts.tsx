@@ -2,12 +2,12 @@
 // collected, and the log.
 import { useState } from 'react'
 import { useProviderNames } from '../../api/integrations.ts'
-import { CodeBlock } from '../../ui/code-block.tsx'
-import { JsonView } from '../../ui/json-view.tsx'
-import { ChatFrame, EmailFrame, InAppFrame, PushFrame, SmsFrame } from '../../ui/message-frames.tsx'
-import { Badge, Status, type Tone } from '../../ui/status.tsx'
-import { lookOf } from '../../ui/step-kind.tsx'
-import { absoluteTime, duration, Time } from '../../ui/time.tsx'
+import { Badge, Status, type Tone } from '../../ui/base/status.tsx'
+import { absoluteTime, duration, Time } from '../../ui/base/time.tsx'
+import { CodeBlock } from '../../ui/code/code-block.tsx'
+import { JsonView } from '../../ui/code/json-view.tsx'
+import { ChatFrame, EmailFrame, InAppFrame, PushFrame, SmsFrame } from '../../ui/domain/message-frames.tsx'
+import { lookOf } from '../../ui/domain/step-kind.tsx'
 import type { Job } from './why.ts'
 
 type Message = Job['messages'][number]

@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { Hourglass, SearchX } from 'lucide-react'
 import { ApiError } from '../../api/client.ts'
 import { type TriggerReport as Report, runs } from '../../api/runs.ts'
-import { Button } from '../../ui/button.tsx'
-import { EmptyState, ErrorState, SkeletonText } from '../../ui/states.tsx'
+import { Button } from '../../ui/base/button.tsx'
+import { EmptyState, ErrorState, SkeletonText } from '../../ui/base/states.tsx'
 
 const passedOver: Record<Report['passedOver'][number]['reason'], string> = {
   topic_not_found: 'The topic does not exist',

@@ -3,9 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { ChartColumn } from 'lucide-react'
 import { type KeyboardEvent, type PointerEvent, useMemo, useRef, useState } from 'react'
 import { type ActivityCharts, runs } from '../../api/runs.ts'
-import { Button } from '../../ui/button.tsx'
-import { momentsOf, type TimeRange } from '../../ui/filters.tsx'
-import { Skeleton } from '../../ui/states.tsx'
+import { Button } from '../../ui/base/button.tsx'
+import { Skeleton } from '../../ui/base/states.tsx'
+import { momentsOf, type TimeRange } from '../../ui/list/filters.tsx'
 
 interface VolumeProps {
   range: TimeRange

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Run } from '../../api/runs.ts'
-import { reasonLabels } from '../../ui/reasons.ts'
+import { reasonLabels } from '../../ui/domain/reasons.ts'
 import { type Job, whyOf, whyOfStep } from './why.ts'
 
 const at = '2026-05-04T09:00:00.000Z'

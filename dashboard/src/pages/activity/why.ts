@@ -1,9 +1,9 @@
 // "Why?" in one sentence: of a run, and of each of its steps, from the typed reasons; with the setting that caused it.
 import { type Run, subscriberIdOf, whoOf, workflowIdOf } from '../../api/runs.ts'
-import { reasonLabel } from '../../ui/reasons.ts'
-import type { Tone } from '../../ui/status.tsx'
-import { channels, lookOf } from '../../ui/step-kind.tsx'
-import { duration } from '../../ui/time.tsx'
+import type { Tone } from '../../ui/base/status.tsx'
+import { duration } from '../../ui/base/time.tsx'
+import { reasonLabel } from '../../ui/domain/reasons.ts'
+import { channels, lookOf } from '../../ui/domain/step-kind.tsx'
 
 export type Job = Run['jobs'][number]
 

@@ -1,10 +1,10 @@
 import { useNavigate } from '@tanstack/react-router'
 import { contexts, keyOf } from '../../api/contexts.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog, DialogFooter } from '../../ui/dialog.tsx'
-import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form.tsx'
-import { Input } from '../../ui/input.tsx'
-import { JsonEditor, readJsonObject } from '../../ui/json-editor.tsx'
+import { Button } from '../../ui/base/button.tsx'
+import { JsonEditor, readJsonObject } from '../../ui/code/json-editor.tsx'
+import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
+import { Input } from '../../ui/form/input.tsx'
+import { Dialog, DialogFooter } from '../../ui/frame/dialog.tsx'
 
 export const CreateContext = ({ open, onClose }: { open: boolean; onClose: () => void }) => (
   <Dialog open={open} onClose={onClose} title="New context">

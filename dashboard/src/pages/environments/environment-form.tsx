@@ -1,10 +1,10 @@
 import { Check } from 'lucide-react'
 import { type EnvironmentRecord, environments, refreshSession } from '../../api/environments.ts'
-import { Button } from '../../ui/button.tsx'
-import { cn } from '../../ui/class-names.ts'
-import { Dialog, DialogFooter } from '../../ui/dialog.tsx'
-import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form.tsx'
-import { Input } from '../../ui/input.tsx'
+import { Button } from '../../ui/base/button.tsx'
+import { cn } from '../../ui/base/class-names.ts'
+import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
+import { Input } from '../../ui/form/input.tsx'
+import { Dialog, DialogFooter } from '../../ui/frame/dialog.tsx'
 
 /** Told apart by most people, in both themes. */
 const colours = [

@@ -2,7 +2,7 @@
 // after a reload, too, somebody can read how far it came and go on from there.
 import { cache } from '../../api/cache.ts'
 import { environments, type PublishReport } from '../../api/environments.ts'
-import { Job, keepWindowOpen } from '../../ui/job.ts'
+import { Job, keepWindowOpen } from '../../ui/domain/job.ts'
 
 export interface Named {
   resourceType: 'workflow' | 'layout'

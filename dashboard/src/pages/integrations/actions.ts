@@ -3,8 +3,8 @@ import { useNavigate } from '@tanstack/react-router'
 import { cache, useAction } from '../../api/cache.ts'
 import { type Integration, integrations } from '../../api/integrations.ts'
 import { workflows } from '../../api/workflows.ts'
-import { useConfirm } from '../../ui/dialog.tsx'
-import { lookOf } from '../../ui/step-kind.tsx'
+import { lookOf } from '../../ui/domain/step-kind.tsx'
+import { useConfirm } from '../../ui/frame/dialog.tsx'
 
 export const hasPrimary = ({ channel }: Integration) => channel === 'email' || channel === 'sms'
 

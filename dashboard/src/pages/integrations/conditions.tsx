@@ -1,10 +1,10 @@
 // For whom an integration is: groups of comparisons with the tenant of a trigger. Only email and SMS ask them.
 import { Plus, Trash2 } from 'lucide-react'
 import type { Conditions } from '../../api/integrations.ts'
-import { Button } from '../../ui/button.tsx'
-import { Input } from '../../ui/input.tsx'
-import { Select } from '../../ui/select.tsx'
-import { Segments } from '../../ui/tabs.tsx'
+import { Button } from '../../ui/base/button.tsx'
+import { Input } from '../../ui/form/input.tsx'
+import { Select } from '../../ui/form/select.tsx'
+import { Segments } from '../../ui/frame/tabs.tsx'
 
 type Group = Conditions[number]
 type Child = Group['children'][number]

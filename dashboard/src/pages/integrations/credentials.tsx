@@ -2,12 +2,12 @@
 import { Eye, EyeOff } from 'lucide-react'
 import { useState } from 'react'
 import type { ProviderField } from '../../api/integrations.ts'
-import { Button } from '../../ui/button.tsx'
-import { cn } from '../../ui/class-names.ts'
-import { FieldFrame } from '../../ui/form.tsx'
-import { Input, Textarea } from '../../ui/input.tsx'
-import { Select } from '../../ui/select.tsx'
-import { Checkbox } from '../../ui/switch.tsx'
+import { Button } from '../../ui/base/button.tsx'
+import { cn } from '../../ui/base/class-names.ts'
+import { FieldFrame } from '../../ui/form/form.tsx'
+import { Input, Textarea } from '../../ui/form/input.tsx'
+import { Select } from '../../ui/form/select.tsx'
+import { Checkbox } from '../../ui/form/switch.tsx'
 
 export type Credentials = Record<string, unknown>
 

@@ -2,8 +2,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { CircleAlert } from 'lucide-react'
 import { type Health, type Integration, integrations } from '../../api/integrations.ts'
-import { Status, type Tone } from '../../ui/status.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Status, type Tone } from '../../ui/base/status.tsx'
+import { Time } from '../../ui/base/time.tsx'
 
 const words = (health: Health): { tone: Tone; word: string } => {
   if (health.state === 'open') return { tone: 'bad', word: 'Paused' }

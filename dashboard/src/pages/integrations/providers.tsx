@@ -1,7 +1,7 @@
 // What the pages know of providers beyond what the API says of them: which are our own, and how one looks in a list.
 import type { Provider } from '../../api/integrations.ts'
-import { cn } from '../../ui/class-names.ts'
-import { lookOf } from '../../ui/step-kind.tsx'
+import { cn } from '../../ui/base/class-names.ts'
+import { lookOf } from '../../ui/domain/step-kind.tsx'
 
 /** Our own: asks for nothing, sends nothing out, and what it takes can be looked at in the sandbox. */
 export const isSandbox = ({ channel, credentials, docs }: Provider) =>

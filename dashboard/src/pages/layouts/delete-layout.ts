@@ -1,7 +1,7 @@
 import { useAction } from '../../api/cache.ts'
 import { api } from '../../api/client.ts'
 import { type LayoutSummary, layouts } from '../../api/layouts.ts'
-import { useConfirm } from '../../ui/dialog.tsx'
+import { useConfirm } from '../../ui/frame/dialog.tsx'
 
 /** Asks first, and names the workflows whose e-mails will look different. */
 export function useDeleteLayout({ layoutId, name }: Pick<LayoutSummary, 'layoutId' | 'name'>, onDeleted?: () => void) {

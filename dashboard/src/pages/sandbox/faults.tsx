@@ -6,11 +6,11 @@ import { useState } from 'react'
 import { useCan } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
 import { type SandboxFault, sandbox } from '../../api/sandbox.ts'
-import { Button } from '../../ui/button.tsx'
-import { FieldFrame } from '../../ui/form.tsx'
-import { Input } from '../../ui/input.tsx'
-import { Select } from '../../ui/select.tsx'
-import { lookOf, StepIcon } from '../../ui/step-kind.tsx'
+import { Button } from '../../ui/base/button.tsx'
+import { lookOf, StepIcon } from '../../ui/domain/step-kind.tsx'
+import { FieldFrame } from '../../ui/form/form.tsx'
+import { Input } from '../../ui/form/input.tsx'
+import { Select } from '../../ui/form/select.tsx'
 
 const kinds: Array<{ value: SandboxFault['fault']; label: string; hint: string }> = [
   { value: 'rate_limited', label: 'Too many requests (429)', hint: 'tried again after the time it names' },

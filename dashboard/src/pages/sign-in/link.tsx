@@ -5,8 +5,8 @@ import type { ReactNode } from 'react'
 import { auth } from '../../api/auth.ts'
 import type { Answer } from '../../api/client.ts'
 import { BarePage } from '../../shell/bare-page.tsx'
-import { ButtonLink } from '../../ui/button.tsx'
-import { SkeletonText } from '../../ui/states.tsx'
+import { ButtonLink } from '../../ui/base/button.tsx'
+import { SkeletonText } from '../../ui/base/states.tsx'
 
 export type LinkDetails = Answer<'POST /v1/auth/links/look-up'>
 

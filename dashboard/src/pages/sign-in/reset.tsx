@@ -1,8 +1,8 @@
 import { auth } from '../../api/auth.ts'
 import { BarePage } from '../../shell/bare-page.tsx'
 import { useEnter } from '../../shell/enter.ts'
-import { Form, FormError, SubmitButton, useForm } from '../../ui/form.tsx'
-import { PasswordField } from '../../ui/password-field.tsx'
+import { Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
+import { PasswordField } from '../../ui/form/password-field.tsx'
 import { type LinkDetails, LinkPage } from './link.tsx'
 
 export const Page = () => <LinkPage kind="reset">{(link, token) => <Reset link={link} token={token} />}</LinkPage>

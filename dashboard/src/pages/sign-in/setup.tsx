@@ -1,9 +1,9 @@
 import { auth } from '../../api/auth.ts'
 import { BarePage } from '../../shell/bare-page.tsx'
 import { useEnter } from '../../shell/enter.ts'
-import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form.tsx'
-import { Input } from '../../ui/input.tsx'
-import { PasswordField } from '../../ui/password-field.tsx'
+import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
+import { Input } from '../../ui/form/input.tsx'
+import { PasswordField } from '../../ui/form/password-field.tsx'
 import { LinkPage } from './link.tsx'
 
 export const Page = () => <LinkPage kind="set-up">{(_link, token) => <SetUp token={token} />}</LinkPage>

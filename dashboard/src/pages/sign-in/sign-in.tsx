@@ -3,11 +3,11 @@ import { KeyRound } from 'lucide-react'
 import { auth } from '../../api/auth.ts'
 import { BarePage } from '../../shell/bare-page.tsx'
 import { useEnter } from '../../shell/enter.ts'
-import { buttonClass } from '../../ui/button.tsx'
-import { cn } from '../../ui/class-names.ts'
-import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form.tsx'
-import { Input } from '../../ui/input.tsx'
-import { text, useUrlState } from '../../ui/url-state.ts'
+import { buttonClass } from '../../ui/base/button.tsx'
+import { cn } from '../../ui/base/class-names.ts'
+import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
+import { Input } from '../../ui/form/input.tsx'
+import { text, useUrlState } from '../../ui/list/url-state.ts'
 
 const schema = { returnTo: text('/'), error: text() }
 

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Navigate } from '@tanstack/react-router'
 import { runs } from '../../api/runs.ts'
-import { ErrorState } from '../../ui/states.tsx'
+import { ErrorState } from '../../ui/base/states.tsx'
 
 /** The guided start while nothing has been sent, then the activity. */
 export function Page() {

@@ -7,12 +7,12 @@ import { useCan, useSession } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
 import { environments } from '../../api/environments.ts'
 import { useEnvironment } from '../../shell/environment.ts'
-import { Button } from '../../ui/button.tsx'
-import { cn } from '../../ui/class-names.ts'
-import { RequestCode } from '../../ui/code-block.tsx'
-import { EmailFrame, InAppFrame, SmsFrame } from '../../ui/message-frames.tsx'
-import { Page as Frame } from '../../ui/page.tsx'
-import { StepIcon } from '../../ui/step-kind.tsx'
+import { Button } from '../../ui/base/button.tsx'
+import { cn } from '../../ui/base/class-names.ts'
+import { RequestCode } from '../../ui/code/code-block.tsx'
+import { EmailFrame, InAppFrame, SmsFrame } from '../../ui/domain/message-frames.tsx'
+import { StepIcon } from '../../ui/domain/step-kind.tsx'
+import { Page as Frame } from '../../ui/frame/page.tsx'
 import {
   type Arrival,
   arrival,

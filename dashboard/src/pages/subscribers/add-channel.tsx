@@ -2,13 +2,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { api, type Body } from '../../api/client.ts'
 import { type ChannelEndpoint, subscribers } from '../../api/subscribers.ts'
-import { Button, ButtonLink } from '../../ui/button.tsx'
-import { Dialog, DialogFooter } from '../../ui/dialog.tsx'
-import { Field, FieldFrame, Form, FormError, SubmitButton, useForm } from '../../ui/form.tsx'
-import { Input, Textarea } from '../../ui/input.tsx'
-import { Select } from '../../ui/select.tsx'
-import { EmptyState } from '../../ui/states.tsx'
-import { StepIcon } from '../../ui/step-kind.tsx'
+import { Button, ButtonLink } from '../../ui/base/button.tsx'
+import { EmptyState } from '../../ui/base/states.tsx'
+import { StepIcon } from '../../ui/domain/step-kind.tsx'
+import { Field, FieldFrame, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
+import { Input, Textarea } from '../../ui/form/input.tsx'
+import { Select } from '../../ui/form/select.tsx'
+import { Dialog, DialogFooter } from '../../ui/frame/dialog.tsx'
 
 type EndpointType = ChannelEndpoint['type']
 

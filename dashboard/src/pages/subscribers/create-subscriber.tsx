@@ -1,9 +1,9 @@
 import { useNavigate } from '@tanstack/react-router'
 import { nameOf, subscribers } from '../../api/subscribers.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog, DialogFooter } from '../../ui/dialog.tsx'
-import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form.tsx'
-import { Input } from '../../ui/input.tsx'
+import { Button } from '../../ui/base/button.tsx'
+import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
+import { Input } from '../../ui/form/input.tsx'
+import { Dialog, DialogFooter } from '../../ui/frame/dialog.tsx'
 
 export function CreateSubscriber({ open, onClose }: { open: boolean; onClose: () => void }) {
   return (

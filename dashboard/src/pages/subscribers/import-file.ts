@@ -1,6 +1,6 @@
 // A file of people: what is in it, what its columns mean, and which of its rows can be stored.
 import type { NewSubscriber } from '../../api/subscribers.ts'
-import { readJsonObject } from '../../ui/json-editor.tsx'
+import { readJsonObject } from '../../ui/code/json-editor.tsx'
 import { unguarded } from './csv.ts'
 
 export interface PeopleFile {

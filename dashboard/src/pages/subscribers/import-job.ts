@@ -4,7 +4,7 @@ import type { Environment } from '../../api/auth.ts'
 import { cache } from '../../api/cache.ts'
 import { ApiError, api } from '../../api/client.ts'
 import type { NewSubscriber } from '../../api/subscribers.ts'
-import { isInSight, Job, keepWindowOpen } from '../../ui/job.ts'
+import { isInSight, Job, keepWindowOpen } from '../../ui/domain/job.ts'
 import { asCsv } from './csv.ts'
 import { type Meaning, type PeopleFile, readRow } from './import-file.ts'
 

@@ -1,13 +1,13 @@
 // Who a subscriber is: everything the templates and the channels know of them.
 import { useCan } from '../../api/auth.ts'
 import { type Subscriber, subscribers } from '../../api/subscribers.ts'
-import { Button } from '../../ui/button.tsx'
-import { Combobox } from '../../ui/combobox.tsx'
-import { Field, Form, FormError, SubmitButton, useForm, useUnsavedGuard } from '../../ui/form.tsx'
-import { Input } from '../../ui/input.tsx'
-import { JsonEditor, jsonText, readJsonObject } from '../../ui/json-editor.tsx'
-import { Facts } from '../../ui/page.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Button } from '../../ui/base/button.tsx'
+import { Time } from '../../ui/base/time.tsx'
+import { JsonEditor, jsonText, readJsonObject } from '../../ui/code/json-editor.tsx'
+import { Combobox } from '../../ui/form/combobox.tsx'
+import { Field, Form, FormError, SubmitButton, useForm, useUnsavedGuard } from '../../ui/form/form.tsx'
+import { Input } from '../../ui/form/input.tsx'
+import { Facts } from '../../ui/frame/page.tsx'
 import { timeZoneOptions } from './time-zones.ts'
 
 const valuesOf = (subscriber: Subscriber) => ({

@@ -3,12 +3,12 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Activity, ArrowRight } from 'lucide-react'
 import { type RunSummary, runs } from '../../api/runs.ts'
-import { ButtonLink } from '../../ui/button.tsx'
-import { RequestCode } from '../../ui/code-block.tsx'
-import { EmptyState, Loaded, SkeletonText } from '../../ui/states.tsx'
-import { Status, type Tone } from '../../ui/status.tsx'
-import { StepIcons } from '../../ui/step-kind.tsx'
-import { Time } from '../../ui/time.tsx'
+import { ButtonLink } from '../../ui/base/button.tsx'
+import { EmptyState, Loaded, SkeletonText } from '../../ui/base/states.tsx'
+import { Status, type Tone } from '../../ui/base/status.tsx'
+import { Time } from '../../ui/base/time.tsx'
+import { RequestCode } from '../../ui/code/code-block.tsx'
+import { StepIcons } from '../../ui/domain/step-kind.tsx'
 
 const outcomes: Record<RunSummary['deliveryLifecycle']['status'], { tone: Tone; word: string }> = {
   pending: { tone: 'info', word: 'Pending' },

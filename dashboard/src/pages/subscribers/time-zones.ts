@@ -1,5 +1,5 @@
 // Time zones as options, with the time it is there.
-import type { Option } from '../../ui/select.tsx'
+import type { Option } from '../../ui/form/select.tsx'
 
 const clock = (timeZone: string, now: Date) =>
   new Intl.DateTimeFormat('en', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(now)

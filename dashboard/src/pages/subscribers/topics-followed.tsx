@@ -7,12 +7,12 @@ import { useCan } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
 import { nameOf, type Subscriber, subscribers } from '../../api/subscribers.ts'
 import { topics } from '../../api/topics.ts'
-import { Button } from '../../ui/button.tsx'
-import { Combobox } from '../../ui/combobox.tsx'
-import { EmptyState, Loaded, SkeletonText } from '../../ui/states.tsx'
-import { Badge } from '../../ui/status.tsx'
-import { Paging } from '../../ui/table.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Button } from '../../ui/base/button.tsx'
+import { EmptyState, Loaded, SkeletonText } from '../../ui/base/states.tsx'
+import { Badge } from '../../ui/base/status.tsx'
+import { Time } from '../../ui/base/time.tsx'
+import { Combobox } from '../../ui/form/combobox.tsx'
+import { Paging } from '../../ui/list/table.tsx'
 
 export function TopicsFollowed({ subscriber }: { subscriber: Subscriber }) {
   const { subscriberId } = subscriber

@@ -1,11 +1,11 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { topics } from '../../api/topics.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog, DialogFooter } from '../../ui/dialog.tsx'
-import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form.tsx'
-import { identifierOf } from '../../ui/identifier.ts'
-import { Input } from '../../ui/input.tsx'
+import { Button } from '../../ui/base/button.tsx'
+import { identifierOf } from '../../ui/base/identifier.ts'
+import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
+import { Input } from '../../ui/form/input.tsx'
+import { Dialog, DialogFooter } from '../../ui/frame/dialog.tsx'
 
 export const CreateTopic = ({ open, onClose }: { open: boolean; onClose: () => void }) => (
   <Dialog open={open} onClose={onClose} title="New topic">

@@ -4,11 +4,11 @@ import { useAction } from '../../api/cache.ts'
 import { layouts } from '../../api/layouts.ts'
 import { type Resource, translations } from '../../api/translations.ts'
 import { workflows } from '../../api/workflows.ts'
-import { Button } from '../../ui/button.tsx'
-import { Combobox } from '../../ui/combobox.tsx'
-import { Dialog, DialogFooter } from '../../ui/dialog.tsx'
-import { FieldFrame } from '../../ui/form.tsx'
-import { Segments } from '../../ui/tabs.tsx'
+import { Button } from '../../ui/base/button.tsx'
+import { Combobox } from '../../ui/form/combobox.tsx'
+import { FieldFrame } from '../../ui/form/form.tsx'
+import { Dialog, DialogFooter } from '../../ui/frame/dialog.tsx'
+import { Segments } from '../../ui/frame/tabs.tsx'
 
 interface AddResourceProps {
   open: boolean

@@ -1,9 +1,9 @@
 import { useCan } from '../../api/auth.ts'
 import { type LocaleSettings as Settings, translations } from '../../api/translations.ts'
-import { Button } from '../../ui/button.tsx'
-import { Combobox, MultiCombobox } from '../../ui/combobox.tsx'
-import { Dialog, DialogFooter } from '../../ui/dialog.tsx'
-import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form.tsx'
+import { Button } from '../../ui/base/button.tsx'
+import { Combobox, MultiCombobox } from '../../ui/form/combobox.tsx'
+import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
+import { Dialog, DialogFooter } from '../../ui/frame/dialog.tsx'
 import { localeOptions } from './locales.ts'
 
 interface LocaleSettingsProps {

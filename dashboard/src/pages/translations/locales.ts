@@ -1,5 +1,5 @@
 // Locales as people call them, and those offered first. The server knows which it takes.
-import type { Option } from '../../ui/select.tsx'
+import type { Option } from '../../ui/form/select.tsx'
 
 const languages = new Intl.DisplayNames('en', { type: 'language' })
 

@@ -1,11 +1,11 @@
 import { type EventType, type WebhookEndpoint, webhooks } from '../../api/webhooks.ts'
-import { Button } from '../../ui/button.tsx'
-import { CodeBlock } from '../../ui/code-block.tsx'
-import { Dialog, DialogFooter } from '../../ui/dialog.tsx'
-import { Field, FieldFrame, Form, FormError, type FormState, SubmitButton, useForm } from '../../ui/form.tsx'
-import { Input } from '../../ui/input.tsx'
-import { Checkbox } from '../../ui/switch.tsx'
-import { Segments } from '../../ui/tabs.tsx'
+import { Button } from '../../ui/base/button.tsx'
+import { CodeBlock } from '../../ui/code/code-block.tsx'
+import { Field, FieldFrame, Form, FormError, type FormState, SubmitButton, useForm } from '../../ui/form/form.tsx'
+import { Input } from '../../ui/form/input.tsx'
+import { Checkbox } from '../../ui/form/switch.tsx'
+import { Dialog, DialogFooter } from '../../ui/frame/dialog.tsx'
+import { Segments } from '../../ui/frame/tabs.tsx'
 
 /** Typed so that a new one of the server's is missed here by the compiler, not by people. */
 const meanings: Record<EventType, string> = {

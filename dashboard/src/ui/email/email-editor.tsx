@@ -1,10 +1,10 @@
 // The body of an email or of a layout: blocks, or HTML with Liquid. Each editor is loaded when it is first needed.
 import { Blocks, CodeXml } from 'lucide-react'
 import { lazy, Suspense } from 'react'
-import type { Variable } from '../liquid.ts'
-import { LiquidEditor } from '../liquid-editor.tsx'
-import { Skeleton } from '../states.tsx'
-import { Segments } from '../tabs.tsx'
+import { Skeleton } from '../base/states.tsx'
+import type { Variable } from '../code/liquid.ts'
+import { LiquidEditor } from '../code/liquid-editor.tsx'
+import { Segments } from '../frame/tabs.tsx'
 import { isDocument } from './block-document.ts'
 
 const BlockEditor = lazy(() => import('./block-editor.tsx').then((module) => ({ default: module.BlockEditor })))

@@ -1,6 +1,6 @@
 // Whether an e-mail is looked at as on a desk or as on a phone.
 import { Monitor, Smartphone } from 'lucide-react'
-import { Segments } from '../tabs.tsx'
+import { Segments } from '../frame/tabs.tsx'
 
 export type EmailWidth = 'desktop' | 'phone'
 

@@ -1,0 +1,139 @@
+// Every control of a step, drawn from its schemas. A component of the uiSchema has its control here; what has none gets a
+// plain one by its type, so that nothing the server knows is out of reach.
+import { type ComponentType, Fragment } from 'react'
+import type { WorkflowStep } from '../../../api/workflows.ts'
+import { fieldsOf, type SchemaField } from '../draft/schema-fields.ts'
+import { useStep } from '../draft/step-context.ts'
+import { SchemaControl, SwitchControl } from './basic.tsx'
+import { ConditionControl } from './condition.tsx'
+import { Fold } from './fold.tsx'
+import {
+  AddressControl,
+  AnswerSchemaControl,
+  ContinueControl,
+  EnforceControl,
+  HeadersControl,
+  RequestBodyControl,
+  TimeoutControl,
+} from './http.tsx'
+import {
+  ActionControl,
+  AvatarControl,
+  BodyControl,
+  DataControl,
+  EmailBodyControl,
+  LayoutControl,
+  RedirectControl,
+  SenderControl,
+  SubjectControl,
+} from './message.tsx'
+import { DelayControls, DigestControls, ThrottleControls } from './wait.tsx'
+
+type Place = 'main' | 'more' | 'condition'
+interface Entry {
+  place: Place
+  Control: ComponentType<{ field: SchemaField }>
+}
+
+const main = (Control: Entry['Control']): Entry => ({ place: 'main', Control })
+const more = (Control: Entry['Control']): Entry => ({ place: 'more', Control })
+/** Part of another control. */
+const within: Entry = main(() => null)
+
+/** By component, or by kind and name where the uiSchema says nothing. In the order of the page. */
+const controls: Record<string, Entry> = {
+  TEXT_INLINE_LABEL: main(SubjectControl),
+  IN_APP_PRIMARY_SUBJECT: main(SubjectControl),
+  PUSH_SUBJECT: main(SubjectControl),
+  IN_APP_BODY: main(BodyControl),
+  SMS_BODY: main(BodyControl),
+  CHAT_BODY: main(BodyControl),
+  PUSH_BODY: main(BodyControl),
+  EMAIL_EDITOR_SELECT: within,
+  LAYOUT_SELECT: main(LayoutControl),
+  EMAIL_BODY: main(EmailBodyControl),
+  IN_APP_AVATAR: main(AvatarControl),
+  IN_APP_BUTTON_DROPDOWN: main(ActionControl),
+  URL_TEXT_BOX: main(RedirectControl),
+
+  DIGEST_TYPE: main(DigestControls),
+  DIGEST_AMOUNT: within,
+  DIGEST_UNIT: within,
+  DIGEST_CRON: within,
+  DIGEST_KEY: within,
+  'digest.lookBackWindow': within,
+  DELAY_TYPE: main(DelayControls),
+  DELAY_AMOUNT: within,
+  DELAY_UNIT: within,
+  DELAY_CRON: within,
+  DELAY_DYNAMIC_KEY: within,
+  EXTEND_TO_SCHEDULE: within,
+  THROTTLE_TYPE: main(ThrottleControls),
+  THROTTLE_WINDOW: within,
+  THROTTLE_UNIT: within,
+  THROTTLE_DYNAMIC_KEY: within,
+  THROTTLE_THRESHOLD: within,
+  THROTTLE_KEY: within,
+
+  DESTINATION_METHOD: main(AddressControl),
+  DESTINATION_URL: within,
+  DESTINATION_HEADERS: main(HeadersControl),
+  DESTINATION_BODY: main(RequestBodyControl),
+  DESTINATION_RESPONSE_BODY_SCHEMA: more(AnswerSchemaControl),
+  DESTINATION_ENFORCE_SCHEMA_VALIDATION: more(EnforceControl),
+  DESTINATION_CONTINUE_ON_FAILURE: more(ContinueControl),
+  DESTINATION_TIMEOUT: more(TimeoutControl),
+
+  'email.from': more(SenderControl),
+  DATA: more(DataControl),
+  DISABLE_SANITIZATION_SWITCH: more(SanitizationControl),
+  IN_APP_DISABLE_SANITIZATION_SWITCH: more(SanitizationControl),
+  QUERY_EDITOR: { place: 'condition', Control: ConditionControl },
+}
+const order = Object.keys(controls)
+
+function SanitizationControl({ field }: { field: SchemaField }) {
+  const { values, set } = useStep()
+  return (
+    <SwitchControl
+      path={field.name}
+      label="Leave HTML as it is"
+      hint="Scripts and unknown tags are taken out otherwise. Only for texts you trust."
+      value={values[field.name]}
+      onValue={(on) => set({ [field.name]: on })}
+    />
+  )
+}
+
+export function StepControls({ controls: declared }: { controls: WorkflowStep['controls'] }) {
+  const { step, issues } = useStep()
+  const keyOf = ({ component, name }: SchemaField) => component ?? `${step.type}.${name}`
+  const placeOf = (field: SchemaField) => (controls[keyOf(field)] ? order.indexOf(keyOf(field)) : order.length)
+  const fields = fieldsOf(declared).toSorted((a, b) => placeOf(a) - placeOf(b))
+  const at = (place: Place) => fields.filter((field) => (controls[keyOf(field)]?.place ?? 'main') === place)
+  const draw = (field: SchemaField) => {
+    const Control = controls[keyOf(field)]?.Control ?? SchemaControl
+    return (
+      <Fragment key={field.name}>
+        <Control field={field} />
+      </Fragment>
+    )
+  }
+  const drawn = at('main')
+  const rest = at('more')
+  const count = rest.filter(({ name }) =>
+    issues.some(({ path }) => path === name || path?.startsWith(`${name}.`)),
+  ).length
+  return (
+    <div className="space-y-4">
+      {drawn.length === 0 && <p className="text-sm text-muted">This step has no controls.</p>}
+      {drawn.map(draw)}
+      {rest.length > 0 && (
+        <Fold title="More" count={count}>
+          <div className="space-y-4">{rest.map(draw)}</div>
+        </Fold>
+      )}
+      {at('condition').map(draw)}
+    </div>
+  )
+}

@@ -1,0 +1,283 @@
+// Digest, delay and throttle: how long, until when, and for whom it counts.
+import { FieldFrame } from '../../../ui/form/form.tsx'
+import { Input } from '../../../ui/form/input.tsx'
+import { Select } from '../../../ui/form/select.tsx'
+import { Segments } from '../../../ui/frame/tabs.tsx'
+import type { ControlValues } from '../draft/draft.ts'
+import { issuesAt, objectOf, useStep } from '../draft/step-context.ts'
+import { cronInWords } from '../draft/steps.ts'
+import { NumberControl, SwitchControl, TextControl } from './basic.tsx'
+
+const units = ['seconds', 'minutes', 'hours', 'days', 'weeks', 'months']
+
+interface DurationProps {
+  label: string
+  hint?: string
+  optional?: boolean
+  /** Before `amount` and `unit` in the paths of issues. */
+  prefix?: string
+  value: ControlValues
+  onValue: (patch: { amount?: number | undefined; unit?: string }) => void
+  units?: readonly string[]
+}
+
+function Duration({ label, hint, optional, prefix = '', value, onValue, units: offered = units }: DurationProps) {
+  const { issues, readOnly } = useStep()
+  const own = ['amount', 'unit'].flatMap((name) => issuesAt(issues, `${prefix}${name}`))
+  return (
+    <FieldFrame
+      label={label}
+      hint={hint}
+      optional={optional ?? false}
+      errors={[...new Set(own.map(({ message }) => message))]}
+    >
+      {(control) => (
+        <div className="flex gap-2">
+          <Input
+            {...control}
+            type="number"
+            min={1}
+            inputMode="numeric"
+            disabled={readOnly}
+            className="w-24"
+            value={typeof value.amount === 'number' || typeof value.amount === 'string' ? value.amount : ''}
+            onValue={(text) => onValue({ amount: text === '' ? undefined : Number(text) })}
+          />
+          <Select
+            aria-label={`Unit of ${label.toLowerCase()}`}
+            className="w-36"
+            disabled={readOnly}
+            value={typeof value.unit === 'string' ? value.unit : undefined}
+            onValue={(unit) => onValue({ unit })}
+            options={offered.map((unit) => ({ value: unit, label: unit }))}
+          />
+        </div>
+      )}
+    </FieldFrame>
+  )
+}
+
+const times = [
+  { value: '0 9 * * *', label: 'Every day at 9:00' },
+  { value: '0 9 * * 1-5', label: 'Weekdays at 9:00' },
+  { value: '0 9 * * 1', label: 'Mondays at 9:00' },
+  { value: '0 17 * * 5', label: 'Fridays at 17:00' },
+  { value: '0 9 1 * *', label: 'On the 1st of the month at 9:00' },
+  { value: '0 * * * *', label: 'Every hour, on the hour' },
+]
+
+function Cron({ value, onValue }: { value: unknown; onValue: (cron: string) => void }) {
+  const { issues, readOnly } = useStep()
+  const cron = typeof value === 'string' ? value : ''
+  const words = cronInWords(cron)
+  const isKnown = times.some((time) => time.value === cron)
+  return (
+    <FieldFrame
+      label="Until"
+      hint={
+        cron === ''
+          ? 'Minute, hour, day, month and weekday, in the subscriber’s own time zone.'
+          : `${words === cron ? 'A cron expression' : words[0]?.toUpperCase() + words.slice(1)}, in the subscriber’s own time zone.`
+      }
+      errors={issuesAt(issues, 'cron').map(({ message }) => message)}
+    >
+      {(control) => (
+        <div className="flex flex-wrap gap-2">
+          <Select
+            aria-label="Usual times"
+            className="w-56"
+            disabled={readOnly}
+            placeholder="Usual times…"
+            value={isKnown ? cron : undefined}
+            onValue={onValue}
+            options={times}
+          />
+          <Input
+            {...control}
+            aria-label="Cron expression"
+            className="w-36 font-mono text-code"
+            spellCheck={false}
+            placeholder="0 9 * * *"
+            disabled={readOnly}
+            value={cron}
+            onValue={onValue}
+          />
+        </div>
+      )}
+    </FieldFrame>
+  )
+}
+
+function ExtendToSchedule() {
+  const { values, set } = useStep()
+  return (
+    <SwitchControl
+      path="extendToSchedule"
+      label="Wait for the subscriber’s schedule"
+      hint="If it ends while the subscriber wants to be left alone, it goes on until they are there again."
+      value={values.extendToSchedule}
+      onValue={(extendToSchedule) => set({ extendToSchedule })}
+    />
+  )
+}
+
+export function DigestControls() {
+  const { values, set, readOnly } = useStep()
+  const isTimed = values.type === 'timed' || (typeof values.cron === 'string' && values.cron !== '')
+  const window = objectOf(values.lookBackWindow)
+  const hasWindow = Object.keys(window).length > 0
+  return (
+    <div className="space-y-4">
+      {!readOnly && (
+        <Segments
+          label="How it collects"
+          value={isTimed ? 'timed' : 'regular'}
+          onValue={(type) =>
+            set(
+              type === 'timed'
+                ? { type, cron: '0 9 * * *', amount: undefined, unit: undefined, lookBackWindow: undefined }
+                : { type, cron: undefined, amount: 10, unit: 'minutes' },
+            )
+          }
+          options={[
+            { value: 'regular', label: 'For a time' },
+            { value: 'timed', label: 'Until a time of day' },
+          ]}
+        />
+      )}
+      {isTimed ? (
+        <Cron value={values.cron} onValue={(cron) => set({ cron })} />
+      ) : (
+        <Duration
+          label="Collect for"
+          hint="From the first event on; everything that comes meanwhile becomes one message."
+          value={values}
+          onValue={set}
+        />
+      )}
+      <TextControl
+        path="digestKey"
+        label="Group by"
+        optional
+        placeholder="payload.postId"
+        hint="Events with the same value are collected together. Each subscriber has their own anyway."
+        value={values.digestKey}
+        onValue={(digestKey) => set({ digestKey: digestKey || undefined })}
+      />
+      {!isTimed && (
+        <>
+          <SwitchControl
+            path="lookBackWindow"
+            label="Send the first one at once"
+            hint="An event goes on without waiting, unless there was another shortly before it."
+            value={hasWindow}
+            onValue={(on) => set({ lookBackWindow: on ? { amount: 5, unit: 'minutes' } : undefined })}
+          />
+          {hasWindow && (
+            <Duration
+              label="Shortly before is within"
+              prefix="lookBackWindow."
+              value={window}
+              onValue={(patch) => set({ lookBackWindow: { ...window, ...patch } })}
+            />
+          )}
+        </>
+      )}
+      <ExtendToSchedule />
+    </div>
+  )
+}
+
+export function DelayControls() {
+  const { values, set, readOnly } = useStep()
+  const type = values.type === 'timed' || values.type === 'dynamic' ? values.type : 'regular'
+  return (
+    <div className="space-y-4">
+      {!readOnly && (
+        <Segments
+          label="How it waits"
+          value={type}
+          onValue={(next) =>
+            set({
+              ...{ type: next, amount: undefined, unit: undefined, cron: undefined, dynamicKey: undefined },
+              ...(next === 'regular' ? { amount: 1, unit: 'hours' } : next === 'timed' ? { cron: '0 9 * * *' } : {}),
+            })
+          }
+          options={[
+            { value: 'regular', label: 'For a time' },
+            { value: 'timed', label: 'Until a time of day' },
+            { value: 'dynamic', label: 'As the trigger says' },
+          ]}
+        />
+      )}
+      {type === 'regular' && <Duration label="Wait for" value={values} onValue={set} />}
+      {type === 'timed' && <Cron value={values.cron} onValue={(cron) => set({ cron })} />}
+      {type === 'dynamic' && <DynamicKey hint="Where the moment is: a date, or an amount and a unit." />}
+      <ExtendToSchedule />
+    </div>
+  )
+}
+
+function DynamicKey({ hint }: { hint: string }) {
+  const { values, set } = useStep()
+  return (
+    <TextControl
+      path="dynamicKey"
+      label="Until"
+      placeholder="payload.sendAt"
+      hint={hint}
+      value={values.dynamicKey}
+      onValue={(dynamicKey) => set({ dynamicKey: dynamicKey || undefined })}
+    />
+  )
+}
+
+export function ThrottleControls() {
+  const { values, set, readOnly } = useStep()
+  const isDynamic = values.type === 'dynamic'
+  return (
+    <div className="space-y-4">
+      <NumberControl
+        path="threshold"
+        label="Let through at most"
+        hint="Runs beyond that end here, for each subscriber."
+        min={1}
+        placeholder="1"
+        value={values.threshold}
+        onValue={(threshold) => set({ threshold })}
+      />
+      {!readOnly && (
+        <Segments
+          label="The window"
+          value={isDynamic ? 'dynamic' : 'fixed'}
+          onValue={(type) =>
+            set({
+              type,
+              ...(type === 'dynamic'
+                ? { amount: undefined, unit: undefined }
+                : { dynamicKey: undefined, amount: 1, unit: 'hours' }),
+            })
+          }
+          options={[
+            { value: 'fixed', label: 'In a time' },
+            { value: 'dynamic', label: 'As the trigger says' },
+          ]}
+        />
+      )}
+      {isDynamic ? (
+        <DynamicKey hint="Where the end of the window is: a date, or an amount and a unit." />
+      ) : (
+        <Duration label="In any" value={values} onValue={set} units={['minutes', 'hours', 'days']} />
+      )}
+      <TextControl
+        path="throttleKey"
+        label="Count by"
+        optional
+        placeholder="payload.projectId"
+        hint="Each value is counted on its own."
+        value={values.throttleKey}
+        onValue={(throttleKey) => set({ throttleKey: throttleKey || undefined })}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,62 @@
+// With what a workflow is previewed and tried: an example payload and a subscriber, kept on this device.
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { currentEnvironment } from '../../../api/client.ts'
+import { type Subscriber, subscribers } from '../../../api/subscribers.ts'
+import { type Workflow, workflows } from '../../../api/workflows.ts'
+import { objectOf } from './step-context.ts'
+
+export interface PreviewData {
+  /** What differs from the server's example; undefined for nothing. */
+  payload: Record<string, unknown> | undefined
+  subscriberId: string | undefined
+  subscriber: Subscriber | undefined
+  setPayload: (payload: Record<string, unknown> | undefined) => void
+  setSubscriberId: (subscriberId: string | undefined) => void
+}
+
+interface Kept {
+  payload?: Record<string, unknown> | undefined
+  subscriberId?: string | undefined
+}
+
+export function usePreviewData(workflowId: string): PreviewData {
+  const place = `belfry-preview:${currentEnvironment()}:${workflowId}`
+  const [kept, setKept] = useState<Kept>(() => {
+    try {
+      return JSON.parse(localStorage.getItem(place) ?? '{}') as Kept
+    } catch {
+      return {}
+    }
+  })
+  useEffect(() => localStorage.setItem(place, JSON.stringify(kept)), [place, kept])
+  const { subscriberId, payload } = kept
+  const found = useQuery({
+    ...subscribers.list({ subscriberId: subscriberId ?? '', limit: 1 }),
+    enabled: subscriberId !== undefined,
+  })
+  return {
+    payload,
+    subscriberId,
+    subscriber: subscriberId === undefined ? undefined : found.data?.data[0],
+    setPayload: (payload) => setKept((before) => ({ ...before, payload })),
+    setSubscriberId: (subscriberId) => setKept((before) => ({ ...before, subscriberId })),
+  }
+}
+
+/** What a trigger could bring: what is named in the schema, and what the texts read. */
+export function useExamplePayload(workflow: Workflow): Record<string, unknown> {
+  const { workflowId, steps, updatedAt } = workflow
+  // The last step sees the most.
+  const stepId = steps.at(-1)?.stepId ?? ''
+  const preview = useQuery({ ...workflows.preview(workflowId, stepId, {}, updatedAt), enabled: stepId !== '' })
+  const example = objectOf(preview.data?.previewPayloadExample)
+  return objectOf(example.payload ?? workflow.payloadExample)
+}
+
+/** As templates see it: without what is empty. */
+export function variablesOf(subscriber: Subscriber): Record<string, unknown> {
+  const { subscriberId, firstName, lastName, email, phone, avatar, locale, timezone, data } = subscriber
+  const all = { subscriberId, firstName, lastName, email, phone, avatar, locale, timezone, data: data ?? {} }
+  return Object.fromEntries(Object.entries(all).map(([name, value]) => [name, value ?? '']))
+}

@@ -1,0 +1,52 @@
+// The controls of a step as its schemas declare them: the values from dataSchema, how each is shown from uiSchema.
+import type { JsonSchema } from '../../../ui/code/liquid.ts'
+import { objectOf } from './step-context.ts'
+
+export interface SchemaField {
+  name: string
+  schema: JsonSchema
+  /** Of the uiSchema; none for values that only the dataSchema knows. */
+  component: string | undefined
+  placeholder: string
+  isRequired: boolean
+}
+
+/** In the order of the uiSchema, then whatever else the values may have. Of several variants, the first that knows a name. */
+export function fieldsOf(controls: {
+  dataSchema?: JsonSchema | undefined
+  uiSchema?: JsonSchema | undefined
+}): SchemaField[] {
+  const { dataSchema = {}, uiSchema = {} } = controls
+  const variants = [
+    dataSchema,
+    ...[dataSchema.anyOf, dataSchema.oneOf].flatMap((list) => (Array.isArray(list) ? list : [])),
+  ]
+  const schemas = new Map<string, JsonSchema>()
+  const required = new Set<string>()
+  for (const variant of variants.map(objectOf)) {
+    for (const [name, schema] of Object.entries(objectOf(variant.properties)))
+      if (!schemas.has(name)) schemas.set(name, objectOf(schema))
+    for (const name of Array.isArray(variant.required) ? variant.required : []) required.add(String(name))
+  }
+  const shown = objectOf(uiSchema.properties)
+  const names = new Set([...Object.keys(shown), ...schemas.keys()])
+  return [...names].map((name) => {
+    const ui = objectOf(shown[name])
+    const { placeholder } = ui
+    return {
+      name,
+      schema: schemas.get(name) ?? {},
+      component: typeof ui.component === 'string' ? ui.component : undefined,
+      placeholder: typeof placeholder === 'string' || typeof placeholder === 'number' ? String(placeholder) : '',
+      isRequired: required.has(name),
+    }
+  })
+}
+
+/** `disableOutputSanitization` as people say it: "Disable output sanitization". */
+export function wordsOf(name: string): string {
+  const words = name.replaceAll(/[_-]+/g, ' ').replaceAll(/([a-z\d])([A-Z])/g, (_, before: string, letter: string) => {
+    return `${before} ${letter.toLowerCase()}`
+  })
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}

@@ -1,0 +1,172 @@
+// What the editor knows of the kinds of steps: what a new one begins with, and how each is summed up in a line.
+import type { StepIssues, WorkflowStep } from '../../../api/workflows.ts'
+import { freeIdentifier, identifierOf } from '../../../ui/base/identifier.ts'
+import { lookOf, type StepKind } from '../../../ui/domain/step-kind.tsx'
+import type { ControlValues, Draft, DraftStep } from './draft.ts'
+
+export const addable: Array<{ label: string; kinds: Array<{ kind: StepKind; hint: string }> }> = [
+  {
+    label: 'Send',
+    kinds: [
+      { kind: 'in_app', hint: 'A message in the inbox of your product' },
+      { kind: 'email', hint: 'Blocks or HTML, with a layout' },
+      { kind: 'sms', hint: 'A text message' },
+      { kind: 'push', hint: 'To phones and browsers' },
+      { kind: 'chat', hint: 'Slack, Teams, Discord…' },
+    ],
+  },
+  {
+    label: 'Wait',
+    kinds: [
+      { kind: 'digest', hint: 'Collects events into one message' },
+      { kind: 'delay', hint: 'For a time, or until a moment' },
+      { kind: 'throttle', hint: 'At most so many in a time' },
+    ],
+  },
+  { label: 'Call', kinds: [{ kind: 'http_request', hint: 'Asks another service, for later steps to read' }] },
+]
+
+const beginnings: Partial<Record<StepKind, ControlValues>> = {
+  email: { editorType: 'block', body: '' },
+  digest: { type: 'regular', amount: 10, unit: 'minutes' },
+  delay: { type: 'regular', amount: 1, unit: 'hours' },
+  throttle: { type: 'fixed', amount: 1, unit: 'hours', threshold: 1 },
+  http_request: { method: 'POST' },
+}
+
+export function newStep(kind: StepKind, draft: Draft): DraftStep {
+  const taken = new Set(draft.steps.map(({ stepId }) => stepId))
+  const stepId = freeIdentifier(`${kind.replace('_', '-')}-step`, taken)
+  const { label } = lookOf(kind)
+  const number = draft.steps.filter(({ type }) => type === kind).length + 1
+  return {
+    stepId,
+    name: number === 1 ? label : `${label} ${number}`,
+    type: kind,
+    controlValues: beginnings[kind] ?? {},
+    active: true,
+    shouldStopOnFail: false,
+    replyCallback: null,
+  }
+}
+
+export function copyOf(step: DraftStep, draft: Draft): DraftStep {
+  const taken = new Set(draft.steps.map(({ stepId }) => stepId))
+  const { _id, ...rest } = step
+  return {
+    ...rest,
+    name: `${step.name} copy`.slice(0, 128),
+    stepId: freeIdentifier(identifierOf(`${step.stepId}-copy`) || 'step', taken),
+    controlValues: structuredClone(step.controlValues),
+  }
+}
+
+const shortUnits: Record<string, [one: string, many: string]> = {
+  seconds: ['s', 's'],
+  minutes: ['min', 'min'],
+  hours: ['hour', 'hours'],
+  days: ['day', 'days'],
+  weeks: ['week', 'weeks'],
+  months: ['month', 'months'],
+}
+
+export function amountOf({ amount, unit }: ControlValues): string | undefined {
+  const count = Number(amount)
+  const words = shortUnits[String(unit)]
+  if (!words || !(count > 0)) return undefined
+  return `${count} ${count === 1 ? words[0] : words[1]}`
+}
+
+/** What the line below a step says of the time that passes there. */
+export function waitOf({ type, controlValues: values }: Pick<DraftStep, 'type' | 'controlValues'>): string | undefined {
+  const { cron, dynamicKey } = values
+  const until = typeof cron === 'string' && cron !== '' ? cronInWords(cron) : undefined
+  if (type === 'digest') return `digest ${until ?? amountOf(values) ?? '…'}`
+  if (type === 'delay') {
+    if (values.type === 'timed') return `delay until ${until ?? '…'}`
+    if (values.type === 'dynamic')
+      return `delay until ${typeof dynamicKey === 'string' && dynamicKey !== '' ? dynamicKey : '…'}`
+    return `delay ${amountOf(values) ?? '…'}`
+  }
+  if (type === 'throttle') {
+    const window = values.type === 'dynamic' ? `until ${String(dynamicKey ?? '…')}` : `per ${amountOf(values) ?? '…'}`
+    return `at most ${Number(values.threshold) || 1} ${window}`
+  }
+  return undefined
+}
+
+const dayNames = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
+
+/** The expressions people mostly write, as words; others as they are. */
+export function cronInWords(cron: string): string {
+  const [minute = '', hour = '', day = '', month = '', weekday = ''] = cron.trim().split(/\s+/)
+  const isPlain = (part: string) => /^\d{1,2}$/.test(part)
+  if (month !== '*' || !isPlain(minute)) return cron
+  if (hour === '*' && day === '*' && weekday === '*') return `every hour at :${minute.padStart(2, '0')}`
+  if (!isPlain(hour)) return cron
+  const time = `${hour}:${minute.padStart(2, '0')}`
+  if (day === '*' && weekday === '*') return `every day at ${time}`
+  if (day === '*' && weekday === '1-5') return `weekdays at ${time}`
+  if (day === '*' && isPlain(weekday)) return `${dayNames[Number(weekday) % 7]}s at ${time}`
+  if (isPlain(day) && weekday === '*') return `day ${day} of the month at ${time}`
+  return cron
+}
+
+/** The second line of a card: what the step says or does. */
+export function summaryOf({ type, controlValues: values }: DraftStep): string {
+  const said = (name: string) =>
+    typeof values[name] === 'string' ? String(values[name]).replaceAll(/\s+/g, ' ').trim() : ''
+  const wait = waitOf({ type, controlValues: values })
+  if (wait) return type === 'digest' && said('digestKey') ? `by ${said('digestKey')}` : (explanations[type] ?? '')
+  if (type === 'http_request') return said('url') ? `${said('method')} ${said('url')}` : 'No address yet'
+  if (type === 'custom') return 'Runs in your code'
+  return said('subject') || (type === 'email' ? '' : said('body')) || 'No text yet'
+}
+
+const explanations: Record<string, string> = {
+  digest: 'Collects events into one message',
+  delay: 'Waits before the next step',
+  throttle: 'Ends the run when there are too many',
+}
+
+export const hasCondition = ({ controlValues: { skip } }: DraftStep): boolean =>
+  typeof skip === 'object' && skip !== null && Object.keys(skip).length > 0
+
+export interface Issue {
+  /** The dotted path of the control; of none for what is wrong with the channel. */
+  path: string | undefined
+  message: string
+  variableName?: string | undefined
+}
+
+export function issuesOf(issues: StepIssues | undefined): Issue[] {
+  const ofControls = Object.entries(issues?.controls ?? {}).flatMap(([path, found]) =>
+    found.map(({ message, variableName }) => ({ path, message, variableName })),
+  )
+  const ofChannel = Object.values(issues?.integration ?? {}).flatMap((found) =>
+    found.map(({ message }) => ({ path: undefined, message })),
+  )
+  return [...ofControls, ...ofChannel]
+}
+
+/** What is known of the controls of a step that the server has not seen yet; its own schemas take over with the first save. */
+const firstControls: Partial<Record<string, Record<string, string>>> = {
+  in_app: {
+    ...{ subject: 'IN_APP_PRIMARY_SUBJECT', body: 'IN_APP_BODY', avatar: 'IN_APP_AVATAR' },
+    ...{ primaryAction: 'IN_APP_BUTTON_DROPDOWN', secondaryAction: 'IN_APP_BUTTON_DROPDOWN', redirect: 'URL_TEXT_BOX' },
+  },
+  email: { subject: 'TEXT_INLINE_LABEL', layoutId: 'LAYOUT_SELECT', body: 'EMAIL_BODY' },
+  sms: { body: 'SMS_BODY' },
+  chat: { body: 'CHAT_BODY' },
+  push: { subject: 'PUSH_SUBJECT', body: 'PUSH_BODY' },
+  digest: { type: 'DIGEST_TYPE' },
+  delay: { type: 'DELAY_TYPE' },
+  throttle: { type: 'THROTTLE_TYPE' },
+  http_request: { method: 'DESTINATION_METHOD', headers: 'DESTINATION_HEADERS', body: 'DESTINATION_BODY' },
+}
+
+export function controlsOfNew({ type, controlValues }: DraftStep): WorkflowStep['controls'] {
+  const components = { ...firstControls[type], skip: 'QUERY_EDITOR' }
+  const properties = Object.entries(components).map(([name, component]) => [name, { component }])
+  return { dataSchema: {}, uiSchema: { properties: Object.fromEntries(properties) }, values: controlValues }
+}

@@ -1,0 +1,47 @@
+// Whether everything is saved, in a word at the top; with a way to try again, and a button where saving is deliberate.
+import { CircleAlert, Cloud, LoaderCircle, RotateCw } from 'lucide-react'
+import { Button } from '../../../ui/base/button.tsx'
+import { Tooltip } from '../../../ui/base/tooltip.tsx'
+import type { DraftState } from '../draft/draft.ts'
+
+interface SaveStatusProps {
+  state: DraftState
+  savesItself: boolean
+}
+
+export function SaveStatus({ state, savesItself }: SaveStatusProps) {
+  const { save, isDirty, conflict, flush, discard } = state
+  if (conflict && isDirty) return <span className="text-sm text-warn">Not saved: choose below first</span>
+  if (save.state === 'failed')
+    return (
+      <span role="status" className="flex items-center gap-1.5 text-sm text-bad">
+        <Tooltip text={save.error.message}>
+          <span className="inline-flex max-w-64 items-center gap-1.5">
+            <CircleAlert className="size-4 shrink-0" aria-hidden />
+            <span className="truncate">Not saved: {save.error.message}</span>
+          </span>
+        </Tooltip>
+        <Button size="sm" icon={<RotateCw />} onClick={() => void flush()}>
+          Try again
+        </Button>
+      </span>
+    )
+  if (!savesItself && isDirty)
+    return (
+      <span className="flex items-center gap-2">
+        <Button size="sm" variant="ghost" onClick={discard}>
+          Discard
+        </Button>
+        <Button size="sm" variant="primary" pending={save.state === 'saving'} onClick={() => void flush()}>
+          Save changes
+        </Button>
+      </span>
+    )
+  const isBusy = save.state === 'saving' || isDirty
+  return (
+    <span role="status" className="inline-flex items-center gap-1.5 text-sm text-muted">
+      {isBusy ? <LoaderCircle className="size-4 animate-spin" aria-hidden /> : <Cloud className="size-4" aria-hidden />}
+      <span className="max-sm:sr-only">{isBusy ? 'Saving…' : 'Saved'}</span>
+    </span>
+  )
+}

@@ -1,0 +1,185 @@
+// The selected step: its controls, and beside them what they come to.
+import { Link } from '@tanstack/react-router'
+import { Maximize2, Minimize2, Plug, X } from 'lucide-react'
+import { useMemo, useState } from 'react'
+import type { Workflow } from '../../../api/workflows.ts'
+import { Button } from '../../../ui/base/button.tsx'
+import { cn } from '../../../ui/base/class-names.ts'
+import { JsonView } from '../../../ui/code/json-view.tsx'
+import { variablesIn } from '../../../ui/code/liquid.ts'
+import { StepIcon } from '../../../ui/domain/step-kind.tsx'
+import { FieldFrame } from '../../../ui/form/form.tsx'
+import { Input } from '../../../ui/form/input.tsx'
+import { Segments } from '../../../ui/frame/tabs.tsx'
+import { SwitchControl } from '../controls/basic.tsx'
+import { Fold } from '../controls/fold.tsx'
+import { StepControls } from '../controls/step.tsx'
+import type { DraftStep } from '../draft/draft.ts'
+import type { PreviewData } from '../draft/preview-data.ts'
+import { StepContext, type StepEditing, useStep } from '../draft/step-context.ts'
+import { controlsOfNew, type Issue } from '../draft/steps.ts'
+import { Preview } from './preview.tsx'
+
+interface StepPanelProps {
+  workflow: Workflow
+  step: DraftStep
+  issues: readonly Issue[]
+  readOnly: boolean
+  isWide: boolean
+  data: PreviewData
+  onChange: (patch: Partial<DraftStep>) => void
+  onWide: (isWide: boolean) => void
+  onClose: () => void
+}
+
+export function StepPanel(props: StepPanelProps) {
+  const { workflow, step, issues, readOnly, isWide, data, onChange, onWide, onClose } = props
+  const [tab, setTab] = useState<'edit' | 'preview'>('edit')
+  const saved = workflow.steps.find(({ stepId }) => stepId === step.stepId)
+  const schema = saved?.variables ?? workflow.steps.at(-1)?.variables
+  const variables = useMemo(() => variablesIn(schema), [schema])
+  const variablesInLists = useMemo(() => variablesIn(schema, { inLists: true }), [schema])
+  const editing: StepEditing = {
+    ...{ step, values: step.controlValues, variables, variablesInLists, issues, readOnly },
+    set: (patch) => {
+      const next = Object.entries({ ...step.controlValues, ...patch }).filter(([, value]) => value !== undefined)
+      onChange({ controlValues: Object.fromEntries(next) })
+    },
+  }
+  const ofChannel = issues.filter(({ path }) => path === undefined)
+  return (
+    <StepContext value={editing}>
+      <section aria-label={`Step ${step.name}`} className="@container flex h-full min-h-0 flex-col bg-page">
+        <header className="flex h-13 shrink-0 items-center gap-2 border-b pr-2 pl-4">
+          <StepIcon kind={step.type} tile />
+          <Input
+            aria-label="Name of the step"
+            className="h-8 min-w-0 flex-1 border-transparent bg-transparent px-1.5 text-base font-semibold hover:border-line-strong disabled:bg-transparent disabled:text-ink"
+            dir="auto"
+            maxLength={128}
+            disabled={readOnly}
+            value={step.name}
+            onValue={(name) => onChange({ name })}
+          />
+          <div className="@3xl:hidden">
+            <Segments
+              label="Show"
+              value={tab}
+              onValue={setTab}
+              options={[
+                { value: 'edit', label: 'Edit' },
+                { value: 'preview', label: 'Preview' },
+              ]}
+            />
+          </div>
+          <span className="max-lg:hidden">
+            <Button
+              variant="ghost"
+              size="icon"
+              hint={isWide ? 'Show the flow again' : 'Use the whole width'}
+              onClick={() => onWide(!isWide)}
+            >
+              {isWide ? <Minimize2 /> : <Maximize2 />}
+            </Button>
+          </span>
+          <Button variant="ghost" size="icon" hint="Close" shortcut="esc" onClick={onClose}>
+            <X />
+          </Button>
+        </header>
+        <div className="grid min-h-0 flex-1 grid-cols-[minmax(0,1fr)] @3xl:grid-cols-[minmax(0,11fr)_minmax(0,10fr)]">
+          <div className={cn('min-h-0 overflow-y-auto px-4 py-4', tab !== 'edit' && 'hidden @3xl:block')}>
+            {ofChannel.map(({ message }) => (
+              <p
+                key={message}
+                className="mb-4 flex items-start gap-2 rounded-control border border-warn/30 bg-warn/8 px-3 py-2 text-sm"
+              >
+                <Plug className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden />
+                <span>
+                  {message}.{' '}
+                  <Link to={'/integrations' as '/'} className="font-medium underline underline-offset-2">
+                    Open integrations
+                  </Link>
+                </span>
+              </p>
+            ))}
+            <StepControls controls={saved?.controls ?? controlsOfNew(step)} />
+            <StepSettings saved={saved} onChange={onChange} />
+          </div>
+          <div
+            className={cn(
+              'min-h-0 overflow-y-auto border-l bg-raised px-4 py-4 [scrollbar-gutter:stable] @max-3xl:border-l-0',
+              tab !== 'preview' && 'hidden @3xl:block',
+            )}
+          >
+            <h2 className="sr-only">Preview</h2>
+            <h3 className="sr-only">As it arrives</h3>
+            <Preview workflowId={workflow.workflowId} step={step} version={workflow.updatedAt} data={data} />
+          </div>
+        </div>
+      </section>
+    </StepContext>
+  )
+}
+
+interface StepSettingsProps {
+  saved: Workflow['steps'][number] | undefined
+  onChange: (patch: Partial<DraftStep>) => void
+}
+
+function StepSettings({ saved, onChange }: StepSettingsProps) {
+  const { step, readOnly } = useStep()
+  const callback = step.replyCallback ?? {}
+  return (
+    <div className="mt-4">
+      <Fold title="Step" aside={step.stepId}>
+        <div className="space-y-4">
+          <SwitchControl
+            path="(active)"
+            label="On"
+            hint="Runs that begin while it is off go past it."
+            value={step.active}
+            onValue={(active) => onChange({ active })}
+          />
+          <SwitchControl
+            path="(shouldStopOnFail)"
+            label="End the run when it fails"
+            hint="Otherwise the steps behind it run all the same."
+            value={step.shouldStopOnFail}
+            onValue={(shouldStopOnFail) => onChange({ shouldStopOnFail })}
+          />
+          {step.type === 'email' && (
+            <>
+              <SwitchControl
+                path="(replyCallback)"
+                label="Send answers to your program"
+                hint="What people answer to the email is posted to an address of yours."
+                value={callback.active}
+                onValue={(active) => onChange({ replyCallback: active ? { ...callback, active } : null })}
+              />
+              {callback.active && (
+                <FieldFrame label="Address for answers">
+                  {(control) => (
+                    <Input
+                      {...control}
+                      type="url"
+                      disabled={readOnly}
+                      placeholder="https://app.example.com/replies"
+                      value={callback.url ?? ''}
+                      onValue={(url) => onChange({ replyCallback: { ...callback, url } })}
+                    />
+                  )}
+                </FieldFrame>
+              )}
+            </>
+          )}
+          {(saved?.filters?.length ?? 0) > 0 && (
+            <JsonView title="Filters of version 1, kept as they are" value={saved?.filters} open={0} />
+          )}
+          {(saved?.variants?.length ?? 0) > 0 && (
+            <JsonView title="Variants of version 1, kept as they are" value={saved?.variants} open={0} />
+          )}
+        </div>
+      </Fold>
+    </div>
+  )
+}

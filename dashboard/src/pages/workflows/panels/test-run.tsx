@@ -1,0 +1,191 @@
+// A test run: a chosen subscriber and payload, a real trigger, and what becomes of it while one watches.
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { ArrowRight, Play, Power } from 'lucide-react'
+import { useState } from 'react'
+import { useSession } from '../../../api/auth.ts'
+import { useAction } from '../../../api/cache.ts'
+import { api } from '../../../api/client.ts'
+import { runs } from '../../../api/runs.ts'
+import type { Workflow } from '../../../api/workflows.ts'
+import { Button } from '../../../ui/base/button.tsx'
+import { Status, type Tone } from '../../../ui/base/status.tsx'
+import { Time } from '../../../ui/base/time.tsx'
+import { RequestCode } from '../../../ui/code/code-block.tsx'
+import { lookOf, StepIcon } from '../../../ui/domain/step-kind.tsx'
+import { FieldFrame } from '../../../ui/form/form.tsx'
+import { Dialog } from '../../../ui/frame/dialog.tsx'
+import { JsonField } from '../controls/basic.tsx'
+import { Fold } from '../controls/fold.tsx'
+import { SubscriberPicker } from '../controls/subscriber-picker.tsx'
+import { type PreviewData, useExamplePayload } from '../draft/preview-data.ts'
+import { objectOf } from '../draft/step-context.ts'
+
+interface TestRunProps {
+  open: boolean
+  onClose: () => void
+  workflow: Workflow
+  data: PreviewData
+  isActive: boolean
+  onActivate: () => void
+  /** Nothing older than what is on the screen is run. */
+  flush: () => Promise<boolean>
+}
+
+export function TestRun({ open, onClose, ...rest }: TestRunProps) {
+  return (
+    <Dialog
+      open={open}
+      onClose={onClose}
+      size="md"
+      title="Test run"
+      description="A real trigger: it sends what the workflow sends, through the integrations of this environment."
+    >
+      {open && <Inner {...rest} />}
+    </Dialog>
+  )
+}
+
+function Inner({ workflow, data, isActive, onActivate, flush }: Omit<TestRunProps, 'open' | 'onClose'>) {
+  const { user } = useSession()
+  const own = { subscriberId: user.email, email: user.email, firstName: user.name.split(' ', 1)[0] ?? user.name }
+  const [subscriberId, setSubscriberId] = useState(data.subscriberId)
+  const [written, setWritten] = useState(data.payload)
+  const example = useExamplePayload(workflow)
+  const payload = written ?? example
+  const to = subscriberId ?? own
+  const body = { name: workflow.workflowId, to, payload }
+  const run = useAction({
+    do: async () => {
+      if (!(await flush())) throw new Error('The latest changes could not be saved, so nothing was run.')
+      const answer = await api('POST /v1/events/trigger', { body })
+      if (answer.status === 'processed') return answer
+      throw new Error(
+        answer.error?.join(' ') ?? refusals[answer.status] ?? `The trigger was refused: ${answer.status}.`,
+      )
+    },
+    refresh: ['runs', 'workflows'],
+  })
+  return (
+    <div className="space-y-4">
+      <FieldFrame label="Subscriber" hint={subscriberId === undefined ? `You (${user.email}).` : undefined}>
+        {(control) => (
+          <SubscriberPicker
+            id={control.id}
+            aria-label="Subscriber"
+            placeholder={`${user.name} (you)`}
+            allowNew
+            value={subscriberId}
+            onValue={setSubscriberId}
+          />
+        )}
+      </FieldFrame>
+      <JsonField label="Payload" className="max-h-56" value={payload} onValue={(next) => setWritten(objectOf(next))} />
+      {!isActive && (
+        <div className="flex flex-wrap items-center gap-2 rounded-control border border-warn/30 bg-warn/8 px-3 py-2 text-sm">
+          <span className="flex-1">The workflow is inactive: a trigger would do nothing.</span>
+          <Button size="sm" icon={<Power />} onClick={onActivate}>
+            Activate it
+          </Button>
+        </div>
+      )}
+      <div className="flex justify-end">
+        <Button
+          variant="primary"
+          icon={<Play />}
+          pending={run.isPending}
+          disabled={!isActive}
+          onClick={() => run.mutate()}
+        >
+          {run.data ? 'Run again' : 'Run'}
+        </Button>
+      </div>
+      {run.data?.transactionId && <Outcome key={run.data.transactionId} transactionId={run.data.transactionId} />}
+      <Fold title="As code">
+        <RequestCode request={{ method: 'POST', path: '/v1/events/trigger', body }} maxHeight={240} />
+      </Fold>
+    </div>
+  )
+}
+
+const refusals: Record<string, string> = {
+  trigger_not_active: 'The workflow is inactive. Activate it, then run it again.',
+  no_workflow_steps_defined: 'The workflow has no steps. Add one, then run it again.',
+  no_workflow_active_steps_defined: 'All steps of the workflow are off. Turn one on, then run it again.',
+  no_tenant_found: 'The tenant is not there.',
+  invalid_recipients: 'This subscriber cannot be sent to.',
+}
+
+const words: Record<string, { word: string; tone: Tone; live?: boolean }> = {
+  completed: { word: 'Done', tone: 'good' },
+  failed: { word: 'Failed', tone: 'bad' },
+  error: { word: 'Failed', tone: 'bad' },
+  skipped: { word: 'Skipped', tone: 'neutral' },
+  canceled: { word: 'Canceled', tone: 'neutral' },
+  merged: { word: 'Joined a digest', tone: 'info' },
+  delayed: { word: 'Waits', tone: 'info', live: true },
+  pending: { word: 'Next', tone: 'neutral' },
+  queued: { word: 'Next', tone: 'neutral' },
+  running: { word: 'Running', tone: 'info', live: true },
+  processing: { word: 'Running', tone: 'info', live: true },
+}
+const wordFor = (status: string) => words[status] ?? { word: status, tone: 'neutral' as const }
+
+/** Asks every second while the run is going on. */
+function Outcome({ transactionId }: { transactionId: string }) {
+  const found = useQuery({
+    ...runs.list({ transactionId: [transactionId], limit: 1 }),
+    staleTime: 0,
+    refetchInterval: ({ state }) => (state.data?.data[0]?.status === 'completed' ? false : 1_000),
+  })
+  const run = found.data?.data[0]
+  return (
+    <section aria-label="Outcome" className="rounded-surface border">
+      <header className="flex items-center justify-between gap-3 border-b px-3 py-2 text-sm">
+        {run ? (
+          <Status tone={wordFor(run.status).tone} live={run.status === 'processing'}>
+            {run.status === 'completed'
+              ? 'The run is done'
+              : run.status === 'error'
+                ? 'The run failed'
+                : 'The run is going on'}
+          </Status>
+        ) : (
+          <Status tone="info" live>
+            Accepted
+          </Status>
+        )}
+        <Link
+          to={(run ? `/activity/${run._id}` : '/activity') as '/'}
+          search={{ transactionId }}
+          className="inline-flex items-center gap-1 font-medium underline-offset-2 hover:underline"
+        >
+          Open in activity
+          <ArrowRight className="size-4" aria-hidden />
+        </Link>
+      </header>
+      <ol className="divide-y">
+        {run?.jobs
+          .filter(({ type }) => type !== 'trigger')
+          .map((job) => {
+            const { word, tone, live = false } = wordFor(job.status)
+            return (
+              <li key={job._id} className="flex min-h-10 items-center gap-2.5 px-3 py-1.5 text-sm">
+                <StepIcon kind={job.type} />
+                <span className="min-w-0 flex-1 truncate">{job.step.name ?? lookOf(job.type).label}</span>
+                {job.dueAt && job.status === 'delayed' && <Time at={job.dueAt} className="text-xs text-muted" />}
+                {(job.error || job.reason) && (
+                  <span className="max-w-56 truncate text-xs text-muted" title={job.error ?? job.reason}>
+                    {job.error ?? job.reason?.replaceAll('_', ' ')}
+                  </span>
+                )}
+                <Status tone={tone} live={live}>
+                  {word}
+                </Status>
+              </li>
+            )
+          })}
+      </ol>
+    </section>
+  )
+}

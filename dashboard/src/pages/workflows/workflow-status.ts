@@ -1,8 +1,0 @@
-import type { WorkflowSummary } from '../../api/workflows.ts'
-import type { Tone } from '../../ui/status.tsx'
-
-export const states: Record<WorkflowSummary['status'], { word: string; tone: Tone }> = {
-  ACTIVE: { word: 'Active', tone: 'good' },
-  INACTIVE: { word: 'Inactive', tone: 'neutral' },
-  ERROR: { word: 'Has issues', tone: 'bad' },
-}

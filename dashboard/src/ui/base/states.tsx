@@ -1,0 +1,126 @@
+// What a page shows when it has nothing to show yet: loading, empty, failed.
+import type { UseQueryResult } from '@tanstack/react-query'
+import { CircleAlert, RotateCw } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { ApiError } from '../../api/client.ts'
+import { Button } from './button.tsx'
+import { cn } from './class-names.ts'
+
+/** A grey place for something; appears after 150 ms, so that fast answers do not flicker. */
+export const Skeleton = ({ className }: { className?: string }) => (
+  <div aria-hidden className={cn('h-4 animate-late rounded-sm', className)}>
+    <div className="size-full animate-pulse rounded-[inherit] bg-line/70" />
+  </div>
+)
+
+export function SkeletonText({ lines = 3 }: { lines?: number }) {
+  const widths = ['w-3/4', 'w-full', 'w-2/3', 'w-5/6', 'w-1/2']
+  return (
+    <div className="space-y-2" role="status" aria-label="Loading">
+      {Array.from({ length: lines }, (_, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines that are all alike
+        <Skeleton key={index} className={cn('h-3.5', widths[index % widths.length])} />
+      ))}
+    </div>
+  )
+}
+
+interface EmptyStateProps {
+  icon?: ReactNode
+  title: string
+  /** What would fill it. */
+  children?: ReactNode
+  /** The button that fills it. */
+  action?: ReactNode
+  /** It stands for a whole page. */
+  isPage?: boolean
+  className?: string
+}
+
+/** Shows the button, or the request (a CodeBlock as children), that would fill the list. */
+export function EmptyState({ icon, title, children, action, isPage = false, className }: EmptyStateProps) {
+  const Heading = isPage ? 'h1' : 'h2'
+  return (
+    <div className={cn('mx-auto flex max-w-xl flex-col items-center px-4 py-16 text-center', className)}>
+      {icon && (
+        <div className="mb-4 grid size-10 place-items-center rounded-surface border bg-raised text-muted [&_svg]:size-5">
+          {icon}
+        </div>
+      )}
+      <Heading className="text-base font-semibold">{title}</Heading>
+      {children && <div className="mt-1.5 w-full text-sm text-pretty text-muted">{children}</div>}
+      {action && <div className="mt-5 flex flex-wrap justify-center gap-2">{action}</div>}
+    </div>
+  )
+}
+
+interface ErrorStateProps {
+  error: Error
+  onRetry?: () => void
+  className?: string
+}
+
+/** The server's sentence, which says what to do next, and a way to try again where that may help. */
+export function ErrorState({ error, onRetry, className }: ErrorStateProps) {
+  const status = error instanceof ApiError ? error.status : undefined
+  const title = status === 404 ? 'Not here' : status === 403 ? 'Not allowed' : 'This did not work'
+  return (
+    <div role="alert" className={cn('mx-auto flex max-w-xl flex-col items-center px-4 py-16 text-center', className)}>
+      <div className="mb-4 grid size-10 place-items-center rounded-surface bg-bad/10 text-bad">
+        <CircleAlert className="size-5" />
+      </div>
+      <h2 className="text-base font-semibold">{title}</h2>
+      <p className="mt-1.5 text-sm text-pretty text-muted">{error.message}</p>
+      {error instanceof ApiError && <p className="mt-2 font-mono text-xs text-muted">{error.code}</p>}
+      {onRetry && (
+        <Button className="mt-5" icon={<RotateCw />} onClick={onRetry}>
+          Try again
+        </Button>
+      )}
+    </div>
+  )
+}
+
+interface LoadedProps<Data> {
+  query: UseQueryResult<Data, Error>
+  skeleton?: ReactNode
+  children: (data: Data) => ReactNode
+}
+
+/** The data once it is there; until then the skeleton, and the error if it does not come. */
+export function Loaded<Data>({ query, skeleton = <SkeletonText />, children }: LoadedProps<Data>) {
+  if (query.data !== undefined) return children(query.data)
+  if (query.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />
+  return skeleton
+}
+
+/** How far long work has come. Without a total it only shows that something happens. */
+export function ProgressBar({ done, total, label }: { done: number; total?: number; label: string }) {
+  const part = total ? Math.min(1, done / total) : undefined
+  return (
+    <div>
+      <div className="mb-1.5 flex justify-between gap-4 text-xs text-muted">
+        <span className="truncate">{label}</span>
+        <span className="tabular-nums">
+          {total ? `${done.toLocaleString('en')} of ${total.toLocaleString('en')}` : done}
+        </span>
+      </div>
+      <div
+        role="progressbar"
+        aria-label={label}
+        aria-valuenow={done}
+        aria-valuemin={0}
+        aria-valuemax={total}
+        className="h-1.5 overflow-hidden rounded-full bg-line"
+      >
+        <div
+          className={cn(
+            'h-full rounded-full bg-accent transition-[width] duration-180',
+            part === undefined && 'w-1/3 animate-pulse',
+          )}
+          style={part === undefined ? undefined : { width: `${part * 100}%` }}
+        />
+      </div>
+    </div>
+  )
+}

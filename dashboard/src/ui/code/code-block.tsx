@@ -1,0 +1,80 @@
+import { type ReactNode, useState } from 'react'
+import { cn } from '../base/class-names.ts'
+import { CopyButton } from '../base/copy.tsx'
+import { type ApiRequest, type Language, languages, snippet } from './snippets.ts'
+
+interface CodeBlockProps {
+  code: string
+  title?: ReactNode
+  /** Ends the block after so many pixels and lets it scroll. */
+  maxHeight?: number
+  className?: string
+}
+
+export function CodeBlock({ code, title, maxHeight, className }: CodeBlockProps) {
+  return (
+    <div className={cn('group/code relative overflow-hidden rounded-surface border bg-sunken text-left', className)}>
+      {title && (
+        <div className="flex h-9 items-center justify-between gap-2 border-b pr-1.5 pl-3 text-xs text-muted">
+          {title}
+          <CopyButton text={code} />
+        </div>
+      )}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be in reach of the keyboard */}
+      <pre className="overflow-auto p-3 text-code text-ink" style={{ maxHeight }} tabIndex={0}>
+        {code}
+      </pre>
+      {!title && (
+        <CopyButton
+          text={code}
+          className="absolute top-1.5 right-1.5 bg-sunken opacity-0 group-focus-within/code:opacity-100 group-hover/code:opacity-100 pointer-coarse:opacity-100"
+        />
+      )}
+    </div>
+  )
+}
+
+interface RequestCodeProps {
+  request: ApiRequest
+  apiKey?: string
+  maxHeight?: number
+  className?: string
+}
+
+const remembered = 'belfry-language'
+
+/** A request in the reader's language, with the key filled in where it is known; the language is remembered. */
+export function RequestCode({ request, apiKey = 'YOUR_API_KEY', maxHeight = 360, className }: RequestCodeProps) {
+  const [language, setLanguage] = useState<Language>(() => {
+    const before = localStorage.getItem(remembered)
+    return languages.find(({ value }) => value === before)?.value ?? 'curl'
+  })
+  const code = snippet(language, request, { origin: window.location.origin, apiKey })
+  return (
+    <div className={cn('overflow-hidden rounded-surface border bg-sunken text-left', className)}>
+      <div className="flex h-9 items-center justify-between gap-2 border-b pr-1.5 pl-1.5">
+        <fieldset aria-label="Language" className="flex min-w-0 gap-0.5 overflow-x-auto [scrollbar-width:none]">
+          {languages.map(({ value, label }) => (
+            <button
+              key={value}
+              type="button"
+              aria-pressed={value === language}
+              onClick={() => {
+                setLanguage(value)
+                localStorage.setItem(remembered, value)
+              }}
+              className="h-6 rounded-sm px-2 text-xs whitespace-nowrap text-muted hover:text-ink aria-pressed:bg-page aria-pressed:font-medium aria-pressed:text-ink aria-pressed:shadow-[0_0_0_1px_var(--line)]"
+            >
+              {label}
+            </button>
+          ))}
+        </fieldset>
+        <CopyButton text={code} label="Copy the code" />
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be in reach of the keyboard */}
+      <pre className="overflow-auto p-3 text-code" style={{ maxHeight }} tabIndex={0}>
+        {code}
+      </pre>
+    </div>
+  )
+}

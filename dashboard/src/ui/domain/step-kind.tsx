@@ -1,0 +1,80 @@
+// One icon and one hue for each channel and kind of step, the same in lists, on the canvas, in timelines and in charts.
+import {
+  AlarmClock,
+  Bell,
+  Braces,
+  Gauge,
+  Globe,
+  Layers,
+  type LucideIcon,
+  Mail,
+  MessageSquareText,
+  MessagesSquare,
+  Smartphone,
+  Zap,
+} from 'lucide-react'
+import { cn } from '../base/class-names.ts'
+
+interface KindLook {
+  label: string
+  icon: LucideIcon
+  /** A CSS colour, for charts and lines too. */
+  hue: string
+}
+
+export const stepKinds = {
+  in_app: { label: 'In-app', icon: Bell, hue: 'var(--hue-in-app)' },
+  email: { label: 'Email', icon: Mail, hue: 'var(--hue-email)' },
+  sms: { label: 'SMS', icon: MessageSquareText, hue: 'var(--hue-sms)' },
+  chat: { label: 'Chat', icon: MessagesSquare, hue: 'var(--hue-chat)' },
+  push: { label: 'Push', icon: Smartphone, hue: 'var(--hue-push)' },
+  digest: { label: 'Digest', icon: Layers, hue: 'var(--hue-digest)' },
+  delay: { label: 'Delay', icon: AlarmClock, hue: 'var(--hue-delay)' },
+  throttle: { label: 'Throttle', icon: Gauge, hue: 'var(--hue-throttle)' },
+  custom: { label: 'Custom', icon: Braces, hue: 'var(--hue-custom)' },
+  http_request: { label: 'HTTP request', icon: Globe, hue: 'var(--hue-http)' },
+  trigger: { label: 'Trigger', icon: Zap, hue: 'var(--hue-trigger)' },
+} satisfies Record<string, KindLook>
+
+export type StepKind = keyof typeof stepKinds
+export const channels = ['in_app', 'email', 'sms', 'chat', 'push'] as const satisfies StepKind[]
+export type Channel = (typeof channels)[number]
+
+/** What is known of a kind; those of a newer server get a plain look. */
+export const lookOf = (kind: string): KindLook =>
+  (stepKinds as Record<string, KindLook>)[kind] ?? { label: kind, icon: Braces, hue: 'var(--muted)' }
+
+interface StepIconProps {
+  kind: string
+  /** A tile with a tinted ground, or the bare icon. */
+  tile?: boolean
+  className?: string
+}
+
+export function StepIcon({ kind, tile = false, className }: StepIconProps) {
+  const { icon: Icon, hue, label } = lookOf(kind)
+  if (!tile)
+    return <Icon role="img" aria-label={label} className={cn('size-4 shrink-0', className)} style={{ color: hue }} />
+  return (
+    <span
+      className={cn('grid size-7 shrink-0 place-items-center rounded-control', className)}
+      style={{ color: hue, background: `color-mix(in oklab, ${hue} 12%, transparent)` }}
+    >
+      <Icon role="img" aria-label={label} className="size-4" />
+    </span>
+  )
+}
+
+/** The icons of all steps of a workflow in their order, in little space. */
+export function StepIcons({ kinds, limit = 6 }: { kinds: readonly string[]; limit?: number }) {
+  const shown = kinds.slice(0, limit)
+  return (
+    <span className="inline-flex items-center gap-1.5 align-middle">
+      {shown.map((kind, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a kind may come twice, and its place is what tells them apart
+        <StepIcon key={index} kind={kind} />
+      ))}
+      {kinds.length > limit && <span className="text-xs text-muted">+{kinds.length - limit}</span>}
+    </span>
+  )
+}

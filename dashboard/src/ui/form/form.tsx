@@ -1,0 +1,224 @@
+// Forms: values, what has changed, and the server's complaints at the fields they are about.
+import { useBlocker } from '@tanstack/react-router'
+import { type FormEvent, type ReactNode, useCallback, useId, useState } from 'react'
+import { useAction } from '../../api/cache.ts'
+import { ApiError } from '../../api/client.ts'
+import { Button, type ButtonProps } from '../base/button.tsx'
+import { cn } from '../base/class-names.ts'
+import { useConfirm } from '../frame/dialog.tsx'
+
+interface FormOptions<Values, Output> {
+  initial: Values
+  submit: (values: Values) => Promise<Output>
+  /** As in useAction. */
+  refresh?: readonly string[]
+  done?: string | ((output: Output) => string)
+  onDone?: (output: Output) => void
+}
+
+export interface FormState<Values> {
+  values: Values
+  set: (patch: Partial<Values>) => void
+  /** Back to what it was, or to what is now saved. */
+  reset: (values?: Values) => void
+  isDirty: boolean
+  isPending: boolean
+  /** By field, nested ones joined by dots, as the server names them. */
+  errors: Record<string, string[]>
+  /** What is wrong with no field in particular. */
+  error: string | undefined
+  submit: () => void
+}
+
+/**
+ *     const form = useForm({ initial: { key: '', name: '' }, submit: (body) => api('POST /v2/topics', { body }), … })
+ *     <Form form={form}>
+ *       <Field form={form} name="key" label="Key">{(control) => <Input {...control} />}</Field>
+ *       <FormError form={form} />
+ *       <SubmitButton form={form}>Create topic</SubmitButton>
+ *     </Form>
+ */
+export function useForm<Values extends object, Output>(options: FormOptions<Values, Output>): FormState<Values> {
+  const [initial, setInitial] = useState(options.initial)
+  const [values, setValues] = useState(options.initial)
+  const action = useAction<Values, Output>({
+    do: options.submit,
+    ...(options.refresh ? { refresh: options.refresh } : {}),
+    ...(options.done ? { done: options.done } : {}),
+    quiet: true,
+    onDone: (output, sent) => {
+      setInitial(sent)
+      options.onDone?.(output)
+    },
+  })
+  const { error } = action
+  const errors = error instanceof ApiError ? error.errors : {}
+  const { general, ...ofFields } = errors
+  const hasFields = Object.keys(ofFields).length > 0
+  return {
+    values,
+    set: useCallback((patch) => setValues((before) => ({ ...before, ...patch })), []),
+    reset: (to = initial) => {
+      setInitial(to)
+      setValues(to)
+      action.reset()
+    },
+    isDirty: JSON.stringify(values) !== JSON.stringify(initial),
+    isPending: action.isPending,
+    errors: ofFields,
+    error: general ? general.join(' ') : error && !hasFields ? error.message : undefined,
+    submit: () => action.mutate(values),
+  }
+}
+
+interface FormProps<Values> {
+  form: FormState<Values>
+  className?: string
+  children: ReactNode
+}
+
+export function Form<Values>({ form, className, children }: FormProps<Values>) {
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    event.stopPropagation()
+    form.submit()
+  }
+  return (
+    <form noValidate onSubmit={submit} className={cn('space-y-4', className)}>
+      {children}
+    </form>
+  )
+}
+
+interface Control<Value> {
+  id: string
+  name: string
+  value: Value
+  onValue: (value: Value) => void
+  'aria-invalid': boolean | undefined
+  'aria-describedby': string | undefined
+}
+
+interface FieldProps<Values, Name extends keyof Values & string> {
+  form: FormState<Values>
+  name: Name
+  label: ReactNode
+  hint?: ReactNode
+  optional?: boolean
+  /** The label beside the control: for switches and checkboxes. */
+  inline?: boolean
+  className?: string
+  children: (control: Control<Values[Name]>) => ReactNode
+}
+
+export function Field<Values, Name extends keyof Values & string>(props: FieldProps<Values, Name>) {
+  const { form, name, label, hint, optional, inline, className, children } = props
+  const nested = Object.entries(form.errors).filter(([field]) => field === name || field.startsWith(`${name}.`))
+  return (
+    <FieldFrame
+      label={label}
+      hint={hint}
+      optional={optional ?? false}
+      inline={inline ?? false}
+      errors={nested.flatMap(([, messages]) => messages.map((message) => forPeople(message, name, label)))}
+      {...(className ? { className } : {})}
+    >
+      {(control) =>
+        children({
+          ...control,
+          name,
+          value: form.values[name],
+          onValue: (value) => form.set({ [name]: value } as unknown as Partial<Values>),
+        })
+      }
+    </FieldFrame>
+  )
+}
+
+/** The server speaks of `newPassword`; on the page the field has a name people can read. */
+function forPeople(message: string, name: string, label: ReactNode): string {
+  if (typeof label !== 'string' || !message.startsWith(`${name} `)) return message
+  return `${label}${message.slice(name.length)}.`
+}
+
+interface FieldFrameProps {
+  label: ReactNode
+  hint?: ReactNode
+  optional?: boolean
+  inline?: boolean
+  errors?: readonly string[]
+  className?: string
+  children: (control: Pick<Control<unknown>, 'id' | 'aria-invalid' | 'aria-describedby'>) => ReactNode
+}
+
+/** Label, control, hint and complaints, for controls whose value is not in a useForm. */
+export function FieldFrame({ label, hint, optional, inline, errors = [], className, children }: FieldFrameProps) {
+  const id = useId()
+  const isWrong = errors.length > 0
+  const control = children({
+    id,
+    'aria-invalid': isWrong || undefined,
+    'aria-describedby': isWrong || hint ? `${id}-note` : undefined,
+  })
+  const name = (
+    <label htmlFor={id} className="text-sm font-medium">
+      {label}
+      {optional && <span className="ml-1.5 text-xs font-normal text-muted">optional</span>}
+    </label>
+  )
+  return (
+    <div className={className}>
+      {inline ? (
+        <div className="flex items-center gap-2.5">
+          {control}
+          {name}
+        </div>
+      ) : (
+        <>
+          <div className="mb-1.5">{name}</div>
+          {control}
+        </>
+      )}
+      {(isWrong || hint) && (
+        <p id={`${id}-note`} className={cn('mt-1.5 text-xs', isWrong ? 'text-bad' : 'text-muted')}>
+          {isWrong ? errors.join(' ') : hint}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** What is wrong with no field in particular. */
+export function FormError({ form }: { form: { error: string | undefined } }) {
+  if (!form.error) return null
+  return (
+    <p role="alert" className="rounded-control border border-bad/30 bg-bad/8 px-3 py-2 text-sm text-bad">
+      {form.error}
+    </p>
+  )
+}
+
+type SubmitButtonProps = Omit<ButtonProps, 'form'> & { form: { isPending: boolean } }
+
+export function SubmitButton({ form, children, ...rest }: SubmitButtonProps) {
+  return (
+    <Button type="submit" variant="primary" {...rest} pending={form.isPending}>
+      {children}
+    </Button>
+  )
+}
+
+/** Asks before leaving a page, or closing the window, with changes that are not saved. */
+export function useUnsavedGuard(isDirty: boolean): void {
+  const ask = useConfirm()
+  useBlocker({
+    disabled: !isDirty,
+    enableBeforeUnload: () => isDirty,
+    shouldBlockFn: async () =>
+      !(await ask({
+        title: 'Leave without saving?',
+        body: 'Your changes on this page are not saved. They will be lost.',
+        confirm: 'Leave',
+      })),
+  })
+}

@@ -1,0 +1,64 @@
+import { X } from 'lucide-react'
+import { Dialog as Radix } from 'radix-ui'
+import type { ReactNode } from 'react'
+import { Button } from '../base/button.tsx'
+import { cn } from '../base/class-names.ts'
+
+interface SheetProps {
+  open: boolean
+  /** Goes to the URL of the list. */
+  onClose: () => void
+  title: ReactNode
+  /** The name for those who do not see it, where the title is more than a text. */
+  label?: string
+  subtitle?: ReactNode
+  /** Buttons at the top right. */
+  actions?: ReactNode
+  /** Stays at the bottom, for the save button of a form. */
+  footer?: ReactNode
+  wide?: boolean
+  children: ReactNode
+}
+
+/** Rather than its first button, whose hint would pop up; a field that asked for the focus keeps it. */
+function focusItself(event: Event): void {
+  event.preventDefault()
+  const sheet = event.currentTarget as HTMLElement
+  if (!sheet.contains(document.activeElement)) sheet.focus()
+}
+
+/**
+ * The selected thing beside its list. Whether it is open is in the URL (`/topics/{-$topicKey}`), so back and links work. The
+ * list stays in reach: clicking another row, or j/k and Enter, shows that one instead.
+ */
+export function Sheet({ open, onClose, title, label, subtitle, actions, footer, wide = false, children }: SheetProps) {
+  return (
+    <Radix.Root open={open} modal={false} onOpenChange={(isOpen) => !isOpen && onClose()}>
+      <Radix.Portal>
+        <Radix.Content
+          aria-describedby={undefined}
+          {...(label ? { 'aria-label': label, 'aria-labelledby': undefined } : {})}
+          onInteractOutside={(event) => event.preventDefault()}
+          onOpenAutoFocus={focusItself}
+          className={cn(
+            'fixed inset-y-0 right-0 z-40 flex w-full animate-slide flex-col border-l border-line bg-page shadow-float outline-none',
+            wide ? 'sm:max-w-[min(960px,92vw)]' : 'sm:max-w-[min(600px,92vw)]',
+          )}
+        >
+          <header className="flex min-h-14 items-center gap-2 border-b py-2 pr-3 pl-4 sm:pl-6">
+            <div className="min-w-0 flex-1">
+              <Radix.Title className="truncate text-base font-semibold">{title}</Radix.Title>
+              {subtitle && <div className="truncate text-xs text-muted">{subtitle}</div>}
+            </div>
+            {actions}
+            <Button variant="ghost" size="icon" hint="Close" shortcut="esc" onClick={onClose}>
+              <X />
+            </Button>
+          </header>
+          <div className="min-h-0 flex-1 overflow-y-auto px-4 py-4 sm:px-6 sm:py-5">{children}</div>
+          {footer && <footer className="flex justify-end gap-2 border-t px-4 py-3 sm:px-6">{footer}</footer>}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  )
+}

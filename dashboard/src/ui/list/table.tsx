@@ -1,0 +1,294 @@
+// The list of a page: dense, with a head that stays, rows that are links, and j/k to walk through them.
+import type { UseQueryResult } from '@tanstack/react-query'
+import { Link, type LinkProps } from '@tanstack/react-router'
+import { ArrowDown, ArrowUp, ChevronLeft, ChevronRight } from 'lucide-react'
+import { Fragment, type ReactNode, useEffect, useRef } from 'react'
+import { Button } from '../base/button.tsx'
+import { cn } from '../base/class-names.ts'
+import { useShortcut } from '../base/shortcuts.ts'
+import { ErrorState, Skeleton } from '../base/states.tsx'
+import { useRowsInSight } from './rows-in-sight.ts'
+
+export interface Column<Row> {
+  id: string
+  header: ReactNode
+  cell: (row: Row) => ReactNode
+  /** A class such as `w-40`; what has none shares the rest. */
+  width?: string
+  align?: 'right'
+  /** Left out on screens narrower than this. */
+  from?: 'sm' | 'md' | 'lg' | 'xl'
+  /** The name the API orders by. */
+  orderBy?: string
+  /** It has the link of the row; otherwise the first has it. */
+  isLink?: boolean
+}
+
+export interface Order {
+  by: string
+  direction: 'ASC' | 'DESC'
+}
+
+interface TableProps<Row> {
+  label: string
+  columns: ReadonlyArray<Column<Row>>
+  rows: readonly Row[] | undefined
+  rowKey: (row: Row) => string
+  /** Rows of one group stand together, below its heading; they come in that order. */
+  group?: { of: (row: Row) => string; heading: (group: string) => ReactNode }
+  /** Where a row leads. Filters stay in the URL. */
+  rowLink?: (row: Row) => LinkProps
+  /** The key of the row that is open in the sheet. */
+  selected?: string | undefined
+  order?: Order
+  onOrder?: (order: Order) => void
+  query?: Pick<UseQueryResult<unknown, Error>, 'error' | 'refetch' | 'isPlaceholderData'>
+  /** What stands there when there is no row. */
+  empty: ReactNode
+  footer?: ReactNode
+  /** A list without pages: only the rows in sight are drawn, and more are asked for when its end comes near. */
+  endless?: { hasMore: boolean; isLoading: boolean; onEnd: () => void }
+}
+
+/** As `cellClass` has it. */
+const rowHeight = 40
+const nearEnd = 15
+
+const from = { sm: 'max-sm:hidden', md: 'max-md:hidden', lg: 'max-lg:hidden', xl: 'max-xl:hidden' }
+
+export function Table<Row>(props: TableProps<Row>) {
+  const { label, columns, rows, rowKey, group, rowLink, selected, order, onOrder, query, empty, footer, endless } =
+    props
+  const body = useRef<HTMLTableSectionElement>(null)
+  const step = (by: 1 | -1) => {
+    const links = [...(body.current?.querySelectorAll<HTMLElement>('[data-row-link]') ?? [])]
+    const current = links.indexOf(document.activeElement as HTMLElement)
+    const open = links.findIndex((link) => link.closest('tr')?.dataset.selected !== undefined)
+    const next = links[Math.max(0, Math.min(links.length - 1, (current === -1 ? open : current) + by))]
+    next?.focus()
+    next?.scrollIntoView({ block: 'nearest' })
+  }
+  useShortcut('j', () => step(1))
+  useShortcut('k', () => step(-1))
+  const linked = Math.max(
+    0,
+    columns.findIndex(({ isLink }) => isLink),
+  )
+  const count = rows?.length ?? 0
+  const sight = useRowsInSight(body, { count, rowHeight, isOn: endless !== undefined })
+  const isShort = endless?.hasMore === true && !endless.isLoading && sight.end >= count - nearEnd
+  const latestEnd = useRef(endless?.onEnd)
+  latestEnd.current = endless?.onEnd
+  useEffect(() => {
+    if (isShort && count > 0) latestEnd.current?.()
+  }, [isShort, count])
+
+  if (rows === undefined && query?.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />
+  if (rows?.length === 0) return empty
+  return (
+    <div className="min-w-0">
+      <table
+        aria-label={label}
+        aria-busy={rows === undefined || query?.isPlaceholderData}
+        {...(endless && rows ? { 'aria-rowcount': endless.hasMore ? -1 : count + 1 } : {})}
+        className="w-full table-fixed border-separate border-spacing-0 text-sm"
+      >
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <HeadCell key={column.id} column={column} order={order} onOrder={onOrder} />
+            ))}
+          </tr>
+        </thead>
+        <tbody ref={body} className={cn('transition-opacity duration-120', query?.isPlaceholderData && 'opacity-60')}>
+          {sight.start > 0 && <Gap rows={sight.start} columns={columns.length} />}
+          {rows === undefined
+            ? Array.from({ length: 10 }, (_, index) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: rows that are all alike
+                <tr key={index}>
+                  {columns.map((column, place) => (
+                    <td key={column.id} className={cn(cellClass, column.width, column.from && from[column.from])}>
+                      <Skeleton className={cn('h-3.5', skeletonWidths[(index + place) % skeletonWidths.length])} />
+                    </td>
+                  ))}
+                </tr>
+              ))
+            : rows.slice(sight.start, sight.end).map((row, index) => {
+                const place = sight.start + index
+                const key = rowKey(row)
+                const link = rowLink?.(row)
+                const before = rows[place - 1]
+                const begins = group && (before === undefined || group.of(before) !== group.of(row))
+                const line = (
+                  <tr
+                    key={key}
+                    data-selected={key === selected ? '' : undefined}
+                    {...(endless ? { 'aria-rowindex': place + 2 } : {})}
+                    className={cn(
+                      'group relative',
+                      link && 'hover:bg-hover has-[[data-row-link]:focus-visible]:bg-hover',
+                      key === selected && 'bg-accent/8 hover:bg-accent/8',
+                    )}
+                  >
+                    {columns.map((column, index) => {
+                      const content = column.cell(row)
+                      return (
+                        <td
+                          key={column.id}
+                          className={cn(
+                            cellClass,
+                            column.align === 'right' && 'text-right',
+                            column.width,
+                            column.from && from[column.from],
+                          )}
+                        >
+                          {index === linked && link ? (
+                            <Link
+                              search={true as never}
+                              resetScroll={false}
+                              {...link}
+                              data-row-link
+                              className="block truncate font-medium outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
+                            >
+                              {content}
+                            </Link>
+                          ) : (
+                            content
+                          )}
+                        </td>
+                      )
+                    })}
+                  </tr>
+                )
+                if (!begins) return line
+                return (
+                  <Fragment key={key}>
+                    <tr>
+                      <th
+                        scope="rowgroup"
+                        colSpan={columns.filter((column) => !column.from).length}
+                        className="h-10 border-b bg-raised px-4 text-left text-xs font-medium sm:px-6"
+                      >
+                        {group.heading(group.of(row))}
+                      </th>
+                      {/* A cell for each column that may be left out: one that spans them would bring them back. */}
+                      {columns.map(
+                        (column) =>
+                          column.from && (
+                            <td key={column.id} aria-hidden className={cn('border-b bg-raised', from[column.from])} />
+                          ),
+                      )}
+                    </tr>
+                    {line}
+                  </Fragment>
+                )
+              })}
+          {sight.end < count && <Gap rows={count - sight.end} columns={columns.length} />}
+        </tbody>
+      </table>
+      {footer}
+    </div>
+  )
+}
+
+/** Where rows are that nobody sees. */
+const Gap = ({ rows, columns }: { rows: number; columns: number }) => (
+  <tr aria-hidden>
+    <td colSpan={columns} className="p-0" style={{ height: rows * rowHeight }} />
+  </tr>
+)
+
+const cellClass = 'h-10 truncate border-b px-3 py-1 first:pl-4 last:pr-4 sm:first:pl-6 sm:last:pr-6'
+const skeletonWidths = ['w-2/3', 'w-1/2', 'w-3/4', 'w-2/5']
+
+/** Buttons in a row; the rest of the row is a link, and they lie above it. */
+export const RowActions = ({ children }: { children: ReactNode }) => (
+  <div className="relative z-1 flex items-center justify-end gap-1">{children}</div>
+)
+
+interface HeadCellProps<Row> {
+  column: Column<Row>
+  order: Order | undefined
+  onOrder: ((order: Order) => void) | undefined
+}
+
+function HeadCell<Row>({ column, order, onOrder }: HeadCellProps<Row>) {
+  const { header, orderBy, align } = column
+  const isOrdered = orderBy !== undefined && order?.by === orderBy
+  const isUp = isOrdered && order?.direction === 'ASC'
+  return (
+    <th
+      scope="col"
+      aria-sort={isOrdered ? (isUp ? 'ascending' : 'descending') : undefined}
+      className={cn(
+        'sticky top-(--table-top,0px) z-2 h-9 border-b bg-page px-3 text-left text-xs font-medium text-muted first:pl-4 last:pr-4 sm:first:pl-6 sm:last:pr-6',
+        align === 'right' && 'text-right',
+        column.width,
+        column.from && from[column.from],
+      )}
+    >
+      {orderBy !== undefined && onOrder ? (
+        <button
+          type="button"
+          className="inline-flex h-6 items-center gap-1 hover:text-ink"
+          onClick={() => onOrder({ by: orderBy, direction: isOrdered && !isUp ? 'ASC' : 'DESC' })}
+        >
+          {header}
+          {isOrdered && (isUp ? <ArrowUp className="size-3" /> : <ArrowDown className="size-3" />)}
+        </button>
+      ) : (
+        header
+      )}
+    </th>
+  )
+}
+
+interface PagingProps {
+  page:
+    | {
+        next: string | null
+        previous: string | null
+        totalCount?: number | undefined
+        totalCountCapped?: boolean | undefined
+      }
+    | undefined
+  /** Puts the cursor into the URL. */
+  onPage: (cursor: { after: string } | { before: string }) => void
+  /** What is counted: "topics". */
+  noun: string
+}
+
+const singular = (noun: string) => noun.replace(/ies$/, 'y').replace(/s$/, '')
+
+/** Under a table: how many there are, and the pages before and behind. */
+export function Paging({ page, onPage, noun }: PagingProps) {
+  if (!page) return null
+  const { next, previous, totalCount, totalCountCapped } = page
+  return (
+    <nav
+      aria-label={`Pages of ${noun}`}
+      className="flex h-12 items-center justify-between gap-4 px-4 text-xs text-muted sm:px-6"
+    >
+      <span>
+        {totalCount !== undefined &&
+          `${totalCount.toLocaleString('en')}${totalCountCapped ? '+' : ''} ${totalCount === 1 ? singular(noun) : noun}`}
+      </span>
+      {(next || previous) && (
+        <span className="flex gap-1">
+          <Button
+            size="sm"
+            icon={<ChevronLeft />}
+            disabled={!previous}
+            onClick={() => previous && onPage({ before: previous })}
+          >
+            Previous
+          </Button>
+          <Button size="sm" disabled={!next} onClick={() => next && onPage({ after: next })}>
+            Next
+            <ChevronRight />
+          </Button>
+        </span>
+      )}
+    </nav>
+  )
+}
