@@ -3,8 +3,8 @@
 
 const tests = '\\.test\\.ts$'
 const ours = '^(server|bench|chaos|scripts)/(?!node_modules/)'
-const room = (name) => `^server/src/${name}/`
-const file = (name) => `^server/src/${name}\\.ts$`
+const room = (/** @type {string} */ name) => `^server/src/${name}/`
+const file = (/** @type {string} */ name) => `^server/src/${name}\\.ts$`
 
 /** Everyone may import these; they import nothing of ours but errors.ts. */
 const everywhere = ['errors', 'config', 'tracing', 'package-folder']
