@@ -69,7 +69,7 @@ const betweenFloors = Object.entries(floors).map(([floor, others]) => ({
 }))
 
 const betweenRooms = Object.entries(rooms).map(([name, others]) => {
-  const [floor] = name.split('/')
+  const [floor = ''] = name.split('/')
   return {
     name: `${name.replace('/', '-')}-keeps-to-its-arrows`,
     severity: 'error',
