@@ -1,10 +1,13 @@
 // The browser the tests drive: one that is installed, or one that is installed now. Uses nothing but Node itself.
+// Debian also packages Chromium without its windows. It takes a quarter less processor time, so the tests prefer it.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { canInstall, installPackage, run } from './debian-package.mjs'
 
+const headlessShell = '/usr/bin/chromium-headless-shell'
 const usualPlaces = [
+  headlessShell,
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
@@ -29,9 +32,12 @@ function ofPlaywright() {
 
 /** @returns {string | undefined} what to tell whoever wanted it, when there is none in the end */
 export function installChromium() {
+  const { CHROMIUM_PATH } = process.env
+  if (CHROMIUM_PATH) return findChromium() ? undefined : `CHROMIUM_PATH names ${CHROMIUM_PATH}, which does not exist.`
+  let said = ''
+  if (canInstall() && !existsSync(headlessShell)) said += installPackage('chromium-headless-shell')
   if (findChromium()) return undefined
-  if (process.env.CHROMIUM_PATH) return `CHROMIUM_PATH names ${process.env.CHROMIUM_PATH}, which does not exist.`
-  const said = canInstall() ? installPackage('chromium') : run('npx', ['playwright-core', 'install', 'chromium'])
+  said += canInstall() ? installPackage('chromium') : run('npx', ['playwright-core', 'install', 'chromium'])
   if (findChromium()) return undefined
   return `${said}\nThe tests need Chromium. Install it, or name one with CHROMIUM_PATH.`
 }

@@ -1,5 +1,6 @@
 // A running service for a test file: its own copy of the database, a clock the test moves, and callers with keys.
 import { randomBytes } from 'node:crypto'
+import { createServer } from 'node:net'
 import { Logger as QueueLog, runOnce, type TaskList } from 'graphile-worker'
 import pg from 'pg'
 import { pino } from 'pino'
@@ -72,6 +73,21 @@ export class Api {
   }
 }
 
+/**
+ * The port of this worker's servers, one after the other: a browser keeps the scripts it has loaded and compiled by their
+ * address, for all test files.
+ */
+let usualPort: number | undefined
+let isUsualPortTaken = false
+
+async function isFree(port: number): Promise<boolean> {
+  const probe = createServer()
+  return new Promise((resolve) => {
+    probe.once('error', () => resolve(false))
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
+  })
+}
+
 interface LogLine {
   level: number
   msg: string
@@ -123,11 +139,12 @@ export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' }
   let databaseUrl: string
   let api: Api
   let setUpToken = ''
+  let hasUsualPort = false
 
-  const start = async (config: Partial<Config> = {}) => {
+  const start = async (config: Partial<Config> = {}, port = 0) => {
     const service = await startService(
       {
-        ...readConfig({ PORT: '0', BELFRY_LOG: process.env.TEST_LOG ?? 'silent' }).config,
+        ...readConfig({ PORT: String(port), BELFRY_LOG: process.env.TEST_LOG ?? 'silent' }).config,
         role: 'api',
         ...overrides,
         ...config,
@@ -141,7 +158,13 @@ export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' }
   beforeAll(async () => {
     databaseUrl = await createTestDatabase(name)
     database = openDatabase(databaseUrl, { connections: 5, onError: () => undefined })
-    const service = await start({})
+    hasUsualPort = !isUsualPortTaken
+    isUsualPortTaken = true
+    const service = await start(
+      {},
+      hasUsualPort && usualPort !== undefined && (await isFree(usualPort)) ? usualPort : 0,
+    )
+    if (hasUsualPort) usualPort = Number(new URL(service.url).port)
     const development = service.created?.[0]
     if (!development) throw new Error('the first start made no environment')
     setUpToken = service.setUpToken ?? ''
@@ -157,6 +180,7 @@ export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' }
   afterAll(async ({}, suite) => {
     const failed = suite.tasks.some((task) => task.result?.state === 'fail')
     for (const service of services.reverse()) await service.stop()
+    if (hasUsualPort) isUsualPortTaken = false
     await database.close()
     if (failed) process.stderr.write(`database kept for inspection: ${name}\n`)
     else await dropTestDatabase(name)
@@ -222,7 +246,7 @@ export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' }
         })
       } while (woken > 0)
     },
-    startAnother: start,
+    startAnother: (config) => start(config),
   }
 }
 
