@@ -57,7 +57,8 @@ test('every test that SECURITY.md and the promises name is there', () => {
 })
 
 test('every link leads to a page that is there, and to a heading of it', () => {
-  for (const page of [...pages, 'SECURITY.md']) {
+  const decisions = readdirSync(`${root}docs/decisions`).map((name) => `docs/decisions/${name}`)
+  for (const page of [...pages, ...decisions, 'SECURITY.md', 'CONTRIBUTING.md', 'CHANGELOG.md']) {
     for (const [, link = ''] of readFileSync(root + page, 'utf8').matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
       const [path = '', heading] = link.split('#')
       const target = path === '' ? root + page : fileURLToPath(new URL(path, `file://${root}${page}`))

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { rooms } from '../../.dependency-cruiser.mjs'
@@ -23,4 +23,20 @@ test('every folder of a floor with rooms is a room', () => {
       .map((entry) => `${floor}/${entry.name}`),
   )
   expect(folders.sort()).toEqual(Object.keys(rooms).sort())
+})
+
+test('every path that CONTRIBUTING.md and the decisions name exists', () => {
+  const pages = [
+    'CONTRIBUTING.md',
+    ...readdirSync(inRepository('docs/decisions')).map((name) => `docs/decisions/${name}`),
+  ]
+  const named = pages.flatMap((page) =>
+    [
+      ...readFileSync(inRepository(page), 'utf8').matchAll(/`([\w.-]+\/[\w./<>-]+|[\w-]*\.[\w-]+\.?(?:md|mjs|ts))`/g),
+    ].map(([, path = '']) => ({ page, path })),
+  )
+  expect(named.length).toBeGreaterThan(60)
+  // Where a name stands for many, the folder that holds them has to exist.
+  const exists = (path: string) => existsSync(inRepository(path.replace(/<.*/, '').replace(/[^/]*$/, '')))
+  expect(named.filter(({ path }) => !(path.includes('<') ? exists(path) : existsSync(inRepository(path))))).toEqual([])
 })
