@@ -17,7 +17,7 @@ const squeezeStyles = {
     id.endsWith('styles.ts') ? code.replaceAll(/\s*\n\s*/g, '\n') : null,
 }
 
-rmSync(path.join(out, 'inbox'), { recursive: true, force: true })
+for (const folder of ['inbox', 'types']) rmSync(path.join(out, folder), { recursive: true, force: true })
 const script = await rolldown({ input: source('main.ts'), platform: 'browser', plugins: [squeezeStyles] })
 await script.write({ file: path.join(out, 'inbox.js'), format: 'iife', name: 'Belfry', minify })
 
@@ -50,5 +50,5 @@ if (status !== 0) {
   process.stderr.write(stdout)
   process.exit(1)
 }
-for (const file of readdirSync(path.join(out, 'types')))
+for (const file of readdirSync(path.join(out, 'types'), { encoding: 'utf8', recursive: true }))
   if (file.includes('.test.')) rmSync(path.join(out, 'types', file))

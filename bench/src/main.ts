@@ -2,26 +2,35 @@
 // Names run some of them only, `--quick` takes smaller sizes and keeps the results apart.
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { benchAccepting } from './accepting.ts'
-import { benchDeliveries } from './deliveries.ts'
-import { benchEndToEnd } from './end-to-end.ts'
-import { benchFanOut } from './fan-out.ts'
-import { cellsOf, columns, type Figure, isMeasured, isMet, type Options, type Suite, tableOf } from './figures.ts'
-import { benchGrowth } from './growth.ts'
-import { benchIdle } from './idle.ts'
-import { benchInbox } from './inbox.ts'
-import { benchLatency } from './latency.ts'
-import { benchLists } from './lists.ts'
-import { benchOverload } from './overload.ts'
-import { writePages } from './page.ts'
-import { benchRendering } from './rendering.ts'
-import { currentCommit, describeMachine, readResults, writeResult } from './results.ts'
+import { seen } from './harness/service.ts'
+import {
+  cellsOf,
+  columns,
+  type Figure,
+  isMeasured,
+  isMet,
+  type Options,
+  type Suite,
+  tableOf,
+} from './report/figures.ts'
+import { writePages } from './report/page.ts'
+import { currentCommit, describeMachine, readResults, writeResult } from './report/results.ts'
 import { root } from './root.ts'
-import { seen } from './service.ts'
-import { benchSmtp } from './smtp.ts'
-import { benchSoak } from './soak.ts'
-import { benchStart } from './start.ts'
-import { benchWorkers } from './workers.ts'
+import { benchAccepting } from './suites/accepting.ts'
+import { benchDeliveries } from './suites/deliveries.ts'
+import { benchEndToEnd } from './suites/end-to-end.ts'
+import { benchFanOut } from './suites/fan-out.ts'
+import { benchGrowth } from './suites/growth.ts'
+import { benchIdle } from './suites/idle.ts'
+import { benchInbox } from './suites/inbox.ts'
+import { benchLatency } from './suites/latency.ts'
+import { benchLists } from './suites/lists.ts'
+import { benchOverload } from './suites/overload.ts'
+import { benchRendering } from './suites/rendering.ts'
+import { benchSmtp } from './suites/smtp.ts'
+import { benchSoak } from './suites/soak.ts'
+import { benchStart } from './suites/start.ts'
+import { benchWorkers } from './suites/workers.ts'
 
 const suites: Record<string, Suite> = {
   start: benchStart,

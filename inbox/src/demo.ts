@@ -1,5 +1,5 @@
 // The page at /demo: buttons that trigger workflows beside the inbox of the subscriber they are for.
-import { type Child, h, patch } from './dom.ts'
+import { type Child, h, patch } from './view/dom.ts'
 
 interface DemoWorkflow {
   identifier: string

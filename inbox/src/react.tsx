@@ -13,17 +13,17 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react'
-import type { InboxOptions, UnreadCount } from './api.ts'
-import { InboxClient, type InboxState } from './client.ts'
-import { FilterCounts } from './counts.ts'
-import type { Appearance, BelfryElement } from './element.ts'
-import type { ListState, NotificationList } from './list.ts'
-import type { ActionType, Filter, Notification } from './notification.ts'
+import type { InboxOptions, UnreadCount } from './data/api.ts'
+import { InboxClient, type InboxState } from './data/client.ts'
+import { FilterCounts } from './data/counts.ts'
+import type { ListState, NotificationList } from './data/list.ts'
+import type { ActionType, Filter, Notification } from './data/notification.ts'
+import type { Appearance, BelfryElement } from './elements/element.ts'
 import './main.ts'
-import type { Preferences, PreferencesState } from './preferences.ts'
-import type { Store } from './store.ts'
-import type { Texts } from './texts.ts'
-import type { PreferenceGroup, Renderers, Tab } from './ui.ts'
+import type { Preferences, PreferencesState } from './data/preferences.ts'
+import type { Store } from './data/store.ts'
+import type { Texts } from './view/texts.ts'
+import type { PreferenceGroup, Renderers, Tab } from './view/ui.ts'
 
 export interface ElementProps extends Partial<InboxOptions> {
   locale?: string

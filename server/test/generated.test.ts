@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { pagesOf } from '../../bench/src/page.ts'
+import { pagesOf } from '../../bench/src/report/page.ts'
 import { settings } from '../src/config.ts'
 import { errorTable } from '../src/errors.ts'
 import { apiTypes } from './api-types.ts'
