@@ -1,5 +1,5 @@
-// Builds what browsers load: `inbox.js`, one script for pages that are written by hand, and in `inbox/` the same as modules,
-// the types of both, and the languages. `node inbox/build.mjs <folder>`
+// Builds what browsers load: `inbox.js`, a single script for plain pages; in `inbox/` the same as modules; types for both;
+// and the language files. `node inbox/build.mjs <folder>`
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -10,7 +10,7 @@ const here = path.dirname(fileURLToPath(import.meta.url))
 const [out = path.join(here, 'dist')] = process.argv.slice(2)
 const source = (/** @type {string} */ name) => path.join(here, 'src', name)
 const minify = { compress: true, mangle: true, codegen: true }
-/** Style sheets are written to be read; nobody reads them where they go. */
+/** Drops indentation and blank lines from style sheets. */
 const squeezeStyles = {
   name: 'styles',
   transform: (/** @type {string} */ code, /** @type {string} */ id) =>

@@ -1,5 +1,5 @@
-// `npm run bench`: runs the benchmarks, prints one table, keeps the results and brings the documentation up to date with them.
-// Names run some of them only, `--quick` takes smaller sizes and keeps the results apart.
+// `npm run bench`: runs the benchmarks, prints one table, stores the results and updates the documentation. Arguments select
+// suites; `--quick` uses smaller sizes and keeps its results apart.
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { seen } from './harness/service.ts'
@@ -49,7 +49,7 @@ const suites: Record<string, Suite> = {
   idle: benchIdle,
   soak: benchSoak,
 }
-/** Not without being asked for: it takes an hour. */
+/** Runs only by name: it takes an hour. */
 const onlyByName = new Set(['soak'])
 
 const { values, positionals } = parseArgs({
@@ -67,7 +67,7 @@ const options: Options = {
 }
 const unknown = positionals.filter((name) => !(name in suites))
 if (unknown.length > 0) {
-  process.stderr.write(`There is no benchmark ${unknown.join(', ')}; choose from ${Object.keys(suites).join(', ')}.\n`)
+  process.stderr.write(`Unknown benchmark: ${unknown.join(', ')}; choose from ${Object.keys(suites).join(', ')}.\n`)
   process.exit(2)
 }
 
@@ -76,7 +76,7 @@ const folder = options.quick ? path.join(results, 'quick') : results
 const wanted = Object.entries(suites).filter(([name]) =>
   positionals.length > 0 ? positionals.includes(name) : !onlyByName.has(name),
 )
-// A part of a suite that fails while nobody waits for it yet: the suite says so itself when it does, or goes on without.
+// A rejection that its suite has not awaited yet: the suite reports it later, or continues without it.
 process.on('unhandledRejection', (error) => process.stderr.write(`  in the background: ${String(error)}\n`))
 
 const machine = describeMachine()
@@ -95,7 +95,7 @@ for (const [suite, run] of wanted) {
       ...{ ...outcome, figures: measured },
     })
   } catch (error) {
-    // The others are measured all the same: most of an hour's work would be lost otherwise.
+    // Continue with the other suites: most of an hour's work would be lost otherwise.
     failed.push(suite)
     process.stderr.write(`  failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
   }
@@ -111,5 +111,5 @@ const promised = figures.filter((figure) => isMet(figure) !== undefined)
 process.stdout.write(
   `\n${promised.length - missed.length} of ${promised.length} targets hold; ${((performance.now() - began) / 60_000).toFixed(1)} minutes\n`,
 )
-if (failed.length > 0) process.stdout.write(`These failed and were left out: ${failed.join(', ')}\n`)
+if (failed.length > 0) process.stdout.write(`Failed, and missing from the results: ${failed.join(', ')}\n`)
 process.exit(missed.length + failed.length === 0 ? 0 : 1)

@@ -1,4 +1,4 @@
-// Defines the elements. As a script it is `inbox.js`, which makes `Belfry` for programs on the page; as a module `elements.js`.
+// Defines the elements. Built as a script, `inbox.js`, with the global `Belfry`, and as a module, `elements.js`.
 // biome-ignore-all lint/performance/noBarrelFile: what a page's programs get
 import { origin } from './elements/element.ts'
 import { BellElement, InboxElement, NotificationsElement, PreferencesElement } from './elements/inbox-element.ts'

@@ -1,5 +1,5 @@
-// A server for what the service sends out, as light as the client in load.ts and for the same reason: what it takes of the
-// machine, the measured service and its database lack.
+// The HTTP server that receives deliveries. As light as the client in load.ts, because it shares the machine with the
+// measured service and its database.
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 
 export interface Said {
@@ -10,12 +10,12 @@ export interface Said {
 
 export interface HttpSink {
   url: string
-  /** Connections that were open at a time. */
+  /** The peak of open connections. */
   mostOpen(): number
   stop(): void
 }
 
-/** @param hear is given the body of each request; where it has nothing to say, nobody is answered */
+/** @param hear receives the body of each request; returning undefined leaves the request unanswered */
 export async function startHttpSink(hear: (body: string) => Said | undefined): Promise<HttpSink> {
   const open = new Set<Socket>()
   let most = 0
@@ -23,7 +23,7 @@ export async function startHttpSink(hear: (body: string) => Said | undefined): P
     open.add(socket)
     most = Math.max(most, open.size)
     socket.setNoDelay(true)
-    // A character is a byte then, and bytes are what a request says its length in.
+    // One character per byte, because Content-Length counts bytes.
     socket.setEncoding('latin1')
     socket.on('error', () => socket.destroy())
     socket.on('close', () => open.delete(socket))

@@ -1,4 +1,4 @@
-// Many requests at a time, from one client with connections that stay open.
+// Sends many concurrent requests from one client over keep-alive connections.
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -10,11 +10,11 @@ export interface Load {
 
 export interface LoadResult {
   perSecond: number
-  /** Of each request, in milliseconds. */
+  /** Latency of each request, in milliseconds. */
   took: number[]
 }
 
-/** Less than the service asks for: what it cannot take now it mostly can a moment later, and nobody else is waiting. */
+/** Shorter than the service's Retry-After: it can mostly accept again within moments, and nobody else competes. */
 const pauseMs = 100
 
 interface Answer {
@@ -23,8 +23,8 @@ interface Answer {
 }
 
 /**
- * HTTP as far as it takes to ask one thing after another on one connection. A client for everything takes three times the
- * processor time for each request, of a machine that the measured service and its database have to share with it.
+ * A minimal HTTP client: one request after another on one connection. A full client takes three times the processor time per
+ * request, on a machine shared with the measured service and its database.
  */
 class Connection {
   readonly #url: URL
@@ -51,7 +51,7 @@ class Connection {
   #open(): Socket {
     const socket = connect(Number(this.#url.port), this.#url.hostname)
     socket.setNoDelay(true)
-    // A character is a byte then, and bytes are what an answer says its length in.
+    // One character per byte, because Content-Length counts bytes.
     socket.setEncoding('latin1')
     socket.on('data', (text: string) => this.#receive(text))
     socket.on('error', (error) => this.#lose(error))
@@ -65,7 +65,7 @@ class Connection {
     if (head < 0) return
     const length = /\ncontent-length: (\d+)/i.exec(this.#received)?.[1]
     if (length === undefined) {
-      this.#lose(new Error(`an answer without a length: ${this.#received}`))
+      this.#lose(new Error(`a response without Content-Length: ${this.#received}`))
       return
     }
     const end = head + 4 + Number(length)
@@ -83,7 +83,7 @@ class Connection {
   }
 }
 
-/** Requests to one path, each on whatever connection is free. */
+/** A pool: each request to the path uses a free connection. */
 class Connections {
   readonly #all: Connection[]
   readonly #free: Connection[]
@@ -99,7 +99,7 @@ class Connections {
     this.#head = `POST ${path} HTTP/1.1\r\nhost: ${address.host}\r\nauthorization: ApiKey ${apiKey}\r\ncontent-type: application/json\r\n`
   }
 
-  /** A machine that is busy otherwise makes the service refuse some; they are sent again, as by any client that is polite. */
+  /** On a busy machine the service refuses some requests; they are sent again, as a polite client would. */
   async post(body: string): Promise<void> {
     const connection = this.#free.pop() ?? (await new Promise<Connection>((resolve) => this.#waiting.push(resolve)))
     const request = `${this.#head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
@@ -119,7 +119,7 @@ class Connections {
   }
 }
 
-/** Sends `count` requests, as many at a time as there are connections. Any answer but a success or a refusal is an error. */
+/** Sends `count` requests, one at a time per connection. Any answer but a success or a refusal is an error. */
 export async function sendMany(
   load: Load,
   path: string,
@@ -147,7 +147,7 @@ export async function sendMany(
   }
 }
 
-/** Sends at a steady rate, whether or not earlier requests have been answered. */
+/** Sends at a steady rate, without waiting for earlier answers. */
 export async function sendSteadily(
   load: Load,
   path: string,

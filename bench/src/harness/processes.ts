@@ -1,17 +1,17 @@
-// What the service and its database take of the machine, as Linux tells it. Elsewhere there is nothing to read, and every
-// figure that needs it is left out.
+// Processor time and memory of the service and its database, read from Linux's /proc. On other systems, figures that need
+// them are omitted.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { Service } from './service.ts'
 
 const canRead = existsSync('/proc/self/stat')
-/** Linux counts processor time for programs in hundredths of a second, whatever its own clock does. */
+/** Linux reports processor time to programs in hundredths of a second, whatever its clock rate. */
 const tickMs = 10
 
 interface Stat {
   parent: number
   /** Of the process itself. */
   ownMs: number
-  /** Of those it started that have ended. */
+  /** Of its child processes that have ended. */
   endedMs: number
 }
 
@@ -22,26 +22,26 @@ function statOf(pid: number): Stat | undefined {
   } catch {
     return undefined
   }
-  // The name before it, in parentheses, may contain anything.
+  // Skip the process name in parentheses, which may contain anything.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   const at = (place: number) => Number(fields[place])
   return { parent: at(1), ownMs: (at(11) + at(12)) * tickMs, endedMs: (at(13) + at(14)) * tickMs }
 }
 
-/** Processor time of one process since it began, in milliseconds; not a number where it cannot be read. */
+/** Processor time of one process since its start, in milliseconds; NaN if it cannot be read. */
 export const cpuMs = (pid: number): number => statOf(pid)?.ownMs ?? Number.NaN
 
-/** Memory of one process that is its own or shared, in KB. */
+/** Resident memory of one process, shared pages included, in KB. */
 export const residentKb = (pid: number): number =>
   canRead ? Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) : Number.NaN
 
-/** The process that all of the database's processes are children of. */
+/** PostgreSQL's parent process. */
 export async function postmasterOf({ database }: Pick<Service, 'database'>): Promise<number> {
   const { rows } = await database.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
   return statOf(rows[0]?.pid ?? 0)?.parent ?? Number.NaN
 }
 
-/** Processor time of a process and of all it has started: those that ended are counted by whoever started them. */
+/** Processor time of a process and all its children; Linux adds the time of ended children to their parent. */
 export function cpuMsOfAll(pid: number): number {
   const stat = statOf(pid)
   if (!stat) return Number.NaN

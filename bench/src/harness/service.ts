@@ -1,4 +1,4 @@
-// Starts the built service as a user would, in a folder of its own, and gives access to it and to its database.
+// Starts the built service as a user would, in its own folder, and gives access to its API and database.
 import { execFileSync, spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -10,7 +10,7 @@ import { Client } from 'undici'
 import { root } from '../root.ts'
 
 const program = path.join(root, 'server/dist/bundle/main.js')
-/** Those that `npm start` gives to Node. */
+/** The Node flags of `npm start`. */
 export const flags = (
   JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { scripts: { start: string } }
 ).scripts.start
@@ -19,10 +19,10 @@ export const flags = (
 const apiKey = 'bench-key-0123456789abcdef'
 export const secretKey = 'be'.repeat(32)
 export const keys = { BELFRY_API_KEY: apiKey, BELFRY_SECRET_KEY: secretKey }
-/** For machines that are very busy otherwise. */
+/** Generous, for busy machines. */
 const longestStartMs = 180_000
 
-/** The newest that was started, for the description of the machine. */
+/** The PostgreSQL version of the last start, for the description of the machine. */
 export const seen: { postgres?: string } = {}
 
 export interface Service {
@@ -34,7 +34,7 @@ export interface Service {
   pid: number
   database: pg.Pool
   environmentId: string
-  /** Sends one request and gives its body back; any status but a success is an error. */
+  /** Sends one request and returns its body; throws unless it succeeds. */
   send<Answer = unknown>(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<Answer>
   stop(): Promise<void>
 }
@@ -50,7 +50,7 @@ export async function startService(settings: Record<string, string> = {}): Promi
 
   const databaseUrl = readFileSync(path.join(dataDir, 'database-url'), 'utf8').trim()
   const database = new pg.Pool({ connectionString: databaseUrl, max: 2 })
-  // Whoever asks next is told; a connection that ends in between must not end the other suites.
+  // The next query reports the error; a connection lost in between must not stop the other suites.
   database.on('error', () => undefined)
   const { rows } = await database.query<{ id: string }>("SELECT id FROM environments WHERE name = 'Development'")
   const version = await database.query<{ server_version: string }>('SHOW server_version')
@@ -85,11 +85,11 @@ export async function startService(settings: Record<string, string> = {}): Promi
 
 let template: Promise<string> | undefined
 
-/** A data folder as a first start leaves it, which takes longer than copying it does; a run of all suites needs many. */
+/** A copy of a data folder made by one first start: copying is faster, and a full run needs many. */
 export async function makeDataDir(): Promise<string> {
   template ??= makeTemplate()
   const dataDir = makeFolder()
-  // With the owners of its files: as root, the database is another user's.
+  // Keep the owners: when run as root, the database files belong to another user.
   execFileSync('cp', ['-a', `${await template}/.`, dataDir])
   return dataDir
 }
@@ -109,14 +109,14 @@ function makeFolder(): string {
   return folder
 }
 
-/** One more process on the database of a service. */
+/** Starts another process on the same database. */
 export async function joinService(
   { databaseUrl }: Service,
   settings: Record<string, string>,
 ): Promise<{ pid: number; stop(): Promise<void> }> {
   const { child, ended } = await startProcess({
     DATABASE_URL: databaseUrl,
-    // No balancer has to notice that it stops.
+    // No load balancer has to notice the stop.
     BELFRY_DRAIN_SECONDS: '0',
     ...settings,
   })
@@ -149,7 +149,7 @@ async function startProcess(settings: Record<string, string>) {
 export async function untilReady(url: string, child: { exitCode: number | null }): Promise<void> {
   const deadline = Date.now() + longestStartMs
   for (;;) {
-    if (child.exitCode !== null) throw new Error(`the service ended with code ${child.exitCode} before it was ready`)
+    if (child.exitCode !== null) throw new Error(`the service exited with code ${child.exitCode} before it was ready`)
     const isReady = await fetch(url).then(
       (reply) => reply.ok,
       () => false,

@@ -1,5 +1,5 @@
-// A mail server that takes everything and keeps nothing. A program of its own, so that it takes no time of whoever measures:
-// it tells its parent the port it listens on, and then, when asked, how many mails it has taken.
+// A mail server that accepts and discards every mail. A separate process, so that it takes no time from the benchmark: it
+// sends its parent the port, and on request the number of mails accepted.
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 
 let taken = 0
@@ -20,7 +20,7 @@ function talk(socket: Socket): void {
   let isMail = false
   socket.write('220 sink\r\n')
   socket.on('data', (chunk: Buffer) => {
-    // Answers to commands that came together go together.
+    // Answer pipelined commands in one packet.
     socket.cork()
     answer(chunk)
     socket.uncork()

@@ -1,18 +1,18 @@
-// Browsers that listen, a hundred times lighter than real ones.
+// Simulated browsers that listen for events, a hundred times lighter than real ones.
 import { WebSocket } from 'undici'
 import { Secrets } from '../../../server/src/db/core/secrets.ts'
 import { type Service, secretKey } from './service.ts'
 
 export type Received = (message: { createdAt: string; data?: { sentAt?: number } }) => void
 
-/** Ids as the service makes them: the second they were made in, then a part that grows. */
+/** Ids like the service's: the second of creation, then a growing part. */
 export const rowId = (kind: string, number: string, second: string) =>
   `lpad(to_hex(${second}), 8, '0') || '${kind}' || lpad(to_hex(${number}), 8, '0')`
 export const subscriberRow = (number: string) => rowId('50050050', number, '1760000000')
 const subscriberRowOf = (number: number) =>
   `${(1_760_000_000).toString(16)}50050050${number.toString(16).padStart(8, '0')}`
 
-/** Subscribers `browser-0` to `browser-<count>`. */
+/** Adds subscribers `browser-0` to `browser-<count>`. */
 export async function addSubscribers({ database, environmentId }: Service, count: number): Promise<void> {
   await database.query(
     `INSERT INTO subscribers (environment_id, id, subscriber_id, first_name, created_at, updated_at)
@@ -21,7 +21,7 @@ export async function addSubscribers({ database, environmentId }: Service, count
   )
 }
 
-/** The token of a browser, as the service makes it: beginning that many sessions from one address would be refused. */
+/** Signs tokens directly: the rate limit would refuse that many sessions from one address. */
 export async function tokenOf({ database, environmentId }: Service): Promise<(subscriber: number) => string> {
   const { rows } = await database.query<{ organization_id: string }>(
     'SELECT organization_id FROM environments WHERE id = $1',
@@ -37,7 +37,7 @@ export async function tokenOf({ database, environmentId }: Service): Promise<(su
     })
 }
 
-/** The least of socket.io that hears events. */
+/** The minimum of socket.io needed to receive events. */
 export async function openSocket(
   { url }: Pick<Service, 'url'>,
   token: string,
@@ -53,7 +53,7 @@ export async function openSocket(
       else if (text.startsWith('42')) {
         const [event, payload] = JSON.parse(text.slice(2)) as [string, { message: Parameters<Received>[0] }]
         if (event === 'notification_received') onMessage(payload.message)
-        // Told where things stand: from now on it hears of everything.
+        // The initial state has arrived: from now on it receives every event.
         else if (event === 'unread_count_changed') resolve()
       } else if (text.startsWith('44')) reject(new Error(`a socket was refused: ${text}`))
     })

@@ -1,4 +1,4 @@
-// The workflow and the triggers all benchmarks of the engine use: one in-app step, a thousand subscribers.
+// The workflow and triggers of all engine benchmarks: one in-app step, a thousand subscribers.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Service } from './service.ts'
 
@@ -22,12 +22,12 @@ export const triggerOf = (number: number) => ({
 
 export const perRequest = 100
 
-/** A hundred in one request. */
+/** A hundred triggers in one request. */
 export const bulkOf = (number: number) => ({
   events: Array.from({ length: perRequest }, (_, place) => triggerOf(number * perRequest + place)),
 })
 
-/** The last message there is; none where there are none. */
+/** The id of the newest message; empty if there is none. */
 export async function newestMessage({ database, environmentId }: Service): Promise<string> {
   const { rows } = await database.query<{ id: string }>(
     'SELECT id FROM messages WHERE environment_id = $1 ORDER BY id DESC LIMIT 1',
@@ -37,8 +37,8 @@ export async function newestMessage({ database, environmentId }: Service): Promi
 }
 
 /**
- * Until so many messages can be read, of those that come after one. They are counted only once the queue is empty, and no
- * others are: counting is work for the database, and it shall have none but what is measured.
+ * Waits for `count` messages newer than `after`. Counts only once the queue is empty and only new messages, because counting
+ * loads the measured database.
  */
 export async function untilMessages(
   { database, environmentId }: Service,

@@ -1,5 +1,5 @@
-// The floor of the queue: jobs that do nothing, through the library the service queues with, on the same PostgreSQL. One job
-// for each notification, added a hundred in a statement, and taken ahead of time as the library's own benchmark does.
+// The queue's floor: empty jobs through the queue library of the service, on the same PostgreSQL. One job per notification,
+// inserted a hundred per statement and prefetched, as in the library's own benchmark.
 import { Logger, makeWorkerUtils, run } from 'graphile-worker'
 import pg from 'pg'
 import type { Service } from '../harness/service.ts'
@@ -9,7 +9,7 @@ const jobsAtOnce = 24
 const takenAhead = 500
 
 interface Queue {
-  /** @returns how many jobs were added and done per second */
+  /** @returns jobs added and done per second */
   send(count: number): Promise<number>
   stop(): Promise<void>
 }
@@ -17,7 +17,7 @@ interface Queue {
 export async function emptyJobs({ database, databaseUrl }: Service): Promise<Queue> {
   await database.query('CREATE DATABASE bench_jobs')
   const pool = new pg.Pool({ connectionString: withDatabase(databaseUrl, 'bench_jobs'), max: 10 })
-  // The library asks for both; whoever waits for a job is told by it.
+  // The library requires both handlers; a failed job is reported to its caller.
   pool.on('error', () => undefined)
   pool.on('connect', (client) => client.on('error', () => undefined))
   const logger = new Logger(() => () => {})
@@ -62,5 +62,5 @@ export async function emptyJobs({ database, databaseUrl }: Service): Promise<Que
   }
 }
 
-/** By its text: an address without a host, as that of a socket, is no URL that could be parsed. */
+/** By text replacement: a Unix socket address has no host, so URL cannot parse it. */
 const withDatabase = (url: string, name: string) => url.replace(/\/[^/?]*(?=\?|$)/, `/${name}`)

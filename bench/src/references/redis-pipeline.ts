@@ -1,4 +1,4 @@
-// Five queues in a row, each job doing nothing but adding the next one. Redis writes every second, as it does by default.
+// Five BullMQ queues in a row, each job only adding the next. Redis syncs to disk every second, its default.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { Queue, Worker } from 'bullmq'
 import { freePort } from '../harness/service.ts'
 
 const hops = 5
-/** Of each queue, as the comparable product sets it. */
+/** Per queue, as the comparable product sets it. */
 const concurrency = 200
 
 const isInstalled = () => spawnSync('redis-server', ['--version']).status === 0
@@ -17,7 +17,7 @@ const isInstalled = () => spawnSync('redis-server', ['--version']).status === 0
 function install(): void {
   if (!existsSync('/etc/debian_version') || process.getuid?.() !== 0) return
   process.stderr.write('  installing redis-server, once\n')
-  // In runlevel 1 packages start nothing: it is not to take a port of this machine by itself.
+  // Runlevel 1 keeps the package from starting a server, which would take a port of this machine.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
   for (const args of [
     ['update', '-q'],
@@ -27,16 +27,16 @@ function install(): void {
 }
 
 interface Pipeline {
-  /** @returns how many came out at the other end per second */
+  /** @returns jobs per second that passed all queues */
   send(count: number): Promise<number>
   stop(): Promise<void>
 }
 
-/** Undefined where there is no Redis and it cannot be installed. */
+/** Undefined if Redis is missing and cannot be installed. */
 export async function pipeline(): Promise<Pipeline | undefined> {
   if (!isInstalled()) install()
   if (!isInstalled()) {
-    process.stderr.write('  redis-server is not installed: there is no pipeline to compare with\n')
+    process.stderr.write('  redis-server is not installed: no comparison with a pipeline\n')
     return undefined
   }
   const folder = mkdtempSync(path.join(tmpdir(), 'belfry-bench-redis-'))

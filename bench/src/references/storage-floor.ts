@@ -1,17 +1,17 @@
-// The floor of the storage: the rows the engine leaves for a notification, written once more by plain inserts of many rows
-// each, every one committed to disk, with nothing around them. What it takes less than the service is what the service adds.
+// The storage floor: the rows that the engine writes for a notification, written again by plain multi-row inserts, each
+// committed to disk. The difference to the service is what the service adds.
 import pg from 'pg'
 import { newId } from '../../../server/src/db/core/ids.ts'
 import type { Service } from '../harness/service.ts'
 
 const perStatement = 100
 const connections = 4
-/** Rows of their own environment, so that nobody who counts the service's rows meets them. */
+/** A separate environment, so that counts of the service's rows do not include these. */
 const environmentId = 'bench-floor'
 
 type Row = Record<string, string | null>
 
-/** In the order the engine writes them. A row's own id goes by the name that others call it. */
+/** In the engine's order. A row's own id is named as other tables refer to it. */
 const tables = {
   transactions: undefined,
   events: 'event_id',
@@ -20,7 +20,7 @@ const tables = {
   messages: undefined,
 } as const
 
-/** @returns how many notifications were written per second */
+/** @returns notifications written per second */
 export async function plainInserts(service: Service, count: number): Promise<number> {
   const examples = await readExamples(service)
   const pool = new pg.Pool({ connectionString: service.databaseUrl, max: connections })
@@ -55,7 +55,7 @@ function idsOfOne(): Row {
   }
 }
 
-/** What the newest notification left in each table, every value as PostgreSQL writes it. */
+/** The newest notification's row in each table, values as text. */
 async function readExamples({ database }: Service): Promise<Map<string, Row>> {
   const newest = await database.query<{ event_id: string; id: string }>(
     "SELECT event_id, id FROM notifications WHERE status = 'completed' ORDER BY id DESC LIMIT 1",
@@ -74,7 +74,7 @@ async function readExamples({ database }: Service): Promise<Map<string, Row>> {
       transactions: ['event_id', event],
     }[table] ?? ['notification_id', notification]
     const { rows } = await database.query<Row>(`SELECT ${texts} FROM ${table} WHERE ${key} = $1`, [value])
-    if (!rows[0]) throw new Error(`there is no row to follow in ${table}`)
+    if (!rows[0]) throw new Error(`no row to copy in ${table}`)
     examples.set(table, rows[0])
   }
   return examples

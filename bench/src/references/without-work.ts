@@ -1,5 +1,5 @@
-// The service's HTTP side with an engine that does nothing: the same route, authentication, validation and answer.
-// A program of its own, so that it has a processor as the service has: `node without-work.js <database url> <secret> <port>`.
+// The service's HTTP layer with an engine that does nothing: same route, authentication, validation and answer. A separate
+// process, like the service: `node without-work.js <database url> <secret> <port>`.
 import { makeWorkerUtils } from 'graphile-worker'
 import { pino } from 'pino'
 import { readConfig } from '../../../server/src/config.ts'

@@ -1,16 +1,16 @@
-// Draws charts as SVG: bars beside each other, lines over a scale, and small panels. Each brings its own background and its
-// colours for light and dark, so that it can be read on any page.
+// Draws charts as SVG: bar groups, lines, and small panels. Each has its own background and colours for light and dark, so
+// it is readable on any page.
 
-/** Classes of the style sheet below: ours stands out, what it is compared with stays behind. */
+/** CSS classes of the style sheet below: ours stands out, references stay in the background. */
 export type Tone = 'ours' | 'reference' | 'second' | 'third' | 'bad'
 
 export interface Bar {
   label: string
   value: number
-  /** The value as it is written beside the bar. */
+  /** The value's label beside the bar. */
   text: string
   tone: Tone
-  /** A line across the bar: what was promised. */
+  /** A line across the bar: the target. */
   mark?: number
 }
 
@@ -24,7 +24,7 @@ export interface Axis {
   label: string
   scale: 'linear' | 'log'
   format: (value: number) => string
-  /** Where a tick is, when not where the values make one. */
+  /** Tick positions; computed from the values by default. */
   ticks?: number[]
 }
 
@@ -71,7 +71,7 @@ function styleSheet(): string {
 
 interface Head {
   title: string
-  /** One sentence: what is seen, and in what unit. */
+  /** One sentence: what the chart shows, and in which unit. */
   note: string
 }
 
@@ -94,7 +94,7 @@ const groupGap = 20
 const labelWidth = 262
 const valueWidth = 92
 
-/** Groups of bars on one scale that begins at zero. */
+/** Groups of bars on one scale that starts at zero. */
 export function barChart(head: Head, groups: Array<{ name: string; bars: Bar[] }>): string {
   const values = groups.flatMap(({ bars }) => bars.flatMap(({ value, mark }) => [value, mark ?? 0]))
   const room = width - 2 * padding - labelWidth - valueWidth
@@ -123,7 +123,7 @@ export function barChart(head: Head, groups: Array<{ name: string; bars: Bar[] }
   return card(head, y + padding - groupGap + 8, parts)
 }
 
-/** How far each value is from 1, on a scale of doublings: what is left of 1 is red. */
+/** The ratio of each value to its target on a logarithmic scale; below 1 is red. */
 export function distanceChart(head: Head, rows: Array<{ label: string; value: number; text: string }>): string {
   const [least, most] = [0.25, 8]
   const room = width - 2 * padding - labelWidth - valueWidth
@@ -150,7 +150,7 @@ export function distanceChart(head: Head, rows: Array<{ label: string; value: nu
 
 // ---- Lines ----
 
-/** Lines over one scale, each named at its end. */
+/** Lines on one scale, each labelled at its end. */
 export function lineChart(head: Head, axes: { x: Axis; y: Axis }, lines: Line[]): string {
   const frame = { left: padding + 52, top: headHeight + 14, width: width - 2 * padding - 52 - 170, height: 232 }
   const parts = plot(frame, axes, lines)
@@ -172,7 +172,7 @@ export interface Panel {
   format: (value: number) => string
 }
 
-/** Small charts beside each other with the same x axis, two in a row. */
+/** Small charts with a shared x axis, two per row. */
 export function panelChart(head: Head, x: Axis, panels: Panel[]): string {
   const gap = 40
   const inner = (width - 2 * padding - gap) / 2
@@ -215,7 +215,7 @@ function scaleOf({ left, top, width: wide, height }: Frame, { x, y }: { x: Axis;
   }
 }
 
-/** The axes begin at zero, so that what looks steep is steep. */
+/** The axes start at zero, so that slopes are honest. */
 function plot(frame: Frame, axes: { x: Axis; y: Axis }, lines: Line[], { dots } = { dots: true }): string[] {
   const scale = scaleOf(frame, axes, lines)
   const { left, top, width: wide, height } = frame
@@ -225,7 +225,7 @@ function plot(frame: Frame, axes: { x: Axis; y: Axis }, lines: Line[], { dots } 
     write(axes.y.format(share * scale.most), left - 10, scale.y(share * scale.most) + 4, 'note end'),
   ])
   const xs = axes.x.ticks ?? [...new Set(lines.flatMap((line) => line.points.map((point) => point.x)))]
-  // The last one ends where the lines do, so that it stays on the card.
+  // Align the last label with the end of the lines, so that it stays on the card.
   const side = (value: number) => (!dots && scale.x(value) > left + wide - 10 ? 'note end' : 'note middle')
   const ticks = xs.map((value) => write(axes.x.format(value), scale.x(value), top + height + 18, side(value)))
   const drawn = lines.flatMap(({ tone, points }) => {
@@ -239,7 +239,7 @@ function plot(frame: Frame, axes: { x: Axis; y: Axis }, lines: Line[], { dots } 
   return [...grid, ...ticks, ...label, ...drawn]
 }
 
-/** Names that would be on top of each other are moved apart. */
+/** Moves overlapping labels apart. */
 function spread(ends: Array<{ name: string; tone: Tone; y: number }>, at: (y: number) => number) {
   let last = -Infinity
   return ends

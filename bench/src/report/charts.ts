@@ -1,4 +1,4 @@
-// Which results are drawn, and how. A chart whose results are missing is left out.
+// The charts made from results. A chart without results is omitted.
 import { type Bar, barChart, distanceChart, type Line, lineChart, panelChart, type Tone } from './chart.ts'
 import { type Figure, headroomOf, type Series, short, withUnit } from './figures.ts'
 import type { Result } from './results.ts'
@@ -10,7 +10,7 @@ interface Chart {
   svg: string
 }
 
-/** By name. */
+/** By chart name. */
 export function charts(results: Results): Map<string, Chart> {
   const makers = { targets, throughput, latency, growth, workers, soak }
   return new Map(
@@ -161,7 +161,7 @@ function workers(results: Results): Chart | undefined {
     const value = point.perSecond ?? 0
     return { label: label(point), value, text: `${short(value)}/s`, tone: 'ours' }
   })
-  // On one scale with the rates: the longest bar is as long as the longest of those.
+  // Scaled to the rates: the longest bar is as long as the longest of those.
   const cost = (point: Series[number]) => (point.serviceMs ?? 0) + (point.databaseMs ?? 0)
   const most = Math.max(...rates.map(({ value }) => value)) / Math.max(...series.workers.map(cost), 1e-9)
   const costs = series.workers.map((point): Bar => {
@@ -200,11 +200,11 @@ function soak(results: Results): Chart | undefined {
       title: 'Processor time a trigger, ms',
       lines: [line('service', 'ours', 'serviceMs'), line('database', 'second', 'databaseMs')],
     },
-    // Not of us: what else the machine had to do meanwhile.
+    // Not ours: the load of everything on the machine.
     { title: 'One commit of the database, ms', lines: [line('', 'reference', 'commitMs')] },
     { title: 'Processes that wanted a core', lines: [line('', 'reference', 'load')] },
   ]
-    // What this machine could not tell is in no sample.
+    // Omit what this machine could not measure.
     .map(({ title: name, lines }) => ({
       title: name,
       lines: lines.filter(({ points }) => points.length > 0),

@@ -21,7 +21,7 @@ describe('a target holds', () => {
     expect(headroomOf(figure({ target }))).toBeCloseTo(headroom)
   })
 
-  test('or not only where there is one, and what it asks for was measured', () => {
+  test('or not, but only if there is a target and its values were measured', () => {
     expect(isMet(figure({}))).toBeUndefined()
     const { reference: _, ...alone } = figure({ target: { atLeast: 5 } })
     expect(isMet(alone)).toBeUndefined()
@@ -30,7 +30,7 @@ describe('a target holds', () => {
   })
 })
 
-test('a row of the table has ours, the reference, the ratio, the target and whether it holds', () => {
+test('a table row has ours, the reference, the ratio, the target and whether it holds', () => {
   const met = figure({
     name: 'mails',
     ours: 1234.5,
@@ -44,7 +44,7 @@ test('a row of the table has ours, the reference, the ratio, the target and whet
   expect(cellsOf({ ...alone, against: 'no Redis here' }).slice(2)).toEqual(['no Redis here', '–', '–', '–'])
 })
 
-test('numbers have the three digits that count', () => {
+test('numbers have three significant digits', () => {
   expect([0, 0.00123, 0.0766, 0.5, 9.876, 98.76, 987.6, 9876, 1_234_567].map(short)).toEqual([
     ...['0', '0.001', '0.077', '0.5', '9.88', '98.8', '988', '9,880', '1,230,000'],
   ])
@@ -52,7 +52,7 @@ test('numbers have the three digits that count', () => {
   expect(withUnit(12.345, '')).toBe('12.3')
 })
 
-test('what could not be measured on this machine is no figure', () => {
+test('a value that could not be measured is no figure', () => {
   expect(isMeasured(figure({}))).toBe(true)
   expect(isMeasured(figure({ ours: Number.NaN }))).toBe(false)
   expect(isMeasured(figure({ reference: Number.NaN }))).toBe(false)

@@ -1,39 +1,39 @@
-// What a benchmark reports: a figure, the reference it is measured against in the same run, and what is promised of it.
+// What a benchmark reports: a figure, the reference measured in the same run, and the target.
 
-/** A bound of ours ÷ reference, or of ours by itself. */
+/** A bound on ours ÷ reference, or on ours alone. */
 export type Target = { atMost: number } | { atLeast: number } | { oursAtMost: number } | { oursAtLeast: number }
 
 export interface Figure {
-  /** Stays when sizes and wording change: tables and charts find the figure by it. */
+  /** Stays the same when sizes and wording change: tables and charts look figures up by it. */
   id: string
   name: string
-  /** What ours and the reference are measured in, for example `ms`. */
+  /** The unit of ours and the reference, such as `ms`. */
   unit: string
   ours: number
-  /** Measured in the same run. Missing where it could not be: then only a bound of ours by itself can hold or not. */
+  /** Measured in the same run. If missing, only a bound on ours alone can be checked. */
   reference?: number
   /** What the reference is. */
   against?: string
-  /** Figures without one are there to understand the others. */
+  /** Figures without a target explain the others. */
   target?: Target
 }
 
-/** One measurement at several points, for a chart: each point has the same members. */
+/** One measurement at several points, for a chart; all points have the same members. */
 export type Series = Array<Record<string, number>>
 
 export interface Outcome {
   figures: Figure[]
-  /** How it was measured: sizes, rounds, what is taken of them. */
+  /** How it was measured: sizes, rounds, which value is taken. */
   notes: Record<string, unknown>
   series?: Record<string, Series>
 }
 
 export interface Options {
-  /** Smaller sizes: shows that everything works, and roughly how fast. */
+  /** Smaller sizes, to check that everything works and roughly how fast. */
   quick: boolean
-  /** How long a soak lasts. */
+  /** Duration of a soak. */
   minutes: number
-  /** How many triggers a soak sends. */
+  /** Trigger rate of a soak. */
   perSecond: number
 }
 
@@ -43,7 +43,7 @@ export function ratioOf({ ours, reference }: Figure): number | undefined {
   return reference === undefined || !(reference > 0) ? undefined : ours / reference
 }
 
-/** Undefined where nothing is promised, or nothing could be compared. */
+/** Undefined without a target, or if it could not be compared. */
 export function isMet(figure: Figure): boolean | undefined {
   const { target, ours } = figure
   if (!target) return undefined
@@ -54,7 +54,7 @@ export function isMet(figure: Figure): boolean | undefined {
   return 'atMost' in target ? ratio <= target.atMost : ratio >= target.atLeast
 }
 
-/** How often the promise would fit into what is measured: 1 is just met, 2 is twice as good. None has a promise of nothing. */
+/** How many times better than the target: 1 just meets it, 2 is twice as good. Undefined for a target of zero. */
 export function headroomOf(figure: Figure): number | undefined {
   const { target, ours } = figure
   const ratio = ratioOf(figure)
@@ -67,7 +67,7 @@ export function headroomOf(figure: Figure): number | undefined {
 
 export const columns = ['figure', 'ours', 'reference', 'ratio', 'target', 'holds'] as const
 
-/** The cells of the one table there is, on the terminal as in the documentation. */
+/** One table row, for the terminal and the documentation. */
 export function cellsOf(figure: Figure): string[] {
   const { name, ours, reference, against, unit, target } = figure
   const ratio = ratioOf(figure)
@@ -88,12 +88,12 @@ function promised(target: Target, unit: string): string {
   return 'oursAtMost' in target ? `≤ ${withUnit(target.oursAtMost, unit)}` : `≥ ${withUnit(target.oursAtLeast, unit)}`
 }
 
-/** Rates and shares are written as one word, everything else with a space. */
+/** Rates and percentages have no space before the unit. */
 export function withUnit(value: number, unit: string): string {
   return `${short(value)}${unit === '' || unit.startsWith('/') ? unit : ` ${unit}`}`
 }
 
-/** Three digits that count. */
+/** Three significant digits. */
 export function short(value: number): string {
   if (!Number.isFinite(value)) return '–'
   const digits = value === 0 ? 0 : Math.floor(Math.log10(Math.abs(value)))
@@ -101,11 +101,11 @@ export function short(value: number): string {
   return (Math.round(value / step) * step).toLocaleString('en', { maximumFractionDigits: Math.max(0, 2 - digits) })
 }
 
-/** A figure that could not be measured on this machine is no figure. */
+/** Whether the figure could be measured on this machine. */
 export const isMeasured = ({ ours, reference }: Figure): boolean =>
   Number.isFinite(ours) && (reference === undefined || Number.isFinite(reference))
 
-/** Columns as wide as their widest cell. */
+/** Pads columns to their widest cell. */
 export function tableOf(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
   return rows

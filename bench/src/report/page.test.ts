@@ -61,13 +61,13 @@ Not measured yet: \`npm run bench inbox\`.
 `)
   })
 
-  test('stays as it is when it is filled with the same results again', () => {
+  test('does not change when filled with the same results again', () => {
     const results = resultsOf(resultOf('smtp', [mails]))
     const filled = fillPage(page, results)
     expect(fillPage(filled, results)).toBe(filled)
   })
 
-  test('says how many targets hold, which do not, and where that was measured', () => {
+  test('says how many targets hold, which do not, and on which machine', () => {
     const summary = '<!-- bench: summary -->\n<!-- end -->\n'
     const filled = fillPage(summary, resultsOf(resultOf('smtp', [mails]), resultOf('accepting', [accepted])))
     expect(filled).toContain('**1 of 2 targets hold.** These do not:')
@@ -79,7 +79,7 @@ Not measured yet: \`npm run bench inbox\`.
     )
   })
 
-  test('shows the charts there are results for', () => {
+  test('shows the charts that have results', () => {
     const two = '<!-- chart: throughput -->\n<!-- end -->\n<!-- chart: soak -->\n<!-- end -->\n'
     expect(fillPage(two, resultsOf(resultOf('smtp', [mails])))).toBe(`<!-- chart: throughput -->
 ![Throughput beside its references](images/bench-throughput.svg)
@@ -90,7 +90,7 @@ There are no results to draw yet.
 `)
   })
 
-  test('of this project has a place for every suite that was measured, and for every chart', () => {
+  test('of this project has a place for every measured suite and every chart', () => {
     const root = path.resolve(import.meta.dirname, '../../..')
     const text = readFileSync(path.join(root, 'docs/performance.md'), 'utf8')
     const places = [...text.matchAll(/^<!-- bench: (.*?) -->$/gm)].flatMap(([, names = '']) => names.split(' '))
@@ -124,11 +124,11 @@ describe('charts', () => {
       ],
     }),
     resultOf('workers', [], { workers: [{ workers: 1, perSecond: 10, serviceMs: 1, databaseMs: 1 }] }),
-    // Without processor times, as where they cannot be read.
+    // Without processor times, as on systems that do not report them.
     resultOf('soak', [], { samples: [point, { ...point, minute: 60 }] }),
   )
 
-  test('are drawn of what was measured, each well-formed and nothing in it no number', () => {
+  test('are drawn from the results, well-formed and without NaN', () => {
     const drawn = charts(all)
     expect([...drawn.keys()]).toEqual(['targets', 'throughput', 'latency', 'growth', 'workers', 'soak'])
     for (const [name, { svg }] of drawn) {
@@ -138,7 +138,7 @@ describe('charts', () => {
     }
   })
 
-  test('show what was measured in proportion', () => {
+  test('draw values in proportion', () => {
     const widths = [
       ...(charts(all).get('throughput')?.svg ?? '').matchAll(/<rect class="(?:ours|reference)".* width="([\d.]+)"/g),
     ]
@@ -146,7 +146,7 @@ describe('charts', () => {
     expect(own / reference).toBeCloseTo(900 / 3_000, 2)
   })
 
-  test('are none where nothing was measured', () => {
+  test('are omitted without results', () => {
     expect(charts(new Map()).size).toBe(0)
   })
 })
@@ -158,7 +158,7 @@ describe('results', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true }))
 
-  test('are kept with the machine and read again', () => {
+  test('are stored with the machine and read back', () => {
     const { figures, ...rest } = resultOf('smtp', [mails], { points: [{ x: 1, y: 0.123456789 }] })
     const file = writeResult(folder, { ...rest, figures })
     expect(readFileSync(file, 'utf8')).toContain('{ "x": 1, "y": 0.12346 }')
@@ -179,12 +179,12 @@ describe('results', () => {
     })
   })
 
-  test('are none in a folder that is not there', () => {
+  test('are empty for a missing folder', () => {
     expect(readResults(path.join(folder, 'missing')).size).toBe(0)
   })
 })
 
-/** Elements that are not closed, or closed out of turn. */
+/** Unclosed or wrongly nested elements. */
 function opened(svg: string): string[] {
   const open: string[] = []
   for (const [, close, name = '', empty] of svg.matchAll(/<(\/?)(\w+)[^>]*?(\/?)>/g)) {

@@ -1,5 +1,5 @@
-// The parts of docs/performance.md and docs/scale.md that come from the results: tables, charts, and where they were
-// measured. Everything between `<!-- bench: … -->` or `<!-- chart: … -->` and `<!-- end -->` is written anew; the rest of the page is prose.
+// Fills the generated parts of docs/performance.md and docs/scale.md: tables, charts and machines. Everything between `<!--
+// bench: … -->` or `<!-- chart: … -->` and `<!-- end -->` is replaced; the rest is prose.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { charts } from './charts.ts'
@@ -9,7 +9,7 @@ import { sizing } from './sizing.ts'
 
 type Results = Map<string, Result>
 
-/** Files made from the results, by their place in the project. */
+/** File contents by path in the project. */
 export function pagesOf(root: string): Map<string, string> {
   const results = readResults(path.join(root, 'bench/results'))
   const pages = ['docs/performance.md', 'docs/scale.md']
@@ -19,7 +19,7 @@ export function pagesOf(root: string): Map<string, string> {
   ])
 }
 
-/** @returns the files that were written */
+/** @returns the paths written */
 export function writePages(root: string): string[] {
   const pages = pagesOf(root)
   mkdirSync(path.join(root, 'docs/images'), { recursive: true })

@@ -1,4 +1,4 @@
-// What was measured, kept with the machine, the moment and the version it was measured on: bench/results/<suite>.json.
+// Results with their machine, date and version: bench/results/<suite>.json.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { arch, cpus, loadavg, platform, release, totalmem } from 'node:os'
@@ -12,14 +12,14 @@ export interface Machine {
   system: string
   node: string
   postgres?: string
-  /** The processes that wanted a core in the minute before the run, on average. */
+  /** The load average of the minute before the run. */
   loadBefore?: number
 }
 
 export interface Result {
   suite: string
   date: string
-  /** Of this project, with a plus sign where files had been changed since. */
+  /** Of this project; a plus sign marks uncommitted changes. */
   commit?: string
   machine: Machine
   notes: Record<string, unknown>
@@ -27,7 +27,7 @@ export interface Result {
   series?: Record<string, Series>
 }
 
-/** As it is before the run: afterwards the load is our own. */
+/** Called before the run: afterwards the load is our own. */
 export function describeMachine(): Machine {
   const model = cpus()[0]?.model
   return {
@@ -40,7 +40,7 @@ export function describeMachine(): Machine {
   }
 }
 
-/** Undefined outside of a checkout. */
+/** Undefined outside of a git checkout. */
 export function currentCommit(root: string): string | undefined {
   const git = (...args: string[]) => spawnSync('git', args, { cwd: root, encoding: 'utf8' })
   const { status, stdout } = git('rev-parse', '--short', 'HEAD')
@@ -59,7 +59,7 @@ export function writeResult(folder: string, { figures, ...rest }: Omit<Result, k
   return file
 }
 
-/** A sample of a series is a line, so that a file of sixty can be read. */
+/** Keeps each sample of a series on one line, so that the file stays readable. */
 const pointsOnOneLine = (text: string): string =>
   text.replace(/\{\n {8}[^{}[\]]*?\n {6}\}/g, (point) => point.replace(/\n\s*/g, ' '))
 
@@ -74,7 +74,7 @@ const rounded = (series: Outcome['series']): Outcome['series'] =>
     ]),
   )
 
-/** By the name of the suite. */
+/** By suite name. */
 export function readResults(folder: string): Map<string, Result> {
   if (!existsSync(folder)) return new Map()
   const files = readdirSync(folder).filter((name) => name.endsWith('.json'))

@@ -1,10 +1,10 @@
-// How large a machine has to be: what was measured on one, carried over to other loads. The table of docs/scale.md.
+// The sizing table of docs/scale.md: results of one machine, scaled to other loads.
 import { short } from './figures.ts'
 import type { Result } from './results.ts'
 
-/** How much more comes in the busiest seconds than on average of the day. */
+/** Peak load relative to the daily average. */
 const peakFactor = 10
-/** Of the cores, at the peak: the other half is for vacuuming, backups, a process that is restarted, and bad luck. */
+/** The share of cores in use at the peak: the other half is for vacuum, backups, a restarting process, and bad luck. */
 const busyShare = 0.5
 const days = 90
 const perDay = [100_000, 1_000_000, 10_000_000, 100_000_000]
@@ -33,7 +33,7 @@ export function sizing(results: Map<string, Result>): string {
   ].join('\n')
 }
 
-/** About half of the work is the database's, which one machine does up to some size. */
+/** About half of the work is the database's, which runs on one machine up to some size. */
 function shape(cores: number): string {
   if (cores <= 2) return 'one, with the embedded database'
   if (cores <= 8) return 'two `all` and a PostgreSQL of their own'

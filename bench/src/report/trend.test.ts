@@ -3,8 +3,8 @@ import { trendOf } from './trend.ts'
 
 const series = (values: number[]) => values.map((y, x) => ({ x, y }))
 
-describe('the line through samples', () => {
-  test('is theirs, where they are on one', () => {
+describe('the trend line', () => {
+  test('goes through samples that are on one line', () => {
     expect(trendOf(series([10, 12, 14, 16]))).toMatchObject({ begin: 10, end: 16, slope: 2 })
   })
 
@@ -13,7 +13,7 @@ describe('the line through samples', () => {
     expect(trendOf(series(values))).toMatchObject({ begin: 100, end: 100, slope: 0 })
   })
 
-  test('tells what grows from what goes up and down', () => {
+  test('tells growth from fluctuation', () => {
     const wave = (n: number) => ((n * 7_919) % 13) - 6
     const grows = trendOf(series(Array.from({ length: 50 }, (_, n) => 100 + n + wave(n))))
     const stays = trendOf(series(Array.from({ length: 50 }, (_, n) => 100 + wave(n))))

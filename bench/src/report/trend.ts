@@ -1,17 +1,17 @@
-// Does it grow? A line through samples that single outliers do not bend, and whether there is a trend at all.
+// Does it grow? A line through samples that ignores outliers, and whether there is a trend at all.
 import { median } from './figures.ts'
 
 export interface Trend {
-  /** What the line has at the first and at the last sample. */
+  /** The line's value at the first and at the last sample. */
   begin: number
   end: number
-  /** Of the line, for one unit of x. */
+  /** Rise of the line per unit of x. */
   slope: number
-  /** How far from chance: beyond ±2.58, one series without a trend in a hundred looks like this. */
+  /** Significance: without a trend, one series in a hundred is beyond ±2.58. */
   z: number
 }
 
-/** The line by Theil and Sen, the median of the slopes between all pairs; the test by Mann and Kendall. */
+/** The Theil–Sen line, the median of the slopes between all pairs; the Mann–Kendall test. */
 export function trendOf(points: Array<{ x: number; y: number }>): Trend {
   const slopes: number[] = []
   let rising = 0
@@ -33,7 +33,7 @@ export function trendOf(points: Array<{ x: number; y: number }>): Trend {
   }
 }
 
-/** Between the two in the middle, where there are two: both halves of a series count alike. */
+/** The mean of the two middle values for an even count, so that both halves weigh the same. */
 function middle(values: number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const half = sorted.length / 2

@@ -1,4 +1,5 @@
-// How many triggers a process accepts, each on disk before it is answered, next to the same route answering without work.
+// Triggers accepted per second by one process, each on disk before it is answered, compared with the same route without
+// work.
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { type Load, sendMany } from '../harness/load.ts'
@@ -51,7 +52,7 @@ export async function benchAccepting({ quick }: Options): Promise<Outcome> {
   }
 }
 
-/** In one process with the worker: what one process does when it does everything. */
+/** With the worker in the same process: the rate of a process that does everything. */
 async function whileDelivering(reference: number, { rounds, count, warmUps }: Sizes): Promise<Figure> {
   const service = await startService()
   try {

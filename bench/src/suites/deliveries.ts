@@ -1,4 +1,4 @@
-// How many deliveries go out to a webhook, and what a provider that hangs costs the others.
+// Deliveries per second to a webhook, and how much a hanging provider slows the others.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type HttpSink, startHttpSink } from '../harness/http-sink.ts'
 import { sendMany, sendSteadily } from '../harness/load.ts'
@@ -7,7 +7,7 @@ import { median, type Options, type Outcome, percentile } from '../report/figure
 
 const perRequest = 100
 const steadyPerSecond = 50
-/** A machine that others use too stops for a moment now and then; such a moment spoils one stretch, not the figure. */
+/** On a shared machine, a short stall spoils one stretch but not the median. */
 const stretchSeconds = 10
 const longestMs = 120_000
 
@@ -37,7 +37,8 @@ export async function benchDeliveries({ quick }: Options): Promise<Outcome> {
     await through('text', 'first-text', warmUps)
     const textsPerSecond = await through('text', 'all-texts', count)
 
-    // A service that has run for a while has seen messages that had to wait: what that needs is compiled and planned.
+    // Warm up retries, so that their code is compiled and their statements planned, as in a service that has run for a
+    // while.
     vendor.play('busy')
     await steadily(service, sink, seconds / 8, 'busy', ['text'])
     vendor.play('well')
@@ -108,7 +109,7 @@ export async function benchDeliveries({ quick }: Options): Promise<Outcome> {
       },
     }
   } finally {
-    // It first: the service would wait for those it keeps waiting.
+    // Stop the vendor first: the service would wait for its hanging requests.
     vendor.stop()
     await service.stop()
     sink.stop()
@@ -143,7 +144,7 @@ const triggerOf = (name: string, transactionId: string) => ({
   payload: {},
 })
 
-/** Mails at a steady rate, with as many triggers of each of the other workflows beside them. @returns when each was sent */
+/** Mails at a steady rate, beside as many triggers of each other workflow. @returns when each was sent */
 async function steadily(
   { url, apiKey }: Service,
   { received }: Sink,
@@ -173,7 +174,7 @@ async function steadily(
 }
 
 interface Sink extends HttpSink {
-  /** When each transaction's delivery came. */
+  /** When each transaction's delivery arrived. */
   received: Map<string, number>
 }
 
@@ -189,7 +190,7 @@ async function startSink(): Promise<Sink> {
 
 type Manner = 'well' | 'busy' | 'dead'
 
-/** Answers, asks to come back in a second, or takes every request and never answers. */
+/** Answers, asks to retry in a second, or accepts every request and never answers. */
 async function startVendor() {
   let manner: Manner = 'well'
   let [hanging, answered] = [0, 0]
@@ -220,7 +221,7 @@ const textOf = (number: number) => ({
   id: `direct-${number}`,
 })
 
-/** The reference: the same kind of request, without anything around it. */
+/** The reference: the same requests, sent directly. */
 async function post(url: string, count: number, bodyOf: (number: number) => object): Promise<number> {
   const load = { url, apiKey: 'none', connections: 16 }
   return (await sendMany(load, '/', count, bodyOf)).perSecond

@@ -1,7 +1,7 @@
-// From the request to a message that can be read, next to a pipeline of five queues on Redis that does nothing at all: the
-// number of hops a comparable product takes for the same notification. The pipeline is fed by function calls; ours by HTTP,
-// with a hundred triggers in a request, so that it is not HTTP that is compared, and with one in each. Two floors stand
-// beside it: the same rows without the service, and the queue without them.
+// From the request to a readable message, compared with a Redis pipeline of five empty queues: the number of hops of a
+// comparable product. The pipeline is fed by function calls. Ours is fed over HTTP, with one trigger per request and with a
+// hundred, so that HTTP is not what is compared. Two floors: the same rows without the service, and the queue without the
+// rows.
 
 import { sendMany } from '../harness/load.ts'
 import { startService } from '../harness/service.ts'
@@ -36,10 +36,10 @@ export async function benchEndToEnd({ quick }: Options): Promise<Outcome> {
       ...(redis ? { redis: redis.send } : {}),
       ...{ jobs: jobs.send, inBulk, floor: (number: number) => plainInserts(service, number), singly },
     }
-    // The floor follows the newest row, so the service comes before it.
+    // The storage floor copies the newest row, so the service runs first.
     for (const warmUp of [singly, ...Object.values(measured)]) await warmUp(warmUps)
     const rates = new Map<string, number[]>()
-    // In turns, so that what else happens on the machine befalls all alike.
+    // In turns, so that other load on the machine affects all alike.
     for (let round = 0; round < rounds; round += 1)
       for (const [name, measure] of Object.entries(measured))
         rates.set(name, [...(rates.get(name) ?? []), await measure(count)])

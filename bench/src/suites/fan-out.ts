@@ -1,4 +1,4 @@
-// One trigger to a topic of 100,000, and what single triggers notice of it.
+// One trigger to a topic of 100,000, and how much it slows single triggers.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Service, startService } from '../harness/service.ts'
 import { makeWorkflow } from '../harness/triggers.ts'
@@ -50,11 +50,11 @@ export async function benchFanOut({ quick }: Options): Promise<Outcome> {
   }
 }
 
-/** Looks where the walk is rather than counting messages, which would be work for the database; they are counted at the end. */
+/** Polls the walk, because counting messages would load the database; they are counted once at the end. */
 async function untilWalked({ database }: Service, members: number): Promise<void> {
   const deadline = Date.now() + 300_000
   for (;;) {
-    if (Date.now() > deadline) throw new Error('the walk through the topic did not end in time')
+    if (Date.now() > deadline) throw new Error('the fan-out did not finish in time')
     const { rows } = await database.query<{ begun: boolean; left: boolean }>(
       'SELECT EXISTS (SELECT FROM notifications WHERE topics IS NOT NULL) AS begun, EXISTS (SELECT FROM walks) AS left',
     )
@@ -67,7 +67,7 @@ async function untilWalked({ database }: Service, members: number): Promise<void
   if (Number(rows[0]?.count) !== members) throw new Error(`${rows[0]?.count} messages for ${members} members`)
 }
 
-/** One after another, a little apart, while `work` goes on. @returns how long each took, in milliseconds */
+/** One after another, with short pauses, while `work` runs. @returns the latency of each in milliseconds */
 async function singleTriggers(service: Service, prefix: string, work: () => Promise<unknown>): Promise<number[]> {
   const took: number[] = []
   let isOver = false

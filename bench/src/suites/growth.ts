@@ -1,4 +1,4 @@
-// Does the ten-millionth notification cost more than the thousandth? The same work at every size of what is stored already.
+// Does the ten-millionth notification cost more than the thousandth? The same work at each number of stored notifications.
 import { statfsSync } from 'node:fs'
 import pg from 'pg'
 import { sendMany } from '../harness/load.ts'
@@ -8,9 +8,9 @@ import { bulkOf, makeWorkflow, perRequest, untilMessages } from '../harness/trig
 import { type Figure, median, type Options, type Outcome, type Series } from '../report/figures.ts'
 
 const perInsert = 250_000
-/** What one notification takes on disk with all its rows and indexes, and the log of writing them, generously. */
+/** Disk space of one notification with all its rows, indexes and WAL, generously. */
 const bytesEach = 6_000
-/** A size that would take longer to fill, going by the one before, is left out: a slow disk shall not hold up all the others. */
+/** Skip a size that would take longer to fill, judging by the one before: a slow disk must not hold up the other suites. */
 const longestFillMs = 30 * 60_000
 
 interface Sizes {
@@ -34,7 +34,7 @@ export async function benchGrowth({ quick }: Options): Promise<Outcome> {
       if (!hasRoom(service, stored - made) || !hasTime((stored - made) * fillMsEach, stored)) break
       const began = performance.now()
       await fill(service, made, stored)
-      // Of a few rows most of the time is for what comes after them.
+      // For few rows, most of the time goes to the steps after the copy.
       if (stored - made > 50_000) fillMsEach = (performance.now() - began) / (stored - made)
       made = Math.max(made, stored)
       const { point, sent } = await measure(service, made, sizes)
@@ -80,7 +80,7 @@ async function send(service: Service, count: number, before: number): Promise<nu
   return count
 }
 
-/** Counting ten million messages would be most of the work: those of triggered subscribers are told by their own index. */
+/** Counting ten million messages would be most of the work: the triggered subscribers' messages have an index. */
 async function untilAllDone(service: Service, count: number, before: number): Promise<void> {
   if (before === 0) return untilMessages(service, count)
   const deadline = Date.now() + 120_000
@@ -128,19 +128,21 @@ async function measure(
 function hasRoom({ dataDir }: Service, count: number): boolean {
   const { bavail, bsize } = statfsSync(dataDir)
   const isEnough = bavail * bsize > count * bytesEach
-  if (!isEnough) process.stderr.write(`  no room on the disk for ${count.toLocaleString('en')} notifications more\n`)
+  if (!isEnough) process.stderr.write(`  not enough disk space for ${count.toLocaleString('en')} more notifications\n`)
   return isEnough
 }
 
 function hasTime(fillMs: number, stored: number): boolean {
   if (fillMs < longestFillMs) return true
-  process.stderr.write(`  ${stored.toLocaleString('en')} would take ${(fillMs / 60_000).toFixed(0)} minutes to fill\n`)
+  process.stderr.write(
+    `  ${stored.toLocaleString('en')} skipped: filling would take ${(fillMs / 60_000).toFixed(0)} minutes\n`,
+  )
   return false
 }
 
 /**
- * Notifications of this month up to an hour ago, each with the rows the engine left for one it made itself, among a hundred
- * thousand subscribers. All of them are in one partition, which is the worst case.
+ * Adds notifications of this month up to an hour ago, each with the rows the engine wrote for a real one, among a hundred
+ * thousand subscribers. All are in one partition, the worst case.
  */
 async function fill(service: Service, from: number, to: number): Promise<void> {
   const ranges = Array.from({ length: Math.ceil(Math.max(0, to - from) / perInsert) }, (_, place) => {
@@ -150,13 +152,13 @@ async function fill(service: Service, from: number, to: number): Promise<void> {
   // Two at a time: one does not keep the disk busy.
   await Promise.all([fillRanges(service, ranges), fillRanges(service, ranges)])
   await asFiller(service, async (client) => {
-    // What autovacuum does in the minutes after a large import.
+    // As autovacuum does in the minutes after a large import.
     await client.query('VACUUM (ANALYZE) transactions, events, notifications, jobs, messages')
     await client.query('CHECKPOINT')
   })
 }
 
-/** Takes one after the other, until none is left. */
+/** Takes ranges until none is left. */
 const fillRanges = (service: Service, ranges: Array<{ begin: number; end: number }>) =>
   asFiller(service, async (client) => {
     const statements = await copies(client)
@@ -178,7 +180,7 @@ async function asFiller({ databaseUrl }: Service, work: (client: pg.Client) => P
   }
 }
 
-/** One statement for each table that copies the newest notification's row under new ids. */
+/** One statement per table that copies the newest notification's row under new ids. */
 async function copies(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ id: string; event_id: string }>(
     "SELECT id, event_id FROM notifications WHERE status = 'completed' ORDER BY id DESC LIMIT 1",

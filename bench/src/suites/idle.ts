@@ -1,4 +1,4 @@
-// What the service takes while nobody asks anything of it, its database not counted.
+// Memory and processor time of the idle service, without its database.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cpuMs, residentKb } from '../harness/processes.ts'
 import { startService } from '../harness/service.ts'

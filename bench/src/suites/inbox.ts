@@ -1,5 +1,5 @@
-// The inbox of one subscriber among millions of messages; what a connected browser costs; and how long after its commit a
-// message is on the screen.
+// The inbox of one subscriber among millions of messages, the cost of a connected browser, and the time from a message's
+// commit to its event in the browser.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, WebSocket } from 'undici'
 import { residentKb } from '../harness/processes.ts'
@@ -55,8 +55,8 @@ async function benchPages(service: Service, { messages, repetitions }: Sizes): P
 }
 
 /**
- * Messages of the last weeks, every hundredth unread. The first ones are all of subscriber 0; the others go round among as many
- * subscribers as said, who need not exist.
+ * Adds messages of the last weeks, every hundredth unread. The first belong to subscriber 0, the others rotate over
+ * `subscribers`, who need not exist.
  */
 async function addMessages(
   { database, environmentId }: Service,
@@ -79,7 +79,7 @@ async function addMessages(
       [environmentId, begin, end, subscribers],
     )
   }
-  // What autovacuum does in the minutes after a large import.
+  // As autovacuum does in the minutes after a large import.
   await database.query('VACUUM (ANALYZE) messages')
   await database.query('CHECKPOINT')
 }
@@ -96,7 +96,7 @@ async function measurePages(service: Service, repetitions: number): Promise<Map<
       })
       const body = (await reply.body.json()) as { data: Array<{ id: string; count: number }> }
       if (reply.statusCode === 200) return body.data
-      // A browser may ask that often, and no oftener.
+      // The rate limit of a browser.
       if (reply.statusCode !== 429) throw new Error(`${path}: ${reply.statusCode} ${JSON.stringify(body)}`)
       await sleep(1_000)
     }
@@ -113,14 +113,14 @@ async function measurePages(service: Service, repetitions: number): Promise<Map<
     'unread counts': `/count?filters=${encodeURIComponent(JSON.stringify(filters))}`,
   }
   const times = new Map(Object.keys(paths).map((name) => [name, [] as number[]]))
-  // In turn, so that what else happens on the machine befalls all alike; not faster than one subscriber may ask.
+  // In turns, so that other load affects all alike; within the rate limit of one subscriber.
   for (let repetition = -warmUps; repetition < repetitions; repetition += 1)
     for (const [name, path] of Object.entries(paths)) {
       const start = performance.now()
       const { length } = await get(path)
       const took = performance.now() - start
       if (length === 0) throw new Error(`${name} is empty`)
-      // One that had to wait for its turn is no measure.
+      // Ignore requests that waited for the rate limit.
       if (repetition >= 0 && took < 1_000) times.get(name)?.push(took)
       await sleep(Math.max(0, 17 - took))
     }
@@ -131,8 +131,8 @@ async function measurePages(service: Service, repetitions: number): Promise<Map<
 // ---- Sockets ----
 
 /**
- * On a service of its own: garbage has to be collected before memory is looked at, and after it was told to, the engine goes
- * on collecting all of it every few seconds, which no service does that is left alone (p99 of events 69 ms instead of 18).
+ * On its own service: memory is read after a forced garbage collection. After one, V8 keeps collecting everything every few
+ * seconds, as no real service does (p99 of events 69 ms instead of 18).
  */
 async function benchMemory({ sockets }: Sizes): Promise<Figure> {
   const inspector = await freePort()
@@ -141,7 +141,7 @@ async function benchMemory({ sockets }: Sizes): Promise<Figure> {
   })
   try {
     await addSubscribers(service, sockets)
-    // The library is loaded, and all that happens once has happened.
+    // Load the library and trigger all one-time work.
     const opened = [await openSocket(service, (await tokenOf(service))(sockets), () => undefined)]
     await collectGarbage(inspector)
     const before = residentKb(service.pid)
@@ -187,19 +187,19 @@ async function benchEvents(service: Service, { sockets, seconds }: Sizes): Promi
   const ofRequests: number[] = []
   const onMessage: Received = ({ createdAt, data }) => {
     const now = Date.now()
-    // The time that a message bears is from before its transaction: what is promised from the commit is counted from earlier.
+    // The message's timestamp is older than its commit, so this overstates the time since the commit.
     ofMessages.push(now - Date.parse(createdAt))
     ofRequests.push(now - Number(data?.sentAt))
   }
   const opened = await openSockets(service, sockets, onMessage)
 
-  // The first ones are not counted: a service that has just started has yet to compile what it does all the time.
+  // The first ones do not count: a fresh service still compiles its hot code.
   for (const counted of [perSecond * Math.min(10, seconds), perSecond * seconds]) {
     ofMessages.length = 0
     ofRequests.length = 0
     await triggerSteadily(service, { count: counted, sockets })
     for (let waited = 0; ofMessages.length < counted && waited < 30_000; waited += 50) await sleep(50)
-    if (ofMessages.length < counted) throw new Error(`only ${ofMessages.length} of ${counted} messages were received`)
+    if (ofMessages.length < counted) throw new Error(`only ${ofMessages.length} of ${counted} messages arrived`)
   }
   for (const socket of opened) socket.close()
   const commits = await commitTimes(service)
@@ -238,7 +238,7 @@ async function benchEvents(service: Service, { sockets, seconds }: Sizes): Promi
   ]
 }
 
-/** Each at its time, whether or not the ones before have been answered. */
+/** Each at its time, without waiting for earlier answers. */
 async function triggerSteadily(
   service: Service,
   { count, sockets }: { count: number; sockets: number },
@@ -280,7 +280,7 @@ async function commitTimes({ database }: Service): Promise<number[]> {
   return times
 }
 
-/** Asks the service's engine for it, by the protocol of its inspector. */
+/** Through the inspector protocol. */
 async function collectGarbage(port: number): Promise<void> {
   const targets = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as Array<{
     webSocketDebuggerUrl: string
@@ -289,7 +289,7 @@ async function collectGarbage(port: number): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     socket.addEventListener('open', () => socket.send('{"id":1,"method":"HeapProfiler.collectGarbage"}'))
     socket.addEventListener('message', () => resolve())
-    socket.addEventListener('error', () => reject(new Error('the inspector does not answer')))
+    socket.addEventListener('error', () => reject(new Error('the inspector did not answer')))
   })
   socket.close()
 }

@@ -1,4 +1,4 @@
-// How long a message takes at a steady rate, alone and beside a million runs that wait.
+// The time from request to message at a steady rate, alone and beside a million waiting runs.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sendSteadily } from '../harness/load.ts'
 import { type Service, startService } from '../harness/service.ts'
@@ -48,7 +48,7 @@ const latency = (id: string, name: string, ours: number, reference: number, ours
   target: { oursAtMost },
 })
 
-/** From the moment the request is sent to the moment the message's transaction began to store it, and its commit. */
+/** From sending the request until the message's transaction has committed. */
 async function measure(service: Service, seconds: number, tag: string): Promise<number[]> {
   const load = { url: service.url, apiKey: service.apiKey, connections: 64 }
   const count = perSecond * seconds
@@ -65,8 +65,8 @@ async function measure(service: Service, seconds: number, tag: string): Promise<
 }
 
 /**
- * Looks at the newest messages again and again, and notes when each can be read. More than come in half a second, so that
- * none is missed that was committed after a later one.
+ * Polls the newest messages and records when each becomes readable. Reads more than arrive in half a second, so that none is
+ * missed that commits after a newer one.
  */
 async function watch(
   { database, environmentId }: Service,
@@ -85,12 +85,12 @@ async function watch(
     const now = performance.now()
     for (const { transaction_id } of rows)
       if (transaction_id.startsWith(`${tag}-`) && !seen.has(transaction_id)) seen.set(transaction_id, now)
-    if (Date.now() > deadline) throw new Error(`${seen.size} of ${count} messages in time`)
+    if (Date.now() > deadline) throw new Error(`only ${seen.size} of ${count} messages arrived in time`)
     await sleep(1)
   }
 }
 
-/** Runs in the middle of a delay, as many triggers over the last days would have left them. */
+/** Runs in a delay step, as triggers of the last days would have left them. */
 async function addWaiting({ database, environmentId }: Service, count: number): Promise<void> {
   process.stderr.write(`  ${count.toLocaleString('en')} waiting runs\n`)
   const id = (kind: string) => `lpad(to_hex(1760000000 + n / 10), 8, '0') || '${kind}' || lpad(to_hex(n), 8, '0')`

@@ -1,4 +1,4 @@
-// Does a million subscribers cost more than ten thousand? Reads, writes and pages at both sizes, in one environment.
+// Do a million subscribers cost more than ten thousand? Reads, writes and pages at both sizes, in one environment.
 
 import { type Service, startService } from '../harness/service.ts'
 import { type Figure, median, type Options, type Outcome } from '../report/figures.ts'
@@ -49,11 +49,11 @@ export async function benchLists({ quick }: Options): Promise<Outcome> {
   }
 }
 
-/** Adds subscribers `from` to `to`, each subscribed to every topic, as a bulk import would leave them. */
+/** Adds subscribers `from` to `to`, each subscribed to every topic, as after a bulk import. */
 async function grow({ database, environmentId }: Service, from: number, to: number): Promise<void> {
   const progress = (what: string) =>
     process.stderr.write(`  ${what}: ${from.toLocaleString('en')} to ${to.toLocaleString('en')}\n`)
-  // Ids as the service makes them: creation second, then a part that grows.
+  // Ids like the service's: the second of creation, then a growing part.
   const id = (table: string, number: string) =>
     `lpad(to_hex(1760000000 + ${number} / 100), 8, '0') || '${table}' || lpad(to_hex(${number}), 8, '0')`
   await database.query(
@@ -78,11 +78,11 @@ async function grow({ database, environmentId }: Service, from: number, to: numb
      FROM generate_series($2::int + 1, $3::int) n, generate_series(1, ${topics}) t`,
     [environmentId, from, to],
   )
-  // What autovacuum does in the minutes after a large import.
+  // As autovacuum does in the minutes after a large import.
   await database.query('VACUUM (ANALYZE) subscribers, topics, topic_subscriptions')
 }
 
-/** The median time of every operation, in milliseconds. */
+/** The median time of each operation, in milliseconds. */
 async function measure(service: Service, { subscribers, repetitions }: Size): Promise<Map<string, number>> {
   const spread = (repetition: number) => 1 + ((repetition * 7_919) % subscribers)
   const lists = {
@@ -140,7 +140,7 @@ async function measure(service: Service, { subscribers, repetitions }: Size): Pr
   return medians
 }
 
-/** The id of the item with this many items behind it, newest first. */
+/** The id of the item with this many older items. */
 async function cursorAt({ database, environmentId }: Service, list: string, behind: number): Promise<string> {
   const source =
     list === 'subscribers'

@@ -1,20 +1,20 @@
-// What happens past capacity: ten times as many callers as may have something under way. What is taken is to be answered about
-// as soon as without them, and what is refused is told when to come back.
+// Overload: ten times as many callers as may have requests in flight. Accepted requests should take about as long as without
+// overload, and refused callers are told when to retry.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { type Service, startService } from '../harness/service.ts'
 import { type Options, type Outcome, percentile } from '../report/figures.ts'
 
-/** Of all environments together; one alone may have half. */
+/** For all environments together; one environment may have half. */
 const mostRequests = 40
 const taken = mostRequests / 2
 const callers = taken * 10
-/** When those who were refused come back: sooner than they are told to, and as if they had not been told. */
+/** Refused callers retry sooner than Retry-After says. */
 const comeBackMs = 250
 const rudeComeBackMs = 50
 
 interface Measured {
-  /** Milliseconds of what was answered, and of what was refused. */
+  /** Latencies in milliseconds of accepted and of refused requests. */
   answered: number[]
   refused: number[]
   perSecond: number
@@ -35,14 +35,14 @@ export async function benchOverload({ quick }: Options): Promise<Outcome> {
       [many, callers],
     ] as const)
       await ask(service, pool, count, Math.min(1, seconds))
-    // In turns, so that a machine that slows down slows both.
+    // In turns, so that a slow machine slows both.
     for (let round = 0; round < rounds; round += 1) {
       add(alone, await ask(service, few, taken, seconds), rounds)
       add(beside, await ask(service, many, callers, seconds), rounds)
       add(hammered, await ask(service, many, callers, seconds, rudeComeBackMs), rounds)
     }
     await Promise.all(pools.map((pool) => pool.close()))
-    if (beside.refused.length === 0) throw new Error('nothing was refused: that was no overload')
+    if (beside.refused.length === 0) throw new Error('nothing was refused: the load was too low')
     const against = `with ${taken} callers, all of whom are taken`
     return {
       figures: [
@@ -56,7 +56,7 @@ export async function benchOverload({ quick }: Options): Promise<Outcome> {
           target: { atMost: 4 },
         },
         {
-          // Refusing costs something too: this says how much of it there can be.
+          // Refusing costs time too: this shows how much refusing it can stand.
           id: 'overload-rude-p99',
           name: `the same, with callers who come back after ${rudeComeBackMs} ms instead of ${comeBackMs}`,
           unit: 'ms',
@@ -100,7 +100,7 @@ function add(sum: Measured, { answered, refused, perSecond }: Measured, rounds: 
   sum.perSecond += perSecond / rounds
 }
 
-/** So many callers, each with one request at a time, who come back soon when they are refused. */
+/** This many callers, each with one request at a time, who retry soon when refused. */
 async function ask(
   { apiKey }: Service,
   pool: Pool,

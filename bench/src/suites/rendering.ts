@@ -1,5 +1,5 @@
-// How fast messages are rendered and decided about, once their templates are cached, next to plain LiquidJS on the same text.
-// Rates are per second of processor time: other programs on the machine do not change them.
+// Rendering and decisions with cached templates, compared with plain LiquidJS on the same text. Rates are per second of
+// processor time, so other programs on the machine do not change them.
 
 import { Liquid } from 'liquidjs'
 import { resolvePreference } from '../../../server/src/engine/core/preferences.ts'
@@ -119,7 +119,7 @@ export async function benchRendering({ quick }: Options): Promise<Outcome> {
   return { figures: messages, notes: { value: 'per second of processor time, templates cached', seconds } }
 }
 
-/** How often `work` runs in a second of processor time, once warm. */
+/** Runs of `work` per second of processor time, once warm. */
 function rate(work: () => unknown, seconds: number): number {
   for (let warmUp = 0; warmUp < 2_000; warmUp += 1) work()
   const start = process.cpuUsage()

@@ -1,4 +1,4 @@
-// How many mails go out to a mail server on this machine, from the request to the server's word that it has them.
+// Mails per second to a local mail server, from the request until the server has accepted them.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -12,7 +12,7 @@ import { perRequest } from '../harness/triggers.ts'
 import { median, type Options, type Outcome } from '../report/figures.ts'
 
 const longestMs = 120_000
-/** As many as the service opens for one integration at most. */
+/** The service's limit for one integration. */
 const connections = 20
 
 export async function benchSmtp({ quick }: Options): Promise<Outcome> {
@@ -94,7 +94,7 @@ const triggerOf = (number: number) => ({
   payload: { number },
 })
 
-/** The reference: the same library, the same mails over as many connections, without anything around it. */
+/** The reference: the same mails through the same library, over as many connections, directly. */
 async function directly(port: number, count: number): Promise<number> {
   const transport = createTransport({
     host: '127.0.0.1',
@@ -102,7 +102,7 @@ async function directly(port: number, count: number): Promise<number> {
     pool: true,
     maxConnections: connections,
     ignoreTLS: true,
-    // Without this the end of each mail waits 40 ms for a word about its beginning.
+    // Without TCP_NODELAY the end of each mail waits 40 ms for the acknowledgement of its start.
     getSocket: (_, callback) => {
       const connection = connect({ host: '127.0.0.1', port, noDelay: true }, () => callback(null, { connection }))
     },
@@ -126,7 +126,7 @@ async function directly(port: number, count: number): Promise<number> {
 
 interface Sink {
   port: number
-  /** Mails so far. */
+  /** Mails accepted so far. */
   taken(): Promise<number>
   stop(): void
 }

@@ -1,5 +1,5 @@
-// An hour of steady load on every kind of work there is: what one process and its database take must not grow with time.
-// `npm run bench soak -- --minutes 60 --per-second 50`; it is no part of a run of everything.
+// An hour of steady load with every kind of work: resource use of one process and its database must not grow. `npm run bench
+// soak -- --minutes 60 --per-second 50`; a full run does not include it.
 import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool, type WebSocket } from 'undici'
@@ -11,12 +11,12 @@ import { type Figure, median, type Options, type Outcome, percentile, type Serie
 import { trendOf } from '../report/trend.ts'
 
 const browsers = 100
-/** Of ten triggers: most are read at once, one waits, one is collected, one goes out to a webhook. */
+/** Of ten triggers, seven are read at once, one is delayed, one digested, one sent to a webhook. */
 const workflows = ['tell', 'tell', 'tell', 'tell', 'tell', 'tell', 'tell', 'later', 'digest', 'mail'] as const
-/** The part at the beginning in which caches fill and code is compiled. */
+/** Warm-up: caches fill and code is compiled. */
 const warmUpShare = 1 / 6
 
-/** What must be flat, and by how much the line through its samples may rise from the warm-up's end to the last sample. */
+/** What must be flat, and how much its trend line may rise from the end of the warm-up to the last sample. */
 const measures = {
   memoryMb: { name: 'memory of the service', unit: 'MB', atMost: 1.1 },
   heapMb: { name: "memory in use by the service's own objects", unit: 'MB', atMost: 1.1 },
@@ -58,7 +58,7 @@ export async function benchSoak({ quick, minutes: wanted, perSecond }: Options):
   }
 }
 
-/** Every measure's line after the warm-up: where it ends beside where it begins. */
+/** The end of each trend line after the warm-up, compared with its start. */
 function flatness(steady: Series, minutes: number): Outcome {
   const perHour: Record<string, string> = {}
   const figures = Object.entries(measures).map(([id, { name, unit, atMost }]): Figure => {
@@ -78,7 +78,7 @@ function flatness(steady: Series, minutes: number): Outcome {
   return { figures: [...figures, lost], notes: { minutes, browsers, triggers: sent, value, perHour } }
 }
 
-/** Sends for so many minutes and looks at everything once a minute, or thirty times where that is more often. */
+/** Sends for the given minutes and samples once a minute, or thirty times if that is more often. */
 async function sampled(
   service: Service,
   { minutes, perSecond, took }: { minutes: number; perSecond: number; took: number[] },
@@ -112,7 +112,7 @@ async function sampled(
 const progress = ({ minute = 0, memoryMb = 0, connections = 0, p50Ms = 0, p99Ms = 0 }: Series[number]) =>
   `minute ${minute.toFixed(1)}: ${memoryMb.toFixed(0)} MB, ${connections} connections, p50 ${p50Ms} ms, p99 ${p99Ms} ms`
 
-/** Between collections memory rises and falls: the lowest of many looks is what is really in use. */
+/** Memory rises and falls between garbage collections: the lowest of many readings is what is in use. */
 async function lowestMemory({ url, pid }: Service, until: number): Promise<{ memoryMb: number; heapMb: number }> {
   let [memory, heap] = [Infinity, Infinity]
   do {
@@ -124,7 +124,7 @@ async function lowestMemory({ url, pid }: Service, until: number): Promise<{ mem
   return { memoryMb: memory, heapMb: heap }
 }
 
-/** Activity and messages grow by what is sent; of all other tables every row is removed again, or there is one for each thing. */
+/** Activity and messages grow with what is sent; all other tables have rows that are removed again, or a fixed number. */
 async function stored({ database }: Service, sent: number): Promise<Series[number]> {
   const { rows } = await database.query<{ growing: string; standing: string; dead: string; connections: string }>(
     `SELECT sum(pg_total_relation_size(relid)) FILTER (WHERE grows) AS growing,
@@ -141,7 +141,7 @@ async function stored({ database }: Service, sent: number): Promise<Series[numbe
   }
 }
 
-/** The same reference as for latency: how fast a commit is at this moment tells how busy the machine is. */
+/** The latency suite's reference: the current commit time shows how busy the machine is. */
 async function commitMs({ database }: Service): Promise<number> {
   const took: number[] = []
   for (let number = 0; number < 20; number += 1) {

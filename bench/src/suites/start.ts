@@ -1,4 +1,4 @@
-// How long a person waits after `npm start` on a machine where it has run before.
+// The time from `npm start` to healthy, on a machine where it has run before.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
@@ -34,7 +34,7 @@ export async function benchStart({ quick }: Options): Promise<Outcome> {
   }
 }
 
-/** Milliseconds from the command to the first healthy answer. The service is stopped again. */
+/** Milliseconds from the command to the first healthy answer. Stops the service afterwards. */
 async function startOnce(dataDir: string): Promise<number> {
   const port = await freePort()
   const began = performance.now()
@@ -50,7 +50,7 @@ async function startOnce(dataDir: string): Promise<number> {
       () => false,
     )
     if (isReady) break
-    if (child.exitCode !== null) throw new Error(`npm start ended with code ${child.exitCode}`)
+    if (child.exitCode !== null) throw new Error(`npm start exited with code ${child.exitCode}`)
     await sleep(10)
   }
   const took = performance.now() - began

@@ -1,5 +1,5 @@
-// One process that accepts, and one to four that do the work, all on one PostgreSQL: how much is done, and what each costs.
-// Where there are fewer cores than processes, processor time tells more than the rate does.
+// One process that accepts and one to four workers on one PostgreSQL: total rate and cost per trigger. With fewer cores than
+// processes, processor time says more than the rate.
 import { cpus } from 'node:os'
 import { sendMany } from '../harness/load.ts'
 import { cpuMs, cpuMsOfAll, postmasterOf } from '../harness/processes.ts'
@@ -7,7 +7,7 @@ import { joinService, type Service, startService } from '../harness/service.ts'
 import { bulkOf, makeWorkflow, perRequest, untilMessages } from '../harness/triggers.ts'
 import type { Figure, Options, Outcome, Series } from '../report/figures.ts'
 
-/** Of each process, and six more: five of them must find room in the hundred of the embedded database. */
+/** Per process, plus six: five processes must fit into the embedded database's hundred connections. */
 const settings = { BELFRY_DATABASE_CONNECTIONS: '12' }
 
 export async function benchWorkers({ quick }: Options): Promise<Outcome> {
@@ -54,7 +54,7 @@ async function measure(workers: number, count: number): Promise<Series[number]> 
       await sendMany(load, '/v1/events/trigger/bulk', number / perRequest, bulkOf)
       await untilMessages(service, before + number)
     }
-    // Each process has to compile what it runs; after 2,000 it is still at it.
+    // Each process compiles its own code, and is still at it after 2,000 triggers.
     const warmUps = Math.min(6_000, count / 2) * workers
     await send(warmUps, 0)
     const cpu = () => ({

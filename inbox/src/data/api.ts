@@ -1,4 +1,4 @@
-// The calls a page may make: one session, whose token opens everything else, and is renewed when it has expired.
+// The HTTP calls of the inbox. One session opens everything; its token is renewed when it expires.
 import type { Filter, Notification, Severity } from './notification.ts'
 
 export interface SubscriberInput {
@@ -14,17 +14,17 @@ export interface SubscriberInput {
 }
 
 export interface InboxOptions {
-  /** Where Belfry is, with the path it is under, if any. */
+  /** Belfry's address, including a path prefix if there is one. */
   backendUrl: string
   /** The `identifier` of the environment. */
   applicationIdentifier: string
   subscriber: string | SubscriberInput
-  /** Of the subscriber id, made by your backend. */
+  /** HMAC of the subscriber id, computed by your backend. */
   subscriberHash?: string | undefined
   context?: Record<string, unknown> | undefined
   contextHash?: string | undefined
   defaultSchedule?: Schedule | undefined
-  /** Where sockets go, if not to `backendUrl`. */
+  /** The address for sockets, if not `backendUrl`. */
   socketUrl?: string | undefined
 }
 
@@ -66,7 +66,7 @@ export type Day = (typeof days)[number]
 
 export interface DaySchedule {
   isEnabled: boolean
-  /** Both of the form `09:00 AM`. */
+  /** Both as `09:00 AM`. */
   hours?: Array<{ start: string; end: string }>
 }
 
@@ -92,7 +92,7 @@ export interface Page {
   hasMore: boolean
 }
 
-/** Why a call failed: what the service said, or a status of 0 where it could not be reached. */
+/** A failed call: the service's message and status, or status 0 if the service could not be reached. */
 export class InboxError extends Error {
   readonly status: number
 
@@ -105,7 +105,7 @@ export class InboxError extends Error {
 
 interface CallOptions {
   body?: unknown
-  /** Sent even if the page is being left. */
+  /** Sent even while the page unloads. */
   keepalive?: boolean
   signal?: AbortSignal
 }
@@ -128,7 +128,7 @@ export class Api {
     return typeof subscriber === 'string' ? { subscriberId: subscriber } : subscriber
   }
 
-  /** The session, begun by whoever needs it first. A failure is forgotten, so that the next one tries again. */
+  /** One session for all callers. A failure is not cached, so the next call tries again. */
   session(): Promise<Session> {
     if (!this.#session) {
       const begun = this.#begin()
@@ -138,7 +138,7 @@ export class Api {
     return this.#session
   }
 
-  /** So that the next call begins another session. */
+  /** The next call starts a new session. */
   forget(session = this.#session): void {
     if (this.#session === session) this.#session = undefined
   }
@@ -160,7 +160,7 @@ export class Api {
       return await this.#send<Result>(method, path, options, token).then(bodyOf)
     } catch (error) {
       if (!(error instanceof InboxError) || error.status !== 401) throw error
-      // Expired while the page was open. If a new one is refused too, the page has to say who it is.
+      // The token expired while the page was open. If the new session is refused too, the error goes to the page.
       this.forget(session)
       const renewed = await this.session()
       return this.#send<Result>(method, path, options, renewed.token).then(bodyOf)
@@ -190,7 +190,7 @@ export class Api {
     try {
       parsed = text === '' ? undefined : JSON.parse(text)
     } catch {
-      // Somebody between us and the service answered.
+      // Not JSON: a proxy in between answered.
     }
     if (response.ok) return parsed as Answer<Result>
     const { message = response.statusText } = (parsed ?? {}) as { message?: unknown }
@@ -231,7 +231,7 @@ function queryOf(filter: Filter, { limit, after }: { limit: number; after?: stri
   const query = new URLSearchParams({ limit: String(limit) })
   if (after) query.set('after', after)
   for (const [name, value] of Object.entries(states)) if (value !== undefined) query.set(name, String(value))
-  // As one text all three forms of it can be said.
+  // As JSON, because the query form cannot express all three kinds of tag filter.
   if (tags) query.set('tags', JSON.stringify(Array.isArray(tags) ? { or: tags } : tags))
   if (data) query.set('data', JSON.stringify(data))
   for (const each of [severity].flat()) query.append('severity[]', each)

@@ -1,11 +1,11 @@
-// A chat workspace, or a bot, that a subscriber connects: that happens in another tab, and this one looks for what came of it.
+// Connecting a chat workspace or a bot. The subscriber signs in in another tab; this one polls until the connection appears.
 import type { Api, Connection, InboxError } from './api.ts'
 import { Store } from './store.ts'
 
 export interface ChatOptions {
   provider: 'slack' | 'msteams' | 'telegram'
   integrationIdentifier: string
-  /** Made from the provider and the subscriber where none is given. */
+  /** Defaults to one built from the provider and the subscriber. */
   connectionIdentifier?: string | undefined
   /** `shared` is for everybody in the same context. */
   mode?: 'subscriber' | 'shared' | undefined
@@ -18,7 +18,7 @@ export interface ChatState {
 }
 
 const pollMs = 2_500
-const patienceMs = 5 * 60_000
+const giveUpAfterMs = 5 * 60_000
 
 export class ChatConnection extends Store<ChatState> {
   readonly #api: Api
@@ -47,7 +47,7 @@ export class ChatConnection extends Store<ChatState> {
     }
   }
 
-  /** It has no workspaces: who a subscriber is there is told to the bot itself. */
+  /** Telegram has no workspaces: a subscriber links a chat by messaging the bot. */
   get #isBot(): boolean {
     return this.#options.provider === 'telegram'
   }
@@ -67,7 +67,7 @@ export class ChatConnection extends Store<ChatState> {
     }
   }
 
-  /** Where to sign in; from then on it is waited for. */
+  /** Returns the sign-in address and starts to poll for the connection. */
   async connect(): Promise<string> {
     const { integrationIdentifier, mode = 'subscriber' } = this.#options
     const workspace = {
@@ -80,7 +80,7 @@ export class ChatConnection extends Store<ChatState> {
     try {
       const { data } = await this.#api.call<{ data: { url: string } }>('POST', path, { body })
       this.set({ status: 'waiting', error: undefined })
-      this.#waitUntil(Date.now() + patienceMs)
+      this.#pollUntil(Date.now() + giveUpAfterMs)
       return data.url
     } catch (error) {
       this.set({ status: 'failed', error: error as InboxError })
@@ -88,15 +88,15 @@ export class ChatConnection extends Store<ChatState> {
     }
   }
 
-  #waitUntil(end: number): void {
+  #pollUntil(end: number): void {
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => void this.#look(end), pollMs)
+    this.#timer = setTimeout(() => void this.#poll(end), pollMs)
   }
 
-  async #look(end: number): Promise<void> {
+  async #poll(end: number): Promise<void> {
     const connection = await this.#find().catch(() => undefined)
     if (connection) this.set({ status: 'ready', connection })
-    else if (Date.now() < end) this.#waitUntil(end)
+    else if (Date.now() < end) this.#pollUntil(end)
     else this.set({ status: 'ready' })
   }
 

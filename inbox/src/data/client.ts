@@ -1,5 +1,5 @@
-// The inbox of one subscriber for any program: counts, lists, everything that can be done, and news as it comes. Changes show
-// at once and are taken back if the service refuses them; those that cannot be reverted are sent when there was time to undo.
+// The inbox of one subscriber, without any UI: counts, lists, actions and live updates. Changes show at once and roll back
+// if the service refuses them. Those that cannot be reverted are sent once the time to undo them is over.
 import { Api, InboxError, type InboxOptions, type Session, type UnreadCount } from './api.ts'
 import { ChatConnection, type ChatOptions } from './chat.ts'
 import { type FollowOptions, TopicFollow } from './follow.ts'
@@ -19,35 +19,35 @@ import { Preferences } from './preferences.ts'
 import { SharedSocket, type TabMessage } from './sharing.ts'
 import { Store } from './store.ts'
 
-/** What can be taken back, for a few seconds. */
+/** An action that can be undone for a few seconds. */
 export interface Undo {
   kind: 'archive' | 'snooze' | 'delete' | 'readAll' | 'archiveAll' | 'archiveRead' | 'deleteAll'
 }
 
 export interface InboxState {
-  /** `failed` is tried again, by itself where it may help. */
+  /** After `failed` the client retries, unless the page's own settings are wrong. */
   status: 'starting' | 'ready' | 'failed'
-  /** `connecting` only until it succeeds or fails for the first time. */
+  /** `connecting` only until the first attempt succeeds or fails. */
   connection: 'connecting' | 'online' | 'offline'
   unread: UnreadCount
   unseen: number
   session?: Session | undefined
   error?: InboxError | undefined
   undo?: Undo | undefined
-  /** Why the last change was taken back. */
+  /** Why the last change was rolled back. */
   problem?: InboxError | undefined
 }
 
 interface Events {
   received: Notification
-  /** Counts of others than the unread may be different now. */
+  /** Counts other than the unread count may have changed. */
   changed: undefined
 }
 
-/** Which of many: those a tab shows. */
+/** Limits a bulk action to the notifications of one tab. */
 export type Selection = Pick<Filter, 'tags' | 'data'>
 
-/** Something done to many or for ever, which is not sent yet. */
+/** A bulk action or a deletion that has not been sent yet. */
 interface Pending {
   view(item: Notification): Notification | undefined
   count(counts: UnreadCount): UnreadCount
@@ -66,15 +66,15 @@ export class InboxClient extends Store<InboxState> {
   readonly options: InboxOptions
   readonly #lists = new Set<NotificationList>()
   readonly #listeners = new Map<keyof Events, Set<(detail: never) => void>>()
-  /** By notification: what was done with it is sent one after the other. */
-  readonly #underWay = new Map<string, { item: Notification; waiting: number; last: Promise<unknown> }>()
-  /** As the service says, with what this page has done since. */
+  /** By notification id: changes to one notification are sent one after the other. */
+  readonly #inFlight = new Map<string, { item: Notification; waiting: number; last: Promise<unknown> }>()
+  /** The service's counts, plus the changes of this page since. */
   #counts = none
   #pushed: UnreadCount | undefined
-  /** How often counts were pushed. */
+  /** How many times the service has pushed counts. */
   #pushes = 0
   #pending: Pending[] = []
-  #takeBack: (() => void) | undefined
+  #revertLast: (() => void) | undefined
   #undoTimer: ReturnType<typeof setTimeout> | undefined
   #refreshTimer: ReturnType<typeof setTimeout> | undefined
   #offlineTimer: ReturnType<typeof setTimeout> | undefined
@@ -89,7 +89,7 @@ export class InboxClient extends Store<InboxState> {
     this.api = new Api(options)
   }
 
-  /** Begins the session and listens, until it is closed. What is asked for before waits for it. */
+  /** Starts the session and listens until `close`. Calls made earlier wait for it. */
   start(): void {
     if (this.#closing) return
     this.#closing = new AbortController()
@@ -102,7 +102,7 @@ export class InboxClient extends Store<InboxState> {
         get: async () => (await this.api.session()).token,
         refused: () => this.api.forget(),
       },
-      onMessage: (message) => this.#hear(message),
+      onMessage: (message) => this.#onTabMessage(message),
     })
     addEventListener('online', () => this.#goOnline(), { signal })
     addEventListener('offline', () => this.#goOffline(), { signal })
@@ -126,7 +126,7 @@ export class InboxClient extends Store<InboxState> {
     for (const timer of [this.#undoTimer, this.#refreshTimer, this.#offlineTimer, this.#retryTimer]) clearTimeout(timer)
   }
 
-  /** @returns what ends it */
+  /** @returns a function that unsubscribes */
   on<Name extends keyof Events>(name: Name, listener: (detail: Events[Name]) => void): () => void {
     const listeners = this.#listeners.get(name) ?? new Set()
     this.#listeners.set(name, listeners)
@@ -156,7 +156,7 @@ export class InboxClient extends Store<InboxState> {
       const failure = error as InboxError
       this.set({ status: 'failed', error: failure })
       if (failure.status === 0) this.set({ connection: 'offline' })
-      // What the page got wrong stays wrong.
+      // Wrong settings stay wrong: a retry would not help.
       if (failure.status >= 400 && failure.status < 500 && failure.status !== 429) return
       this.#failures += 1
       const delayMs = Math.min(longestRetryMs, 1_000 * 2 ** this.#failures)
@@ -164,7 +164,7 @@ export class InboxClient extends Store<InboxState> {
     }
   }
 
-  /** For the button under an error; also to look whether anything is new. */
+  /** For the button below an error; when ready, refreshes everything. */
   retry(): void {
     clearTimeout(this.#retryTimer)
     if (this.state.status === 'ready') this.#goOnline()
@@ -187,11 +187,11 @@ export class InboxClient extends Store<InboxState> {
     clearTimeout(this.#offlineTimer)
     if (isOnline) this.set({ connection: 'online' })
     else if (!navigator.onLine) this.set({ connection: 'offline' })
-    // Most connections that are lost are back before anybody needs to know.
+    // Most lost connections are back before the reader needs to know.
     else this.#offlineTimer = setTimeout(() => this.set({ connection: 'offline' }), offlineAfterMs)
   }
 
-  #hear(message: TabMessage): void {
+  #onTabMessage(message: TabMessage): void {
     switch (message.kind) {
       case 'connected':
         this.#setConnection(true)
@@ -201,10 +201,10 @@ export class InboxClient extends Store<InboxState> {
         this.#setConnection(false)
         break
       case 'event':
-        this.#hearEvent(message.name, message.payload)
+        this.#onPush(message.name, message.payload)
         break
       case 'changed':
-        // Of the counts all tabs are told by the service.
+        // The service pushes the counts to all tabs.
         for (const list of this.#lists) list.apply(message.item as Notification)
         break
       case 'removed':
@@ -218,7 +218,7 @@ export class InboxClient extends Store<InboxState> {
     }
   }
 
-  #hearEvent(name: string, payload: unknown): void {
+  #onPush(name: string, payload: unknown): void {
     if (name === 'notification_received') {
       const item = fromPush((payload as { message: PushedMessage }).message)
       this.#put(item, { isArrival: true })
@@ -232,28 +232,28 @@ export class InboxClient extends Store<InboxState> {
     }
   }
 
-  /** Takes over what was pushed, unless it may be about the time before what is being done right now. */
+  /** Adopts the pushed counts, unless a change is in flight that they may not include. */
   #settleCounts(): void {
     const pushed = this.#pushed
-    if (!pushed || this.#underWay.size > 0) return
+    if (!pushed || this.#inFlight.size > 0) return
     this.#pushed = undefined
     const isExpected = pushed.total === this.#counts.total
     this.#setCounts(pushed)
-    // Somebody changed something elsewhere, and all we are told is how many are left.
+    // Something changed elsewhere, and the push carries counts only.
     if (!isExpected) this.refresh()
   }
 
-  /** Looks what has changed in all lists, soon. */
+  /** Reloads counts and all lists, shortly. */
   refresh(): void {
     clearTimeout(this.#refreshTimer)
-    this.#refreshTimer = setTimeout(() => void this.#lookAgain(), refreshAfterMs)
+    this.#refreshTimer = setTimeout(() => void this.#reload(), refreshAfterMs)
   }
 
   /**
-   * Counts first: what comes between the two is then in the lists and not in the counts, which the next ones heard of put
-   * right. The other way round it would be counted, and a list without it would seem to be whole.
+   * Counts first. A notification that arrives between the two requests is then in the lists but not in the counts, and the
+   * next push corrects the counts. In the other order it would be counted and missing from a list that looks complete.
    */
-  async #lookAgain(): Promise<void> {
+  async #reload(): Promise<void> {
     await this.#recount()
     for (const list of this.#lists) void list.refresh()
   }
@@ -263,11 +263,11 @@ export class InboxClient extends Store<InboxState> {
       this.#setCounts(await this.#countUnread())
       this.#emit('changed', undefined)
     } catch {
-      // Whoever wanted it is told by what else does not work now.
+      // Other failing calls tell the reader already.
     }
   }
 
-  /** What is pushed while it is asked for is newer than the answer may be; if it is not, a newer one is about to come. */
+  /** Counts pushed during the request may be newer than its answer, so they win; if they are older, another push follows. */
   async #countUnread(): Promise<UnreadCount> {
     const pushes = this.#pushes
     const counts = await this.api.countUnread()
@@ -276,20 +276,20 @@ export class InboxClient extends Store<InboxState> {
 
   #setCounts(counts: UnreadCount): void {
     this.#counts = counts
-    // Whether they include what is just being sent is not known.
+    // These may or may not include the change that is being sent.
     if (this.#pending.some(({ isSent }) => isSent)) return
     this.set({ unread: this.#pending.reduce((rest, { count }) => count(rest), counts) })
   }
 
   // ---- Lists ----
 
-  /** Loaded as soon as there is a session; `close` it when it is no longer shown. */
+  /** Loads as soon as the session has started; `close` it when it is no longer shown. */
   list(filter: Filter = { archived: false, snoozed: false }, pageSize?: number): NotificationList {
     const list = new NotificationList(
       {
         api: this.api,
         view: (item) => this.#view(item),
-        underWay: (id) => this.#underWay.get(id)?.item,
+        inFlight: (id) => this.#inFlight.get(id)?.item,
         onOpen: (opened) => {
           this.#lists.add(opened)
           if (this.state.status === 'ready') void opened.load()
@@ -307,15 +307,15 @@ export class InboxClient extends Store<InboxState> {
     return this.api.count(filters)
   }
 
-  /** In every list it belongs to, and in the counts. */
+  /** Updates every list it belongs to, and the counts. */
   #put(item: Notification, { isArrival = false } = {}): void {
     const before = this.find(item.id)
     const was = before ? isUnread(before) : !isArrival && isUnread(item)
     for (const list of this.#lists) list.apply(item, { isArrival })
     const by = Number(isUnread(item)) - Number(was)
-    // How many there are follows right behind what arrives. Shown before that, one that was counted just now would be two.
+    // The service pushes new counts right after an arrival. Showing our own sum first could count it twice for a moment.
     if (isArrival) this.#counts = added(this.#counts, item.severity, by)
-    else this.#move(item, by)
+    else this.#shiftCounts(item, by)
   }
 
   #view(item: Notification): Notification | undefined {
@@ -324,13 +324,13 @@ export class InboxClient extends Store<InboxState> {
     return viewed
   }
 
-  #move({ severity }: Notification, by: number): void {
+  #shiftCounts({ severity }: Notification, by: number): void {
     if (by === 0) return
     this.#setCounts(added(this.#counts, severity, by))
     this.#emit('changed', undefined)
   }
 
-  /** In the lists that are open. */
+  /** Searches the open lists. */
   find(id: string): Notification | undefined {
     for (const list of this.#lists) {
       const item = list.find(id)
@@ -339,7 +339,7 @@ export class InboxClient extends Store<InboxState> {
     return undefined
   }
 
-  // ---- What can be done with one ----
+  // ---- Actions on one notification ----
 
   read = (item: Notification) => this.#change(item, { name: 'read' })
   unread = (item: Notification) => this.#change(item, { name: 'unread' })
@@ -362,19 +362,19 @@ export class InboxClient extends Store<InboxState> {
     return changed
   }
 
-  /** Shown at once, and taken back if it fails. @throws InboxError then */
+  /** Shows at once; rolls back on failure. @throws InboxError on failure */
   async #change(given: Notification, operation: Operation): Promise<Notification> {
     const { id } = given
-    const known = this.find(id) ?? this.#underWay.get(id)?.item ?? given
+    const known = this.find(id) ?? this.#inFlight.get(id)?.item ?? given
     const predicted = predict(known, operation)
-    const work = this.#underWay.get(id) ?? { item: known, waiting: 0, last: Promise.resolve() }
+    const work = this.#inFlight.get(id) ?? { item: known, waiting: 0, last: Promise.resolve() }
     work.item = predicted
     work.waiting += 1
-    this.#underWay.set(id, work)
-    // Where it is in no list, as after it was archived, its counts would not be known otherwise.
+    this.#inFlight.set(id, work)
+    // Computed here: an archived item may be in no open list to compare with.
     const by = Number(isUnread(predicted)) - Number(isUnread(known))
     for (const list of this.#lists) list.apply(predicted)
-    this.#move(predicted, by)
+    this.#shiftCounts(predicted, by)
     const { name } = operation
     const body =
       name === 'snooze'
@@ -387,7 +387,7 @@ export class InboxClient extends Store<InboxState> {
     try {
       const item = await sent
       if (--work.waiting === 0) {
-        this.#underWay.delete(id)
+        this.#inFlight.delete(id)
         this.#put(item)
         this.#settleCounts()
       }
@@ -396,16 +396,16 @@ export class InboxClient extends Store<InboxState> {
       return item
     } catch (error) {
       if (--work.waiting === 0) {
-        this.#underWay.delete(id)
+        this.#inFlight.delete(id)
         for (const list of this.#lists) list.apply(known)
-        this.#move(known, -by)
+        this.#shiftCounts(known, -by)
         this.#settleCounts()
       }
       throw this.#report(error)
     }
   }
 
-  /** Sent when there was time to undo it: what is deleted does not come back. */
+  /** Sent once the time to undo it is over: a deletion cannot be reverted. */
   delete(item: Notification): void {
     this.#postpone('delete', {
       view: (each) => (each.id === item.id ? undefined : each),
@@ -418,7 +418,7 @@ export class InboxClient extends Store<InboxState> {
     })
   }
 
-  /** They were in front of somebody. */
+  /** Marks notifications that were on screen as seen. */
   async seen(ids: string[]): Promise<void> {
     if (ids.length === 0) return
     for (const id of ids) {
@@ -428,7 +428,7 @@ export class InboxClient extends Store<InboxState> {
     await this.api.call('POST', '/notifications/seen', { body: { notificationIds: ids } })
   }
 
-  // ---- What can be done with many ----
+  // ---- Actions on many ----
 
   readAll = (selection: Selection = {}) => this.#changeMany('readAll', 'read', selection)
   archiveAll = (selection: Selection = {}) => this.#changeMany('archiveAll', 'archive', selection)
@@ -437,7 +437,7 @@ export class InboxClient extends Store<InboxState> {
 
   #changeMany(kind: Undo['kind'], path: string, { tags, data }: Selection): void {
     const selection: Filter = { tags, data }
-    // What comes while it can still be undone was never looked at.
+    // Spare what arrives during the undo time: the reader has not looked at it yet.
     const newest = this.#newest() ?? new Date().toISOString()
     const isMeant = (item: Notification) =>
       item.createdAt <= newest && matches(selection, item) && (kind === 'deleteAll' || !item.isSnoozed)
@@ -470,7 +470,7 @@ export class InboxClient extends Store<InboxState> {
     })
   }
 
-  /** When the newest that anybody can see here came, by the service's clock. */
+  /** When the newest visible notification was created, by the service's clock. */
   #newest(): string | undefined {
     return [...this.#lists]
       .flatMap((list) => list.state.items[0]?.createdAt ?? [])
@@ -483,38 +483,38 @@ export class InboxClient extends Store<InboxState> {
   #postpone(kind: Undo['kind'], pending: Pending): void {
     void this.#flush()
     this.#pending.push(pending)
-    this.#review()
+    this.#redraw()
     this.#offerUndo(kind, () => this.#drop(pending))
   }
 
-  #offerUndo(kind: Undo['kind'], takeBack: () => void): void {
+  #offerUndo(kind: Undo['kind'], revert: () => void): void {
     if (kind === 'archive' || kind === 'snooze') void this.#flush()
-    this.#takeBack = takeBack
+    this.#revertLast = revert
     this.set({ undo: { kind } })
     clearTimeout(this.#undoTimer)
     this.#undoTimer = setTimeout(() => void this.#flush(), undoMs)
   }
 
-  /** Takes the last thing back that can be, while it can. */
+  /** Undoes the last action, while it can be undone. */
   undo(): void {
-    const takeBack = this.#takeBack
+    const revert = this.#revertLast
     this.#endUndo()
-    takeBack?.()
+    revert?.()
   }
 
-  /** So that whoever is about to press the button has time to. */
+  /** Restarts the undo time, for a reader about to press the button. */
   keepUndo(): void {
     clearTimeout(this.#undoTimer)
-    if (this.#takeBack) this.#undoTimer = setTimeout(() => void this.#flush(), undoMs)
+    if (this.#revertLast) this.#undoTimer = setTimeout(() => void this.#flush(), undoMs)
   }
 
   #endUndo(): void {
     clearTimeout(this.#undoTimer)
-    this.#takeBack = undefined
+    this.#revertLast = undefined
     this.set({ undo: undefined })
   }
 
-  /** Sends what could still be undone. */
+  /** Sends the action that could still be undone. */
   async #flush(keepalive = false): Promise<void> {
     this.#endUndo()
     const pending = this.#pending.find(({ isSent }) => !isSent)
@@ -531,12 +531,12 @@ export class InboxClient extends Store<InboxState> {
 
   #drop(pending: Pending): void {
     this.#pending = this.#pending.filter((each) => each !== pending)
-    this.#review()
+    this.#redraw()
   }
 
-  #review(): void {
+  #redraw(): void {
     this.#setCounts(this.#counts)
-    for (const list of this.#lists) list.review()
+    for (const list of this.#lists) list.redraw()
     this.#emit('changed', undefined)
   }
 
@@ -550,7 +550,7 @@ export class InboxClient extends Store<InboxState> {
     this.set({ problem: undefined })
   }
 
-  // ---- What else a subscriber decides ----
+  // ---- Preferences, topics, chat ----
 
   preferences(): Preferences {
     return new Preferences(this.api)
@@ -579,7 +579,7 @@ function subtracted(counts: UnreadCount, less: UnreadCount): UnreadCount {
   return { total: atLeast0(counts.total - less.total), severity: Object.fromEntries(rest) }
 }
 
-/** Whoever cannot do anything about it has been told through the state. */
+/** For callers that need no result: the state already carries the error. */
 export function ignoring(promise: Promise<unknown>): void {
   promise.catch(() => undefined)
 }

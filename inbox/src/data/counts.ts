@@ -1,4 +1,4 @@
-// How many unread there are for each of several filters, such as those of tabs; counted again whenever that may have changed.
+// Unread counts for several filters, such as those of tabs; recounted whenever they may have changed.
 import type { InboxClient } from './client.ts'
 import type { Filter } from './notification.ts'
 import { Store } from './store.ts'
@@ -34,7 +34,7 @@ export class FilterCounts extends Store<{ counts: number[] }> {
       const counts = await this.#client.count(this.#filters)
       if (request === this.#request) this.set({ counts })
     } catch {
-      // The next change asks again.
+      // The next change counts again.
     }
   }
 

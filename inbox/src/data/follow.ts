@@ -5,9 +5,9 @@ import { Store } from './store.ts'
 export interface FollowOptions {
   topicKey: string
   topicName?: string | undefined
-  /** Made up where none is given. */
+  /** Generated if omitted. */
   identifier?: string | undefined
-  /** Workflows that can be switched off for this topic alone, by identifier. */
+  /** Identifiers of workflows that can be turned off for this topic alone. */
   workflows?: string[] | undefined
 }
 
@@ -59,7 +59,7 @@ export class TopicFollow extends Store<FollowState> {
     })
   }
 
-  /** One workflow of this topic. */
+  /** Turns one workflow of this topic on or off. */
   async setWorkflow(workflowId: string, enabled: boolean): Promise<void> {
     const { subscription } = this.state
     if (!subscription) return

@@ -1,11 +1,11 @@
-// The notifications that match a filter, page by page, kept right while others come and change.
+// The notifications that match a filter, page by page, kept up to date as others arrive and change.
 import type { Api, InboxError } from './api.ts'
 import { compare, type Filter, matches, type Notification } from './notification.ts'
 import { Store } from './store.ts'
 
 export interface ListState {
   items: Notification[]
-  /** Those that came while somebody was reading, to be shown when asked for. */
+  /** Arrived while somebody was reading; shown on request. */
   fresh: Notification[]
   hasMore: boolean
   status: 'idle' | 'loading' | 'ready' | 'failed'
@@ -13,13 +13,13 @@ export interface ListState {
   error?: InboxError | undefined
 }
 
-/** What the list needs to know of the inbox it is part of. */
-export interface Surroundings {
+/** What a list needs from its client. */
+export interface ListOwner {
   api: Api
-  /** As it will be once what is not yet sent has been done; undefined if it will be gone. */
+  /** The item with all unsent actions applied; undefined if one of them deletes it. */
   view(item: Notification): Notification | undefined
-  /** As this page knows it, if something done with it is still under way. */
-  underWay(id: string): Notification | undefined
+  /** This page's version of the item, while a change to it is in flight. */
+  inFlight(id: string): Notification | undefined
   onOpen(list: NotificationList): void
   onClose(list: NotificationList): void
 }
@@ -29,23 +29,23 @@ const mostPerRequest = 100
 export class NotificationList extends Store<ListState> {
   readonly filter: Filter
   readonly pageSize: number
-  readonly #inbox: Surroundings
-  /** In order, before what `view` makes of them. */
+  readonly #inbox: ListOwner
+  /** Sorted, before `view` is applied. */
   #items: Notification[] = []
   #fresh = new Set<string>()
   #isHeld = false
   #request = 0
-  /** What was heard while a request was under way, whose answer may not know of it. */
-  #meanwhile: Array<() => void> | undefined
+  /** Updates received during a request, replayed because its response may not include them. */
+  #missed: Array<() => void> | undefined
 
-  constructor(inbox: Surroundings, filter: Filter, pageSize = 10) {
+  constructor(inbox: ListOwner, filter: Filter, pageSize = 10) {
     super({ items: [], fresh: [], hasMore: false, status: 'idle', isLoadingMore: false })
     this.#inbox = inbox
     this.filter = filter
     this.pageSize = pageSize
   }
 
-  /** The first page, if nothing is loaded yet or it failed. */
+  /** Loads the first page, unless it is loaded already. */
   async load(): Promise<void> {
     const { status } = this.state
     if (status === 'loading' || status === 'ready') return
@@ -67,14 +67,14 @@ export class NotificationList extends Store<ListState> {
     } catch (error) {
       if (request !== this.#request) return
       this.set({ error: error as InboxError })
-      // The last one may be gone, and with it the place where to go on.
+      // The last item may have been deleted, and the cursor with it.
       if ((error as InboxError).status >= 400) await this.refresh()
     } finally {
       this.set({ isLoadingMore: false })
     }
   }
 
-  /** All that is loaded, once more. What was not known is new; nothing is shown twice and nothing is left out. */
+  /** Reloads everything loaded so far; nothing appears twice and nothing is missing. */
   async refresh(): Promise<void> {
     if (this.state.status === 'idle') return
     if (this.state.status === 'failed') this.set({ status: 'loading', error: undefined })
@@ -83,7 +83,7 @@ export class NotificationList extends Store<ListState> {
 
   async #fetchTop(wanted: number): Promise<void> {
     const request = ++this.#request
-    this.#meanwhile = []
+    this.#missed = []
     try {
       const limit = Math.min(mostPerRequest, wanted)
       const { data, hasMore } = await this.#inbox.api.list(this.filter, { limit })
@@ -94,20 +94,20 @@ export class NotificationList extends Store<ListState> {
       const arrived = this.#isHeld ? data.filter(isNew).map(({ id }) => id) : []
       const listed = new Set(data.map(({ id }) => id))
       this.#fresh = new Set([...this.#fresh, ...arrived].filter((id) => listed.has(id)))
-      this.#items = data.map((item) => this.#inbox.underWay(item.id) ?? this.#known(item))
-      const meanwhile = this.#meanwhile
-      this.#meanwhile = undefined
-      for (const again of meanwhile) again()
+      this.#items = data.map((item) => this.#inbox.inFlight(item.id) ?? this.#known(item))
+      const missed = this.#missed
+      this.#missed = undefined
+      for (const replay of missed) replay()
       this.#show({ hasMore, status: 'ready', error: undefined })
     } catch (error) {
       if (request !== this.#request) return
-      this.#meanwhile = undefined
-      // What is there is better than nothing.
+      this.#missed = undefined
+      // Keep showing what is loaded.
       this.set({ error: error as InboxError, status: this.#items.length > 0 ? 'ready' : 'failed' })
     }
   }
 
-  /** While somebody reads, what comes waits in `fresh` instead of moving what is being read. */
+  /** While held, arrivals wait in `fresh` and do not move what is being read. */
   hold(isHeld: boolean): void {
     this.#isHeld = isHeld
     if (!isHeld) this.showFresh()
@@ -119,7 +119,7 @@ export class NotificationList extends Store<ListState> {
     this.#show({})
   }
 
-  /** Kept right from now on; it is from the beginning, until it is closed. */
+  /** Resumes live updates after `close`. A new list is already open. */
   open(): void {
     this.#inbox.onOpen(this)
   }
@@ -128,14 +128,14 @@ export class NotificationList extends Store<ListState> {
     this.#inbox.onClose(this)
   }
 
-  /** @param isArrival it has just come, and is not merely different */
+  /** @param isArrival the notification is new, not only changed */
   apply(item: Notification, { isArrival = false } = {}): void {
-    this.#meanwhile?.push(() => this.apply(item, { isArrival }))
+    this.#missed?.push(() => this.apply(item, { isArrival }))
     const { status, hasMore } = this.state
     if (status === 'idle') return
     const isKnown = this.#items.some(({ id }) => id === item.id)
     const last = this.#items.at(-1)
-    // What belongs on a page that is not loaded comes with it.
+    // It belongs to a page that is not loaded yet, and will come with that page.
     const isBeyond = hasMore && last !== undefined && compare(item, last) > 0
     if (matches(this.filter, item) && (isKnown || !isBeyond)) {
       if (isArrival && !isKnown && this.#isHeld && this.#items.length > 0) this.#fresh.add(item.id)
@@ -146,7 +146,7 @@ export class NotificationList extends Store<ListState> {
   }
 
   remove(id: string): void {
-    this.#meanwhile?.push(() => this.remove(id))
+    this.#missed?.push(() => this.remove(id))
     this.#items = this.#items.filter((item) => item.id !== id)
     this.#show({})
   }
@@ -155,8 +155,8 @@ export class NotificationList extends Store<ListState> {
     return this.#items.find((item) => item.id === id)
   }
 
-  /** When what `view` says has changed. */
-  review(): void {
+  /** Call when the result of `view` has changed. */
+  redraw(): void {
     this.#show({})
   }
 
@@ -164,7 +164,7 @@ export class NotificationList extends Store<ListState> {
     this.#items = [...this.#items.filter(({ id }) => id !== item.id), this.#known(item)].sort(compare)
   }
 
-  /** As long as nothing about it has changed it stays the same object: what a page has drawn of it can stay too. */
+  /** An unchanged item keeps its object, so that the drawn row can stay. */
   #known(item: Notification): Notification {
     const known = this.find(item.id)
     return known && JSON.stringify(known) === JSON.stringify(item) ? known : item

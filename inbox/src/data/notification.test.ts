@@ -63,7 +63,7 @@ test.each([
   expect(safeUrl(url)).toBe(expected)
 })
 
-/** As it would be written by hand. */
+/** The tree as HTML-like text. */
 const write = (children: Child[]): string =>
   children
     .map((child) => {
@@ -94,15 +94,15 @@ describe('Markdown', () => {
     expect(write(markdown(text))).toBe(expected)
   })
 
-  test('a subject has no links, because it may be one', () => {
+  test('a subject contains no links, because it may be inside one', () => {
     expect(write(markdown('[page](https://example.com)', { withoutLinks: true }))).toBe('<span>page</span>')
   })
 
-  test('is read out without its marks', () => {
+  test('is read aloud without its marks', () => {
     expect(plain(String.raw`**Ada** sent [a file](https://example.com) \*`)).toBe('Ada sent a file *')
   })
 
-  test('takes no longer for long texts that seem to be something', () => {
+  test('long text that looks like unfinished Markdown is still parsed fast', () => {
     for (const text of ['*'.repeat(20_000), '['.repeat(20_000), '**a'.repeat(5_000)])
       expect(write(markdown(text)).length).toBeGreaterThan(1_000)
   })

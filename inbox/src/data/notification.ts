@@ -1,4 +1,4 @@
-// A notification, what makes it part of a list, and what becomes of it when something is done with it.
+// A notification: which lists it belongs to, and how actions change it.
 
 export type Severity = 'high' | 'medium' | 'low' | 'none'
 export type ActionType = 'primary' | 'secondary'
@@ -53,7 +53,7 @@ export interface Filter {
   seen?: boolean | undefined
 }
 
-/** The newest first; of those from the same moment the one with the higher id. */
+/** Newest first; at equal times the higher id first. */
 export function compare(a: Notification, b: Notification): number {
   const [newer, older] = [Date.parse(b.createdAt), Date.parse(a.createdAt)]
   return newer - older || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0)
@@ -62,7 +62,7 @@ export function compare(a: Notification, b: Notification): number {
 /** Whether the bell counts it. */
 export const isUnread = ({ isRead, isArchived, isSnoozed }: Notification) => !isRead && !isArchived && !isSnoozed
 
-/** The same rules by which the service lists. */
+/** The same rules as the service's lists. */
 export function matches(filter: Filter, item: Notification): boolean {
   const { tags, data, severity = [] } = filter
   const severities = [severity].flat()
@@ -103,7 +103,7 @@ export type Operation =
   | { name: 'snooze'; until: Date }
   | { name: 'complete' | 'revert'; action: ActionType }
 
-/** What the service will say of it; shown until it has. */
+/** The state the service will answer with; shown until it does. */
 export function predict(item: Notification, operation: Operation): Notification {
   const seen = { isSeen: true }
   switch (operation.name) {
@@ -125,7 +125,7 @@ export function predict(item: Notification, operation: Operation): Notification 
   }
 }
 
-/** One button at a time is done. */
+/** Completing one button resets the other. */
 function press(item: Notification, action: ActionType, isDone: boolean): Notification {
   const { primaryAction, secondaryAction } = item
   const done = (type: ActionType) => ({ isCompleted: isDone && type === action })
@@ -137,7 +137,7 @@ function press(item: Notification, action: ActionType, isDone: boolean): Notific
   }
 }
 
-/** What sockets carry is the stored row, which has other names for some things. */
+/** Sockets carry the stored row, which names some fields differently. */
 export interface PushedMessage {
   _id: string
   transactionId: string
@@ -208,7 +208,7 @@ export function fromPush(message: PushedMessage): Notification {
   }
 }
 
-/** Where a link may lead: to a page of the web or a place on this one, and nowhere that runs something. */
+/** Only links to web pages or within this page; nothing that could run a script. */
 export function safeUrl(url: string | undefined): string | undefined {
   return url && /^(https?:\/\/|\/(?![/\\])|#|\?)/i.test(url.trim()) ? url.trim() : undefined
 }

@@ -1,13 +1,13 @@
-// What a subscriber wants to receive, through which channels and when. Changes show at once and are taken back if refused.
+// A subscriber's preferences: workflows, channels, schedule. Changes show at once and roll back if refused.
 import type { Api, Channel, InboxError, Preference, Schedule } from './api.ts'
 import { Store } from './store.ts'
 
 export interface PreferencesState {
   status: 'loading' | 'ready' | 'failed'
   general?: Preference | undefined
-  /** Of each workflow, those that cannot be changed included. */
+  /** One per workflow, including those that cannot be changed. */
   workflows: Preference[]
-  /** Of the subscriber; its schedule is by that clock. UTC where nobody said. */
+  /** The subscriber's timezone, which the schedule uses. UTC if not set. */
   timezone?: string | undefined
   error?: InboxError | undefined
 }
@@ -16,7 +16,7 @@ type Choices = { [channel in Channel]?: boolean }
 
 export class Preferences extends Store<PreferencesState> {
   readonly #api: Api
-  #underWay: Promise<unknown> = Promise.resolve()
+  #queue: Promise<unknown> = Promise.resolve()
 
   constructor(api: Api) {
     super({ status: 'loading', workflows: [] })
@@ -37,7 +37,7 @@ export class Preferences extends Store<PreferencesState> {
     }
   }
 
-  /** For all workflows at once, whatever was chosen for them before. */
+  /** Overrides all workflows, whatever was chosen for each before. */
   setGeneral(channels: Choices): Promise<void> {
     const { general, workflows } = this.state
     if (!general) return Promise.resolve()
@@ -57,7 +57,7 @@ export class Preferences extends Store<PreferencesState> {
     )
   }
 
-  /** For a group of them. */
+  /** Changes several workflows together. */
   setWorkflows(workflowIds: string[], channels: Choices): Promise<void> {
     const preferences = workflowIds.map((workflowId) => ({ workflowId, ...channels }))
     return this.#change({ workflows: this.#withChoices(workflowIds, channels) }, 'PATCH', '/preferences/bulk', {
@@ -82,9 +82,9 @@ export class Preferences extends Store<PreferencesState> {
     const names = Object.keys(next) as Array<keyof PreferencesState>
     const before = Object.fromEntries(names.map((name) => [name, this.state[name]]))
     this.set({ ...next, error: undefined })
-    // One after another: of a switch that is pressed twice, the last state is the one that stays.
-    const turn = this.#underWay.then(() => this.#api.call(method, path, { body }))
-    this.#underWay = turn.catch(() => undefined)
+    // One after another: if a switch is pressed twice, the last state wins.
+    const turn = this.#queue.then(() => this.#api.call(method, path, { body }))
+    this.#queue = turn.catch(() => undefined)
     try {
       await turn
     } catch (error) {
@@ -93,7 +93,7 @@ export class Preferences extends Store<PreferencesState> {
   }
 }
 
-/** Only channels that it has. */
+/** Ignores channels that the workflow does not have. */
 function choose(preference: Preference, channels: Choices): Preference {
   const chosen = Object.entries(channels).filter(([name]) => name in preference.channels)
   return { ...preference, channels: { ...preference.channels, ...Object.fromEntries(chosen) } }

@@ -1,18 +1,18 @@
-// The tabs of one browser that show the same inbox share one socket: whoever holds the lock has it and passes on what it
-// hears. When that tab is closed, the next one takes over.
+// Browser tabs with the same inbox share one socket: the tab that holds the lock owns it and relays its messages. When that
+// tab closes, the next one takes over.
 import { Socket } from './socket.ts'
 
-/** What tabs tell each other. */
+/** Messages between tabs. */
 export type TabMessage =
   | { kind: 'event'; name: string; payload: unknown }
   | { kind: 'connected' | 'disconnected' | 'hello' }
   | { kind: 'changed'; item: unknown }
   | { kind: 'removed'; id: string }
-  /** Something happened to many, or to what this tab may not know. */
+  /** A bulk change, or one to a notification this tab may not know. */
   | { kind: 'stale' }
 
 export interface SharingOptions {
-  /** The same for all who share, and for nobody else. */
+  /** Identifies the tabs that share a socket. */
   name: string
   url: string
   token: { get(): Promise<string>; refused(): void }
@@ -26,7 +26,7 @@ export class SharedSocket {
   readonly #name: string
   #isLeader = false
   #isConnected = false
-  /** Nobody's, while the machine is offline. */
+  /** Set while the machine is offline. */
   #isPaused = false
 
   constructor({ name, url, token, onMessage }: SharingOptions) {
@@ -55,7 +55,7 @@ export class SharedSocket {
   }
 
   start(): void {
-    // Pages without a secure connection have no locks; each of their tabs has a socket of its own.
+    // Insecure pages have no locks; each of their tabs opens its own socket.
     if (!navigator.locks || !this.#channel) {
       this.#lead()
       return
@@ -69,7 +69,7 @@ export class SharedSocket {
         this.#lead()
         return untilLeft
       })
-      // Only if it is left before it was this tab's turn.
+      // Rejected only if this tab closes before it gets the lock.
       .catch(() => undefined)
     this.#channel.postMessage({ kind: 'hello' } satisfies TabMessage)
   }
@@ -84,7 +84,7 @@ export class SharedSocket {
     this.#socket.close()
   }
 
-  /** Also to try at once what would be tried later. */
+  /** Also retries at once if a retry was scheduled. */
   resume(): void {
     this.#isPaused = false
     if (this.#isLeader) this.#socket.connect()

@@ -1,8 +1,8 @@
-// What the service pushes, over the part of the socket.io protocol that a listener needs: the library would be a third of all
-// that a page loads. Falls back to long polling where a proxy lets no WebSocket through.
+// Receives pushes over the part of the socket.io protocol that a listener needs; the library would be a third of all that a
+// page loads. Falls back to long polling where a proxy blocks WebSockets.
 
 export interface SocketListener {
-  /** Connected, or connected again: what came in between was missed. */
+  /** Connected or reconnected; events in between were missed. */
   onConnect(): void
   onDisconnect(): void
   onEvent(name: string, payload: unknown): void
@@ -14,14 +14,14 @@ interface Handshake {
   pingTimeout: number
 }
 
-/** One connection, whichever way it is made. */
+/** A connection, by WebSocket or long polling. */
 interface Transport {
   send(packet: string): void
   close(): void
 }
 
 const longestRetryMs = 10_000
-/** After this many WebSockets that never opened, polling is tried, then a WebSocket again, and so on. */
+/** After this many WebSockets that never opened, attempts alternate between polling and WebSocket. */
 const failuresBeforePolling = 2
 const separator = '\u001e'
 
@@ -34,8 +34,8 @@ export class Socket {
   #isConnected = false
   #isClosed = true
   #retry: ReturnType<typeof setTimeout> | undefined
-  #alive: ReturnType<typeof setTimeout> | undefined
-  #patienceMs = 45_000
+  #silenceTimer: ReturnType<typeof setTimeout> | undefined
+  #silenceLimitMs = 45_000
 
   constructor(url: string, token: { get(): Promise<string>; refused(): void }, listener: SocketListener) {
     this.#url = `${url.replace(/\/+$/, '')}/socket.io/`
@@ -43,7 +43,7 @@ export class Socket {
     this.#listener = listener
   }
 
-  /** Connects, and connects again whenever the connection is lost. At once, even if it was waiting to try again. */
+  /** Connects at once, even if a retry was scheduled, and reconnects whenever the connection is lost. */
   connect(): void {
     if (!this.#isClosed && this.#transport) return
     this.#isClosed = false
@@ -63,12 +63,12 @@ export class Socket {
     try {
       token = await this.#token.get()
     } catch {
-      this.#tryLater()
+      this.#retryLater()
       return
     }
     if (this.#isClosed || this.#transport) return
     const query = `EIO=4&token=${encodeURIComponent(token)}&transport=`
-    // Whatever an earlier connection still has to say is about nothing anymore.
+    // Ignore packets from earlier connections.
     const own = { current: undefined as Transport | undefined }
     const onPacket = (packet: string) => {
       if (this.#transport === own.current) this.#receive(packet)
@@ -76,20 +76,20 @@ export class Socket {
     const onEnd = () => {
       if (this.#transport !== own.current) return
       this.#drop()
-      this.#tryLater()
+      this.#retryLater()
     }
     const polls = attempt > failuresBeforePolling && attempt % 2 === 1
     own.current = (polls ? poll : openWebSocket)(`${this.#url}?${query}`, onPacket, onEnd)
     this.#transport = own.current
-    this.#watch()
+    this.#expectTraffic()
   }
 
   #receive(packet: string): void {
-    this.#watch()
+    this.#expectTraffic()
     const [kind, rest] = [packet[0], packet.slice(1)]
     if (kind === '0') {
       const { pingInterval, pingTimeout } = JSON.parse(rest) as Handshake
-      this.#patienceMs = pingInterval + pingTimeout
+      this.#silenceLimitMs = pingInterval + pingTimeout
       this.#transport?.send('40')
     } else if (kind === '2') this.#transport?.send('3')
     else if (kind === '4') this.#receiveMessage(rest)
@@ -105,24 +105,26 @@ export class Socket {
       const [name, payload] = JSON.parse(rest) as [string, unknown]
       this.#listener.onEvent(name, payload)
     } else if (kind === '1' || kind === '4') {
-      // Refused, or put out: the token is no longer good.
+      // The service refused the connection or closed it: the token is no longer valid.
       this.#token.refused()
       this.#drop()
-      this.#tryLater()
+      this.#retryLater()
     }
   }
 
-  /** A connection that is silent for longer than the service's pings are apart is dead, whatever the system says. */
-  #watch(): void {
-    clearTimeout(this.#alive)
-    this.#alive = setTimeout(() => {
+  /**
+   * A connection that is silent for longer than the service's ping interval is dead, even if the browser reports it open.
+   */
+  #expectTraffic(): void {
+    clearTimeout(this.#silenceTimer)
+    this.#silenceTimer = setTimeout(() => {
       this.#drop()
-      this.#tryLater()
-    }, this.#patienceMs)
+      this.#retryLater()
+    }, this.#silenceLimitMs)
   }
 
   #drop(): void {
-    clearTimeout(this.#alive)
+    clearTimeout(this.#silenceTimer)
     const transport = this.#transport
     this.#transport = undefined
     transport?.close()
@@ -131,10 +133,10 @@ export class Socket {
     this.#listener.onDisconnect()
   }
 
-  #tryLater(): void {
+  #retryLater(): void {
     if (this.#isClosed) return
     const delayMs = Math.min(longestRetryMs, 1_000 * 1.5 ** Math.max(0, this.#attempt - 1))
-    // Not all at once, when a server that many pages were connected to comes back.
+    // Jitter, so that pages do not all reconnect at once when a server comes back.
     this.#retry = setTimeout(() => void this.#open(), delayMs * (0.5 + Math.random() / 2))
   }
 }

@@ -1,4 +1,4 @@
-/** Something that changes and says so. Its state is replaced, never altered, so that comparing two of them is enough. */
+/** Observable state. The state object is replaced, never mutated, so comparing references is enough. */
 export class Store<State extends object> {
   #state: State
   readonly #listeners = new Set<() => void>()
@@ -11,7 +11,7 @@ export class Store<State extends object> {
     return this.#state
   }
 
-  /** @returns what ends it */
+  /** @returns a function that unsubscribes */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)
     return () => {

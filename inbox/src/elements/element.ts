@@ -1,5 +1,6 @@
-// What all our elements have in common: settings from attributes or from the page's inbox, a client shared with all who have the
-// same settings, a shadow root that no style of the page reaches and that needs none of its permissions, and a language.
+// The base of all elements: settings from attributes or from the page's inbox, a client shared between elements with equal
+// settings, a shadow root that page styles cannot reach and that works under a strict content security policy, and a
+// language.
 import type { InboxOptions, Workflow } from '../data/api.ts'
 import { InboxClient } from '../data/client.ts'
 import { type Child, h, patch } from '../view/dom.ts'
@@ -10,9 +11,9 @@ import { directionOf, languageFor, loadLanguage, type TextKey, type Texts, trans
 import type { Renderers, Ui } from '../view/ui.ts'
 
 export interface Appearance {
-  /** `colorPrimary` and the others, by the names that themes for the public client use. */
+  /** `colorPrimary` and the others, named as in themes for the public client. */
   variables?: Record<string, string>
-  /** What the elements of a part look like: CSS properties in camelCase, by the name of the part. */
+  /** CSS properties in camelCase, by the name of the part. */
   elements?: Record<string, Record<string, string>>
   icons?: Partial<Record<IconName, () => Node>>
 }
@@ -22,7 +23,7 @@ const settings = [
   ...['socket-url', 'locale'],
 ]
 
-/** Where this script came from is where the service is, unless a page says otherwise. */
+/** The service's address defaults to this script's origin. */
 export const origin = { url: '' }
 
 interface Shared {
@@ -50,7 +51,7 @@ function leaveClient(key: string): void {
 }
 
 let sheet: CSSStyleSheet | undefined
-/** On the page, in the order they came. */
+/** Elements on the page, in order of insertion. */
 const elements = new Set<BelfryElement>()
 
 export abstract class BelfryElement extends HTMLElement implements Ui {
@@ -102,7 +103,7 @@ export abstract class BelfryElement extends HTMLElement implements Ui {
     this.#settle()
   }
 
-  /** Texts in the page's own words, and names of workflows under `dynamic`. */
+  /** The page's own texts, and workflow names under `dynamic`. */
   get localization(): Texts {
     return this.#texts
   }
@@ -139,7 +140,7 @@ export abstract class BelfryElement extends HTMLElement implements Ui {
     return this.hasAttribute('application-identifier') || this.#options.applicationIdentifier !== undefined
   }
 
-  /** Those of another element where this one has none of its own. */
+  /** Uses another element's settings if this one has none. */
   #read(): InboxOptions | undefined {
     const other = this.#isOwn ? undefined : [...elements].find((element) => element.#isOwn)
     if (other) return other.#read()
@@ -162,7 +163,7 @@ export abstract class BelfryElement extends HTMLElement implements Ui {
   // ---- Life ----
 
   connectedCallback(): void {
-    // Set before the element was known.
+    // Properties set before the element was defined.
     for (const name of ['options', 'localization', 'appearance', 'renderers', ...this.properties]) {
       if (!Object.hasOwn(this, name)) continue
       this.#saved[name] = (this as unknown as Record<string, unknown>)[name]
@@ -179,7 +180,7 @@ export abstract class BelfryElement extends HTMLElement implements Ui {
       this.onOutside(path)
     }
     document.addEventListener('pointerdown', onOutside)
-    // “5 minutes ago” is true for a minute.
+    // Keeps “5 minutes ago” correct.
     const ticking = setInterval(() => this.update(), 30_000)
     this.#stops.push(
       () => document.removeEventListener('pointerdown', onOutside),
@@ -190,14 +191,14 @@ export abstract class BelfryElement extends HTMLElement implements Ui {
   disconnectedCallback(): void {
     for (const stop of this.#stops.splice(0)) stop()
     elements.delete(this)
-    // Moved elsewhere on the page, it is back at once.
+    // An element that is moved within the page is reinserted at once.
     queueMicrotask(() => {
       if (!this.isConnected) this.#leave()
     })
   }
 
   attributeChangedCallback(name: string, before: string | null, after: string | null): void {
-    // Those of an element that is just being made come one by one; it looks at all of them when it is on the page.
+    // A new element gets its attributes one by one; it reads all of them once it is inserted.
     if (!elements.has(this) || before === after) return
     if (settings.includes(name)) this.#settle()
     else this.onSetting(name)
@@ -251,7 +252,7 @@ export abstract class BelfryElement extends HTMLElement implements Ui {
     this.#key = ''
   }
 
-  /** Undefined until it is known whose inbox it is. */
+  /** Undefined until the subscriber is known. */
   get inbox(): InboxClient | undefined {
     return this.#client
   }
@@ -261,7 +262,7 @@ export abstract class BelfryElement extends HTMLElement implements Ui {
     return this.#client
   }
 
-  /** Properties beside those that all have. */
+  /** The element's own properties, beyond the common ones. */
   protected get properties(): string[] {
     return []
   }
@@ -355,7 +356,7 @@ export function parsed<Result>(text: string, otherwise: Result): Result {
 
 const dashed = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
-/** Names and values that could end a rule are left out. */
+/** Skips names and values that could end the rule. */
 function rulesOf(elements: NonNullable<Appearance['elements']>): string {
   const isPlain = (text: string) => !/[{}<>\\]/.test(text)
   return Object.entries(elements)

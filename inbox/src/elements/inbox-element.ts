@@ -9,7 +9,7 @@ import { BelfryElement, parsed } from './element.ts'
 
 const severities = ['high', 'medium', 'low'] as const
 
-/** What the badge says: `unread` (the default), `unseen`, `dot` or `none`. */
+/** What the badge shows: `unread` (default), `unseen`, `dot` or `none`. */
 export function bell(ui: Ui, options: { badge: string; isOpen: boolean; onClick(): void }): Child {
   const { unread, unseen } = ui.client.state
   const { badge, isOpen, onClick } = options
@@ -74,7 +74,7 @@ abstract class InboxPages extends BelfryElement {
     this.#filter = filter
   }
 
-  /** Whether somebody looks at the list right now. */
+  /** Whether the list is on screen. */
   protected abstract get isShown(): boolean
 
   protected override onSetting(name: string): void {
@@ -94,7 +94,7 @@ abstract class InboxPages extends BelfryElement {
     this.#preferences = undefined
   }
 
-  /** Made when it is first looked at: until then the bell needs one request. */
+  /** Created when first shown: until then the bell needs one request only. */
   protected get list(): ListView {
     this.#list ??= new ListView(this, {
       tabs: this.tabs,
@@ -144,7 +144,7 @@ abstract class InboxPages extends BelfryElement {
     ]
   }
 
-  /** To those who do not see the badge. */
+  /** Announces the count to screen readers. */
   protected sayCount(): void {
     const { total } = this.client.state.unread
     if (total > this.#lastUnread) this.say(this.t('inbox.bell.unread', { count: total > 99 ? '99+' : total }))
@@ -152,7 +152,7 @@ abstract class InboxPages extends BelfryElement {
   }
 }
 
-/** What was just done and can be undone, or what could not be done. */
+/** The last action with its undo button, or why it failed. */
 function feedback(ui: Ui, client: InboxClient): Child {
   const { undo, problem } = client.state
   if (problem) {
@@ -270,7 +270,7 @@ export class InboxElement extends InboxPages {
     if (this.#isOpen) this.#place()
   }
 
-  /** When nothing has the focus, nobody else would hear it. */
+  /** Escape closes the inbox even when nothing has the focus. */
   readonly #onKey = ({ key, target }: KeyboardEvent) => {
     if (key === 'Escape' && target === document.body) this.#close({ returnFocus: true })
   }
@@ -341,7 +341,7 @@ export class BellElement extends BelfryElement {
       bell(this, {
         badge: this.getAttribute('badge') ?? 'unread',
         isOpen: false,
-        // For a page that shows the rest itself.
+        // Lets the page show its own inbox.
         onClick: () => void this.tell('bell-click'),
       }),
     ]

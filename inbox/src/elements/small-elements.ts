@@ -111,7 +111,7 @@ export class ConnectElement extends BelfryElement {
     ]
   }
 
-  /** The tab is opened with the click, as browsers want it, and sent on when it is known where to. */
+  /** Opens the tab within the click, as pop-up blockers require, and redirects it once the address is known. */
   async #connect(chat: ChatConnection): Promise<void> {
     const tab = window.open('', '_blank')
     try {

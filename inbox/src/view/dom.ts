@@ -1,5 +1,5 @@
-// Views as descriptions, and the least that has to change to make the page look like them. Text is only ever text: nothing
-// here turns a string into elements.
+// A small virtual DOM: views describe elements, and `patch` makes the smallest change to match. Strings always become text,
+// never elements.
 
 type Listener = (event: never) => void
 export type Value = string | number | boolean | null | undefined | Listener | Record<string, string>
@@ -12,19 +12,19 @@ export interface Described {
 }
 
 const svgNamespace = 'http://www.w3.org/2000/svg'
-/** What an element was last made to look like. */
+/** The description each node was last drawn from. */
 const made = new WeakMap<Node, Described>()
 const listeners = new WeakMap<Node, Record<string, Listener>>()
 
 /**
- * A property named `on…` is a listener, `key` tells an element from its siblings, `ref` is handed the element when it is made,
- * `style` is an object; anything else is an attribute, or a property where only that has an effect.
+ * A property named `on…` is a listener, `key` identifies an element among its siblings, `ref` receives the new element,
+ * `style` is an object. Anything else is an attribute, or a property where an attribute has no effect.
  */
 export function h(tag: string, props: Props | null, ...children: Array<Child | Child[]>): Described {
   return { tag, props: props ?? {}, children: children.flat() }
 }
 
-/** Makes the children of `parent` what is described. Those that stay keep their focus and their place. */
+/** Makes the children of `parent` match the descriptions. Reused nodes keep their focus and scroll position. */
 export function patch(parent: Node, described: Child[]): void {
   const wanted = described.filter((child) => child !== false && child !== null && child !== undefined && child !== '')
   const old = [...parent.childNodes]
@@ -36,9 +36,9 @@ export function patch(parent: Node, described: Child[]): void {
     if (!(child instanceof Node)) update(node, child as Described | string | number)
     return node
   })
-  // First what goes: moving an element would take the focus from it.
+  // Remove first: moving an element would take its focus.
   for (const node of old) if (!used.has(node)) node.remove()
-  // One that a page hands over may be a fragment, which leaves any number of nodes behind and none of itself.
+  // A page may hand over a fragment, which is replaced by its child nodes.
   let there = parent.firstChild
   for (const node of nodes)
     if (node === there) there = there.nextSibling
@@ -70,7 +70,7 @@ function update(node: Node, child: Described | string | number): void {
   made.set(node, child)
   const element = node as HTMLElement
   const names = new Set([...Object.keys(before?.props ?? {}), ...Object.keys(child.props)])
-  // Options first: a choice among them can only be made when they are there.
+  // Options first: a select can only choose an option that exists.
   patch(node, child.children)
   for (const name of names) setProp(element, name, child.props[name], before?.props[name])
 }
@@ -89,12 +89,12 @@ function setProp(element: HTMLElement, name: string, value: Value, before: Value
   else element.setAttribute(name, value === true ? '' : String(value))
 }
 
-/** Through the object model, which a strict content security policy allows. */
+/** Through the CSS object model, which a strict content security policy allows. */
 function style(element: HTMLElement, properties: Record<string, string>): void {
   for (const [name, value] of Object.entries(properties)) element.style.setProperty(name, value)
 }
 
-/** The first listener stays, and hands on to the latest. */
+/** Keeps the first listener, which calls the latest one. */
 function listen(element: HTMLElement, name: string, listener: Listener | undefined): void {
   const own = listeners.get(element) ?? {}
   listeners.set(element, own)

@@ -1,4 +1,4 @@
-// One stroke, 24 by 24, drawn here so that nothing has to be loaded.
+// Icons with one stroke, 24 by 24, inline so that nothing has to be loaded.
 import { type Child, h } from './dom.ts'
 
 const paths = {

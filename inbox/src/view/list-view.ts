@@ -1,5 +1,4 @@
-// The list with what is around it: which notifications, in which category, what can be done with all of them; and what shows
-// while there is nothing to show.
+// The list and its controls: status filter, tabs, bulk actions, and the loading, empty and error states.
 import { FilterCounts } from '../data/counts.ts'
 import type { NotificationList } from '../data/list.ts'
 import type { Filter } from '../data/notification.ts'
@@ -19,13 +18,13 @@ const filters: Record<Status, Filter> = {
   archived: { archived: true },
   snoozed: { snoozed: true },
 }
-/** How near the end, in pixels, more is asked for. */
+/** Pixels from the end at which the next page is loaded. */
 const nearEnd = 300
 
 export interface ListViewOptions {
   tabs: Tab[]
   pageSize: number
-  /** Settings are shown elsewhere, or not at all. */
+  /** Omitted if settings are shown elsewhere, or not at all. */
   onSettings?: (() => void) | undefined
 }
 
@@ -67,7 +66,7 @@ export class ListView {
     this.#tabs?.close()
   }
 
-  /** While nobody looks, what comes is simply there the next time. */
+  /** While the list is not on screen, arrivals go straight into it. */
   set isRead(isRead: boolean) {
     this.#list.hold(isRead)
     this.#seen.isWatching = isRead
@@ -191,7 +190,7 @@ export class ListView {
     ]
   }
 
-  /** What came meanwhile. Not in the list, where it would cover what is being read, or move it. */
+  /** “3 new”, above the list, so that it neither covers nor moves what is being read. */
   #pill(): Child {
     const ui = this.#ui
     const { length: count } = this.#list.state.fresh
@@ -304,7 +303,7 @@ export class ListView {
     if (scrollTop + clientHeight + nearEnd >= scrollHeight) void this.#list.loadMore()
   }
 
-  /** When the row that has the focus goes, the one that takes its place gets it. */
+  /** When the focused row disappears, the row that takes its place gets the focus. */
   #keepFocus(ids: string[]): void {
     const active = this.#ui.root.activeElement?.closest<HTMLElement>('article')?.dataset.id
     const before = this.#shownIds

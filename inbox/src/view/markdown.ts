@@ -1,23 +1,23 @@
-// The little Markdown that bodies and subjects may have: bold, italic, code, links and line breaks. It becomes elements whose
-// text is text, so there is nothing in it that could run.
+// The Markdown subset of bodies and subjects: bold, italic, code, links and line breaks. Text stays text, so nothing in it
+// can run.
 
 import { safeUrl } from '../data/notification.ts'
 import { type Child, h } from './dom.ts'
 
 /**
- * In this order: an escaped mark, code, a link, a bare address, then marks from the longest. What a mark can hold has a limit:
- * somebody may write nothing but marks that are never closed, and each of them would look for its end in all that follows.
+ * In this order: an escaped mark, code, a link, a bare address, then marks from the longest. Content within marks has a
+ * length limit: otherwise each of many unclosed marks would scan the rest of the text.
  */
 const pattern =
   /\\([\\*_`[\]()])|`([^`\n]+)`|\[([^\]\n]{1,300})\]\(([^()\s]{1,2000})\)|(https?:\/\/[^\s<>"]*[^\s<>"'.,;:!?)\]])|(\*{1,3})(?=[^\s*])([\s\S]{0,500}?\S)\6(?!\*)|(\n)/
 
 export interface MarkdownOptions {
-  /** Links would be inside a link otherwise. */
+  /** For text inside a link. */
   withoutLinks?: boolean
   depth?: number
 }
 
-/** More than three lines are not shown; who writes more, or nests deeper, gets the rest as it is. */
+/** The inbox shows three lines at most; longer or deeper nested text is left as written. */
 const mostCharacters = 2_000
 const mostDepth = 5
 
@@ -55,7 +55,7 @@ function link(label: Child[], target: string | undefined, whole: string, { witho
   return h('a', { href, target: '_blank', rel: 'noopener noreferrer' }, label)
 }
 
-/** Without the marks, for those who listen. */
+/** Without the marks, for screen readers. */
 export const plain = (text: string): string =>
   text
     .replaceAll(/\[([^\]\n]{1,300})\]\([^()\s]{1,2000}\)/g, '$1')

@@ -1,4 +1,4 @@
-// A button that opens a list of choices, for pointers, keys and screen readers alike.
+// A button that opens a menu, usable by pointer, keyboard and screen reader.
 import { type Child, h, type Props } from './dom.ts'
 import type { IconName } from './icons.ts'
 import { float, place, type Ui } from './ui.ts'
@@ -7,7 +7,7 @@ export interface MenuItem {
   label: string
   hint?: string | undefined
   icon?: IconName
-  /** Set for one of several of which one is chosen. */
+  /** Set for items of which exactly one is chosen. */
   isChosen?: boolean
   count?: number
   run(): void
@@ -16,14 +16,14 @@ export interface MenuItem {
 interface MenuOptions {
   id: string
   label: string
-  /** What the button shows. */
+  /** The content of the button. */
   trigger: Child[]
   triggerProps?: Props
   align?: 'start' | 'end'
   items: MenuItem[]
-  /** In place of the items. */
+  /** Shown instead of the items. */
   content?: Child[] | undefined
-  /** `dialog` where the content is not a list of choices. */
+  /** `dialog` if the content is not a list of choices. */
   role?: 'menu' | 'dialog'
 }
 
@@ -109,7 +109,7 @@ export function openMenu(ui: Ui, id: string): void {
   ui.update()
 }
 
-/** Back to where it was opened from, unless the focus has gone elsewhere already. */
+/** Returns the focus to the button, unless it has moved elsewhere. */
 export function closeMenu(ui: Ui, { keepFocus = false } = {}): void {
   const id = ui.openMenu
   if (id === undefined) return

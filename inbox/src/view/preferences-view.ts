@@ -1,4 +1,4 @@
-// The page on which subscribers say what they want to receive, and how.
+// The preferences page.
 import type { Channel, Preference } from '../data/api.ts'
 import type { Preferences } from '../data/preferences.ts'
 import { type Child, h } from './dom.ts'
@@ -10,9 +10,9 @@ const searchFrom = 10
 
 export interface PreferencesViewOptions {
   groups: PreferenceGroup[]
-  /** As they are given otherwise, which is the order in which they were made. */
+  /** Defaults to the order of creation. */
   sort?: ((a: Preference, b: Preference) => number) | undefined
-  /** Leaves some out. */
+  /** Hides some workflows. */
   filter?: ((preference: Preference) => boolean) | undefined
 }
 
@@ -132,7 +132,7 @@ export class PreferencesView {
     return [...groups, ...[...rest].map((preference) => this.#workflow(preference))]
   }
 
-  /** All of a group can be switched at once. */
+  /** A group has one switch for all its members. */
   #group(name: string, members: Preference[]): Child {
     const id = `group ${name}`
     const changeable = members.filter(({ workflow }) => !workflow?.critical)
@@ -228,7 +228,7 @@ export class PreferencesView {
   }
 }
 
-/** What is on, in a few words. */
+/** The enabled channels, in a few words. */
 function summary(ui: Ui, channels: Preference['channels']): string {
   const on = order.filter((channel) => channels[channel])
   if (on.length === 0) return ui.t('preferences.channels.off')

@@ -12,9 +12,9 @@ import { iconButton, type Renderers, type Ui } from './ui.ts'
 
 export interface RowOptions {
   position: number
-  /** Of how many; -1 where more may come. */
+  /** Number of rows; -1 if more may follow. */
   size: number
-  /** Reached by Tab; the others by arrows. */
+  /** Reached by Tab; the other rows by arrow keys. */
   isCurrent: boolean
   onMake(element: HTMLElement): void
   onFocus(): void
@@ -107,8 +107,8 @@ type OwnPart = 'notification' | 'avatar' | 'subject' | 'body' | 'actions'
 const drawn = new WeakMap<Ui, { by: Renderers; parts: WeakMap<Notification, Partial<Record<OwnPart, Node[]>>> }>()
 
 /**
- * Kept until the notification is another: pressing the mouse on a row gives it the focus and draws it again, and a click on what
- * has been replaced since would be lost, as would the focus of a button in it.
+ * Cached until the notification changes. A mouse press focuses the row and redraws it; if that replaced its elements, the
+ * click and the focus of a button would be lost.
  */
 function drawnByPage(ui: Ui, name: OwnPart, item: Notification): Node[] | undefined {
   const { renderers } = ui
@@ -126,10 +126,10 @@ function drawnByPage(ui: Ui, name: OwnPart, item: Notification): Node[] | undefi
 
 const hues = 8
 
-/** A picture, or what somebody is called by, on a colour that stays theirs. */
+/** The picture, or initials on a colour that stays the same for each sender. */
 function avatar({ avatar: url, workflow }: Notification, title: string): Child {
   const words = plain(title).match(/\p{L}+/gu) ?? ['?']
-  // Letters of other scripts join or stand for more than a sound: one is enough.
+  // Two initials only in scripts where letters stand alone.
   const most = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]/u.test(words[0]) ? 2 : 1
   const initials = words
     .slice(0, most)
@@ -147,7 +147,7 @@ function avatar({ avatar: url, workflow }: Notification, title: string): Child {
           alt: '',
           loading: 'lazy',
           referrerpolicy: 'no-referrer',
-          // One that cannot be loaded uncovers the initials. It stays in its place: a new one would be asked for at every drawing.
+          // If the picture fails to load, hide it to show the initials. Removing it would load it again on every redraw.
           onError: ({ target }: Event) => ((target as HTMLElement).hidden = true),
         }),
     ],
@@ -206,7 +206,7 @@ function toolsFor(ui: Ui, item: Notification): Tool[] {
 const canSnooze = (ui: Ui, item: Notification) =>
   !item.isSnoozed && !item.isArchived && (ui.client.state.session?.maxSnoozeDurationHours ?? 0) > 0
 
-/** Shown to whoever points at the row or has the focus in it; where nobody can point, one button for all of them. */
+/** Shown on hover or focus; on touch screens, one button opens all of them. */
 function tools(ui: Ui, item: Notification, tabindex: number): Child {
   const all = toolsFor(ui, item)
   const items: MenuItem[] = [
@@ -240,7 +240,7 @@ function tools(ui: Ui, item: Notification, tabindex: number): Child {
 const toolButton = (ui: Ui, { key, icon, label, run }: Tool, tabindex: number): Child =>
   iconButton(ui, icon, label, run, { tabindex, key: icon, title: `${label} (${key})`, class: 'icon-button tool' })
 
-/** Clicks on what does something by itself. */
+/** Clicks on a control inside the row. */
 function isHandled(event: Event): boolean {
   const within = event.composedPath()
   const inside = within.slice(0, within.indexOf(event.currentTarget as EventTarget))
@@ -265,7 +265,7 @@ function toggleRead(ui: Ui, item: Notification): void {
   ignoring(item.isRead ? ui.client.unread(item) : ui.client.read(item))
 }
 
-/** Read, and on to where it leads. */
+/** Marks as read and follows the link. */
 export function open(ui: Ui, item: Notification): void {
   closeMenu(ui, { keepFocus: true })
   if (!item.isRead) ignoring(ui.client.read(item))
@@ -283,7 +283,7 @@ function act(ui: Ui, item: Notification, type: ActionType): void {
   if (ui.tell('action-click', { notification: item, type })) go(ui, action.redirect)
 }
 
-/** A page with a router of its own prevents the event and goes there itself. */
+/** A page with its own router prevents the event and navigates itself. */
 function go(ui: Ui, redirect: Redirect | undefined): void {
   const url = safeUrl(redirect?.url)
   if (!url) return

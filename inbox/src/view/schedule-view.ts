@@ -1,4 +1,4 @@
-// The hours in which somebody wants to be notified, by a clock whose place is named.
+// The hours in which a subscriber wants to be notified, in a named timezone.
 import { type Day, type DaySchedule, days, type Schedule } from '../data/api.ts'
 import type { Preferences } from '../data/preferences.ts'
 import { type Child, h } from './dom.ts'

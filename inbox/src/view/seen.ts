@@ -1,4 +1,4 @@
-// What was in front of somebody for a second counts as seen.
+// A notification that was on screen for a second counts as seen.
 import type { Ui } from './ui.ts'
 
 const lookMs = 1_000
@@ -70,7 +70,7 @@ export class SeenTracker {
       try {
         await this.#ui.client.seen(unseen.slice(at, at + mostAtOnce))
       } catch {
-        // It is seen the next time.
+        // Sent again the next time it is on screen.
       }
     }
   }

@@ -1,4 +1,4 @@
-// When a notification is to come back: in an hour, tomorrow, next week, or at a time of one's own.
+// Snooze times: in an hour, tomorrow, next week, or at a chosen time.
 import { ignoring } from '../data/client.ts'
 import type { Notification } from '../data/notification.ts'
 import { type Child, h } from './dom.ts'
@@ -17,7 +17,7 @@ const morning = (now: number, daysAhead: number): Date => {
   return date
 }
 
-/** What is being chosen; one menu at most is open. */
+/** The time being chosen; only one menu is open at a time. */
 const draft = { id: '', until: '', isPicking: false }
 
 export function snoozeMenu(ui: Ui, item: Notification, tabindex: number): Child {
@@ -65,7 +65,7 @@ function presets(ui: Ui, item: Notification, menuId: string): MenuItem[] {
 
 const maxHours = (ui: Ui) => ui.client.state.session?.maxSnoozeDurationHours ?? 0
 
-/** As the browser's own picker wants it: local, to the minute. */
+/** Local time to the minute, as `datetime-local` inputs expect. */
 function toInput(date: Date): string {
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }

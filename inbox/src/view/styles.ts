@@ -1,5 +1,5 @@
-// How it looks. Every colour and size that a page may want to change is a variable with a name for pages, `--belfry-…`; the ones
-// with an underscore are ours. Sheets are constructed, so a page needs to allow no inline styles.
+// Styles. Every colour and size that a page may change is a public variable, `--belfry-…`; those with an underscore are
+// internal. Sheets are constructed, so a page need not allow inline styles.
 
 export const styles = `
 :host {

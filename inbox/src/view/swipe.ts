@@ -1,9 +1,9 @@
-// A row that is pushed aside with a finger: towards its end to mark it as read, towards its start to archive it.
+// Swiping a row: towards its end marks it as read, towards its start archives it.
 import type { Props } from './dom.ts'
 import type { Ui } from './ui.ts'
 
 const farEnough = 88
-/** Before it is clear that the finger does not mean to scroll. */
+/** Pixels before a movement counts as a swipe and not as scrolling. */
 const slack = 12
 
 interface Swipe {

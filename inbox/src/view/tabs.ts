@@ -1,4 +1,4 @@
-// Categories in a row; those that do not fit are in a menu at its end.
+// The strip of tabs; those that do not fit go into a menu at its end.
 import { type Child, h } from './dom.ts'
 import { type MenuItem, menu } from './menu.ts'
 import type { Ui } from './ui.ts'
@@ -9,7 +9,7 @@ export interface TabItem extends MenuItem {
 }
 
 const moreWidth = 44
-/** As in the styles. */
+/** Same as in styles.ts. */
 const sidePadding = 6
 
 export class TabStrip {

@@ -7,11 +7,11 @@ const folder = path.join(import.meta.dirname, '../languages')
 const placeholders = (text: string) => [...text.matchAll(/\{\{\w+\}\}/g)].map(([found]) => found).sort()
 
 describe('languages', () => {
-  test('are those there are files for', () => {
+  test('match the files', () => {
     expect(readdirSync(folder).sort()).toEqual(languages.map((language) => `${language}.json`))
   })
 
-  test.each(languages)('%s says everything, with the same places to fill in', (language) => {
+  test.each(languages)('%s has every text, with the same placeholders', (language) => {
     const texts: Record<string, string> = JSON.parse(readFileSync(path.join(folder, `${language}.json`), 'utf8'))
     expect(Object.keys(texts)).toEqual(Object.keys(english))
     for (const [key, text] of Object.entries(english))
@@ -26,7 +26,7 @@ describe('languages', () => {
     ['en-GB', undefined],
     ['dev', undefined],
     ['tlh', undefined],
-  ])('%s is served by %s', (locale, language) => {
+  ])('%s uses %s', (locale, language) => {
     expect(languageFor(locale)).toBe(language)
   })
 
@@ -40,7 +40,7 @@ describe('languages', () => {
   })
 })
 
-test('the words of the page come first, then the language, then English', () => {
+test("the page's own texts come first, then the language, then English", () => {
   const page = {
     'inbox.undo': 'Back!',
     'notifications.newNotifications': ({ notificationCount = 0 }) => `${notificationCount}!`,

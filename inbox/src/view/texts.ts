@@ -1,5 +1,5 @@
-// What the inbox says. English is here; other languages come when they are wanted. A page can say anything in its own words,
-// under the names that dictionaries for the public client use.
+// The texts of the inbox. English is built in; other languages load on demand. A page can replace any text, using the keys
+// of dictionaries for the public client.
 
 export const english = {
   'inbox.bell': 'Notifications',
@@ -17,7 +17,7 @@ export const english = {
   'inbox.close': 'Close',
   'inbox.offline': 'You’re offline. Reconnecting…',
   'inbox.error': 'Notifications could not be loaded',
-  'inbox.error.hint': 'Something went wrong on the way. Your notifications are safe.',
+  'inbox.error.hint': 'Something went wrong. Your notifications are safe.',
   'inbox.retry': 'Try again',
   'inbox.undo': 'Undo',
   'inbox.notSaved': 'That could not be saved. Nothing was changed.',
@@ -49,7 +49,7 @@ export const english = {
   'undo.delete': 'Deleted',
   'undo.readAll': 'All marked as read',
   'undo.archiveAll': 'All archived',
-  'undo.archiveRead': 'Read ones archived',
+  'undo.archiveRead': 'Read notifications archived',
   'undo.deleteAll': 'All deleted',
   'snooze.options.anHourFromNow': 'In an hour',
   'snooze.options.inOneDay': 'Tomorrow morning',
@@ -62,10 +62,10 @@ export const english = {
   'preferences.title': 'Preferences',
   'preferences.global': 'All notifications',
   'preferences.global.hint': 'Changes here apply to everything below.',
-  'preferences.emptyNotice': 'There is nothing to choose yet',
+  'preferences.emptyNotice': 'No preferences to set yet',
   'preferences.search': 'Search',
   'preferences.noMatch': 'Nothing matches',
-  'preferences.workflows': 'By kind',
+  'preferences.workflows': 'By type',
   'preferences.workflow.disabled.notice': 'Always on, because you would not want to miss it.',
   'preferences.channels.in_app': 'In-app',
   'preferences.channels.email': 'Email',
@@ -95,12 +95,12 @@ type Params = Record<string, string | number>
 type Text = string | ((params: Params) => string)
 export type Texts = Record<string, Text | Record<string, string>>
 
-/** Those that come with Belfry, beside English. */
+/** Languages that come with Belfry, besides English. */
 export const languages = ['ar', 'de', 'es', 'fr', 'it', 'ja', 'nl', 'pt', 'zh'] as const
 
 const loaded = new Map<string, Promise<Texts>>()
 
-/** The one that is closest to what is wanted; undefined for English and what there is none for. */
+/** The closest language; undefined for English and for languages without a file. */
 export const languageFor = (locale: string): string | undefined =>
   languages.find((language) => locale.toLowerCase().split(/[-_]/)[0] === language)
 
@@ -117,7 +117,7 @@ export function loadLanguage(backendUrl: string, language: string): Promise<Text
   return loading
 }
 
-/** The first dictionary that has it. */
+/** From the first dictionary that has the key. */
 export function translate(dictionaries: Array<Texts | undefined>, key: TextKey, params: Params = {}): string {
   for (const dictionary of [...dictionaries, english]) {
     const text = dictionary?.[key as keyof typeof dictionary] as Text | undefined

@@ -1,4 +1,4 @@
-// Moments as people say them, in the language of the page.
+// Times in the words and language of the page.
 
 const units: Array<[unit: Intl.RelativeTimeFormatUnit, seconds: number]> = [
   ['minute', 60],
@@ -7,7 +7,7 @@ const units: Array<[unit: Intl.RelativeTimeFormatUnit, seconds: number]> = [
 ]
 const daysShown = 7
 
-/** “2 min. ago”; after a week the date, which then says more. */
+/** “2 min. ago”; the date after a week. */
 export function relativeTime(moment: string, now: number, locale: string): string {
   const date = new Date(moment)
   const seconds = Math.round((date.getTime() - now) / 1_000)
@@ -31,7 +31,7 @@ function shortDate(date: Date, now: number, locale: string): string {
 export const absoluteTime = (moment: string | Date, locale: string): string =>
   new Date(moment).toLocaleString(locale, { dateStyle: 'full', timeStyle: 'short' })
 
-/** For a time that is soon: “Tue, 9:00”. */
+/** A time within days: “Tue, 9:00”. */
 export const soonTime = (moment: string | Date, locale: string): string =>
   new Date(moment).toLocaleString(locale, {
     weekday: 'short',
@@ -41,7 +41,7 @@ export const soonTime = (moment: string | Date, locale: string): string =>
     minute: '2-digit',
   })
 
-/** `09:30 AM` of the schedule as `09:30`, and back. */
+/** The schedule's `09:30 AM` as `09:30`, and back. */
 export function toClock(time: string): string {
   const [, hour = '0', minute = '00', half = ''] = /^(\d+):(\d\d)\s?([ap])m$/i.exec(time) ?? []
   const hours = (Number(hour) % 12) + (half.toLowerCase() === 'p' ? 12 : 0)
@@ -63,6 +63,6 @@ export function offsetOf(timezone: string, now: Date, locale: string): string {
 export const deviceTimezone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
 
 export function weekday(index: number, locale: string, width: 'long' | 'short' = 'long'): string {
-  // The first of January 2024 was a Monday.
+  // 1 January 2024 was a Monday.
   return new Date(Date.UTC(2024, 0, 1 + index)).toLocaleDateString(locale, { weekday: width, timeZone: 'UTC' })
 }

@@ -1,4 +1,4 @@
-// What all views share: the inbox they show, the language they speak, and small parts that look the same everywhere.
+// What all views share: the inbox, the language, and small controls.
 import type { Workflow } from '../data/api.ts'
 import type { InboxClient } from '../data/client.ts'
 import type { Filter, Notification } from '../data/notification.ts'
@@ -16,7 +16,7 @@ export interface PreferenceGroup {
   filter: { workflowIds?: string[]; tags?: string[] }
 }
 
-/** Parts that a page draws itself: each gives back an element, or nothing for the usual one. */
+/** Parts that a page can draw itself: each returns an element, or nothing for the default. */
 export interface Renderers {
   bell?(unread: InboxClient['state']['unread']): Node | undefined
   notification?(item: Notification): Node | undefined
@@ -36,16 +36,16 @@ export interface Ui {
   readonly direction: 'ltr' | 'rtl'
   readonly renderers: Renderers
   readonly root: ShadowRoot
-  /** Of the one menu that is open. */
+  /** The id of the open menu. */
   openMenu: string | undefined
   t(key: TextKey, params?: Record<string, string | number>): string
   icon(name: IconName): Child
   nameOf(workflow: Pick<Workflow, 'identifier' | 'name'>): string
-  /** Draws again, soon. */
+  /** Schedules a redraw. */
   update(): void
-  /** @returns whether the page wants us to go on */
+  /** Dispatches an event. @returns false if the page prevented the default */
   tell(name: string, detail?: unknown): boolean
-  /** To those who listen rather than look. */
+  /** Announces a text to screen readers. */
   say(text: string): void
 }
 
@@ -67,7 +67,7 @@ interface SwitchOptions {
   label: string
   isOn: boolean
   isLocked?: boolean
-  /** Some are on. */
+  /** Some of the group are on. */
   isMixed?: boolean
   onChange(isOn: boolean): void
 }
@@ -89,7 +89,7 @@ export function toggle({ label, isOn, isLocked = false, isMixed = false, onChang
   )
 }
 
-/** Puts something that floats next to what it belongs to, on the side that has room for it. */
+/** Places a floating element beside its anchor, on the side that has room. */
 export function place(
   floating: HTMLElement,
   anchor: Element,
@@ -111,7 +111,7 @@ export function place(
   floating.style.top = `${within(y, Math.max(margin * 2, clientHeight - height))}px`
 }
 
-/** Above everything else on the page, where browsers know how. */
+/** In the top layer, if the browser supports popovers. */
 export function float(element: HTMLElement): void {
   if (typeof element.showPopover !== 'function') return
   element.setAttribute('popover', 'manual')
