@@ -1,5 +1,5 @@
-// Builds what browsers load: `inbox.js`, one script for pages that are written by hand, and in `inbox/` the same as modules,
-// the types of both, and the languages. `node inbox/build.mjs <folder>`
+// Builds what browsers load: `inbox.js`, a single script for plain pages; in `inbox/` the same as modules; types for both;
+// and the language files. `node inbox/build.mjs <folder>`
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -10,14 +10,14 @@ const here = path.dirname(fileURLToPath(import.meta.url))
 const [out = path.join(here, 'dist')] = process.argv.slice(2)
 const source = (/** @type {string} */ name) => path.join(here, 'src', name)
 const minify = { compress: true, mangle: true, codegen: true }
-/** Style sheets are written to be read; nobody reads them where they go. */
+/** Drops indentation and blank lines from style sheets. */
 const squeezeStyles = {
   name: 'styles',
   transform: (/** @type {string} */ code, /** @type {string} */ id) =>
     id.endsWith('styles.ts') ? code.replaceAll(/\s*\n\s*/g, '\n') : null,
 }
 
-rmSync(path.join(out, 'inbox'), { recursive: true, force: true })
+for (const folder of ['inbox', 'types']) rmSync(path.join(out, folder), { recursive: true, force: true })
 const script = await rolldown({ input: source('main.ts'), platform: 'browser', plugins: [squeezeStyles] })
 await script.write({ file: path.join(out, 'inbox.js'), format: 'iife', name: 'Belfry', minify })
 
@@ -50,5 +50,5 @@ if (status !== 0) {
   process.stderr.write(stdout)
   process.exit(1)
 }
-for (const file of readdirSync(path.join(out, 'types')))
+for (const file of readdirSync(path.join(out, 'types'), { encoding: 'utf8', recursive: true }))
   if (file.includes('.test.')) rmSync(path.join(out, 'types', file))

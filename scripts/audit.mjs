@@ -1,12 +1,12 @@
-// Asks the registry whether anything the service runs on has a known vulnerability, high or worse, and fails if so. Not every
-// registry can be asked, and not every machine has a network: where nobody answers, it says so instead of passing silently.
+// Fails if the registry knows a vulnerability, high or worse, in a dependency of the service. Some registries have no audit
+// and some machines no network: then it says so and does not pass silently.
 import { execFile } from 'node:child_process'
 
 const patienceMs = 20_000
 
 const { report, reason } = await ask()
 if (report === undefined) {
-  process.stdout.write(`note: known vulnerabilities were not asked for: ${reason}\n`)
+  process.stdout.write(`note: vulnerabilities were not checked: ${reason}\n`)
 } else {
   const bad = Object.values(report.vulnerabilities ?? {}).filter(({ severity }) => /^(high|critical)$/.test(severity))
   for (const { name, severity, range, via } of bad) {
@@ -35,7 +35,7 @@ function ask() {
         try {
           report = JSON.parse(stdout)
         } catch {
-          // What is no report is no answer.
+          // Not a report.
         }
         const isReport = report.auditReportVersion !== undefined && report.vulnerabilities !== undefined
         const reason = error?.killed ? 'the registry did not answer in time' : 'the registry in use has no audit'

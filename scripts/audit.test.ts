@@ -1,4 +1,4 @@
-// What `npm run check` makes of the registry's answer, with an npm that answers as told.
+// How `npm run check` judges the registry's answer, with a fake npm.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** npm itself ends with 1 as soon as there is anything to tell. */
+/** Like npm, the fake exits with 1 if there is any finding. */
 function auditWith(answer: string): { code: number | null; told: string } {
   writeFileSync(path.join(folder, 'answer'), answer)
   writeFileSync(path.join(folder, 'npm'), `#!/bin/sh\necho "$@" > '${folder}/asked'\ncat '${folder}/answer'\nexit 1\n`)
@@ -32,24 +32,24 @@ const reportOf = (severity: string) =>
     },
   })
 
-test.each(['high', 'critical'])('a vulnerability that is %s fails, and is named', (severity) => {
+test.each(['high', 'critical'])('a %s vulnerability fails the check and is named', (severity) => {
   expect(auditWith(reportOf(severity))).toEqual({
     code: 1,
     told: `${severity}: leaky <2: It leaks (https://example.com/1)\n`,
   })
 })
 
-test.each(['low', 'moderate'])('one that is %s does not', (severity) => {
+test.each(['low', 'moderate'])('a %s one does not', (severity) => {
   expect(auditWith(reportOf(severity))).toEqual({ code: 0, told: '' })
 })
 
 test.each([
-  ['an error of the registry', '{"message":"404 Not Found","error":{"code":"E404"}}'],
+  ['a registry error', '{"message":"404 Not Found","error":{"code":"E404"}}'],
   ['a page', '<html>not here</html>'],
   ['nothing', ''],
-])('where the answer is %s, it says that it has not asked', (_, answer) => {
+])('%s: says that vulnerabilities were not checked', (_, answer) => {
   expect(auditWith(answer)).toEqual({
     code: 0,
-    told: 'note: known vulnerabilities were not asked for: the registry in use has no audit\n',
+    told: 'note: vulnerabilities were not checked: the registry in use has no audit\n',
   })
 })

@@ -1,4 +1,4 @@
-// Runs every `check:…` script of package.json at once, prints one line for each, and the whole output of those that fail.
+// Runs all `check:…` scripts of package.json in parallel. Prints one line for each, and the full output of failures.
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -21,7 +21,7 @@ process.exit(failed === 0 ? 0 : 1)
 /** @returns {Promise<boolean>} */
 function check(/** @type {string} */ name, /** @type {string} */ command) {
   const started = performance.now()
-  // Straight to the programs: going through npm would cost a third of a second each.
+  // Call the programs directly: npm would add a third of a second to each.
   const PATH = [path.join(root, 'node_modules', '.bin'), process.env.PATH].join(path.delimiter)
   const child = spawn(command, { cwd: root, shell: true, env: { ...process.env, PATH, NO_COLOR: '1' } })
   let output = ''
@@ -29,7 +29,7 @@ function check(/** @type {string} */ name, /** @type {string} */ command) {
   return new Promise((resolve) => {
     child.on('close', (code) => {
       const line = `${name.padEnd(8)} ${seconds(started)}`
-      // A check that passes may still have something to say.
+      // A passing check may still print notes.
       const notes = output.match(/^note: .*$/gm)?.map((note) => `      ${note.slice('note: '.length)}\n`) ?? []
       process.stdout.write(code === 0 ? `  ✓ ${line}\n${notes.join('')}` : `  ✗ ${line}\n\n${output}\n`)
       resolve(code === 0)

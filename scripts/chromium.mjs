@@ -1,5 +1,5 @@
-// The browser the tests drive: one that is installed, or one that is installed now. Uses nothing but Node itself.
-// Debian also packages Chromium without its windows. It takes a quarter less processor time, so the tests prefer it.
+// Finds the browser for the tests, or installs it. Uses only Node itself. Debian also packages Chromium without its windows,
+// which takes a quarter less processor time: the tests prefer it.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
@@ -16,21 +16,21 @@ const usualPlaces = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ]
 
-/** @returns {string | undefined} where it is */
+/** @returns {string | undefined} its path */
 export function findChromium() {
   const { CHROMIUM_PATH } = process.env
   if (CHROMIUM_PATH) return existsSync(CHROMIUM_PATH) ? CHROMIUM_PATH : undefined
   return usualPlaces.find((place) => existsSync(place)) ?? ofPlaywright()
 }
 
-/** Where Playwright keeps the one it downloads. @returns {string | undefined} */
+/** The path of Playwright's own download. @returns {string | undefined} */
 function ofPlaywright() {
   const ask = "import('playwright-core').then(({ chromium }) => process.stdout.write(chromium.executablePath()))"
   const { stdout } = spawnSync(process.execPath, ['-e', ask], { encoding: 'utf8', cwd: 'server' })
   return stdout && path.isAbsolute(stdout) && existsSync(stdout) ? stdout : undefined
 }
 
-/** @returns {string | undefined} what to tell whoever wanted it, when there is none in the end */
+/** @returns {string | undefined} what to do, if it could not be installed */
 export function installChromium() {
   const { CHROMIUM_PATH } = process.env
   if (CHROMIUM_PATH) return findChromium() ? undefined : `CHROMIUM_PATH names ${CHROMIUM_PATH}, which does not exist.`

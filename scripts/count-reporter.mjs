@@ -5,7 +5,7 @@
 export default class CountReporter {
   onTestRunEnd(/** @type {readonly TestModule[]} */ files, /** @type {readonly unknown[]} */ strayErrors) {
     let passed = 0
-    // Errors outside any test, and files that could not even be read, are failures as well.
+    // Errors outside of tests, and files that could not be loaded, are failures too.
     let failed = strayErrors.length
     for (const file of files) {
       if (file.errors().length > 0) failed += 1

@@ -1,14 +1,16 @@
-// Programs that the tests need and a machine may not have: where it is Debian's and ours to change, they are installed. Uses
-// nothing but Node itself.
+// Installs programs that the tests need, on Debian and as root. Uses only Node itself.
 import { spawnSync } from 'node:child_process'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 
 export const canInstall = () => existsSync('/etc/debian_version') && process.getuid?.() === 0
 
-/** Asked by every package that would start a server. https://people.debian.org/~hmh/invokerc.d-policyrc.d-specification.txt */
+/**
+ * Debian packages ask this script before they start a server.
+ * https://people.debian.org/~hmh/invokerc.d-policyrc.d-specification.txt
+ */
 const policy = '/usr/sbin/policy-rc.d'
 
-/** A server that comes with it is not to take a port of this machine by itself. @returns {string} what was said by the way */
+/** Installs without starting the package's server, which could take a port. @returns {string} the output */
 export function installPackage(/** @type {string} */ name) {
   const hasPolicy = existsSync(policy)
   if (!hasPolicy) writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
@@ -24,7 +26,7 @@ export function installPackage(/** @type {string} */ name) {
   }
 }
 
-/** @returns {string} all it said */
+/** @returns {string} the output */
 export function run(
   /** @type {string} */ program,
   /** @type {string[]} */ args,

@@ -1,5 +1,5 @@
-// The long run of server/test/fuzz.test.ts: `npm run fuzz -- --requests 100000 --seed 7`, and `--path /v1/inbox` for some
-// operations only. Without a seed it takes one nobody has tried, and says which.
+// The long run of server/test/fuzz.test.ts: `npm run fuzz -- --requests 100000 --seed 7`; `--path /v1/inbox` limits it to
+// some operations. Without a seed it picks a new one and prints it.
 import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'

@@ -1,6 +1,6 @@
-// Keeps package-lock.json fit for every machine; run it after each change of dependencies (`npm run lock`).
-// npm records only the platform builds of binary packages that it could look up, while `npm ci` refuses a lockfile that does
-// not name them all. With `--check` nothing is written and a lockfile that is not in order is an error.
+// Completes package-lock.json for all platforms; run it after each change of dependencies (`npm run lock`). npm records only
+// the platform builds of binary packages that it could look up, but `npm ci` refuses a lockfile that does not list them all.
+// `--check` writes nothing and fails if the lockfile is incomplete.
 import { readFileSync, writeFileSync } from 'node:fs'
 
 const file = 'package-lock.json'
@@ -29,8 +29,10 @@ const missing = Object.entries(packages).flatMap(([place, { dev, optionalDepende
 const addressed = Object.values(packages).filter(({ resolved, link }) => resolved !== undefined && !link)
 
 if (isCheck) {
-  if (missing.length > 0) process.stdout.write(`${missing.length} platform builds are not in ${file}: npm run lock\n`)
-  if (addressed.length > 0) process.stdout.write(`${addressed.length} packages in ${file} name where they came from\n`)
+  if (missing.length > 0)
+    process.stdout.write(`${missing.length} platform builds are missing from ${file}: run npm run lock\n`)
+  if (addressed.length > 0)
+    process.stdout.write(`${addressed.length} packages in ${file} have a registry address: run npm run lock\n`)
   process.exit(missing.length + addressed.length === 0 ? 0 : 1)
 }
 for (const { name, version, dev } of missing)
@@ -40,7 +42,7 @@ lock.packages = Object.fromEntries(Object.entries(packages).sort(([a], [b]) => (
 writeFileSync(file, `${JSON.stringify(lock, undefined, 2)}\n`)
 process.stdout.write(`${missing.length} platform builds added to ${file}\n`)
 
-/** Whether the package at this place finds the dependency in its own folder or in one further out. */
+/** Whether the package at this place resolves the dependency in its own folder or a parent. */
 function isRecorded(/** @type {string} */ place, /** @type {string} */ name) {
   for (let folder = place; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('node_modules/') - 1))) {
     if (`${folder === '' ? '' : `${folder}/`}node_modules/${name}` in packages) return true
@@ -48,7 +50,7 @@ function isRecorded(/** @type {string} */ place, /** @type {string} */ name) {
   }
 }
 
-/** Read from the package's name, where its makers wrote it: `@scope/binding-linux-arm64-musl`. */
+/** From the package's name, such as `@scope/binding-linux-arm64-musl`. */
 function platformOf(/** @type {string} */ name) {
   const parts = name.split(/[/-]/)
   const os = parts.map((part) => systems[part]).find((system) => system !== undefined)

@@ -1,13 +1,12 @@
-// The reverse proxy a test puts in front of the service: one that is installed, or one that is installed now. Uses nothing but
-// Node itself.
+// Finds the reverse proxy for a test, or installs it. Uses only Node itself.
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { canInstall, installPackage } from './debian-package.mjs'
 
-/** Not on everybody's PATH. */
+/** Often not on the PATH. */
 const usualPlaces = ['/usr/sbin', '/usr/local/sbin', '/usr/local/bin', '/opt/homebrew/bin']
 
-/** @returns {string | undefined} where it is */
+/** @returns {string | undefined} its path */
 export function findNginx() {
   const { PATH = '' } = process.env
   return [...PATH.split(path.delimiter).filter(path.isAbsolute), ...usualPlaces]
@@ -15,7 +14,7 @@ export function findNginx() {
     .find((place) => existsSync(place))
 }
 
-/** @returns {string | undefined} what to tell whoever wanted it, when there is none in the end */
+/** @returns {string | undefined} what to do, if it could not be installed */
 export function installNginx() {
   if (findNginx()) return undefined
   const said = canInstall() ? installPackage('nginx-light') : ''

@@ -1,5 +1,5 @@
-// No pattern of ours takes a caller's text for a reason to work for minutes. Every regular expression in the service, the inbox and
-// the dashboard, also in what requests are checked by, is tried with long texts made of what it looks for itself.
+// No regular expression may take minutes on hostile input. Tries every one in the service, the inbox, the dashboard and the
+// request schemas with long texts built from its own parts.
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -19,7 +19,7 @@ interface Pattern {
   place: string
 }
 
-/** Harmless, for the reason given: what they are used on is short, or is not a caller's. */
+/** Safe for the reason given: their input is short, or not from a caller. */
 const bounded: Record<string, string> = {
   '/\\/+$/': 'the address of the service, from the page that embeds the inbox',
   '/\\[[^\\]]*\\]/g': 'a path that has been parsed: its brackets are closed',
@@ -33,7 +33,7 @@ interface Node {
   init?: Node
 }
 
-/** A pattern that stands in a text: `pattern` of a schema, or a constant that is named after what it is. */
+/** A pattern in a string: `pattern` of a schema, or a constant whose name ends in Pattern. */
 function textOfPattern({ type, key, id, value, init }: Node): string | undefined {
   const text = type === 'KeyValueProperty' && key?.value === 'pattern' ? (value as Node) : undefined
   const named = type === 'VariableDeclarator' && /pattern$/i.test(id?.value ?? '') ? init : undefined
@@ -68,7 +68,7 @@ function allPatterns(): Pattern[] {
       .filter((file) => /\.tsx?$/.test(file) && !/\.test\.tsx?$/.test(file))
       .map((file) => path.join(folder, file)),
   )
-  // These are put together of parts.
+  // Composed at run time.
   const composed = [absoluteUrlPattern, urlPattern].map((source) => ({
     source,
     flags: 'u',
@@ -78,7 +78,7 @@ function allPatterns(): Pattern[] {
   return [...new Map(all.map((pattern) => [`/${pattern.source}/${pattern.flags}`, pattern])).values()]
 }
 
-/** What the pattern itself names, one or two at a time, and what stands for its classes. */
+/** The literals of the pattern, one or two at a time, and samples of its classes. */
 function pumps(source: string): string[] {
   const named = [...new Set(source.replaceAll(/\\[a-zA-Z]/g, '').replaceAll(/[\\^$*+?|()[\]{}]/g, ''))].slice(0, 8)
   const usual = ['a', '0', ' ', '\n', '.', '-', '<', '{', '(', '[', '"', '\\', '/', '*', '=', '&', ',', '_', '@', '%']
@@ -107,7 +107,7 @@ function worstOf({ source, flags }: Pattern, texts: Array<[string, string]>, len
   return trial.runInContext(context, { timeout }) as [took: number, head: string, pump: string]
 }
 
-test('every pattern reads a long text in a time that grows with its length', () => {
+test('every pattern takes time linear in the length of the text', () => {
   const patterns = allPatterns()
   expect(patterns.length).toBeGreaterThan(200)
   expect(patterns.map(({ source }) => source)).toEqual(expect.arrayContaining([idPattern, contextNamePattern]))
@@ -126,7 +126,7 @@ test('every pattern reads a long text in a time that grows with its length', () 
     const name = `/${pattern.source}/${pattern.flags}`
     if (bounded[name] !== undefined) continue
     try {
-      // A short one tells which text is hardest; a long one, whether that matters: with its square it would take minutes.
+      // Short texts find the hardest one; a long one shows whether it matters: quadratic time would take minutes.
       const [, hardest, pump] = worstOf(pattern, texts, 400, 20_000)
       worstOf(pattern, [[hardest, pump || 'a']], 200_000, 20_000)
     } catch (error) {
@@ -139,7 +139,7 @@ test('every pattern reads a long text in a time that grows with its length', () 
   expect(Object.keys(bounded).filter((name) => !names.has(name))).toEqual([])
 }, 300_000)
 
-test('a pattern that is not so would be noticed', () => {
+test('a quadratic pattern would be caught', () => {
   const text: Array<[string, string]> = [['', 'a']]
   for (const source of ['^(a+)+$', 'a*a*b']) {
     const pattern = { source, flags: '', place: '' }

@@ -1,5 +1,5 @@
-// Makes `npm start` and `npm test` work on a machine that has only Node.js: installs what is missing, builds what is stale.
-// Runs before anything is installed, so it may use nothing but Node itself; older versions must be able to read it too.
+// Makes `npm start` and `npm test` work on a machine with only Node.js: installs what is missing, builds what is stale. It
+// runs before the installation, so it may use only Node itself, and old versions must be able to parse it.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ const compiler = inRoot('node_modules', 'typescript', 'bin', 'tsc')
 const vite = inRoot('node_modules', 'vite', 'bin', 'vite.js')
 
 /**
- * What is built, from what, and how: each into a folder beside its place, which is moved there when it is whole.
+ * What to build, from which sources, and how. Each build goes into a draft folder that is moved into place when complete.
  * @type {{ name: string, sources: string[], steps: (draft: string) => string[][] }[]}
  */
 const parts = [
@@ -42,9 +42,9 @@ const parts = [
 refuseOldNode()
 const forTests = process.argv[2] !== 'start'
 const stale = parts.filter((part) => existsSync(inRoot(part.name, 'src')) && !isBuilt(part))
-// A release that is built already runs without the tools that built it.
+// A release that is already built needs no build tools.
 installIfNeeded({ withTools: forTests || stale.length > 0 })
-// Tests run the server's sources, and what browsers load as it is built.
+// Tests run the server from its sources, but the browser programs as built.
 const wanted = forTests ? stale.filter(({ name }) => name !== 'server') : stale
 if (wanted.length > 0) say('Building…')
 for (const part of wanted) build(part)
@@ -64,15 +64,15 @@ function refuseOldNode() {
 function installIfNeeded(/** @type {{ withTools: boolean }} */ { withTools }) {
   if (isInstalled(withTools)) return
   say('Installing dependencies, once…')
-  // Named by npm when it runs us.
+  // Set by npm.
   const { npm_execpath: npm = '' } = process.env
   const command = npm.endsWith('npm-cli.js') ? [process.execPath, npm] : ['npm']
-  // NODE_ENV=production would leave out the tools that are needed to build.
+  // NODE_ENV=production would omit the build tools.
   const options = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=warn']
   runOrStop([...command, 'ci', ...options], 'The dependencies could not be installed.')
 }
 
-/** Compares the lockfile with npm's own record of what is in node_modules. */
+/** Compares the lockfile with npm's record of node_modules. */
 function isInstalled(/** @type {boolean} */ withTools) {
   const record = inRoot('node_modules', '.package-lock.json')
   if (!existsSync(record)) return false
@@ -80,7 +80,7 @@ function isInstalled(/** @type {boolean} */ withTools) {
   return Object.entries(readPackages(inRoot('package-lock.json'))).every(([place, wanted]) => {
     if (!place.includes('node_modules/')) return true
     const found = installed[place]
-    // What is optional may be for another platform, and other versions of npm record it differently.
+    // Optional packages may be for another platform, and npm versions record them differently.
     if (!found) return wanted.optional || wanted.peer || (!withTools && (wanted.dev || wanted.devOptional))
     return found.version === wanted.version && found.integrity === wanted.integrity
   })
@@ -98,7 +98,7 @@ function isBuilt(/** @type {Part} */ part) {
   return existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint(part)
 }
 
-/** Of everything the build reads. Contents, not times: a checkout gives every file a new time. */
+/** Hashes everything the build reads. Contents, not times: a checkout changes all times. */
 function fingerprint(/** @type {Part} */ { sources }) {
   const hash = createHash('sha256')
   for (const file of [...sources.flatMap(filesOf), 'package-lock.json'])
@@ -109,7 +109,7 @@ function fingerprint(/** @type {Part} */ { sources }) {
   return hash.digest('hex')
 }
 
-/** A file, or all files of a folder; tests and migrations are read by nobody who builds. @returns {string[]} */
+/** A file, or all files of a folder except tests and migrations, which no build reads. @returns {string[]} */
 function filesOf(/** @type {string} */ source) {
   if (!existsSync(inRoot(source))) return []
   if (!statSync(inRoot(source)).isDirectory()) return [source]
@@ -121,7 +121,7 @@ function filesOf(/** @type {string} */ source) {
 
 function build(/** @type {Part} */ part) {
   const builtFrom = fingerprint(part)
-  // Beside its place and moved there when whole: a build that was cut short, or a second one, leaves no mixture.
+  // Build aside and move into place when complete, so that an interrupted or parallel build leaves no mixture.
   const draft = `${inRoot(part.name, 'dist')}-${process.pid}`
   for (const step of part.steps(draft))
     runOrStop([process.execPath, ...step], `The ${part.name} could not be built.`, () =>
@@ -131,12 +131,12 @@ function build(/** @type {Part} */ part) {
   moveTo(part, draft)
 }
 
-/** Somebody who builds at the same moment, as tests of the program do, may put theirs there first; it is as good. */
+/** A parallel build, as in tests, may have moved its result there first; it is equally good. */
 function moveTo(/** @type {Part} */ part, /** @type {string} */ draft) {
   const dist = inRoot(part.name, 'dist')
   const old = `${draft}-old`
   while (existsSync(draft) && !isBuilt(part)) {
-    // Aside first: two who remove the same folder get in each other's way.
+    // Rename first: two processes removing the same folder would collide.
     renameUnless(['ENOENT'], dist, old)
     renameUnless(['ENOTEMPTY', 'EEXIST'], draft, dist)
     rmSync(old, { recursive: true, force: true })
@@ -157,7 +157,7 @@ function runOrStop(
   /** @type {string} */ complaint,
   /** @type {() => void} */ cleanUp = () => undefined,
 ) {
-  // What is built is meant for use, also when tests, which have an environment of their own, are the ones to build it.
+  // Build for production, even when started from tests.
   const env = { ...process.env, NODE_ENV: 'production' }
   const { status, error, stdout, stderr } = spawnSync(program, args, { cwd: root, encoding: 'utf8', env })
   if (status === 0) return

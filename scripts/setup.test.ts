@@ -1,4 +1,4 @@
-// What runs before `npm start` and `npm test`, on a small project of its own.
+// What runs before `npm start` and `npm test`, on a small sample project.
 import { spawnSync } from 'node:child_process'
 import {
   cpSync,
@@ -50,7 +50,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(project, { recursive: true, force: true }))
 
-/** As after an installation: npm's record of it, the compiler and the bundler. */
+/** As after an installation: npm's record, the compiler and the bundler. */
 function pretendInstalled(): void {
   mkdirSync(place('node_modules'))
   write('node_modules/.package-lock.json', { packages: {} })
@@ -66,7 +66,7 @@ test('an old Node is refused in one sentence', () => {
   })
 })
 
-test('what is missing is installed, once', () => {
+test('missing dependencies are installed, once', () => {
   const little = { name: 'little', version: '1.0.0' }
   mkdirSync(place('little'))
   write('little/package.json', little)
@@ -86,12 +86,12 @@ test('what is missing is installed, once', () => {
   expect(setUp('test').output).toContain('Installing dependencies, once…\n')
 })
 
-test('what somebody installed by hand is not installed again', () => {
+test('dependencies installed by hand are not installed again', () => {
   pretendInstalled()
   expect(setUp('test')).toEqual({ code: 0, output: '' })
 })
 
-test('an installation that fails says why', () => {
+test('a failed installation says why', () => {
   write('package.json', { name: 'small', version: '1.0.0', dependencies: { nothing: '1.0.0' } })
   const { code, output } = setUp('test')
   expect(code).toBe(1)
@@ -99,7 +99,7 @@ test('an installation that fails says why', () => {
   expect(output).toMatch(/The dependencies could not be installed\.\n$/)
 })
 
-test('the server is built when its sources differ, and only then', () => {
+test('the server is rebuilt only when its sources differ', () => {
   pretendInstalled()
   write('server/src/other.ts', 'export {}\n')
   expect(setUp('start')).toEqual({ code: 0, output: '  Building…\n' })
@@ -114,10 +114,10 @@ test('the server is built when its sources differ, and only then', () => {
   expect(setUp('start').output).toBe('')
 })
 
-test('what browsers load is built for use, also by tests', () => {
+test('browser programs are built for production, even by tests', () => {
   pretendInstalled()
   for (const folder of ['dashboard/src', 'node_modules/vite/bin']) mkdirSync(place(folder), { recursive: true })
-  // Stands for the real one: `vite build <folder> --outDir <draft> …`.
+  // Stands in for the real one: `vite build <folder> --outDir <draft> …`.
   write(
     'node_modules/vite/bin/vite.js',
     'const fs = require("fs"), draft = process.argv[5]; fs.mkdirSync(draft); fs.writeFileSync(draft + "/env", process.env.NODE_ENV)',
@@ -127,7 +127,7 @@ test('what browsers load is built for use, also by tests', () => {
   expect(readFileSync(place('dashboard/dist/env'), 'utf8')).toBe('production')
 })
 
-test('a build that fails shows what the compiler says and leaves the last one alone', () => {
+test("a failed build shows the compiler's output and keeps the last build", () => {
   pretendInstalled()
   setUp('start')
   write('server/src/main.ts', 'export const answer: number = "42"\n')

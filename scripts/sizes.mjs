@@ -1,4 +1,4 @@
-// Asks whether a folder or a file has grown a second subject. Questions, not errors: the answer is a judgement.
+// Lists folders and files that may have grown a second subject. Notes, not errors: somebody has to judge.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -8,7 +8,7 @@ const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 const mostFiles = 25
 const mostLines = 500
 
-/** Files that are one table, made or kept by hand. */
+/** Single tables, generated or maintained by hand. */
 const tables = ['dashboard/src/api/types.ts', 'server/src/db/core/tables.ts', 'server/src/errors.ts']
 
 const listed = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts', '*.tsx'], {
@@ -20,7 +20,7 @@ const sources = listed.stdout.split('\n').filter((file) => /\/src\//.test(file) 
 /** @type {Map<string, number>} */
 const inFolder = new Map()
 for (const file of sources) inFolder.set(path.dirname(file), (inFolder.get(path.dirname(file)) ?? 0) + 1)
-// One file per vendor or language is a list, however long.
+// One file per vendor or language is fine, however many.
 for (const [folder, count] of inFolder)
   if (count > mostFiles && !/\/(providers\/\w+|languages)$/.test(folder))
     process.stdout.write(`note: ${folder} has ${count} sources: is there a second subject in it?\n`)

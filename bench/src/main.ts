@@ -1,27 +1,36 @@
-// `npm run bench`: runs the benchmarks, prints one table, keeps the results and brings the documentation up to date with them.
-// Names run some of them only, `--quick` takes smaller sizes and keeps the results apart.
+// `npm run bench`: runs the benchmarks, prints one table, stores the results and updates the documentation. Arguments select
+// suites; `--quick` uses smaller sizes and keeps its results apart.
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { benchAccepting } from './accepting.ts'
-import { benchDeliveries } from './deliveries.ts'
-import { benchEndToEnd } from './end-to-end.ts'
-import { benchFanOut } from './fan-out.ts'
-import { cellsOf, columns, type Figure, isMeasured, isMet, type Options, type Suite, tableOf } from './figures.ts'
-import { benchGrowth } from './growth.ts'
-import { benchIdle } from './idle.ts'
-import { benchInbox } from './inbox.ts'
-import { benchLatency } from './latency.ts'
-import { benchLists } from './lists.ts'
-import { benchOverload } from './overload.ts'
-import { writePages } from './page.ts'
-import { benchRendering } from './rendering.ts'
-import { currentCommit, describeMachine, readResults, writeResult } from './results.ts'
+import { seen } from './harness/service.ts'
+import {
+  cellsOf,
+  columns,
+  type Figure,
+  isMeasured,
+  isMet,
+  type Options,
+  type Suite,
+  tableOf,
+} from './report/figures.ts'
+import { writePages } from './report/page.ts'
+import { currentCommit, describeMachine, readResults, writeResult } from './report/results.ts'
 import { root } from './root.ts'
-import { seen } from './service.ts'
-import { benchSmtp } from './smtp.ts'
-import { benchSoak } from './soak.ts'
-import { benchStart } from './start.ts'
-import { benchWorkers } from './workers.ts'
+import { benchAccepting } from './suites/accepting.ts'
+import { benchDeliveries } from './suites/deliveries.ts'
+import { benchEndToEnd } from './suites/end-to-end.ts'
+import { benchFanOut } from './suites/fan-out.ts'
+import { benchGrowth } from './suites/growth.ts'
+import { benchIdle } from './suites/idle.ts'
+import { benchInbox } from './suites/inbox.ts'
+import { benchLatency } from './suites/latency.ts'
+import { benchLists } from './suites/lists.ts'
+import { benchOverload } from './suites/overload.ts'
+import { benchRendering } from './suites/rendering.ts'
+import { benchSmtp } from './suites/smtp.ts'
+import { benchSoak } from './suites/soak.ts'
+import { benchStart } from './suites/start.ts'
+import { benchWorkers } from './suites/workers.ts'
 
 const suites: Record<string, Suite> = {
   start: benchStart,
@@ -40,7 +49,7 @@ const suites: Record<string, Suite> = {
   idle: benchIdle,
   soak: benchSoak,
 }
-/** Not without being asked for: it takes an hour. */
+/** Runs only by name: it takes an hour. */
 const onlyByName = new Set(['soak'])
 
 const { values, positionals } = parseArgs({
@@ -58,7 +67,7 @@ const options: Options = {
 }
 const unknown = positionals.filter((name) => !(name in suites))
 if (unknown.length > 0) {
-  process.stderr.write(`There is no benchmark ${unknown.join(', ')}; choose from ${Object.keys(suites).join(', ')}.\n`)
+  process.stderr.write(`Unknown benchmark: ${unknown.join(', ')}; choose from ${Object.keys(suites).join(', ')}.\n`)
   process.exit(2)
 }
 
@@ -67,7 +76,7 @@ const folder = options.quick ? path.join(results, 'quick') : results
 const wanted = Object.entries(suites).filter(([name]) =>
   positionals.length > 0 ? positionals.includes(name) : !onlyByName.has(name),
 )
-// A part of a suite that fails while nobody waits for it yet: the suite says so itself when it does, or goes on without.
+// A rejection that its suite has not awaited yet: the suite reports it later, or continues without it.
 process.on('unhandledRejection', (error) => process.stderr.write(`  in the background: ${String(error)}\n`))
 
 const machine = describeMachine()
@@ -86,7 +95,7 @@ for (const [suite, run] of wanted) {
       ...{ ...outcome, figures: measured },
     })
   } catch (error) {
-    // The others are measured all the same: most of an hour's work would be lost otherwise.
+    // Continue with the other suites: most of an hour's work would be lost otherwise.
     failed.push(suite)
     process.stderr.write(`  failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
   }
@@ -102,5 +111,5 @@ const promised = figures.filter((figure) => isMet(figure) !== undefined)
 process.stdout.write(
   `\n${promised.length - missed.length} of ${promised.length} targets hold; ${((performance.now() - began) / 60_000).toFixed(1)} minutes\n`,
 )
-if (failed.length > 0) process.stdout.write(`These failed and were left out: ${failed.join(', ')}\n`)
+if (failed.length > 0) process.stdout.write(`Failed, and missing from the results: ${failed.join(', ')}\n`)
 process.exit(missed.length + failed.length === 0 ? 0 : 1)

@@ -1,4 +1,4 @@
-// The account at the end: every accepted trigger against what the database, the inbox and the provider have of it.
+// The final account: compares every accepted trigger with the database, the inboxes and the provider's records.
 import { type Answer, ask, type Ledger } from './client.ts'
 import type { Database } from './database.ts'
 import { type Plan, type Trigger, throttleThreshold, type WorkflowName, workflowNames } from './plan.ts'
@@ -11,20 +11,20 @@ export interface Finding {
   what: string
 }
 
-/** What became of one kind of step. */
+/** Results for one kind of step. */
 export interface Tally {
-  /** How many there should be. */
+  /** Expected. */
   due: number
   done: number
-  /** Held back as they should be: throttled, merged into a digest, cancelled. */
+  /** Correctly not sent: throttled, merged into a digest, or cancelled. */
   held: number
-  /** Given up on because nobody knows whether the provider took it, and shown so. */
+  /** Given up and reported as unknown, because the provider may have accepted it. */
   unknown: number
   lost: number
   duplicated: number
-  /** At the provider: messages it took. */
+  /** Messages the provider accepted. */
   taken: number
-  /** Of them, those beyond the first, each behind an attempt that is shown as one of unknown outcome. */
+  /** Of them, repeats; each must follow an attempt with an unknown outcome. */
   again: number
 }
 
@@ -82,13 +82,13 @@ export interface Books {
   provider: Provider
   reports: Reports
   environmentId: string
-  /** Of a process that answers. */
+  /** The address of a running process. */
   url: string
 }
 
-/** Failures after which the other side may have taken the message. */
+/** Failures after which the provider may still have accepted the message. */
 const uncertain = new Set(['timeout', 'connection_lost', 'unreadable_answer'])
-/** Which messages go out to somebody. */
+/** Message types that leave the service. */
 const outgoing = new Set(['email', 'sms', 'chat', 'push', 'http_request'])
 
 export async function account(books: Books): Promise<Account> {
@@ -107,13 +107,13 @@ class Auditor {
   readonly #runs: Map<string, Run[]>
   /** What each inbox should show. */
   readonly #notes = new Map<string, string[]>()
-  /** By person and key: the numbers that should be in digests, and those that are. */
+  /** By person and key: the events expected in digests, and those found. */
   readonly #collected = new Map<string, { due: string[]; found: string[] }>()
   readonly #passed = new Map<string, { runs: number; passed: number }>()
   readonly #sandboxed = new Set<string>()
-  /** What the provider may have been asked for, by mark. */
+  /** Marks of requests that the provider may have got. */
   readonly #expected = new Set<string>()
-  /** Jobs that were given up on because nobody knows. */
+  /** Jobs with an unknown outcome. */
   readonly #unknown = new Set<string>()
 
   constructor(books: Books, runs: Map<string, Run[]>) {
@@ -156,14 +156,14 @@ class Auditor {
         for (const run of runs) this.#checkRun(trigger, run)
       }
     }
-    for (const key of unexpected.keys()) this.#find('duplicated', `there is a run nobody asked for: ${key}`)
+    for (const key of unexpected.keys()) this.#find('duplicated', `unexpected run: ${key}`)
     for (const refusal of ledger.refusals) this.#find('wrong', `the API refused ${refusal}`)
     this.#checkCancels()
     this.#checkDigests()
     this.#checkThrottles()
     for (const mark of this.#books.provider.asked.keys())
       if (!this.#expected.has(mark))
-        this.#find('duplicated', `the provider was asked for ${mark || 'something'}, which no step accounts for`)
+        this.#find('duplicated', `the provider got ${mark || 'a request'}, which no step accounts for`)
   }
 
   #find(kind: Finding['kind'], what: string, step?: string): void {
@@ -189,7 +189,7 @@ class Auditor {
     for (const step of stepIds[trigger.workflow])
       if (!known.has(step)) this.#find('lost', `run ${where} has no step ${step}`)
     for (const { step_id } of run.messages)
-      if (!known.has(step_id)) this.#find('wrong', `a message of run ${where} is of no step of it: ${step_id}`)
+      if (!known.has(step_id)) this.#find('wrong', `a message of run ${where} belongs to an unknown step: ${step_id}`)
   }
 
   #checkStep(trigger: Trigger, run: Run, job: Job): void {
@@ -218,12 +218,12 @@ class Auditor {
     else this.#find('lost', `${where} is ${job.status}: ${job.reason} ${job.error}`, type)
   }
 
-  /** What was to be held back was not sent all the same; of what was cancelled, no more than is shown. */
+  /** A held-back step must not have been sent; a cancelled one no more often than its log shows. */
   #checkHeld(job: Job, asked: Asked[], { where, type }: Pick<Checked, 'where' | 'type'>): void {
     const { sent, failed, cutOff } = attemptsOf(job)
     const shown = job.reason === 'canceled_by_user' ? sent + failed.length + cutOff : 0
     if (asked.length > shown)
-      this.#find('duplicated', `${where} was ${job.reason} and asked for ${asked.length} times`, type)
+      this.#find('duplicated', `${where} was ${job.reason}, but reached the provider ${asked.length} times`, type)
   }
 
   #checkNote(trigger: Trigger, run: Run, job: Job, { where, type, messages }: Checked): void {
@@ -245,7 +245,7 @@ class Auditor {
     }
   }
 
-  /** What was sent was taken, and whatever was taken or even asked beyond that is shown as an attempt. */
+  /** A sent message was accepted by the provider, and every further request or acceptance appears as an attempt. */
   #checkSent(trigger: Trigger, run: Run, job: Job, { where, type, messages }: Checked): void {
     const tally = this.#tally(type)
     if (messages.length > 1) this.#find('duplicated', `${where} has ${messages.length} messages`, type)
@@ -256,14 +256,14 @@ class Auditor {
     else if (job.status === 'failed' && job.reason === 'outcome_unknown') {
       tally.unknown += 1
       this.#unknown.add(job.id)
-      if (doubtful === 0) this.#find('lost', `${where} is said to be unknown without a call that was`, type)
+      if (doubtful === 0) this.#find('lost', `${where} is outcome_unknown, but no call was in doubt`, type)
     } else
       this.#find(
         'lost',
         `${where} is ${job.status} (${job.reason}: ${job.error}) with ${messages.length} messages`,
         type,
       )
-    // After a few failures a message goes on to the next integration, and that is the sandbox.
+    // After a few failures a message falls back to the next integration, the sandbox.
     const isSandboxed = messages[0]?.provider_id?.startsWith('svc-') ?? false
     if (isSent && isSandboxed) this.#sandboxed.add(`${trigger.transactionId} ${run.subscriber_id} ${job.step_id}`)
     if (trigger.workflow === 'sandboxed') return
@@ -274,22 +274,22 @@ class Auditor {
     if (asked.length > sent + failed.length + cutOff)
       this.#find(
         'duplicated',
-        `${where} was asked for ${asked.length} times; shown are ${sent + failed.length + cutOff}`,
+        `${where} reached the provider ${asked.length} times; its log shows ${sent + failed.length + cutOff} attempts`,
         type,
       )
     else if (taken > sent + doubtful)
-      this.#find('duplicated', `${where} was taken ${taken} times; of unknown outcome are ${doubtful}`, type)
+      this.#find('duplicated', `${where} was accepted ${taken} times; attempts with unknown outcome: ${doubtful}`, type)
     if (isSent && taken === 0 && !isSandboxed)
-      this.#find('lost', `${where} is said to be sent, and nobody got it`, type)
+      this.#find('lost', `${where} is marked as sent, but the provider never accepted it`, type)
     if (type === 'push') this.#checkReports(job, messages[0], where)
     if (isSent && trigger.workflow === 'digested') this.#checkMail(run, asked, where)
   }
 
-  /** The mail after a digest has what the note before it has. */
+  /** The mail after a digest must match the note before it. */
   #checkMail(run: Run, asked: Asked[], where: string): void {
     const note = run.messages.find(({ step_id }) => step_id === 'note')?.content ?? ''
     for (const { content } of asked)
-      if (!note.endsWith(content)) this.#find('wrong', `${where} told ${content}, its note ${note}`)
+      if (!note.endsWith(content)) this.#find('wrong', `${where} says ${content}, but its note ${note}`)
   }
 
   #checkReports(job: Job, message: Message | undefined, where: string): void {
@@ -300,16 +300,16 @@ class Auditor {
     for (const status of reported) {
       const count = lines.filter((each) => each === status).length
       if (count > 1 || (count === 0 && understood.has(status)))
-        this.#find('wrong', `${where}: the report ${status} is in its log ${count} times`)
+        this.#find('wrong', `${where}: its log has the report ${status} ${count} times`)
     }
     const isRight =
       (!understood.has('delivered') || message.delivered === 1) &&
       (!understood.has('opened') || message.seen) &&
       (!understood.has('clicked') || message.read)
-    if (!isRight) this.#find('wrong', `${where}: reports were understood and did not change it`)
+    if (!isRight) this.#find('wrong', `${where}: accepted reports did not change the message`)
   }
 
-  /** Asked once at most, whatever happened. */
+  /** An HTTP request is sent at most once, whatever happens. */
   #checkAsked(trigger: Trigger, run: Run, job: Job, { where, type }: Pick<Checked, 'where' | 'type'>): void {
     const asked = this.#asked(trigger, run, job)
     const tally = this.#tally(type)
@@ -318,7 +318,7 @@ class Auditor {
     if (job.status === 'completed') {
       tally.done += 1
       if (!asked.some(({ isAnswered }) => isAnswered))
-        this.#find('lost', `${where} is completed, and nobody was asked`, type)
+        this.#find('lost', `${where} is completed, but no request was sent`, type)
     } else if (job.status === 'failed' && job.reason === 'failure_allowed') tally.unknown += 1
     else this.#find('lost', `${where} is ${job.status} (${job.reason})`, type)
   }
@@ -352,7 +352,7 @@ class Auditor {
         if (!counts.has(number)) this.#find('lost', `event ${number} is in no digest of ${group}`, 'digest')
       for (const [number, count] of counts) {
         if (!due.includes(number))
-          this.#find('duplicated', `event ${number} is in a digest of ${group}, where it does not belong`, 'digest')
+          this.#find('duplicated', `event ${number} is in a digest of ${group} by mistake`, 'digest')
         else if (count > 1)
           this.#find('duplicated', `event ${number} is ${count} times in digests of ${group}`, 'digest')
       }
@@ -377,7 +377,7 @@ class Auditor {
     }
   }
 
-  /** What somebody was told was cancelled is, and nothing else. */
+  /** A confirmed cancel was carried out, and nothing else was cancelled. */
   #checkCancels(): void {
     const { canceled } = this.#books.ledger
     const byTransaction = new Set<string>()
@@ -385,18 +385,18 @@ class Auditor {
       if (run.jobs.some(({ reason }) => reason === 'canceled_by_user')) byTransaction.add(run.transaction_id)
     this.account.canceled = byTransaction.size
     for (const id of byTransaction)
-      if ((canceled.get(id) ?? 'no') === 'no') this.#find('lost', `${id} was cancelled, and nobody was told so`)
+      if ((canceled.get(id) ?? 'no') === 'no') this.#find('lost', `${id} was cancelled without a confirmation`)
     for (const [id, told] of canceled)
-      if (told === 'yes' && !byTransaction.has(id)) this.#find('wrong', `${id} was said to be cancelled and was not`)
+      if (told === 'yes' && !byTransaction.has(id)) this.#find('wrong', `${id} was confirmed as cancelled, but was not`)
   }
 
-  /** When all is done nothing is left to do. */
+  /** At the end no work may be left. */
   async checkLeft(): Promise<void> {
     for (const [what, count] of Object.entries(await leftIn(this.#books)))
       if (count > 0) this.#find('stuck', `${count} ${what} are left`)
   }
 
-  /** Whoever looks for what is in doubt finds all of it, and nothing else. */
+  /** The list of unknown deliveries has all of them and no others. */
   async checkDeliveries(): Promise<void> {
     const listed = new Set<string>()
     for (let after = ''; ; ) {
@@ -408,9 +408,9 @@ class Auditor {
       after = next
     }
     for (const id of this.#unknown)
-      if (!listed.has(id)) this.#find('wrong', `${id} is of unknown outcome, and not in the list of such deliveries`)
+      if (!listed.has(id)) this.#find('wrong', `${id} has an unknown outcome, but is not listed at /v1/deliveries`)
     for (const id of listed)
-      if (!this.#unknown.has(id)) this.#find('wrong', `${id} is listed as of unknown outcome, and is not`)
+      if (!this.#unknown.has(id)) this.#find('wrong', `${id} is listed at /v1/deliveries as unknown, but is not`)
   }
 
   async checkSandbox(): Promise<void> {
@@ -422,12 +422,12 @@ class Auditor {
     )
     const found = new Map(rows.map(({ key, count }) => [key, count]))
     for (const key of this.#sandboxed)
-      if (!found.has(key)) this.#find('lost', `the sandbox has nothing of ${key}`, 'email to the sandbox')
+      if (!found.has(key)) this.#find('lost', `the sandbox has no message for ${key}`, 'email to the sandbox')
     for (const [key, count] of found)
-      if (count > 1) this.#find('duplicated', `the sandbox has ${count} of ${key}`, 'email to the sandbox')
+      if (count > 1) this.#find('duplicated', `the sandbox has ${count} messages for ${key}`, 'email to the sandbox')
   }
 
-  /** What people see is what was made for them. */
+  /** Each inbox shows exactly the notes made for that person. */
   async checkInboxes(): Promise<void> {
     const { plan, database, environmentId, url } = this.#books
     const [row] = await database.query<{ identifier: string }>('SELECT identifier FROM environments WHERE id = $1', [
@@ -444,13 +444,13 @@ class Auditor {
       const more = found.filter((each, at) => !expected.includes(each) || found.indexOf(each) !== at)
       this.#find(
         kind,
-        `the inbox of ${who} shows ${found.length} instead of ${expected.length}; missing ${missing.slice(0, 5).join(' ')}, too many ${more.slice(0, 5).join(' ')}`,
+        `the inbox of ${who} shows ${found.length} instead of ${expected.length}; missing ${missing.slice(0, 5).join(' ')}, unexpected ${more.slice(0, 5).join(' ')}`,
       )
     }
   }
 }
 
-/** Those every run has, whatever became of them. */
+/** Steps that every run has, whatever their outcome. */
 const stepIds: Record<WorkflowName, string[]> = {
   ...(Object.fromEntries(
     Object.entries(stepsOf('')).map(([name, steps]) => [name, steps.map(({ stepId }) => stepId)]),
@@ -466,7 +466,7 @@ interface Checked {
 
 const labelOf = ({ workflow }: Trigger, { type }: Job): string => (workflow === 'coded' ? `${type} of code` : type)
 
-/** What follows the mark in a note. */
+/** The text after the mark in a note. */
 const restOf = ({ workflow, n }: Trigger): string =>
   workflow === 'computed' || workflow === 'coded' ? String(n * 2) : ''
 
@@ -474,7 +474,7 @@ const numbersIn = (text: string): string[] => text.split(',').filter((each) => e
 
 const linesOf = ({ details }: Job, text: string): Line[] => details.filter(({ detail }) => detail.startsWith(text))
 
-/** The calls a step made, as its log shows them. */
+/** The calls of a step according to its log. */
 const attemptsOf = (job: Job): { sent: number; failed: string[]; cutOff: number } => ({
   sent: linesOf(job, 'Message sent').length,
   failed: [...linesOf(job, 'The provider could not take'), ...linesOf(job, 'Unexpected provider error')].flatMap(
@@ -483,7 +483,7 @@ const attemptsOf = (job: Job): { sent: number; failed: string[]; cutOff: number 
   cutOff: linesOf(job, 'The service stopped during the call').length,
 })
 
-/** What went wrong with a call; nothing, where nobody was called. */
+/** The name of a failed call's error; empty if no call was made. */
 function failureIn({ raw }: Line): string[] {
   const { name } = JSON.parse(raw ?? '{}') as { name?: string }
   return name === undefined ? [] : [name]
@@ -524,9 +524,8 @@ async function readRuns({ database, environmentId }: Books): Promise<Map<string,
 }
 
 /**
- * What somebody has yet to do, by what it is. Chores that come round by the clock are always there; and so may be alarms for
- * timers that are gone, which failed and are to be tried again later. Such an alarm may come due at any moment, also while this
- * looks; one that nobody has heard for long is left.
+ * Work that is left, by kind. Excludes periodic chores, which are always queued, and wakes for deleted timers that failed
+ * and wait for a retry. Such a wake may come due at any moment, even now; only one that is long overdue counts as left.
  */
 export async function leftIn({
   database,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { commandFor, readArguments } from './arguments.ts'
 import { faultKinds } from './plan.ts'
 
-test('without arguments all faults are played for two minutes, from a seed that nobody chose', () => {
+test('without arguments all faults run for two minutes, with a random seed', () => {
   const asked = readArguments([])
   expect(asked).toEqual({
     minutes: 2,
@@ -13,7 +13,7 @@ test('without arguments all faults are played for two minutes, from a seed that 
   expect(readArguments([])).not.toEqual(asked)
 })
 
-test('what is asked for is played', () => {
+test('arguments are used', () => {
   const only = 'kill a worker,fill the disk'
   expect(readArguments(['--minutes', '0.5', '--rate=3', '--seed', 'anything', '--only', only])).toEqual({
     minutes: 0.5,
@@ -34,12 +34,12 @@ test.each<[args: string[], complaint: string]>([
   [['--rate', 'fast'], numbers],
   [['--rate', '0'], numbers],
   [['--minute', '3'], "Unknown option '--minute'. It takes --minutes N,"],
-  // As npm hands it on when somebody forgets the two dashes before it.
+  // As npm passes it on when the two dashes are forgotten.
   [['3'], "Unexpected argument '3'. It takes --minutes N,"],
   [['--seed'], "Option '--seed <value>' argument missing. It takes --minutes N,"],
   [['--only', 'rain'], '--only takes, separated by commas: kill a worker, kill an API process,'],
   [['--only', 'kill a worker,rain'], '--only takes, separated by commas: kill a worker,'],
-])('%j is refused in a sentence', (args, complaint) => {
+])('%j is refused with one sentence', (args, complaint) => {
   expect(readArguments(args)).toEqual({ complaint: expect.stringContaining(complaint) })
 })
 
@@ -47,7 +47,7 @@ test.each([
   [[]],
   [['--minutes', '0.5', '--rate', '3', '--seed', "it's a seed"]],
   [['--seed', 'x', '--only', 'kill a worker,fill the disk']],
-])('the command of %j leads to the same again', (args) => {
+])('the command printed for %j repeats the run', (args) => {
   const asked = readArguments(args)
   if ('complaint' in asked) throw new Error(asked.complaint)
   const words = commandFor(asked).match(/'(?:[^']|'\\'')*'|\S+/g) ?? []

@@ -1,20 +1,20 @@
-// What `npm run chaos` is asked for.
+// The command line of `npm run chaos`.
 import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { type FaultKind, faultKinds } from './plan.ts'
 
 export interface Asked {
   minutes: number
-  /** Requests, on average. */
+  /** Average request rate. */
   perSecond: number
   seed: string
-  /** The faults that are played; all of them, unless somebody looks into a few. */
+  /** All faults, unless --only selects some. */
   kinds: readonly FaultKind[]
 }
 
 const usage = 'It takes --minutes N, --rate N, --seed S and --only FAULT,FAULT.'
 
-/** @returns what is asked for, or a sentence about what is wrong with it */
+/** @returns the options, or a sentence about what is wrong */
 export function readArguments(args: string[]): Asked | { complaint: string } {
   let values: { minutes: string; seed: string; rate: string; only?: string | undefined }
   try {
@@ -28,7 +28,7 @@ export function readArguments(args: string[]): Asked | { complaint: string } {
       },
     }))
   } catch (error) {
-    // Node's first sentence names the argument, those after it are about programs that take other ones.
+    // Node's first sentence names the argument; the rest is for programs with positional arguments.
     return { complaint: `${(error as Error).message.split(/\.\s/, 1)[0]}. ${usage}` }
   }
   const [minutes, perSecond] = [Number(values.minutes), Number(values.rate)]
@@ -40,11 +40,11 @@ export function readArguments(args: string[]): Asked | { complaint: string } {
   return { minutes, perSecond, seed: values.seed, kinds }
 }
 
-/** What leads to the same plan again. */
+/** The command that repeats this plan. */
 export function commandFor({ minutes, perSecond, seed, kinds }: Asked): string {
   const only = kinds.length < faultKinds.length ? ` --only ${quoted(kinds.join(','))}` : ''
   return `npm run chaos -- --minutes ${minutes} --rate ${perSecond} --seed ${quoted(seed)}${only}`
 }
 
-/** For a shell. */
+/** Quotes for a shell. */
 const quoted = (word: string) => (/^[\w.-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)

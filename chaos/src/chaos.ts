@@ -1,4 +1,4 @@
-// One run: starts everything, plays the plan, lets it settle, and gives the account.
+// One chaos run: starts everything, plays the plan, waits until it settles, and checks the account.
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -17,27 +17,29 @@ export interface ChaosOptions {
   plan: Plan
   /** The processes of the service. */
   roles: Role[]
-  /** How long it may take until nothing is left to do. */
+  /** How long it may take until no work is left. */
   settleMs: number
-  /** Of the database's own disk. */
+  /** Size of the database's own disk. */
   megabytes: number
   say(line: string): void
 }
 
 export interface Outcome {
   account: Account
-  /** How often each came about, and how often it was its turn and did not. */
+  /** How many times each fault was played, and how many times its moment did not come. */
   faults: Record<FaultKind, { done: number; missed: number }>
   settledInMs: number | undefined
   statuses: Map<number, number>
   manners: Provider['manners']
   deaths: number
-  /** What PostgreSQL's log has seen of it. */
+  /** Errors counted in PostgreSQL's log. */
   logged: Record<string, number>
 }
 
 const hourMs = 3_600_000
-/** A wait that ends so much after its time, with workers alive, is late. Twice what it may take to look for it, and a restart. */
+/**
+ * A wait that ends this long after its time, with workers alive, is late. Twice the interval of the check, plus a restart.
+ */
 const lateMs = 240_000
 
 const openTransactions = `
@@ -93,7 +95,7 @@ export class Chaos {
     provider.onPush = (id) => this.#reports?.tell(id)
   }
 
-  /** Plays the plan, then mends everything and waits until nothing is left to do. */
+  /** Plays the plan, then repairs everything and waits until no work is left. */
   async run(): Promise<void> {
     const { plan } = this.#options
     const over = new AbortController()
@@ -110,13 +112,13 @@ export class Chaos {
 
   async account(): Promise<Outcome> {
     const { fleet, database, provider } = this.#world
-    // What is told while the account is given would be missing in what was read before.
+    // Stop reports first: one that arrives during the account would be missing from rows already read.
     await this.#reports?.end()
     const found = await account(this.#books())
     if (this.#settledInMs === undefined)
       found.findings.unshift({
         kind: 'stuck',
-        what: `not everything came to an end in ${this.#options.settleMs / 1000} s`,
+        what: `work was left after ${this.#options.settleMs / 1000} s`,
       })
     const faults = (this.#client?.ledger.statuses.get(500) ?? 0) + (this.#reports?.faults ?? 0)
     if (faults > 0)
@@ -133,28 +135,28 @@ export class Chaos {
       deaths: fleet.deaths.length,
       logged: {
         'deadlocks found': database.said('deadlock detected'),
-        'transactions that could not be serialized': database.said('could not serialize access'),
-        'statements refused for want of space': database.said('No space left on device'),
+        'serialization failures': database.said('could not serialize access'),
+        'statements refused for lack of disk space': database.said('No space left on device'),
         'recoveries after a crash':
           database.said('was not properly shut down') + database.said('was interrupted; last known up'),
       },
     }
   }
 
-  /** @param keep leaves logs where they are, for whoever has to find out */
+  /** @param keep keeps the logs, for debugging */
   async stop({ keep = false } = {}): Promise<void> {
     const { fleet, database, provider } = this.#world
     await this.#reports?.end()
     await fleet.stop()
     await database.stop()
     provider.close()
-    if (keep) this.#options.say(`The logs of the processes are in ${this.#folder}.`)
+    if (keep) this.#options.say(`Process logs: ${this.#folder}.`)
     else rmSync(this.#folder, { recursive: true, force: true })
   }
 
   #books(): Books {
     const { database, provider, fleet } = this.#world
-    if (!this.#client || !this.#reports || !this.#setting) throw new Error('it was not started')
+    if (!this.#client || !this.#reports || !this.#setting) throw new Error('the run was not started')
     return {
       plan: this.#options.plan,
       ledger: this.#client.ledger,
@@ -178,25 +180,25 @@ export class Chaos {
     const kinds = new Set(plan.faults.map(({ kind }) => kind)).size
     for (const [place, fault] of plan.faults.entries()) {
       await sleep(fault.pauseMs)
-      // Each kind has its turn once, also where everything takes longer.
+      // Each kind is played at least once, even if that takes longer.
       if (place >= kinds && Date.now() - began > plan.minutes * 60_000) return
       const second = Math.round((Date.now() - began) / 1000)
       const { what, isDone } = await play(this.#world, fault).catch(
         (error: unknown): Played => ({ what: `could not be played: ${String(error)}`, isDone: false }),
       )
       this.#played[fault.kind][isDone ? 'done' : 'missed'] += 1
-      say(`${String(second).padStart(5)} s  ${fault.kind}${isDone ? '' : ' did not come about'}: ${what}`)
+      say(`${String(second).padStart(5)} s  ${fault.kind}${isDone ? '' : ' was not played'}: ${what}`)
     }
   }
 
-  /** Looks for waits whose time is long past, and for transactions that do not end. */
+  /** Looks for overdue waits and long transactions. */
   async #watch(over: AbortSignal): Promise<void> {
     const { database, fleet } = this.#world
     const told = new Set<number>()
     while (!over.aborted) {
       await sleep(5_000, undefined, { signal: over }).catch(() => undefined)
       for (const { pid, ...open } of await database.query<{ pid: number }>(openTransactions).catch(() => [])) {
-        if (!told.has(pid)) this.#options.say(`         a transaction is open for long: ${JSON.stringify(open)}`)
+        if (!told.has(pid)) this.#options.say(`         long-running transaction: ${JSON.stringify(open)}`)
         told.add(pid)
       }
       const now = new Date(Date.now() + fleet.offsetMs)
@@ -224,7 +226,7 @@ export class Chaos {
     }
     await database.free()
     await fleet.until('live')
-    // Past everything that waits for another attempt, however far ahead the clock has been.
+    // Past every retry time, however far ahead the clock has been.
     fleet.setClock(fleet.mostOffsetMs + 2 * hourMs)
   }
 

@@ -1,12 +1,12 @@
-// The application that uses the service: it triggers and cancels as planned, and repeats whatever was not answered, under
-// the same transaction id.
+// The application that uses the service: it triggers and cancels as planned, and repeats unanswered requests under the same
+// transaction id.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cancelling, Sending, Trigger } from './plan.ts'
 import { apiKey } from './processes.ts'
 
 const patienceMs = 8_000
 const mostAtOnce = 24
-/** Whoever cannot get a word in for so long gives up; the run has failed then. */
+/** A client without any answer for this long gives up, and the run fails. */
 const longestMs = 600_000
 
 export interface Answer {
@@ -14,7 +14,7 @@ export interface Answer {
   body: unknown
 }
 
-/** One request; undefined where no answer came. */
+/** One request; undefined if there was no answer. */
 export async function ask(url: string, method: string, path: string, body?: unknown): Promise<Answer | undefined> {
   try {
     const reply = await fetch(url + path, {
@@ -34,15 +34,15 @@ export async function ask(url: string, method: string, path: string, body?: unkn
   }
 }
 
-/** What the client knows when it is done. */
+/** What the client knows at the end. */
 export class Ledger {
-  /** Triggers that were answered with 201 and `processed`. */
+  /** Triggers answered with 201 and `processed`. */
   readonly accepted = new Set<string>()
-  /** What a cancel came to: `unsure` where an earlier one that was not answered may have done it. */
+  /** Results of cancels: `unsure` if an earlier, unanswered one may have done it. */
   readonly canceled = new Map<string, 'yes' | 'no' | 'unsure'>()
-  /** How often each status came; 0 is no answer. */
+  /** Number of answers by status; 0 means no answer. */
   readonly statuses = new Map<number, number>()
-  /** Answers nobody should get, whatever happens. */
+  /** Answers that are wrong under any circumstances. */
   readonly refusals: string[] = []
 }
 
@@ -57,7 +57,7 @@ export class Client {
     this.#sandboxMail = sandboxMail
   }
 
-  /** At the times of the plan, or as soon after them as the service lets it. */
+  /** Sends at the planned times, or as soon afterwards as the service accepts. */
   async perform(sendings: Sending[], cancellings: Cancelling[]): Promise<void> {
     const works = [
       ...sendings.flatMap((sending) =>
@@ -106,7 +106,7 @@ export class Client {
     this.ledger.canceled.set(transactionId, answer.body === true ? 'yes' : tries > 1 ? 'unsure' : 'no')
   }
 
-  /** Until there is an answer that means something. */
+  /** Repeats until there is a definite answer. */
   async #insist(method: string, path: string, body?: unknown): Promise<{ answer: Answer; tries: number }> {
     const began = performance.now()
     for (let tries = 1; ; tries += 1) {
@@ -121,7 +121,7 @@ export class Client {
         return { answer, tries }
       }
       if (performance.now() - began > longestMs) {
-        this.ledger.refusals.push(`${method} ${path}: for ten minutes there was no answer but ${status}`)
+        this.ledger.refusals.push(`${method} ${path}: only answered ${status} for ten minutes`)
         return { answer: answer ?? { status, body: undefined }, tries }
       }
       await sleep(Math.min(2_000, 100 * 2 ** Math.min(tries, 5)))

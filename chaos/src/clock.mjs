@@ -1,5 +1,5 @@
-// Loaded into the service before its own program: its wall clock can be set, as that of a machine can. Timers go on by the
-// other clock, which nobody sets.
+// Preloaded into the service so that its wall clock can be changed, like a machine's. Timers use the monotonic clock, which
+// stays.
 const Real = Date
 let offsetMs = Number(process.env.CHAOS_OFFSET_MS ?? 0)
 
@@ -14,6 +14,6 @@ globalThis.Date = new Proxy(Real, {
 process.on('message', (/** @type {{ offsetMs: number }} */ message) => {
   offsetMs = message.offsetMs
 })
-// Nobody is left behind when whoever plays the faults is gone.
+// Exit with the parent.
 process.on('disconnect', () => process.exit(0))
 process.channel?.unref()

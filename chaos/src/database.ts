@@ -1,4 +1,4 @@
-// The PostgreSQL under attack: the one Belfry brings along, on a disk of its own that can be full.
+// The PostgreSQL under attack: Belfry's embedded one, on a small disk of its own that can fill up.
 import { execFileSync } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import path from 'node:path'
@@ -12,7 +12,7 @@ export class Database {
   readonly #folder: string
   readonly #filler: string
   #server: EmbeddedPostgres | undefined
-  /** Whether its disk is one that only it uses, so that it can be filled. */
+  /** Whether it has its own disk, which can be filled. */
   readonly isBounded: boolean
   url = ''
 
@@ -22,7 +22,7 @@ export class Database {
     this.isBounded = mount(folder, megabytes)
   }
 
-  /** Where it listens. */
+  /** The folder of its Unix socket. */
   get socket(): string {
     return path.join(new URL(this.url.replace('@/', '@socket/')).searchParams.get('host') ?? '', '.s.PGSQL.5432')
   }
@@ -31,7 +31,7 @@ export class Database {
     const settings = {
       max_connections: '200',
       max_wal_size: '160MB',
-      // Soon enough that some are found while the faults are played.
+      // Short, so that deadlocks are detected while faults are played.
       deadlock_timeout: '200ms',
     }
     for (let attempt = 1; ; attempt += 1) {
@@ -44,21 +44,21 @@ export class Database {
         })
         return
       } catch (error) {
-        // What is left of a server that was killed may take a moment to end.
+        // The remains of a killed server may take a moment to exit.
         if (attempt === 40) throw error
         await sleep(250)
       }
     }
   }
 
-  /** As an operator does it: sessions are ended, everything committed is on the disk. */
+  /** As an operator does it: sessions end, and everything committed is on disk. */
   async restart(): Promise<void> {
     await this.#server?.stop()
     this.#server = undefined
     await this.start()
   }
 
-  /** The whole server at once, without a word. */
+  /** Kills the whole server at once. */
   async kill(downMs: number): Promise<void> {
     const file = path.join(this.#folder, 'postgres', 'postmaster.pid')
     const pid = existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : 0
@@ -69,7 +69,7 @@ export class Database {
     await this.start()
   }
 
-  /** Nothing more fits. @returns how many bytes it took */
+  /** Fills the disk. @returns the bytes it took */
   fill(): number {
     const file = openSync(this.#filler, 'w')
     const block = Buffer.alloc(1 << 20)
@@ -93,7 +93,7 @@ export class Database {
     await this.ensureUp()
   }
 
-  /** It may have ended by itself, where it could not even recover for want of space. */
+  /** PostgreSQL may have exited by itself if it had no space to recover. */
   async ensureUp(): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       if (!this.#server) await this.start()
@@ -127,7 +127,7 @@ export class Database {
     return client
   }
 
-  /** How often its log says so. */
+  /** How many times its log contains the text. */
   said(text: string): number {
     const log = path.join(this.#folder, 'postgres.log')
     return existsSync(log) ? readFileSync(log, 'utf8').split(text).length - 1 : 0
@@ -140,7 +140,7 @@ export class Database {
   }
 }
 
-/** Takes the right to mount; without it the disk is never full. */
+/** Needs the right to mount; without it the disk is never full. */
 function mount(folder: string, megabytes: number): boolean {
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=755`, 'belfry-chaos', folder], {

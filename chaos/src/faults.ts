@@ -1,4 +1,4 @@
-// Does to the system what the world does. Each fault lasts until it is over and says what it did; mending is part of it.
+// The faults. Each lasts until it is over, repairs what it broke, and says what it did.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Database } from './database.ts'
@@ -12,15 +12,15 @@ export interface World {
   provider: Provider
 }
 
-/** How long a fault waits for the moment it is meant for. */
+/** How long a fault waits for its moment. */
 const patienceMs = 12_000
-/** Enough to start and idle, too little for a burst of large payloads. */
+/** Megabytes of heap: enough to start and idle, too little for a burst of large payloads. */
 const littleMemory = 56
 
 const one = (places: Place[], { which }: Fault): Place => places[Math.floor(which * places.length)] as Place
 
 export interface Played {
-  /** What was done, in a few words; or why it did not come to that. */
+  /** What was done, in a few words; or why it was not. */
   what: string
   isDone: boolean
 }
@@ -30,7 +30,7 @@ type Play = (world: World, fault: Fault) => Promise<Played>
 const done = (what: string): Played => ({ what, isDone: true })
 const missed = (what: string): Played => ({ what, isDone: false })
 
-/** Where a call ends, and where triggers are taken: what processes are ambushed at. Names of statements of the engine. */
+/** Engine statements at which processes are killed: the end of a call, and the acceptance of triggers. */
 export const statements = { endOfCall: 'end_calls', holding: 'hold_runs', accepting: 'accept_triggers' }
 
 const plays: Record<FaultKind, Play> = {
@@ -56,12 +56,12 @@ const plays: Record<FaultKind, Play> = {
   },
 
   async 'kill after a call, before its record'({ fleet }, fault) {
-    // What ends a call begins with one of these two.
+    // A call's result is stored by one of these two statements.
     const statement = fault.which < 0.7 ? statements.endOfCall : statements.holding
     const met = await Promise.any(
       fleet.workers.map(async (place) => {
         const isMet = await ambush(place, { statement, after: 0, side: 'before' }, fault.forMs)
-        if (!isMet) throw new Error('it did not come to that')
+        if (!isMet) throw new Error('the statement did not come in time')
         return place.name
       }),
     ).catch(() => undefined)
@@ -83,7 +83,7 @@ const plays: Record<FaultKind, Play> = {
 
   async 'kill after a commit, before its answer'({ fleet }, fault) {
     const place = one(fleet.takers, fault)
-    // Where runs are started at once the commit has a statement of its own.
+    // A process that also starts runs has a separate COMMIT.
     const statement = place.role === 'api' ? statements.accepting : 'COMMIT'
     const isMet = await ambush(place, { statement, after: 0, side: 'after' }, fault.forMs)
     return { what: `${place.name}, at ${statement}`, isDone: isMet }
@@ -123,7 +123,7 @@ const plays: Record<FaultKind, Play> = {
     return done(`${place.name} for ${fault.forMs * 2} ms${fault.side === 'before' ? ', then cut' : ''}`)
   },
 
-  /** With its connections cut meanwhile it is taken for dead, and goes on all the same. */
+  /** With its connections cut, other processes take it for dead, yet it continues. */
   async 'pause a process'({ fleet }, fault) {
     const place = one(fleet.places, fault)
     place.signal('SIGSTOP')
@@ -135,7 +135,7 @@ const plays: Record<FaultKind, Play> = {
   },
 
   async 'fill the disk'({ database }, { forMs }) {
-    if (!database.isBounded) return missed('a disk of its own takes the right to mount')
+    if (!database.isBounded) return missed('mounting a disk is not permitted')
     const bytes = database.fill()
     await sleep(forMs + 2_000)
     await database.free()
@@ -158,7 +158,7 @@ const plays: Record<FaultKind, Play> = {
     const until = Date.now() + forMs * 2
     const sessions = lockOrders.map((order) => disturb(database, order, until))
     const met = (await Promise.all(sessions)).reduce((sum, count) => sum + count, 0)
-    return done(`for ${forMs * 2} ms; ${met} times the disturber itself lost`)
+    return done(`for ${forMs * 2} ms; ${met} times the disturbing session was the deadlock victim`)
   },
 
   async 'make transactions serializable'({ database }, { forMs }) {
@@ -181,7 +181,7 @@ const plays: Record<FaultKind, Play> = {
 
 export const play = (world: World, fault: Fault): Promise<Played> => plays[fault.kind](world, fault)
 
-/** Kills a process at a statement of its own. @returns whether it came to that */
+/** Kills a process at one of its statements. @returns whether the statement came in time */
 async function ambush(
   place: Place,
   at: { statement?: string; after: number; side: 'before' | 'after' },
@@ -200,7 +200,7 @@ async function ambush(
   return isMet
 }
 
-/** Whether something came about in time. */
+/** Whether the awaited moment came in time. */
 function moment(arm: (found: () => void) => void): Promise<boolean> {
   return new Promise((resolve) => {
     const patience = setTimeout(() => resolve(false), patienceMs)
@@ -211,7 +211,7 @@ function moment(arm: (found: () => void) => void): Promise<boolean> {
   })
 }
 
-/** The engine takes triggers, then timers, then runs, then windows and counters. Here they are taken the other way round. */
+/** The engine locks triggers, then timers, runs, digest windows and counters. These sessions lock in the opposite order. */
 const lockOrders = [
   ['digests', 'notifications', 'timers'],
   ['throttles', 'notifications', 'events'],
@@ -225,7 +225,7 @@ const rowsOf: Record<string, string> = {
   throttles: 'SELECT FROM throttles ORDER BY started_at DESC LIMIT 5 FOR UPDATE',
 }
 
-/** @returns how often it was this session that PostgreSQL turned away */
+/** @returns how many times this session was the deadlock victim */
 async function disturb(database: Database, order: string[], until: number): Promise<number> {
   let lost = 0
   let session: pg.Client | undefined
@@ -233,7 +233,7 @@ async function disturb(database: Database, order: string[], until: number): Prom
     try {
       session ??= await database.connect()
       await session.query('BEGIN')
-      // So that it is the other side that finds the deadlock first.
+      // Longer, so that the other side detects the deadlock first.
       await session.query("SET LOCAL deadlock_timeout = '2s'")
       for (const table of order) {
         await session.query(rowsOf[table] ?? '')
@@ -251,7 +251,7 @@ async function disturb(database: Database, order: string[], until: number): Prom
   return lost
 }
 
-/** For sessions that begin from now on; those there are end. */
+/** For new sessions; existing ones are ended. */
 async function isolation(database: Database, change: string): Promise<void> {
   await database.query(`ALTER DATABASE belfry ${change}`)
   await database.query(`

@@ -1,12 +1,12 @@
-// The cable between one process of the service and PostgreSQL: it can be cut, go silent, and tell what passes through it,
-// so that a process dies between exactly two statements.
+// The connection between one process and PostgreSQL. It can be cut, go silent, and watch statements, so that a process dies
+// between exactly two of them.
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 
-/** When something is to happen: at a statement, before PostgreSQL hears of it or after it has answered. */
+/** Fires at a statement: before PostgreSQL gets it, or after it has answered. */
 export interface Ambush {
-  /** The statement's name, or any. */
+  /** The statement's name; any if omitted. */
   statement?: string
-  /** So many of them pass before. */
+  /** How many matching statements pass first. */
   after: number
   side: 'before' | 'after'
   spring(): void
@@ -25,7 +25,7 @@ export class Link {
   #isSilent = false
   port = 0
 
-  /** @param socket where PostgreSQL listens */
+  /** @param socket PostgreSQL's Unix socket */
   constructor(socket: string) {
     this.#to = socket
     this.#server = createServer((near) => this.#connect(near))
@@ -41,7 +41,7 @@ export class Link {
     this.#ambush = ambush
   }
 
-  /** Both ends learn of it at once. */
+  /** Resets both ends. */
   cut(): number {
     const count = this.#open.size
     for (const { near, far } of this.#open) {
@@ -51,7 +51,7 @@ export class Link {
     return count
   }
 
-  /** Connections stay, and nothing passes; new ones are made, and nobody answers. */
+  /** Connections stay open but no data passes; new ones get no answer. */
   silence(isSilent: boolean): void {
     this.#isSilent = isSilent
     for (const { near, far } of this.#open) {
@@ -97,7 +97,7 @@ export class Link {
     }
   }
 
-  /** @returns whether what was said is not to be passed on */
+  /** @returns whether to withhold the data */
   #meets(names: string[], far: Socket, bytes: Buffer): boolean {
     const ambush = this.#ambush
     if (!ambush) return false
@@ -109,7 +109,7 @@ export class Link {
       ambush.spring()
       return true
     }
-    // PostgreSQL gets it and does it, and nobody is there to hear the answer.
+    // PostgreSQL executes it, and nobody receives the answer.
     far.removeAllListeners('data')
     far.once('data', () => ambush.spring())
     far.write(bytes)
@@ -119,7 +119,7 @@ export class Link {
 
 const longestStartup = 10_000
 
-/** The names of statements as they are asked for; those without a name by their first words. */
+/** Names of the statements that pass; unnamed ones by their first words. */
 class Statements {
   #rest: Buffer = Buffer.alloc(0)
   #hasBegun = false
@@ -143,7 +143,7 @@ class Statements {
   }
 }
 
-/** Up to the zero that ends it. */
+/** Up to the terminating zero. */
 function textOf(body: Buffer): string {
   const end = body.indexOf(0)
   return body.toString('latin1', 0, end < 0 ? body.length : end)

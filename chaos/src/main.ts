@@ -1,6 +1,6 @@
-// `npm run chaos [-- --minutes N --seed S]`: plays faults to the real service for N minutes, then accounts for everything it
-// was given. Ends with 1 when anything was lost, doubled, wrong or stuck, or when a fault that was due never came about, and
-// with 2 when it is asked for what there is not.
+// `npm run chaos [-- --minutes N --seed S]`: plays faults against the real service for N minutes, then accounts for every
+// trigger. Exits with 1 if anything was lost, duplicated, wrong or stuck, or if a fault was never played; with 2 for bad
+// arguments.
 import { commandFor, readArguments } from './arguments.ts'
 import { Chaos } from './chaos.ts'
 import { makePlan } from './plan.ts'

@@ -1,9 +1,9 @@
-// What is going to happen, drawn from the seed alone: who is sent what and when, and which faults are played meanwhile.
+// The plan, derived from the seed alone: who gets which triggers when, and which faults are played.
 import { createHash } from 'node:crypto'
 import { Random } from './random.ts'
 
 export const throttleThreshold = 2
-/** Of the workflows that workflows.ts makes, how often each is triggered. */
+/** How often each workflow of workflows.ts is triggered. */
 const shares = {
   inbox: 14,
   channels: 16,
@@ -18,20 +18,20 @@ const shares = {
 }
 export type WorkflowName = keyof typeof shares
 export const workflowNames = Object.keys(shares) as WorkflowName[]
-/** Whose waits can be cancelled. */
+/** Workflows whose waits can be cancelled. */
 const cancellable = new Set<WorkflowName>(['delayed', 'later', 'digested'])
-/** What goes to topics and to everybody. */
+/** Workflows sent to topics and broadcasts. */
 const wide = ['inbox', 'computed', 'throttled', 'digested'] as const
 
 export interface Trigger {
-  /** Its number, which everything it leads to carries. */
+  /** Its number, which appears in everything it leads to. */
   n: number
   transactionId: string
   workflow: WorkflowName
   to: { people: string[] } | { topic: string } | 'everyone'
-  /** What digests and throttles go by. */
+  /** The digest and throttle key. */
   key: string
-  /** Letters in its payload that nobody reads. */
+  /** Extra letters in the payload. */
   ballast: number
 }
 
@@ -39,7 +39,7 @@ export interface Sending {
   atMs: number
   kind: 'single' | 'bulk' | 'topic' | 'broadcast'
   triggers: Trigger[]
-  /** Sent a second time at the same moment, as by a client that lost its patience. */
+  /** Sent twice at the same moment, as by an impatient client. */
   isDoubled: boolean
 }
 
@@ -75,16 +75,16 @@ export type Weather = (typeof weathers)[number]
 
 export interface Fault {
   kind: FaultKind
-  /** Before it. */
+  /** Pause before the fault. */
   pauseMs: number
-  /** How long it lasts, or whoever died stays away. */
+  /** How long it lasts, or a killed process stays down. */
   forMs: number
-  /** Which of the processes that can be meant, from 0 to 1. */
+  /** Selects one of the eligible processes, from 0 to 1. */
   which: number
-  /** Statements that pass before. */
+  /** Statements that pass first. */
   statements: number
   side: 'before' | 'after'
-  /** Of clocks. */
+  /** How far clocks are moved. */
   hours: number
   weather: Weather
 }
@@ -104,11 +104,11 @@ export interface PlanOptions {
   minutes: number
   perSecond: number
   people: number
-  /** Between two faults, on average. */
+  /** Average time between faults. */
   pauseMs: number
-  /** How long a fault lasts at the most. */
+  /** The longest a fault lasts. */
   mostMs?: number
-  /** The faults that are played; all of them, unless somebody looks into a few. */
+  /** All faults, unless --only selects some. */
   kinds?: readonly FaultKind[]
 }
 
@@ -135,7 +135,7 @@ interface Crowd {
   topics: string[]
 }
 
-/** How often each kind of sending is drawn, except those to everybody, which come at their own times. */
+/** Weights of each kind of sending. Broadcasts have their own times. */
 const kinds = { single: 70, bulk: 18, topic: 4 }
 const broadcastEveryMs = 45_000
 
@@ -160,7 +160,7 @@ function workload(random: Random, crowd: Crowd): Pick<Plan, 'sendings' | 'cancel
         ? [trigger(random.pick([...wide, 'channels', 'delayed']), { topic: random.pick(topics) })]
         : Array.from({ length: kind === 'bulk' ? random.int(2, 8) : 1 }, single)
     sendings.push({ atMs: Math.round(atMs), kind, triggers, isDoubled: random.chance(0.06) })
-    // Of a topic it would depend on the moment who has been reached.
+    // Who of a topic has been reached would depend on timing.
     for (const { workflow, transactionId } of kind === 'topic' ? [] : triggers)
       if (cancellable.has(workflow) && random.chance(0.12))
         cancellings.push({ atMs: Math.round(atMs + random.int(0, 5_000)), transactionId })
@@ -171,12 +171,12 @@ function workload(random: Random, crowd: Crowd): Pick<Plan, 'sendings' | 'cancel
   return { sendings, cancellings }
 }
 
-/** Ahead of the time it began with the clocks stay between these. */
+/** The clocks stay within these limits, relative to the start. */
 const [leastHours, mostHours] = [-4, 12]
-/** Starting what was ended takes about as long. */
+/** About the time a restart takes. */
 const recoveryMs = 1_500
 
-/** Every kind comes once before any comes again. */
+/** Every kind is played once before any is repeated. */
 function faults(
   random: Random,
   {
@@ -211,6 +211,6 @@ function faults(
   return drawn
 }
 
-/** The same for the same plan, and for no other. */
+/** Identifies the plan. */
 export const fingerprint = (plan: Plan): string =>
   createHash('sha256').update(JSON.stringify(plan)).digest('hex').slice(0, 12)

@@ -1,4 +1,4 @@
-// The service as it runs for others: processes of the built program, started again whenever one ends.
+// The service as in production: processes of the built program, restarted whenever one exits.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -12,7 +12,7 @@ export type Role = 'api' | 'worker' | 'all'
 export const secretKey = 'c4'.repeat(32)
 export const apiKey = 'chaos-key-0123456789abcdef'
 const program = path.join(root, 'server/dist/bundle/main.js')
-/** On a machine that has much else to do. */
+/** Generous, for busy machines. */
 const longestStartMs = 240_000
 
 export interface Death {
@@ -21,7 +21,7 @@ export interface Death {
   at: number
 }
 
-/** One place in the fleet: whoever fills it has its own port, its own way to the database, and a successor. */
+/** One place in the fleet, with its own port and database connection; an exited process is replaced. */
 export class Place {
   readonly name: string
   readonly role: Role
@@ -32,7 +32,7 @@ export class Place {
   #child: ChildProcess | undefined
   #isWanted = false
   #downMs = 0
-  /** In megabytes, where it has little. */
+  /** Heap limit in megabytes, if limited. */
   #heap: number | undefined
 
   constructor(fleet: Fleet, name: string, role: Role, link: Link, port: number) {
@@ -88,7 +88,7 @@ export class Place {
     if (this.#isWanted) this.start()
   }
 
-  /** Its successor comes after a while. */
+  /** The replacement starts after `downMs`. */
   kill(downMs = 0): void {
     this.#downMs = downMs
     this.#child?.kill('SIGKILL')
@@ -98,7 +98,7 @@ export class Place {
     this.#child?.kill(name)
   }
 
-  /** For whoever comes next; undefined is the usual. */
+  /** For the next process; undefined means no limit. */
   limitMemory(megabytes: number | undefined): void {
     this.#heap = megabytes
   }
@@ -134,7 +134,7 @@ export class Fleet {
   readonly places: Place[] = []
   readonly deaths: Death[] = []
   offsetMs = 0
-  /** The farthest any clock has been ahead. */
+  /** The farthest ahead any clock has been. */
   mostOffsetMs = 0
 
   constructor(folder: string) {
@@ -168,13 +168,13 @@ export class Fleet {
     const deadline = Date.now() + longestStartMs
     for (const place of this.places) {
       while (!(await place.answers(what))) {
-        if (Date.now() > deadline) throw new Error(`${place.name} is not ${what}; its log is in ${this.folder}`)
+        if (Date.now() > deadline) throw new Error(`${place.name} did not become ${what}; its log is in ${this.folder}`)
         await sleep(100)
       }
     }
   }
 
-  /** The clock of the machine all of them run on. */
+  /** Sets the clock of all processes, as on one machine. */
   setClock(offsetMs: number): void {
     this.offsetMs = offsetMs
     this.mostOffsetMs = Math.max(this.mostOffsetMs, offsetMs)

@@ -1,5 +1,5 @@
-// Plays everybody outside: providers of all channels, the address of HTTP requests, and the application with code-first
-// workflows. It keeps account of every request, and answers as well as the weather and the seed let it.
+// Plays everything outside: providers of all channels, the target of HTTP requests, and the application with code-first
+// workflows. It records every request and answers as the weather and the seed decide.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -8,7 +8,7 @@ import type { Weather } from './plan.ts'
 import { Random } from './random.ts'
 import { markOf } from './workflows.ts'
 
-/** How a request was met. */
+/** How a request was answered. */
 type Manner = 'taken' | 'slow' | 'refused' | 'limited' | 'lost before' | 'lost after' | 'unanswered' | 'half answered'
 
 const fair: Record<Manner, number> = {
@@ -37,15 +37,15 @@ export interface Asked {
   mark: string
   manner: Manner
   at: number
-  /** It has the message now, whether or not anybody knows. */
+  /** The message was accepted, even if the service does not know. */
   isTaken: boolean
-  /** The whole answer was handed to the network. */
+  /** The complete answer was written to the network. */
   isAnswered: boolean
-  /** What followed the mark. */
+  /** The text after the mark. */
   content: string
 }
 
-/** An application that cannot be asked four times in a row fails its step; this one always can by the third. */
+/** A step fails after four failed calls to the application, so this one answers the third at the latest. */
 const mostBridgeFaults = 2
 
 export class Provider {
@@ -56,9 +56,9 @@ export class Provider {
   readonly manners: Partial<Record<Manner, number>> = {}
   weather: Weather | undefined
   url = ''
-  /** Called once, at the next message that comes. */
+  /** Called once, at the next message. */
   onNext: (() => void) | undefined
-  /** Called with our id of every push message that was taken and answered. */
+  /** Called with the message id of each push message accepted and answered. */
   onPush: ((id: string) => void) | undefined
   #count = 0
 
@@ -75,7 +75,7 @@ export class Provider {
     return this
   }
 
-  /** From now on all is well. */
+  /** No more failures from now on. */
   calm(): void {
     this.#isCalm = true
     this.weather = undefined
@@ -117,7 +117,7 @@ export class Provider {
     return asked
   }
 
-  /** Each of them once, so that none is left to luck; then the same for the same message and attempt, whoever comes first. */
+  /** Each manner once, so that none depends on luck; then derived from message and attempt, in any order of arrival. */
   #mannerFor(name: string, isGentle: boolean): Manner {
     if (this.#isCalm) return 'taken'
     const unmet = (Object.keys(fair) as Manner[]).find((manner) => this.manners[manner] === undefined)
@@ -152,7 +152,7 @@ export class Provider {
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   }
 
-  /** One workflow, whose steps are computed here. */
+  /** One workflow whose steps are computed here. */
   async #bridge(query: URLSearchParams, body: string, response: ServerResponse): Promise<void> {
     const say = (answer: object) =>
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
@@ -182,7 +182,7 @@ export class Provider {
   }
 }
 
-/** It can stand in several places; what follows it is longest where it is all there. */
+/** The mark may occur several times; the longest text after it is the complete one. */
 function findMark(body: string): { mark?: string; content?: string } {
   const found = [...body.matchAll(/(?<mark>\[\d+\/[\w-]+\/\w+\])(?<content>[\d,]*)/g)].map(({ groups }) => groups ?? {})
   return found.sort((one, other) => (other.content?.length ?? 0) - (one.content?.length ?? 0))[0] ?? {}

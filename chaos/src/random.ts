@@ -1,4 +1,4 @@
-// Numbers that look random and follow from a seed alone, so that a run can be repeated.
+// Pseudo-random numbers derived from a seed, so that a run can be repeated.
 import { createHash } from 'node:crypto'
 
 export class Random {
@@ -11,7 +11,7 @@ export class Random {
     this.#state = Uint32Array.from([0, 4, 8, 12], (at) => digest.readUInt32LE(at))
   }
 
-  /** Another source, which does not depend on how much was taken of this one. */
+  /** An independent source, unaffected by how many numbers this one has given. */
   of(name: string): Random {
     return new Random(`${this.#seed}/${name}`)
   }
@@ -54,7 +54,7 @@ export class Random {
     return copy
   }
 
-  /** By their weights. */
+  /** Weighted choice. */
   weighted<T extends string>(weights: Record<T, number>): T {
     const entries = Object.entries(weights) as Array<[T, number]>
     let left = this.next() * entries.reduce((sum, [, weight]) => sum + weight, 0)

@@ -22,12 +22,12 @@ function outcomeWith(findings: Finding[], faults: Partial<Outcome['faults']> = {
 const played = (done: number) =>
   Object.fromEntries(faultKinds.map((kind) => [kind, { done, missed: 3 }])) as Outcome['faults']
 
-test('a run in which everything is accounted for ends with 0 and nothing more to say', () => {
+test('a run without findings exits with 0 and prints nothing more', () => {
   expect(verdictOf(outcomeWith([]), command)).toEqual({ exitCode: 0, lines: [] })
 })
 
 test.each<Finding['kind']>(['lost', 'duplicated', 'wrong', 'stuck'])(
-  'one thing %s is told, and ends it with 1',
+  'one %s finding is printed, and the run exits with 1',
   (kind) => {
     const outcome = outcomeWith([{ kind, what: 'the mail of t-7' }])
     expect(verdictOf(outcome, command)).toEqual({ exitCode: 1, lines: [`Repeat it with: ${command}`] })
@@ -38,15 +38,15 @@ test.each<Finding['kind']>(['lost', 'duplicated', 'wrong', 'stuck'])(
   },
 )
 
-test('a fault that was due and never came about ends it with 1', () => {
+test('a fault that was due but never played makes the run exit with 1', () => {
   const outcome = outcomeWith([], { 'kill during a call': { done: 0, missed: 3 } })
   expect(verdictOf(outcome, command)).toEqual({
     exitCode: 1,
-    lines: ['Never came about, though it was due: kill during a call', `Repeat it with: ${command}`],
+    lines: ['Never played, though due: kill during a call', `Repeat it with: ${command}`],
   })
 })
 
-test('a fault whose turn came seldom, and a disk that cannot be mounted, say nothing', () => {
+test('a fault with few turns, or without the right to mount a disk, is not reported', () => {
   const faults = played(1)
   for (const kind of ['kill a worker', 'fill the disk'] satisfies FaultKind[])
     faults[kind] = { done: 0, missed: kind === 'fill the disk' ? 9 : 2 }

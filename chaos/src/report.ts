@@ -1,4 +1,4 @@
-// The plan and the account in words, for whoever ran it.
+// Prints the plan and the account.
 import type { Outcome } from './chaos.ts'
 import { fingerprint, type Plan } from './plan.ts'
 
@@ -54,13 +54,16 @@ export function reportLines(plan: Plan, outcome: Outcome): string[] {
   ]
 }
 
-/** Faults that had their turn often enough and never came about: the run says nothing about them. A small disk takes rights. */
+/**
+ * Faults that had enough turns and were never played: the run says nothing about them. Filling the disk needs the right to
+ * mount one.
+ */
 export const neverPlayed = ({ faults }: Pick<Outcome, 'faults'>): string[] =>
   Object.entries(faults)
     .filter(([kind, { done, missed }]) => kind !== 'fill the disk' && done === 0 && missed >= 3)
     .map(([kind]) => kind)
 
-/** Whether the service has kept its promises, and what else whoever ran it should know. */
+/** Whether the service kept its promises, and what else to print. */
 export function verdictOf(
   outcome: Pick<Outcome, 'account' | 'faults'>,
   command: string,
@@ -70,7 +73,7 @@ export function verdictOf(
   return {
     exitCode: 1,
     lines: [
-      ...(missing.length > 0 ? [`Never came about, though it was due: ${missing.join(', ')}`] : []),
+      ...(missing.length > 0 ? [`Never played, though due: ${missing.join(', ')}`] : []),
       `Repeat it with: ${command}`,
     ],
   }

@@ -1,12 +1,12 @@
-// What the provider says became of push messages: more than once, in any order, and also before the service has taken down
-// that it sent them. Each report is repeated until it was understood, as vendors do.
+// The provider's delivery reports on push messages: more than once, in any order, and sometimes before the service has
+// recorded the send. Each is repeated until accepted, as vendors do.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ask } from './client.ts'
 import { Random } from './random.ts'
 
 export const reported = ['delivered', 'opened', 'clicked'] as const
 
-/** Of the messages that are reported on. */
+/** The share of messages that get reports. */
 const share = 0.3
 
 export class Reports {
@@ -15,7 +15,7 @@ export class Reports {
   readonly #path: string
   readonly #over = new AbortController()
   readonly #underWay = new Set<Promise<void>>()
-  /** Those that were understood, by the id of the message. */
+  /** Accepted reports, by message id. */
   readonly understood = new Map<string, Set<string>>()
   sent = 0
   /** How many were answered with 500. */
@@ -27,7 +27,7 @@ export class Reports {
     this.#path = path
   }
 
-  /** Tells everything there is to tell about some of the messages, without being waited for. */
+  /** Reports everything about some of the messages, in the background. */
   tell(id: string): void {
     const random = new Random(`${this.#seed}/report/${id}`)
     if (!random.chance(share)) return
@@ -38,7 +38,7 @@ export class Reports {
     }
   }
 
-  /** Nothing more is told from now on: what was understood is as it will be. */
+  /** Stops reporting: from now on `understood` is final. */
   async end(): Promise<void> {
     this.#over.abort()
     await Promise.all(this.#underWay)

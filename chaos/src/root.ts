@@ -1,4 +1,4 @@
-// The folder of the whole project, from wherever this runs: the sources or what is built of them.
+// The project folder, from the sources or from the built program.
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 

@@ -1,4 +1,4 @@
-// The environment the run happens in: integrations with the provider, one workflow for every kind of step, people and topics.
+// The environment of the run: integrations with the provider, a workflow for each kind of step, people and topics.
 import { type Plan, throttleThreshold, type WorkflowName } from './plan.ts'
 
 interface Step {
@@ -7,11 +7,11 @@ interface Step {
   controlValues: Record<string, unknown>
 }
 
-/** What a message carries, so that it can be told wherever it turns up: which trigger, whose, by which step. */
+/** Identifies a message wherever it turns up: trigger, person, step. */
 export const markOf = (n: number | string, who: string, stepId: string): string => `[${n}/${who}/${stepId}]`
-/** The same in a template. */
+/** The same as a template. */
 const mark = (stepId: string) => `[{{payload.n}}/{{subscriber.subscriberId}}/${stepId}]`
-/** What a digest collected. */
+/** The events of a digest. */
 const collected = '{% for event in steps.digest.events %}{{event.payload.n}},{% endfor %}'
 
 const inApp = (stepId: string, more = ''): Step => ({
@@ -30,7 +30,7 @@ const wait = (type: string, stepId: string, amount: number, more: object = {}): 
   controlValues: { type: 'regular', amount, unit: 'seconds', ...more },
 })
 
-/** `coded` is told of by the application itself. */
+/** `coded` is declared by the application itself. */
 export const stepsOf = (providerUrl: string): Record<Exclude<WorkflowName, 'coded'>, Step[]> => ({
   inbox: [inApp('note')],
   channels: [
@@ -41,7 +41,7 @@ export const stepsOf = (providerUrl: string): Record<Exclude<WorkflowName, 'code
     inApp('note'),
   ],
   delayed: [inApp('before'), wait('delay', 'pause', 3), inApp('after')],
-  // Longer than what has a job in the queue at once.
+  // Longer than the queue plans ahead, so it starts as a timer without a job.
   later: [wait('delay', 'pause', 150), inApp('after')],
   digested: [
     wait('digest', 'digest', 5, { digestKey: 'payload.key' }),
@@ -52,7 +52,7 @@ export const stepsOf = (providerUrl: string): Record<Exclude<WorkflowName, 'code
     {
       type: 'throttle',
       stepId: 'limit',
-      // Longer than all clocks are stepped by: the number that passes does not depend on when.
+      // Longer than any clock step, so that the number that passes does not depend on timing.
       controlValues: {
         type: 'fixed',
         amount: 30,
@@ -84,12 +84,12 @@ export const stepsOf = (providerUrl: string): Record<Exclude<WorkflowName, 'code
   sandboxed: [email('mail')],
 })
 
-/** Sends one request as the operator and gives its body back; any status but a success is an error. */
+/** Sends one request as the operator and returns its body; throws unless it succeeds. */
 export type Send = <Answer = unknown>(method: string, path: string, body?: unknown) => Promise<Answer>
 
 export interface Setting {
   environmentId: string
-  /** The identifiers and ids of integrations. */
+  /** Identifiers and ids of integrations. */
   sandboxMail: string
   pushIntegrationId: string
 }
@@ -101,7 +101,7 @@ interface Integration {
   _environmentId: string
 }
 
-/** @param url where the provider is */
+/** @param url the provider's address */
 export async function prepare(send: Send, plan: Plan, url: string): Promise<Setting> {
   const made = new Map<string, Integration>()
   for (const [channel, providerId, credentials] of [
@@ -132,7 +132,7 @@ export async function prepare(send: Send, plan: Plan, url: string): Promise<Sett
   }
 }
 
-/** Everybody is there from the start, so that it is known who everybody is. */
+/** All people exist from the start, so that a broadcast's recipients are known. */
 async function invite(send: Send, { people, topics }: Plan, url: string): Promise<void> {
   const phoneOf = (number: number) => `+49151${String(10_000_000 + number)}`
   const subscribers = people.map((subscriberId, number) => ({

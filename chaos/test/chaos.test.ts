@@ -1,5 +1,5 @@
-// The short version of `npm run chaos`, with a seed that stays: every fault is played, each for a moment, and everything that
-// was accepted happens, once. And the account it is judged by is shown to notice what it is there for.
+// A short `npm run chaos` with a fixed seed: every fault is played briefly, and everything accepted happens once. Also shows
+// that the account notices each kind of failure.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -32,21 +32,21 @@ beforeAll(async () => {
 
 afterAll(() => chaos?.stop())
 
-test('a plan follows from its seed alone', () => {
+test('a plan depends on its seed alone', () => {
   expect(fingerprint(makePlan(options))).toBe(fingerprint(plan))
   expect(fingerprint(makePlan({ ...options, seed: 'another' }))).not.toBe(fingerprint(plan))
   const first = plan.faults.slice(0, faultKinds.length).map(({ kind }) => kind)
   expect(new Set(first).size).toBe(faultKinds.length)
 })
 
-test('every kind of step is in the workload, and processes are ambushed at statements there are', () => {
+test('the workload has every kind of step, and processes are killed at statements that exist', () => {
   const types = new Set(Object.values(stepsOf('')).flatMap((steps) => steps.map(({ type }) => type)))
   expect([...types].sort()).toEqual(Object.keys(stepKinds).sort())
   const queries = readFileSync(path.join(root, 'server/src/engine/core/statements.ts'), 'utf8')
   expect(Object.values(statements).filter((name) => !queries.includes(`'${name}'`))).toEqual([])
 })
 
-test('nothing that was accepted is lost, doubled or stuck, whatever happens to the service', () => {
+test('nothing accepted is lost, duplicated or stuck, whatever happens to the service', () => {
   const told = [...lines, ...reportLines(plan, outcome)].join('\n')
   expect(outcome.account.findings, told).toEqual([])
   const { sent, accepted } = Object.values(outcome.account.triggers).reduce((sum, row) => ({
@@ -57,7 +57,7 @@ test('nothing that was accepted is lost, doubled or stuck, whatever happens to t
   expect(accepted).toBe(sent)
 })
 
-/** These wait for a moment that the service may not come to in time; and a small disk takes the right to mount one. */
+/** These wait for a moment that may not come in time; and a small disk needs the right to mount one. */
 const ambushes: FaultKind[] = [
   'kill between two statements',
   'kill after a call, before its record',
@@ -66,7 +66,7 @@ const ambushes: FaultKind[] = [
 ]
 const mayBeMissed = new Set<FaultKind>([...ambushes, 'fill the disk'])
 
-test('every fault had its turn and came about, and the provider met requests in every way', () => {
+test('every fault was played, and the provider answered in every manner', () => {
   const told = lines.join('\n')
   expect(told).not.toContain('could not be played')
   const { faults } = outcome
@@ -84,14 +84,14 @@ test('every fault had its turn and came about, and the provider met requests in 
   )
 })
 
-/** What is found after somebody meddled with the database. */
+/** The findings after tampering with the database. */
 async function findingsAfter(meddle: string): Promise<Finding[]> {
   const rows = await chaos.database.query(meddle)
   expect(rows, meddle).toHaveLength(1)
   return (await chaos.account()).account.findings
 }
 
-/** One row of a table, once more under another id. */
+/** Copies one row of a table under another id. */
 const again = (table: string, where: string) => `
   INSERT INTO ${table}
   SELECT (jsonb_populate_record(NULL::${table}, to_jsonb(t) || jsonb_build_object('id', overlay(t.id placing 'ffffff' from 19)))).*
@@ -100,70 +100,70 @@ const again = (table: string, where: string) => `
 const one = (table: string, where: string) =>
   `id = (SELECT id FROM ${table} WHERE ${where} ORDER BY id DESC LIMIT 1) RETURNING 1`
 
-/** A mail that the provider has, after being asked once, and whose log says so. */
+/** A mail that the provider accepted at the first attempt, according to its log. */
 const mailed = `type = 'email' AND status = 'completed' AND provider_id = 'email-webhook' AND attempts = 1
   AND details @> '[{"detail": "Message sent"}]' AND NOT details @> '[{"isRetry": true}]'`
 const refusal = '{"detail": "The provider could not take the message", "raw": "{\\"name\\": \\"rejected\\"}"}'
 
 test.each<[what: string, meddle: string, finding: { kind: Finding['kind']; what: RegExp }]>([
   [
-    'a message that is gone',
+    'a missing message',
     `DELETE FROM messages WHERE ${one('messages', "channel = 'in_app' AND workflow = 'delayed'")}`,
     { kind: 'lost', what: /with 0 messages/ },
   ],
   [
-    'a message that is there twice',
+    'a duplicate message',
     again('messages', "channel = 'in_app' AND workflow = 'inbox'"),
     { kind: 'duplicated', what: /has 2 messages/ },
   ],
   [
-    'an event that is in no digest',
+    'an event missing from all digests',
     `UPDATE messages SET content = regexp_replace(content, '\\d+,$', '')
      WHERE ${one('messages', "channel = 'in_app' AND workflow = 'digested'")}`,
     { kind: 'lost', what: /is in no digest/ },
   ],
   [
-    'an event that is in two digests',
+    'an event in two digests',
     `UPDATE messages SET content = regexp_replace(content, '(\\d+,)$', '\\1\\1')
      WHERE id = (SELECT id FROM messages WHERE channel = 'in_app' AND content ~ ',$' ORDER BY id LIMIT 1) RETURNING 1`,
     { kind: 'duplicated', what: /times in digests/ },
   ],
   [
-    'a run that is there twice',
+    'a duplicate run',
     again('notifications', "status = 'completed' AND transaction_id LIKE 't-%'"),
     { kind: 'duplicated', what: /has 2 runs/ },
   ],
   [
-    'one too many behind a throttle',
+    'one too many past a throttle',
     `UPDATE jobs SET status = 'completed', reason = NULL
      WHERE ${one('jobs', "type = 'throttle' AND reason = 'throttled'")}`,
     { kind: 'duplicated', what: /passed the throttle/ },
   ],
   [
-    'an attempt that is not shown',
+    'an attempt missing from the log',
     `UPDATE jobs SET details = (SELECT jsonb_agg(line) FROM jsonb_array_elements(details) line
                                 WHERE line ->> 'detail' <> 'Message sent')
      WHERE ${one('jobs', mailed)}`,
-    { kind: 'duplicated', what: /was asked for/ },
+    { kind: 'duplicated', what: /reached the provider/ },
   ],
   [
-    'a message that was taken and is shown as refused',
+    'an accepted message shown as refused',
     `UPDATE jobs SET details = (
        SELECT jsonb_agg(CASE line ->> 'detail' WHEN 'Message sent' THEN line || '${refusal}' ELSE line END)
        FROM jsonb_array_elements(details) line)
      WHERE ${one('jobs', mailed)}`,
-    { kind: 'duplicated', what: /of unknown outcome are 0/ },
+    { kind: 'duplicated', what: /unknown outcome: 0/ },
   ],
   [
-    'a message that went out though it was to be held back',
+    'a message sent although it was held back',
     `UPDATE jobs SET status = 'skipped', reason = 'merged_into_digest' WHERE ${one('jobs', mailed)}`,
-    { kind: 'duplicated', what: /was merged_into_digest and asked for/ },
+    { kind: 'duplicated', what: /was merged_into_digest, but reached/ },
   ],
   [
-    'an outcome that is said to be unknown without a call',
+    'an unknown outcome without a doubtful call',
     `UPDATE jobs SET status = 'failed', reason = 'outcome_unknown'
      WHERE ${one('jobs', "type = 'sms' AND status = 'completed' AND details::text !~ 'timeout|lost|unreadable|stopped'")}`,
-    { kind: 'lost', what: /said to be unknown without a call/ },
+    { kind: 'lost', what: /no call was in doubt/ },
   ],
   [
     'a run without its last step',
@@ -176,7 +176,7 @@ test.each<[what: string, meddle: string, finding: { kind: Finding['kind']; what:
     { kind: 'duplicated', what: /which no step accounts for/ },
   ],
   [
-    'an alarm that nobody hears',
+    'an overdue wake',
     `INSERT INTO graphile_worker._private_jobs (task_id, run_at, locked_by, locked_at)
      SELECT id, now() - interval '1 minute', 'nobody', now() FROM graphile_worker._private_tasks
      WHERE identifier = 'wake' RETURNING 1`,

@@ -1,5 +1,5 @@
 // The page at /demo: buttons that trigger workflows beside the inbox of the subscriber they are for.
-import { type Child, h, patch } from './dom.ts'
+import { type Child, h, patch } from './view/dom.ts'
 
 interface DemoWorkflow {
   identifier: string
@@ -23,22 +23,22 @@ interface Mail {
 
 const state = {
   demo: undefined as Demo | undefined,
-  /** Why there is none, in the words of the service. */
+  /** The service's error message, if loading failed. */
   problem: '',
   sending: new Set<string>(),
-  /** How often each was sent since the page was opened. */
+  /** How many times each was sent since the page was opened. */
   sent: new Map<string, number>(),
   shown: '',
   mails: [] as Mail[],
 }
 
-/** Beside this script's folder, whatever path a proxy has put the service under. */
+/** Relative to this page, so that it works under a proxy's path prefix. */
 const base = new URL('.', location.href)
 
 async function ask<T>(method: 'GET' | 'POST', path: string): Promise<T> {
   const answer = await fetch(new URL(path, base), {
     method,
-    // No other site's page could send it.
+    // A page of another site could not send this header.
     headers: { 'Belfry-Environment': '', ...(method === 'POST' ? { 'Content-Type': 'application/json' } : {}) },
     ...(method === 'POST' ? { body: '{}' } : {}),
   })
@@ -64,7 +64,7 @@ async function send(workflow: DemoWorkflow): Promise<void> {
   if (identifier === 'demo-invitation') await lookForMail()
 }
 
-/** The e-mail is on its way when the trigger is answered; a few looks find it. */
+/** The trigger is answered before the email is sent, so poll a few times. */
 async function lookForMail(): Promise<void> {
   const before = state.mails[0]?.id
   for (const waitMs of [100, 200, 400, 800, 1500, 2500, 4000, 6000]) {
@@ -132,12 +132,12 @@ function senders({ workflows }: Demo): Child[] {
     state.problem !== '' && h('p', { class: 'problem', role: 'alert' }, state.problem),
     h('h2', null, 'What your program would send'),
     h('pre', { tabindex: '0', 'aria-label': 'The request as a command' }, shown ? command(shown) : ''),
-    h('h2', null, 'E-mails in the sandbox'),
+    h('h2', null, 'Emails in the sandbox'),
     state.mails.length === 0
       ? h(
           'p',
           { class: 'empty' },
-          'None yet. An invitation goes by e-mail too; in Development nobody gets it but the sandbox.',
+          'None yet. An invitation is also sent by email; in Development it goes to the sandbox only.',
         )
       : h('ul', { class: 'mails' }, state.mails.map(mail)),
   ]

@@ -12,10 +12,10 @@ export type {
   TopicSubscription,
   UnreadCount,
   Workflow,
-} from './api.ts'
-export { InboxError } from './api.ts'
-export type { InboxState, Selection, Undo } from './client.ts'
-export { InboxClient } from './client.ts'
-export { FilterCounts } from './counts.ts'
-export type { ListState, NotificationList } from './list.ts'
-export type { Action, ActionType, Filter, Notification, Redirect, Severity, TagFilter } from './notification.ts'
+} from './data/api.ts'
+export { InboxError } from './data/api.ts'
+export type { InboxState, Selection, Undo } from './data/client.ts'
+export { InboxClient } from './data/client.ts'
+export { FilterCounts } from './data/counts.ts'
+export type { ListState, NotificationList } from './data/list.ts'
+export type { Action, ActionType, Filter, Notification, Redirect, Severity, TagFilter } from './data/notification.ts'

@@ -1,12 +1,12 @@
-// Defines the elements. As a script it is `inbox.js`, which makes `Belfry` for programs on the page; as a module `elements.js`.
+// Defines the elements. Built as a script, `inbox.js`, with the global `Belfry`, and as a module, `elements.js`.
 // biome-ignore-all lint/performance/noBarrelFile: what a page's programs get
-import { origin } from './element.ts'
-import { BellElement, InboxElement, NotificationsElement, PreferencesElement } from './inbox-element.ts'
-import { ConnectElement, FollowElement, ToastsElement } from './small-elements.ts'
+import { origin } from './elements/element.ts'
+import { BellElement, InboxElement, NotificationsElement, PreferencesElement } from './elements/inbox-element.ts'
+import { ConnectElement, FollowElement, ToastsElement } from './elements/small-elements.ts'
 
-export { InboxError } from './api.ts'
-export { InboxClient } from './client.ts'
-export { FilterCounts } from './counts.ts'
+export { InboxError } from './data/api.ts'
+export { InboxClient } from './data/client.ts'
+export { FilterCounts } from './data/counts.ts'
 export {
   BellElement,
   ConnectElement,

@@ -1,4 +1,4 @@
-// The elements as React components, and the headless client as hooks. As thin as it can be: all the rest is in the elements.
+// The elements as React components, and the headless client as hooks. Everything else is in the elements.
 import {
   createContext,
   createElement,
@@ -13,17 +13,17 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react'
-import type { InboxOptions, UnreadCount } from './api.ts'
-import { InboxClient, type InboxState } from './client.ts'
-import { FilterCounts } from './counts.ts'
-import type { Appearance, BelfryElement } from './element.ts'
-import type { ListState, NotificationList } from './list.ts'
-import type { ActionType, Filter, Notification } from './notification.ts'
+import type { InboxOptions, UnreadCount } from './data/api.ts'
+import { InboxClient, type InboxState } from './data/client.ts'
+import { FilterCounts } from './data/counts.ts'
+import type { ListState, NotificationList } from './data/list.ts'
+import type { ActionType, Filter, Notification } from './data/notification.ts'
+import type { Appearance, BelfryElement } from './elements/element.ts'
 import './main.ts'
-import type { Preferences, PreferencesState } from './preferences.ts'
-import type { Store } from './store.ts'
-import type { Texts } from './texts.ts'
-import type { PreferenceGroup, Renderers, Tab } from './ui.ts'
+import type { Preferences, PreferencesState } from './data/preferences.ts'
+import type { Store } from './data/store.ts'
+import type { Texts } from './view/texts.ts'
+import type { PreferenceGroup, Renderers, Tab } from './view/ui.ts'
 
 export interface ElementProps extends Partial<InboxOptions> {
   locale?: string
@@ -45,7 +45,7 @@ export interface ListProps extends ElementProps {
   preferenceGroups?: PreferenceGroup[]
   onNotificationClick?(notification: Notification): void
   onActionClick?(detail: { notification: Notification; type: ActionType }): void
-  /** In place of leaving the page. */
+  /** Called instead of leaving the page. */
   onNavigate?(redirect: { url: string; target: string }): void
 }
 
@@ -65,7 +65,7 @@ const ownProperties = ['localization', 'appearance', 'renderers', 'tabs', 'prefe
 
 const dashed = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
-/** `onNotificationClick` hears `belfry-notification-click`; what it hears of navigation, it does itself. */
+/** `onNotificationClick` handles `belfry-notification-click`; handling `onNavigate` replaces the navigation. */
 function wrap<Props extends object>(tag: string) {
   return function Wrapped(props: Props): ReactNode {
     const element = useRef<BelfryElement>(null)
@@ -76,7 +76,7 @@ function wrap<Props extends object>(tag: string) {
     const options = Object.fromEntries(ownOptions.flatMap((name) => (name in rest ? [[name, rest[name]]] : [])))
     const key = JSON.stringify(options)
     useImperativeHandle(ref as Ref<BelfryElement>, () => element.current as BelfryElement)
-    // Options are compared by what is in them.
+    // Options are compared by value.
     useEffect(() => {
       if (element.current && Object.keys(options).length > 0) element.current.options = options
     }, [key])
@@ -125,14 +125,14 @@ export const ConnectButton = wrap<
 >('belfry-connect')
 export const Toasts = wrap<ElementProps & { placement?: string; duration?: number }>('belfry-toasts')
 
-// ---- Hooks for pages that draw everything themselves ----
+// ---- Hooks for pages that draw their own inbox ----
 
 const ClientContext = createContext<InboxClient | undefined>(undefined)
 
-/** One client for all hooks below it. */
+/** Shares one client with all hooks below it. */
 export function InboxProvider({ children, ...options }: InboxOptions & { children?: ReactNode }): ReactNode {
   const key = JSON.stringify(options)
-  // Options are compared by what is in them.
+  // Options are compared by value.
   const client = useMemo(() => new InboxClient(options), [key])
   useEffect(() => {
     client.start()
@@ -158,7 +158,7 @@ export function useInbox(): { client: InboxClient; state: Readonly<InboxState> }
 export function useNotifications(filter?: Filter, pageSize?: number): Readonly<ListState> & { list: NotificationList } {
   const client = useClient()
   const key = JSON.stringify([filter, pageSize])
-  // The filter is compared by what is in it.
+  // Filters are compared by value.
   const list = useMemo(() => client.list(filter, pageSize), [client, key])
   useEffect(() => {
     list.open()
@@ -170,7 +170,7 @@ export function useNotifications(filter?: Filter, pageSize?: number): Readonly<L
 export function useCounts(filters: Filter[]): number[] {
   const client = useClient()
   const key = JSON.stringify(filters)
-  // Filters are compared by what is in them.
+  // Filters are compared by value.
   const counts = useMemo(() => new FilterCounts(client, filters), [client, key])
   useEffect(() => {
     counts.open()

@@ -1,5 +1,5 @@
-// Pages of somebody else's site that embed the inbox: on an origin of their own, and with a policy that allows nothing more
-// than they need.
+// Pages of another site that embed the inbox: on their own origin, with a content security policy that allows only what they
+// need.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { BrowserContext, Page } from 'playwright-core'
@@ -9,28 +9,28 @@ import { identifierOf } from '../../server/test/inbox.ts'
 import type { Api, TestServer } from '../../server/test/server.ts'
 
 export interface HostPage {
-  /** In the body, in place of a lone inbox. */
+  /** The body, instead of a single inbox. */
   body?: string
-  /** More attributes of the inbox. */
+  /** More attributes for the inbox. */
   attributes?: string
   head?: string
   lang?: string
   subscriberId?: string
-  /** Of the page; the strictest one that lets an inbox work, unless another is given. */
+  /** The content security policy. Defaults to the strictest one under which an inbox works. */
   policy?: string
   options?: Profile
 }
 
 export interface HostSite {
   readonly origin: string
-  /** Pictures and scripts of the site's own. */
+  /** Serves the site's own images and scripts. */
   serve(address: string, type: string, content: string): void
   open(api: Api, page?: HostPage): Promise<Page>
-  /** Another tab of the same browser. */
+  /** Opens another tab in the same browser. */
   openBeside(context: BrowserContext, url: string): Promise<Page>
 }
 
-/** What a page has to allow: the script, the calls and the socket, and pictures. */
+/** What a page has to allow: the script, the calls, the socket and images. */
 export const strictPolicy = (url: string) =>
   [
     "default-src 'none'",
@@ -63,7 +63,7 @@ export function useHostSite(server: TestServer, browser: TestBrowser): HostSite 
     return new Promise((resolve) => site.close(resolve))
   })
 
-  /** By the clock of the service, which tests move. */
+  /** Uses the service's clock, which tests move. */
   const go = async (page: Page, url: string) => {
     await page.clock.setFixedTime(server.clock.now())
     await page.goto(url)

@@ -1,4 +1,4 @@
-// The inbox in pages of another site, in a real browser, against the real service.
+// The inbox on pages of another site, in a real browser, against the real service.
 import type { Page } from 'playwright-core'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { useBrowser } from '../../server/test/browser.ts'
@@ -51,7 +51,7 @@ async function openInboxPage(given: HostPage = {}): Promise<Page> {
   return page
 }
 
-/** To a page that had none. */
+/** Adds an inbox to a page without one. */
 async function addInbox(page: Page): Promise<void> {
   const identifier = await identifierOf(server, api)
   await page.evaluate(`(() => {
@@ -62,7 +62,7 @@ async function addInbox(page: Page): Promise<void> {
   })()`)
 }
 
-/** What the service says, as opposed to what the page shows. */
+/** What the service has stored, as opposed to what the page shows. */
 const stored = async (query = 'limit=100') => {
   const inbox = await openInbox(server, api, 'ada')
   const { body } = await inbox.get(`/notifications?${query}`)
@@ -70,7 +70,7 @@ const stored = async (query = 'limit=100') => {
 }
 
 describe('the bell', () => {
-  test('counts what comes, without a reload, and needs one request to begin with', async () => {
+  test('counts arrivals without a reload, and starts with one request', async () => {
     const asked: string[] = []
     const page = await site.open(api)
     page.on('request', (request) => asked.push(request.method()))
@@ -84,7 +84,7 @@ describe('the bell', () => {
     expect(asked.filter((method) => method === 'POST')).toEqual([])
   })
 
-  test('says 99+ when there are more, and is as red as the worst of them', async () => {
+  test('says 99+ above that, and takes the colour of the highest severity', async () => {
     await makeWorkflow(api, 'alarm', [inApp('Fire')], { severity: 'high' })
     await send('x', 'alarm')
     const events = Array.from({ length: 99 }, () => ({ name: 'note', to: 'ada', payload: { text: 'Hello' } }))
@@ -97,7 +97,7 @@ describe('the bell', () => {
 })
 
 describe('the list', () => {
-  test('opening it marks what is in view as seen; a click marks it as read', async () => {
+  test('opening it marks visible notifications as seen; a click marks one as read', async () => {
     await sendAll('First', 'Second')
     const page = await openInboxPage()
     await shows(page, ['Second', 'First'])
@@ -110,7 +110,7 @@ describe('the list', () => {
     expect(await rowOf(page, 'Second').locator('.dot').count()).toBe(0)
   })
 
-  test('shows that something is to come while it is being asked for, without motion for those who want none', async () => {
+  test('shows placeholders while it loads, without motion under reduced motion', async () => {
     await send('Hello')
     const page = await site.open(api)
     let release = () => {}
@@ -134,7 +134,7 @@ describe('the list', () => {
     expect(await page.locator('.loading').count()).toBe(0)
   })
 
-  test('shows who it is from, by initials where there is no picture, and how grave it is', async () => {
+  test('shows the sender, by initials without a picture, and the severity', async () => {
     const avatar = 'https://example.com/gone.png'
     await makeWorkflow(api, 'alarm', [inApp('Fire', { subject: 'Smoke detector', avatar })], { severity: 'high' })
     await send('Hello')
@@ -158,14 +158,14 @@ describe('the list', () => {
     ])
     expect([await alarm.locator('.bar').count(), await note.locator('.bar').count()]).toEqual([1, 0])
 
-    // Drawn anew, nothing is asked for again.
+    // A redraw loads nothing again.
     await send('More')
     await page.getByRole('button', { name: '1 new' }).click()
     await shows(page, ['More', 'Fire', 'Hello'])
     expect(asked).toEqual([avatar])
   })
 
-  test('what comes while it is being read waits behind a button, which covers and moves nothing', async () => {
+  test('arrivals during reading wait behind a button that covers and moves nothing', async () => {
     await sendAll('First', 'Second')
     const page = await openInboxPage({ options: { reducedMotion: 'reduce' } })
     await shows(page, ['Second', 'First'])
@@ -185,7 +185,7 @@ describe('the list', () => {
     await shows(page, ['Fifth', 'Fourth', 'Third', 'Second', 'First'])
   })
 
-  test('is loaded page by page, with nothing missing and nothing twice, also when more comes meanwhile', async () => {
+  test('loads page by page, with nothing missing and nothing twice, even if more arrive meanwhile', async () => {
     const texts = Array.from({ length: 35 }, (_, index) => `Number ${String(index).padStart(2, '0')}`)
     await sendAll(...texts)
     const page = await openInboxPage({ options: { viewport: { width: 500, height: 500 } } })
@@ -200,7 +200,7 @@ describe('the list', () => {
     await shows(page, ['In between', ...texts.toReversed()])
   })
 
-  test('has tabs with counts, of which those that do not fit are in a menu', async () => {
+  test('has tabs with counts; those that do not fit are in a menu', async () => {
     await makeWorkflow(api, 'mention', [inApp('Mentioned')], { tags: ['mention'] })
     await send('x', 'mention')
     await send('Hello')
@@ -227,7 +227,7 @@ describe('the list', () => {
     await eventually(async () => expect(await tab('Mentions').textContent()).toBe('Mentions'))
   })
 
-  test('shows text as text, whatever it says, and links only to where they are safe', async () => {
+  test('shows text as text, whatever it contains, and only safe links', async () => {
     const nasty =
       '<img src=x onerror="window.hit=1"> **bold** [run](javascript:window.hit=1) [page](https://example.com/a)'
     await send(nasty)
@@ -244,11 +244,11 @@ describe('the list', () => {
     expect(await page.evaluate('window.hit')).toBeUndefined()
   })
 
-  test('an element that cannot reach the service says so, and tries again', async () => {
+  test('says when it cannot reach the service, and tries again', async () => {
     await send('Hello')
     const page = await site.open(api)
     await bell(page).waitFor()
-    // Out of order until the button is pressed: by itself it tries again whenever it has connected.
+    // Fails until the button is pressed: the list also retries by itself after each connect.
     let isBroken = true
     await page.exposeFunction('mend', () => {
       isBroken = false
@@ -263,7 +263,7 @@ describe('the list', () => {
     await shows(page, ['Hello'])
   })
 
-  test('leads where a notification leads, unless the page goes there itself', async () => {
+  test('follows a notification’s link, unless the page navigates itself', async () => {
     await makeWorkflow(api, 'linked', [inApp('Come', { redirect: { url: '/there', target: '_self' } })])
     await send('x', 'linked')
     const page = await openInboxPage()
@@ -279,8 +279,8 @@ describe('the list', () => {
   })
 })
 
-describe('what can be done', () => {
-  test('action buttons are completed, and taken back', async () => {
+describe('actions', () => {
+  test('action buttons are completed and reverted', async () => {
     await makeWorkflow(api, 'invite', [
       inApp('Join?', { primaryAction: { label: 'Accept' }, secondaryAction: { label: 'Decline' } }),
     ])
@@ -302,7 +302,7 @@ describe('what can be done', () => {
     await pressed(false, false)
   })
 
-  test('what is snoozed is gone until its time, and can be taken back before', async () => {
+  test('a snoozed notification is hidden until its time, and can be unsnoozed before', async () => {
     await sendAll('First', 'Second')
     const page = await openInboxPage()
     await rowOf(page, 'First').hover()
@@ -360,7 +360,7 @@ describe('what can be done', () => {
     await shows(page, ['Second', 'First'])
   })
 
-  test('what is deleted is deleted when it can no longer be undone, or the page is left', async () => {
+  test('a deletion is sent once it can no longer be undone, or when the page is left', async () => {
     await sendAll('First', 'Second', 'Third')
     const page = await openInboxPage()
     await shows(page, ['Third', 'Second', 'First'])
@@ -382,7 +382,7 @@ describe('what can be done', () => {
     await eventually(async () => expect((await stored()).map(({ body }) => body)).toEqual(['Third']))
   })
 
-  test('all of a tab are marked as read, but not those that come while it can be undone', async () => {
+  test('a tab is marked as read, except for notifications that arrive during the undo time', async () => {
     await makeWorkflow(api, 'mention', [inApp('Mentioned')], { tags: ['mention'] })
     await sendAll('First', 'Second')
     await send('x', 'mention')
@@ -409,7 +409,7 @@ describe('what can be done', () => {
     await eventually(async () => expect(await stored('archived=true')).toHaveLength(3))
   })
 
-  test('what the service refuses is taken back, and said', async () => {
+  test('a change that the service refuses is rolled back, and the page says so', async () => {
     await send('Hello')
     const page = await openInboxPage()
     await shows(page, ['Hello'])
@@ -421,7 +421,7 @@ describe('what can be done', () => {
     await badgeIs(page, '1')
   })
 
-  test('with a finger: to the right marks as read, to the left archives', async () => {
+  test('swiping right marks as read, swiping left archives', async () => {
     await sendAll('First', 'Second')
     const page = await openInboxPage({
       options: { hasTouch: true, isMobile: true, viewport: { width: 390, height: 800 } },
@@ -443,7 +443,7 @@ describe('what can be done', () => {
     expect(await stored('read=false')).toHaveLength(1)
     await swipe('Second', -130)
     await shows(page, ['First'])
-    // A tap so soon after a swipe may be taken for a part of it.
+    // The browser may take a tap so soon after a swipe for a part of it.
     await eventually(async () => {
       await page.getByRole('button', { name: 'More actions' }).last().tap()
       await page.getByRole('menu').waitFor({ timeout: 1_000 })
@@ -454,7 +454,7 @@ describe('what can be done', () => {
 })
 
 describe('by keyboard', () => {
-  test('everything can be reached and done, and focus is never lost', async () => {
+  test('everything can be reached and done, and the focus is never lost', async () => {
     await sendAll('First', 'Second', 'Third')
     const page = await site.open(api)
     await badgeIs(page, '3')
@@ -495,7 +495,7 @@ describe('by keyboard', () => {
     await focusIs('Notifications, 1 unread')
   })
 
-  test('those who listen hear how many there are', async () => {
+  test('screen readers hear the unread count', async () => {
     const page = await site.open(api)
     await bell(page).waitFor()
     await bell(page).click()
@@ -531,7 +531,7 @@ describe('preferences', () => {
       ),
     )
     expect(storyOf(await runOf(api, await send('x', 'news')))[0]).toMatch(/^in_app canceled/)
-    // Off and on again: what was chosen for one of them alone is forgotten.
+    // Off and on again resets what was chosen for a single workflow.
     for (const isOnNow of [false, true]) {
       await Promise.all([
         page.waitForResponse((response) => response.request().method() === 'PATCH'),
@@ -545,7 +545,7 @@ describe('preferences', () => {
     await shows(page, ['News'])
   })
 
-  test('that are critical are locked, and say why', async () => {
+  test('critical workflows are locked, and say why', async () => {
     await makeWorkflow(api, 'alarm', [email], critical)
     const page = await openPreferences()
     await page.getByRole('button', { name: /^alarm/ }).click()
@@ -553,7 +553,7 @@ describe('preferences', () => {
     expect(await page.getByRole('switch', { name: 'alarm: Email' }).isDisabled()).toBe(true)
   })
 
-  test('are found by name when there are many, and switched together in groups', async () => {
+  test('can be searched when there are many, and switched in groups', async () => {
     for (let n = 0; n < 11; n += 1) await makeWorkflow(api, `digest-${n}`, [inApp(), email], { tags: ['digest'] })
     const page = await site.open(api)
     await page.evaluate(`document.querySelector('belfry-inbox').preferenceGroups =
@@ -573,7 +573,7 @@ describe('preferences', () => {
     await page.getByText('Nothing matches').waitFor()
   })
 
-  test('have a schedule, by a clock that is named and can be changed', async () => {
+  test('have a schedule in a named time zone that can be changed', async () => {
     const inbox = await openInbox(server, api, 'ada', { subscriber: { subscriberId: 'ada', timezone: 'Asia/Tokyo' } })
     const page = await openPreferences()
     await page.getByRole('switch', { name: 'Schedule' }).click()
@@ -601,7 +601,7 @@ describe('preferences', () => {
     expect(await page.getByLabel('Time zone').inputValue()).toBe('Europe/Berlin')
   })
 
-  test('that cannot be saved are as they were', async () => {
+  test('are rolled back if they cannot be saved', async () => {
     await makeWorkflow(api, 'news', [inApp('News'), email])
     const page = await openPreferences()
     await page.route('**/v1/inbox/preferences', (route) =>
@@ -613,8 +613,8 @@ describe('preferences', () => {
   })
 })
 
-describe('connections that come and go', () => {
-  /** Takes down what is asked for, and holds counts back: before the service is asked, or what it answered. */
+describe('lost and slow connections', () => {
+  /** Records requests, and delays counts: either the request to the service, or its response. */
   async function holdCounts(page: Page, { isAnswered }: { isAnswered: boolean }) {
     const asked: string[] = []
     let release: () => void = () => undefined
@@ -634,12 +634,12 @@ describe('connections that come and go', () => {
     return { asked, release }
   }
 
-  test('whoever looks again counts first, so that nothing is counted that no list would look for', async () => {
+  test('a refresh loads counts before lists, so that nothing is counted that no list contains', async () => {
     const page = await site.open(api, { body: '<p>Empty</p>' })
     const { asked, release } = await holdCounts(page, { isAnswered: false })
     await addInbox(page)
     await bell(page).click()
-    // When it is connected it looks again, for what came since its first list.
+    // On connect it refreshes, for what arrived since the first list.
     await eventually(() => expect(asked).toContain('count'))
     await send('Hello')
     expect(asked.filter((what) => what === 'list')).toHaveLength(1)
@@ -649,7 +649,7 @@ describe('connections that come and go', () => {
     await badgeIs(page, '1')
   })
 
-  test('what is counted late does not undo what was pushed since', async () => {
+  test('counts that arrive late do not undo a newer push', async () => {
     const page = await site.open(api, { body: '<p>Empty</p>' })
     const { asked, release } = await holdCounts(page, { isAnswered: true })
     await addInbox(page)
@@ -658,12 +658,12 @@ describe('connections that come and go', () => {
     await send('Hello')
     await badgeIs(page, '1')
     release()
-    // Which is asked for when the counts are there.
+    // The list is requested once the counts have arrived.
     await eventually(() => expect(asked.at(-1)).toBe('list'))
     await badgeIs(page, '1')
   })
 
-  test('what is counted before it arrives is not counted twice, not even for a moment', async () => {
+  test('a notification counted before it arrives is not counted twice, not even for a moment', async () => {
     const page = await site.open(api, { body: '<p>Empty</p>' })
     const held: Array<() => void> = []
     let isHeld = false
@@ -686,13 +686,13 @@ describe('connections that come and go', () => {
     const again = counted()
     isHeld = false
     for (const pass of held.splice(0)) pass()
-    // Together they are more than the page knows of, so that it looks again.
+    // The sum differs from what the page knows, so it refreshes.
     await again
-    // Words change only when there are more: a two, once said, would still stand there.
+    // The text changes only when the count rises: a two, once announced, would still be there.
     expect(await page.locator('[aria-live=polite]').textContent()).toBe('Notifications, 1 unread')
   })
 
-  test('offline the list stays; online again it has what came since, once', async () => {
+  test('offline the list stays; back online it has what arrived since, once', async () => {
     await sendAll('First', 'Second')
     const page = await openInboxPage()
     await shows(page, ['Second', 'First'])
@@ -713,7 +713,7 @@ describe('connections that come and go', () => {
     await shows(page, ['Fifth', 'Fourth', 'Third', 'Second', 'First'])
   })
 
-  test('a page that is opened offline shows its inbox as soon as it can', async () => {
+  test('a page opened offline shows its inbox as soon as it is online', async () => {
     await send('Hello')
     const page = await site.open(api, { body: '<p>Empty</p>' })
     await page.context().setOffline(true)
@@ -725,7 +725,7 @@ describe('connections that come and go', () => {
     await badgeIs(page, '1')
   })
 
-  test('where a proxy lets no WebSocket through, news still comes', async () => {
+  test('updates arrive by long polling where a proxy blocks WebSockets', async () => {
     const page = await site.open(api, { body: '<p>Empty</p>' })
     await page.routeWebSocket(/socket\.io/, (socket) => socket.close())
     await page.reload()
@@ -739,7 +739,7 @@ describe('connections that come and go', () => {
     await badgeIs(page, '1')
   })
 
-  test('a token that has expired is renewed without a word', async () => {
+  test('an expired token is renewed silently', async () => {
     await send('Hello')
     const page = await site.open(api)
     await badgeIs(page, '1')
@@ -754,7 +754,7 @@ describe('connections that come and go', () => {
     expect(refused).toBeGreaterThan(1)
   })
 
-  test('the tabs of a browser share one socket, and what is done in one shows in the others', async () => {
+  test('the tabs of a browser share one socket, and a change in one shows in the others', async () => {
     const sockets: string[] = []
     const first = await site.open(api)
     first.context().on('page', (page) => page.on('websocket', (socket) => sockets.push(socket.url())))
@@ -777,7 +777,7 @@ describe('connections that come and go', () => {
     await badgeIs(second, '2')
   })
 
-  test('what is done elsewhere, in another browser or by the backend, shows too', async () => {
+  test('changes from another browser or the backend show too', async () => {
     await sendAll('First', 'Second')
     const page = await openInboxPage()
     await shows(page, ['Second', 'First'])
@@ -790,7 +790,7 @@ describe('connections that come and go', () => {
 })
 
 describe('languages', () => {
-  test('the page decides, and Arabic is written from right to left', async () => {
+  test('the page chooses the language, and Arabic is written from right to left', async () => {
     await sendAll('First')
     const page = await site.open(api, { lang: 'ar' })
     await page.locator('.bell[aria-label^="الإشعارات"]').click()
@@ -801,7 +801,7 @@ describe('languages', () => {
     expect(await page.locator('.title').textContent()).toBe('الوارد')
   })
 
-  test('a page can use its own words, under the names it used before', async () => {
+  test('a page can use its own texts, under the keys it used before', async () => {
     const page = await site.open(api, { lang: 'de' })
     await page.evaluate(`document.querySelector('belfry-inbox').localization = {
       'inbox.filters.labels.default': 'Neues',

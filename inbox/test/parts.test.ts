@@ -1,4 +1,4 @@
-// The parts by themselves, the inbox in React, and the client without any of ours on the page.
+// The single elements, the inbox in React, and the client without any elements.
 import path from 'node:path'
 import type { Page } from 'playwright-core'
 import { rolldown } from 'rolldown'
@@ -28,8 +28,8 @@ const send = async () => {
 const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 30_000, interval: 25 })
 const bodies = (page: Page) => page.locator('.body').allTextContents()
 
-describe('parts', () => {
-  test('stand alone and share one session, whichever of them names the subscriber', async () => {
+describe('elements', () => {
+  test('work alone and share one session, whichever of them names the subscriber', async () => {
     const sessions: string[] = []
     const page = await site.open(api, {
       body: `<belfry-bell></belfry-bell><belfry-notifications {settings}></belfry-notifications>
@@ -52,7 +52,7 @@ describe('parts', () => {
     expect(sessions).toHaveLength(1)
   })
 
-  test('toasts show what comes, and go when they are dismissed or clicked', async () => {
+  test('toasts show arrivals, and close when dismissed or clicked', async () => {
     const page = await site.open(api, { body: '<belfry-toasts {settings} duration="60000"></belfry-toasts>' })
     await page.locator('belfry-toasts').waitFor({ state: 'attached' })
     await eventually(async () =>
@@ -70,7 +70,7 @@ describe('parts', () => {
     await eventually(async () => expect((await inbox.get('/notifications?read=true')).body.data).toHaveLength(1))
   })
 
-  test('a topic is followed and left', async () => {
+  test('a topic is followed and unfollowed', async () => {
     const page = await site.open(api, {
       body: '<belfry-follow {settings} topic="press" topic-name="Press"></belfry-follow>',
     })
@@ -86,7 +86,7 @@ describe('parts', () => {
     expect((await inbox.get('/topics/press/subscriptions')).body.data).toEqual([])
   })
 
-  test('a tenant of Teams is connected the same way', async () => {
+  test('a Teams tenant is connected the same way', async () => {
     const page = await site.open(api, {
       body: '<belfry-connect {settings} provider="msteams" integration="teams-1"></belfry-connect>',
     })
@@ -137,7 +137,7 @@ describe('parts', () => {
     await page.getByRole('button', { name: 'Connect Slack' }).waitFor()
   })
 
-  test('a bot of Telegram is told who somebody is, in another tab, and forgets it here', async () => {
+  test('a Telegram chat is linked in another tab, and unlinked here', async () => {
     telegram.plays(({ path }) => ({
       body: { ok: true, result: path.endsWith('/getMe') ? { username: 'acme_bot' } : true },
     }))
@@ -154,7 +154,7 @@ describe('parts', () => {
     ])
     await opened.waitForURL('https://t.me/acme_bot?start=*')
     await page.getByText('Waiting for Telegram').waitFor()
-    // She presses Start there, and Telegram tells.
+    // Ada presses Start in Telegram, and Telegram calls the webhook.
     const told = JSON.parse(telegram.asked.find(({ path }) => path.endsWith('/setWebhook'))?.body ?? '')
     const word = new URL(opened.url()).searchParams.get('start')
     const message = { text: `/start ${word}`, chat: { id: 7, type: 'private' }, from: { id: 7 } }
@@ -169,7 +169,7 @@ describe('parts', () => {
     expect((await inbox.get('/channel-endpoints')).body.data).toEqual([])
   })
 
-  test('look as the page wants them to', async () => {
+  test('take their appearance from the page', async () => {
     const page = await site.open(api, { attributes: 'theme="dark" open' })
     await page.evaluate(`Object.assign(document.querySelector('belfry-inbox'), {
       appearance: {
@@ -190,7 +190,7 @@ describe('parts', () => {
     expect(await colour('header')).toBe('rgb(7, 8, 9)')
   })
 
-  test('look as the sheets of the page say, in light or dark as its reader has it', async () => {
+  test('follow the page’s style sheets, and the reader’s light or dark theme', async () => {
     await send()
     const page = await site.open(api, { attributes: 'open' })
     await page.getByText('A note').waitFor()
@@ -209,7 +209,7 @@ describe('parts', () => {
     expect(await colour('.panel')).toBe('rgb(20, 20, 23)')
   })
 
-  test('leave nothing on the page but themselves and one name', async () => {
+  test('add nothing to the page but themselves and one global name', async () => {
     const page = await site.open(api)
     await page.addInitScript('globalThis.__before = Object.getOwnPropertyNames(globalThis)')
     await page.reload()
@@ -223,15 +223,15 @@ describe('parts', () => {
   })
 })
 
-describe('a page draws itself', () => {
+describe('a page can draw', () => {
   const answers = { primaryAction: { label: 'Yes' }, secondaryAction: { label: 'No' } }
   const el = `const el = (tag, text, more) => Object.assign(document.createElement(tag), { textContent: text, ...more })`
-  /** The inbox, open, with these renderers and one message. */
+  /** The open inbox with these renderers and one message. */
   const openWith = async (renderers: string): Promise<Page> => {
     await makeWorkflow(api, 'offer', [inApp('Join **us**?', { subject: 'An **offer**', ...answers })])
     await trigger(api, 'offer', 'ada')
     await server.drain()
-    // What is seen already does not change by being looked at.
+    // Already seen, so that looking at it changes nothing.
     const inbox = await openInbox(server, api, 'ada')
     expect(await inbox.post('/notifications/seen', {})).toMatchObject({ status: 204 })
     const page = await site.open(api, { attributes: 'open' })
@@ -245,26 +245,26 @@ describe('a page draws itself', () => {
   }
   const texts = (page: Page, selector: string) => page.getByRole('article').locator(selector).allTextContents()
   const usual = ['.avatar', '.subject', '.body', '.action', '.tools']
-  /** Which of the usual parts a notification still has. */
+  /** The default parts that a notification still has. */
   const left = async (page: Page) => {
     const counts = await Promise.all(usual.map((part) => page.getByRole('article').locator(part).count()))
     return usual.filter((_, index) => counts[index])
   }
 
-  test('who a notification is from', async () => {
+  test('the avatar', async () => {
     const page = await openWith("{ avatar: (item) => el('i', 'From ' + item.workflow.identifier) }")
     await eventually(async () => expect(await texts(page, '.card > i')).toEqual(['From offer']))
     expect(await left(page)).toEqual(['.subject', '.body', '.action', '.tools'])
   })
 
-  test('what it says', async () => {
+  test('the content', async () => {
     const page = await openWith("{ body: (item) => el('i', item.body.toUpperCase()) }")
     await eventually(async () => expect(await texts(page, '.body')).toEqual(['JOIN **US**?']))
     expect(await texts(page, '.body > i')).toEqual(['JOIN **US**?'])
     expect(await left(page)).toEqual(usual)
   })
 
-  test('what can be answered, and hears of the answer', async () => {
+  test('the action buttons, and they are told when one is completed', async () => {
     const page = await openWith(`{
       actions(item) {
         const answer = (type) => {
@@ -295,7 +295,7 @@ describe('a page draws itself', () => {
     )
   })
 
-  test('all of a notification but what is done with any of them', async () => {
+  test('a whole notification, except for its tools', async () => {
     const page = await openWith(`{
       notification(item) {
         const parts = document.createDocumentFragment()
@@ -312,7 +312,7 @@ describe('a page draws itself', () => {
     await eventually(async () => expect(await page.getByRole('article').count()).toBe(0))
   })
 
-  test('nothing of a notification that it has nothing for', async () => {
+  test('or keep the default parts by returning nothing', async () => {
     const nothing = ['notification', 'avatar', 'subject', 'body', 'actions'].map((name) => `${name}: ask('${name}')`)
     const page = await openWith(`(() => {
       window.asked = new Set()
@@ -325,7 +325,7 @@ describe('a page draws itself', () => {
     expect(await texts(page, '.action')).toEqual(['Yes', 'No'])
   })
 
-  test('the bell, the header and what an empty list says', async () => {
+  test('the bell, the header and the empty state', async () => {
     const page = await site.open(api, { attributes: 'open' })
     await page.evaluate(`(() => {
       ${el}
@@ -340,7 +340,7 @@ describe('a page draws itself', () => {
     await page.locator('.scroller').getByText('Nothing in default').waitFor()
   })
 
-  test('what is shown while it is asked for, and when that failed', async () => {
+  test('the loading and error states', async () => {
     const page = await site.open(api)
     let refuse = () => {}
     const held = new Promise<void>((resolve) => {
@@ -360,12 +360,12 @@ describe('a page draws itself', () => {
     await page.locator('.bell').click()
     await page.locator('.scroller').getByText('A moment').waitFor()
     refuse()
-    // By itself it tries again whenever it has connected.
+    // The list also retries by itself after each connect.
     await page.locator('.scroller').getByText('We are sorry: Out of order').waitFor()
   })
 })
 
-test('in React: components, their events, and hooks', async () => {
+test('React: components, their events, and hooks', async () => {
   const identifier = await identifierOf(server, api)
   const options = { backendUrl: server.url, applicationIdentifier: identifier, subscriber: 'ada' }
   const program = `

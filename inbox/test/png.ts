@@ -1,4 +1,4 @@
-// Makes the pictures of the documentation small: as many colours as fit into a palette, which is plenty for what is drawn by rules.
+// Shrinks the screenshots of the documentation to a colour palette, which is plenty for flat drawings.
 import { crc32, deflateSync, inflateSync } from 'node:zlib'
 
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
@@ -25,7 +25,7 @@ function write({ type, data }: Chunk): Buffer {
   return Buffer.concat([frame.subarray(0, 4), body, frame.subarray(4)])
 }
 
-/** What browsers write: eight bits, red, green, blue and perhaps alpha. */
+/** Browsers write eight bits: red, green, blue, and sometimes alpha. */
 export function shrink(png: Buffer): Buffer {
   const chunks = [...chunksOf(png)]
   const header = Buffer.from(chunks.find(({ type }) => type === 'IHDR')?.data ?? [])
@@ -60,7 +60,7 @@ export function shrink(png: Buffer): Buffer {
 
 const exact = 160
 
-/** The most frequent as they are; then of each neighbourhood, from coarse to fine, the most frequent. */
+/** The most frequent colours first; then the most frequent of each neighbourhood, from coarse to fine. */
 function choose(counts: Map<number, number>): number[] {
   const frequent = [...counts].sort(([, a], [, b]) => b - a).map(([colour]) => colour)
   const chosen = new Set(frequent.slice(0, exact))

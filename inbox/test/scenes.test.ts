@@ -1,5 +1,5 @@
-// What the inbox looks like in somebody's site, checked by axe in both themes. With PICTURES=docs/images it also makes the
-// pictures of the documentation: `PICTURES=docs/images npx vitest run inbox/test/scenes.test.ts`
+// The inbox inside a site, checked by axe in both themes. With PICTURES=docs/images it also takes the screenshots of the
+// documentation: `PICTURES=docs/images npx vitest run inbox/test/scenes.test.ts`
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import axe from 'axe-core'
@@ -19,7 +19,7 @@ const site = useHostSite(server, browser)
 const { PICTURES: pictures } = process.env
 let api: Api
 
-// What axe looks at takes a busy machine a while.
+// Axe takes a while on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
 beforeAll(() => {
@@ -91,7 +91,7 @@ const week = Object.fromEntries(
   ['monday', 'tuesday', 'wednesday', 'thursday', 'friday'].map((day) => [day, { isEnabled: true, hours }]),
 )
 
-/** Nothing that axe would complain about, in what is ours. */
+/** No axe violations inside our elements. */
 async function check(page: Page, selector = 'belfry-inbox'): Promise<void> {
   await page.evaluate(axe.source)
   const violations = await page.evaluate(async (within) => {
@@ -111,7 +111,7 @@ async function picture(page: Page, name: string): Promise<void> {
   if (pictures) writeFileSync(path.join(pictures, `inbox-${name}.png`), shrink(await page.screenshot()))
 }
 
-/** The invitation was accepted, and what is old was read. */
+/** Accepts the invitation and reads the old notifications. */
 async function live(): Promise<void> {
   const inbox = await openInbox(server, api, 'ada')
   const { body } = await inbox.get('/notifications?limit=20')
@@ -173,7 +173,7 @@ describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
     await picture(page, 'schedule')
   })
 
-  test('nothing, and nothing yet', async () => {
+  test('the empty list, online and offline', async () => {
     await makeWorkflow(api, 'mention', [{ type: 'in_app', controlValues: { body: 'Hello' } }])
     const page = await show({ theme })
     await page.getByText('You’re all caught up').waitFor()
@@ -185,7 +185,7 @@ describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
   })
 })
 
-test('from right to left', async () => {
+test('right to left', async () => {
   await tell(server, api, arabicStories(site.origin))
   await live()
   const page = await show({ lang: 'ar', body: arabic, tabLabels: ['الكل', 'الإشارات', 'النشر', 'الفوترة'] })

@@ -1,4 +1,4 @@
-// A site that could be anybody's, with an inbox in it that has something to show. For pictures, and for checks of what they show.
+// A plausible site with a filled inbox, for screenshots and for axe.
 import { makeWorkflow, type Step, trigger } from '../../server/test/runs.ts'
 import type { Api, TestServer } from '../../server/test/server.ts'
 
@@ -16,13 +16,13 @@ interface Story {
   workflow: string
   name: string
   steps: Step[]
-  /** How long before now it came. */
+  /** Minutes before now. */
   minutesAgo: number
   isRead?: boolean
   more?: object
 }
 
-/** The oldest first. */
+/** Oldest first. */
 export function stories(origin: string): Story[] {
   const from = (name: string) => ({ avatar: `${origin}/${name}.svg` })
   return [
@@ -114,7 +114,7 @@ export function stories(origin: string): Story[] {
   ]
 }
 
-/** The same in Arabic, for a page that is written from right to left. */
+/** The same in Arabic, for a right-to-left page. */
 export const arabicStories = (origin: string): Story[] => [
   {
     ...{ workflow: 'digest', name: 'الملخص الأسبوعي', minutesAgo: 1500, isRead: true },
@@ -157,7 +157,7 @@ export const arabicStories = (origin: string): Story[] => [
   },
 ]
 
-/** Lets them all happen, each at its time, and ends now. */
+/** Triggers each story at its time, and ends at the present. */
 export async function tell(server: TestServer, api: Api, all: Story[]): Promise<void> {
   for (const { workflow, name, steps, more } of all) await makeWorkflow(api, workflow, steps, { name, ...more })
   let ago = Math.max(...all.map(({ minutesAgo }) => minutesAgo))
@@ -178,7 +178,7 @@ export const tabs = (labels: string[]) =>
     })),
   )
 
-/** What is around the inbox: enough to see that it fits in. */
+/** The page around the inbox: enough to see that it fits in. */
 export const host = (words: { app: string; nav: string[]; title: string; rows: string[] }) => `
   <div class="top"><b>${words.app}</b>${words.nav.map((word, index) => `<a class="${index === 0 ? 'on' : ''}">${word}</a>`).join('')}
     <span class="fill"></span><belfry-inbox {settings}></belfry-inbox><span class="me"></span></div>

@@ -1,4 +1,4 @@
-// Every operation is tried by everybody: who may, who may not, and what happens to those of another organization.
+// Tries every operation with every kind of caller: all roles, strangers, and members of another organization.
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -15,20 +15,20 @@ const server = useServer()
 
 type Operation = Pick<Route, 'method' | 'path'>
 
-/** What takes no one's leave: health, providers and identity providers that report back, and getting in. */
+/** Operations without authentication: health, reports from providers and identity providers, and sign-in. */
 const isPublic = ({ method, path }: Operation) =>
   /^GET \/(health\/|metrics$)|^(GET|POST) \/v1\/auth\/(options|links\/look-up|set-up|sign-in|sign-out|password-reset|oidc\/start|invitations\/accept)$|^GET \/v1\/integrations\/chat\/oauth\/callback$|^(GET|POST) \/(v2\/inbound-webhooks|webhooks)\//.test(
     `${method} ${path}`,
   )
-/** For subscribers in their browsers, who have tokens of another kind. */
+/** For subscribers in browsers, who have inbox tokens. */
 const isSession = ({ method, path }: Operation) => `${method} ${path}` === 'POST /v1/inbox/session'
 const isInbox = ({ path }: Operation) => path.startsWith('/v1/inbox/')
-/** What a browser is shown before anybody has said who they are. Nothing in it is anybody's. */
+/** Pages served before sign-in. They contain no data. */
 const pages = [
   ...['/', '/docs', '/docs/scalar.js', '/openapi.json', '/demo', '/metrics', '/favicon.svg', '/theme.js', '/inbox.js'],
   '/v1/auth/oidc/callback',
 ]
-/** These look at their callers themselves: sockets have the token of an inbox, the demo is for whoever sits at the machine. */
+/** These check their callers themselves: sockets need an inbox token, the demo only answers on this machine. */
 const isGuarded = ({ path }: Operation) => /^\/(socket\.io|v1\/demo)(\/|$)/.test(path)
 const isPage = (operation: Operation) =>
   isGuarded(operation) ||
@@ -37,24 +37,24 @@ const isPage = (operation: Operation) =>
 const isForPeople = (operation: Operation) =>
   operation.path.startsWith('/v1/auth/') && !isPublic(operation) && !isPage(operation)
 
-/** The policy. The first line that fits an operation counts. */
+/** The policy. The first matching line counts. */
 const policy: Array<[operation: RegExp, role: Role]> = [
-  // One's own account, and whom one works with.
+  // One's own account and organization.
   [/^\S+ \/v1\/auth\/(session|sessions|sessions\/\{sessionId\}|me|sign-out-everywhere)$/, 'viewer'],
   [/^GET \/v1\/auth\/members$/, 'viewer'],
   [/^\S+ \/v1\/(auth|audit)(\/|$)/, 'admin'],
-  // Asked with a body, but changing nothing.
+  // Read-only, although they take a body.
   [/^POST \/v2\/(workflows|layouts)\/.*\/preview$/, 'viewer'],
   [/^POST \/v2\/environments\/\{\w+\}\/diff$/, 'viewer'],
-  // What has secrets, costs money, or is everybody's.
+  // Secrets, cost, or shared by everybody.
   [/^GET \/v1\/environments\/api-keys$/, 'owner'],
   [/^POST \/v1\/integrations\/(chat|channel-connections|channel-endpoints)\/oauth$/, 'editor'],
   [/^(?!GET)\S+ \/v1\/(integrations|environments|environment-variables|organizations)(\/|$)/, 'admin'],
   [/^(?!GET)\S+ \/v2\/(webhooks|environments)\//, 'admin'],
   [/^PUT \/v2\/workflows\/\{workflowId\}\/sync$|^POST \/v1\/bridge\/sync$/, 'admin'],
-  // Everything about a person, or nothing any more.
+  // Exports or erases all data of a person.
   [/^\S+ \/v2\/(erasures(\/|$)|subscribers\/\{subscriberId\}\/(erase|export)$)/, 'admin'],
-  // All else: reading is for everybody, changing for editors.
+  // Everything else: viewers read, editors change.
   [/^GET /, 'viewer'],
   [/^/, 'editor'],
 ]
@@ -69,22 +69,22 @@ let operations: Described[]
 let home: Organization
 
 beforeAll(async () => {
-  if (routes.length < 200) throw new Error(`only ${routes.length} routes are there`)
+  if (routes.length < 200) throw new Error(`only ${routes.length} routes are registered`)
   own = routes.filter((route) => !isPublic(route) && !isInbox(route) && !isPage(route))
   operations = await operationsOf(server.api)
   home = await server.freshOrganization()
 })
 
-/** The path with this in the place of each parameter. */
+/** The path with each parameter replaced by a value. */
 const filled = ({ path }: Operation, value: (name: string) => string = () => 'x') =>
   path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => encodeURIComponent(value(name)))
 const bodyFor = ({ method }: Operation) => (method === 'GET' ? undefined : {})
-/** Not by what the operation itself has to say, such as that there is no `x`. */
+/** Refused before the operation itself could answer, for example that `x` does not exist. */
 const turnedAway =
   /^5|(not_signed_in|insufficient_role|cross_site_request|people_only|missing_authorization|api_key_not_found)$/
 const codeOf = ({ status, body }: Answer) => `${status} ${body?.code ?? ''}`
 
-test('every route is for somebody: those that ask for nobody are listed here, one by one', () => {
+test('every route requires a caller, except those listed here one by one', () => {
   const open = routes.filter(({ config }) => config.public && !config.inbox)
   const names = (list: Operation[]) => list.map(({ method, path }) => `${method} ${path}`).sort()
   expect(names(open)).toEqual(names(routes.filter((route) => isPublic(route) || isPage(route) || isSession(route))))
@@ -95,14 +95,14 @@ test('every route is for somebody: those that ask for nobody are listed here, on
   expect(pages.filter((path) => !routes.some((route) => route.path === path))).toEqual([])
 })
 
-test('every line of the policy is about something', () => {
+test('every line of the policy matches an operation', () => {
   const used = new Set(
     own.map(({ method, path }) => policy.findIndex(([pattern]) => pattern.test(`${method} ${path}`))),
   )
   expect([...used].sort((a, b) => a - b)).toEqual(policy.map((_, index) => index))
 })
 
-test('the description says which role an operation takes', async () => {
+test('the API description states the role an operation requires', async () => {
   const { body } = await server.api.get('/openapi.json')
   for (const operation of own.filter(({ isHidden }) => !isHidden))
     expect([operation.path, body.paths[operation.path][operation.method.toLowerCase()]['x-role']]).toEqual([
@@ -111,7 +111,7 @@ test('the description says which role an operation takes', async () => {
     ])
 })
 
-test('nobody gets anywhere without a key or a session', async () => {
+test('without a key or a session every operation is refused', async () => {
   const got: Record<string, string> = {}
   for (const operation of own) {
     const answer = await sendAs(server.url, operation.method, filled(operation), bodyFor(operation))
@@ -124,7 +124,7 @@ test('nobody gets anywhere without a key or a session', async () => {
   expect(got).toEqual(Object.fromEntries(expected))
 })
 
-test("a subscriber's token opens the inbox and nothing else, and nothing else opens the inbox", async () => {
+test("a subscriber's token opens only the inbox, and nothing else opens the inbox", async () => {
   const { development: api, inbox, owner } = await plant(server)
   await owner.get('/v1/auth/session')
   const before = await everythingStored()
@@ -143,8 +143,8 @@ test("a subscriber's token opens the inbox and nothing else, and nothing else op
   expect(await everythingStored()).toEqual(before)
 }, 300_000)
 
-describe.each(roles)('a person who is %s', (role) => {
-  test('may do what takes that role or less, and nothing else, which changes nothing', async () => {
+describe.each(roles)('a person with the role %s', (role) => {
+  test('may do what requires that role or less; anything else is refused and changes nothing', async () => {
     const person = await signInAs(server, home.development, role)
     const refused = own.filter((operation) => !suffices(role, operation))
     const before = await everythingStored()
@@ -160,7 +160,7 @@ describe.each(roles)('a person who is %s', (role) => {
     expect(await everythingStored()).toEqual(before)
 
     for (const operation of own.filter((each) => suffices(role, each))) {
-      // Some operations end the session they come with.
+      // Some operations end the caller's session.
       const caller = new PersonApi(home.development, { ...person, token: await newSession(server, person.id) })
       const answer = await caller.send(operation.method, filled(operation), bodyFor(operation))
       expect([operation.method, operation.path, codeOf(answer)]).not.toEqual([
@@ -172,9 +172,9 @@ describe.each(roles)('a person who is %s', (role) => {
   }, 300_000)
 })
 
-test('an API key may do everything but what is for people', async () => {
+test('an API key may do everything except what is for people only', async () => {
   for (const operation of own) {
-    // One operation replaces the key it comes with.
+    // One operation replaces the caller's key.
     const api = await server.freshApi()
     const answer = await api.send(operation.method, filled(operation), bodyFor(operation))
     const expected = isForPeople(operation) ? '403 people_only' : expect.not.stringMatching(turnedAway)
@@ -190,7 +190,7 @@ describe('the owner of another organization', () => {
     stranger = await signInAs(server, development, 'owner')
   })
 
-  test('cannot choose an environment here, whatever is asked', async () => {
+  test('cannot select an environment here, for any operation', async () => {
     const headers = { 'belfry-environment': home.production.environmentId }
     for (const operation of own) {
       const answer = await stranger.send(operation.method, filled(operation), bodyFor(operation), headers)
@@ -199,45 +199,45 @@ describe('the owner of another organization', () => {
   })
 })
 
-describe('what is here, named by its id,', () => {
+describe('a record of this environment, addressed by its id,', () => {
   let theirs: Planted
 
   beforeAll(async () => {
     theirs = await plant(server)
   })
 
-  test('is of every kind that a path can name', () => {
+  test('exists for every kind that a path can name', () => {
     const names = own.flatMap(({ path }) =>
       [...path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => [path, name] as const),
     )
     expect(names.filter(([path, name]) => knownFor(theirs.ids, path, name) === undefined)).toEqual([])
   })
 
-  /** All environments of an organization have these in common, so that a key of one is good for all of them. */
+  /** Shared by all environments of an organization, so a key of one works for all. */
   const isShared = ({ path }: Operation) =>
     /^\/v[12]\/(environments|environment-variables|organizations|auth|audit)(\/|$)/.test(path)
 
   interface Caller {
     open: () => Promise<Api>
     concerns: (operation: Operation) => boolean
-    /** What is here and stays as it is; of another environment, what is its own is not. */
+    /** Rows that must not change; from another environment, that environment's own rows may. */
     stored: () => Promise<Record<string, unknown[]>>
-    /** Where the answer is another than that there is no such thing. */
+    /** Operations whose refusal differs from "not found". */
     otherwise: Record<string, string>
   }
-  // A preview of what is not there is an empty one; where no bridge is, there is nothing to look for.
+  // A preview of a missing step is empty; without a bridge there is nothing to look for.
   const previews = {
     'POST /v2/workflows/{workflowId}/step/{stepId}/preview': '201 ',
     'POST /v1/bridge/preview/{workflowId}/{stepId}': '400 bridge_not_configured',
   }
-  // These have always said it so, and clients know them by it.
+  // Kept as they are, because clients know these answers.
   const elsewhere = {
     ...previews,
     'PUT /v1/environments/{environmentId}': '401 environment_to_update_not_found',
     'POST /v2/environments/{targetEnvironmentId}/diff': '400 publish_environment_not_found',
     'POST /v2/environments/{targetEnvironmentId}/publish': '400 publish_environment_not_found',
   }
-  /** Of names that can be in both places the caller has one too, so that it is the id behind it that is not found. */
+  /** Names may exist on both sides: the caller has its own, so that only the id behind it is not found. */
   const withAda = async (api: Api) => {
     expect((await api.post('/v2/subscribers', { subscriberId: 'ada' })).status).toBe(201)
     return api
@@ -278,7 +278,7 @@ describe('what is here, named by its id,', () => {
     ],
   ]
 
-  /** Those its schema takes: one that is refused for its form says nothing about who may. With ids in them that are known here. */
+  /** Bodies that the schema accepts, with known ids in them: a validation error would prove nothing about access. */
   const bodiesOf = (operation: Operation): unknown[] => {
     const described = operations.find(({ method, path }) => method === operation.method && path === operation.path)
     if (!described?.body) return [bodyFor(operation)]
@@ -289,27 +289,27 @@ describe('what is here, named by its id,', () => {
   }
 
   test.each(callers)(
-    'is neither changed by %s nor told, and not found by its id',
+    'is not found, shown to or changed by %s',
     async (_, meet) => {
       const { open, concerns, stored, otherwise } = await meet()
       let caller = await open()
       const before = await stored()
       const got: Record<string, string> = {}
-      // What they have themselves goes last.
+      // The callers' own records go last.
       const endsIt = ({ method, path }: Operation) => method === 'DELETE' || path.endsWith('/erase')
       const tried = own.filter(concerns)
       for (const operation of [...tried.filter((each) => !endsIt(each)), ...tried.filter(endsIt)]) {
         const names = [...operation.path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => name)
         const ids = names.map((name) => knownFor(theirs.ids, operation.path, name)?.[0] ?? 'x')
         const path = filled(operation, (name) => ids[names.indexOf(name)] ?? 'x')
-        // Names that people give may exist on both sides; an id is in one place only.
+        // Names may exist on both sides; an id exists in one place only.
         const hasId = ids.some((id) => /^([0-9a-f]{24}|evt_.*)$/.test(id))
         const title = `${operation.method} ${operation.path}`
         for (const body of bodiesOf(operation)) {
           const send = () => caller.send(operation.method, path, body as object)
           let answer = await send()
           if (answer.status === 401) {
-            // The one before ended its session, or replaced its key.
+            // The previous request ended the session or replaced the key.
             caller = await open()
             answer = await send()
           }
@@ -328,7 +328,7 @@ describe('what is here, named by its id,', () => {
   )
 })
 
-/** Every row, but for what every request leaves behind. */
+/** Every row, except what each request records. */
 async function everythingStored(): Promise<Record<string, unknown[]>> {
   return rowsWhere(() => true)
 }

@@ -1,4 +1,4 @@
-// Rows as the engine leaves them, for tests of what becomes of them when time passes.
+// Rows as the engine leaves them, for tests of retention.
 import { sql } from 'kysely'
 import type { Database } from '../src/db/core/database.ts'
 import { newId } from '../src/db/core/ids.ts'
@@ -6,7 +6,7 @@ import type { Tables } from '../src/db/core/tables.ts'
 
 type Kept = Pick<Database, 'db'>
 
-/** Members that are not given are null; those the table does not have are ignored. */
+/** Missing members are null; members without a column are ignored. */
 export async function addRow({ db }: Kept, table: keyof Tables, row: object): Promise<void> {
   const name = sql.table(table)
   await sql`INSERT INTO ${name} SELECT * FROM jsonb_populate_record(NULL::${name}, ${JSON.stringify(row)})`.execute(db)
@@ -23,12 +23,12 @@ interface Given {
   environmentId: string
   at: Date
   status?: 'processing' | 'completed'
-  /** When the trigger came, if not at the same time. */
+  /** When the trigger arrived, if at another time. */
   eventAt?: Date
   digestedInto?: string
 }
 
-/** A trigger, its run, the step of that and the message of that. */
+/** A trigger with its run, step and message. */
 export async function addActivity(database: Kept, given: Given): Promise<Activity> {
   const { environmentId, at, status = 'completed', eventAt = at, digestedInto } = given
   const [eventId, notificationId, messageId] = [newId(eventAt), newId(at), newId(at)]
@@ -89,7 +89,7 @@ export async function addActivity(database: Kept, given: Given): Promise<Activit
   return { environmentId, eventId, notificationId, messageId }
 }
 
-/** Which of the partitions holds how many rows, where it holds any. */
+/** The number of rows in each partition that has any. */
 export async function rowsByPartition({ db }: Kept): Promise<Record<string, number>> {
   const found: Record<string, number> = {}
   for (const table of ['events', 'notifications', 'jobs', 'messages'] as const) {

@@ -1,4 +1,4 @@
-// Runs and messages put straight into the database, for tests of what is read and done after they were made.
+// Runs and messages inserted directly, for tests of later reads and changes.
 import type { Insertable } from 'kysely'
 import type { Database } from '../src/db/core/database.ts'
 import { newId } from '../src/db/core/ids.ts'
@@ -20,7 +20,7 @@ interface Environment {
   environmentId: string
 }
 
-/** Members of a row that a test cares about; what is JSON is given as it is. */
+/** The members a test cares about; JSON members as plain values. */
 type Given<Row, Json extends keyof Row> = Partial<Omit<Insertable<Row>, Json>> & { [K in Json]?: unknown }
 type GivenJob = Given<JobTable, 'details' | 'output' | 'digest' | 'delivery'> & { type: string; details?: Line[] }
 type Line = Partial<StoredDetail> & Pick<StoredDetail, 'detail'>
@@ -34,7 +34,7 @@ export type Run = Awaited<ReturnType<typeof insertRun>>
 
 const json = (value: unknown) => (value === undefined || value === null ? null : JSON.stringify(value))
 
-/** A trigger with one run for this subscriber, and a job for each given. The subscriber is created when nobody has the id. */
+/** A trigger with one run for this subscriber and the given jobs. Creates the subscriber if the id is new. */
 export async function insertRun(
   { database: { db }, clock }: Place,
   { environmentId }: Environment,
@@ -126,7 +126,7 @@ const toDetail = (line: Line, now: Date): StoredDetail => ({
   ...line,
 })
 
-/** A message of this run, by its first job unless said otherwise. @returns its id */
+/** A message of this run, from its first job by default. @returns its id */
 export async function insertMessage(
   { database: { db } }: Place,
   run: Run,
@@ -185,7 +185,7 @@ export async function insertMessage(
   return id
 }
 
-/** The timers of an environment, by what they are about. */
+/** The timers of an environment, by kind. */
 export async function timersOf(
   { database: { db } }: Place,
   { environmentId }: Environment,

@@ -1,4 +1,4 @@
-// Writes the description of the API as TypeScript types, for the programs in browsers that know the service by nothing else.
+// Writes the API description as TypeScript types, for the browser programs, which know the service by nothing else.
 
 interface Schema {
   type?: string | string[]
@@ -68,7 +68,7 @@ function describe(name: string, { summary, parameters = [], requestBody, respons
   return `  /** ${summary} */\n  '${name}': {\n${members.join('')}  }\n`
 }
 
-/** @param indent of the line the type stands in */
+/** @param indent of the line that contains the type */
 function typeOf(schema: Schema, indent: string): string {
   const { $ref, type, anyOf, oneOf, allOf, items } = schema
   if ($ref) return `${$ref.slice($ref.lastIndexOf('/') + 1)}Schema`
@@ -101,7 +101,7 @@ function objectType(schema: Schema, indent: string): string {
   const members = Object.entries(properties).map(([name, member]) => {
     const remark = member.description ? `${inner}/** ${member.description.replaceAll('*/', '* /')} */\n` : ''
     const key = /^[A-Za-z_$][\w$]*$/.test(name) ? name : literal(name)
-    // Optional members may also be handed over as undefined, which JSON leaves out.
+    // JSON omits undefined, so optional members may be undefined.
     const [mark, orUndefined] = required.includes(name) ? ['', ''] : ['?', ' | undefined']
     return `${remark}${inner}${key}${mark}: ${typeOf(member, inner)}${orUndefined}\n`
   })

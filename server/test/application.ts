@@ -1,4 +1,4 @@
-// An application of a user's with code-first workflows, written with the public library and served over HTTP as theirs are.
+// A user's application with code-first workflows, written with the public library and served over HTTP.
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -7,9 +7,9 @@ import { afterAll, beforeAll, beforeEach } from 'vitest'
 
 export interface Application {
   readonly url: string
-  /** Its workflows from now on, and the key it takes requests to be signed with. */
+  /** Sets its workflows, and the key that requests must be signed with. */
   serves(workflows: Workflow[], secretKey: string): void
-  /** The `action` of everything it was asked since the test began. */
+  /** The `action` of each request since the test began. */
   readonly actions: string[]
 }
 

@@ -1,4 +1,4 @@
-// What `npm run backup` and `npm run restore` promise: what was accepted is there again, and goes on.
+// The promise of `npm run backup` and `npm run restore`: everything accepted is restored, and continues.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test, vi } from 'vitest'
@@ -7,7 +7,7 @@ import { restoreBackup } from '../src/db/install/restore.ts'
 import { ask, databasePid, freePort, type Run, usePrograms } from './program.ts'
 
 const programs = usePrograms()
-/** A slow machine makes a backup for long. */
+/** A limit, because a backup takes long on a slow machine. */
 const mostPerLane = 150
 
 vi.setConfig({ testTimeout: 600_000 })
@@ -27,7 +27,7 @@ interface Filled {
   trigger(transactionId: string, name?: string): Promise<number>
 }
 
-/** A service with an integration, and workflows that wait. */
+/** A service with an integration and waiting workflows. */
 async function startFilled(dataDir: string, env: Record<string, string> = {}): Promise<Filled> {
   const run = await startIn(dataDir, env)
   const key = run.keys[0] ?? ''
@@ -64,7 +64,7 @@ async function startFilled(dataDir: string, env: Record<string, string> = {}): P
 const bodyOf = (workflowId: string) =>
   workflowId === 'later' ? '{{payload.n}}' : '{{steps.wait.eventCount}} collected'
 
-/** Everything that was said, once each has come. */
+/** All message contents, once `count` have arrived. */
 async function said({ url }: Run, key: string, count: number): Promise<string[]> {
   const list = async () => {
     const found: string[] = []
@@ -102,7 +102,7 @@ const isQueueAheadIn = (dataDir: string) =>
   )
 
 test.each(['backup', 'restore'])(
-  '%s of a database that others run is left to their tools, which are named',
+  '%s of an external database is left to its own tools, which are named',
   async (command) => {
     const env = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', BELFRY_SECRET_KEY: 'a1'.repeat(32) }
     expect(await programs.command([command, 'x.backup'], env).ended).toMatchObject({
@@ -112,7 +112,7 @@ test.each(['backup', 'restore'])(
   },
 )
 
-test('what was accepted before a backup under load is there after a restore elsewhere, and goes on', async () => {
+test('everything accepted before a backup under load is there after a restore elsewhere, and continues', async () => {
   const [dataDir, elsewhere] = [programs.folder(), programs.folder()]
   const { run, key, trigger } = await startFilled(dataDir)
   const accepted: string[] = []
@@ -138,7 +138,7 @@ test('what was accepted before a backup under load is there after a restore else
   expect(readdirSync(dataDir).filter((name) => name.endsWith('.part'))).toEqual([])
   const partitions = await partitionsIn(dataDir)
   await run.stop()
-  // Also while nothing is running.
+  // A backup also works while nothing is running.
   const later = path.join(dataDir, 'later.backup')
   expect(await backUp(dataDir, later)).toMatchObject({ code: 0 })
   expect(databasePid(dataDir)).toBeUndefined()
@@ -151,7 +151,7 @@ test('what was accepted before a backup under load is there after a restore else
   expect(await partitionsIn(elsewhere)).toEqual(partitions)
   expect(await isQueueAheadIn(elsewhere)).toEqual([{ isAhead: true }])
 
-  // Each of those accepted before, once; of those accepted while it was made, any; and the digest, with all of its events.
+  // Each trigger accepted before, once; any of those accepted during the backup; and the digest with all its events.
   const contents = await said(again, key, before.length + 1)
   expect(contents).toContain('3 collected')
   const others = contents.filter((content) => content !== '3 collected')
@@ -162,11 +162,11 @@ test('what was accepted before a backup under load is there after a restore else
   expect(integrations).toContainEqual(
     expect.objectContaining({ credentials: { apiKey: 'SG.only-ours', from: 'us@example.com' } }),
   )
-  // A trigger that is repeated is recognised there too.
+  // A repeated trigger is recognised after the restore, too.
   const repeat = { name: 'later', transactionId: before[0], to: before[0] }
   await ask(`${again.url}/v1/events/trigger`, key, repeat)
   expect(await query(elsewhere, `SELECT FROM events WHERE transaction_id = '${before[0]}'`)).toHaveLength(1)
-  // Nothing takes the place of what is in use.
+  // A restore refuses to overwrite a folder in use.
   const inUse = await restore(elsewhere, file, '--force')
   expect(inUse).toMatchObject({ code: 1, output: expect.stringContaining('Belfry is already running') })
   await again.stop()

@@ -1,5 +1,5 @@
-// A balancer in front of several processes: each request goes to the next of those whose readiness is green, and an answer that
-// does not come is one that fails. It tries nothing twice, so that no request is saved by it that the service has dropped.
+// A load balancer in front of several processes: requests go round-robin to those that are ready, and a missing answer is a
+// failure. It never retries, so it hides no request that the service dropped.
 import { Agent, createServer, request as send } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -32,13 +32,13 @@ export class Balancer {
   #turn = 0
 
   async start(): Promise<void> {
-    // A connection must not be closed by us in the moment in which its caller sends on it.
+    // Must not close a connection at the moment its caller sends on it.
     this.#server.keepAliveTimeout = 600_000
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
     this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** Sends requests there from the moment it is ready. */
+  /** Routes requests there as soon as it is ready. */
   add(url: string): void {
     const backend: Backend = { url, isReady: false, leave: new AbortController(), watched: Promise.resolve() }
     backend.watched = this.#watch(backend)

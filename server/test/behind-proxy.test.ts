@@ -1,4 +1,4 @@
-// The inbox behind a reverse proxy that has the service under a path of its host.
+// The inbox behind a reverse proxy that serves it under a path.
 import { Novu } from '@novu/js'
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { useBrowser } from './browser.ts'
@@ -40,7 +40,7 @@ const send = async () => {
 }
 
 describe('behind nginx, under a path', () => {
-  test('the public client lists, changes and hears', async () => {
+  test('the public client lists, changes and receives updates', async () => {
     const novu = new Novu({ ...(await options()), useCache: false })
     opened.push(novu)
     const heard: unknown[] = []
@@ -57,7 +57,7 @@ describe('behind nginx, under a path', () => {
     await vi.waitFor(() => expect(counts.at(-1)).toMatchObject({ total: 0 }), patience)
   })
 
-  test('its component shows a message the moment it is there', async () => {
+  test('its component shows a message as soon as it arrives', async () => {
     const page = await browser.open(site.showing([['Inbox', await options()]]))
     const part = (name: string) => page.locator(`.nv-${name}`)
     await expect
@@ -69,7 +69,7 @@ describe('behind nginx, under a path', () => {
     await expect.poll(() => part('notificationSubject').allTextContents(), patience).toEqual(['Hi'])
   })
 
-  test('a browser that cannot have sockets polls', async () => {
+  test('a browser without sockets falls back to polling', async () => {
     const inbox = await openInbox(server, api, 'ada')
     const socket = sockets.open(proxy.url, {
       path: `${prefix}/socket.io`,
@@ -81,7 +81,7 @@ describe('behind nginx, under a path', () => {
     await socket.hears('notification_received')
   })
 
-  test('a failure is JSON that pages of other origins may read', async () => {
+  test('errors are JSON that pages of other origins may read', async () => {
     const answer = await fetch(`${proxy.url}${prefix}/v1/inbox/notifications`, {
       headers: { origin: 'https://app.example.com' },
     })

@@ -1,4 +1,4 @@
-// The public client for browsers, unmodified, from a trigger to what a subscriber sees, does and is told.
+// The public client for browsers, unmodified, from a trigger to what a subscriber sees, does and receives.
 import { Novu } from '@novu/js'
 import { Novu as Novu316 } from 'novu-js-3.16'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -10,7 +10,7 @@ const server = useServer({ brand: 'novu' })
 
 describe.each([
   ['3.19.2', Novu],
-  // Of other types, and called alike.
+  // Its types differ, its calls do not.
   ['3.16.0', Novu316 as unknown as typeof Novu],
 ])('%s', (_version, Client) => {
   let api: Api
@@ -25,7 +25,7 @@ describe.each([
     for (const each of opened.splice(0)) await each.socket.disconnect()
   })
 
-  /** A page with the client in it. */
+  /** A page with the client. */
   async function browser(subscriberId: string, more: object = {}, url = server.url): Promise<Novu> {
     const client = new Client({
       applicationIdentifier: await identifierOf(server, api),
@@ -39,7 +39,7 @@ describe.each([
     return client
   }
 
-  /** Whatever it resolves with, or why it failed. */
+  /** The data, or throws the error. */
   async function ok<T>(result: Promise<{ data?: T; error?: unknown }>): Promise<T> {
     const { data, error } = await result
     expect(error).toBeUndefined()
@@ -60,7 +60,7 @@ describe.each([
     redirect: { url: '/invitation', target: '_self' },
   })
 
-  /** Waits until the client has said this many things of a kind. */
+  /** Waits until the client has emitted an event this many times. */
   function heard(client: Novu, event: 'notifications.notification_received' | 'notifications.unread_count_changed') {
     const results: any[] = []
     client.on(event, ({ result }) => results.push(result))
@@ -114,7 +114,7 @@ describe.each([
       expect(counts[0]?.filter).toEqual({ tags: ['team'] })
     })
 
-    test('are read, archived, put aside, acted upon and deleted', async () => {
+    test('are read, archived, snoozed, completed and deleted', async () => {
       await makeWorkflow(api, 'invite', [buttons])
       await send('invite')
       const [item] = await list()
@@ -136,7 +136,7 @@ describe.each([
       expect(error).toMatchObject({ message: expect.any(String) })
     })
 
-    test('are changed many at a time', async () => {
+    test('are changed in bulk', async () => {
       await makeWorkflow(api, 'a', [inApp('A', { data: { n: 1 } })], { tags: ['a'] })
       await makeWorkflow(api, 'b', [inApp('B')], { tags: ['b'] })
       await send('a')
@@ -154,7 +154,7 @@ describe.each([
     })
   })
 
-  test('a page hears of a message as soon as it is there, and of the count after each change', async () => {
+  test('a page receives each message at once, and the count after each change', async () => {
     await makeWorkflow(api, 'invite', [buttons], { tags: ['team'], severity: 'high' })
     await makeWorkflow(api, 'bare', [inApp('Hello')])
     const received = heard(novu, 'notifications.notification_received')
@@ -181,7 +181,7 @@ describe.each([
     await vi.waitFor(() => expect(counts.results.at(-1)).toMatchObject({ total: 0 }))
   })
 
-  test('two pages of two processes hear the same', async () => {
+  test('two pages at two processes receive the same', async () => {
     await makeWorkflow(api, 'bare', [inApp('Hello')])
     const other = await server.startAnother()
     const there = await browser('ada', {}, other.url)
@@ -196,7 +196,7 @@ describe.each([
     for (const each of counts) await vi.waitFor(() => expect(each.results.at(-1)).toMatchObject({ total: 0 }))
   })
 
-  test('works where the service goes by another word', async () => {
+  test('works when the service has another brand name', async () => {
     await makeWorkflow(api, 'bare', [inApp('Hello')])
     const { url } = await server.startAnother({ brand: 'svc' })
     const page = await browser('ada', {}, url)
@@ -248,7 +248,7 @@ describe.each([
     })
   })
 
-  test('topics are followed and left', async () => {
+  test('topics are followed and unfollowed', async () => {
     await makeWorkflow(api, 'news', [inApp('News')], { tags: ['press'] })
     const { subscriptions } = novu
     expect(await ok(subscriptions.get({ topicKey: 'press' }))).toBeNull()
@@ -275,7 +275,7 @@ describe.each([
     expect(await ok(subscriptions.get({ topicKey: 'press' }))).toBeNull()
   })
 
-  test('pages in other contexts are other inboxes', async () => {
+  test('each context has its own inbox', async () => {
     await makeWorkflow(api, 'bare', [inApp('Hello')])
     const ofTenant = await browser('ada', { context: { tenant: 'acme' } })
     const received = heard(ofTenant, 'notifications.notification_received')

@@ -1,5 +1,4 @@
-// The public client's components, unmodified, on a page in a real browser: what a trigger, a click and the passing of time
-// make people see.
+// The public client's components, unmodified, in a real browser: what people see after a trigger, a click, or some time.
 import type { Locator, Page } from 'playwright-core'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { useBrowser } from './browser.ts'
@@ -22,7 +21,7 @@ const patience = { timeout: 30_000, interval: 20 }
 let api: Api
 
 beforeEach(async () => {
-  // Browsers have no other clock than the real one, and say by it when a message is to come back.
+  // Browsers use the real clock, and compute snooze times by it.
   server.clock.advance({ ms: Date.now() - server.clock.now().getTime() })
   api = await server.freshApi()
 })
@@ -60,7 +59,7 @@ describe.each([
     page.setDefaultTimeout(patience.timeout)
     await expect.poll(connected, patience).toHaveLength(1)
   }
-  /** A component that stands on the page by itself. */
+  /** A single component on the page. */
   const openPart = async (name: string, props: object) => {
     const shown = site.showing([
       ['NovuProvider', await options()],
@@ -76,7 +75,7 @@ describe.each([
   const subjects = () => part('notificationSubject').allTextContents()
   const showing = (expected: string[]) => expect.poll(subjects, patience).toEqual(expected)
   const present = (locator: Locator, count = 1) => expect.poll(() => locator.count(), patience).toBe(count)
-  /** Actions of a row are there while the pointer is. */
+  /** A row shows its actions while the pointer is on it. */
   const act = async (name: string) => {
     await part('notification').first().hover()
     await part(`notification${name}__button`).first().click()
@@ -106,7 +105,7 @@ describe.each([
     await eventually([{ cta: { action: { status: 'done', result: { type: 'primary' } } } }])
   })
 
-  test('archiving and snoozing move a message; what was snoozed comes back as new', async () => {
+  test('archiving and snoozing move a message; a snoozed one comes back as new', async () => {
     await makeWorkflow(api, 'a', [inApp('A', { subject: 'First' })])
     await makeWorkflow(api, 'b', [inApp('B', { subject: 'Second' })])
     await send('a')
@@ -167,7 +166,7 @@ describe.each([
     expect(body.global.schedule).toMatchObject({ isEnabled: true })
   })
 
-  test('every tab counts its own', async () => {
+  test('each tab has its own count', async () => {
     await makeWorkflow(api, 'bill', [inApp('B', { subject: 'Bill', data: { plan: 'pro' } })], { tags: ['billing'] })
     await makeWorkflow(api, 'post', [inApp('P', { subject: 'Post' })], { tags: ['social'] })
     await openInbox({
@@ -191,7 +190,7 @@ describe.each([
     await expect.poll(counts, patience).toEqual(['All2', 'Billing1', 'Pro1', 'Nothing'])
   })
 
-  test('scrolling shows all there is, and what comes meanwhile waits behind a button', async () => {
+  test('scrolling loads everything, and arrivals wait behind a button', async () => {
     await makeWorkflow(api, 'count', [inApp('N', { subject: '{{payload.n}}' })])
     const numbers = Array.from({ length: 27 }, (_, n) => String(27 - n))
     for (const n of numbers.toReversed()) {
@@ -222,7 +221,7 @@ describe.each([
     await expect.poll(async () => (await subjects()).slice(0, 2), patience).toEqual(['new', '27'])
   })
 
-  test('two tabs of a browser share one socket, and the second takes over when the first is closed', async () => {
+  test('two tabs of a browser share one socket, and the second takes over when the first closes', async () => {
     await makeWorkflow(api, 'a', [inApp('A', { subject: 'First' })])
     await openInbox()
     const first = page
@@ -255,16 +254,16 @@ describe.each([
       await addIntegration(server, api, { identifier: 'slack', provider: 'slack', credentials })
       await addIntegration(server, api, { identifier: 'teams', provider: 'msteams', credentials })
     })
-    /** As her own, under the name that the buttons give it. */
+    /** Connects Ada's own, under the identifier that the buttons use. */
     const connect = async (identifier: string, integrationIdentifier: string) => {
       const workspace = { id: 'T1', name: 'Acme' }
       const auth = { accessToken: 'x' }
       const body = { identifier, integrationIdentifier, subscriberId: 'ada', workspace, auth }
       expect(await api.post('/v1/channel-connections', body)).toMatchObject({ status: 201 })
     }
-    /** What the button asks of the service, and the page that opens, which is the one that was answered. */
+    /** The request of the button, and the popup it opens. */
     const press = async (button: Locator) => {
-      // Buttons look every few seconds whether it is done.
+      // Buttons poll every few seconds.
       await page.clock.install()
       const [answer, popup] = await Promise.all([
         page.waitForResponse((response) => response.request().method() === 'POST' && response.url().endsWith('/oauth')),
@@ -281,7 +280,7 @@ describe.each([
         `${server.url}/v1/integrations/chat/oauth/callback?${new URLSearchParams({ ...result, state }).toString()}`,
       )
     }
-    /** The page that says so closes itself. */
+    /** The popup says so and closes itself. */
     const finish = async (popup: Page) => {
       const closed = popup.waitForEvent('close')
       await comeBack(popup, { code: 'x' }).catch(() => undefined)
@@ -296,7 +295,7 @@ describe.each([
       })
     }
 
-    test('a Slack workspace is connected and disconnected by its button', async () => {
+    test('a button connects and disconnects a Slack workspace', async () => {
       const team = { id: 'T1', name: 'Acme' }
       vendor.plays(() => ({ body: { ok: true, access_token: 'xoxb-1', team, authed_user: { id: 'U1' } } }))
       await openPart('SlackConnectButton', { integrationIdentifier: 'slack' })
@@ -314,7 +313,7 @@ describe.each([
       expect(await connections()).toEqual([])
     })
 
-    test('a person is linked to who they are in Slack, and unlinked, by a button', async () => {
+    test('a button links a person to their Slack account, and unlinks it', async () => {
       await connect('chconn-slack-default-ada', 'slack')
       vendor.plays(() => ({ body: { ok: true, authed_user: { id: 'U1', access_token: 'xoxp-1' } } }))
       await openPart('SlackLinkUser', { integrationIdentifier: 'slack' })
@@ -347,7 +346,7 @@ describe.each([
     // Older clients have no buttons for Teams and Telegram.
     if (library !== '@novu/react') return
 
-    test('a tenant of Teams is connected, with the person who does it, and disconnected by its button', async () => {
+    test('a button connects a Teams tenant, links the person who does it, and disconnects both', async () => {
       microsoftPlays()
       await openPart('MsTeamsConnectButton', { integrationIdentifier: 'teams' })
       const button = part('channelConnectButton')
@@ -374,7 +373,7 @@ describe.each([
       expect(await connections()).toEqual([])
     })
 
-    test('a person is linked to who they are in Teams, and unlinked, by a button', async () => {
+    test('a button links a person to their Teams account, and unlinks it', async () => {
       const identifier = 'chconn-msteams-default-ada'
       await connect(identifier, 'teams')
       microsoftPlays()
@@ -399,7 +398,7 @@ describe.each([
       expect(await endpoints()).toEqual([])
     })
 
-    test('a person is linked to their chat with a Telegram bot, and unlinked, by its button', async () => {
+    test('a button links a person to their chat with a Telegram bot, and unlinks it', async () => {
       const token = '110201543:AAHdqTcv'
       const credentials = { token, baseUrl: vendor.url }
       const id = await addIntegration(server, api, { identifier: 'bot', provider: 'telegram', credentials })
@@ -413,7 +412,7 @@ describe.each([
       await page.context().route('https://t.me/**', (route) => route.fulfill({ body: 'Telegram' }))
       const [popup] = await Promise.all([page.context().waitForEvent('page'), button.click()])
       await popup.waitForURL('https://t.me/acme_bot?start=*')
-      // She presses Start there, and Telegram tells.
+      // Ada presses Start in Telegram, and Telegram calls the webhook.
       const word = new URL(popup.url()).searchParams.get('start') ?? ''
       const told = JSON.parse(vendor.asked.find(({ path }) => path.endsWith('/setWebhook'))?.body ?? '')
       expect(new URL(told.url).pathname).toBe(`/v2/inbound-webhooks/bots/${api.environmentId}/${id}`)
@@ -431,7 +430,7 @@ describe.each([
     })
   })
 
-  test('a topic is followed by its button, workflow by workflow and as a group', async () => {
+  test('a button follows a topic, workflow by workflow and as a group', async () => {
     await makeWorkflow(api, 'news', [inApp('News')], { tags: ['press'] })
     await makeWorkflow(api, 'rumour', [inApp('Rumour')], { tags: ['press'] })
     await makeWorkflow(api, 'alert', [inApp('Alert')])

@@ -1,4 +1,4 @@
-// A real browser for test files. Each page that is opened finds a profile without anything of those before it.
+// A real browser for tests. Each page gets a profile without traces of earlier ones.
 import {
   type Browser,
   type BrowserContext,
@@ -15,31 +15,33 @@ export interface Profile extends Omit<BrowserContextOptions, 'storageState'> {
 }
 
 export interface TestBrowser {
-  /** A page in a profile of its own, closed after the test. An error that nobody caught in it fails the test. */
+  /** Opens a page in its own profile, closed after the test. An uncaught error in it fails the test. */
   open(url: string, profile?: Profile): Promise<Page>
 }
 
 /**
- * Used by one test at a time. Scripts that it has loaded stay: loading and compiling them anew was a third of all that
- * browsers did.
+ * Used by one test at a time. Its script cache stays: loading and compiling scripts again was a third of all browser time.
  */
 interface Context {
   context: BrowserContext
   options: string
   isTaken: boolean
-  /** Always open: with its last page a context forgets what it has loaded. */
+  /** Stays open: a context drops its cache with its last page. */
   keeper: Page
-  /** Where its pages have been. */
+  /** The origins its pages have visited. */
   origins: Set<string>
 }
 
-/** All files of a worker use one browser: starting it takes longer than most tests. It ends with the worker's process. */
+/**
+ * All files of a worker share one browser, because starting it takes longer than most tests. It ends with the worker
+ * process.
+ */
 let shared: Promise<Browser> | undefined
 let contexts: Context[] = []
 
 async function launch(): Promise<Browser> {
   const executablePath = findChromium()
-  if (!executablePath) throw new Error('No Chromium was found: `npm test` installs one, or name it with CHROMIUM_PATH.')
+  if (!executablePath) throw new Error('No Chromium found. `npm test` installs one; or set CHROMIUM_PATH.')
   const browser = await chromium.launch({
     executablePath,
     args: [
@@ -54,7 +56,7 @@ async function launch(): Promise<Browser> {
   return browser
 }
 
-/** Has the browser started before the tests of a file, and closes after each what it opened. */
+/** Starts the browser before the tests of a file, and closes its pages after each test. */
 export function useBrowser(): TestBrowser {
   let browser: Browser
   const taken: Context[] = []
@@ -102,7 +104,7 @@ async function take(browser: Browser, asked: BrowserContextOptions): Promise<Con
   return made
 }
 
-/** What its pages have stored is gone. */
+/** Deletes what its pages have stored. */
 async function clear({ context, keeper, origins }: Context): Promise<void> {
   const session = await context.newCDPSession(keeper)
   for (const origin of origins) await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' })

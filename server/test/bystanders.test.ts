@@ -1,5 +1,5 @@
-// Every change is sent to the things named `ada` in one environment. What is named `bob` beside them, and everything of another
-// organization where the same names exist, stays exactly as it was.
+// Sends every change to the records named `ada` in one environment. Those named `bob`, and everything of another
+// organization with the same names, must stay exactly as they are.
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { insertMessage, insertRun } from './activity.ts'
@@ -19,13 +19,13 @@ const endpointOf = (name: string) => ({
   ...{ type: 'slack_user', endpoint: { userId: name } },
 })
 
-/** With a preference that has the name in it too. */
+/** With a preference that contains the name, too. */
 const subscriptionOf = (name: string, identifier: string) => ({
   subscriptions: [{ subscriberId: name, identifier }],
   preferences: [{ workflowId: 'workflow', condition: { '==': [{ var: 'name' }, name] } }],
 })
 
-/** One thing of every kind with this name. */
+/** Creates one record of every kind with this name. */
 async function populate(api: Api, name: string): Promise<void> {
   const integrationIdentifier = `chat-${name}`
   for (const [method, url, body] of [
@@ -78,7 +78,7 @@ async function bystanders(api: Api): Promise<Record<string, unknown[]>> {
   return Object.fromEntries(await Promise.all(found))
 }
 
-test('a change to one thing leaves all others alone', async () => {
+test('a change to one record leaves all others alone', async () => {
   const [{ development: api }, { development: other }] = [
     await server.freshOrganization(),
     await server.freshOrganization(),

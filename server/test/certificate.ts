@@ -1,5 +1,5 @@
-// What the local server that plays a vendor proves itself with: for Apple's push hosts and Outlook's mail host, until 2124,
-// vouched for by nobody but itself. Clients in tests are told to believe it.
+// A self-signed certificate for the local server that plays a vendor: Apple's push hosts and Outlook's mail host, valid
+// until 2124. Clients in tests trust it.
 
 export const certificate = `-----BEGIN CERTIFICATE-----
 MIIBsTCCAVigAwIBAgIUY9D4llAotWo/cOq6P7w+NZ/4YXcwCgYIKoZIzj0EAwIw

@@ -1,4 +1,4 @@
-// The demo page: what a newcomer sees work in the first minute, and what strangers do not get by it.
+// The demo page: what a newcomer can try in the first minute, and what it refuses to strangers.
 import { request as sendRaw } from 'node:http'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
@@ -12,7 +12,7 @@ const browser = useBrowser()
 const patience = { timeout: 30_000, interval: 20 }
 const environment = { 'belfry-environment': '', 'content-type': 'application/json' }
 
-/** As whoever sits at the machine, with any headers: some may not be set by `fetch`. */
+/** A request from this machine, with any headers: `fetch` cannot set some of them. */
 function ask(method: string, path: string, headers: Record<string, string> = environment) {
   return new Promise<{ status: number; text: string }>((resolve, reject) => {
     const request = sendRaw(`${server.url}${path}`, { method, headers }, (response) => {
@@ -49,7 +49,7 @@ describe('in a browser', () => {
   }
 
   test('each button makes a message arrive, in the list and on the bell', async () => {
-    // Messages say when they came; by the clock of the browser, it is now.
+    // Message times must match the browser's real clock.
     server.clock.advance({ ms: Date.now() - server.clock.now().getTime() })
     const { page, complaints } = await open({ viewport: { width: 1280, height: 860 } })
     page.setDefaultTimeout(patience.timeout)
@@ -74,7 +74,7 @@ describe('in a browser', () => {
 })
 
 describe('strangers', () => {
-  test('may load the page, which holds nothing, under a policy that lets nothing else in', async () => {
+  test('may load the page, which contains no data and has a strict content security policy', async () => {
     const answer = await fetch(`${server.url}/demo`, { headers: { 'x-forwarded-for': '192.0.2.1' } })
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-security-policy')).toMatch(
@@ -85,11 +85,11 @@ describe('strangers', () => {
 
   test.each([
     ['through a proxy', { ...environment, 'x-forwarded-for': '127.0.0.1' }, 'demo_closed'],
-    ['by a name that was made to point here', { ...environment, host: 'evil.example:3000' }, 'demo_closed'],
+    ['through a DNS name made to point here', { ...environment, host: 'evil.example:3000' }, 'demo_closed'],
     ['from a page of another site', { ...environment, origin: 'https://evil.example' }, 'cross_site_request'],
     ['from another site, as browsers say', { ...environment, 'sec-fetch-site': 'cross-site' }, 'cross_site_request'],
     ['by a form', { 'content-type': 'application/x-www-form-urlencoded' }, 'cross_site_request'],
-    ['with a session that is none', { ...environment, cookie: 'belfry_session=x' }, 'not_signed_in'],
+    ['with an invalid session', { ...environment, cookie: 'belfry_session=x' }, 'not_signed_in'],
   ])('get nothing %s', async (_, headers, code) => {
     for (const [method, path] of [
       ['POST', '/v1/demo'],
@@ -104,7 +104,7 @@ describe('strangers', () => {
 })
 
 describe('the demo', () => {
-  test('makes its workflows once, and leaves alone what became of them', async () => {
+  test('creates its workflows once, and keeps later changes to them', async () => {
     await Promise.all(Array.from({ length: 4 }, () => ask('POST', '/v1/demo')))
     const names = ['demo-alert', 'demo-comment', 'demo-digest', 'demo-invitation']
     expect(await demoWorkflows()).toMatchObject(names.map((identifier) => ({ identifier, version: 1 })))
@@ -118,12 +118,12 @@ describe('the demo', () => {
     ])
   })
 
-  test('sends nothing but what is its own', async () => {
+  test('triggers only its own workflows', async () => {
     for (const path of ['/v1/demo/welcome', '/v1/demo/x%2Fy'])
       expect(await ask('POST', path)).toMatchObject({ status: 404 })
   })
 
-  test('opens the inbox also where a hash is required', async () => {
+  test('opens the inbox even if a subscriber hash is required', async () => {
     const { _id } = (await server.api.get('/v1/integrations')).body.find(
       ({ channel }: { channel: string }) => channel === 'in_app',
     )
@@ -134,7 +134,7 @@ describe('the demo', () => {
     await server.api.put(`/v1/integrations/${_id}`, { credentials: { hmac: false } })
   })
 
-  test('is also for those who signed in, wherever they are, if they may edit', async () => {
+  test('also works for signed-in editors on other machines', async () => {
     const elsewhere = { 'x-forwarded-for': '192.0.2.1' }
     const [editor, viewer] = [
       await signInAs(server, server.api, 'editor'),
@@ -146,7 +146,7 @@ describe('the demo', () => {
     expect(await viewer.get('/v1/demo/mails', elsewhere)).toMatchObject({ status: 403 })
   })
 
-  test('is nowhere without a Development environment', async () => {
+  test('does not exist without a Development environment', async () => {
     const types = (from: 'dev', to: 'prod') =>
       server.database.db.updateTable('environments').set({ type: to }).where('type', '=', from).execute()
     await types('dev', 'prod')

@@ -1,5 +1,5 @@
-// What can be known about the files in deploy/ without a container engine or a cluster: that they are well-formed, that they
-// fit together and the program, and that every figure they name exists.
+// Checks the files in deploy/ without a container engine or a cluster: they are well-formed, fit each other and the program,
+// and every metric they name exists.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -20,17 +20,17 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8')
 const server = useServer()
 
-/** Requests and jobs in hand have this long; see main.ts. */
+/** How long a stop waits for requests and jobs in progress; see main.ts. */
 const patienceSeconds = 20
 
 describe('the Dockerfile', () => {
   const text = read('Dockerfile')
 
-  test('has nothing to complain about', () => {
+  test('passes the linter', () => {
     expect(validate(text)).toEqual([])
   })
 
-  test('copies only what is there and what its .dockerignore lets through', () => {
+  test('copies only files that exist and that .dockerignore lets through', () => {
     const allowed = read('.dockerignore')
       .split('\n')
       .filter((line) => line.startsWith('!'))
@@ -46,7 +46,7 @@ describe('the Dockerfile', () => {
     }
   })
 
-  test('starts the program itself, and not as root', () => {
+  test('starts the program directly, and not as root', () => {
     const { scripts } = JSON.parse(read('package.json'))
     const [, command = ''] = /^CMD (.+)$/m.exec(text) ?? []
     expect(JSON.parse(command).join(' ')).toBe(scripts.start.replace('exec ', ''))
@@ -58,7 +58,7 @@ describe('compose.yaml', () => {
   const compose = parse(read('compose.yaml'), { merge: true })
   const names = (file: string) => [...read(file).matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name ?? '')
 
-  test('stops nothing before its time, and writes nowhere but to what is thrown away', () => {
+  test('stops no service too early, and writes only to temporary storage', () => {
     for (const name of ['belfry', 'worker']) {
       const { stop_grace_period, read_only, cap_drop, restart } = compose.services[name]
       const { config } = readConfig({ DATABASE_URL: 'postgres://x', BELFRY_SECRET_KEY: 'a1'.repeat(32) })
@@ -71,7 +71,7 @@ describe('compose.yaml', () => {
     }
   })
 
-  test('its example of settings has the ones that are needed, and no misspelt one', () => {
+  test('its example settings are complete and spelled correctly', () => {
     const known = new Set<string>(settings.map(({ name }) => name))
     const given = names('deploy/belfry.env.example')
     expect(given).toEqual(expect.arrayContaining(['DATABASE_URL', 'BELFRY_SECRET_KEY', 'POSTGRES_PASSWORD']))
@@ -95,10 +95,10 @@ const all = files.flatMap(manifestsIn)
 const ofKind = (kind: string) => all.filter((each) => each.kind === kind)
 
 describe('the manifests', () => {
-  test.each(files)('%s is what the cluster expects', (file) => {
+  test.each(files)("%s matches the cluster's schema", (file) => {
     for (const manifest of manifestsIn(file)) {
       const Model = models[manifest.kind as keyof typeof models]
-      // Of KEDA; its schema comes with its operator.
+      // KEDA's schema comes with its operator.
       if (manifest.kind === 'ScaledObject') continue
       expect(Model, manifest.kind).toBeDefined()
       const { apiVersion, kind } = Model as unknown as { apiVersion: string; kind: string }
@@ -108,7 +108,7 @@ describe('the manifests', () => {
     }
   })
 
-  test('every overlay names files that are there, and every file is named', () => {
+  test('every overlay names existing files, and every file is named', () => {
     const named = ['base', 'keda'].flatMap((overlay) => {
       const { resources } = parse(read(`${folder}/${overlay}/kustomization.yaml`))
       return resources.map((resource: string) => path.join(folder, overlay, resource))
@@ -117,7 +117,7 @@ describe('the manifests', () => {
     expect(files.filter((file) => !named.includes(file))).toEqual([`${folder}/secret.example.yaml`])
   })
 
-  test('selectors, scale targets and references lead to what is there', () => {
+  test('selectors, scale targets and references exist', () => {
     const deployments = ofKind('Deployment')
     expect(deployments.map(({ metadata }) => metadata.name)).toEqual(['belfry-api', 'belfry-worker'])
     for (const { spec, metadata } of deployments) {
@@ -136,7 +136,7 @@ describe('the manifests', () => {
         expect(ofKind('Service').map((each) => each.metadata.name)).toContain(backend.service.name)
   })
 
-  test('settings are ones that Belfry has, and it would start with them', () => {
+  test('settings exist, and Belfry would start with them', () => {
     const [config, secret] = [ofKind('ConfigMap')[0]?.data, ofKind('Secret')[0]?.stringData]
     for (const { spec } of ofKind('Deployment')) {
       const env = Object.fromEntries(spec.template.spec.containers[0].env.map(({ name, value }: any) => [name, value]))
@@ -148,7 +148,7 @@ describe('the manifests', () => {
     }
   })
 
-  test('no pod runs as root, writes to its image, or is asked what does not exist', async () => {
+  test('no pod runs as root, writes to its image, or is probed at a missing path', async () => {
     for (const { spec } of ofKind('Deployment')) {
       const { securityContext, containers } = spec.template.spec
       const [container] = containers
@@ -164,7 +164,7 @@ describe('the manifests', () => {
   })
 })
 
-describe('figures', () => {
+describe('metrics', () => {
   const ours = /\b(?:belfry|nodejs|process)_[a-z0-9_]+/g
   const known = async () => {
     const text = await (await fetch(`${server.url}/metrics`)).text()
@@ -182,14 +182,14 @@ describe('figures', () => {
     autoscaler: ofKind('ScaledObject').flatMap(({ spec }) => spec.triggers.map(({ metadata }: any) => metadata.query)),
   }
 
-  test.each(Object.keys(queries))('every one that the %s names exists', async (name) => {
+  test.each(Object.keys(queries))('every metric that the %s uses exists', async (name) => {
     const names = (queries[name] ?? []).flatMap((query) => query.match(ours) ?? [`nothing in: ${query}`])
     expect(names.length).toBeGreaterThan(0)
     const existing = await known()
     expect(names.filter((each) => !existing.has(each))).toEqual([])
   })
 
-  test('every one of ours is shown', async () => {
+  test('every metric of ours is shown', async () => {
     const shown = queries.dashboard?.join(' ') ?? ''
     const stems = [...(await known())]
       .filter((each) => each.startsWith('belfry_'))
@@ -197,7 +197,7 @@ describe('figures', () => {
     expect(stems.filter((each) => !shown.includes(each))).toEqual([])
   })
 
-  test('panels have different ids and lie beside each other', () => {
+  test('panels have different ids and do not overlap', () => {
     const ids = dashboard.panels.map(({ id }: any) => id)
     expect(new Set(ids).size).toBe(ids.length)
     for (const { gridPos } of dashboard.panels) expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24)

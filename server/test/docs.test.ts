@@ -1,13 +1,13 @@
-// Sends every request the documentation shows, so that no page promises what the service does not do. A page starts with an
-// organization of its own, and its requests are sent in order: what one makes, the next may use. The answer is a success,
-// or what the ```json block right after the request says: that may leave members out, and asks for an error by `statusCode`.
-// What a request sets off is done before the next one is sent, and `sleep` moves the clock.
+// Sends every request of the documentation, so that no page promises what the service does not do. Each page gets its own
+// organization, and its requests are sent in order: later ones may use what earlier ones created. The answer must be a
+// success, or match the ```json block right after the request, which may omit members and asks for an error by `statusCode`.
+// Before each request all queued work is done, and `sleep` moves the clock.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { Api, useServer } from './server.ts'
 
-/** Requests that are answered before all is done that they ask for. */
+/** Requests answered before their work is done. */
 const setsOff = /\/v1\/(?:events|deliveries)\//
 
 const server = useServer()
@@ -43,7 +43,7 @@ test.each(examples.filter(({ requests }) => requests.length > 0))('$page tells t
   }
 })
 
-test('every test that SECURITY.md and the promises name is there', () => {
+test('every test that SECURITY.md names exists', () => {
   const tests = ['server', 'inbox', 'dashboard', 'chaos', 'scripts'].flatMap((room) =>
     readdirSync(root + room, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.test.ts') && !file.includes('node_modules'))
@@ -56,7 +56,7 @@ test('every test that SECURITY.md and the promises name is there', () => {
   expect(named.flatMap(([, name = '']) => (isThere(name) ? [] : [name]))).toEqual([])
 })
 
-test('every link leads to a page that is there, and to a heading of it', () => {
+test('every link leads to an existing page and heading', () => {
   const decisions = readdirSync(`${root}docs/decisions`).map((name) => `docs/decisions/${name}`)
   for (const page of [...pages, ...decisions, 'SECURITY.md', 'CONTRIBUTING.md', 'CHANGELOG.md']) {
     for (const [, link = ''] of readFileSync(root + page, 'utf8').matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
@@ -73,7 +73,7 @@ test('every link leads to a page that is there, and to a heading of it', () => {
   }
 })
 
-/** As links name them. */
+/** As links spell them. */
 function headingsIn(text: string): string[] {
   return [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading
@@ -109,19 +109,19 @@ function isPause(command: string): boolean {
   return /^sleep \d+$/.test(command)
 }
 
-/** A line each, except where a quote or a backslash carries it on. */
+/** One command per line, except where a quote or a backslash continues it. */
 function commandsIn(block: string): string[] {
   const withoutComments = block.replaceAll(/(?:^|\s)#.*$/gm, '')
   return (withoutComments.match(/(?:'[^']*'|"(?:[^"\\]|\\.)*"|\\\n|[^\n'"])+/g) ?? []).map((line) => line.trim())
 }
 
-/** The words of a command as a shell would hand them over. */
+/** Splits a command into words as a shell would. */
 function wordsOf(command: string, variables: Record<string, string>): string[] {
   const filled = (text: string) =>
     text
       .replaceAll(/\$\{?(\w+)\}?/g, (_, name: string) => {
         const value = variables[name]
-        if (value === undefined) throw new Error(`$${name} in the documentation stands for nothing this test knows`)
+        if (value === undefined) throw new Error(`the documentation uses $${name}, which this test does not define`)
         return value
       })
       .replaceAll('http://127.0.0.1:3000', server.url)
@@ -136,7 +136,7 @@ function wordsOf(command: string, variables: Record<string, string>): string[] {
   )
 }
 
-/** Does what curl would; an option it does not know is a mistake on the page, or a reason to add it here. */
+/** Sends the request like curl; an unknown option is a mistake on the page, or needs support here. */
 async function send([, ...words]: string[]) {
   const headers: Record<string, string> = {}
   let [method, url, body]: Array<string | undefined> = []
@@ -146,7 +146,7 @@ async function send([, ...words]: string[]) {
     else if (next === '-H') {
       const [name = '', value = ''] = words.shift()?.split(/:\s*/, 2) ?? []
       headers[name.toLowerCase()] = value
-    } else if (next.startsWith('-')) throw new Error(`curl ${next} is not understood`)
+    } else if (next.startsWith('-')) throw new Error(`curl ${next} is not supported by this test`)
     else url = next
   }
   const { origin, pathname, search } = new URL(url ?? '')

@@ -1,10 +1,10 @@
-// Two things at once, in an order the test decides: for what has to be true whoever is first.
+// Two concurrent operations in a chosen order, for tests of races.
 import { sql } from 'kysely'
 import { expect, vi } from 'vitest'
 import type { Tx } from '../src/db/core/database.ts'
 import type { TestServer } from './server.ts'
 
-/** Sends the request while `first` is done but not committed; once the request waits for it, does `last` and commits. */
+/** Sends the request while `first` is uncommitted; once the request waits for its lock, runs `last` and commits. */
 export async function during<T>(
   { database: { db } }: TestServer,
   first: (tx: Tx) => Promise<unknown>,

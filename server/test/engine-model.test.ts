@@ -1,5 +1,5 @@
-// The engine against a model that fits on a screen: whatever callers do in whatever order, and however workers die, every
-// accepted trigger ends in exactly the messages the model says, and nothing stays behind.
+// Compares the engine with a small model: whatever callers do in any order, and however workers die, every accepted trigger
+// ends in exactly the messages of the model, and no work is left.
 
 import fc from 'fast-check'
 import { sql } from 'kysely'
@@ -35,7 +35,7 @@ interface Event {
 }
 
 interface Wait {
-  /** The transaction that a cancel has to name. */
+  /** The transaction id a cancel has to name. */
   id: string
   who: string
   due: number
@@ -132,17 +132,14 @@ class Model {
   }
 }
 
-/** How a piece of work comes to be done. */
+/** Ways in which a piece of work is carried out. */
 const manners = {
   once: (work: () => Promise<void>) => work(),
   twice: async (work: () => Promise<void>) => {
     await work()
     await work()
   },
-  /**
-   * The worker loses its connections again and again in the middle (those of the queue itself are left to it); whoever takes
-   * over does it once more.
-   */
+  /** The worker loses its connections again and again (except the queue's own); its successor does the work again. */
   killed: async (work: () => Promise<void>) => {
     let isOver = false
     const dying = work().then(
@@ -160,10 +157,10 @@ const manners = {
     await dying
     await work()
   },
-  /** It is done, but the queue does not learn of it. */
+  /** The work is done, but the queue is not told. */
   unheard: async (work: () => Promise<void>) => {
     await work()
-    throw new Error('the worker died before it could say so')
+    throw new Error('the worker died before it could report')
   },
 }
 type Manner = keyof typeof manners
@@ -186,7 +183,7 @@ async function drain(given: Manner[]): Promise<void> {
       server.database.db,
     )
   }
-  throw new Error('The work does not come to an end.')
+  throw new Error('The work does not end.')
 }
 
 type Command =
@@ -255,7 +252,7 @@ async function perform(api: Api, model: Model, commands: Command[]): Promise<voi
   }
 }
 
-/** Past every wait there can be. */
+/** Moves the clock past every possible wait. */
 async function finish(model: Model): Promise<void> {
   for (let round = 0; round < 4; round += 1) {
     await drain(['once'])
@@ -287,7 +284,7 @@ async function messagesIn(api: Api): Promise<string[]> {
   return found.flat().sort()
 }
 
-test('no notification is lost, doubled or stuck', { timeout: 120_000 }, async () => {
+test('no notification is lost, duplicated or stuck', { timeout: 120_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(command, { minLength: 4, maxLength: 18 }), async (commands) => {
       const api = await server.freshApi()

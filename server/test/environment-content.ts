@@ -1,4 +1,4 @@
-// Workflows, layouts and texts as they are stored, for tests of what two environments have in common.
+// Stored workflows, layouts and translations, for tests that compare two environments.
 import { newId } from '../src/db/core/ids.ts'
 import type { LayoutRow } from '../src/db/queries/layouts.ts'
 import {
@@ -90,10 +90,10 @@ export const content = (
 ): EnvironmentContent => ({ workflows, layouts, translations })
 export const nothing = content([])
 
-/** Who writes what is written below. */
+/** The author of the content below. */
 export const owner = 'f'.repeat(24)
 
-/** Writes a workflow into an environment, or the next version of the one there is. */
+/** Writes a workflow, or the next version of an existing one. */
 export async function writeWorkflow(
   { database, clock }: TestServer,
   { environmentId }: Pick<Api, 'environmentId'>,

@@ -1,4 +1,4 @@
-// The service with routes of a test's own, for answers that no resource gives.
+// The service with extra routes, for answers that no resource gives.
 import { makeWorkerUtils } from 'graphile-worker'
 import { pino } from 'pino'
 import { type Config, readConfig } from '../src/config.ts'
@@ -12,7 +12,7 @@ import type { App } from '../src/http/edge/resource.ts'
 import { HttpClient } from '../src/providers/http-client.ts'
 import { Api, secretKey, type TestServer } from './server.ts'
 
-/** A caller of such a service on the server's database, and how to stop it. */
+/** A caller of such a service on the server's database, and a function to stop it. */
 export async function serveWith(
   server: TestServer,
   register: (app: App) => void,

@@ -1,5 +1,5 @@
-// Two API and three worker processes on one PostgreSQL, under a steady load: each of them is restarted as an upgrade would, then
-// killed. Restarts fail no request; nothing that was answered is lost, and nothing happens twice.
+// Two API and three worker processes on one PostgreSQL under steady load. Each is restarted as in an upgrade, then killed.
+// Restarts fail no request; nothing answered is lost, and nothing happens twice.
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -25,7 +25,7 @@ beforeAll(async () => {
   await balancer.start()
   settings = {
     ...{ DATABASE_URL, BELFRY_SECRET_KEY: secretKey, BELFRY_API_KEY: key, BELFRY_LOG: 'warn' },
-    // A hidden notification a minute would be counted below.
+    // The canary's hidden notification every minute would be counted below.
     BELFRY_CANARY: 'false',
     BELFRY_DATABASE_CONNECTIONS: '12',
     BELFRY_DRAIN_SECONDS: '4',
@@ -38,7 +38,7 @@ afterAll(async () => {
   await dropTestDatabase(name)
 })
 
-/** One place in the fleet, where one process follows another. */
+/** One place in the fleet, where processes replace each other. */
 class Place {
   readonly #env: Record<string, string>
   #run: Run | undefined
@@ -51,7 +51,7 @@ class Place {
     return `http://127.0.0.1:${this.#env.PORT}`
   }
 
-  /** As whatever watches over it would: one that cannot start, as on a machine that is too busy, is started again. */
+  /** Like a supervisor: starts it again if it cannot start, as on a very busy machine. */
   async start(): Promise<void> {
     for (let tries = 1; ; tries += 1) {
       const run = programs.start(this.#env)
@@ -64,7 +64,7 @@ class Place {
     }
   }
 
-  /** @returns what it ended with */
+  /** @returns the exit code */
   async restart(): Promise<number | null | undefined> {
     const ending = await this.#run?.stop()
     await this.start()
@@ -86,7 +86,10 @@ async function newApi(): Promise<Place> {
   return place
 }
 
-/** Up to ten triggers a second, each for somebody else. What was not answered with a success is sent again, as docs/triggers.md has it. */
+/**
+ * Up to ten triggers a second, each for another subscriber. Those without a success are sent again, as docs/triggers.md
+ * says.
+ */
 class Load {
   readonly failures: string[] = []
   sent = 0
@@ -138,10 +141,10 @@ async function inTurn(places: Place[], work: (place: Place) => Promise<unknown>)
   for (const place of places) await work(place)
 }
 
-/** Until the balancer knows: whoever upgrades a fleet waits for that before the next one, too. */
+/** Waits until the balancer knows, as an upgrade of a fleet does before the next process. */
 const isServing = (place: Place) => vi.waitUntil(() => balancer.isReady(place.url), { timeout: 30_000 })
 
-test('a fleet under load is restarted and killed one by one, and every trigger becomes one message', async () => {
+test('each process of a fleet is restarted and killed under load, and every trigger becomes one message', async () => {
   const apis = [await newApi(), await newApi()] as const
   const workers = [await newPlace('worker'), await newPlace('worker'), await newPlace('worker')] as const
   await Promise.all([apis[0].start(), apis[1].start(), workers[2].start()])
@@ -152,7 +155,7 @@ test('a fleet under load is restarted and killed one by one, and every trigger b
   const workflow = { name: 'hello', workflowId: 'hello', active: true, steps: [step] }
   expect(await api.post('/v2/workflows', workflow)).toMatchObject({ status: 201 })
 
-  // A browser at the first API process hears of what was triggered at the second and made by the third worker, the only one yet.
+  // A browser at the first API process receives what was triggered at the second and processed by the only running worker.
   const { rows } = await client.query("SELECT identifier FROM environments WHERE name = 'Development'")
   const session = await new Api(apis[0].url, key, '', '').post('/v1/inbox/session', {
     applicationIdentifier: rows[0].identifier,
@@ -194,7 +197,7 @@ test('a fleet under load is restarted and killed one by one, and every trigger b
   expect(await count('messages')).toBe(expected)
   expect(await count('(SELECT DISTINCT transaction_id FROM messages) t')).toBe(expected)
   expect(await count("notifications WHERE status <> 'completed'")).toBe(0)
-  // Five processes, each with its twelve and a few for other purposes.
+  // Five processes, each with twelve connections and a few for other purposes.
   expect(
     await count("pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'belfry%'"),
   ).toBeLessThanOrEqual(5 * (12 + 6))

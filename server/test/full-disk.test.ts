@@ -1,4 +1,4 @@
-// A disk that is full: what cannot be stored is refused, never promised, and all is well again once there is room.
+// A full disk: what cannot be stored is refused, and the service recovers once there is space.
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import pg from 'pg'
@@ -14,7 +14,7 @@ import { SmallDisk } from './small-disk.ts'
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const disk = SmallDisk.mount(256)
-const why = disk ? '' : ' (skipped: this test needs the right to mount a disk of its own, which root has)'
+const why = disk ? '' : ' (skipped: mounting a disk needs root)'
 let postgres: EmbeddedPostgres
 let service: Service
 let api: Api
@@ -44,7 +44,7 @@ afterAll(async () => {
 let sent = 0
 const accepted: string[] = []
 
-/** One that needs room of its own. */
+/** A trigger that needs new space. */
 async function trigger() {
   const transactionId = `transaction-${sent++}`
   const payload = { text: 'x'.repeat(100_000), number: Math.random() }
@@ -53,7 +53,7 @@ async function trigger() {
   return answer
 }
 
-test.skipIf(!disk)(`triggers get 503 while the disk is full, and 201 once it is not${why}`, async () => {
+test.skipIf(!disk)(`triggers get 503 while the disk is full, and 201 afterwards${why}`, async () => {
   await makeWorkflow(api, 'large', [{ type: 'in_app', controlValues: { body: '{{payload.number}}' } }])
   expect(await trigger()).toMatchObject({ status: 201 })
 
@@ -73,7 +73,7 @@ test.skipIf(!disk)(`triggers get 503 while the disk is full, and 201 once it is 
   disk?.free()
   await vi.waitUntil(async () => (await trigger()).status === 201, { timeout: 60_000 })
 
-  // What was promised is there, and what was refused is not.
+  // Accepted triggers are stored, refused ones are not.
   const client = new pg.Client({ connectionString: postgres.url })
   await client.connect()
   const ids = async (table: string) =>
@@ -86,7 +86,7 @@ test.skipIf(!disk)(`triggers get 503 while the disk is full, and 201 once it is 
   await client.end()
 })
 
-test.skipIf(!disk)(`so do they when the database has no room for its log and ends for that${why}`, async () => {
+test.skipIf(!disk)(`the same when PostgreSQL stops because it cannot write its WAL${why}`, async () => {
   disk?.fill()
   const client = new pg.Client({ connectionString: postgres.url })
   client.on('error', () => undefined)

@@ -1,18 +1,18 @@
-// Requests made up from an operation's own schema: sound ones, nearly sound ones, and rubbish.
+// Generates requests from an operation's schema: valid, nearly valid, and garbage.
 import fc from 'fast-check'
 import type { JsonSchema, Operation } from './openapi.ts'
 import { knownFor, type Planted } from './planted.ts'
 
 export interface MadeUp {
   url: string
-  /** As it is sent; undefined is no body at all. */
+  /** As sent; undefined means no body. */
   body: string | undefined
   headers: Record<string, string>
-  /** Stands for who sends it: an index into a list of callers, the first of them the one the operation is for. */
+  /** An index into a list of callers; the first is the one the operation is for. */
   caller: number
 }
 
-/** What there is at the moment, by the name of a parameter or member. The names stay, what they stand for may change. */
+/** Existing ids by parameter or member name. The names stay, the ids may change. */
 type Known = () => Planted['ids']
 
 const odd = fc.oneof(
@@ -40,7 +40,7 @@ const sound: Record<string, fc.Arbitrary<unknown>> = {
   'date-time': fc.constantFrom('2026-05-01T10:00:00.000Z', '2026-05-02', '2027-01-01T00:00:00+02:00'),
 }
 
-/** One after the other, as a stranger, a member or the rightful caller would send it. */
+/** A request with one of the callers: the rightful one, a member, or a stranger. */
 export function requestFor(operation: Operation, known: Known, callers: number): fc.Arbitrary<MadeUp> {
   const { path, parameters, body, form } = operation
   const schemas = new Schemas(known)
@@ -88,7 +88,7 @@ export function requestFor(operation: Operation, known: Known, callers: number):
     }))
 }
 
-/** Bodies that the schema of the operation takes, as far as a schema can say. */
+/** Bodies that the schema accepts. */
 export const bodyFor = ({ body = {} }: Operation, known: Known): fc.Arbitrary<unknown> =>
   new Schemas(known).fitting(body)
 
@@ -106,7 +106,7 @@ class Schemas {
     this.#known = known
   }
 
-  /** Something there is under that name, if the name means anything. */
+  /** An existing id for that name, if there is one. */
   #there(key: string, path = ''): fc.Arbitrary<string> | undefined {
     if (knownFor(this.#known(), path, key) === undefined) return undefined
     return fc.nat({ max: 999 }).map((index) => {
@@ -115,7 +115,7 @@ class Schemas {
     })
   }
 
-  /** For a parameter in the path, where an empty one would be another path. */
+  /** For a path parameter: never empty, which would be another path. */
   place(path: string, { name: key, schema }: Operation['parameters'][number]): fc.Arbitrary<string> {
     const there = this.#there(key, path)
     const some = schema.enum ? fc.constantFrom(...schema.enum.map(String)) : name.filter((text) => text !== '')
@@ -140,7 +140,7 @@ class Schemas {
     )
   }
 
-  /** A form: its fields, and a file or two for whatever is a list. */
+  /** A form: its fields, and a file or two for each list. */
   form(schema: JsonSchema): fc.Arbitrary<Sent> {
     const boundary = 'f0r1m2'
     const part = (key: string, content: string, file?: string) =>
@@ -176,10 +176,10 @@ class Schemas {
     )
   }
 
-  /** What the schema asks for, as far as a schema can say. */
+  /** Values that fit the schema. */
   fitting = (schema: JsonSchema): fc.Arbitrary<unknown> => this.#value(schema, true)
 
-  /** The same with anything at all in some places. */
+  /** The same with arbitrary values in some places. */
   spoilt = (schema: JsonSchema): fc.Arbitrary<unknown> =>
     fc.oneof(
       { weight: 8, arbitrary: this.#value(schema, false) },
@@ -222,14 +222,14 @@ class Schemas {
     const members = Object.entries(schema.properties ?? {}).map(([key, member]) => [key, inner(member, key)] as const)
     const requiredKeys = (isSound ? (schema.required ?? []) : []) as []
     const whole = fc.record(Object.fromEntries(members), { requiredKeys })
-    // As often as not only what has to be there: of many members, one that nobody can use spoils the request.
+    // Half of the time only required members: one unusable member among many would spoil the request.
     const needed = fc.record(Object.fromEntries(members.filter(([key]) => schema.required?.includes(key))))
     const own = isSound ? fc.oneof(needed, whole) : whole
     if (schema.additionalProperties === false) return own
     const [others] = Object.values(schema.patternProperties ?? {})
     const value = others ? inner(others) : fc.jsonValue({ maxDepth: 3 })
     const more = fc.dictionary(name, value, { maxKeys: 3 })
-    // Not by assignment, which would make `__proto__` no member.
+    // Not by assignment, which would not create a member `__proto__`.
     return fc.tuple(more, own).map((both) => Object.fromEntries(both.flatMap((each) => Object.entries(each as object))))
   }
 }

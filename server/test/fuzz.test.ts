@@ -1,5 +1,5 @@
-// Every operation is sent requests made up from its own schema, by those who may and those who may not. `npm run fuzz` sends
-// as many as one likes; what is found is shown with the seed that finds it again.
+// Sends every operation generated requests, from callers with and without permission. `npm run fuzz` sends more; a failure
+// prints the seed that reproduces it.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import fc from 'fast-check'
@@ -15,21 +15,21 @@ import { type Answer, Api, useServer } from './server.ts'
 const requests = Number(process.env.FUZZ_REQUESTS ?? 5_000)
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_115)
 const only = process.env.FUZZ_PATH ?? ''
-/** Of one operation before the next one's turn comes. */
+/** Requests to one operation before the next one's turn. */
 const atOnce = requests > 10_000 ? 10 : 4
-/** Whoever waits for a long run wants to know how it is going. */
+/** Progress of a long run. */
 const tell = (line: string) => void (process.env.FUZZ_REQUESTS && process.stdout.write(`${line}\n`))
-/** Far longer than any of them takes on the slowest machine. */
+/** Far longer than any request takes on the slowest machine. */
 const longestMs = 60_000
 
 const nowhere = 'http://127.0.0.1:1'
 const server = useServer({
   oauth: { slack: nowhere, microsoftLogin: nowhere, microsoftGraph: nowhere },
-  // Every request comes from somewhere else, so that limits by address do not end the run.
+  // Each request has its own address, so that rate limits by address do not end the run.
   trustedProxies: ['loopback'],
 })
 
-/** What a request leaves behind that is refused: that it was tried. */
+/** Tables that even a refused request may write to. */
 const bookkeeping = new Set(['idempotency_keys', 'sign_in_attempts', 'user_sessions'])
 
 let pool: Pool
@@ -43,7 +43,7 @@ beforeAll(async () => {
 })
 afterAll(() => pool.close())
 
-test(`${requests} requests are answered as described, and those that are refused change nothing`, async () => {
+test(`${requests} requests are answered as described, and refused ones change nothing`, async () => {
   const found = new Map<string, string>()
   const seen = new Map<string, Set<number>>()
   const made = new Map<string, fc.Arbitrary<MadeUp>>()
@@ -52,7 +52,7 @@ test(`${requests} requests are answered as described, and those that are refused
     const scene = await makeScene()
     current = scene
     const order = shuffled(operations, seed + round)
-    // What is deleted is missed by all that come after.
+    // A deletion would break all later requests, so it comes last.
     const lasting = order.filter(({ method }) => method !== 'DELETE')
     for (const operation of [...lasting, ...order.filter(({ method }) => method === 'DELETE')]) {
       if (sent >= requests) break
@@ -66,7 +66,7 @@ test(`${requests} requests are answered as described, and those that are refused
         const answer = await send(caller, operation, request)
         statuses.add(answer.status)
         await judge(operation, caller, answer)
-        // The request may have replaced the key it came with, or ended its session.
+        // The request may have replaced its key or ended its session.
         if (answer.status === 401 && request.caller === 0 && !isPublic(operation)) await renew(scene)
       }
       const arbitrary = made.get(title) ?? requestFor(operation, () => current.planted.ids, scene.others.length + 1)
@@ -74,13 +74,13 @@ test(`${requests} requests are answered as described, and those that are refused
       const result = await fc.check(fc.asyncProperty(arbitrary, attempt), {
         numRuns: atOnce,
         seed: seed + sent,
-        // Small and simple values are tried in every other round only.
+        // Favour small and simple values in every other round only.
         unbiased: round % 2 === 1,
       })
       if (!result.failed) continue
       found.set(title, `${title} ${JSON.stringify(result.counterexample)}\n${reasonOf(result)}`)
       tell(`found: ${found.get(title)}`)
-      // What it changed is not laid at the next one's door.
+      // Its changes must not be blamed on the next request.
       await touched()
     }
     tell(`${sent} requests, ${found.size} findings`)
@@ -89,13 +89,13 @@ test(`${requests} requests are answered as described, and those that are refused
     .filter(([, statuses]) => ![...statuses].some((status) => status < 400))
     .map(([title]) => title)
   process.stdout.write(
-    `fuzz: seed ${seed}, ${sent} requests to ${seen.size} operations, ${seen.size - never.length} of which did what they are for\n`,
+    `fuzz: seed ${seed}, ${sent} requests to ${seen.size} operations, ${seen.size - never.length} of which succeeded at least once\n`,
   )
   tell(`only ever refused: ${never.join(', ')}`)
   expect([...found.values()].join('\n\n')).toBe('')
-  // All of them, as far as there were enough to go round once.
+  // Every operation, if there were enough requests for one round.
   if (requests >= operations.length * atOnce) expect(seen.size).toBe(operations.length)
-  // Else it would be only doors that are tried, and nothing behind them.
+  // Otherwise only refusals would be tested.
   if (only === '') expect(never.length).toBeLessThan(seen.size / 4)
 }, 86_400_000)
 
@@ -103,11 +103,11 @@ interface Caller {
   headers: Record<string, string>
   /** Belongs to the organization. */
   isMember: boolean
-  /** Is shown credentials there. */
+  /** May read credentials. */
   maySeeCredentials: boolean
-  /** Is shown the key of Development. */
+  /** May read the Development key. */
   maySeeKey?: boolean
-  /** Has the key of another environment, which opens that one and what all have in common. */
+  /** Has the key of another environment, which opens that one and what all share. */
   isFromNextDoor?: boolean
 }
 
@@ -124,7 +124,7 @@ const cookieOf = ({ token, environmentId }: PersonApi) => ({
   origin: server.url,
 })
 
-/** An organization with something of every kind, and those who have no business there, or less. */
+/** An organization with a record of every kind, and callers with fewer rights or none. */
 async function makeScene(): Promise<Scene> {
   const planted = await plant(server)
   server.clock.advance({ minutes: 1 })
@@ -151,7 +151,7 @@ async function makeScene(): Promise<Scene> {
   return { planted, others }
 }
 
-/** The one whom the operation is for, or one of the others. */
+/** The rightful caller of the operation, or one of the others. */
 function callerOf({ planted, others }: Scene, { path, security = [] }: Operation, index: number): Caller {
   const other = others[index - 1]
   if (other) return other
@@ -161,7 +161,7 @@ function callerOf({ planted, others }: Scene, { path, security = [] }: Operation
   return { headers, isMember: true, maySeeCredentials: true, maySeeKey: true }
 }
 
-/** The owner signs in anew, reads the key there is now, and has the subscriber's browser begin again. */
+/** The owner signs in again, reads the current key, and restarts the subscriber's session. */
 async function renew(scene: Scene): Promise<void> {
   const { planted } = scene
   const owner = new PersonApi(planted.owner, { ...planted.owner, token: await newSession(server, planted.owner.id) })
@@ -199,14 +199,14 @@ async function judge(operation: Operation, caller: Caller, answer: Answer): Prom
   const { status, text } = answer
   const problems = server.logged.splice(0).filter(({ level }) => level >= 50)
   if (problems.length > 0)
-    throw new Error(`logged: ${problems.map(({ msg, err }) => `${msg} ${err?.stack}`).join('; ')}`)
+    throw new Error(`the service logged: ${problems.map(({ msg, err }) => `${msg} ${err?.stack}`).join('; ')}`)
   if (status === 500 || status === 503) throw new Error(`answered ${status}: ${text}`)
-  // What the database had to refuse, our own checks should have.
-  if (answer.body?.code === 'unstorable') throw new Error(`let pass what cannot be stored: ${text}`)
+  // Our validation should have refused what the database could not store.
+  if (answer.body?.code === 'unstorable') throw new Error(`accepted what cannot be stored: ${text}`)
   if (status >= 400 && !looksLikeError(answer)) expectErrorShape(answer, server.clock.now(), `${status}`)
-  if (!caller.isMember && text.includes(homeWord)) throw new Error(`told a stranger: ${text}`)
-  if (!caller.maySeeCredentials && text.includes(credential)) throw new Error(`told a credential: ${text}`)
-  if (!caller.maySeeKey && text.includes(current.planted.development.key)) throw new Error(`told a key: ${text}`)
+  if (!caller.isMember && text.includes(homeWord)) throw new Error(`leaked to a stranger: ${text}`)
+  if (!caller.maySeeCredentials && text.includes(credential)) throw new Error(`leaked a credential: ${text}`)
+  if (!caller.maySeeKey && text.includes(current.planted.development.key)) throw new Error(`leaked a key: ${text}`)
   checkAnswer(operation, answer)
   const rows = await touched()
   const changed = [...new Set(rows.map(({ name }) => name))].filter((table) => !bookkeeping.has(table))
@@ -217,13 +217,13 @@ async function judge(operation: Operation, caller: Caller, answer: Answer): Prom
   const isReplay = answer.headers.get('idempotency-replay') === 'true'
   const isAct = status < 300 && changed.length > 0 && !isReplay
   if (isAct && isAdministrative(operation) && !changed.includes('audit_log'))
-    throw new Error(`an administrative act that is not in the audit log: ${status} ${text}`)
+    throw new Error(`an administrative action is missing from the audit log: ${status} ${text}`)
 }
 
 const isShared = ({ path }: Operation) =>
   /^\/v[12]\/(environments|environment-variables|organizations|auth|audit)(\/|$)/.test(path)
 
-/** Whether the row is of somebody else. */
+/** Whether the caller must not change this row. */
 function isKeptFrom(caller: Caller, operation: Operation, row: Touched): boolean {
   const { development, ids } = current.planted
   if (caller.isFromNextDoor && !isShared(operation)) return row.environment_id === development.environmentId
@@ -232,7 +232,7 @@ function isKeptFrom(caller: Caller, operation: Operation, row: Touched): boolean
   return row.organization_id === development.organizationId || environments.includes(row.environment_id ?? '')
 }
 
-/** The usual case of what is asserted of all errors: asserting takes longer than the request. */
+/** A fast check for the usual case: the full assertion takes longer than the request. */
 const looksLikeError = ({ status, body }: Answer) =>
   status !== 422 &&
   body?.statusCode === status &&
@@ -243,7 +243,7 @@ const looksLikeError = ({ status, body }: Answer) =>
 const isAdministrative = ({ method, role }: Operation) => method !== 'GET' && role === 'admin'
 
 const ajv = formats.default(new Ajv2020({ strict: false }))
-// As requests are checked: addresses may be international.
+// As in request validation: addresses may be international.
 ajv
   .addFormat('email', /^[^\s@]+@[^\s@]+$/)
   .addFormat('locale', true)
@@ -262,7 +262,7 @@ function checkAnswer({ responses }: Operation, { status, headers, body, text }: 
   if (!content)
     throw new Error(`answered ${status} as ${type || 'nothing'}, which is not described: ${text.slice(0, 500)}`)
   const { schema } = content
-  // Its shape is looked at for all of them alike.
+  // The shape of errors is checked once for all.
   if (schema === undefined || type !== 'application/json' || '$ref' in schema) return
   const isValid = compiled.get(schema) ?? ajv.compile(schema)
   compiled.set(schema, isValid)
@@ -270,7 +270,7 @@ function checkAnswer({ responses }: Operation, { status, headers, body, text }: 
     throw new Error(`${status} is not as described: ${ajv.errorsText(isValid.errors)} in ${text.slice(0, 2_000)}`)
 }
 
-/** Has the database note, within each transaction, which tables it changed a row of, and whose row. */
+/** Installs triggers that record, within each transaction, which tables changed and whose rows. */
 async function watchRows(): Promise<void> {
   const { pool: db } = server.database
   await db.query(`
@@ -302,7 +302,7 @@ interface Touched {
   organization_id: string | null
 }
 
-/** Since the last time. */
+/** Changes since the last call. */
 async function touched(): Promise<Touched[]> {
   const { rows } = await server.database.pool.query<Touched>('DELETE FROM watch.touched RETURNING *')
   return rows

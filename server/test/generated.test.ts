@@ -1,8 +1,8 @@
-// Files made from the code, committed so that a review shows what a change does to them. `npm run generate` refreshes them.
+// Generated files, committed so that reviews show the effect of a change. `npm run generate` refreshes them.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { pagesOf } from '../../bench/src/page.ts'
+import { pagesOf } from '../../bench/src/report/page.ts'
 import { settings } from '../src/config.ts'
 import { errorTable } from '../src/errors.ts'
 import { apiTypes } from './api-types.ts'
@@ -13,11 +13,11 @@ const server = useServer()
 const place = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 
 describe('the database', () => {
-  test('schema.sql shows what the migrations add up to', async () => {
+  test('schema.sql is the result of all migrations', async () => {
     await expect(await dumpSchema(server.database.pool)).toMatchFileSnapshot(place('server/src/db/schema.sql'))
   })
 
-  test('tables.ts names exactly the columns there are', async () => {
+  test('tables.ts names exactly the existing columns', async () => {
     expect(columnsInCode()).toEqual(await tableColumns(server.database.pool))
   })
 })
@@ -27,7 +27,7 @@ test('openapi.json describes every route', async () => {
   await expect(`${JSON.stringify(body, undefined, 2)}\n`).toMatchFileSnapshot(place('server/openapi.json'))
 })
 
-test('the types of the dashboard are those of the API', async () => {
+test("the dashboard's types match the API", async () => {
   const { body } = await server.api.get('/openapi.json')
   await expect(apiTypes(body)).toMatchFileSnapshot(place('dashboard/src/api/types.ts'))
 })
@@ -49,12 +49,12 @@ ${rows.join('\n')}
   await expect(page).toMatchFileSnapshot(place('docs/errors.md'))
 })
 
-test('docs/operating.md has a row for every setting, and for no other', () => {
+test('docs/operating.md has a row for each setting, and no others', () => {
   const rows = readFileSync(place('docs/operating.md'), 'utf8').match(/^\| `[A-Z_]+` \|.*$/gm)
   expect(rows).toEqual(settings.map(({ name, default: value, meaning }) => `| \`${name}\` | ${value} | ${meaning} |`))
 })
 
-test('docs/performance.md and its charts show what is in bench/results', async () => {
+test('docs/performance.md and its charts show bench/results', async () => {
   for (const [file, text] of pagesOf(place(''))) await expect(text).toMatchFileSnapshot(place(file))
 })
 
@@ -62,20 +62,20 @@ describe('docs/activity.md', () => {
   const page = readFileSync(place('docs/activity.md'), 'utf8')
   const code = readFileSync(place('server/src/steps/contract/outcome.ts'), 'utf8')
 
-  test('explains every reason, and no other', () => {
+  test('explains every reason, and no others', () => {
     const reasons = /type Reason =\n(.*?)\n\n/s.exec(code)?.[1]?.matchAll(/^ {2}\| '(\w+)'$/gm) ?? []
     const rows = /^## Reasons$(.*?)^## /ms.exec(page)?.[1]?.matchAll(/^\| `(\w+)` \|/gm) ?? []
     expect([...rows].map(([, reason]) => reason)).toEqual([...reasons].map(([, reason]) => reason))
   })
 
-  test('has every line a log can hold, and no other', () => {
+  test('has every line a log can contain, and no others', () => {
     const lines = code.matchAll(/^ {2}\w+: \[(['"])(.*)\1, '(\w+)'\],$/gm)
     const rows = /<summary>All texts<\/summary>(.*?)<\/details>/s.exec(page)?.[1]?.match(/^\| (?!detail).*$/gm)
     expect(rows).toEqual([...lines].map(([, , text = '', status]) => `| ${text.trim()} | ${status} |`))
   })
 })
 
-/** The names in tables.ts, read from its text: types are gone when the program runs. */
+/** The names in tables.ts, read from its text, because types do not exist at run time. */
 function columnsInCode(): Record<string, string[]> {
   const text = readFileSync(place('server/src/db/core/tables.ts'), 'utf8')
   const interfaces = new Map<string, Array<[name: string, type: string]>>()
@@ -94,10 +94,10 @@ function columnsInCode(): Record<string, string[]> {
   return Object.fromEntries((interfaces.get('Tables') ?? []).map(([table, type]) => [table, members(type)]))
 }
 
-/** The message with the names of its parameters in braces. */
+/** The message with its parameter names in braces. */
 function sentenceOf(code: string): string {
   const message = errorTable[code as keyof typeof errorTable].message as (params: unknown) => string
-  // Each parameter is a list of itself: it reads the same in a sentence and joined.
+  // Each parameter is a list of its own name, so that it reads the same in a sentence and joined.
   const stand = (name: string) => [`{${name}}`]
   const params = code === 'field_validation' ? fieldProblems : new Proxy({}, { get: (_, name) => stand(String(name)) })
   return String(message(params)).replaceAll('|', '\\|').replaceAll('\n', ' ')

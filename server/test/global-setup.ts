@@ -1,4 +1,4 @@
-// One PostgreSQL for the whole run, with a migrated template that every test file copies.
+// One PostgreSQL for the whole run, with a migrated template that each test file copies.
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -9,7 +9,7 @@ import { startEmbedded } from '../src/db/install/embedded.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Leads to the server's maintenance database. */
+    /** The server's maintenance database. */
     databaseUrl: string
   }
 }
@@ -18,13 +18,13 @@ export const template = 'belfry_template'
 
 export default async function setup(project: TestProject) {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'belfry-test-'))
-  // Made private by default; the database's own user must be able to enter.
+  // mkdtemp makes it private; the database's user must be able to enter.
   chmodSync(dataDir, 0o755)
   const postgres = await startEmbedded({
     dataDir,
     password: 'test',
     say: () => undefined,
-    // A test's database need not survive the machine.
+    // Test databases need not survive a crash.
     settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' },
   })
   const admin = openDatabase(postgres.url, { connections: 1, onError: ignore })
@@ -59,5 +59,5 @@ export function withDatabase(url: string, name: string): string {
   return url.replace(/@\/[^?]*/, `@/${name}`)
 }
 
-/** A query that fails rejects by itself; what is left is a closed pool's socket that hears the server stop. */
+/** A failed query rejects on its own; this is for the socket of a closed pool when the server stops. */
 const ignore = () => undefined

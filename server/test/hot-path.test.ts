@@ -1,4 +1,4 @@
-// How much the database is asked for a notification: the same few statements, however many go together.
+// The number of statements per notification stays small, however many are processed together.
 import { expect, test } from 'vitest'
 import { statementsOf } from './plan.ts'
 import { inApp, makeWorkflow, messagesOf, trigger } from './runs.ts'
@@ -18,7 +18,7 @@ const tables = [
 
 const statementsWhile = async (work: () => Promise<Answer | undefined>): Promise<string[]> => {
   const found = await statementsOf(async () => (await work()) ?? { status: 200, text: '' }, tables)
-  // The queue takes a job and ends it, once each for all that go together; and tables that begin to grow are looked at.
+  // The queue takes and completes a job once for the whole batch, and growing tables are analyzed.
   const own = found.filter(({ text }) => !text.includes('graphile_worker"') && !text.includes('ANALYZE'))
   return own.map(
     ({ text }) =>
@@ -30,10 +30,10 @@ const drained = async () => {
   return undefined
 }
 
-test('a trigger is one statement and its run three more; so are a hundred triggers and their runs', async () => {
+test('a trigger takes one statement and its run three more; so do a hundred triggers and their runs', async () => {
   const api = await server.freshApi()
   await makeWorkflow(api, 'news', [inApp()])
-  // What is remembered of the environment, and who receives it, is known from here on.
+  // Warms the caches of the environment and its recipients.
   for (const to of ['ada', 'bob']) await trigger(api, 'news', to)
   await server.drain()
 
@@ -47,7 +47,7 @@ test('a trigger is one statement and its run three more; so are a hundred trigge
   expect(await messagesOf(api, 'subscriberId=ada')).toHaveLength(52)
 })
 
-test('a chunk of a topic is two statements to find its members and write their runs, and two for how far the walk got', async () => {
+test('a chunk of a topic takes two statements for its members and their runs, and two for its progress', async () => {
   const api = await server.freshApi()
   await makeWorkflow(api, 'news', [inApp()])
   const ids = Array.from({ length: 90 }, (_, number) => `member-${number}`)
@@ -67,7 +67,7 @@ test('a chunk of a topic is two statements to find its members and write their r
   expect(await messagesOf(api, 'channel=in_app')).toHaveLength(91)
 })
 
-test('a delivery is one statement before the call and one after it, and naming its recipient again writes nothing', async () => {
+test('a delivery takes one statement before the call and one after, and an unchanged recipient writes nothing', async () => {
   const { api } = server
   await makeWorkflow(api, 'mail', [{ type: 'email', controlValues: { subject: 'News', body: '<p>Hello</p>' } }])
   const to = { subscriberId: 'ada', email: 'ada@example.com', data: { team: { name: 'core', size: 3 } } }
@@ -88,7 +88,7 @@ test('a delivery is one statement before the call and one after it, and naming i
   ])
 })
 
-test('a delivery that has to wait for another attempt is one statement after the call too', async () => {
+test('a delivery that has to be retried also takes one statement after the call', async () => {
   const { development: api } = await server.freshOrganization()
   await makeWorkflow(api, 'mail', [{ type: 'email', controlValues: { subject: 'News', body: '<p>Hello</p>' } }])
   const to = { subscriberId: 'ada', email: 'ada@example.com' }

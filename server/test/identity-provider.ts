@@ -1,4 +1,4 @@
-// A small identity provider that speaks OpenID Connect over HTTP: discovery, keys, codes with PKCE, and signed tokens.
+// A small OpenID Connect provider: discovery, keys, codes with PKCE, and signed tokens.
 import { createHash, randomBytes } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -17,11 +17,11 @@ interface Granted {
 
 export interface IdentityProvider {
   readonly issuer: string
-  /** Whoever stands behind the browser signs in there. @returns where the browser is sent back to */
+  /** Signs in as this person. @returns the address the browser is redirected to */
   signIn(authorizationUrl: string, claims: Record<string, unknown>): URL
-  /** Changes what the next token says, after the fact. */
+  /** Changes the claims of the next token after signing in. */
   forge(change: ((claims: Record<string, unknown>) => Record<string, unknown>) | undefined): void
-  /** Signs with a key nobody knows. */
+  /** Signs with an unknown key. */
   signsWrongly(isWrong: boolean): void
   stop(): Promise<void>
 }

@@ -1,5 +1,5 @@
-// A subscriber's token reaches that subscriber's data, in that environment and in those contexts, and nothing else: every route
-// of the inbox is asked with every token that should not do.
+// A subscriber's token gives access to that subscriber's data in that environment and context only: every inbox route is
+// called with every wrong token.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Secrets } from '../src/db/core/secrets.ts'
 import { insertMessage, insertRun } from './activity.ts'
@@ -8,7 +8,7 @@ import { inApp, makeWorkflow } from './runs.ts'
 import { type Answer, type Api, secretKey, useServer } from './server.ts'
 
 const server = useServer()
-/** Stands in everything that is Ada's. */
+/** Contained in all data of Ada. */
 const mark = 'only-for-ada'
 const topicKey = 'press'
 let api: Api
@@ -54,7 +54,7 @@ async function done(asked: Promise<Answer>): Promise<void> {
   expect(answer.status, answer.text).toBeLessThan(300)
 }
 
-/** The body each route is sent. What a path names is Ada's. */
+/** The body for each route. Ids in paths are Ada's. */
 const snoozeUntil = () => new Date(server.clock.now().getTime() + 3_600_000).toISOString()
 const actionType = 'primary'
 const routes: Record<string, (() => object) | undefined> = {
@@ -99,7 +99,7 @@ const routes: Record<string, (() => object) | undefined> = {
   'GET /v1/inbox/channel-endpoints/{identifier}': undefined,
   'DELETE /v1/inbox/channel-endpoints/{identifier}': undefined,
   'POST /v1/inbox/channel-endpoints/link': () => ({ integrationIdentifier: 'slack' }),
-  // Not described, and refused to everybody.
+  // Not described, and always refused.
   'POST /v1/inbox/channel-endpoints': () => ({}),
   'POST /v1/inbox/events': () => ({ name: 'news', to: 'ada' }),
 }
@@ -116,12 +116,12 @@ function ask(route: string, authorization: string, over = ''): Promise<Answer> {
     .replace('{workflowIdOrIdentifier}', 'news')
     .replace('{topicKey}', topicKey)
     .replace('{identifier}', owned)
-  // Whatever a caller says about who it is counts for nothing.
+  // What a caller claims about its identity must not matter.
   const query = `subscriberId=ada&contextKeys=${over}&filters=[{}]`
   return api.send(method, `${path}?${query}`, routes[route]?.(), { authorization })
 }
 
-/** All that is Ada's, without contexts. */
+/** All of Ada's data without contexts. */
 async function belongings(): Promise<unknown[]> {
   const { pool } = server.database
   const mine = "(SELECT id FROM subscribers WHERE environment_id = $1 AND subscriber_id = 'ada')"
@@ -141,7 +141,7 @@ async function belongings(): Promise<unknown[]> {
 
 const needsToken = Object.keys(routes)
 
-test('no route is forgotten here', async () => {
+test('covers every route', async () => {
   const { paths } = (await api.get('/openapi.json')).body as { paths: Record<string, object> }
   const described = Object.entries(paths).flatMap(([path, methods]) =>
     path.startsWith('/v1/inbox/') ? Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`) : [],
@@ -150,7 +150,7 @@ test('no route is forgotten here', async () => {
   expect([...needsToken, 'POST /v1/inbox/session'].sort()).toEqual([...described, ...hidden].sort())
 })
 
-test('with her own token all of it is hers', async () => {
+test("Ada's own token gives access to all her data", async () => {
   const before = await belongings()
   expect(before.map((rows) => (rows as unknown[]).length > 0)).toEqual([
     true,
@@ -166,7 +166,7 @@ test('with her own token all of it is hers', async () => {
     expect((await ada.get(path)).text).toContain(mark)
 })
 
-describe('a token that is none opens nothing', () => {
+describe('an invalid token opens nothing', () => {
   const tokens: Array<[name: string, authorization: () => Promise<string> | string]> = [
     ['none', () => ''],
     ['the key of the environment', () => `ApiKey ${api.key}`],
@@ -174,7 +174,7 @@ describe('a token that is none opens nothing', () => {
     ['a forged signature', () => `Bearer ${ada.token.replace(/\.[^.]+$/, '.AAAA')}`],
     ['another secret', () => `Bearer ${new Secrets('b2'.repeat(32)).makeToken(claimsOf(ada.token))}`],
     ['another use', () => `Bearer ${new Secrets(secretKey).makeToken({ ...claimsOf(ada.token), aud: 'x' })}`],
-    ['one that has expired', () => `Bearer ${new Secrets(secretKey).makeToken({ ...claimsOf(ada.token), exp: 1 })}`],
+    ['an expired one', () => `Bearer ${new Secrets(secretKey).makeToken({ ...claimsOf(ada.token), exp: 1 })}`],
     [
       'a subscriber of another environment',
       async () => {
@@ -194,7 +194,7 @@ describe('a token that is none opens nothing', () => {
   })
 })
 
-describe('a token of somebody else reaches nothing of hers', () => {
+describe("another subscriber's token reaches nothing of Ada's", () => {
   const others: Array<[name: string, open: () => Promise<InboxClient>]> = [
     ['another subscriber', () => openInbox(server, api, 'bob')],
     [
@@ -205,13 +205,13 @@ describe('a token of somebody else reaches nothing of hers', () => {
         return openInbox(server, elsewhere, 'ada')
       },
     ],
-    ['herself in a context', () => openInbox(server, api, 'ada', { context: { tenant: 'acme' } })],
+    ['Ada in a context', () => openInbox(server, api, 'ada', { context: { tenant: 'acme' } })],
   ]
   test.each(others)('%s', async (name, open) => {
     const other = await open()
     const before = await belongings()
-    // Who she is, she is in every context.
-    const isHers = (route: string) => name === 'herself in a context' && route.endsWith('/subscriber')
+    // The subscriber itself is the same in every context.
+    const isHers = (route: string) => name === 'Ada in a context' && route.endsWith('/subscriber')
     for (const route of needsToken.filter((each) => !isHers(each))) {
       const { status, text } = await ask(route, `Bearer ${other.token}`)
       expect([route, text.includes(mark)]).toEqual([route, false])
@@ -222,7 +222,7 @@ describe('a token of somebody else reaches nothing of hers', () => {
     expect(await belongings()).toEqual(before)
   })
 
-  test('and hers opens nothing of theirs, or of the service', async () => {
+  test("and Ada's opens nothing of theirs, or of the service", async () => {
     for (const path of [
       '/v2/subscribers/ada',
       '/v1/environments',

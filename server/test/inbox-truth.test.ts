@@ -1,5 +1,4 @@
-// What an inbox says of itself agrees, whoever asks and however: counts with lists, what is pushed with what is stored, and what
-// somebody has who was away with what there is.
+// An inbox is consistent: counts match lists, pushes match what is stored, and a client that was away catches up completely.
 import { randomBytes } from 'node:crypto'
 import { connect as connectTo, type Socket as TcpSocket } from 'node:net'
 import fc from 'fast-check'
@@ -64,7 +63,7 @@ describe('counts agree with the list', () => {
     }
   }
 
-  test('after anything that can be done, in any order, for one who asks, begins anew or listens', async () => {
+  test('after any actions in any order, for requests, new sessions and sockets', async () => {
     for (const severity of severities)
       await makeWorkflow(api, severity, [inApp('Hello', { primaryAction: { label: 'Yes' } })], { severity })
     const story = fc.asyncProperty(fc.array(act, { minLength: 3, maxLength: 14 }), async (acts) => {
@@ -97,8 +96,8 @@ describe('counts agree with the list', () => {
   }, 120_000)
 })
 
-describe('whoever was away', () => {
-  test('has every message once by asking for what came since, however often the connection breaks', async () => {
+describe('a client that was away', () => {
+  test('gets every message once by asking for what it missed, however often the connection breaks', async () => {
     await makeWorkflow(api, 'hello', [inApp('Hello')])
     const worker = await server.startAnother({ role: 'all' })
     const inbox = await openInbox(server, api, 'ada')
@@ -108,7 +107,7 @@ describe('whoever was away', () => {
       ...{ query: { token: inbox.token }, reconnectionDelay: 1, reconnectionDelayMax: 5 },
     })
     let catchingUp = Promise.resolve()
-    /** As docs/inbox.md says: what came since a minute before the newest that is known. */
+    /** As docs/inbox.md says: everything since a minute before the newest known message. */
     const catchUp = async () => {
       const newest = [...known.values()].sort().at(-1)
       const since = newest === undefined ? '' : `&createdGte=${Date.parse(newest) - 60_000}`
@@ -119,7 +118,7 @@ describe('whoever was away', () => {
       pushed.push(message._id)
       known.set(message._id, message.createdAt)
     })
-    // A count that does not fit what is known tells that something was missed.
+    // A count that differs from the known one shows that something was missed.
     socket.socket.on('unread_count_changed', ({ counts }) => {
       catchingUp = catchingUp.then(() => (counts.total === known.size ? undefined : catchUp()))
     })
@@ -128,7 +127,7 @@ describe('whoever was away', () => {
     const total = 60
     for (let sent = 0; sent < total; sent += 4) {
       const burst = Promise.all(Array.from({ length: 4 }, () => trigger(api, 'hello', 'ada')))
-      // In the midst of it, without a word, as networks do it.
+      // Breaks the connection in the middle, without notice.
       if (sent % 12 === 0) socket.socket.io.engine?.close()
       await burst
       server.clock.advance({ ms: 5 })
@@ -143,14 +142,14 @@ describe('whoever was away', () => {
     await worker.stop()
   })
 
-  test('pages on without a gap or a repetition while messages arrive', async () => {
+  test('pages without gaps or repeats while messages arrive', async () => {
     await makeWorkflow(api, 'hello', [inApp('Hello')])
     const inbox = await openInbox(server, api, 'ada')
     const send = async () => {
       await trigger(api, 'hello', 'ada')
       await server.drain()
     }
-    // Several of the same moment: the order is that of their ids then.
+    // Several with the same time, which are ordered by id.
     for (let n = 0; n < 12; n += 1) await send()
     const before = (await listed(inbox, '')).map(({ id }) => id)
     const seen: string[] = []
@@ -166,7 +165,7 @@ describe('whoever was away', () => {
 })
 
 describe('a browser that does not read', () => {
-  /** The beginning of a socket by hand, which then takes nothing. */
+  /** Opens a socket by hand and then reads nothing. */
   async function openDeaf(inbox: InboxClient): Promise<TcpSocket> {
     const { hostname, port } = new URL(inbox.url)
     const socket = connectTo(Number(port), hostname)
@@ -185,7 +184,7 @@ describe('a browser that does not read', () => {
     return socket
   }
 
-  test('is cut off before what it left fills the memory, and others go on', async () => {
+  test('is disconnected before its backlog fills the memory, and others continue', async () => {
     const size = 90_000
     const total = 200
     await makeWorkflow(
@@ -210,7 +209,7 @@ describe('a browser that does not read', () => {
     const closed = new Promise((resolve) => deaf.once('close', resolve))
     deaf.resume()
     await closed
-    // What the system had taken from us by then, and no more.
+    // No more than the system had buffered by then.
     expect(taken).toBeLessThan(size * total * 0.75)
     expect(received()).toBe(total)
     const again = await sockets.connect(inbox)

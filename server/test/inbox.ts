@@ -1,4 +1,4 @@
-// A subscriber's browser for tests of the inbox: a session, and calls with its token.
+// A subscriber's browser for inbox tests: a session, and requests with its token.
 import { io as connect, type Socket } from 'socket.io-client'
 import { afterEach, expect, vi } from 'vitest'
 import { type Answer, Api, type TestServer } from './server.ts'
@@ -21,7 +21,7 @@ export class InboxClient extends Api {
   }
 }
 
-/** What pages name an environment by. */
+/** The identifier that pages use for the environment. */
 export async function identifierOf({ database }: TestServer, api: Api): Promise<string> {
   const { identifier } = await database.db
     .selectFrom('environments')
@@ -47,7 +47,7 @@ export async function openInbox(
 type Payload = Record<string, any>
 type Heard = [event: string, payload: Payload]
 
-/** A browser's socket, with what it has heard so far. */
+/** A browser's socket, with the events received so far. */
 export class InboxSocket {
   readonly socket: Socket
   readonly heard: Heard[] = []
@@ -57,7 +57,7 @@ export class InboxSocket {
     this.socket.onAny((event: string, payload: Payload) => this.heard.push([event, payload]))
   }
 
-  /** Waits until something has been heard, and forgets all up to it. */
+  /** Waits for an event, and drops all events up to it. */
   async hears(event: string, payload: object = {}): Promise<Payload> {
     return vi.waitFor(
       () => {
@@ -69,7 +69,7 @@ export class InboxSocket {
     )
   }
 
-  /** What was heard, in order. */
+  /** Received events, in order. */
   get events(): string[] {
     return this.heard.map(([event]) => event)
   }
@@ -91,13 +91,13 @@ export function useSockets() {
     for (const { socket } of opened.splice(0)) socket.disconnect()
   })
   return {
-    /** One that may be refused. */
+    /** A socket that may be refused. */
     open(url: string, options: Parameters<typeof connect>[1] = {}): InboxSocket {
       const socket = new InboxSocket(url, options)
       opened.push(socket)
       return socket
     },
-    /** Connected, and told where things stand. */
+    /** Connected, and with the initial state received. */
     async connect(inbox: InboxClient, url = inbox.url): Promise<InboxSocket> {
       const socket = this.open(url, { query: { token: inbox.token } })
       await socket.hears('unread_count_changed')

@@ -1,4 +1,4 @@
-// Integrations as a test needs them, put straight into the database.
+// Integrations inserted directly into the database.
 import { newId } from '../src/db/core/ids.ts'
 import { Secrets } from '../src/db/core/secrets.ts'
 import { type Api, secretKey, type TestServer } from './server.ts'
@@ -7,7 +7,7 @@ interface Wanted {
   identifier: string
   provider?: string
   channel?: string
-  /** As the integration's owner gives them; the secret one is stored encrypted. */
+  /** In plain text; secret ones are stored encrypted. */
   credentials?: Record<string, string>
   active?: boolean
 }

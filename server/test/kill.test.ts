@@ -1,4 +1,4 @@
-// A worker that is killed again and again in the middle of its work: everything that was accepted still happens, once.
+// A worker that is killed again and again: everything accepted still happens, once.
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -18,7 +18,7 @@ beforeEach(async () => {
   const databaseUrl = await createTestDatabase(name)
   settings = {
     ...{ DATABASE_URL: databaseUrl, BELFRY_SECRET_KEY: secretKey, BELFRY_API_KEY: 'the-key-of-development' },
-    // A hidden notification a minute would be counted below.
+    // The canary's hidden notification every minute would be counted below.
     BELFRY_CANARY: 'false',
   }
   client = new pg.Client({ connectionString: databaseUrl })
@@ -41,7 +41,7 @@ async function numbers(query: string): Promise<Record<string, number>> {
 const members = 700
 const singles = 100
 
-test('every run ends once, whatever the worker was doing when it died', async () => {
+test('every run ends once, whatever the worker was doing when it was killed', async () => {
   const { url } = await start('api')
   const api = new Api(url, 'the-key-of-development', '', '')
   const step = (type: string, controlValues: object) => ({ name: type, type, controlValues })

@@ -1,4 +1,4 @@
-// The API as it describes itself, for tests that go through all of it.
+// The API description, for tests that cover all of it.
 import { expect } from 'vitest'
 import type { Answer, Api } from './server.ts'
 
@@ -25,13 +25,13 @@ export interface Operation {
   path: string
   parameters: Array<{ name: string; in: string; schema: JsonSchema }>
   body: JsonSchema | undefined
-  /** The same for what is uploaded. */
+  /** The same for uploads. */
   form: JsonSchema | undefined
-  /** By status, and by the type of what is answered; the schema of an error is the same everywhere. */
+  /** By status and content type; all errors share one schema. */
   responses: Record<string, { content?: Record<string, { schema?: JsonSchema }> }>
-  /** Left out where it is as usual: an API key or a person. */
+  /** Omitted for the default: an API key or a person. */
   security: Array<Record<string, unknown>> | undefined
-  /** The least role it takes of a person; undefined where none does. */
+  /** The lowest role a person needs; undefined if people cannot call it. */
   role: string | undefined
 }
 
@@ -52,7 +52,7 @@ export async function operationsOf(api: Api): Promise<Operation[]> {
   )
 }
 
-/** Whatever goes wrong looks like this. */
+/** The shape of every error. */
 export function expectErrorShape(answer: Answer, now: Date, note: string): void {
   expect({ note, type: answer.headers.get('content-type'), body: answer.body }).toMatchObject({
     note,

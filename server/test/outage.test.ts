@@ -1,4 +1,4 @@
-// What happens while the database is away: callers are told to come back, and all is well again once it is there.
+// A database outage: callers are told to retry, and the service recovers once the database is back.
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -39,7 +39,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true })
 })
 
-test('requests are refused with 503 until the database is back, then served again', async () => {
+test('requests get 503 until the database is back, then are served again', async () => {
   expect(await api.post('/v2/subscribers', { subscriberId: 'ada' })).toMatchObject({ status: 201 })
   await postgres.stop()
 
@@ -73,7 +73,7 @@ test('requests are refused with 503 until the database is back, then served agai
   expect((await api.get('/metrics')).text).toContain('belfry_database_up 1')
 })
 
-test('a service whose database is away can still be stopped', async () => {
+test('a service without its database can still be stopped', async () => {
   await postgres.stop()
   await service.stop()
 })

@@ -1,19 +1,19 @@
-// A page of somebody else's site, with components of the public clients in it: bundled as such a site would, and served from
-// an origin of its own.
+// A page of another site with components of the public clients: bundled as such a site would, and served from its own
+// origin.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { rolldown } from 'rolldown'
 import { afterAll, beforeAll } from 'vitest'
 
-/** What a page shows: a component by its name, inside those that it needs around it. */
+/** The components of a page, from the outermost to the innermost. */
 export type Scene = Array<[component: string, props: object]>
 
 export interface TestPage {
-  /** The address at which the page shows this. */
+  /** The address of a page with this scene. */
   showing(scene: Scene): string
 }
 
-/** `library` is the name under which the components are installed. */
+/** `library` is the package name of the components. */
 export function usePage(library: string): TestPage {
   let server: Server
   beforeAll(async () => {

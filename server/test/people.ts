@@ -1,4 +1,4 @@
-// People for tests: members of any role with a session, as a browser of theirs would send it.
+// People for tests: members of any role with a session, sending requests like a browser.
 import { randomBytes } from 'node:crypto'
 import { newId } from '../src/db/core/ids.ts'
 import { sha256 } from '../src/db/core/secrets.ts'
@@ -7,7 +7,7 @@ import { type Answer, Api, type TestServer } from './server.ts'
 
 type Place = Pick<Api, 'url' | 'environmentId' | 'organizationId'>
 
-/** Sends requests the way a page of the dashboard does. */
+/** Sends requests like a dashboard page. */
 export class PersonApi extends Api {
   readonly id: string
   readonly email: string
@@ -28,7 +28,7 @@ export class PersonApi extends Api {
 
   override async send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
     const own = {
-      // By https the second one counts, otherwise the first.
+      // The second cookie counts over https, the first otherwise.
       cookie: `theme=dark; belfry_session=${this.token}; __Host-belfry_session=${this.token}`,
       'belfry-environment': this.environmentId,
       'sec-fetch-site': 'same-origin',
@@ -38,7 +38,7 @@ export class PersonApi extends Api {
   }
 }
 
-/** Somebody without a session or a key. An empty header is left out. */
+/** A request without a session or key. Empty headers are omitted. */
 export async function sendAs(
   url: string,
   method: string,
@@ -62,7 +62,7 @@ export async function sendAs(
   return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
 }
 
-/** A new member of the organization whose API this is, signed in and in its environment. */
+/** A new member of the API's organization, signed in to its environment. */
 export async function signInAs(server: TestServer, api: Api, role: Role): Promise<PersonApi> {
   const now = server.clock.now()
   const id = newId(now)
@@ -83,7 +83,7 @@ export async function signInAs(server: TestServer, api: Api, role: Role): Promis
   return new PersonApi(api, { id, email, token: await newSession(server, id) })
 }
 
-/** Another session of somebody. @returns its token */
+/** Starts another session. @returns its token */
 export async function newSession(server: TestServer, userId: string): Promise<string> {
   const now = server.clock.now()
   const token = randomBytes(32).toString('base64url')
@@ -103,7 +103,7 @@ export async function newSession(server: TestServer, userId: string): Promise<st
   return token
 }
 
-/** The value of a cookie that an answer sets, with its attributes. */
+/** A cookie set by an answer, with its attributes. */
 export function cookieIn({ headers }: Answer, name = 'belfry_session'): { value: string; attributes: string[] } {
   const cookie = headers.getSetCookie().find((each) => each.startsWith(`${name}=`)) ?? ''
   const [pair = '', ...attributes] = cookie.split('; ')

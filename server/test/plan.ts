@@ -1,4 +1,4 @@
-// What a request asks of PostgreSQL, and what that would cost at size.
+// The statements of a request, and their query plans.
 import pg from 'pg'
 import { expect } from 'vitest'
 import type { Database } from '../src/db/core/database.ts'
@@ -8,7 +8,7 @@ export interface Statement {
   values: unknown[]
 }
 
-/** What a plan says of one of its nodes. */
+/** One node of a query plan. */
 interface PlanNode {
   'Node Type': string
   'Relation Name'?: string
@@ -17,7 +17,7 @@ interface PlanNode {
   Plans?: PlanNode[]
 }
 
-/** The statements a request leads to that name one of these tables, as they reach PostgreSQL. */
+/** The statements of a request that mention one of these tables. */
 export async function statementsOf(
   request: () => Promise<{ status: number; text: string }>,
   tables: string[],
@@ -41,7 +41,7 @@ export async function statementsOf(
   return seen.filter(({ text }) => new RegExp(`\\b(${tables.join('|')})\\b`).test(text))
 }
 
-/** Every node of the plan PostgreSQL makes for a statement. */
+/** All nodes of PostgreSQL's plan for a statement. */
 export async function planOf({ pool }: Database, { text, values }: Statement): Promise<PlanNode[]> {
   const { rows } = await pool.query<{ 'QUERY PLAN': Array<{ Plan: PlanNode }> }>(
     `EXPLAIN (FORMAT JSON) ${text}`,
@@ -57,7 +57,7 @@ export async function planOf({ pool }: Database, { text, values }: Statement): P
   return nodes
 }
 
-/** Reads of a whole table, or of a partition that is not the empty default one, and sorts of more than `mostSorted` rows. */
+/** Scans of a whole table or of a partition other than the empty default one, and sorts of more than `mostSorted` rows. */
 export async function costlyNodes(
   database: Database,
   statement: Statement,

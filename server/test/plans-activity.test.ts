@@ -1,5 +1,5 @@
-// The statements behind activity, messages and inboxes use an index at every size, and stay out of partitions in which nothing
-// of what they look for can be.
+// The statements behind activity, messages and inboxes use an index at every size, and skip partitions that cannot contain
+// what they look for.
 import pg from 'pg'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { firstIdAt } from '../src/db/core/ids.ts'
@@ -26,7 +26,7 @@ const tables = [
   ...['topic_subscriptions', 'activity_counts'],
 ]
 const partitioned = ['notifications', 'jobs', 'messages', 'events']
-/** A run every minute from the first of March; each partition holds ten days. */
+/** A run every minute from 1 March; each partition holds ten days. */
 const start = new Date('2026-03-01T00:00:00Z')
 const day = (number: number) => new Date(start.getTime() + number * 86_400_000)
 let api: Api
@@ -75,7 +75,7 @@ beforeAll(async () => {
          ${time('n')}, ${time('n')}
        FROM generate_series(0, ${runs - 1}) n`,
     )
-    // Every third came through a topic, one in three thousand through a rare one, or through a second one.
+    // Every third came through a topic; one in three thousand through a rare one, or a second one.
     await insert(
       `UPDATE notifications SET topics = json_build_array(json_build_object('_topicId', 't', 'topicKey',
          CASE WHEN id LIKE '%bb8' THEN 'rare' ELSE 'common' END, 'subscriptionIdentifier', 'sub-' || id))
@@ -134,7 +134,7 @@ test.each<[string, () => ReturnType<Api['get']>]>([
   ['of one workflow by its name', () => api.get('/v1/notifications?workflowIds=workflow-3')],
   ['failed', () => api.get('/v1/notifications?status=error')],
   ['under way', () => api.get('/v1/notifications?status=processing')],
-  ['failed or under way', () => api.get('/v1/notifications?status=error&status=processing')],
+  ['failed or in progress', () => api.get('/v1/notifications?status=error&status=processing')],
   ['failed, of one subscriber', () => api.get('/v1/notifications?status=error&subscriberIds=user-11')],
   ['ended', () => api.get('/v1/notifications?status=completed')],
   ['for a rare reason', () => api.get('/v1/notifications?reasons=internal')],
@@ -148,7 +148,7 @@ test.each<[string, () => ReturnType<Api['get']>]>([
   ['below a record', () => api.get(`/v1/notifications?cursor=${idOf('aaaaaaaa', 20_000)}`)],
   ['what is new', () => api.get(`/v1/notifications/count?since=${idOf('aaaaaaaa', 29_990)}`)],
   [
-    'what is new of what failed',
+    'new failures',
     () => api.get(`/v1/notifications/count?since=${idOf('aaaaaaaa', 20_000)}&reasons=internal&topicKey=rare`),
   ],
   ['one record', () => api.get(`/v1/notifications/${idOf('aaaaaaaa', 20_000)}`)],
@@ -157,7 +157,7 @@ test.each<[string, () => ReturnType<Api['get']>]>([
   ['messages of a subscriber in one channel', () => api.get('/v1/messages?subscriberId=user-7&channel=email')],
   ['messages of two transactions', () => api.get('/v1/messages?transactionId=txn-7&transactionId=txn-8')],
   ['deleting a message', () => api.delete(`/v1/messages/${idOf('cccccccc', 12_001)}`)],
-  ['deleting those of a transaction', () => api.delete('/v1/messages/transaction/txn-11')],
+  ['deleting the messages of a transaction', () => api.delete('/v1/messages/transaction/txn-11')],
   ['the feed', () => api.get('/v1/subscribers/user-7/notifications/feed')],
   ['what is unseen', () => api.get('/v1/subscribers/user-7/notifications/unseen')],
   [
@@ -172,21 +172,21 @@ test.each<[string, () => ReturnType<Api['get']>]>([
   ['reading one', () => api.patch(`${inbox}/${mine(1)}/read`)],
   ['putting one aside', () => api.patch(`${inbox}/${mine(2)}/snooze`, { snoozeUntil: '2026-05-09T10:00:00.000Z' })],
   ['taking it back', () => api.patch(`${inbox}/${mine(2)}/unsnooze`)],
-  ['archiving what is read', () => api.post(`${inbox}/read-archive`)],
+  ['archiving read messages', () => api.post(`${inbox}/read-archive`)],
   ['a session', () => openInbox(server, api, 'user-7').then(() => ({ status: 201, text: '' }) as never)],
   ['the inbox in a browser', () => browser.get('/notifications?archived=false&snoozed=false')],
-  ['what is unread in it', () => browser.get('/notifications?read=false&snoozed=false')],
+  ['unread messages in it', () => browser.get('/notifications?read=false&snoozed=false')],
   ['a later page of it', () => browser.get(`/notifications?archived=false&snoozed=false&after=${mine(50)}`)],
-  ['what came to it since', () => browser.get(`/notifications?createdGte=${day(5).getTime()}`)],
+  ['messages since a time', () => browser.get(`/notifications?createdGte=${day(5).getTime()}`)],
   [
-    'counts of it',
+    'its counts',
     () =>
       browser.get('/notifications/count?filters=[{"read":false,"archived":false,"snoozed":false,"severity":"high"}]'),
   ],
-  ['marking some of it as seen', () => browser.post('/notifications/seen', { notificationIds: [mine(4), mine(5)] })],
-  ['reading one of it', () => browser.patch(`/notifications/${mine(1)}/read`)],
+  ['marking some as seen', () => browser.post('/notifications/seen', { notificationIds: [mine(4), mine(5)] })],
+  ['reading one', () => browser.patch(`/notifications/${mine(1)}/read`)],
   [
-    'what its socket is told',
+    "its socket's events",
     async () => {
       const { pool } = server.database
       const { environmentId } = api
@@ -208,7 +208,7 @@ test.each<[string, () => ReturnType<Api['get']>]>([
 ])('%s', async (_name, request) => {
   const statements = await statementsOf(request, tables)
   expect(statements.length).toBeGreaterThan(0)
-  // A page may be put in order once it has been found, and so may all of one subscriber that is about to change.
+  // A page may be sorted once found, and so may all messages of one subscriber that are about to change.
   for (const statement of statements) expect(await costlyNodes(server.database, statement, tables, 200)).toEqual([])
 })
 
@@ -219,14 +219,14 @@ test.each([
   ['topicKey=common', 11],
   ['severity=high&severity=low', 20],
   ['status=error&status=processing', 20],
-])('a page of %s is found without going through others', async (query, most) => {
+])('a page of %s is found without reading others', async (query, most) => {
   const statements = await statementsOf(() => api.get(`/v1/notifications?${query}`), ['notifications'])
   let read = 0
   for (const { text, values } of statements) {
     const { rows } = await server.database.pool.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values)
     read += rowsRead(rows[0]['QUERY PLAN'][0].Plan)
   }
-  // Ids from an index, some of them for nothing; each run; and once more with what hangs on it, its steps and its trigger.
+  // Ids from an index, some in vain; each run; and again with its steps and trigger.
   expect(read).toBeGreaterThanOrEqual(Math.min(most, 10))
   expect(read).toBeLessThanOrEqual(300)
 })
@@ -239,7 +239,7 @@ interface Ran {
   Plans?: Ran[]
 }
 
-/** Of runs and steps, also those that were read for nothing. */
+/** Rows of runs and steps read, including those in vain. */
 function rowsRead(node: Ran): number {
   const own = /^(notifications|jobs)/.test(node['Relation Name'] ?? '')
     ? (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']
@@ -248,7 +248,7 @@ function rowsRead(node: Ran): number {
 }
 
 describe('charts', () => {
-  /** What the statements of a request read; whole tables and partitions are refused. */
+  /** Rows read by the statements of a request; throws for scans of whole tables and partitions. */
   const readsOf = async (request: () => ReturnType<Api['get']>) => {
     const found: string[] = []
     for (const statement of await statementsOf(request, tables)) {
@@ -259,7 +259,7 @@ describe('charts', () => {
   }
   const charts = (from: number, to: number) => api.get(`/v1/activity/charts?after=${iso(from)}&before=${iso(to)}`)
 
-  test('what has been counted is not counted again: of that time only failures are read, by their own index', async () => {
+  test('reads no rows that have been counted, except failures, by their own index', async () => {
     await server.database.pool.query('INSERT INTO activity_counted (until) VALUES ($1)', [day(20)])
     const reads = await readsOf(() => charts(1, 15))
     expect(reads).toContain('activity_counts')
@@ -270,7 +270,7 @@ describe('charts', () => {
     ])
   })
 
-  test('what has not been counted is found by its time', async () => {
+  test('finds uncounted rows by their time', async () => {
     const reads = await readsOf(() => charts(20, 20.05))
     expect(reads).toContain('messages_p2')
   })
@@ -287,9 +287,9 @@ describe('partitions', () => {
     return [...found].sort()
   }
 
-  test('a record by its id is looked for where it can be', async () => {
+  test('a record is looked up by id only in partitions that can contain it', async () => {
     const found = await partitionsOf(() => api.get(`/v1/notifications/${idOf('aaaaaaaa', 20_000)}`))
-    // Messages are made later than their run: those of the time before are left out, those after are not.
+    // Messages are newer than their run: earlier partitions are skipped, later ones are not.
     expect(found).toEqual([
       'events_p1',
       'jobs_p1',
@@ -300,26 +300,26 @@ describe('partitions', () => {
     ])
   })
 
-  test('of a time, only what is of that time', async () => {
+  test('a time range reads only its partitions', async () => {
     const found = await partitionsOf(() => api.get(`/v1/notifications?after=${iso(3)}&before=${iso(4)}`))
     expect(found.filter((name) => name.startsWith('notifications'))).toEqual(['notifications_p0'])
     expect(found.filter((name) => name.startsWith('jobs'))).toEqual(['jobs_p0'])
   })
 
-  test('what is done to messages by their ids touches theirs only', async () => {
+  test('changing messages by id touches only their partitions', async () => {
     const theirs = idOf('cccccccc', 309 + 60 * subscribers)
     const found = await partitionsOf(() => api.patch(`/v2/subscribers/user-9/notifications/${theirs}/read`))
     expect(found).toEqual(['messages_p1'])
     expect(await partitionsOf(() => api.delete(`/v1/messages/${theirs}`))).toEqual(['messages_p1'])
   })
 
-  test('an inbox up to a time leaves out what came later', async () => {
+  test('an inbox up to a time skips later partitions', async () => {
     const found = await partitionsOf(() => api.get(`${inbox}?createdLte=${day(5).getTime()}`))
     expect(found.filter((name) => name.startsWith('messages_p'))).toEqual(['messages_p0'])
   })
 })
 
-test('what every message needs is planned once, and not each time', async () => {
+test('statements of every message are planned once', async () => {
   const { environmentId } = api
   const one = [[environmentId], [idOf('50050050', 7)]]
   const [now, times] = [new Date(), 12]
@@ -339,7 +339,7 @@ test('what every message needs is planned once, and not each time', async () => 
       'SELECT name, custom_plans FROM pg_prepared_statements',
     )
     expect(rows).toHaveLength(10)
-    // PostgreSQL makes five before it compares.
+    // PostgreSQL makes five custom plans before it compares.
     expect(rows.filter(({ custom_plans }) => Number(custom_plans) > 5)).toEqual([])
   } finally {
     await pool.end()

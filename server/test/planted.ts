@@ -1,5 +1,5 @@
-// An organization with at least one thing of every kind in it, and what each kind is called in paths and bodies. For tests
-// that go through the whole API: what they ask for is there.
+// An organization with at least one record of every kind, and the ids by parameter name. For tests that cover the whole API,
+// so that everything they address exists.
 import { expect } from 'vitest'
 import { type InboxClient, identifierOf, openInbox } from './inbox.ts'
 import { type PersonApi, signInAs } from './people.ts'
@@ -10,13 +10,13 @@ export interface Planted {
   production: Api
   owner: PersonApi
   inbox: InboxClient
-  /** By the name of the parameter or member; the first is the most telling. */
+  /** By parameter or member name; the first id is the most useful. */
   ids: Record<string, [string, ...string[]]>
 }
 
-/** Stands wherever people write text, so that it can be looked for where nobody of the organization is asking. */
+/** Contained in all text written by people, so that leaks outside the organization can be detected. */
 export const homeWord = 'only known at home'
-/** Stands in credentials: for admins and API keys only. */
+/** Contained in credentials, which only admins and API keys may read. */
 export const credential = 'kept-from-nearly-everybody'
 
 export async function plant(server: TestServer): Promise<Planted> {
@@ -108,7 +108,7 @@ export async function plant(server: TestServer): Promise<Planted> {
   await made('/v2/subscribers', { subscriberId: 'gone' })
   const { body: erasure } = await api.post('/v2/subscribers/gone/erase')
 
-  // One run that was as it should be, and one whose text message nobody took.
+  // One successful run, and one whose text message was rejected.
   await made('/v1/sandbox/faults', { channel: 'sms', fault: 'rejected' }, api, 'PUT')
   await made('/v1/events/trigger', { name: 'welcome', to, transactionId: 'first', payload: { secret } })
   await server.drain()
@@ -188,7 +188,7 @@ export async function plant(server: TestServer): Promise<Planted> {
   return { development: api, production, owner, inbox, ids: ids as Planted['ids'] }
 }
 
-/** What a parameter of this path can stand for. Some names mean several kinds of things; what comes before them tells. */
+/** The ids for a parameter of this path. Some names mean several kinds, told apart by the path before them. */
 export function knownFor(ids: Planted['ids'], path: string, name: string): Planted['ids'][string] | undefined {
   const before = /([^/]+)\/$/.exec(path.split(`{${name}}`, 1)[0] ?? '')?.[1]
   return ids[`${before}/${name}`] ?? ids[name]

@@ -1,5 +1,5 @@
-// Behind a pooler in transaction mode, whatever needs a session of its own goes around it. The two ways are told apart by the
-// user each goes in as.
+// Behind a pooler in transaction mode, whatever needs its own session connects directly. The two kinds of connection use
+// different users.
 import { randomBytes } from 'node:crypto'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
@@ -10,7 +10,7 @@ import { Api, secretKey, useServer } from './server.ts'
 
 const server = useServer()
 
-test('only connections that go around the pooler listen or hold locks, and everything works', async () => {
+test('only direct connections listen or hold locks, and everything works', async () => {
   const { pool, url } = server.database
   const pooled = `pooled_${randomBytes(6).toString('hex')}`
   await pool.query(`CREATE ROLE ${pooled} SUPERUSER LOGIN PASSWORD 'test'`)
@@ -41,7 +41,7 @@ test('only connections that go around the pooler listen or hold locks, and every
     expect(await sessions('true')).toEqual(['pooler', 'session'])
   } finally {
     await service.stop()
-    // Partitions are made by whoever finds them missing.
+    // The pooled user may own partitions, which are created by whichever process finds them missing.
     await pool.query(`REASSIGN OWNED BY ${pooled} TO CURRENT_USER; DROP ROLE ${pooled}`)
   }
 })

@@ -1,5 +1,5 @@
-// Whom the service calls for its callers, by the environment they are in, when nobody has set anything: providers at addresses
-// of their own, chats, and endpoints of webhooks. (HTTP request steps and bridges have tests beside them.)
+// Which addresses the service calls by default, depending on the environment: providers with custom addresses, chats, and
+// webhook endpoints. (HTTP request steps and bridges have their own tests.)
 import { describe, expect, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { makeWorkflow, runOf, trigger } from './runs.ts'
@@ -55,7 +55,7 @@ async function told(api: Api) {
 const paths = () => vendor.asked.map(({ path }) => path)
 
 describe('in production', () => {
-  test('nobody on this machine is called: no provider, no chat and no endpoint of a webhook', async () => {
+  test('this machine is never called: no provider, chat or webhook endpoint', async () => {
     const { production } = await server.freshOrganization()
     vendor.plays(() => ({ body: {} }))
     expect(await mailed(production)).toMatchObject({ status: 'failed', error: expect.stringMatching(reason) })
@@ -69,7 +69,7 @@ describe('in production', () => {
 })
 
 describe('in development', () => {
-  test('this machine is called, which the log says', async () => {
+  test('this machine may be called, and the log says so', async () => {
     const { development } = await server.freshOrganization()
     vendor.plays(() => ({ body: {} }))
     expect(await mailed(development)).toMatchObject({ status: 'completed' })
@@ -85,7 +85,7 @@ describe('in development', () => {
     expect(job).toMatchObject({ status: 'failed', error: expect.stringMatching(reason) })
   })
 
-  test('not even this machine is called where the operator does not want it', async () => {
+  test('even this machine is not called if the operator forbids it', async () => {
     const { config } = readConfig({ BELFRY_ALLOW_PRIVATE_ADDRESSES: 'false' })
     const { allowPrivateAddresses, allowLoopbackInDevelopment } = config
     const before = server.logged.length

@@ -1,4 +1,4 @@
-// Runs the built program the way an operator does: as a process, with settings from the environment.
+// Runs the built program as an operator does: as a process, with settings from the environment.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -15,7 +15,7 @@ export interface Ending {
   output: string
 }
 
-/** One run of the program. */
+/** One process of the program. */
 export class Run {
   readonly url: string
   readonly ended: Promise<Ending>
@@ -45,14 +45,14 @@ export class Run {
     return this.#child.exitCode !== null || this.#child.signalCode !== null
   }
 
-  /** Waits until the program has printed this. */
+  /** Waits until the program has printed this text. */
   async says(text: string): Promise<void> {
     let isOver = false
     void this.ended.then(() => {
       isOver = true
     })
     while (!this.output.includes(text)) {
-      if (isOver) throw new Error(`The program ended without saying "${text}":\n${this.output}`)
+      if (isOver) throw new Error(`The program exited without printing "${text}":\n${this.output}`)
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
   }
@@ -78,12 +78,12 @@ export class Run {
   }
 }
 
-/** Starts programs and makes data folders; whatever is left of them after a test, or after all, is ended and removed. */
+/** Starts programs and makes data folders; whatever is left of them is stopped and removed after each test, or after all. */
 export function usePrograms({ until = 'after each' }: { until?: 'after each' | 'after all' } = {}) {
   const runs: Run[] = []
   const folders: string[] = []
 
-  // Builds the server, unless that is done: with time enough for a busy machine.
+  // Builds the server if it is stale; busy machines need time for it.
   beforeAll(() => {
     execFileSync(process.execPath, [path.join(root, 'scripts/setup.mjs'), 'start'])
   }, 300_000)
@@ -108,14 +108,14 @@ export function usePrograms({ until = 'after each' }: { until?: 'after each' | '
       return run
     },
 
-    /** Runs one of its commands instead of the service. */
+    /** Runs a command instead of the service. */
     command(args: string[], env: Record<string, string>): Run {
       const run = new Run(env, args)
       runs.push(run)
       return run
     },
 
-    /** An empty folder that the database's own user can enter. */
+    /** An empty folder that the database's user can enter. */
     folder(): string {
       const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'belfry-start-')))
       chmodSync(folder, 0o755)
@@ -125,7 +125,7 @@ export function usePrograms({ until = 'after each' }: { until?: 'after each' | '
   }
 }
 
-/** Where the database went when its user cannot enter the data folder. */
+/** Where the database is if its user cannot enter the data folder. */
 function sheltered(dataDir: string): string | undefined {
   const cluster = path.join(dataDir, 'postgres')
   if (!existsSync(cluster)) return undefined
@@ -141,13 +141,13 @@ export async function freePort(): Promise<string> {
   return String(typeof address === 'object' ? address?.port : '')
 }
 
-/** The database server's process, by what it wrote down itself; undefined when it has ended properly. */
+/** The database server's pid from its pid file; undefined once it has shut down. */
 export function databasePid(dataDir: string): number | undefined {
   const file = path.join(dataDir, 'postgres', 'postmaster.pid')
   return existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : undefined
 }
 
-/** The shells that watch over the database: all children of its parent but itself, and that parent. */
+/** The guard shells of the database: its parent, and the parent's other children. */
 export function guardPids(dataDir: string): number[] {
   const database = databasePid(dataDir) ?? 0
   const parents = parentsByPid()
@@ -166,7 +166,7 @@ function parentsByPid(): Map<number, number> {
       const stat = readFileSync(`/proc/${entry}/stat`, 'utf8')
       parents.set(Number(entry), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]))
     } catch {
-      // Ended while we looked.
+      // Ended in the meantime.
     }
   }
   return parents
@@ -176,7 +176,7 @@ export function databaseLog(dataDir: string): string {
   return readFileSync(path.join(dataDir, 'postgres.log'), 'utf8')
 }
 
-/** A request with an API key; the status and the body. */
+/** A request with an API key. @returns its status and body */
 export async function ask(url: string, key: string, body?: object): Promise<{ status: number; body: unknown }> {
   const response = await fetch(url, {
     method: body ? 'POST' : 'GET',

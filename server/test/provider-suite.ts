@@ -1,5 +1,5 @@
-// What every provider that speaks HTTP promises, tried against a local server that plays its vendor. A provider's own test
-// is one call with a table: what goes out for a message, what comes back, and how its vendor words refusals.
+// What every HTTP provider promises, tested against a local server that plays its vendor. A provider's own test is one call
+// with a table: requests for messages, replies, and how the vendor words refusals.
 import { afterAll, describe, expect, test } from 'vitest'
 import { Delivery } from '../src/providers/delivery.ts'
 import { DeliveryError } from '../src/providers/delivery-error.ts'
@@ -18,7 +18,7 @@ import { type Asked, useHttpTo, useVendor, type VendorReply } from './vendor.ts'
 
 const common = { id: '6630a1b2c3d4e5f601020304', attempt: 1, providerData: {}, customData: {} }
 
-/** The least there is to send, by channel; a test adds what it is about. */
+/** A minimal message by channel; a test adds what it is about. */
 const plain = {
   email: {
     ...common,
@@ -59,7 +59,7 @@ export const plainSms: SmsMessage = plain.sms
 export const plainPush: PushMessage = plain.push
 export const plainChat: ChatMessage = plain.chat
 
-/** A mail with everything a mail can have. */
+/** A mail with every feature. */
 export const fullMail: Partial<EmailMessage> = {
   to: ['ada@example.com', 'bob@example.com'],
   cc: ['cc@example.com'],
@@ -75,13 +75,13 @@ export const fullMail: Partial<EmailMessage> = {
 }
 
 interface ExpectedRequest {
-  /** POST, unless said otherwise. */
+  /** Defaults to POST. */
   method?: string
-  /** All of it, query included. */
+  /** Complete, with the query. */
   url: string
-  /** These at least. */
+  /** At least these. */
   headers?: Record<string, unknown>
-  /** Exactly this, and at most one of these. */
+  /** Exactly this; at most one of these. */
   json?: unknown
   form?: Record<string, string> | Array<[string, string]>
   /** Files as `[name, type, base64]`. */
@@ -94,7 +94,7 @@ interface Sent<M extends Message> {
   message?: Partial<M>
   credentials?: Credentials
   configurations?: Data
-  /** One per request; `accepted` without. */
+  /** One per request; `accepted` by default. */
   replies?: VendorReply[]
   requests: ExpectedRequest[]
   result: { providerMessageId: string; date?: string }
@@ -117,23 +117,23 @@ interface Reported {
 
 export interface ProviderCase<M extends Message> {
   credentials: Credentials
-  /** HTTP/1.1, unless said otherwise. */
+  /** Defaults to HTTP/1.1. */
   speaks?: 'h2'
   /** For every message of the suite. */
   message?: Partial<M>
-  /** Answers to requests before the one that delivers, such as signing in. */
+  /** Replies to requests before the delivery, such as signing in. */
   before?: VendorReply[]
-  /** The vendor's answer to what it takes. */
+  /** The vendor's reply when it accepts a message. */
   accepted: VendorReply
   sends: Array<Sent<M>>
-  /** The body of an error as this vendor writes it, with these words. */
+  /** An error body as this vendor writes it, with this text. */
   errorBody(words: string): unknown
-  /** What becomes of an answer of success that is not JSON: an error, unless the body is of no interest. */
+  /** The result of a success that is not JSON: an error, unless the body does not matter. */
   notJson?: 'accepted' | ExpectedError
-  /** Where the vendor says it otherwise than by status 401. */
+  /** If the vendor reports it other than by status 401. */
   unauthorized?: VendorReply
   refusals?: Array<[title: string, reply: VendorReply, error: ExpectedError]>
-  /** The request that tries the credentials. */
+  /** The request that tests the credentials. */
   check?: ExpectedRequest
   events?: Reported[]
 }
@@ -141,7 +141,7 @@ export interface ProviderCase<M extends Message> {
 export function testProvider<M extends Message>(provider: Provider<M>, given: ProviderCase<M>): void {
   const { speaks = 'http/1.1' } = given
   const vendor = useVendor({ speaks })
-  /** On its own, since what it is asked may arrive after the caller has gone. */
+  /** A separate server, because its request may arrive after the caller has given up. */
   const silent = useVendor({ speaks })
   const clock = { now: () => new Date('2026-05-01T10:00:00.000Z') }
   const delivery = new Delivery({ http: useHttpTo(vendor), clock, brand: 'acme' })
@@ -152,14 +152,14 @@ export function testProvider<M extends Message>(provider: Provider<M>, given: Pr
   const messageOf = (own?: Partial<M>) => ({ ...plain[channel], ...given.message, ...own }) as unknown as M
 
   let integrations = 0
-  /** Each a new integration, so that nothing kept by an earlier one plays a part. */
+  /** A new integration each time, so that no cached state of an earlier one matters. */
   const integration = (own: Credentials = credentials, configurations: Data = {}) => {
     integrations += 1
     return { id: `integration-${integrations}`, credentials: own, configurations, storesContent: true }
   }
   function replies(...list: VendorReply[]) {
     const left = [...list]
-    vendor.plays(() => left.shift() ?? { status: 599, body: 'asked once too often' })
+    vendor.plays(() => left.shift() ?? { status: 599, body: 'one request too many' })
   }
   const send = (own?: Partial<M>) => delivery.send(provider, integration(), messageOf(own))
 
@@ -167,7 +167,7 @@ export function testProvider<M extends Message>(provider: Provider<M>, given: Pr
     const declared = Object.entries(provider.credentials)
       .filter(([, { secret }]) => secret)
       .map(([name]) => own[name])
-    // Whoever knows a webhook's address may post there.
+    // A webhook's address is a secret: whoever knows it may post there.
     const target: Data = message.channel === 'chat' ? message.target : {}
     return [...declared, target.url, target.token].filter(
       (value): value is string => typeof value === 'string' && value !== '' && !isHostAlone(value),
@@ -191,20 +191,20 @@ export function testProvider<M extends Message>(provider: Provider<M>, given: Pr
     return error as DeliveryError
   }
 
-  describe(`${provider.name} takes a message`, () => {
+  describe(`${provider.name} accepts a message`, () => {
     for (const sent of given.sends)
       test(sent.title, async () => {
         replies(...(sent.replies ?? [...before, accepted]))
         const own = integration({ ...credentials, ...sent.credentials }, sent.configurations)
         const { exchange, ...result } = await delivery.send(provider, own, messageOf(sent.message))
-        // It is stored with what became of the message.
+        // It is stored with the message.
         expectNone(JSON.stringify(exchange ?? ''), secretsOf(own.credentials, messageOf(sent.message)))
         expect(vendor.asked).toHaveLength(sent.requests.length)
         for (const [index, expected] of sent.requests.entries()) await expectRequest(vendor.asked[index], expected)
         expect(result).toEqual(sent.result)
       })
 
-    test('with headers and query parameters the caller adds', async () => {
+    test("with the caller's extra headers and query parameters", async () => {
       replies(...before, accepted)
       const _passthrough = { headers: { 'X-Extra': 'one' }, query: { extra: 'two' } }
       await send({ providerData: { _passthrough } } as unknown as Partial<M>)
@@ -212,20 +212,20 @@ export function testProvider<M extends Message>(provider: Provider<M>, given: Pr
     })
   })
 
-  describe(`${provider.name} does not take a message`, () => {
-    test('no answer comes in time', async () => {
+  describe(`${provider.name} fails to send a message`, () => {
+    test('on timeout', async () => {
       const left = [...before]
       silent.plays(() => left.shift())
       await problem(impatient.send(provider, integration(), messageOf()), { code: 'timeout', kind: 'later' })
     })
 
-    test('the connection is cut', async () => {
+    test('when the connection is reset', async () => {
       const left = [...before]
       vendor.plays(() => left.shift() ?? 'hang up')
       await problem(send(), { code: 'connection_lost', kind: 'later', mayHaveArrived: true })
     })
 
-    test('the credentials are not accepted, and not repeated', async () => {
+    test('with bad credentials, which the error does not repeat', async () => {
       const words = `not you: ${secrets.join(' ')} ${secrets.map((text) => Buffer.from(text).toString('base64')).join(' ')}`
       const echoed = { status: 401, body: given.errorBody(words) }
       replies(...before, given.unauthorized ?? echoed)
@@ -233,23 +233,23 @@ export function testProvider<M extends Message>(provider: Provider<M>, given: Pr
       if (!given.unauthorized) expect(says).toMatch(/^not you:[* ]*$/)
     })
 
-    test('it asks to be left alone for a while', async () => {
+    test('when rate limited, with Retry-After', async () => {
       replies(...before, { status: 429, headers: { 'Retry-After': '7' }, body: given.errorBody('too fast') })
       await problem(send(), { code: 'rate_limited', kind: 'later', afterSeconds: 7 })
     })
 
-    test('it is out of order', async () => {
+    test('when the vendor has an outage', async () => {
       replies(...before, { status: 500, body: '<html>' })
       await problem(send(), { code: 'unavailable', kind: 'later', mayHaveArrived: false })
     })
 
-    test('it refuses, in its own words', async () => {
+    test('when the vendor refuses, in its own words', async () => {
       replies(...before, { status: 400, body: given.errorBody('no such thing') })
       const { says } = await problem(send(), { status: 400 })
       expect(says).toContain('no such thing')
     })
 
-    test('it answers with something that is not JSON', async () => {
+    test('when the answer is not JSON', async () => {
       const { notJson = { code: 'unreadable_answer', kind: 'later' } } = given
       replies(...before, { ...accepted, body: '<html>' })
       if (notJson === 'accepted') expect((await send()).providerMessageId).not.toBe('')
@@ -263,7 +263,7 @@ export function testProvider<M extends Message>(provider: Provider<M>, given: Pr
       })
 
     const needed = Object.entries(provider.credentials).filter(([, field]) => field.needed)
-    test.each(needed.map(([name]) => name))('nobody is asked without %s', async (name) => {
+    test.each(needed.map(([name]) => name))('without a request if %s is missing', async (name) => {
       const { [name]: _, ...rest } = credentials
       const error = { code: 'incomplete_credentials', kind: 'credentials', reason: name } as const
       await problem(delivery.send(provider, integration(rest), messageOf()), error)
@@ -272,18 +272,18 @@ export function testProvider<M extends Message>(provider: Provider<M>, given: Pr
   })
 
   if (given.check)
-    describe(`the credentials of ${provider.name} are tried`, () => {
+    describe(`${provider.name} credentials are tested`, () => {
       const expected = given.check as ExpectedRequest
       const check = () => delivery.check(provider as unknown as Provider, credentials)
 
-      test('with one request that sends nothing', async () => {
+      test('with one request that sends no message', async () => {
         replies({ body: {} })
         expect(await check()).toEqual({ ok: true })
         expect(vendor.asked).toHaveLength(1)
         await expectRequest(vendor.asked[0], { method: 'GET', ...expected })
       })
 
-      test('and what the vendor says is told without them', async () => {
+      test("and the vendor's answer is shown without them", async () => {
         replies({ status: 401, body: given.errorBody(secrets.join(' ')) })
         const result = await check()
         const verdict = `${provider.name} does not accept these credentials; it answered with HTTP status 401`
@@ -293,7 +293,7 @@ export function testProvider<M extends Message>(provider: Provider<M>, given: Pr
     })
 
   if (channel === 'push')
-    test(`what became of a message of ${provider.name} is told by the app, under our id`, async () => {
+    test(`${provider.name}: the app reports on messages, under our id`, async () => {
       const statuses = ['delivered', 'opened', 'clicked', 'dismissed', 'failed']
       const told = [...statuses, 'framed'].map((eventType) => ({ eventType, eventId: 'm1' }))
       const request = new InboundRequest({
@@ -308,7 +308,7 @@ export function testProvider<M extends Message>(provider: Provider<M>, given: Pr
     })
 
   if (given.events)
-    describe(`${provider.name} reports what became of a message`, () => {
+    describe(`${provider.name} reports on a message`, () => {
       for (const { title, body, headers = {}, url, events, ...own } of given.events ?? [])
         test(title, async () => {
           const type = typeof body === 'string' ? 'application/x-www-form-urlencoded' : 'application/json'
@@ -325,7 +325,7 @@ export function testProvider<M extends Message>(provider: Provider<M>, given: Pr
 }
 
 async function expectRequest(asked: Asked | undefined, expected: ExpectedRequest): Promise<void> {
-  if (!asked) throw new Error('nothing was asked')
+  if (!asked) throw new Error('no request was sent')
   const { method = 'POST', url, headers = {}, json, form, multipart, text } = expected
   expect(`${asked.method} ${asked.url}`).toBe(`${method} ${url}`)
   expect(asked.headers).toMatchObject(headers)
@@ -352,5 +352,5 @@ async function partsOf({ bytes, headers }: Asked) {
   )
 }
 
-/** An address without a path is told in errors, as whose it is. */
+/** An address without a path is no secret: errors name the host. */
 const isHostAlone = (value: string) => URL.canParse(value) && new URL(value).origin === value.replace(/\/$/, '')

@@ -1,4 +1,4 @@
-// A reverse proxy in front of the service that puts it under a path, as people do who have one host for everything.
+// A reverse proxy that serves the service under a path, as on a shared host.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -8,14 +8,14 @@ import path from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
 import { findNginx } from '../../scripts/nginx.mjs'
 
-/** In front of what `target` gives when the tests begin. */
+/** In front of the address that `target` returns when the tests begin. */
 export function useProxy(prefix: string, target: () => string): { url: string } {
   let url = ''
   let stop = async (): Promise<void> => undefined
   beforeAll(async () => {
     const port = await freePort()
     const nginx = findNginx()
-    if (!nginx) throw new Error('No nginx was found: `npm test` installs one on Debian, elsewhere it has to be there.')
+    if (!nginx) throw new Error('No nginx found. `npm test` installs it on Debian; install it yourself elsewhere.')
     stop = await startNginx(nginx, { port, prefix, target: target() })
     url = `http://127.0.0.1:${port}`
   })
@@ -32,13 +32,13 @@ async function startNginx(
   { port, prefix, target }: { port: number; prefix: string; target: string },
 ): Promise<() => Promise<void>> {
   const folder = mkdtempSync(path.join(tmpdir(), 'belfry-nginx-'))
-  // Its workers may be somebody else.
+  // Its worker processes may run as another user.
   chmodSync(folder, 0o755)
   const kept = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${folder}/${name};`,
   )
   const config = path.join(folder, 'nginx.conf')
-  // As docs/inbox.md has it.
+  // The configuration of docs/inbox.md.
   writeFileSync(
     config,
     `daemon off; pid ${folder}/pid; error_log ${folder}/error.log; worker_processes 1; events {}
@@ -70,7 +70,7 @@ async function startNginx(
   const isUp = await Promise.race([listening(port), ended.then(() => false)])
   if (isUp) return stop
   await stop()
-  throw new Error('nginx did not start; it says why above.')
+  throw new Error('nginx did not start: see its output above.')
 }
 
 async function freePort(): Promise<number> {

@@ -1,4 +1,4 @@
-// The public client library, unmodified, with its response validation on, reads and changes what a subscriber wants.
+// The public client library, unmodified, with its response validation on, reads and changes a subscriber's preferences.
 import { Novu } from '@novu/api'
 import { ErrorDto, ValidationErrorDto } from '@novu/api/models/errors/index.js'
 import { beforeEach, expect, test } from 'vitest'

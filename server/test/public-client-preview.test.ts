@@ -1,4 +1,5 @@
-// The public client library, unmodified, with its response validation on, previews a step of every kind, made here or in code.
+// The public client library, unmodified, with its response validation on, previews every kind of step, including code-first
+// steps.
 import { Novu } from '@novu/api'
 import type { CreateWorkflowDto } from '@novu/api/models/components/index.js'
 import { workflow } from '@novu/framework/express'
@@ -12,7 +13,7 @@ const app = useApplication()
 let api: Api
 let novu: Novu
 
-// The library in the application compares signatures with the clock on the wall.
+// The library in the application compares signatures with the real clock.
 beforeAll(() => server.clock.advance({ ms: Date.now() - server.clock.now().getTime() }))
 beforeEach(async () => {
   api = await server.freshApi()
@@ -58,7 +59,7 @@ const preview = async (workflowId: string, stepId: string, generatePreviewReques
   (await novu.workflows.steps.generatePreview({ workflowId, stepId, generatePreviewRequestDto })).result
 const previewPayload = { payload: { orderId: 'o-1' }, subscriber: { firstName: 'Ada' }, context: { tenant: 'acme' } }
 
-test('a step of every kind is previewed', async () => {
+test('every kind of step is previewed', async () => {
   const { result: created } = await novu.workflows.create({ name: 'Orders', workflowId: 'orders', steps })
   const expected: Record<string, unknown> = {
     collect: { amount: 5, unit: 'minutes' },
@@ -93,12 +94,12 @@ test('a step of every kind is previewed', async () => {
   }
 })
 
-test('a step that is not there is an empty preview', async () => {
+test('the preview of a missing step is empty', async () => {
   const result = await preview('nothing', 'here')
   expect(result).toEqual({ result: { preview: {} }, previewPayloadExample: {}, schema: null })
 })
 
-test('a step in code is previewed by its application', async () => {
+test('a code-first step is previewed by its application', async () => {
   const declared = workflow(
     'in-code',
     async ({ step, payload }) => {

@@ -31,8 +31,8 @@ beforeEach(async () => {
 })
 
 /**
- * The client's types of diff and publish have the words of another enumeration under `resourceType`, so it cannot read
- * these answers: it throws what came. All that is wrong with it are those words.
+ * The client's types for diff and publish expect other values under `resourceType`, so it cannot parse these answers and
+ * throws them. Those values must be the only mismatch.
  */
 async function answerOf(request: Promise<unknown>) {
   const error = await request.then(
@@ -52,7 +52,7 @@ async function answerOf(request: Promise<unknown>) {
 }
 
 describe('diff', () => {
-  test('environments that differ are told apart', async () => {
+  test('shows the differences between environments', async () => {
     expect(await answerOf(development.environments.diff({}, target.environmentId))).toMatchObject({
       targetEnvironmentId: target.environmentId,
       resources: [
@@ -62,7 +62,7 @@ describe('diff', () => {
     })
   })
 
-  test('the answer that nothing differs can be read', async () => {
+  test('an answer without differences can be parsed', async () => {
     await answerOf(development.environments.publish({}, target.environmentId))
     const { result } = await development.environments.diff({}, target.environmentId)
     expect(result).toMatchObject({ resources: [], summary: { totalChanges: 0, hasChanges: false } })
@@ -76,7 +76,7 @@ describe('diff', () => {
 })
 
 describe('publish', () => {
-  test('a dry run changes nothing, and publishing does what it said', async () => {
+  test('a dry run changes nothing, and publishing does what it announced', async () => {
     expect(await answerOf(development.environments.publish({ dryRun: true }, target.environmentId))).toMatchObject({
       results: [
         { resourceType: 'workflow', skipped: [{ resourceId: 'welcome', reason: 'Dry run mode: would be created' }] },

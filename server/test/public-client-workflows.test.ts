@@ -1,4 +1,5 @@
-// The public client library, unmodified, with its response validation on, makes and changes workflows of every step kind.
+// The public client library, unmodified, with its response validation on, creates and changes workflows with every kind of
+// step.
 import { Novu } from '@novu/api'
 import {
   type CreateWorkflowDto,
@@ -61,7 +62,7 @@ const throttle: CreateWorkflowDto['steps'][number] = {
 
 const payloadSchema = { type: 'object', properties: { orderId: { type: 'string' } }, required: ['orderId'] }
 
-test('a workflow of every step kind is created, read, listed, replaced, patched and deleted', async () => {
+test('a workflow with every kind of step is created, read, listed, replaced, patched and deleted', async () => {
   const created = await novu.workflows.create({
     name: 'Order shipped',
     workflowId: 'order-shipped',
@@ -123,7 +124,7 @@ test('a workflow of every step kind is created, read, listed, replaced, patched 
 })
 
 test.each([...steps, throttle].map((step) => [step.type, step] as const))(
-  'a workflow of one step of the kind %s is created, read, listed, previewed, replaced, patched and deleted',
+  'a workflow with one %s step is created, read, listed, previewed, replaced, patched and deleted',
   async (type, step) => {
     const { workflows } = novu
     const { result: created } = await workflows.create({
@@ -144,7 +145,7 @@ test.each([...steps, throttle].map((step) => [step.type, step] as const))(
 
     const change = { name: 'Replaced', active: true, preferences: { user: null }, origin: ResourceOriginEnum.NovuCloud }
     const again = { ...step, name: 'Renamed' }
-    // The client itself refuses to send this kind in a replacement; it reads the answer all the same.
+    // The client refuses to send this kind in a replacement, but can parse the answer.
     if (type === 'throttle') await api.put('/v2/workflows/of-one', { ...change, steps: [{ ...again, _id: made?.id }] })
     else
       await workflows.update({ ...change, steps: [{ ...again, id: made?.id }] as UpdateWorkflowDto['steps'] }, 'of-one')
@@ -160,7 +161,7 @@ test.each([...steps, throttle].map((step) => [step.type, step] as const))(
   },
 )
 
-test('steps with issues, and preferences of all kinds, pass the response validation', async () => {
+test('steps with issues and all kinds of preferences pass the response validation', async () => {
   const { result } = await novu.workflows.create({
     name: 'Incomplete',
     workflowId: 'incomplete',
@@ -188,7 +189,7 @@ test('steps with issues, and preferences of all kinds, pass the response validat
   expect((await novu.workflows.list({})).result.workflows[0]?.steps[1]?.issues?.controls).toHaveProperty('body')
 })
 
-test('a limit that is broken is an error the client understands', async () => {
+test('an exceeded limit is an error the client understands', async () => {
   const error = await novu.workflows
     .create({ name: 'x'.repeat(129), workflowId: 'too-long', steps: [] })
     .catch((thrown: unknown) => thrown)

@@ -1,4 +1,4 @@
-// The public client library, unmodified, with its response validation on, drives every resource of the service.
+// The public client library, unmodified, with its response validation on, uses every resource of the service.
 import { Novu } from '@novu/api'
 import { ChannelTypeEnum, ChatOrPushProviderEnum } from '@novu/api/models/components/index.js'
 import { ErrorDto, SubscriberResponseDto, TopicResponseDto, ValidationErrorDto } from '@novu/api/models/errors/index.js'

@@ -1,4 +1,4 @@
-// The queue hands out every job at least once. Whatever it hands out again has to change nothing.
+// The queue delivers every job at least once. A job delivered again must change nothing.
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
@@ -25,7 +25,7 @@ const tables = [
   'passed_over',
 ]
 
-/** Everything the engine keeps, in a few characters, and how much is queued. */
+/** Hashes of everything the engine stores, and the queue's size. */
 async function state(): Promise<Record<string, string>> {
   const found: Record<string, string> = {}
   for (const table of tables) {
@@ -83,7 +83,7 @@ async function makeAll(api: Api): Promise<void> {
   await api.post('/v1/tenants', { identifier: 'acme', name: 'Acme' })
 }
 
-test('every job that is handed out twice changes nothing the second time', async () => {
+test('a job that is delivered twice changes nothing the second time', async () => {
   const api = await server.freshApi()
   await makeAll(api)
   const payload = { n: 1 }
@@ -98,7 +98,7 @@ test('every job that is handed out twice changes nothing the second time', async
     server.clock.advance({ hours: 1 })
     await server.drain(twice)
   }
-  // Started, asked, walked, and woken for each wait.
+  // Start, calls, fan-out, and a wake for each wait.
   expect(repeated).toBeGreaterThan(8)
   const { rows } = await sql`
     SELECT FROM notifications WHERE environment_id = ${api.environmentId} AND status <> 'completed'`.execute(
@@ -111,11 +111,11 @@ test('every job that is handed out twice changes nothing the second time', async
   expect((await contentsOf(api, 'ada')).filter((content) => content.startsWith('Last'))).toHaveLength(1)
 })
 
-test('jobs in the hands of two workers at once are done once', async () => {
+test('jobs held by two workers at once are done once', async () => {
   const api = await server.freshApi()
   await makeAll(api)
   const together = async (work: () => Promise<void>) => {
-    // One of the two may lose against the other; the queue would hand it out again.
+    // One of the two may lose to the other; the queue would deliver it again.
     await Promise.allSettled([work(), work()])
     await work()
   }

@@ -5,7 +5,7 @@ import { rooms } from '../../.dependency-cruiser.mjs'
 
 const inRepository = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url))
 
-/** The rows of the table of rooms, without those of single files and of floors that are one room. */
+/** The table's rows for rooms, without single files and floors that are one room. */
 const documented = Object.fromEntries(
   [
     ...readFileSync(inRepository('docs/architecture.md'), 'utf8').matchAll(/^\| `(\w+\/[\w-]+)\/` \|.*\| (.*) \|$/gm),

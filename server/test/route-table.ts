@@ -1,25 +1,25 @@
-// Every route the service registers, described or not, for tests that must not miss one.
+// Every registered route, described or not, for tests that must not miss one.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { FastifyContextConfig, FastifyInstance } from 'fastify'
 import { afterAll, beforeAll } from 'vitest'
 
 export interface Route {
   method: string
-  /** With its parameters in braces, as in the description of the API. */
+  /** With parameters in braces, as in the API description. */
   path: string
   config: FastifyContextConfig
   isHidden: boolean
-  /** Their schemas, by status. */
+  /** Response schemas by status. */
   answers: Record<string, unknown>
 }
 
 const channel = 'fastify.initialization'
 
-/** Called before `useServer`, so that it listens when the service is built. Read the result inside tests only. */
+/** Call it before `useServer`, so that it listens when the service is built. Read the result inside tests only. */
 export function useRouteTable(): Route[] {
   const routes: Route[] = []
   const listen = (message: unknown) => {
-    // Of several processes the first one will do.
+    // With several processes, the first one is enough.
     if (routes.length > 0) return
     const { fastify } = message as { fastify: FastifyInstance }
     fastify.addHook('onRoute', ({ method, url, config = {}, schema = {} }) => {

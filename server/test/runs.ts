@@ -1,4 +1,4 @@
-// Helpers for stories about runs: workflows made in one line, triggers, and what came of them.
+// Helpers for tests of runs: create a workflow in one line, trigger it, and read the result.
 import { expect } from 'vitest'
 import type { Api, TestClock, TestServer } from './server.ts'
 
@@ -15,7 +15,7 @@ export const inApp = (body = 'Hello', more: Record<string, unknown> = {}): Step 
   controlValues: { body, ...more },
 })
 
-/** An active workflow; its identifier is its name. */
+/** An active workflow whose identifier is its name. */
 export async function makeWorkflow(api: Api, workflowId: string, steps: Step[], more: object = {}): Promise<string> {
   const named = steps.map((step, index) => ({
     name: `${step.type} ${index}`,
@@ -27,7 +27,7 @@ export async function makeWorkflow(api: Api, workflowId: string, steps: Step[], 
   return answer.body._id
 }
 
-/** A trigger that is taken. @returns its transaction id */
+/** A trigger that is accepted. @returns its transaction id */
 export async function trigger(api: Api, name: string, to: unknown, more: object = {}): Promise<string> {
   const answer = await api.post('/v1/events/trigger', { name, to, ...more })
   expect(answer, answer.text).toMatchObject({ status: 201, body: { acknowledged: true, status: 'processed' } })
@@ -37,7 +37,7 @@ export async function trigger(api: Api, name: string, to: unknown, more: object 
 // biome-ignore lint/suspicious/noExplicitAny: a test asserts what is in it
 type Found = any
 
-/** The runs of a transaction, newest first, as the activity list shows them. */
+/** The runs of a transaction, newest first, as in the activity list. */
 export async function runsOf(api: Api, transactionId: string): Promise<Found[]> {
   const answer = await api.get(`/v1/notifications?transactionId=${transactionId}&limit=50`)
   expect(answer, answer.text).toMatchObject({ status: 200 })
@@ -64,7 +64,7 @@ export async function messagesOf(api: Api, query: string): Promise<Found[]> {
   return answer.body.data
 }
 
-/** What a subscriber has got, the oldest first. */
+/** The contents of a subscriber's messages, oldest first. */
 export async function contentsOf(api: Api, subscriberId: string): Promise<string[]> {
   const messages = await messagesOf(api, `subscriberId=${subscriberId}`)
   return messages.map(({ content }) => content).reverse()
@@ -74,16 +74,16 @@ export function advanceTo(clock: TestClock, moment: string): void {
   clock.advance({ ms: Date.parse(moment) - clock.now().getTime() })
 }
 
-/** Lets time pass and does what is due then. */
+/** Advances the clock and does what is due. */
 export async function pass(server: TestServer, by: Parameters<TestClock['advance']>[0]): Promise<void> {
   server.clock.advance(by)
   await server.drain()
 }
 
-/** The queue's jobs by several workers at once. */
+/** Several workers at once work on the queue. */
 export const drainBySeveral = (server: TestServer) => Promise.all([1, 2, 3, 4].map(() => server.drain()))
 
-/** What a subscriber wants, in general or of one workflow. */
+/** Sets a subscriber's preferences, global or for one workflow. */
 export async function prefer(api: Api, subscriberId: string, preferences: object): Promise<void> {
   await api.post('/v2/subscribers', { subscriberId })
   const answer = await api.patch(`/v2/subscribers/${subscriberId}/preferences`, preferences)

@@ -1,4 +1,4 @@
-// The schema as PostgreSQL sees it, written down from its catalogue. There is no pg_dump to rely on everywhere.
+// Dumps the schema from PostgreSQL's catalogue, because pg_dump is not available everywhere.
 import type pg from 'pg'
 
 interface Table {
@@ -11,7 +11,7 @@ interface Table {
   triggers: string[]
 }
 
-/** Every table of the public schema with all that belongs to it, and its functions; in an order that does not change. */
+/** Every table of the public schema with its indexes and constraints, and the functions, in a stable order. */
 export async function dumpSchema(pool: pg.Pool): Promise<string> {
   const tables = await pool.query<Table>(`
     SELECT c.relname AS name,
@@ -59,7 +59,7 @@ function createTable({ name, prefix, suffix, columns, constraints }: Table): str
   return `CREATE ${prefix}TABLE ${name} (\n${lines}\n)${suffix ? ` ${suffix}` : ''}`
 }
 
-/** The sorted column names of every table of ours, but for the list of migrations. */
+/** The sorted column names of each of our tables, without the list of migrations. */
 export async function tableColumns(pool: pg.Pool): Promise<Record<string, string[]>> {
   const { rows } = await pool.query<{ table: string; columns: string[] }>(`
     SELECT c.relname AS "table", array_agg(a.attname::text ORDER BY a.attname COLLATE "C") AS columns

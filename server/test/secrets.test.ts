@@ -1,5 +1,5 @@
-// Recognisable secrets of every kind are used, by everything that uses any, while much goes wrong. Then all that people get to
-// see and all that is stored is searched for them.
+// Uses recognisable secrets of every kind in every feature while much goes wrong. Then searches everything that people can
+// see and everything stored for them.
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
@@ -25,7 +25,7 @@ test('no secret is in a log, an answer, a metric, a page or, in clear, in the da
   const { development: api, owner, inbox, ids } = planted
   Object.assign(secrets, { apiKey: api.key, subscriberToken: inbox.token, session: owner.token })
 
-  // People: an invitation that is accepted, a sign-in that fails and one that does not, and a link for a new password.
+  // People: an accepted invitation, a failed and a successful sign-in, and a link for a new password.
   const invited = await owner.post('/v1/auth/invitations', { email: 'mia@example.com', role: 'editor' })
   const invitation = tokenIn(invited.body.link)
   const open = (path: string, body: object) => sendAs(server.url, 'POST', `/v1/auth/${path}`, body)
@@ -35,7 +35,7 @@ test('no secret is in a log, an answer, a metric, a page or, in clear, in the da
   const link = await owner.post(`/v1/auth/members/${ids.memberId?.[0]}/reset-link`)
   Object.assign(secrets, { invitation, reset: tokenIn(link.body.link), setUp: server.setUpToken })
 
-  // Deliveries that fail in every way, at somebody who repeats all they were told.
+  // Deliveries that fail in every way, at a vendor that echoes everything.
   const credentials = { webhookUrl: `${vendor.url}/${credential}`, secretKey: credential, from: 'a@example.com' }
   const mail = { providerId: 'email-webhook', channel: 'email', active: true, check: false, credentials }
   expect(await api.post('/v1/integrations', { ...mail, name: 'Ours', primary: true })).toMatchObject({ status: 201 })
@@ -69,7 +69,7 @@ test('no secret is in a log, an answer, a metric, a page or, in clear, in the da
   expect(vendor.asked.length).toBeGreaterThan(10)
   expect(vendor.asked.some(({ headers: sent }) => sent.authorization === `Bearer ${variable}`)).toBe(true)
 
-  // Requests that are refused for what is in them.
+  // Requests that are refused because of their content.
   for (const path of ['/v1/integrations', '/v1/environment-variables', '/v2/webhooks/endpoints'])
     await api.post(path, { providerId: 5, key: {}, url: `ftp://${credential}`, credentials: { apiKey: credential } })
   await sendAs(server.url, 'GET', '/v2/subscribers', undefined, { authorization: `ApiKey ${api.key}x` })
@@ -89,7 +89,7 @@ test('no secret is in a log, an answer, a metric, a page or, in clear, in the da
     told.push(...found(page, text))
   }
 
-  // All that a viewer and an editor can read, one thing of each kind.
+  // Everything that a viewer and an editor can read, one record of each kind.
   const readers = await Promise.all([signInAs(server, api, 'viewer'), signInAs(server, api, 'editor')])
   const readable = (await operationsOf(api)).filter(
     ({ method, path }) => method === 'GET' && !path.startsWith('/v1/inbox'),
@@ -103,7 +103,7 @@ test('no secret is in a log, an answer, a metric, a page or, in clear, in the da
       told.push(...found(`GET ${path}`, text))
     }
   }
-  // Refusals prove nothing: beyond what is not for them, these need more than an id, and a run is read below.
+  // A refusal proves nothing: apart from 403s, these need more than an id, and a run is read below.
   expect([...new Set(unread)].filter((each) => !each.endsWith(' 403')).sort()).toEqual([
     '/v1/auth/oidc/start 404',
     '/v1/bridge/controls/{workflowId}/{stepId} 404',
@@ -114,7 +114,7 @@ test('no secret is in a log, an answer, a metric, a page or, in clear, in the da
     '/v2/inbound-webhooks/delivery-providers/{environmentId}/{integrationId} 404',
     '/v2/subscribers/{subscriberId}/notifications/count 400',
   ])
-  // Whoever may see credentials finds none where they do not belong: in what became of messages.
+  // Even admins find no credentials in deliveries.
   const admin = new PersonApi(owner, owner)
   for (const path of ['notifications', 'messages', 'deliveries', 'sandbox/messages', 'audit'])
     told.push(...found(path, (await admin.get(`/v1/${path}?limit=50`)).text))
@@ -137,7 +137,7 @@ test('no secret is in a log, an answer, a metric, a page or, in clear, in the da
   expect([...new Set(stored)]).toEqual([])
 }, 120_000)
 
-test('the password of a database that cannot be reached is told to nobody', async () => {
+test('the password of an unreachable database is never shown', async () => {
   const lines: string[] = []
   const log = pino({ level: 'trace' }, { write: (line) => void lines.push(line) })
   const databaseUrl = `postgres://belfry:${password}@127.0.0.1:1/belfry`

@@ -53,7 +53,7 @@ export class Api {
   patch = (path: string, body?: unknown, headers?: Record<string, string>) => this.send('PATCH', path, body, headers)
   delete = (path: string, body?: unknown, headers?: Record<string, string>) => this.send('DELETE', path, body, headers)
 
-  /** A string body is sent as it is, anything else as JSON. */
+  /** A string body is sent as is, anything else as JSON. */
   async send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
     const response = await fetch(this.url + path, {
       method,
@@ -97,23 +97,23 @@ interface LogLine {
 
 export interface TestServer {
   url: string
-  /** Where it takes mail, if the configuration says so. */
+  /** The port for inbound mail, if configured. */
   mailPort: number
   clock: TestClock
   database: Database
-  /** What the service has written to its log so far: warnings and worse, unless the test asks for more. */
+  /** The service's log so far: warnings and errors, unless the test asks for more. */
   logged: LogLine[]
-  /** The Development environment made by the first start. */
+  /** The Development environment of the first start. */
   api: Api
-  /** What the first start printed for whoever becomes the owner. */
+  /** The owner's set-up token, printed by the first start. */
   setUpToken: string
-  /** An environment nobody else uses. */
+  /** A new environment. */
   freshApi(): Promise<Api>
-  /** An organization of its own, with its Development and Production. */
+  /** A new organization with its Development and Production. */
   freshOrganization(): Promise<{ development: Api; production: Api }>
   /**
-   * Does everything that is queued or due by the clock, until nothing is left to do. `around` decides how each piece of work
-   * is done: once as it should be, or as it happens when something goes wrong.
+   * Does all work that is queued or due by the clock, until none is left. `around` controls how each piece of work is done,
+   * for example to make it fail.
    */
   drain(around?: (work: () => Promise<void>) => Promise<void>): Promise<void>
   /** Another process of the same service, on the same database. */
@@ -182,7 +182,7 @@ export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' }
     for (const service of services.reverse()) await service.stop()
     if (hasUsualPort) isUsualPortTaken = false
     await database.close()
-    if (failed) process.stderr.write(`database kept for inspection: ${name}\n`)
+    if (failed) process.stderr.write(`a test failed; its database is kept for inspection: ${name}\n`)
     else await dropTestDatabase(name)
   })
 

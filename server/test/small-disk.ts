@@ -1,4 +1,4 @@
-// A disk of a few megabytes for a test, which can be filled to the last byte and emptied again.
+// A disk of a few megabytes that a test can fill completely and empty again.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ export class SmallDisk {
     this.folder = folder
   }
 
-  /** Undefined where nobody lets us mount one. */
+  /** Undefined if mounting is not permitted. */
   static mount(megabytes: number): SmallDisk | undefined {
     const folder = mkdtempSync(path.join(tmpdir(), 'belfry-disk-'))
     try {
@@ -26,7 +26,7 @@ export class SmallDisk {
     return new SmallDisk(folder)
   }
 
-  /** Leaves not a byte. */
+  /** Fills it completely. */
   fill(): void {
     const file = openSync(this.#ballast, 'a')
     try {

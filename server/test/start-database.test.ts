@@ -1,4 +1,4 @@
-// What DATABASE_URL promises: the same program joins a PostgreSQL that others run, alone or as one of many.
+// The promise of DATABASE_URL: the program joins an external PostgreSQL, alone or as one of many.
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeEach, expect, inject, test, vi } from 'vitest'
@@ -76,7 +76,7 @@ test('processes of every role share one database', async () => {
   expect(ends.map(({ code }) => code)).toEqual([0, 0, 0])
 })
 
-test('of two that start at once on an empty database, one sets it up', async () => {
+test('of two processes that start at once on an empty database, one sets it up', async () => {
   const runs = await Promise.all([start(), start()])
   await Promise.all(runs.map((run) => run.ready()))
   expect(runs.map((run) => run.keys.length).sort()).toEqual([0, 2])
@@ -86,7 +86,7 @@ test('of two that start at once on an empty database, one sets it up', async () 
   expect(migrated).toHaveLength(1)
 })
 
-test('a database of a newer Belfry is left alone', async () => {
+test('a database of a newer Belfry is not touched', async () => {
   databaseUrl = await createTestDatabase(newName())
   await query(databaseUrl, "INSERT INTO belfry_migrations (name) VALUES ('9999-from-the-future.sql')")
   const { code, output } = await (await start()).ended

@@ -1,4 +1,4 @@
-// What `npm start` promises to someone who has nothing but Node: it comes up, says how to go on, and survives any ending.
+// The promise of `npm start` to someone who has only Node: it starts, says what to do next, and survives any kind of stop.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
@@ -15,7 +15,7 @@ async function startIn(dataDir: string, env: Record<string, string> = {}, by = p
 
 let guests = 0
 
-/** Stores a subscriber whom nobody has stored before. @returns what sees whether a later start has them */
+/** Stores a new subscriber. @returns a check that a later start still has it */
 async function storeGuest(run: Run, key: string): Promise<(later: Run) => Promise<void>> {
   guests += 1
   const guest = { subscriberId: `guest-${guests}`, firstName: `Guest ${guests}` }
@@ -26,7 +26,7 @@ async function storeGuest(run: Run, key: string): Promise<(later: Run) => Promis
   }
 }
 
-/** Pastes what the start says into a shell. @returns the e-mail that is in the sandbox then */
+/** Pastes the printed command into a shell. @returns the email in the sandbox */
 async function sendFirst({ output }: Run): Promise<unknown> {
   const [makeWorkflow, trigger, look] = output.match(/curl .*?(?=\n\n)/gs) ?? []
   const paste = (command = 'false') =>
@@ -58,7 +58,7 @@ const hasEnded = (pid: number | undefined) => vi.waitUntil(() => !isAlive(pid ??
 
 vi.setConfig({ testTimeout: 120_000 })
 
-// Most of the time would go into making a database for each, so one installation goes through all of this.
+// One installation goes through all of this, because making a database for each would take most of the time.
 describe('one data folder', () => {
   const lasting = usePrograms({ until: 'after all' })
   let dataDir: string
@@ -78,13 +78,13 @@ describe('one data folder', () => {
   const command = (...args: string[]) =>
     lasting.command(['sign-in-link', ...args], { BELFRY_DATA_DIR: dataDir, PORT: portOf(current) }).ended
 
-  /** One that runs, and what sees whether the next has what it stored. */
+  /** A running service, and a check that the next start has what it stored. */
   async function runWithGuest() {
     const run = current.hasEnded ? await startAgain() : current
     return { run, expectGuest: await storeGuest(run, first.keys[0] ?? '') }
   }
 
-  test('says at the first start where it is and how to go on, and what it says works as pasted', async () => {
+  test('prints its address and the next steps at the first start, and they work when pasted', async () => {
     expect(first.output).toContain(`Belfry is ready at ${first.url}\n`)
     expect(first.output).toContain(`API reference: ${first.url}/docs\n`)
     expect(first.keys).toHaveLength(2)
@@ -98,11 +98,11 @@ describe('one data folder', () => {
     expect(await ask(ada, production)).toMatchObject({ status: 404 })
   })
 
-  test('prints a link by which somebody becomes the owner, once; whoever runs it can print another', async () => {
+  test('prints a link to become the owner, once; the operator can print another', async () => {
     const token = setUpTokenIn(first.output)
     expect(await lookUp(first, token)).toBe(200)
 
-    // A later start has no secret to tell, but says how to get one.
+    // A later start has no secret to print, but says how to get one.
     await first.stop()
     const next = await startAgain()
     expect(next.output).toContain('Nobody has set up the dashboard yet: `npm run sign-in-link` prints a link for that.')
@@ -160,7 +160,7 @@ describe('one data folder', () => {
     await expectGuest(run)
   })
 
-  test('after a crash of Belfry: its database ends by itself and the next start has the data', async () => {
+  test('after a crash of Belfry: its database stops by itself and the next start has the data', async () => {
     const { run, expectGuest } = await runWithGuest()
     const database = databasePid(dataDir)
     forgetDatabaseLog(dataDir)
@@ -171,12 +171,12 @@ describe('one data folder', () => {
     await expectGuest(await startAgain())
   })
 
-  test('after a crash of Belfry and of the guard: the next start ends the database left behind', async () => {
+  test('after a crash of Belfry and of the guard: the next start stops the leftover database', async () => {
     const { run, expectGuest } = await runWithGuest()
     const database = databasePid(dataDir) ?? 0
     const guards = guardPids(dataDir)
     expect(guards).toHaveLength(2)
-    // Held first, so that none of them can act on the death of another.
+    // Stop all first, so that none can react to the death of another.
     for (const pid of guards) process.kill(pid, 'SIGSTOP')
     run.signal('SIGKILL')
     for (const pid of guards) process.kill(pid, 'SIGKILL')
@@ -189,7 +189,7 @@ describe('one data folder', () => {
     await expectGuest(next)
   })
 
-  test('after a crash of the database: Belfry says so and ends, and the next start has the data', async () => {
+  test('after a crash of the database: Belfry says so and exits, and the next start has the data', async () => {
     const { run, expectGuest } = await runWithGuest()
     process.kill(databasePid(dataDir) ?? 0, 'SIGKILL')
     const { code, output } = await run.ended
@@ -198,7 +198,7 @@ describe('one data folder', () => {
     await expectGuest(await startAgain())
   })
 
-  test('may have files that name a living process of somebody else', async () => {
+  test("may contain pid files that name another program's process", async () => {
     const { run, expectGuest } = await runWithGuest()
     await run.stop()
     writeFileSync(path.join(dataDir, `belfry-${process.pid}-0123456789ab.lock`), '')
@@ -210,7 +210,7 @@ describe('one data folder', () => {
     await expectGuest(await startAgain())
   })
 
-  test('is left in order by stopping twice in a row, from a terminal and from npm', async () => {
+  test('stays intact when stopped twice in a row, from a terminal and from npm', async () => {
     const { run } = await runWithGuest()
     run.signal('SIGINT')
     run.signal('SIGINT')
@@ -218,7 +218,7 @@ describe('one data folder', () => {
     expect(databasePid(dataDir)).toBeUndefined()
   })
 
-  test('without its secrets is not touched', async () => {
+  test('is not touched without its secrets', async () => {
     if (!current.hasEnded) await current.stop()
     writeFileSync(path.join(dataDir, 'secrets.json'), '{"secretKey": "ab", "databasePassword": "wrong"}')
     const { code, output } = await lasting.start({ PORT: await freePort(), BELFRY_DATA_DIR: dataDir }).ended
@@ -228,7 +228,7 @@ describe('one data folder', () => {
   })
 })
 
-/** What is said to whoever started it; a busy machine may have something in its log as well. */
+/** The messages for the operator; a busy machine may add log lines. */
 const withoutLog = (output: string) =>
   output
     .split('\n')
@@ -236,12 +236,12 @@ const withoutLog = (output: string) =>
     .join('\n')
 
 describe('the first start', () => {
-  test('is needed before there is anybody to sign in', async () => {
+  test('is required before anybody can sign in', async () => {
     const command = programs.command(['sign-in-link'], { BELFRY_DATA_DIR: programs.folder() })
     expect(await command.ended).toMatchObject({ code: 1, output: expect.stringContaining('start Belfry once') })
   })
 
-  test('takes the Development key it is given', async () => {
+  test('uses the Development key it is given', async () => {
     const key = "it's-a-key-of-our-own"
     const run = await startIn(programs.folder(), { BELFRY_API_KEY: key })
     expect(run.keys[0]).toBe(key)
@@ -250,7 +250,7 @@ describe('the first start', () => {
     expect(found).toMatchObject({ status: 200, body: { firstName: 'Ada' } })
   })
 
-  test('keeps its keys for the next one when the port is taken', async () => {
+  test('keeps its keys for the next start if the port is taken', async () => {
     const dataDir = programs.folder()
     const squatter = createServer()
     await new Promise<void>((resolve) => squatter.listen(0, '127.0.0.1', resolve))
@@ -280,7 +280,7 @@ describe('the first start', () => {
 })
 
 describe('a new data folder', () => {
-  test('is won by one of two that start at once', async () => {
+  test('is taken by one of two that start at once', async () => {
     const dataDir = programs.folder()
     const rivals = [
       programs.start({ PORT: await freePort(), BELFRY_DATA_DIR: dataDir }),
@@ -293,7 +293,7 @@ describe('a new data folder', () => {
     expect(winner?.keys).toHaveLength(2)
   })
 
-  test('may lie in a folder that only its owner can enter', async () => {
+  test('may be inside a folder that only its owner can enter', async () => {
     const home = programs.folder()
     chmodSync(home, 0o700)
     const run = await startIn(home)
@@ -313,7 +313,7 @@ describe('a new data folder', () => {
     await next.stop()
   })
 
-  test('that cannot be made is named', async () => {
+  test('is named if it cannot be created', async () => {
     const file = path.join(programs.folder(), 'file')
     writeFileSync(file, '')
     const { code, output } = await programs.start({ PORT: '0', BELFRY_DATA_DIR: path.join(file, 'data') }).ended
@@ -324,7 +324,7 @@ describe('a new data folder', () => {
   })
 })
 
-test('all that is wrong with the settings is said at once', async () => {
+test('all wrong settings are reported at once', async () => {
   const dataDir = path.join(programs.folder(), 'data')
   const { code, output } = await programs.start({
     PORT: 'http',

@@ -1,4 +1,4 @@
-// A trace from the request to the provider, through two processes, as a collector gets it.
+// A trace from the request to the provider, through two processes, as a collector receives it.
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -59,7 +59,7 @@ const traceOf = (number: number) => String(number).padStart(32, 'a')
 const callersSpan = 'b'.repeat(16)
 const headerOf = (traceId: string) => ({ traceparent: `00-${traceId}-${callersSpan}-01` })
 
-test('a trace goes from the request through both processes to the provider and to webhooks, without what is said', async () => {
+test('a trace goes from the request through both processes to the provider and to webhooks, without content', async () => {
   collector.plays(() => ({ status: 200, body: {} }))
   provider.plays(({ body }) => (body.includes('out of order') ? { status: 503 } : { body: { id: 'taken' } }))
   application.plays(() => ({ status: 200 }))
@@ -94,11 +94,11 @@ test('a trace goes from the request through both processes to the provider and t
 
   await send('greet', 1, 'a word nobody else should read')
   await expect.poll(() => provider.asked.length, { timeout: 60_000 }).toBe(1)
-  // Of the inbox and of the text.
+  // One for the in-app message, one for the text message.
   await expect.poll(() => application.asked.length, { timeout: 60_000 }).toBe(2)
   await send('gather', 2, 'one')
   await send('gather', 3, 'two')
-  // So many in a row that the integration is left alone, which is logged.
+  // Enough failures in a row to open the integration's circuit breaker, which is logged.
   for (let number = 4; number < 9; number += 1) await send('greet', number, 'out of order')
   await expect.poll(() => worker.output, { timeout: 60_000 }).toContain('is left alone for a while')
   const inboxOf = async () =>
@@ -134,7 +134,7 @@ test('a trace goes from the request through both processes to the provider and t
     'belfry.outcome': 'done',
   })
 
-  // Vendors need not know whose request led to theirs; applications of the user's own may go on with the trace.
+  // Vendors need not know the trace; the user's own applications may continue it.
   expect(provider.asked[0]?.headers).not.toHaveProperty('traceparent')
   const told = application.asked.map((asked) => ({ ...asked, ...verified(asked, endpoint.secret, new Date()) }))
   const first = told.filter(({ data }) => data.object.transactionId === 't-1')
@@ -158,7 +158,7 @@ test('a trace goes from the request through both processes to the provider and t
     expect(sent).not.toContain(secret)
 })
 
-test("without a collector nothing is traced and nothing is stored of the caller's trace", async () => {
+test("without a collector nothing is traced, and the caller's trace is not stored", async () => {
   const { url } = await start('all')
   const api = new Api(url, 'the-key-of-development', '', '')
   const steps = [{ name: 'inbox', type: 'in_app', controlValues: { body: 'Hello' } }]

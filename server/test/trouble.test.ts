@@ -1,5 +1,5 @@
-// A database that is there and does not do what it is asked: others are in the way, it takes too long, or it is at odds with
-// itself. None of it is a fault of the request, so nobody is told 500, and nobody waits for ever.
+// A database that is reachable but fails: locks, timeouts, or internal errors. None of it is the request's fault, so no
+// caller gets 500 or waits forever.
 import { Readable } from 'node:stream'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { insertMessage, insertRun } from './activity.ts'
@@ -9,7 +9,7 @@ import { type Api, useServer } from './server.ts'
 
 const server = useServer()
 
-/** Until the end of the test, the first so many changes of a table fail like this. */
+/** Until the end of the test, the first changes of a table fail with this code. */
 async function failAtFirst(change: string, times: number, code = '40001'): Promise<void> {
   await server.database.pool.query(`
     CREATE SEQUENCE tries;
@@ -25,7 +25,7 @@ afterEach(async () => {
 
 const delay = { type: 'delay', controlValues: { type: 'regular', amount: 1, unit: 'hours' } }
 
-describe('what PostgreSQL refuses for what goes on at the moment', () => {
+describe('temporary errors of PostgreSQL', () => {
   let api: Api
   let stop: () => Promise<void>
   beforeAll(async () => {
@@ -41,19 +41,19 @@ describe('what PostgreSQL refuses for what goes on at the moment', () => {
   afterAll(() => stop())
 
   test.each([
-    ['40001', 'unfinished', 'a transaction that cannot be serialised'],
+    ['40001', 'unfinished', 'a serialization failure'],
     ['40P01', 'unfinished', 'a deadlock'],
-    ['55P03', 'unfinished', 'a lock that was waited for too long'],
-    ['57014', 'unfinished', 'a statement that took too long'],
-    ['XX000', 'unfinished', 'a fault of PostgreSQL'],
-    ['XX001', 'unfinished', 'a page that cannot be read'],
-    ['25006', 'unavailable', 'a server that follows another'],
+    ['55P03', 'unfinished', 'a lock timeout'],
+    ['57014', 'unfinished', 'a statement timeout'],
+    ['XX000', 'unfinished', 'an internal error'],
+    ['XX001', 'unfinished', 'a corrupt page'],
+    ['25006', 'unavailable', 'a read-only replica'],
     ['53100', 'unavailable', 'a full disk'],
     ['53200', 'unavailable', 'too little memory'],
     ['53300', 'unavailable', 'too many connections'],
     ['57P01', 'unavailable', 'a shutdown'],
-    ['58030', 'unavailable', 'a disk that fails'],
-    ['58P01', 'unavailable', 'a file that is away'],
+    ['58030', 'unavailable', 'an I/O error'],
+    ['58P01', 'unavailable', 'a missing file'],
   ])('%s is answered with 503 %s: %s', async (sqlState, code) => {
     const answer = await api.get(`/v1/refused/${sqlState}`)
     expect(answer).toMatchObject({ status: 503, body: { statusCode: 503, code } })
@@ -61,12 +61,12 @@ describe('what PostgreSQL refuses for what goes on at the moment', () => {
     expect(answer.text).not.toContain('hunter2')
   })
 
-  test.each(['42P01', '25P02', '42601'])('%s is a fault of ours', async (sqlState) => {
+  test.each(['42P01', '25P02', '42601'])('%s is a bug of ours', async (sqlState) => {
     expect(await api.get(`/v1/refused/${sqlState}`)).toMatchObject({ status: 500, body: { code: 'internal' } })
   })
 })
 
-describe('whoever had to yield to others begins again', () => {
+describe('retries after a conflict', () => {
   test('a cancel', async () => {
     const api = await server.freshApi()
     await makeWorkflow(api, 'later', [delay, inApp()])
@@ -83,7 +83,7 @@ describe('whoever had to yield to others begins again', () => {
     expect((await runOf(api, transactionId)).jobs[0].status).toBe('canceled')
   })
 
-  test('a cancel that comes before its runs', async () => {
+  test('a cancel that arrives before its runs', async () => {
     const api = await server.freshApi()
     await makeWorkflow(api, 'later', [delay, inApp()])
     const transactionId = await trigger(api, 'later', 'ada')
@@ -100,7 +100,7 @@ describe('whoever had to yield to others begins again', () => {
     expect((await runOf(api, transactionId)).status).toBe('completed')
   })
 
-  test('a report of a provider', async () => {
+  test("a provider's report", async () => {
     const api = await server.freshApi()
     const { body: integration } = await api.post('/v1/integrations', {
       ...{ providerId: 'sendgrid', channel: 'email', active: true },
@@ -118,7 +118,7 @@ describe('whoever had to yield to others begins again', () => {
     expect((await api.get(`/v1/notifications/${run.id}`)).body.jobs[0].executionDetails).toHaveLength(1)
   })
 
-  test('but nobody tries again, or says it was accepted, where the disk is full', async () => {
+  test('but does not retry, or accept anything, when the disk is full', async () => {
     const api = await server.freshApi()
     await makeWorkflow(api, 'news', [inApp()])
     await failAtFirst('INSERT ON events', 1_000, '53100')
@@ -131,7 +131,7 @@ describe('whoever had to yield to others begins again', () => {
     expect(rows).toEqual([{ tries: 1, events: 0 }])
   })
 
-  test('but not for ever', async () => {
+  test('but not forever', async () => {
     const api = await server.freshApi()
     await makeWorkflow(api, 'news', [inApp()])
     await failAtFirst('INSERT ON events', 1_000)
@@ -141,8 +141,8 @@ describe('whoever had to yield to others begins again', () => {
   })
 })
 
-describe('whoever would have to wait', () => {
-  test('a cancel that somebody is in the way of is told to come back', async () => {
+describe('a request that would have to wait', () => {
+  test('for a lock gets told to retry', async () => {
     const api = await server.freshApi()
     await makeWorkflow(api, 'later', [delay, inApp()])
     const transactionId = await trigger(api, 'later', 'ada')
@@ -186,7 +186,7 @@ describe('whoever would have to wait', () => {
     })
     afterAll(() => stop())
 
-    test('is told to come back, whatever it waits for', async () => {
+    test('is told to retry, whatever it waits for', async () => {
       for (const path of ['/v1/endless', '/v1/endless-hook']) {
         const answer = await api.get(path)
         expect(answer).toMatchObject({ status: 503, body: { code: 'unfinished', path } })
@@ -194,7 +194,7 @@ describe('whoever would have to wait', () => {
       }
     })
 
-    test('finds its key taken until what it asked for has been done', async () => {
+    test('finds its idempotency key in use until its work is done', async () => {
       const headers = { 'idempotency-key': 'once' }
       expect(await api.post('/v1/endless', {}, headers)).toMatchObject({ status: 503, body: { code: 'unfinished' } })
       expect(await api.post('/v1/endless', {}, headers)).toMatchObject({
@@ -203,7 +203,7 @@ describe('whoever would have to wait', () => {
       })
     })
 
-    test('gets the whole of what has begun to be sent', async () => {
+    test('gets a complete answer once that has begun', async () => {
       const answer = api.get('/v1/long')
       expect((await api.get('/v1/endless')).status).toBe(503)
       finish({})

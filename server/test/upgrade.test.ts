@@ -1,5 +1,4 @@
-// What becomes of a database that an older version has filled: the current program migrates it, once, and goes on with all
-// that was waiting in it.
+// A database filled by an older version: the current program migrates it once, and continues all waiting work.
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { pino } from 'pino'
@@ -46,7 +45,7 @@ const start = async ({ url }: Database) => {
   return service
 }
 
-/** What an installation looks like in the middle of things: made by the API, and waiting. */
+/** An installation in mid-work: created through the API, with waiting runs. */
 async function fill(): Promise<Api> {
   const { development: api } = await server.freshOrganization()
   const wait = { type: 'regular', amount: 3, unit: 'hours' }
@@ -62,12 +61,12 @@ async function fill(): Promise<Api> {
   }
   await trigger(api, 'now', { subscriberId: 'ada', firstName: 'Ada', data: { plan: 'pro' } })
   await server.drain()
-  // Accepted, and not begun.
+  // Accepted, not started.
   await trigger(api, 'now', 'ada')
   return api
 }
 
-/** Everything that is stored, put into a database as it was then: what it had no table or column for is left out. */
+/** Copies everything into a database with an older schema, without the tables and columns it lacks. */
 async function copyInto({ pool }: Database): Promise<void> {
   const client = await pool.connect()
   try {
@@ -93,12 +92,12 @@ async function copyInto({ pool }: Database): Promise<void> {
   }
 }
 
-// The engine came with 0003; what is older had nothing that could wait. The last is the schema before this one, whichever that is.
+// The engine came with 0003; older schemas had no waiting work. The last one is the schema before the current one.
 const before = (await knownMigrations()).at(-2) ?? ''
 const states = ['0005-deliveries.sql', '0008-people.sql', '0010-dashboard.sql', '0014-inbound-mail.sql', before]
 
 test.each(states)(
-  'a database as %s left it goes on where it was',
+  'a database left by %s continues where it was',
   async (last) => {
     const known = await knownMigrations()
     const only = known.slice(0, known.indexOf(last) + 1)
@@ -129,7 +128,7 @@ test.each(states)(
   120_000,
 )
 
-/** What the queue has, taken out of it. */
+/** The queue's jobs, removed from it. */
 async function queuedIn({ pool }: Database): Promise<Array<{ identifier: string; payload: unknown }>> {
   const { rows } = await pool.query<{ identifier: string; payload: unknown }>(
     `DELETE FROM graphile_worker._private_jobs j USING graphile_worker._private_tasks t
@@ -138,7 +137,7 @@ async function queuedIn({ pool }: Database): Promise<Array<{ identifier: string;
   return rows
 }
 
-test('of several that start at once, one migrates', async () => {
+test('of several processes that start at once, one migrates', async () => {
   const database = await emptyDatabase()
   const others = [1, 2, 3].map(() => openDatabase(database.url, { connections: 2, onError: () => undefined }))
   ends.push(async () => void (await Promise.all(others.map((each) => each.close()))))
@@ -147,7 +146,7 @@ test('of several that start at once, one migrates', async () => {
   expect(done.map(({ applied }) => applied.length).sort((a, b) => a - b)).toEqual([0, 0, known.length])
 })
 
-test('a program that is older than its database says so, and leaves it alone', async () => {
+test('a program older than its database says so, and does not touch it', async () => {
   const database = await emptyDatabase()
   await migrate(database.pool)
   await database.pool.query(`INSERT INTO belfry_migrations (name) VALUES ('9999-next.sql')`)

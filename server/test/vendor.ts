@@ -1,5 +1,5 @@
-// A local HTTP server that plays somebody else's: it keeps what it was asked and answers what the test says. And a client that
-// may call it, or takes it for whomever it means to call.
+// A local HTTP server that plays a vendor: it records requests and answers as the test says. And clients that may call it,
+// or reach it whatever address they call.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createSecureServer, type ServerHttp2Session } from 'node:http2'
 import { type AddressInfo, connect } from 'node:net'
@@ -15,7 +15,7 @@ export function useHttp(now = new Date('2026-05-01T10:00:00.000Z')): HttpClient 
   return http
 }
 
-/** Knows how long each call would have been waited for. */
+/** Records the timeout of each call. */
 export class WatchedHttp extends HttpClient {
   readonly timeouts: Array<number | undefined> = []
 
@@ -25,7 +25,7 @@ export class WatchedHttp extends HttpClient {
   }
 }
 
-/** A client that reaches this one vendor whatever it calls, as if the vendor were everybody. Closed after the tests. */
+/** A client that reaches this vendor whatever address it calls. Closed after the tests. */
 export function useHttpTo(vendor: Vendor, now = new Date('2026-05-01T10:00:00.000Z')): HttpClient {
   const http = new HttpClient({
     clock: { now: () => now },
@@ -46,7 +46,7 @@ export function useHttpTo(vendor: Vendor, now = new Date('2026-05-01T10:00:00.00
 
 export interface Asked {
   method: string
-  /** With the origin the client meant, if it took the vendor for somebody else. */
+  /** With the origin that the client called. */
   url: string
   path: string
   query: Record<string, string>
@@ -70,22 +70,22 @@ type Play = (asked: Asked) => Answered | Promise<Answered>
 
 export interface Vendor {
   readonly url: string
-  /** Everything asked since the test began. */
+  /** Requests since the test began. */
   readonly asked: Asked[]
-  /** Whom clients took it for, by the port they called from. */
+  /** The origin each client called, by its port. */
   readonly taken: Map<number, string>
   plays(play: Play): void
-  /** Closes connections, saying so where the protocol has words for it. */
+  /** Closes connections, with notice where the protocol has one. */
   disconnect(): void
 }
 
-/** Starts before the tests of a file and stops after them; forgets between them. */
+/** Starts before the tests of a file and stops after them; resets between them. */
 export function useVendor({
   speaks = 'http/1.1',
   atATime,
 }: {
   speaks?: 'http/1.1' | 'h2'
-  /** How many requests it takes over one connection, where the protocol can say so. */
+  /** Concurrent requests per connection, where the protocol has such a limit. */
   atATime?: number
 } = {}): Vendor {
   const asked: Asked[] = []
@@ -159,7 +159,7 @@ function http2Server(serve: Serve, atATime: number | undefined) {
   const sessions = new Set<ServerHttp2Session>()
   const settings = atATime === undefined ? {} : { maxConcurrentStreams: atATime }
   const server = createSecureServer({ cert: certificate, key: certificateKey, settings }, (request, response) => {
-    // For what is used of them here, they are the same.
+    // Compatible as far as they are used here.
     void serve(request as unknown as IncomingMessage, response as unknown as ServerResponse)
   })
   server.on('session', (session) => {

@@ -1,15 +1,15 @@
-// Somebody who receives our webhooks and believes none of them without a signature: a real HTTP server, and the check as
-// https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md describes it.
+// A receiver of our webhooks that verifies signatures as
+// https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md describes.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { expect } from 'vitest'
 import type { Api, TestClock } from './server.ts'
 import type { Asked, Vendor } from './vendor.ts'
 
-/** The body of a request that one of these secrets has signed within five minutes; else an error. */
+/** The body of a request that one of these secrets signed within five minutes; throws otherwise. */
 export function verified({ headers, body }: Pick<Asked, 'headers' | 'body'>, secret: string, now: Date) {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures } = headers
   if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof signatures !== 'string')
-    throw new Error('a header is missing')
+    throw new Error('a webhook header is missing')
   if (!(Math.abs(now.getTime() / 1000 - Number(timestamp)) <= 300)) throw new Error('it is too old')
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
   const expected = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest()
@@ -22,7 +22,7 @@ export function verified({ headers, body }: Pick<Asked, 'headers' | 'body'>, sec
   return JSON.parse(body)
 }
 
-/** An endpoint of this environment at the vendor. */
+/** Creates a webhook endpoint at the vendor. */
 export async function makeEndpoint(
   api: Api,
   vendor: Vendor,
@@ -33,7 +33,7 @@ export async function makeEndpoint(
   return { id: answer.body._id, secret: answer.body.secret }
 }
 
-/** What the vendor was told, in no order but that of the types. */
+/** The webhook events the vendor received, sorted by type. */
 export const toldOf = (vendor: Vendor, secret: string, clock: TestClock) =>
   vendor.asked
     .map((asked) => verified(asked, secret, clock.now()))

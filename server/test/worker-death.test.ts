@@ -1,4 +1,4 @@
-// What happens to the work of a worker that is killed: another one, or the next start, goes on with it.
+// A killed worker's jobs: another worker, or the next start, continues them.
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -9,17 +9,17 @@ const programs = usePrograms()
 let name: string
 let databaseUrl: string
 let client: pg.Client
-/** Holds a table that a job needs, for as long as its transaction lasts. */
+/** Locks a table that a job needs, for the duration of its transaction. */
 let holder: pg.Client
 
-/** A process has one for calls to others and one for everything else. */
+/** A process has one for deliveries and one for everything else. */
 const workersOfProcess = 2
-/** Of one of them, those that do all but deliveries (main.ts). */
+/** Of the one for everything but deliveries (main.ts). */
 const jobsAtOnce = 10
 
 vi.setConfig({ testTimeout: 240_000 })
 
-/** Where nobody has said how long it may take: busy machines need longer. */
+/** Where no limit is promised: busy machines need longer. */
 const patienceMs = 60_000
 
 beforeEach(async () => {
@@ -48,7 +48,7 @@ async function count(query: string): Promise<number> {
 const until = (query: string, expected: number, timeout = patienceMs) =>
   vi.waitUntil(async () => (await count(query)) === expected, { timeout, interval: 50 })
 
-/** Queues a job that cannot go on and waits until a worker has it in hand. */
+/** Queues a job that cannot continue and waits until a worker has it. */
 async function queueHeldJob(): Promise<void> {
   await holder.query('BEGIN')
   await holder.query('LOCK TABLE tenants IN ACCESS EXCLUSIVE MODE')
@@ -60,13 +60,13 @@ async function queueHeldJob(): Promise<void> {
 const letGoOn = () => holder.query('COMMIT')
 
 async function kill(run: Run): Promise<void> {
-  // Held first, so that it cannot do anything about its end.
+  // Paused first, so that it cannot react.
   run.signal('SIGSTOP')
   run.signal('SIGKILL')
   await run.ended
 }
 
-test('a second worker goes on within 15 s', async () => {
+test('a second worker takes over within 15 s', async () => {
   const first = await startWorker()
   await queueHeldJob()
   const second = await startWorker()
@@ -79,7 +79,7 @@ test('a second worker goes on within 15 s', async () => {
   expect(await count('workers')).toBe(0)
 })
 
-test('the next start goes on within 30 s', async () => {
+test('the next start takes over within 30 s', async () => {
   const first = await startWorker()
   await queueHeldJob()
   await kill(first)
@@ -88,7 +88,7 @@ test('the next start goes on within 30 s', async () => {
   await until('graphile_worker.jobs', 0, 30_000)
 })
 
-test('a worker that lives keeps its job, even when its connection breaks', async () => {
+test('a living worker keeps its job, even if its connection breaks', async () => {
   const first = await startWorker()
   await queueHeldJob()
   const second = await startWorker()
@@ -96,7 +96,7 @@ test('a worker that lives keeps its job, even when its connection breaks', async
     "pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND datname = current_database()"
   await client.query(`SELECT pg_terminate_backend(pid) FROM ${shown}`)
   await until(shown, 2 * workersOfProcess)
-  // Noticed by those two later than each would have taken the other for dead.
+  // Longer than either takes to declare the other dead.
   const third = await startWorker()
   await kill(third)
   await until('workers', 2 * workersOfProcess)
@@ -107,21 +107,21 @@ test('a worker that lives keeps its job, even when its connection breaks', async
   for (const worker of [first, second]) expect(worker.output).not.toContain('taken for dead')
 })
 
-test('a process that is asked to end takes no more of any kind while it waits for what it has in hand', async () => {
+test('a stopping process takes no new jobs while it finishes its current ones', async () => {
   const run = await startWorker()
   await holder.query('BEGIN; LOCK TABLE notifications IN ACCESS EXCLUSIVE MODE')
   const nobody = '0'.repeat(24)
   await client.query("SELECT graphile_worker.add_job('deliver', $1::json)", [{ calls: [[nobody, nobody, 0]] }])
   await until("pg_locks WHERE relation = 'notifications'::regclass AND NOT granted", 1)
   run.signal('SIGTERM')
-  // From then on no news of jobs reaches it; a look at the queue that the database has begun is over, too.
+  // From then on it gets no notifications of jobs, and a poll in progress has finished.
   const sessions = 'pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()'
   await until(`${sessions} AND query LIKE 'LISTEN "jobs:insert"%'`, 0)
   await until(`${sessions} AND query LIKE '%skip locked%' AND state <> 'idle'`, 0)
   const queue = () => client.query("SELECT graphile_worker.add_job('re_encrypt')")
   const left = "graphile_worker.jobs WHERE task_identifier = 're_encrypt' AND locked_at IS NULL"
   await queue()
-  // Each of the library's workers may have begun a look before, as one that waits for a connection; none begins another.
+  // Each of the library's workers may have one poll in progress, for example waiting for a connection; none starts another.
   let taken = 0
   for (let look = 0; look < 20; look += 1) {
     if ((await count(left)) === 1) continue

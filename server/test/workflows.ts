@@ -1,4 +1,4 @@
-// Workflows put straight into the database, for tests that need some and are not about making them.
+// Workflows inserted directly, for tests that are not about creating them.
 import type { Database } from '../src/db/core/database.ts'
 import { newId } from '../src/db/core/ids.ts'
 import { saveWorkflow, type WorkflowFields } from '../src/db/queries/workflows.ts'

@@ -1,0 +1,66 @@
+// Processor time and memory of the service and its database, read from Linux's /proc. On other systems, figures that need
+// them are omitted.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import type { Service } from './service.ts'
+
+const canRead = existsSync('/proc/self/stat')
+/** Linux reports processor time to programs in hundredths of a second, whatever its clock rate. */
+const tickMs = 10
+
+interface Stat {
+  parent: number
+  /** Of the process itself. */
+  ownMs: number
+  /** Of its child processes that have ended. */
+  endedMs: number
+}
+
+function statOf(pid: number): Stat | undefined {
+  let text: string
+  try {
+    text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  } catch {
+    return undefined
+  }
+  // Skip the process name in parentheses, which may contain anything.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  const at = (place: number) => Number(fields[place])
+  return { parent: at(1), ownMs: (at(11) + at(12)) * tickMs, endedMs: (at(13) + at(14)) * tickMs }
+}
+
+/** Processor time of one process since its start, in milliseconds; NaN if it cannot be read. */
+export const cpuMs = (pid: number): number => statOf(pid)?.ownMs ?? Number.NaN
+
+/** Resident memory of one process, shared pages included, in KB. */
+export const residentKb = (pid: number): number =>
+  canRead ? Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) : Number.NaN
+
+/** PostgreSQL's parent process. */
+export async function postmasterOf({ database }: Pick<Service, 'database'>): Promise<number> {
+  const { rows } = await database.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+  return statOf(rows[0]?.pid ?? 0)?.parent ?? Number.NaN
+}
+
+/** Processor time of a process and all its children; Linux adds the time of ended children to their parent. */
+export function cpuMsOfAll(pid: number): number {
+  const stat = statOf(pid)
+  if (!stat) return Number.NaN
+  const children = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => statOf(Number(name)))
+    .filter((child) => child?.parent === pid)
+  return children.reduce((sum, child) => sum + (child?.ownMs ?? 0), stat.ownMs + stat.endedMs)
+}
+
+/** Processor time that `work` costs these processes, in milliseconds. */
+export async function cpuOf<Name extends string>(
+  measured: Record<Name, () => number>,
+  work: () => Promise<unknown>,
+): Promise<Record<Name, number>> {
+  const entries = Object.entries(measured) as Array<[Name, () => number]>
+  const before = entries.map(([, read]) => read())
+  await work()
+  return Object.fromEntries(
+    entries.map(([name, read], place) => [name, read() - (before[place] ?? Number.NaN)]),
+  ) as Record<Name, number>
+}

@@ -1,0 +1,127 @@
+// The time from request to message at a steady rate, alone and beside a million waiting runs.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sendSteadily } from '../harness/load.ts'
+import { type Service, startService } from '../harness/service.ts'
+import { makeWorkflow, triggerOf } from '../harness/triggers.ts'
+import { type Figure, type Options, type Outcome, percentile } from '../report/figures.ts'
+
+const perSecond = 300
+
+export async function benchLatency({ quick }: Options): Promise<Outcome> {
+  const [warmUpSeconds, seconds] = quick ? [0.5, 1] : [3, 20]
+  const waiting = quick ? 5_000 : 1_000_000
+  const service = await startService()
+  try {
+    await makeWorkflow(service)
+    await measure(service, warmUpSeconds, 'warm-up')
+    const before = await measure(service, seconds, 'before')
+    await addWaiting(service, waiting)
+    await measure(service, warmUpSeconds, 'warm-up again')
+    const beside = await measure(service, seconds, 'beside')
+    const commit = await commitMs(service)
+    const at = `at ${perSecond}/s`
+    return {
+      figures: [
+        latency('p50', `p50 from request to message, ${at}`, percentile(before, 0.5), commit, 15),
+        latency('p99', `p99 from request to message, ${at}`, percentile(before, 0.99), commit, 100),
+        {
+          id: 'beside-waiting-p99',
+          name: `p99 beside ${waiting.toLocaleString('en')} waiting runs`,
+          unit: 'ms',
+          ours: percentile(beside, 0.99),
+          reference: percentile(before, 0.99),
+          against: 'with none waiting',
+          target: { atMost: 1.5 },
+        },
+      ],
+      notes: { perSecond, seconds, waiting },
+    }
+  } finally {
+    await service.stop()
+  }
+}
+
+const latency = (id: string, name: string, ours: number, reference: number, oursAtMost: number): Figure => ({
+  ...{ id, name, ours, reference },
+  unit: 'ms',
+  against: 'one commit of the database',
+  target: { oursAtMost },
+})
+
+/** From sending the request until the message's transaction has committed. */
+async function measure(service: Service, seconds: number, tag: string): Promise<number[]> {
+  const load = { url: service.url, apiKey: service.apiKey, connections: 64 }
+  const count = perSecond * seconds
+  const sentAt = new Map<string, number>()
+  const seen = new Map<string, number>()
+  const watching = watch(service, tag, count, seen)
+  await sendSteadily(load, '/v1/events/trigger', { perSecond, seconds }, (number) => {
+    const transactionId = `${tag}-${number}`
+    sentAt.set(transactionId, performance.now())
+    return { ...triggerOf(number), transactionId }
+  })
+  await watching
+  return [...seen].map(([transactionId, at]) => at - (sentAt.get(transactionId) ?? Number.NaN))
+}
+
+/**
+ * Polls the newest messages and records when each becomes readable. Reads more than arrive in half a second, so that none is
+ * missed that commits after a newer one.
+ */
+async function watch(
+  { database, environmentId }: Service,
+  tag: string,
+  count: number,
+  seen: Map<string, number>,
+): Promise<void> {
+  const deadline = Date.now() + 120_000
+  const newest = {
+    name: 'newest_messages',
+    text: 'SELECT transaction_id FROM messages WHERE environment_id = $1 ORDER BY id DESC LIMIT $2',
+    values: [environmentId, Math.ceil(perSecond / 2)],
+  }
+  while (seen.size < count) {
+    const { rows } = await database.query<{ transaction_id: string }>(newest)
+    const now = performance.now()
+    for (const { transaction_id } of rows)
+      if (transaction_id.startsWith(`${tag}-`) && !seen.has(transaction_id)) seen.set(transaction_id, now)
+    if (Date.now() > deadline) throw new Error(`only ${seen.size} of ${count} messages arrived in time`)
+    await sleep(1)
+  }
+}
+
+/** Runs in a delay step, as triggers of the last days would have left them. */
+async function addWaiting({ database, environmentId }: Service, count: number): Promise<void> {
+  process.stderr.write(`  ${count.toLocaleString('en')} waiting runs\n`)
+  const id = (kind: string) => `lpad(to_hex(1760000000 + n / 10), 8, '0') || '${kind}' || lpad(to_hex(n), 8, '0')`
+  for (const statement of [
+    `INSERT INTO events (environment_id, id, transaction_id, workflow_id, workflow_version, recipients, payload, overrides,
+                         started_at, created_at)
+     SELECT $1, ${id('eeeeeeee')}, 'waiting-' || n, 'bench', 1, '[]', '{}', '{}', now(), now() FROM generate_series(1, $2::int) n`,
+    `INSERT INTO notifications (environment_id, id, event_id, transaction_id, workflow_id, workflow_version,
+       subscriber_row_id, subscriber_id, status, severity, critical, channels, tags, context_keys, created_at, updated_at)
+     SELECT $1, ${id('aaaaaaaa')}, ${id('eeeeeeee')}, 'waiting-' || n, 'bench', 1, 'somebody', 'somebody', 'processing',
+       'none', false, '{delay}', '{}', '{}', now(), now() FROM generate_series(1, $2::int) n`,
+    `INSERT INTO jobs (environment_id, notification_id, position, id, step_row_id, step_id, type, status, details,
+       schedule_extensions, attempts, due_at, created_at, updated_at)
+     SELECT $1, ${id('aaaaaaaa')}, 0, ${id('bbbbbbbb')}, 'step', 'step', 'delay', 'delayed', '[]', 0, 0,
+       now() + interval '1 day' + n * interval '1 second', now(), now() FROM generate_series(1, $2::int) n`,
+    `INSERT INTO timers (environment_id, subject_id, position, kind, due_at)
+     SELECT $1, ${id('aaaaaaaa')}, 0, 'step', now() + interval '1 day' + n * interval '1 second' FROM generate_series(1, $2::int) n`,
+  ])
+    await database.query(statement, [environmentId, count])
+  await database.query('ANALYZE')
+  await database.query('CHECKPOINT')
+}
+
+async function commitMs({ database }: Service): Promise<number> {
+  await database.query('CREATE TABLE bench_commits (number integer)')
+  const took: number[] = []
+  for (let number = 0; number < 200; number += 1) {
+    const began = performance.now()
+    await database.query('INSERT INTO bench_commits VALUES ($1)', [number])
+    took.push(performance.now() - began)
+  }
+  await database.query('DROP TABLE bench_commits')
+  return percentile(took, 0.5)
+}
