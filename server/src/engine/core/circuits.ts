@@ -1,4 +1,4 @@
-// Which integrations are left alone at the moment, written down so that every process can tell.
+// Records open circuits in the database, so that every process sees which integrations are paused.
 import type { Logger } from 'pino'
 import type { Db } from '../../db/core/database.ts'
 import type { CircuitChange } from '../../steps/delivery/circuit-breaker.ts'
@@ -9,7 +9,7 @@ interface Surroundings {
   log: Logger
 }
 
-/** Nothing waits for it: who asks how an integration fares can bear to be a moment behind. In the order of the changes. */
+/** Nothing waits for the write: readers can bear to be a moment behind. Writes keep the order of the changes. */
 export function recordCircuits({ db, clock, log }: Surroundings): (change: CircuitChange) => void {
   let last: Promise<void> = Promise.resolve()
   return (change) => {
@@ -17,11 +17,11 @@ export function recordCircuits({ db, clock, log }: Surroundings): (change: Circu
     if (change.state === 'open')
       log.warn(
         { integrationId: change.integrationId, error: change.error, retryAt: change.retryAt },
-        'an integration fails again and again; it is left alone for a while',
+        'an integration keeps failing; its circuit is open for a while',
       )
     last = last
       .then(() => record(db, change, now))
-      .catch((error: unknown) => log.warn({ err: error }, 'the state of an integration could not be recorded'))
+      .catch((error: unknown) => log.warn({ err: error }, 'could not record the state of a circuit'))
   }
 }
 

@@ -1,17 +1,17 @@
-// Counts what happened, for charts, once nothing can be added to it any more: so that no trigger and no message has to.
+// Counts activity for charts, once a time slot is complete: so triggers and messages need not count anything themselves.
 import { sql } from 'kysely'
 import type { Db } from '../../db/core/database.ts'
 import { slotSeconds, storeCounts } from '../../db/queries/activity-counts.ts'
 
-/** Runs and messages are committed within seconds of the time in their ids, also by a process whose clock is late. */
+/** Runs and messages are committed within seconds of the time in their ids, even by a process whose clock is slow. */
 const settleMs = 120_000
 const slotMs = slotSeconds * 1_000
-/** Counted in one transaction: what a service has to catch up with comes in pieces, each kept when the next fails. */
+/** Slots per transaction: a long backlog is counted in pieces, each kept if the next fails. */
 const mostSlots = 144
 
 /**
- * Whoever comes second waits for the first and finds nothing left. A database that has never counted begins with the oldest
- * activity there is.
+ * A second worker waits for the first and finds nothing left. A database that has never counted starts with its oldest
+ * activity.
  */
 export async function countActivity(db: Db, now: Date, stopping: AbortSignal): Promise<void> {
   const end = floorToSlot(new Date(now.getTime() - settleMs))

@@ -1,5 +1,4 @@
-// Writes what runs have come to: one statement for all of them, and one more where somebody outside has to be asked or
-// something has to happen later.
+// Writes runs after they advanced: one statement for all of them, and one more for their calls and wake-ups.
 import { inColumns } from '../../db/core/columns.ts'
 import { storableJson } from '../../db/core/storable.ts'
 import type { Transaction } from '../../db/core/transaction.ts'
@@ -22,21 +21,21 @@ import type { JobState, RunState } from './run.ts'
 import { traceSteps } from './traces.ts'
 
 /**
- * Smaller numbers go first. Many recipients at once never delay a login code; those between are for environments that have
- * asked for much lately (fair-share.ts).
+ * Smaller numbers go first. Topics and broadcasts never delay a login code; the numbers between are for environments that asked
+ * for much lately (fair-share.ts).
  */
 export const priorities = { single: 0, many: 10 } as const
 
-/** Calls that one job of the queue makes side by side. */
+/** Calls that one queue job makes in parallel. */
 const callsPerJob = 10
-/** Timers farther ahead are queued by the minute (`queueSoon` in timers.ts): a million of them cost the queue nothing. */
+/** Timers farther ahead are queued when they come near (`queueSoon` in timers.ts): a million of them cost the queue nothing. */
 export const soonMs = 120_000
 const slotMs = 100
 
 export interface Writing {
   now: Date
   priority: number
-  /** Where an environment may go after others that have asked for less. */
+  /** Where busy environments go after others. */
   shares?: FairShare | undefined
   /** Where calls need not wait for the queue. */
   hands?: Hands | undefined
@@ -92,7 +91,7 @@ export async function storeRuns(transaction: Transaction, runs: RunState[], writ
 function countRuns(meter: Meter, started: number, runs: RunState[]): void {
   let [completed, failed] = [0, 0]
   for (const { status, jobs } of runs) {
-    // Woken up for nothing, as after a cancel, it has been counted.
+    // Woken for nothing, as after a cancel: counted before.
     if (!jobs.some(({ isChanged }) => isChanged)) continue
     if (status === 'completed') completed += 1
     else if (status === 'error') failed += 1
@@ -102,20 +101,20 @@ function countRuns(meter: Meter, started: number, runs: RunState[]): void {
   meter.ended('error', failed)
 }
 
-/** A run in which a call has ended, and which has nothing left to do, or nothing before the next attempt. */
+/** A run whose call has ended, with nothing left to do, or nothing before a retry. */
 export interface PlainEnd {
   run: RunState
-  /** Of the run's row, as it was when the call began. */
+  /** Of the run's row, from when the call began. */
   rowVersion: string
 }
 
-/** Whether `storeEnds` can write what the run has come to. */
+/** Whether `storeEnds` can write this run. */
 export const isPlain = ({ effects, environment, jobs }: RunState): boolean =>
   effects.calls.length === 0 &&
   environment.webhooks.size === 0 &&
   jobs.filter(({ isChanged }) => isChanged).length === 1
 
-/** Rejects, with nothing written, when one of the runs has changed since the call began. */
+/** Rejects, writing nothing, if one of the runs has changed since its call began. */
 export async function storeEnds(
   by: Pick<Transaction, 'run'>,
   ends: PlainEnd[],
@@ -153,7 +152,7 @@ export async function storeEnds(
   commit()
 }
 
-/** What endpoints are told of messages, as far as any of them wants to know. */
+/** The webhook events for a run's messages, as far as endpoints subscribe to them. */
 function eventsOf(run: RunState, now: Date) {
   const { environment, effects, subscriber } = run
   if (environment.webhooks.size === 0 || effects.messages.length === 0) return []
@@ -170,7 +169,7 @@ function eventsOf(run: RunState, now: Date) {
   })
 }
 
-/** A message in the inbox has arrived by being there. One that will be tried again has not failed. */
+/** An in-app message is delivered once it exists. One that will be retried has not failed. */
 function typesOf({ status, channel }: { status: string; channel: string }, isTriedAgain: boolean): EventType[] {
   if (status === 'sent') return channel === 'in_app' ? ['message.sent', 'message.delivered'] : ['message.sent']
   return status === 'warning' && isTriedAgain ? [] : ['message.failed']
@@ -188,7 +187,7 @@ const changedJobs = (run: RunState, now: Date) =>
     .filter(({ isChanged }) => isChanged)
     .map((job) => jobRow(run, job, job.details.slice(job.storedDetails), now))
 
-/** Rows of new runs. What is null is left out. */
+/** Rows of new runs, without null members. */
 const newNotification = (run: RunState) => ({
   environment_id: run.environment.id,
   id: run.id,
@@ -227,7 +226,7 @@ const newJob = (run: RunState, job: JobState) => ({
   due_at: job.dueAt ?? undefined,
 })
 
-/** What a message has of its step and run. */
+/** What a message copies from its step and run. */
 const originOf = (run: RunState, job: JobState): Record<string, unknown> => ({
   notification_id: run.id,
   job_id: job.id,
@@ -239,7 +238,7 @@ const originOf = (run: RunState, job: JobState): Record<string, unknown> => ({
 const addedMessages = (run: RunState) =>
   run.effects.messages.map((message) => Object.assign(originOf(run, message.job), message))
 
-/** The same without what is null, which JSON would have to name. */
+/** The same without null members, which JSON would have to name. */
 const newMessages = (run: RunState) =>
   run.effects.messages.map((message) => {
     const row = originOf(run, message.job)
@@ -304,7 +303,7 @@ const timerRows = (run: RunState) =>
 type Call = [environmentId: string, runId: string, position: number]
 
 interface SortedCalls {
-  /** By this process. Their steps are marked as running, and have to be stored so. */
+  /** Made by this process. Their steps are marked as running, and must be stored so. */
   held: HeldCalls['calls']
   queued: Array<{ calls: Call[]; priority: number }>
 }
@@ -336,7 +335,7 @@ function sortCalls(runs: RunState[], { now, priority, shares, hands }: Writing):
   return sorted
 }
 
-/** A job of the queue for each tenth of a second in which one of these times lies, as far as that is soon. */
+/** Queues one wake-up for each tenth of a second that contains one of these times, if it is soon. */
 export async function queueWakeUps(
   transaction: Transaction,
   times: Date[],

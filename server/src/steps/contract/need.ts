@@ -1,7 +1,7 @@
-// What a step needs from the database before it can decide, asked for as a value: the engine answers the needs of many runs
-// with one statement.
+// What a step needs from the database before it can decide, as a value: the engine answers the needs of many runs with one
+// statement.
 
-/** A digest or a throttle counts per workflow step, subscriber and value. */
+/** Digests and throttles group by workflow step, subscriber and value. */
 export interface Group {
   environmentId: string
   workflowId: string
@@ -10,27 +10,27 @@ export interface Group {
   value: string
 }
 
-/** To be collected by the group's digest. */
+/** Asks to join the group's digest. */
 export interface JoinDigest {
   need: 'join digest'
   group: Group
   notificationId: string
-  /** When the group had no event for so long, this one goes on at once. */
+  /** If the group had no event for this long, this one goes on at once. */
   lookBackMs: number | undefined
 }
 export type DigestPlace = { place: 'main' } | { place: 'first' } | { place: 'merged'; into: string }
 
-/** The group's window ends: whoever comes next starts another. */
+/** Ends the group's window: the next event starts another. */
 export interface CloseDigest {
   need: 'close digest'
   group: Group
   notificationId: string
 }
-/** Of those that were merged, the oldest first. `left` is how many more there were than are listed. */
+/** The merged events, oldest first. `left` counts those beyond the limit. */
 export interface CollectedEvents {
   events: DigestEvent[]
   left: number
-  /** Of their triggers, as far as those were traced. */
+  /** Traces of their triggers, if traced. */
   traces?: string[] | undefined
 }
 export interface DigestEvent {
@@ -39,7 +39,7 @@ export interface DigestEvent {
   payload: Record<string, unknown>
 }
 
-/** To be let through by the group's throttle. */
+/** Asks to pass the group's throttle. */
 export interface PassThrottle {
   need: 'pass throttle'
   group: Group
@@ -56,5 +56,5 @@ export interface ThrottlePass {
 export type Need = JoinDigest | CloseDigest | PassThrottle
 export type Answer = DigestPlace | CollectedEvents | ThrottlePass
 
-/** Work that can stop to have its needs answered. */
+/** A generator that yields its needs and receives the answers. */
 export type Progress<T> = Generator<Need, T, Answer>

@@ -1,4 +1,4 @@
-// Through which integrations a step may deliver, and what the trigger says to each of their providers.
+// The integrations that a step may deliver through, and what the trigger adds for each provider.
 
 import type { Secrets } from '../../db/core/secrets.ts'
 import { type IntegrationRow, openSecrets } from '../../db/queries/integrations.ts'
@@ -10,9 +10,9 @@ import type { StepRun } from '../contract/step-run.ts'
 import { passesFilters, type StepFilter } from './step-filter.ts'
 
 /**
- * Of email and SMS, those who could take the message, the best first: the one the trigger names, and then no other; else
- * those whose conditions the tenant meets, the primary one, and behind it all that serve everybody. Where neither is there,
- * nobody has been chosen for the channel, and the others are no choice of anybody's either.
+ * For email and SMS, the integrations that could deliver the message, best first. If the trigger names one, only that.
+ * Otherwise those whose conditions the tenant meets, then the primary one, then all without conditions. Without any of the
+ * first two, none: nobody has chosen an integration for the channel.
  */
 export function integrationsFor({ run }: StepRun, channel: 'email' | 'sms'): IntegrationRow[] {
   const ofChannel = run.environment.integrations
@@ -35,7 +35,7 @@ export function integrationsFor({ run }: StepRun, channel: 'email' | 'sms'): Int
 export const askedIdentifier = (overrides: Data, channel: string): string | undefined =>
   textIn(memberOf(overrides[channel], 'integrationIdentifier'))
 
-/** Of the other channels, where what reaches the subscriber belongs to one integration: that one, while it is active. */
+/** For other channels, where an address belongs to one integration: that one, if active. */
 export const integrationById = ({ run }: StepRun, channel: string, id: string): IntegrationRow | undefined =>
   run.environment.integrations.find((row) => row.channel === channel && row.id === id)
 
@@ -59,7 +59,7 @@ export function selected(row: IntegrationRow, { run }: StepRun, brand: string): 
 
 const opened = new WeakMap<IntegrationRow, Integration>()
 
-/** Its credentials in clear: once per version of it, not per message. */
+/** With decrypted credentials: once per version of the row, not per message. */
 export function openIntegration(row: IntegrationRow, secrets: Secrets): Integration {
   const known = opened.get(row)
   if (known) return known
@@ -72,7 +72,7 @@ export function openIntegration(row: IntegrationRow, secrets: Secrets): Integrat
   return made
 }
 
-/** What the step's code, the trigger and the trigger's part for this step add to one provider's request, later ones winning. */
+/** What the step's code, the trigger, and the trigger for this step add to one provider's request; later ones win. */
 export function providerDataFor({ run, step, providerData }: StepRun, providerId: string, brand: string): Data {
   const { overrides } = run.event
   return mergeSources(
@@ -82,7 +82,7 @@ export function providerDataFor({ run, step, providerData }: StepRun, providerId
   )
 }
 
-/** `overrides.email` with what stands under the provider's own name laid over it: the older form. */
+/** `overrides.email`, overlaid with what is under the provider's own name: the older form. */
 export function channelOverrides({ run }: StepRun, channel: string, providerId: string, brand: string): Data {
   const { overrides } = run.event
   return { ...objectIn(overrides[channel]), ...byProvider(overrides, providerId, brand) }
@@ -106,6 +106,6 @@ export const memberOf = (value: unknown, name: string): unknown =>
 export const objectIn = (value: unknown): Data => (isPlain(value) ? value : {})
 export const textIn = (value: unknown): string | undefined =>
   typeof value === 'string' && value.trim() !== '' ? value : undefined
-/** One text or several. */
+/** One string or several. */
 export const textsIn = (value: unknown): string[] =>
   (Array.isArray(value) ? (value as unknown[]) : [value]).flatMap((each) => textIn(each) ?? [])

@@ -1,4 +1,4 @@
-// The digest step: collects events for a while, then lets one run go on with all of them.
+// The digest step: collects events for a while, then one run continues with all of them.
 
 import { renderTemplate } from '../../render/liquid.ts'
 import {
@@ -39,7 +39,7 @@ const variants = {
   ]),
 }
 
-/** As steps had it before cron expressions: every so often, on days and at a time. */
+/** The older form, from before cron expressions: an interval, on days and at a time. */
 const recurring = objectSchema(
   { ...common, type: { type: 'string', const: 'timed' }, amount, unit, timed: openObject },
   ['unit', 'timed'],
@@ -130,7 +130,7 @@ export const digest: StepKind = {
     if (given.cron) return { ...kept, type: 'timed', cron: given.cron }
     if (isRecurring(given)) return { ...kept, ...duration(given), timed: given.timed }
     const window = lookBackIn(given)
-    // Its type says no more than that there is a window.
+    // The type only says that there is a look-back.
     if (kept.type === 'backoff') delete kept.type
     return {
       ...kept,
@@ -187,7 +187,7 @@ function settingsOf(of: StepRun, until: Date) {
   return { type: 'backoff', ...common, amount, unit, backoff: true, backoffAmount, backoffUnit }
 }
 
-/** A template's outcome, or what is at a path of the payload. */
+/** The rendered template, or the value at a path of the payload. */
 function keyOf(of: StepRun, digestKey: string): unknown {
   if (of.isRendered || digestKey.includes('{{'))
     return of.isRendered ? digestKey : renderTemplate(digestKey, situationOf(of))
@@ -203,12 +203,12 @@ const groupOf = ({ run, step }: StepRun, value: string): Group => ({
   value,
 })
 
-/** What follows is done with the payload of the run itself, its files included; what others brought is only told of. */
+/** Later steps use the payload of this run, with its files; files of other events are only mentioned. */
 const hasFiles = ({ attachments }: ControlValues): boolean =>
   Array.isArray(attachments) &&
   attachments.some((each: unknown) => typeof each === 'object' && each !== null && 'position' in each)
 
-/** The event of this run, then those it has collected. */
+/** This run's event, then the collected ones. */
 function own({ run, job }: StepRun, others: CollectedEvents['events'], left = 0) {
   const events = [{ id: job.id, time: job.createdAt.toISOString(), payload: run.event.payload }, ...others]
   return { eventCount: events.length + left, events }
@@ -218,7 +218,7 @@ function failed(
   reason: Reason,
   line: 'over_limit' | 'digest_invalid',
   raw: object,
-  error = 'The digest is too long',
+  error = 'The digest is longer than 180 days',
 ): StepOutcome {
   return { kind: 'fail', reason, error, stops: true, details: [detail(line, raw)] }
 }
@@ -226,7 +226,7 @@ function failed(
 const isRecurring = ({ type, cron, timed }: ControlValues): boolean =>
   type === 'timed' && !cron && typeof timed === 'object' && timed !== null
 
-/** Steps say it in one member, or in three as they used to. */
+/** One member, or three in the older form. */
 function lookBackIn(given: ControlValues): ControlValues | undefined {
   if (given.lookBackWindow) return given.lookBackWindow as ControlValues
   const { type, backoff, backoffAmount, backoffUnit } = given

@@ -1,9 +1,9 @@
-// The value a digest or a throttle counts by, short enough for a key of the database.
+// The value that a digest or throttle groups by, short enough for a database key.
 import { sha256 } from '../../db/core/secrets.ts'
 
 const longest = 200
 
-/** Texts and numbers as they are; anything else by its JSON; what is long by its hash. */
+/** Strings as they are; anything else as JSON; long ones as a hash. */
 export function groupValue(value: unknown): string {
   const given = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
   const text = given.replaceAll('\0', '').toWellFormed()

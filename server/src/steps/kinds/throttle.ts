@@ -1,4 +1,4 @@
-// The throttle step: lets a number of runs pass in a window of time and ends the others.
+// The throttle step: lets a number of runs pass in a time window and ends the others.
 
 import { renderTemplate } from '../../render/liquid.ts'
 import { objectSchema, type StepKind, skip, skipUi, withoutNulls } from '../contract/kind.ts'
@@ -20,9 +20,13 @@ export const throttle: StepKind = {
     if (endsAt === undefined) return { kind: 'done', details: [], output: { throttled: false } }
     const windowMs = endsAt.getTime() - now.getTime()
     if (windowMs <= 0)
-      return failed('invalid_settings', 'The date is past', [detail('throttle_past', { date: endsAt.toISOString() })])
+      return failed('invalid_settings', 'The end of the window is in the past', [
+        detail('throttle_past', { date: endsAt.toISOString() }),
+      ])
     if (windowMs > longestWaitMs)
-      return failed('over_limit', 'The window is too long', [detail('over_limit', { windowMs, limit: longestWaitMs })])
+      return failed('over_limit', 'The window is longer than 180 days', [
+        detail('over_limit', { windowMs, limit: longestWaitMs }),
+      ])
     const threshold = Math.max(1, Math.trunc(Number(values.threshold ?? 1)) || 1)
     const group = {
       environmentId: run.environment.id,
@@ -79,7 +83,7 @@ export const throttle: StepKind = {
     ),
 }
 
-/** Undefined where the settings say nothing, or what the trigger was to say is not there: then nobody is held back. */
+/** Undefined if the settings are empty, or the trigger's value is missing: then nothing is throttled. */
 function endOf(of: StepRun): Date | undefined {
   const { now, values } = of
   const { type = 'fixed', amount, unit, dynamicKey } = values
@@ -92,7 +96,7 @@ function endOf(of: StepRun): Date | undefined {
   }
 }
 
-/** A template's outcome, or what is at a path of the payload, with or without that word before it. */
+/** The rendered template, or the value at a path of the payload, with or without the `payload.` prefix. */
 function keyOf(of: StepRun): string {
   const { throttleKey } = of.values
   if (typeof throttleKey !== 'string' || throttleKey === '') return ''
