@@ -25,9 +25,8 @@ import {
 import type { Hands } from './hands.ts'
 import { type EventRow, newRun, type PreparedEvent, type RecipientRow, type RunKey, readReferences } from './load.ts'
 import { settle } from './needs.ts'
-import type { QueuedWakes } from './queued-wakes.ts'
 import { advance, type RunState } from './run.ts'
-import { priorities, storeRuns } from './store.ts'
+import { priorities, type QueuedWakes, storeRuns } from './store.ts'
 import { traceStarts } from './traces.ts'
 
 export interface EngineParts {

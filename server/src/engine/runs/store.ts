@@ -16,7 +16,6 @@ import {
   updateRuns,
 } from '../core/statements.ts'
 import type { Hands, HeldCalls } from './hands.ts'
-import { QueuedWakes } from './queued-wakes.ts'
 import type { JobState, RunState } from './run.ts'
 import { traceSteps } from './traces.ts'
 
@@ -356,4 +355,28 @@ function slotsOf(times: Date[], now: Date): Map<string, number> {
     else if (delayMs <= soonMs) slots.set(String(Math.ceil(time.getTime() / slotMs)), delayMs)
   }
   return slots
+}
+
+/** A commit closer than this to a wake-up might come too late for it. */
+const wakeMarginMs = 2_000
+
+/**
+ * Wake-ups that this process has queued and that have not fired. Adding one again costs as much as recording a delivery, and
+ * while a provider hangs, a thousand messages wait for the same few seconds.
+ */
+export class QueuedWakes {
+  /** When each stops counting, by the monotonic clock. */
+  readonly #until = new Map<string, number>()
+
+  /** @param delays slot to delay @returns the slots to queue, and a function to call once they are committed */
+  missing(delays: ReadonlyMap<string, number>): { missing: Map<string, number>; commit: () => void } {
+    const since = performance.now()
+    for (const [slot, until] of this.#until) if (until <= since) this.#until.delete(slot)
+    const missing = new Map([...delays].filter(([slot]) => !this.#until.has(slot)))
+    const commit = () => {
+      for (const [slot, delayMs] of missing)
+        if (delayMs > wakeMarginMs) this.#until.set(slot, since + delayMs - wakeMarginMs)
+    }
+    return { missing, commit }
+  }
 }

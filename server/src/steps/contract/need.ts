@@ -1,5 +1,7 @@
 // What a step needs from the database before it can decide, as a value: the engine answers the needs of many runs with one
 // statement.
+import { sha256 } from '../../db/core/secrets.ts'
+import type { StepRun } from './step-run.ts'
 
 /** Digests and throttles group by workflow step, subscriber and value. */
 export interface Group {
@@ -8,6 +10,24 @@ export interface Group {
   stepRowId: string
   subscriberRowId: string
   value: string
+}
+
+export const groupOf = ({ run, step }: StepRun, value: string): Group => ({
+  environmentId: run.environment.id,
+  workflowId: run.workflow.id,
+  stepRowId: step._id,
+  subscriberRowId: run.subscriber.id,
+  value,
+})
+
+/** Fits a database key. */
+const longestValue = 200
+
+/** Strings as they are; anything else as JSON; long ones as a hash. */
+export function groupValue(value: unknown): string {
+  const given = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+  const text = given.replaceAll('\0', '').toWellFormed()
+  return text.length > longestValue ? `sha256:${sha256(text)}` : text
 }
 
 /** Asks to join the group's digest. */

@@ -4,6 +4,7 @@ import type { Secrets } from '../../db/core/secrets.ts'
 import { type IntegrationRow, openSecrets } from '../../db/queries/integrations.ts'
 import { findProvider, secretCredentials } from '../../providers/catalog.ts'
 import type { Integration } from '../../providers/delivery.ts'
+import { DeliveryError } from '../../providers/delivery-error.ts'
 import { type Data, isPlain, mergeSources } from '../../providers/provider-data.ts'
 import { type Detail, detail, type Fail, providerSelected } from '../contract/outcome.ts'
 import type { StepRun } from '../contract/step-run.ts'
@@ -70,6 +71,24 @@ export function openIntegration(row: IntegrationRow, secrets: Secrets): Integrat
   }
   opened.set(row, made)
   return made
+}
+
+/** Any address does in the sandbox; the domain shows that it is not real. */
+const sandboxSender = 'no-reply@sandbox.invalid'
+
+/**
+ * The sender of an email. Mail from an address that does not exist is not delivered, so without a chosen one a real provider is
+ * not called: another integration may have one.
+ */
+export function senderOf(
+  { provider_id, name }: Pick<IntegrationRow, 'provider_id' | 'name'>,
+  chosen: string | undefined,
+) {
+  if (chosen !== undefined) return chosen
+  if (provider_id === 'svc-email') return sandboxSender
+  throw new DeliveryError('incomplete_credentials', {
+    says: `it has no sender; set the From address of the integration "${name}", or a sender in the step`,
+  })
 }
 
 /** What the step's code, the trigger, and the trigger for this step add to one provider's request; later ones win. */

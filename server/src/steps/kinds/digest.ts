@@ -13,11 +13,10 @@ import {
   wholeNumber,
   withoutNulls,
 } from '../contract/kind.ts'
-import type { CollectedEvents, DigestPlace, Group } from '../contract/need.ts'
+import { type CollectedEvents, type DigestPlace, groupOf, groupValue } from '../contract/need.ts'
 import { detail, type Reason, type StepOutcome } from '../contract/outcome.ts'
 import { type StepRun, situationOf, textOf } from '../contract/step-run.ts'
 import { DurationInvalid, durationMs, longestWaitMs, nextTime, valueAt, wallTime } from './duration.ts'
-import { groupValue } from './group-value.ts'
 import { nextRecurrence, type Recurrence } from './recurrence.ts'
 
 const unit = { type: 'string', enum: [...timeUnits] }
@@ -194,14 +193,6 @@ function keyOf(of: StepRun, digestKey: string): unknown {
   const { payload } = of.run.event
   return valueAt(digestKey.startsWith('payload.') ? { payload } : payload, digestKey) ?? noValue
 }
-
-const groupOf = ({ run, step }: StepRun, value: string): Group => ({
-  environmentId: run.environment.id,
-  workflowId: run.workflow.id,
-  stepRowId: step._id,
-  subscriberRowId: run.subscriber.id,
-  value,
-})
 
 /** Later steps use the payload of this run, with its files; files of other events are only mentioned. */
 const hasFiles = ({ attachments }: ControlValues): boolean =>

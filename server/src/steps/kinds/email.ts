@@ -39,11 +39,11 @@ import {
   openIntegration,
   providerDataFor,
   selected,
+  senderOf,
   stepOverrides,
   textIn,
   textsIn,
 } from '../delivery/integration-choice.ts'
-import { senderOf } from './email-sender.ts'
 import { replyAddress } from './reply-callback.ts'
 
 /** The body of an email without one: an empty document of the block editor. */

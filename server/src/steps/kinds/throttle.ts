@@ -2,11 +2,10 @@
 
 import { renderTemplate } from '../../render/liquid.ts'
 import { objectSchema, type StepKind, skip, skipUi, withoutNulls } from '../contract/kind.ts'
-import type { ThrottlePass } from '../contract/need.ts'
+import { groupOf, groupValue, type ThrottlePass } from '../contract/need.ts'
 import { type Detail, detail, type StepOutcome } from '../contract/outcome.ts'
 import { type StepRun, situationOf } from '../contract/step-run.ts'
 import { DurationInvalid, durationMs, longestWaitMs, momentOf, valueAt } from './duration.ts'
-import { groupValue } from './group-value.ts'
 
 export const throttle: StepKind = {
   type: 'throttle',
@@ -15,7 +14,7 @@ export const throttle: StepKind = {
   emptyResult: { throttled: false },
 
   *begin(of) {
-    const { now, run, step, values } = of
+    const { now, values } = of
     const endsAt = endOf(of)
     if (endsAt === undefined) return { kind: 'done', details: [], output: { throttled: false } }
     const windowMs = endsAt.getTime() - now.getTime()
@@ -28,13 +27,7 @@ export const throttle: StepKind = {
         detail('over_limit', { windowMs, limit: longestWaitMs }),
       ])
     const threshold = Math.max(1, Math.trunc(Number(values.threshold ?? 1)) || 1)
-    const group = {
-      environmentId: run.environment.id,
-      workflowId: run.workflow.id,
-      stepRowId: step._id,
-      subscriberRowId: run.subscriber.id,
-      value: keyOf(of),
-    }
+    const group = groupOf(of, keyOf(of))
     const pass = (yield { need: 'pass throttle', group, threshold, endsAt }) as ThrottlePass
     if (!pass.isThrottled) return { kind: 'done', details: [], output: { throttled: false } }
     const output = {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { QueuedWakes } from './queued-wakes.ts'
+import { QueuedWakes } from './store.ts'
 
 let wakes: QueuedWakes
 
