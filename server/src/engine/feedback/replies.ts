@@ -17,7 +17,7 @@ import { subscriberVariablesOf } from '../../steps/contract/step-run.ts'
 import { type ReplyAddress, readReplyAddress } from '../../steps/kinds/reply-callback.ts'
 import { storedLine } from '../runs/run.ts'
 import type { EngineParts } from '../runs/start-runs.ts'
-import { queueWakeUps, soonMs } from '../runs/store.ts'
+import { queueComing, queueWakeUps } from '../runs/store.ts'
 import { shapeOf } from './webhook-envelope.ts'
 
 type Members = Record<string, unknown>
@@ -403,15 +403,7 @@ export class Replies {
   /** Every minute: queues wake-ups for what comes due, or was lost. */
   async queueSoon(): Promise<void> {
     const { pool, clock } = this.#surroundings
-    const now = clock.now()
-    await inTransaction(pool, async (transaction) => {
-      const rows = await transaction.run<{ due_at: Date }>(findSoon, [new Date(now.getTime() + soonMs)])
-      await queueWakeUps(
-        transaction,
-        rows.map(({ due_at }) => due_at),
-        now,
-      )
-    })
+    await queueComing({ pool, clock }, findSoon)
   }
 }
 

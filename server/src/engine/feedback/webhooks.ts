@@ -13,7 +13,7 @@ import { DeliveryError } from '../../providers/delivery-error.ts'
 import type { HttpClient } from '../../providers/http-client.ts'
 import type { Tracing } from '../../tracing.ts'
 import type { Meter } from '../core/meter.ts'
-import { queueWakeUps, soonMs } from '../runs/store.ts'
+import { queueComing, queueWakeUps } from '../runs/store.ts'
 import { type EnvelopeContext, envelopeOf } from './webhook-envelope.ts'
 
 const seconds = 1_000
@@ -297,15 +297,7 @@ export class Webhooks {
   /** Every minute: queues wake-ups for what comes due, or was lost. */
   async queueSoon(): Promise<void> {
     const { pool, clock } = this.#surroundings
-    const now = clock.now()
-    await inTransaction(pool, async (transaction) => {
-      const rows = await transaction.run<{ due_at: Date }>(findSoon, [new Date(now.getTime() + soonMs)])
-      await queueWakeUps(
-        transaction,
-        rows.map(({ due_at }) => due_at),
-        now,
-      )
-    })
+    await queueComing({ pool, clock }, findSoon)
   }
 }
 

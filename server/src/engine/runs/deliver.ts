@@ -18,7 +18,9 @@ import { beginCalls } from '../core/statements.ts'
 import { asStored, type LoadedRow, lockRuns, runsOf } from './load.ts'
 import { settle, type Thread } from './needs.ts'
 import {
+  contentFailed,
   earlierOf,
+  failedUnexpectedly,
   gateAfter,
   goOn,
   goOnPast,
@@ -302,22 +304,11 @@ async function callFilters(of: StepRun, run: RunState, job: JobState, tools: Cal
   return { judgement: found, ...(outcome ? { outcome } : {}) }
 }
 
-/** Our own bugs are logged in full; the activity feed gets one sentence. */
 function failureOf(error: unknown, { run, step }: StepRun, log: Logger): StepOutcome {
   const stops = kindOf(step).isWait === true
-  if (error instanceof RenderError) {
-    const { message } = error
-    return {
-      kind: 'fail',
-      reason: 'content_failed',
-      error: message,
-      stops,
-      details: [detail('content_failed', { error: message })],
-    }
-  }
+  if (error instanceof RenderError) return contentFailed(error, stops)
   log.error({ err: error, notificationId: run.id, stepId: step.stepId }, 'a step failed unexpectedly')
-  const sentence = 'The step failed unexpectedly; see the log of the service'
-  return { kind: 'fail', reason: 'internal', error: sentence, stops, details: [detail('internal')] }
+  return failedUnexpectedly(stops)
 }
 
 /** What the user's code receives: the nearest earlier step first. */

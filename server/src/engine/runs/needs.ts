@@ -12,9 +12,8 @@ import type {
   PassThrottle,
   Progress,
 } from '../../steps/contract/need.ts'
-import { detail } from '../../steps/contract/outcome.ts'
 import { findMerged, lockDigests, lockThrottles, saveDigests, saveThrottles } from '../core/statements.ts'
-import { end, note, type RunState, StepFault } from './run.ts'
+import { endByFault, type RunState, StepFault } from './run.ts'
 
 export interface Thread {
   run: RunState
@@ -67,16 +66,7 @@ function proceed({ run, progress }: Thread, answer: Answer | undefined, { now, l
     if (!(error instanceof StepFault)) throw error
     const { job, cause } = error
     log.error({ err: cause, notificationId: run.id, stepId: job.step.stepId }, 'a step failed unexpectedly')
-    job.status = 'failed'
-    job.reason = 'internal'
-    job.error = 'The step failed unexpectedly; the log of the service says more'
-    note(job, detail('internal'), now)
-    for (const next of run.jobs.filter(({ status }) => status === 'pending')) {
-      next.status = 'canceled'
-      next.reason = 'previous_step_failed'
-      note(next, detail('previous_failed'), now)
-    }
-    end(run)
+    endByFault(run, error, now)
     return undefined
   }
 }

@@ -144,7 +144,7 @@ export function* goOnWith(run: RunState, job: JobState, outputs: ControlValues, 
 const done: StepOutcome = { kind: 'done', details: [] }
 
 /** Sets the final status once every step has ended. */
-export function end(run: RunState): void {
+function end(run: RunState): void {
   if (run.jobs.every(isEnded)) run.status = run.jobs.some(hasFailed) ? 'error' : 'completed'
 }
 
@@ -361,19 +361,33 @@ function* guarded(work: () => StepOutcome | Progress<StepOutcome>, job: JobState
     const outcome = work()
     return 'kind' in outcome ? outcome : yield* outcome
   } catch (error) {
-    if (error instanceof RenderError) {
-      const { message } = error
-      return {
-        kind: 'fail',
-        reason: 'content_failed',
-        error: message,
-        stops,
-        details: [detail('content_failed', { error: message })],
-      }
-    }
+    if (error instanceof RenderError) return contentFailed(error, stops)
     if (error instanceof StepFault) throw error
     throw new StepFault(job, error)
   }
+}
+
+export const contentFailed = ({ message: error }: RenderError, stops: boolean): StepOutcome => ({
+  kind: 'fail',
+  reason: 'content_failed',
+  error,
+  stops,
+  details: [detail('content_failed', { error })],
+})
+
+/** For our own bugs: the log has the error in full, the activity feed this sentence. */
+export const failedUnexpectedly = (stops: boolean): StepOutcome => ({
+  kind: 'fail',
+  reason: 'internal',
+  error: 'The step failed unexpectedly; see the log of the service',
+  stops,
+  details: [detail('internal')],
+})
+
+/** Fails the step of a fault, and ends the run. */
+export function endByFault(run: RunState, { job }: StepFault, now: Date): void {
+  apply(run, job, failedUnexpectedly(true), now)
+  end(run)
 }
 
 /** A bug, or unforeseen data: names the step, so that other runs can go on. */

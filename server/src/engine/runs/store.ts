@@ -1,7 +1,8 @@
 // Writes runs after they advanced: one statement for all of them, and one more for their calls and wake-ups.
+import type pg from 'pg'
 import { inColumns } from '../../db/core/columns.ts'
 import { storableJson } from '../../db/core/storable.ts'
-import type { Transaction } from '../../db/core/transaction.ts'
+import { inTransaction, type Statement, type Transaction } from '../../db/core/transaction.ts'
 import { type EventType, keptOfMessage, tellOfStates } from '../../db/queries/webhook-events.ts'
 import type { Tracing } from '../../tracing.ts'
 import type { FairShare } from '../core/fair-share.ts'
@@ -28,7 +29,7 @@ export const priorities = { single: 0, many: 10 } as const
 /** Calls that one queue job makes in parallel. */
 const callsPerJob = 10
 /** Timers farther ahead are queued when they come near (`queueSoon` in timers.ts): a million of them cost the queue nothing. */
-export const soonMs = 120_000
+const soonMs = 120_000
 const slotMs = 100
 
 export interface Writing {
@@ -345,6 +346,23 @@ export async function queueWakeUps(
   if (missing.size === 0) return
   await transaction.run(queueWakes, [[...missing.keys()], [...missing.values()]])
   transaction.afterCommit(commit)
+}
+
+/** Queues wake-ups for what comes due soon, or was missed. @param find selects every `due_at` up to $1 */
+export async function queueComing(
+  { pool, clock, wakes }: { pool: pg.Pool; clock: { now(): Date }; wakes?: QueuedWakes },
+  find: Statement,
+): Promise<void> {
+  const now = clock.now()
+  await inTransaction(pool, async (transaction) => {
+    const rows = await transaction.run<{ due_at: Date }>(find, [new Date(now.getTime() + soonMs)])
+    await queueWakeUps(
+      transaction,
+      rows.map(({ due_at }) => due_at),
+      now,
+      wakes,
+    )
+  })
 }
 
 function slotsOf(times: Date[], now: Date): Map<string, number> {

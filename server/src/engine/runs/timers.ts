@@ -7,7 +7,7 @@ import { lockRuns } from './load.ts'
 import { settle, type Thread } from './needs.ts'
 import { type RunState, wake } from './run.ts'
 import type { EngineParts } from './start-runs.ts'
-import { priorities, queueWakeUps, soonMs, storeRuns } from './store.ts'
+import { priorities, queueComing, storeRuns } from './store.ts'
 
 /** Timers handled in one transaction. */
 const timersAtOnce = 200
@@ -111,15 +111,4 @@ function threadOf(run: RunState | undefined, position: number, now: Date): Threa
 }
 
 /** Every minute: queues wake-ups for timers that have come near, or were missed. */
-export async function queueSoon({ pool, clock, wakes }: EngineParts): Promise<void> {
-  const now = clock.now()
-  await inTransaction(pool, async (transaction) => {
-    const rows = await transaction.run<{ due_at: Date }>(findSoon, [new Date(now.getTime() + soonMs)])
-    await queueWakeUps(
-      transaction,
-      rows.map(({ due_at }) => due_at),
-      now,
-      wakes,
-    )
-  })
-}
+export const queueSoon = (parts: EngineParts): Promise<void> => queueComing(parts, findSoon)

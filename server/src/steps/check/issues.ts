@@ -6,6 +6,7 @@ import { checkCondition } from '../conditions/check.ts'
 import { type ControlValues, type StepKind, type StepType, unitSeconds } from '../contract/kind.ts'
 import { compileOwnSchema, compileSchema, resolve } from '../json-schema/json-schema.ts'
 import { type JsonSchema, type Problem, SchemaCostError, SchemaError } from '../json-schema/run.ts'
+import { longestWaitDays, longestWaitMs } from '../kinds/duration.ts'
 import { stepKinds } from '../kinds/index.ts'
 import { templateIssues } from './template-issues.ts'
 import { stepTemplates } from './templates.ts'
@@ -163,8 +164,7 @@ function wordsOf(path: string): string {
   return words === '' ? 'The value' : words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-const longestWaitDays = 180
-const longestWaitSeconds = longestWaitDays * 86_400
+const longestWaitSeconds = longestWaitMs / 1000
 const longestCron = 255
 
 function waitIssues(wait: ReturnType<NonNullable<StepKind['waitOf']>>): Found[] {

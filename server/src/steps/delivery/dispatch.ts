@@ -71,7 +71,7 @@ export const progressOf = ({ job }: StepRun): Record<string, Progress> =>
   (job.delivery as { destinations?: Record<string, Progress> } | null)?.destinations ?? {}
 
 /** The details that the first attempt begins with. */
-export function firstWords({ run, job }: StepRun): Detail[] {
+export function openingDetails({ run, job }: StepRun): Detail[] {
   const [from, to] = [run.workflow.severity, run.severity]
   return job.delivery !== null || from === to ? [] : [detail('severity_overridden', { from, to })]
 }

@@ -9,8 +9,8 @@ import {
   deliveredMessage,
   deliveryOutcome,
   dispatch,
-  firstWords,
   isKnown,
+  openingDetails,
   progressOf,
 } from '../delivery/dispatch.ts'
 import { channelOverrides, selected } from '../delivery/integration-choice.ts'
@@ -32,7 +32,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
     return { kind: 'skip', reason: 'some_channels_missing_credentials', details: [line] }
   }
   const isFirst = of.job.delivery === null
-  const details: Detail[] = isFirst ? [...firstWords(of), ...problems] : []
+  const details: Detail[] = isFirst ? [...openingDetails(of), ...problems] : []
   const destinations: Destination[] = []
   const messageOf = (group: ChatGroup) => messageIdFor(of.job.id, group.key)
   for (const group of groups) {

@@ -13,7 +13,16 @@ import {
 } from '../contract/kind.ts'
 import { type Detail, detail, type StepOutcome } from '../contract/outcome.ts'
 import { type StepRun, situationOf, textOf } from '../contract/step-run.ts'
-import { DurationInvalid, durationMs, longestWaitMs, momentOf, nextTime, valueAt, wallTime } from './duration.ts'
+import {
+  DurationInvalid,
+  durationMs,
+  longestWaitDays,
+  longestWaitMs,
+  momentOf,
+  nextTime,
+  valueAt,
+  wallTime,
+} from './duration.ts'
 
 const extendToSchedule = { type: 'boolean', default: false }
 const variants = {
@@ -120,7 +129,7 @@ function untilOf(of: StepRun): Date {
 function invalid(
   reason: 'over_limit' | 'invalid_settings',
   details: Detail[],
-  error = 'The delay is longer than 180 days',
+  error = `The delay is longer than ${longestWaitDays} days`,
 ): StepOutcome {
   return { kind: 'fail', reason, error, stops: true, details }
 }

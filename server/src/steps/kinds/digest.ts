@@ -16,7 +16,7 @@ import {
 import { type CollectedEvents, type DigestPlace, groupOf, groupValue } from '../contract/need.ts'
 import { detail, type Reason, type StepOutcome } from '../contract/outcome.ts'
 import { type StepRun, situationOf, textOf } from '../contract/step-run.ts'
-import { DurationInvalid, durationMs, longestWaitMs, nextTime, valueAt, wallTime } from './duration.ts'
+import { DurationInvalid, durationMs, longestWaitDays, longestWaitMs, nextTime, valueAt, wallTime } from './duration.ts'
 import { nextRecurrence, type Recurrence } from './recurrence.ts'
 
 const unit = { type: 'string', enum: [...timeUnits] }
@@ -209,7 +209,7 @@ function failed(
   reason: Reason,
   line: 'over_limit' | 'digest_invalid',
   raw: object,
-  error = 'The digest is longer than 180 days',
+  error = `The digest is longer than ${longestWaitDays} days`,
 ): StepOutcome {
   return { kind: 'fail', reason, error, stops: true, details: [detail(line, raw)] }
 }

@@ -5,7 +5,8 @@ import { Cache } from '../../render/cache.ts'
 import { timeUnits, unitSeconds } from '../contract/kind.ts'
 
 /** The limit for all waits. */
-export const longestWaitMs = 180 * 86_400_000
+export const longestWaitDays = 180
+export const longestWaitMs = longestWaitDays * 86_400_000
 
 /** Why there is no such time, in a sentence for the author of the step. */
 export class DurationInvalid extends Error {

@@ -29,7 +29,7 @@ import {
 import { messageIdFor, type NewMessage } from '../contract/message.ts'
 import { type Detail, detail, type StepOutcome } from '../contract/outcome.ts'
 import { type StepRun, situationOf, subscriberVariablesOf } from '../contract/step-run.ts'
-import { deliveredMessage, deliveryOutcome, dispatch, firstWords, isKnown } from '../delivery/dispatch.ts'
+import { deliveredMessage, deliveryOutcome, dispatch, isKnown, openingDetails } from '../delivery/dispatch.ts'
 import {
   channelOverrides,
   integrationsFor,
@@ -120,7 +120,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
   const id = messageIdFor(of.job.id, channel)
   const about = { providerId: first.provider_id, messageId: id }
   const to = recipientsOf(of)
-  const details: Detail[] = [...firstWords(of), selected(first, of, tools.brand)]
+  const details: Detail[] = [...openingDetails(of), selected(first, of, tools.brand)]
   const row = (
     state: Pick<NewMessage, 'status'> & Partial<NewMessage>,
     content?: { subject: string; html: string },

@@ -15,8 +15,8 @@ import {
   deliveredMessage,
   deliveryOutcome,
   dispatch,
-  firstWords,
   isKnown,
+  openingDetails,
 } from '../delivery/dispatch.ts'
 import {
   channelOverrides,
@@ -57,7 +57,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
   if (audiences.length === 0 && problems.length === 0)
     return { kind: 'skip', reason: 'missing_push_token', details: [detail('no_channel')] }
 
-  const details: Detail[] = of.job.delivery === null ? [...firstWords(of), ...problems] : []
+  const details: Detail[] = of.job.delivery === null ? [...openingDetails(of), ...problems] : []
   const destinations: Destination[] = []
   const tokens = new Map<string, string[]>()
   const devices = new Map<string, string>()

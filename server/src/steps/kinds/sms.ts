@@ -4,7 +4,7 @@ import type { CallTools } from '../contract/call-tools.ts'
 import { messageIdFor, type NewMessage } from '../contract/message.ts'
 import { detail, type StepOutcome } from '../contract/outcome.ts'
 import { type StepRun, situationOf } from '../contract/step-run.ts'
-import { deliveredMessage, deliveryOutcome, dispatch, firstWords, isKnown } from '../delivery/dispatch.ts'
+import { deliveredMessage, deliveryOutcome, dispatch, isKnown, openingDetails } from '../delivery/dispatch.ts'
 import {
   channelOverrides,
   integrationsFor,
@@ -43,7 +43,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
   const about = { providerId: first.provider_id, messageId: id }
   const details = isKnown(of, channel)
     ? []
-    : [...firstWords(of), selected(first, of, tools.brand), detail('message_created', undefined, about)]
+    : [...openingDetails(of), selected(first, of, tools.brand), detail('message_created', undefined, about)]
   if (phone === undefined)
     return {
       kind: 'skip',

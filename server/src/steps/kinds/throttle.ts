@@ -5,7 +5,7 @@ import { objectSchema, type StepKind, skip, skipUi, withoutNulls } from '../cont
 import { groupOf, groupValue, type ThrottlePass } from '../contract/need.ts'
 import { type Detail, detail, type StepOutcome } from '../contract/outcome.ts'
 import { type StepRun, situationOf } from '../contract/step-run.ts'
-import { DurationInvalid, durationMs, longestWaitMs, momentOf, valueAt } from './duration.ts'
+import { DurationInvalid, durationMs, longestWaitDays, longestWaitMs, momentOf, valueAt } from './duration.ts'
 
 export const throttle: StepKind = {
   type: 'throttle',
@@ -23,7 +23,7 @@ export const throttle: StepKind = {
         detail('throttle_past', { date: endsAt.toISOString() }),
       ])
     if (windowMs > longestWaitMs)
-      return failed('over_limit', 'The window is longer than 180 days', [
+      return failed('over_limit', `The window is longer than ${longestWaitDays} days`, [
         detail('over_limit', { windowMs, limit: longestWaitMs }),
       ])
     const threshold = Math.max(1, Math.trunc(Number(values.threshold ?? 1)) || 1)
