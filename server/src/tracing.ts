@@ -1,21 +1,21 @@
-// Traces, sent over OTLP: how a request became a trigger, its runs, their steps and the calls to others. Only whoever has
-// somewhere to send them to has a `Tracing`; everybody else holds undefined, loads nothing of this and pays nothing for it.
+// Traces, sent over OTLP: how a request became a trigger, its runs, their steps and the outgoing calls. Without a collector,
+// `Tracing` is undefined, and none of this is loaded or costs anything.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Attributes, Context, Link, Span, SpanContext, Tracer } from '@opentelemetry/api'
 
-/** How long the last spans may take on their way when the service stops. */
+/** How long sending the last spans may take on shutdown. */
 const patienceMs = 3_000
-/** Where nobody takes the traces, the log says so once in a while. */
+/** While the collector is unreachable, log that only once per this time. */
 const complainEveryMs = 60_000
 
 interface SpanOptions {
   kind?: 'internal' | 'server' | 'client' | 'producer' | 'consumer'
-  /** As in `traceparent`; null begins a trace. The span under way, where it is undefined. */
+  /** A `traceparent`; null starts a trace. Undefined means the active span. */
   parent?: string | null | undefined
-  /** Others that led to it, as in `traceparent`. */
+  /** Other spans that led to it, each a `traceparent`. */
   links?: readonly string[] | undefined
   attributes?: Attributes
-  /** When it began, where that is over already. */
+  /** When it began, if earlier than now. */
   since?: Date
 }
 
@@ -33,7 +33,7 @@ export class Tracing {
     this.#end = end
   }
 
-  /** Whoever begins one ends it. */
+  /** The caller must end it. */
   begin(name: string, { kind = 'internal', parent, links = [], attributes = {}, since }: SpanOptions = {}): Span {
     const { SpanKind } = this.#api
     const kinds = {
@@ -58,12 +58,12 @@ export class Tracing {
     return context ? trace.setSpanContext(ROOT_CONTEXT, context) : ROOT_CONTEXT
   }
 
-  /** Everything that is begun meanwhile, and every line that is logged, belongs to this span. */
+  /** Every span begun and every line logged inside `work` belongs to this span. */
   within<T>(span: Span, work: () => T): T {
     return this.#active.run(span, work)
   }
 
-  /** The same, ended with it. What is thrown is an error of the span, which keeps its code and not its words. */
+  /** The same, and ends the span. A thrown error marks the span with its code, without its message. */
   async during<T>(span: Span, work: () => Promise<T>): Promise<T> {
     try {
       return await this.within(span, work)
@@ -83,12 +83,12 @@ export class Tracing {
     return this.#active.getStore()
   }
 
-  /** What a line of the log says of the span under way. */
+  /** The fields that tie a log line to the active span. */
   logged(): { trace_id?: string; span_id?: string } {
     return this.active ? loggedOf(this.active) : {}
   }
 
-  /** Sends what is left. */
+  /** Sends the spans still in memory. */
   async close(): Promise<void> {
     let timer: NodeJS.Timeout | undefined
     const over = new Promise<void>((resolve) => {
@@ -104,13 +104,13 @@ export function loggedOf(span: Span): { trace_id: string; span_id: string } {
   return { trace_id: traceId, span_id: spanId }
 }
 
-/** By which another process, or this one some days later, goes on with the trace. */
+/** With this, another process, or this one days later, continues the trace. */
 export function traceparentOf(span: Span): string {
   const { traceId, spanId, traceFlags } = span.spanContext()
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`
 }
 
-/** https://www.w3.org/TR/trace-context/#traceparent-header; versions to come may have more behind it. */
+/** https://www.w3.org/TR/trace-context/#traceparent-header; future versions may append more. */
 const form = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
 function readTraceparent(text: string): SpanContext | undefined {
@@ -127,11 +127,11 @@ const codeOf = (error: unknown): string => {
 interface Settings {
   protocol: 'http/protobuf' | 'http/json'
   role: string
-  /** Told now and then while the traces cannot be sent. */
+  /** Called now and then while traces cannot be sent. */
   onFailure(error: Error): void
 }
 
-/** Where to, how often and how many is said by the standard's own variables, which the libraries read themselves. */
+/** The libraries read the target, interval and sampling from the standard OTEL_* variables themselves. */
 export async function startTracing({ protocol, role, onFailure }: Settings): Promise<Tracing> {
   const [api, { BasicTracerProvider, BatchSpanProcessor }, resources, { OTLPTraceExporter }] = await Promise.all([
     import('@opentelemetry/api'),
@@ -148,7 +148,7 @@ export async function startTracing({ protocol, role, onFailure }: Settings): Pro
     send(spans, (result) => {
       if (result.code !== 0 && performance.now() - complainedAt > complainEveryMs) {
         complainedAt = performance.now()
-        onFailure(result.error ?? new Error('The receiver of traces refuses them'))
+        onFailure(result.error ?? new Error('The collector refused the traces'))
       }
       tell(result)
     })
@@ -156,7 +156,7 @@ export async function startTracing({ protocol, role, onFailure }: Settings): Pro
   const provider = new BasicTracerProvider({
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': 'belfry', 'belfry.role': role }))
-      // What the operator says counts for more.
+      // The operator's attributes win.
       .merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [new BatchSpanProcessor(exporter)],
   })

@@ -100,7 +100,7 @@ test('a trace goes from the request through both processes to the provider and t
   await send('gather', 3, 'two')
   // Enough failures in a row to open the integration's circuit breaker, which is logged.
   for (let number = 4; number < 9; number += 1) await send('greet', number, 'out of order')
-  await expect.poll(() => worker.output, { timeout: 60_000 }).toContain('is left alone for a while')
+  await expect.poll(() => worker.output, { timeout: 60_000 }).toContain('its circuit is open for a while')
   const inboxOf = async () =>
     (await client.query("SELECT FROM notifications WHERE transaction_id = 't-2' AND status = 'completed'")).rowCount
   await expect.poll(inboxOf, { timeout: 60_000 }).toBe(1)
@@ -148,7 +148,7 @@ test('a trace goes from the request through both processes to the provider and t
   const failed = spans.find((span) => span.name === 'send generic-sms' && span.traceId === traceOf(8))
   expect(valueIn(failed?.attributes ?? [], 'error.type')).toBe('unavailable')
 
-  const line = worker.output.split('\n').find((text) => text.includes('is left alone for a while')) ?? '{}'
+  const line = worker.output.split('\n').find((text) => text.includes('its circuit is open for a while')) ?? '{}'
   const logged = JSON.parse(line)
   expect(spans.filter(({ spanId }) => spanId === logged.span_id)).toEqual([
     expect.objectContaining({ traceId: logged.trace_id, name: 'deliver sms' }),

@@ -73,7 +73,7 @@ test('a second worker takes over within 15 s', async () => {
   await kill(first)
   await letGoOn()
   await until('graphile_worker.jobs', 0, 15_000)
-  expect(second.output).toContain('released the jobs of workers that died')
+  expect(second.output).toContain('released the jobs of dead workers')
   expect(await count('workers')).toBe(workersOfProcess)
   expect(await second.stop()).toMatchObject({ code: 0 })
   expect(await count('workers')).toBe(0)

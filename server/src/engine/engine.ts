@@ -1,4 +1,4 @@
-// The engine as others see it: triggers come in, and the queue's tasks do the rest.
+// The engine's public face: it accepts triggers, and the queue's tasks do the rest.
 import type { TaskList } from 'graphile-worker'
 import type { Changes } from '../db/core/changes.ts'
 import type { Database, Db } from '../db/core/database.ts'
@@ -7,10 +7,9 @@ import { EarlyStatistics } from '../db/core/statistics.ts'
 import { Delivery } from '../providers/delivery.ts'
 import type { DeliveryEvent } from '../providers/events.ts'
 import type { HttpClient } from '../providers/http-client.ts'
-import { CircuitBreaker } from '../steps/delivery/circuit-breaker.ts'
+import { CircuitBreaker, recordCircuits } from '../steps/delivery/circuit-breaker.ts'
 import type { Tracing } from '../tracing.ts'
 import { Bridge } from './core/bridge.ts'
-import { recordCircuits } from './core/circuits.ts'
 import { FairShare } from './core/fair-share.ts'
 import { Memory } from './core/memory.ts'
 import type { Meter } from './core/meter.ts'
@@ -24,15 +23,15 @@ import { cancelTransaction } from './runs/cancel.ts'
 import { type CallKey, Deliveries } from './runs/deliver.ts'
 import { fanOut, type WalkKey } from './runs/fan-out.ts'
 import { Hands } from './runs/hands.ts'
-import { QueuedWakes } from './runs/queued-wakes.ts'
 import { type FailedJob, redriveJobs } from './runs/redrive.ts'
 import { type EngineParts, startRuns } from './runs/start-runs.ts'
+import { QueuedWakes } from './runs/store.ts'
 import { queueSoon, wakeDue } from './runs/timers.ts'
 import { traceTrigger } from './runs/traces.ts'
 import { type TriggerRequest, type TriggerResult, Triggers } from './runs/trigger.ts'
 
 interface Surroundings extends Pick<Database, 'pool' | 'db'> {
-  /** Connections of their own for what is remembered: it is also looked up inside of transactions that hold all others. */
+  /** A pool of its own for cache lookups: they also happen inside transactions, which may hold every other connection. */
   lookups: Db
   clock: { now(): Date }
   log: EngineParts['log']
@@ -49,7 +48,7 @@ interface Surroundings extends Pick<Database, 'pool' | 'db'> {
 }
 
 export class Engine {
-  /** For the worker that makes calls, where there is one in this process. */
+  /** For the worker that makes the calls, if this process has one. */
   readonly hands: Hands
   readonly #parts: EngineParts
   readonly #triggers: Triggers
@@ -96,14 +95,14 @@ export class Engine {
     })
   }
 
-  /** Answers once it is committed. */
+  /** Resolves once the trigger is committed. */
   trigger(request: TriggerRequest): Promise<TriggerResult> {
     const { tracing } = this.#parts
     if (!tracing) return this.#triggers.accept(request)
     return traceTrigger(tracing, request, (traced) => this.#triggers.accept(traced))
   }
 
-  /** Integrations that this process leaves alone at the moment. */
+  /** Integrations whose circuit is open in this process. */
   get openCircuits(): number {
     return this.#circuits.openCount
   }
@@ -112,39 +111,43 @@ export class Engine {
     return cancelTransaction(this.#parts, { environmentId, transactionId })
   }
 
-  /** Sends once more what was given up on. @returns the ids of those that will be */
+  /** Retries jobs that failed for good. @returns the ids of the jobs that will run again */
   redrive(environmentId: string, jobs: FailedJob[]): Promise<string[]> {
     return redriveJobs(this.#parts, environmentId, jobs)
   }
 
-  /** Takes down what a provider says became of messages. @returns what was about messages that are known */
+  /** Records delivery reports from a provider. @returns the events whose messages we know */
   report(reporter: Reporter, events: DeliveryEvent[]): Promise<DeliveryEvent[]> {
     return takeReports(this.#parts, reporter, events)
   }
 
-  /** Removes a subscriber from sight, and queues the rest. @returns the id of the erasure; undefined without a subscriber */
+  /**
+   * Hides a subscriber at once and queues the rest of the erasure. @returns its id; undefined if there is no such subscriber
+   */
   erase(environmentId: string, subscriberId: string): Promise<string | undefined> {
     return beginErasure(this.#erasing, environmentId, subscriberId)
   }
 
-  /** Whether somebody wants to hear of mail to this address. */
+  /** Whether a workflow expects replies at this address. */
   awaitsReply(address: string): Promise<boolean> {
     return this.#replies.isKnown(address)
   }
 
-  /** Takes a mail that came for this address. Answers once it is committed. */
+  /** Accepts mail sent to this address. Resolves once it is committed. */
   takeReply(address: string, mail: ReceivedMail): Promise<ReplyOutcome> {
     return this.#replies.take(address, mail)
   }
 
-  /** Does what is due by the engine's clock. The queue calls it in time; whoever moves the clock calls it after. */
+  /**
+   * Does everything that is due by the engine's clock. The queue calls it on time; a test that moves the clock calls it itself.
+   */
   async wake(stopping?: AbortSignal): Promise<number> {
     const done = await wakeDue(this.#parts)
     const told = await Promise.all([this.#webhooks.sendDue(stopping), this.#replies.tellDue(stopping)])
     return told.reduce((sum, count) => sum + count, done)
   }
 
-  /** What the queue's jobs do. */
+  /** The tasks that the queue's jobs run. */
   tasks(): TaskList {
     return {
       start_runs: async (payload) => {
@@ -185,5 +188,5 @@ export class Engine {
   }
 }
 
-/** Timers that come near, every minute, whatever the time of day is said to be. */
+/** Looks every minute for timers that are due soon; by real time, even where a test moves the engine's clock. */
 export const engineSchedule: Round[] = [{ task: 'queue_soon', everyMs: 60_000 }]

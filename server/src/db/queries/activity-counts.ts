@@ -1,6 +1,6 @@
 // What charts of the activity are made of: how many runs were started and messages made at a time, and how long messages took.
 //
-// Counting a million rows takes a second, so what is past is counted once, by a chore (engine/queue/activity-counts.ts), in slots of
+// Counting a million rows takes a second, so what is past is counted once, by a chore (engine/queue/chores.ts), in slots of
 // ten minutes. A chart adds up slots, and looks at rows themselves only for the minutes that have not been counted yet. All
 // that is counted stays as it is: runs by the time of their start, which is in their ids, and messages by the time at which
 // they were made, for which there is a block index. What can still change, whether a run fails, is not among it.

@@ -6,7 +6,7 @@ import { diffEnvironments, type EnvironmentContent } from './environment-diff.ts
 
 const published = new Date('2026-04-01T10:00:00.000Z')
 
-/** One resource's differences in short: what happened to what, and from where to where a step went. */
+/** One resource's differences in short: the change, the resource, and a step's old and new place. */
 function inShort(source: EnvironmentContent, target: EnvironmentContent): string[] {
   return diffEnvironments(source, target).resources.flatMap(({ changes }) =>
     changes.map(({ action, resourceType, sourceResource, targetResource, previousIndex, newIndex }) =>
@@ -20,14 +20,14 @@ function inShort(source: EnvironmentContent, target: EnvironmentContent): string
   )
 }
 
-test('environments without anything do not differ', () => {
+test('empty environments do not differ', () => {
   expect(diffEnvironments(nothing, nothing)).toEqual({
     resources: [],
     summary: { totalEntities: 0, totalChanges: 0, hasChanges: false },
   })
 })
 
-test('a new workflow counts with its steps, and shows what it will be', () => {
+test('a new workflow counts with its steps, and shows its contents', () => {
   const source = content([workflow('w', { steps: [step('a'), step('b', { type: 'delay', controlValues: null })] })])
   const info = { updatedBy: { _id: 'ada', firstName: '' }, updatedAt: written }
   const added = { action: 'added', targetResource: null }
@@ -83,7 +83,7 @@ test('a new workflow counts with its steps, and shows what it will be', () => {
   })
 })
 
-test('a workflow only the target has is one deletion, whatever it consists of', () => {
+test('a workflow that only the target has is one deletion, whatever it contains', () => {
   const target = workflow('w', { steps: [step('a')], is_translation_enabled: true })
   const diff = diffEnvironments(nothing, content([target], [], [texts(target, 'en_US', { hi: 'Hi' })]))
   expect(diff.resources).toMatchObject([
@@ -97,7 +97,7 @@ test('a workflow only the target has is one deletion, whatever it consists of', 
   expect(diff.resources[0]?.changes).toHaveLength(1)
 })
 
-test('what an environment keeps for itself makes no difference', () => {
+test('settings local to an environment make no difference', () => {
   const source = workflow('w', { steps: [step('a')] })
   const target = workflow('w', {
     environment_id: 'e2',
@@ -119,7 +119,7 @@ test('what an environment keeps for itself makes no difference', () => {
   })
 })
 
-test('the order of keys, and whether there are no values or none in an object, makes no difference', () => {
+test('key order, and null against empty values, make no difference', () => {
   const source = workflow('w', {
     payload_schema: { type: 'object', properties: {} },
     steps: [step('a', { controlValues: null }), step('b', { controlValues: { body: '1', skip: { and: [] } } })],
@@ -185,7 +185,7 @@ describe('steps, source against target', () => {
     if (expected.length > 0) expect(resources[0]?.summary).toEqual({ added: 0, modified: 1, deleted: 0, unchanged: 0 })
   })
 
-  test('only a moved one shows no contents', () => {
+  test('a step that only moved shows no contents', () => {
     const source = content([workflow('w', { steps: [step('b'), step('a'), step('new')] })])
     const target = content([workflow('w', { steps: [step('a', { name: 'Old' }), step('b'), step('x'), step('y')] })])
     const changes = diffEnvironments(source, target).resources[0]?.changes ?? []
@@ -244,7 +244,7 @@ describe('translations', () => {
       nothing,
       ['added workflow w', 'added localization_group w'],
     ],
-    ['are left over while switched off', content([off], [], [english]), content([off]), []],
+    ['are left over while turned off', content([off], [], [english]), content([off]), []],
   ])('%s', (_, source, target, expected) => {
     expect(inShort(source, target)).toEqual(expected)
   })
@@ -281,7 +281,7 @@ describe('dependencies', () => {
     ).toEqual([{ ...dependency, isBlocking: false, reason: 'LAYOUT_EXISTS_IN_TARGET' }])
   })
 
-  test('each layout is named once, and one that is nowhere not at all', () => {
+  test('each layout is named once, and one that exists nowhere not at all', () => {
     const twice = workflow('w', {
       steps: [mail('l'), { ...mail('l'), stepId: 'again' }, { ...mail('x'), stepId: 'x' }],
     })
@@ -294,7 +294,7 @@ describe('dependencies', () => {
     expect(diffEnvironments(source, nothing).resources[0]).not.toHaveProperty('dependencies')
   })
 
-  test("a layout that is gone lists the target's workflows that still use it", () => {
+  test("a deleted layout lists the target's workflows that still use it", () => {
     const { resources } = diffEnvironments(content([user]), content([user, workflow('other')], [layout('l')]))
     expect(resources.find(({ resourceType }) => resourceType === 'layout')).toMatchObject({
       summary: { deleted: 1 },

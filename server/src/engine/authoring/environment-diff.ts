@@ -1,4 +1,4 @@
-// What differs between two environments: workflows and layouts matched by identifier, with their steps and translations.
+// The differences between two environments: workflows and layouts matched by identifier, with their steps and translations.
 import { isDeepStrictEqual } from 'node:util'
 import type { Selectable } from 'kysely'
 import type { LayoutTable, TranslationTable } from '../../db/core/tables.ts'
@@ -8,19 +8,19 @@ import { stepKinds } from '../../steps/kinds/index.ts'
 
 export type ResourceType = 'workflow' | 'layout'
 
-/** What an environment has that can be published. */
+/** The publishable content of an environment. */
 export interface EnvironmentContent {
   workflows: WorkflowRow[]
   layouts: Array<Selectable<LayoutTable>>
   translations: Array<Selectable<TranslationTable>>
 }
 
-/** The origin of workflows made here, in the product or by its API. */
+/** The origin of workflows made here, in the dashboard or by the API. */
 export const publishedOrigin = 'svc-cloud'
 
 /** A workflow or a layout, reduced to what is compared. */
 interface Resource {
-  /** Its internal id, another one in every environment. */
+  /** The internal id, different in every environment. */
   rowId: string
   info: ResourceInfo
   fields: Record<string, unknown>
@@ -77,13 +77,13 @@ export interface EnvironmentDiff {
   summary: { totalEntities: number; totalChanges: number; hasChanges: boolean }
 }
 
-/** One identifier of one type, in both environments or in one of them. */
+/** One identifier of one type, in one or both environments. */
 export interface Pair {
   type: ResourceType
   identifier: string
   source: Resource | undefined
   target: Resource | undefined
-  /** What makes the target's like the source's. */
+  /** What makes the target equal to the source. */
   changes: Change[]
 }
 
@@ -121,7 +121,7 @@ export function pairUp(source: EnvironmentContent, target: EnvironmentContent): 
   )
 }
 
-/** Only those made here: what is defined in code is published with that code. */
+/** Only those made here: code-first workflows are published with their code. */
 function workflowsIn({ workflows, translations }: EnvironmentContent): Map<string, Resource> {
   const textsOf = textsIn(translations, 'workflow')
   const published = workflows.filter((row) => row.origin === publishedOrigin)
@@ -159,7 +159,7 @@ function layoutsIn({ layouts, translations }: EnvironmentContent): Map<string, R
   )
 }
 
-/** The texts of a resource by locale; undefined while translation is switched off for it. */
+/** A resource's texts by locale; undefined while its translation is turned off. */
 function textsIn(translations: EnvironmentContent['translations'], type: ResourceType) {
   const texts = new Map<string, Record<string, unknown>>()
   for (const { resource_type, resource_row_id, locale, content } of translations)
@@ -178,14 +178,14 @@ interface Row {
 const infoOf = (row: Row): ResourceInfo => ({
   id: row.identifier,
   name: row.name,
-  // Users have no names here, and clients insist on one.
+  // We store no names of users, and clients require one.
   updatedBy: row.updated_by === null ? null : { _id: row.updated_by, firstName: '' },
   updatedAt: row.updated_at,
 })
 
 function compare({ type, source, target }: Omit<Pair, 'changes'>): Change[] {
   const own = compareContent(type, side(source?.info, source?.fields), side(target?.info, target?.fields))
-  // A resource that goes takes all it has with it; that is one change.
+  // A deleted resource takes its parts with it; that is one change.
   if (!source) return own
   const texts = compareContent('localization_group', side(source.info, source.texts), side(target?.info, target?.texts))
   return [...own, ...texts, ...compareSteps(source, target)]
@@ -242,9 +242,9 @@ function stepsIn(resource: Resource | undefined): Map<string, Side & { type: str
     resource.steps.map(({ stepId, name, type, controlValues, ...switches }, index) => [
       stepId,
       {
-        // Steps have no history of their own: they were changed when their workflow was.
+        // Steps have no history of their own: they change with their workflow.
         info: { ...resource.info, id: stepId, name },
-        // No values and an empty object of them say the same.
+        // Null and empty values are the same.
         content: { stepId, name, type, controlValues: controlValues ?? {}, ...switchesOf(switches) },
         type,
         index,
@@ -253,7 +253,7 @@ function stepsIn(resource: Resource | undefined): Map<string, Side & { type: str
   )
 }
 
-/** What is in both environments counts once, what is new counts with each of its steps. */
+/** A changed resource counts once, a new one counts with each of its steps. */
 function count({ source, target }: Pair): Counts {
   const none = { added: 0, modified: 0, deleted: 0, unchanged: 0 }
   if (!source) return { ...none, deleted: 1 }
@@ -291,13 +291,13 @@ const dependency = (
   reason,
 })
 
-/** Those of the layouts that the workflow's steps name. A step that names none takes the default of wherever it runs. */
+/** The layouts that the workflow's steps name. A step that names none uses the default of its environment. */
 export function layoutsUsedBy<T extends { id: string; identifier: string }>(
   { steps }: { steps: WorkflowStep[] },
   layouts: T[],
 ): T[] {
   const users = steps.filter(({ type }) => stepKinds[type as StepType]?.usesLayout)
   const named = new Set(users.map(({ controlValues }) => controlValues?.layoutId))
-  // Steps keep the identifier; the id is what code may have written.
+  // Steps store the identifier; code may have written the id.
   return layouts.filter(({ id, identifier }) => named.has(identifier) || named.has(id))
 }

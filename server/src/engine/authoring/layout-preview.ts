@@ -1,4 +1,4 @@
-// What a layout looks like around the content of an email, shown with an example of everything it reads.
+// How a layout looks around the content of an email, with example data.
 import type { Db } from '../../db/core/database.ts'
 import { type EnvironmentAccess, envOf } from '../../db/core/environment-access.ts'
 import type { LayoutRow } from '../../db/queries/layouts.ts'
@@ -10,19 +10,19 @@ import { noTranslations, translatorFor } from '../../render/translations.ts'
 import { type PreviewError, previewError } from './preview-error.ts'
 import { type PreviewData, type PreviewPayload, previewData } from './preview-example.ts'
 
-/** Stands where the email will be. */
+/** Stands for the email's content. */
 const placeholder =
   '<div style="padding:24px;background-color:#f4f4f5;border:1px dashed #d4d4d8;border-radius:6px;color:#71717a;font-family:sans-serif;font-size:14px;text-align:center">The content of the email</div>'
 
 interface Previewed {
   layout: LayoutRow
-  /** Whatever a caller has in the editor. */
+  /** The content of the editor, unchecked. */
   body: unknown
   previewPayload: Pick<PreviewPayload, 'subscriber' | 'context'>
 }
 
 export interface LayoutPreview {
-  /** What was rendered, and what came of it. */
+  /** The template and the result. */
   source: string
   html: string
   data: Pick<PreviewData, 'subscriber' | 'context'>

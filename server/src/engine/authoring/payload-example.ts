@@ -1,5 +1,5 @@
-// A payload made up to fit a schema, for previews and for those who write their first trigger. The same schema gives the same
-// example, but for the date. It is built within a budget: a schema may refer to itself or describe a million values.
+// An example payload that fits a schema, for previews and first triggers. The same schema gives the same example, except for
+// dates. It works within a budget: a schema may refer to itself or describe a million values.
 import { resolve } from '../../steps/json-schema/json-schema.ts'
 import { type JsonSchema, SchemaError } from '../../steps/json-schema/run.ts'
 
@@ -27,7 +27,7 @@ class Example {
     this.#now = now
   }
 
-  /** Undefined where nothing can be said, or no more. */
+  /** Undefined if the schema says nothing, or the budget is used up. */
   of(given: Schema, name: string, depth: number): unknown {
     if (!isObject(given) || depth > deepest || this.#left <= 0) return undefined
     this.#left -= 1
@@ -72,7 +72,7 @@ class Example {
       case 'string':
         return exampleText(schema, name, this.#now)
       default:
-        // Only other keywords tell what it is.
+        // Only other keywords describe it.
         return schema.anyOf || schema.oneOf || schema.allOf ? undefined : exampleText(schema, name, this.#now)
     }
   }
@@ -118,7 +118,7 @@ function merge(first: unknown, second: unknown): unknown {
   return first === undefined || isObject(second) ? second : first
 }
 
-/** By a word in the name of the property; the first that fits. */
+/** By a word in the property's name; the first match wins. */
 const textsByName: [RegExp, string][] = [
   [/e-?mail/, 'user@example.com'],
   [/image|avatar|photo|picture|logo|icon/, 'https://example.com/image.png'],

@@ -1,4 +1,4 @@
-// The data a preview is made with: an example of everything a template can read, with what the caller wants instead.
+// The data of a preview: an example of everything a template can read, overlaid with what the caller gives.
 
 import type { Path } from '../../steps/check/templates.ts'
 import { payloadVariables } from '../../steps/check/variables.ts'
@@ -9,7 +9,7 @@ import { examplePayload } from './payload-example.ts'
 
 type Members = Record<string, unknown>
 
-/** What a caller may say about it. */
+/** What a caller may give. */
 export interface PreviewPayload {
   payload?: Members
   subscriber?: Members
@@ -41,9 +41,9 @@ const person = {
 
 interface Sources {
   payloadSchema: JsonSchema | null
-  /** What the templates of the workflow read. */
+  /** The paths that the workflow's templates read. */
   used: readonly Path[]
-  /** The steps before the one that is previewed. */
+  /** The steps before the previewed one. */
   previous: ReadonlyArray<{ stepId: string; type: string; controlValues: ControlValues | null }>
   /** The environment's own. */
   env: Record<string, string>
@@ -68,7 +68,7 @@ export function previewData(given: PreviewPayload, { payloadSchema, used, previo
   }
 }
 
-/** Without a schema that says what is in it, the names of what the templates read stand for themselves. */
+/** Without a schema that lists them, the variables that templates read have their names as values. */
 function payloadExample(schema: JsonSchema | null, used: readonly Path[], now: Date): Members {
   if (schema === null) return namesIn(payloadVariables(used))
   const isOpen = schema.additionalProperties !== undefined && schema.additionalProperties !== false
@@ -81,13 +81,13 @@ function namesIn({ properties }: JsonSchema, count = 2): Members {
   )
 }
 
-/** Two items show what stands between them; one is enough inside of them, or lists in lists would grow without end. */
+/** Two items show the separator between them; inside items one is enough, or nested lists would grow without end. */
 function nameOf(name: string, schema: JsonSchema, count: number): unknown {
   if (schema.items !== undefined) return Array.from({ length: count }, () => nameOf(name, membersOf(schema.items), 1))
   return schema.properties === undefined ? name : namesIn(schema, count)
 }
 
-/** The example with the caller's values in it. What it does not have is left out; lists come as a whole. */
+/** The example with the caller's values. Members missing from the example are left out; lists replace as a whole. */
 function overlaid(example: Members, given: Members): Members {
   const members = Object.entries(example).map(([name, value]) => {
     const wanted = Object.hasOwn(given, name) ? given[name] : undefined
@@ -97,7 +97,7 @@ function overlaid(example: Members, given: Members): Members {
   return Object.fromEntries(members)
 }
 
-/** An id alone stands for a context without data. */
+/** A plain id is a context without data. */
 function contextOf(given: Members): Members {
   const contexts = Object.entries(given).map(([type, context]) => [
     type,

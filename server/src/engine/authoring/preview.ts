@@ -1,4 +1,4 @@
-// What one step of a workflow would deliver, shown with an example of everything it reads. Nothing is sent or stored.
+// Previews one step of a workflow with example data. Nothing is sent or stored.
 import type { Db } from '../../db/core/database.ts'
 import { type EnvironmentAccess, envOf } from '../../db/core/environment-access.ts'
 import { type LayoutRow, layoutOfStep } from '../../db/queries/layouts.ts'
@@ -23,9 +23,9 @@ import { type PreviewData, type PreviewPayload, previewData } from './preview-ex
 interface Surroundings {
   db: Db
   bridge: Bridge
-  /** The brand's, such as `svc-signature`. */
+  /** With the brand's word, such as `svc-signature`. */
   signatureHeader: string
-  /** The mark of emails, from `brandingOf`. */
+  /** The branding of emails, from `brandingOf`. */
   branding: string
   access: EnvironmentAccess
   now: Date
@@ -34,21 +34,21 @@ interface Surroundings {
 interface Previewed {
   workflow: WorkflowRow
   step: WorkflowStep
-  /** Instead of what is stored. */
+  /** Instead of the stored ones. */
   controlValues?: ControlValues | null | undefined
   previewPayload?: PreviewPayload | undefined
 }
 
 export interface StepPreview {
   type: string
-  /** Empty where it could not be made. */
+  /** Empty if it could not be made. */
   preview: Record<string, unknown>
-  /** Why it could not. */
+  /** Why not. */
   error?: PreviewError
   data: PreviewData
-  /** The variables the step can use. */
+  /** The variables that the step can use. */
   schema: JsonSchema
-  /** What the request would be signed with, where it is. */
+  /** The signature of the request, for a kind that signs it. */
   signature?: string
 }
 
@@ -69,7 +69,7 @@ const withValues = ({ workflow, step, values }: Pick<Task, 'workflow' | 'step' |
   steps: workflow.steps.map((each) => (each === step ? { ...step, controlValues: values } : each)),
 })
 
-/** An example of everything the step can read. Secrets are not part of it. */
+/** An example of everything the step can read, without secrets. */
 export function dataFor(
   access: EnvironmentAccess,
   { given, now, ...task }: Pick<Task, 'workflow' | 'step' | 'values'> & { given: PreviewPayload; now: Date },
@@ -132,7 +132,7 @@ const workflowVariables = ({ identifier, name, description, tags, severity }: Wo
   severity,
 })
 
-/** The templates of the values; the condition decides whether the step runs at all, and is not shown. */
+/** Renders the values' templates; the condition decides whether the step runs, and is not shown. */
 function filledIn(kind: StepKind, values: ControlValues, of: Situation, translator: Translator): ControlValues {
   const { skip: _, ...shown } = values
   const isLiteral = ([name]: [string, unknown]) => kind.literals?.includes(name) ?? false
@@ -182,7 +182,7 @@ async function layoutFor(
 }
 
 const sampleUrl = 'https://www.example.com/search?query=placeholder'
-/** What stands in for a value that is missing or broken, by the name of the control; other such values are left out. */
+/** Replaces missing or broken values, by the name of the control; others are left out. */
 const standIns = new Map<string, string>([
   ['body', ' '],
   ['subject', ''],
@@ -191,7 +191,7 @@ const standIns = new Map<string, string>([
   ['target', '_blank'],
 ])
 
-/** The values as they are shown: whoever is still writing them sees the rest of the message all the same. */
+/** Replaces unusable values, so that authors still see the rest of the message. */
 function presentable(kind: StepKind, given: ControlValues): ControlValues {
   const values = structuredClone(kind.normalise(given))
   const problems = compileOwnSchema(kind.variantSchema?.(values) ?? kind.dataSchema)(structuredClone(values))
@@ -209,7 +209,7 @@ function replace(values: ControlValues, path: (string | number)[]): void {
   else if (!Array.isArray(holder)) delete (holder as ControlValues)[name]
 }
 
-/** Where Liquid cannot be read. Block documents are not Liquid; what is wrong in them shows when they are rendered. */
+/** Paths with unreadable Liquid. Block documents are not Liquid; their errors show when they are rendered. */
 function brokenTemplates(values: ControlValues): Array<(string | number)[]> {
   const broken: Array<(string | number)[]> = []
   const look = (value: unknown, path: (string | number)[]) => {
@@ -241,12 +241,12 @@ async function previewByBridge({ bridge, access }: Surroundings, task: Task): Pr
     return { preview: outputs }
   } catch (error) {
     if (!(error instanceof BridgeError)) throw error
-    const hint = 'The step is written in code: see that the application runs and that its bridge URL is synced.'
+    const hint = 'The step is written in code: make sure that the application is running and its bridge URL is synced.'
     return { preview: {}, error: { title: error.code, message: error.message, hint } }
   }
 }
 
-/** What the application is told to show a step: every earlier one has come to its example result. */
+/** What the application receives to preview a step: every earlier one is completed with its example result. */
 export function bridgeEvent({ workflow, step, values, data }: Task): BridgeEvent {
   const { payload, subscriber, context, env } = data
   const state = stepsBefore(workflow, step).map(({ stepId }) => ({

@@ -58,7 +58,7 @@ describe('everything, without and with deletions', () => {
     ])
   })
 
-  test('a dry run skips everything and says what would become of it', () => {
+  test('a dry run skips everything and says what would happen', () => {
     const { results, summary } = report(planPublish(source, target, withDeletions), { dryRun: true })
     const would = (resourceId: string, reason: string) => ({ resourceId, reason: `Dry run mode: would ${reason}` })
     expect(results).toMatchObject([
@@ -91,7 +91,7 @@ describe('everything, without and with deletions', () => {
     expect(summary).toEqual({ resources: 9, successful: 0, failed: 0, skipped: 9 })
   })
 
-  test('the report names each resource under what became of it', () => {
+  test('the report lists each resource under its outcome', () => {
     const { results, summary } = report(planPublish(source, target, withDeletions), { dryRun: false })
     const named = (resourceId: string, resourceName: string) => ({ resourceType: 'layout', resourceId, resourceName })
     expect(results[1]).toEqual({
@@ -114,7 +114,7 @@ describe('everything, without and with deletions', () => {
   })
 })
 
-test('nothing to publish is a report of nothing', () => {
+test('an empty plan is an empty report', () => {
   expect(report(planPublish(nothing, nothing, everything), { dryRun: false })).toEqual({
     results: [
       { resourceType: 'workflow', successful: [], failed: [], skipped: [], totalProcessed: 0 },
@@ -124,7 +124,7 @@ test('nothing to publish is a report of nothing', () => {
   })
 })
 
-test('texts alone are a reason to update', () => {
+test('changed texts alone are a reason to update', () => {
   const translated = workflow('w', { is_translation_enabled: true })
   const source = content([translated], [], [texts(translated, 'en_US', { hi: 'Hi' })])
   expect(inShort(planPublish(source, content([translated]), everything))).toEqual(['workflow w: updated'])
@@ -138,8 +138,8 @@ describe('named resources', () => {
   const target = content([workflow('b'), workflow('old'), workflow('mixed')], [layout('l'), layout('old')])
 
   test.each<[string, PublishOptions, string[]]>([
-    ['no names mean nothing at all', only(), []],
-    ['others are left alone', only({ resourceType: 'workflow', resourceId: 'b' }), ['workflow b: updated']],
+    ['an empty list publishes nothing', only(), []],
+    ['others are untouched', only({ resourceType: 'workflow', resourceId: 'b' }), ['workflow b: updated']],
     [
       'a workflow brings its layouts',
       only({ resourceType: 'workflow', resourceId: 'a' }),
@@ -161,7 +161,7 @@ describe('named resources', () => {
       'nothing is deleted that may not be meant',
       only({ resourceId: 'old' }),
       [
-        'workflow old: The target environment has both a workflow and a layout "old"; say which is meant by its resourceType',
+        'workflow old: The target environment has both a workflow and a layout "old"; set resourceType to say which one',
       ],
     ],
     [
@@ -191,14 +191,14 @@ describe('named resources', () => {
   })
 })
 
-describe('a layout that is to go', () => {
+describe('a layout to be deleted', () => {
   const user = workflow('w', { steps: [mail('l')] })
   const target = content([user], [layout('l')])
   const stays = 'layout l: Workflows of the target environment still use the layout: w'
 
   test.each<[string, EnvironmentContent, PublishOptions, string[]]>([
-    ['stays while a workflow that stays uses it', nothing, only({ resourceType: 'layout', resourceId: 'l' }), [stays]],
-    ['goes with its last user', nothing, withDeletions, ['workflow w: deleted', 'layout l: deleted']],
+    ['stays while a remaining workflow uses it', nothing, only({ resourceType: 'layout', resourceId: 'l' }), [stays]],
+    ['is deleted with its last user', nothing, withDeletions, ['workflow w: deleted', 'layout l: deleted']],
     [
       'goes when its user no longer names it',
       content([workflow('w')]),
@@ -223,7 +223,7 @@ describe('a layout that is to go', () => {
   })
 })
 
-test('a workflow of another origin is never overwritten: all is refused', () => {
+test('a workflow of another origin is never overwritten: the whole publish is refused', () => {
   const source = content([workflow('w'), workflow('x')])
   const target = content([workflow('w', { origin: 'external' })])
   expect(() => planPublish(source, target, everything)).toThrow(
@@ -235,7 +235,7 @@ test('a workflow of another origin is never overwritten: all is refused', () => 
   expect(inShort(planPublish(source, target, only({ resourceId: 'x' })))).toEqual(['workflow x: created'])
 })
 
-test('the target takes no more layouts than an environment may have', () => {
+test('the target gets no more layouts than an environment may have', () => {
   const many = (count: number, prefix: string) =>
     Array.from({ length: count }, (_, index) => layout(`${prefix}${index}`))
   const target = content([], many(99, 't'))

@@ -1,21 +1,21 @@
-// What publishing one environment into another comes to, for each workflow and layout, before anything is written.
+// Plans a publish from one environment to another, for each workflow and layout, before anything is written.
 import { mostLayouts } from '../../db/queries/layouts.ts'
 import { type WorkflowRow, workflowLimit } from '../../db/queries/workflows.ts'
 import { errorTable, fail } from '../../errors.ts'
 import { type EnvironmentContent, layoutsUsedBy, type Pair, pairUp, type ResourceType } from './environment-diff.ts'
 
-/** A resource as a caller names it. Without a type it is the source's workflow of that name or, if there is none, its layout. */
+/** A resource as the caller names it. Without a type it is the source's workflow of that name or else its layout. */
 export interface NamedResource {
   resourceType: ResourceType | undefined
   resourceId: string
-  /** The internal id that it may stand for. */
+  /** The internal id that it may be. */
   rowId: string | undefined
 }
 
 export interface PublishOptions {
-  /** Only these, and the layouts that the workflows among them use; absent: everything. */
+  /** Only these, and the layouts that their workflows use; undefined: everything. */
   resources: NamedResource[] | undefined
-  /** Delete from the target what the source does not have; of named resources, those. */
+  /** Delete from the target what the source does not have; of named resources, only those. */
   deleteMissing: boolean
 }
 
@@ -27,7 +27,7 @@ export interface Outcome {
   identifier: string
   name: string
   verdict: Verdict
-  /** Absent for what neither environment has. */
+  /** Absent if neither environment has it. */
   pair?: Pair
 }
 
@@ -35,7 +35,7 @@ const unchangedReason = 'No changes detected'
 const keptReason =
   'Only in the target environment. Nothing is deleted unless deleteMissing is true or the resource is named in resources'
 
-/** Throws where publishing would be refused as a whole. */
+/** Throws if the publish would be refused as a whole. */
 export function planPublish(
   source: EnvironmentContent,
   target: EnvironmentContent,
@@ -73,13 +73,13 @@ function findNamed(
   )
   const found = byIdentifier.length > 0 ? byIdentifier : byId
   const pair = found.find(({ source }) => source) ?? found[0]
-  // What is deleted must be beyond doubt.
+  // A deletion must be unambiguous.
   const isClear = pair?.source !== undefined || found.length === 1
   if (pair && isClear) return { pair }
   const type = resourceType ?? 'workflow'
   const other = workflows.find(({ identifier }) => type === 'workflow' && identifier === resourceId)
   const failed = pair
-    ? `The target environment has both a workflow and a layout "${resourceId}"; say which is meant by its resourceType`
+    ? `The target environment has both a workflow and a layout "${resourceId}"; set resourceType to say which one`
     : other
       ? errorTable.workflow_not_publishable.message({ workflowId: resourceId })
       : `Neither environment has a ${type} "${resourceId}"`
@@ -92,7 +92,7 @@ function verdictOn({ source, target, changes }: Pair, isDeleted: boolean): Verdi
   return changes.length > 0 ? { done: 'updated' } : { skipped: unchangedReason }
 }
 
-/** An identifier names one workflow of an environment, whatever its origin. */
+/** An identifier is unique among all workflows of an environment, whatever their origin. */
 function refuseTakenIdentifiers(outcomes: Outcome[], { workflows }: EnvironmentContent): void {
   const taken = new Set(workflows.map(({ identifier }) => identifier))
   const clash = outcomes.find(
@@ -101,7 +101,7 @@ function refuseTakenIdentifiers(outcomes: Outcome[], { workflows }: EnvironmentC
   if (clash) throw fail('published_identifier_taken', { workflowId: clash.identifier })
 }
 
-/** An environment that has too many already, by another way, may still be changed. */
+/** An environment that already has too many, made otherwise, can still be changed. */
 function refuseTooMany(outcomes: Outcome[], { workflows, layouts }: EnvironmentContent): void {
   const refuse = (
     type: ResourceType,
@@ -118,7 +118,7 @@ function refuseTooMany(outcomes: Outcome[], { workflows, layouts }: EnvironmentC
   refuse('layout', 'too_many_layouts', layouts.length, mostLayouts)
 }
 
-/** Layouts that cannot go: the default one, and those that workflows of the target use once all else is published. */
+/** Keeps the default layout, and those that workflows of the target will still use after the publish. */
 function keepUsedLayouts(outcomes: Outcome[], source: EnvironmentContent, target: EnvironmentContent): Outcome[] {
   const workflows = workflowsAfter(outcomes, source, target)
   return outcomes.map((outcome) => {
@@ -172,7 +172,7 @@ export interface PublishReport {
   summary: { resources: number; successful: number; failed: number; skipped: number }
 }
 
-/** A dry run skips everything, and says of each resource what it would have been. */
+/** A dry run skips everything, and gives each resource's outcome as the reason. */
 export function report(outcomes: Outcome[], { dryRun }: { dryRun: boolean }): PublishReport {
   const results = (['workflow', 'layout'] as const).map((resourceType): TypeReport => {
     const own = outcomes.filter(({ type }) => type === resourceType)

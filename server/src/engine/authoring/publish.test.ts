@@ -13,13 +13,13 @@ test('ninety workflows, layouts and translations take as many statements as one 
   expect(await statementsToPublish(90)).toEqual(await statementsToPublish(1))
 })
 
-/** First all is new, then all is changed, then all is deleted. */
+/** First everything is new, then changed, then deleted. */
 async function statementsToPublish(count: number): Promise<string[]> {
   const statements: string[] = []
   const db = new Kysely<Tables>({
     dialect: new PostgresDialect({ pool: server.database.pool }),
     log: ({ query }) => {
-      // Lists of values differ in length, which is no statement more.
+      // Lists of values differ in length; that is not another statement.
       statements.push(query.sql.replaceAll(/(?:\([^()]*\$\d[^()]*\)(?:, )?)+/g, '(…)'))
     },
   })

@@ -1,4 +1,4 @@
-// Publishing: workflows, layouts and their translations of one environment are brought into another, all of it or nothing.
+// Publishing: copies workflows, layouts and their translations from one environment to another, all or nothing.
 import { announce } from '../../db/core/changes.ts'
 import type { Db, Tx } from '../../db/core/database.ts'
 import { newId } from '../../db/core/ids.ts'
@@ -32,7 +32,7 @@ interface Contents {
   target: EnvironmentContent
 }
 
-/** Both environments as they are at one moment. */
+/** Both environments at the same moment. */
 export async function readEnvironments(db: Db, route: Route): Promise<Contents> {
   return db
     .transaction()
@@ -48,9 +48,8 @@ export async function tryPublish(db: Db, route: Route, options: PublishOptions):
 }
 
 /**
- * Brings the target to what the source has, as part of the caller's transaction. Locks are taken in the order in which
- * everybody takes them (environments, layouts, workflows; each by id), so that publishing in both directions at once, or
- * while somebody edits, means one after the other.
+ * Makes the target like the source, in the caller's transaction. It takes locks in the usual order (environments, layouts,
+ * workflows; each by id), so that concurrent publishes in both directions, or edits, go one after the other.
  */
 export async function publish(tx: Tx, route: Route, options: PublishOptions, occasion: Occasion): Promise<Outcome[]> {
   await lockEnvironments(tx, route)
@@ -67,7 +66,7 @@ export async function publish(tx: Tx, route: Route, options: PublishOptions, occ
   return outcomes
 }
 
-/** Shows on workflows of the source that they were published. Their version stays the same. */
+/** Records on the source's workflows that they were published. Their version stays. */
 export async function markPublished(tx: Tx, sourceId: string, ids: string[], { userId, now }: Occasion): Promise<void> {
   if (ids.length === 0) return
   await tx
@@ -78,7 +77,7 @@ export async function markPublished(tx: Tx, sourceId: string, ids: string[], { u
     .execute()
 }
 
-/** Also keeps others from adding what the plan does not know of. */
+/** Also keeps others from adding what the plan does not know. */
 async function lockEnvironments(tx: Tx, { organizationId, sourceId, targetId }: Route): Promise<void> {
   const rows = await tx
     .selectFrom('environments')
@@ -93,7 +92,7 @@ async function lockEnvironments(tx: Tx, { organizationId, sourceId, targetId }: 
   if (missing !== undefined) throw fail('publish_environment_not_found', { environmentId: missing })
 }
 
-/** An environment has at most a hundred of each; whoever writes texts locks what they belong to. */
+/** An environment has at most a hundred of each. Translations need no lock: their writers lock the resource. */
 async function load(tx: Tx, { sourceId, targetId }: Route, lock?: 'locked'): Promise<Contents> {
   const both = [sourceId, targetId]
   const isLocked = lock === 'locked'
@@ -149,7 +148,7 @@ const deletedIn = (outcomes: Outcome[], type: ResourceType): string[] =>
 const pairsIn = (outcomes: Outcome[], ...actions: Action[]): Pair[] =>
   outcomes.flatMap(({ verdict, pair }) => (pair && isDone(verdict, ...actions) ? [pair] : []))
 
-/** Which layout is the default is each environment's own affair; one that has none takes the source's, or any. */
+/** Each environment has its own default layout; one without a default takes the source's, or any. */
 async function writeLayouts(
   tx: Tx,
   { targetId }: Route,
@@ -193,7 +192,7 @@ async function writeLayouts(
   await announce(tx, 'layouts', targetId)
 }
 
-/** Steps the target has keep their ids there. */
+/** Steps that the target has keep their ids. */
 async function writeWorkflows(
   tx: Tx,
   { targetId: environmentId }: Route,
@@ -229,7 +228,7 @@ async function writeTexts(tx: Tx, { sourceId, targetId }: Route, writes: Write[]
   for (const type of new Set(changed.map((write) => write.type))) await announceTranslations(tx, type, targetId)
 }
 
-/** No step of the target names them any more: the plan keeps those that are used. */
+/** No step of the target uses them: the plan keeps those in use. */
 async function deleteLayouts(tx: Tx, targetId: string, ids: string[]): Promise<void> {
   if (ids.length === 0) return
   await tx.deleteFrom('layouts').where('environment_id', '=', targetId).where('id', 'in', ids).execute()

@@ -53,8 +53,8 @@ async function failure(work: Promise<unknown>) {
   return error as BridgeError
 }
 
-describe('what the application is asked', () => {
-  test('how it is, and which workflows it has, is a signed read', async () => {
+describe('requests to the bridge application', () => {
+  test('discovery and health check are signed GET requests', async () => {
     app.plays(({ query }) => ({
       body: query.action === 'discover' ? { workflows: [{ workflowId: 'a' }], agents: [] } : ok,
     }))
@@ -72,7 +72,7 @@ describe('what the application is asked', () => {
       })
   })
 
-  test('a step is run or shown with everything it may depend on, and the signature covers all of it', async () => {
+  test('execute and preview send everything the step may depend on, and the signature covers all of it', async () => {
     app.plays(() => ({ body: rendered }))
     expect(await bridge.execute(target(), { ...ids, jobId: 'j1' }, event)).toEqual(rendered)
     expect(await bridge.preview(target(), ids, event)).toEqual(rendered)
@@ -89,7 +89,7 @@ describe('what the application is asked', () => {
     expect(app.asked[1]?.query).not.toHaveProperty('jobId')
   })
 
-  test('every call may take five seconds', async () => {
+  test('every call times out after five seconds', async () => {
     const watched = new WatchedHttp({ clock, allowPrivateAddresses: true })
     const watchedBridge = new Bridge({ http: watched, clock, signatureHeader: 'svc-signature', pause })
     app.plays(({ query }) => ({ body: query.action === 'health-check' ? ok : { ...rendered, workflows: [] } }))
@@ -101,13 +101,13 @@ describe('what the application is asked', () => {
     await watched.close()
   })
 
-  test('what is in the URL already stays there', async () => {
+  test('query parameters already in the URL are kept', async () => {
     app.plays(() => ({ body: ok }))
     await bridge.healthCheck(target({ url: `${app.url}/b?tenant=a%20b&action=mine` }))
     expect(app.asked[0]?.query).toEqual({ tenant: 'a b', action: 'health-check', environmentType: 'dev' })
   })
 
-  test('an answer may leave out what it does not need', async () => {
+  test('an answer may leave out optional members', async () => {
     app.plays(() => ({ body: { outputs: {}, options: { skip: true } } }))
     expect(await bridge.preview(target(), ids, event)).toEqual({
       outputs: {},
@@ -118,10 +118,10 @@ describe('what the application is asked', () => {
   })
 })
 
-describe('a call that fails for the moment is repeated', () => {
+describe('transient failures are retried', () => {
   const execute = () => bridge.execute(target(), { ...ids, jobId: 'j1' }, event)
 
-  test.each([408, 429, 500, 503, 504, 521, 522, 524])('after status %i, with growing pauses', async (status) => {
+  test.each([408, 429, 500, 503, 504, 521, 522, 524])('after status %i, with exponential backoff', async (status) => {
     const replies: VendorReply[] = [
       { status, body: {} },
       { status, body: {} },
@@ -133,7 +133,7 @@ describe('a call that fails for the moment is repeated', () => {
     expect(pauses).toEqual([500, 1000, 2000])
   })
 
-  test('up to three times to run a step, and once for anything else', async () => {
+  test('up to three times for execute, once for everything else', async () => {
     app.plays(() => 'hang up')
     expect(await failure(execute())).toMatchObject({ code: 'BridgeEndpointUnavailable' })
     expect(app.asked).toHaveLength(4)
@@ -149,7 +149,7 @@ describe('a call that fails for the moment is repeated', () => {
     expect(pauses).toEqual([])
   })
 
-  test('each time with a signature of its own', async () => {
+  test('each retry gets a signature of its own', async () => {
     const times = [new Date(1000), new Date(2000)]
     const ticking = { now: () => times.shift() ?? clock.now() }
     const patient = new Bridge({ http, clock: ticking, signatureHeader: 'svc-signature', pause })
@@ -159,8 +159,8 @@ describe('a call that fails for the moment is repeated', () => {
   })
 })
 
-describe('what went wrong is named', () => {
-  test('in the words of the application, where it has some', async () => {
+describe('errors have a code', () => {
+  test("the application's own code and message, if it sends them", async () => {
     const body = { message: 'Step is invalid', code: 'ExecutionStateControlInvalidError', data: [{ path: '/subject' }] }
     app.plays(() => ({ status: 400, body }))
     expect(await failure(bridge.preview(target(), ids, event))).toMatchObject(body)
@@ -188,7 +188,7 @@ describe('what went wrong is named', () => {
     expect(await failure(bridge.discover(target()))).toMatchObject({ code, message: expect.stringMatching(/\w+ \w+/) })
   })
 
-  test('an answer to a step or a health check that is none', async () => {
+  test('an answer to execute or health check that is not one', async () => {
     for (const body of [{}, { outputs: [] }, { outputs: {}, providers: 1 }, { outputs: {}, metadata: null }]) {
       app.plays(() => ({ body }))
       expect(await failure(bridge.preview(target(), ids, event))).toMatchObject({ code: 'ResponseParseError' })
@@ -205,8 +205,8 @@ describe('what went wrong is named', () => {
     expect(pauses).toEqual([])
   })
 
-  test('a certificate nobody vouches for, which is good enough in development only', async () => {
-    // Brings such a certificate with it, and speaks no HTTP.
+  test('a self-signed certificate, accepted in development only', async () => {
+    // Has a self-signed certificate, and does not speak HTTP.
     const mail = new SMTPServer({ secure: true })
     mail.on('error', () => undefined)
     await new Promise<void>((resolve) => mail.listen(0, '127.0.0.1', resolve))
@@ -218,7 +218,7 @@ describe('what went wrong is named', () => {
     await new Promise<void>((resolve) => mail.close(resolve))
   })
 
-  test('an address that may not be called', async () => {
+  test('an address that must not be called', async () => {
     const guarded = new HttpClient({ clock, allowPrivateAddresses: false })
     const careful = new Bridge({ http: guarded, clock, signatureHeader: 'svc-signature', pause })
     expect(await failure(careful.discover(target()))).toMatchObject({
@@ -232,7 +232,7 @@ describe('what went wrong is named', () => {
 
 describe('an application written with the public library', () => {
   const real = useApplication()
-  // It compares signatures with the clock on the wall, and knows them by this name.
+  // The library checks signatures against the real time, and expects this header name.
   const caller = new Bridge({ http, clock: { now: () => new Date() }, signatureHeader: 'novu-signature', pause })
   const there = () => target({ url: real.url })
   const named = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const
@@ -274,7 +274,7 @@ describe('an application written with the public library', () => {
     expect(real.actions).toEqual(['execute', 'execute'])
   })
 
-  test('says what it was not told, and what it does not accept', async () => {
+  test('reports missing and invalid input', async () => {
     real.serves([digest], 'the-key')
     expect(await failure(run({ state: [] }))).toMatchObject({ code: 'ExecutionStateCorruptError' })
     expect(await failure(run({ controls: { subject: 7 } }))).toMatchObject({

@@ -1,4 +1,4 @@
-// Calls to the application that holds an environment's code-first workflows: what it offers, and how a step of it comes out.
+// Calls to the application that holds an environment's code-first workflows: discovering them and executing their steps.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EnvironmentAccess } from '../../db/core/environment-access.ts'
 import { timedSignature } from '../../db/core/secrets.ts'
@@ -13,10 +13,10 @@ const firstPauseMs = 500
 const retriedStatuses = new Set([408, 429, 500, 503, 504, 521, 522, 524])
 const retriedFailures = new Set<DeliveryErrorCode>(['host_unknown', 'connection_failed', 'connection_lost', 'timeout'])
 
-/** The application, and as whom it is called. */
+/** The application and the environment that calls it. */
 export interface BridgeTarget {
   url: string
-  /** Signs what is sent; the application knows it too. */
+  /** Signs our requests; the application has the same key. */
   apiKey: string
   type: 'dev' | 'prod'
 }
@@ -26,7 +26,7 @@ export const targetIn = (
   url: string = bridgeUrl,
 ): BridgeTarget => ({ url, apiKey, type })
 
-/** What the application is told about the step to run and everything that came before. */
+/** What we send about the step to run and everything before it. */
 export interface BridgeEvent {
   payload: Record<string, unknown>
   controls: Record<string, unknown>
@@ -52,24 +52,25 @@ export interface BridgeAnswer {
 }
 
 const sentences = {
-  InvalidBridgeUrl: 'The bridge URL is not one that can be called',
+  InvalidBridgeUrl: 'The bridge URL cannot be called',
   UnsupportedProtocol: 'The bridge URL must start with http:// or https://',
   BridgeEndpointUnavailable: 'The bridge cannot be reached; is the application running, and is the URL right?',
-  BridgeEndpointNotFound: 'There is nothing behind the bridge URL that answers',
-  BridgeMethodNotConfigured: 'The bridge endpoint does not take this method; it has to serve GET, POST and OPTIONS',
-  BridgeAuthenticationFailed: 'The bridge refuses the request; does the application have the key of this environment?',
+  BridgeEndpointNotFound: 'Nothing answers at the bridge URL',
+  BridgeMethodNotConfigured: 'The bridge endpoint does not accept this method; it must serve GET, POST and OPTIONS',
+  BridgeAuthenticationFailed:
+    'The bridge refused the request; does the application have the API key of this environment?',
   BridgeRequestTimeout: 'The bridge did not answer in time',
-  PayloadTooLarge: 'The bridge refuses a request this large',
+  PayloadTooLarge: 'The bridge refused the request as too large',
   TunnelNotFound: 'There is no tunnel at the bridge URL; open it again and sync its new URL',
-  SelfSignedCertificate: 'Nobody vouches for the certificate of the bridge, which is accepted in development only',
-  ResponseParseError: 'The bridge did not answer in the way a bridge does',
-  ResponseReadError: 'The answer of the bridge is too large',
+  SelfSignedCertificate: 'The certificate of the bridge is not trusted; only development environments accept that',
+  ResponseParseError: 'The answer is not what a bridge sends',
+  ResponseReadError: 'The answer from the bridge is too large',
   MaximumRedirectsExceeded: 'The bridge redirects too many times',
   UnknownBridgeRequestError: 'The request to the bridge failed',
 }
 type TransportCode = keyof typeof sentences
 
-/** The application's own code and words where it gave some; else one of ours for what went wrong on the way. */
+/** Carries the application's own code and message if it sent them, else one of ours for a failure in transport. */
 export class BridgeError extends Error {
   readonly code: string
   readonly data: unknown
@@ -87,9 +88,9 @@ const problem = (code: TransportCode, remark?: string) =>
 interface Surroundings {
   http: HttpClient
   clock: { now(): Date }
-  /** The brand's, such as `svc-signature`. */
+  /** With the brand's word, such as `svc-signature`. */
   signatureHeader: string
-  /** Between tries. */
+  /** Between retries. */
   pause?: (ms: number) => Promise<unknown>
 }
 
@@ -107,14 +108,14 @@ export class Bridge {
     this.#surroundings = surroundings
   }
 
-  /** The workflows as the application describes them. */
+  /** The workflows, as the application describes them. */
   async discover(target: BridgeTarget): Promise<unknown[]> {
     const { workflows } = await this.#call(target, { action: 'discover', retries: 1 })
     if (!Array.isArray(workflows)) throw problem('ResponseParseError', 'no list of workflows')
     return workflows
   }
 
-  /** What the application says of itself; at least `{status}`. */
+  /** The application's own health report; at least `{status}`. */
   async healthCheck(target: BridgeTarget): Promise<Record<string, unknown> & { status: string }> {
     const body = await this.#call(target, { action: 'health-check', retries: 1 })
     const { status } = body
@@ -151,7 +152,7 @@ export class Bridge {
     }
   }
 
-  /** Signed anew each time: the application refuses signatures that are some minutes old. */
+  /** Signed for each attempt: the application refuses signatures a few minutes old. */
   async #once(target: BridgeTarget, { action, query = {}, event }: Call): Promise<HttpAnswer> {
     const { http, clock, signatureHeader } = this.#surroundings
     const url = urlOf(target.url)
@@ -164,7 +165,7 @@ export class Bridge {
       headers: {
         'content-type': 'application/json',
         [signatureHeader]: timedSignature(target.apiKey, body, clock.now()),
-        // Tunnels for development show people a page first, unless this says that nobody is looking.
+        // Without this header, development tunnels answer the first request with a page for people.
         'bypass-tunnel-reminder': 'true',
       },
       ...(event ? { body } : {}),
@@ -190,13 +191,13 @@ function bodyOf({ status, text }: HttpAnswer): Record<string, unknown> {
     if (!body) throw problem('ResponseParseError')
     return body
   }
-  // The application's own account of what is wrong says more than the status.
+  // The application's own error says more than the status.
   if (typeof body?.code === 'string' && typeof body.message === 'string')
     throw new BridgeError({ code: body.code, message: body.message, data: body.data })
   throw problem(codeOfStatus(status, text), `HTTP status ${status}`)
 }
 
-/** Undefined when it is no JSON object that can be stored. */
+/** Undefined unless it is a JSON object that can be stored. */
 function parsed(text: string): Record<string, unknown> | undefined {
   try {
     const value = parseStorable(text)
@@ -235,7 +236,7 @@ function transportProblem({ code, reason }: DeliveryError): BridgeError {
     case 'address_refused':
       return problem(
         'InvalidBridgeUrl',
-        'it is private or reserved; with BELFRY_ALLOW_PRIVATE_ADDRESSES it can be called',
+        'the address is private or reserved; set BELFRY_ALLOW_PRIVATE_ADDRESSES to allow it',
       )
     case 'host_unknown':
     case 'connection_failed':

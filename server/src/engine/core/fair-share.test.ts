@@ -1,4 +1,4 @@
-// One environment's flood does not hold up another's notification: what waits is done in turns, not in the order it came.
+// One environment's flood does not hold up another's notification: waiting work takes turns between environments.
 import { expect, test } from 'vitest'
 import { inApp, makeWorkflow, type Step, trigger } from '../../../test/runs.ts'
 import { type Api, useServer } from '../../../test/server.ts'
@@ -8,7 +8,7 @@ import { GroupCommit } from './group-commit.ts'
 const server = useServer()
 const flood = 700
 
-/** Everybody in the flood gets a notification of this workflow, and then one person elsewhere. */
+/** Triggers the workflow for everybody in the flood, then for one person in another environment. */
 async function floodAndOne(step: Step): Promise<{ flooded: Api; other: Api }> {
   const flooded = (await server.freshOrganization()).development
   const other = (await server.freshOrganization()).development
@@ -33,7 +33,7 @@ const messagesIn = async ({ environmentId }: Api) => {
   return rows[0]?.count ?? 0
 }
 
-/** Works until then. @returns how many of the flood had their message when the one had theirs */
+/** Works until the one message is stored. @returns how many of the flood had their message by then */
 async function doneBefore({ flooded, other }: { flooded: Api; other: Api }): Promise<number> {
   let before: number | undefined
   await server.drain(async (work) => {
@@ -44,17 +44,17 @@ async function doneBefore({ flooded, other }: { flooded: Api; other: Api }): Pro
   return before ?? Number.NaN
 }
 
-test('a run elsewhere is begun before a flood is through', async () => {
-  // The first five hundred are no flood yet; of what follows, none is begun before.
+test('a run in another environment starts before a flood is through', async () => {
+  // The first five hundred are no flood yet; none of the later ones starts before.
   expect(await doneBefore(await floodAndOne(inApp()))).toBeLessThanOrEqual(600)
 })
 
-test('a message elsewhere is sent before those of a flood are', async () => {
+test('a message of another environment is sent before those of a flood', async () => {
   const sms = { type: 'sms', controlValues: { body: 'News' } }
   expect(await doneBefore(await floodAndOne(sms))).toBeLessThanOrEqual(600)
 })
 
-test('whoever asked for more goes farther behind, and is forgiven with time', () => {
+test('an environment that asks for more falls farther behind, and catches up with time', () => {
   const shares = new FairShare()
   const start = new Date('2026-05-01T10:00:00Z')
   const later = (seconds: number) => new Date(start.getTime() + seconds * 1000)
@@ -63,7 +63,7 @@ test('whoever asked for more goes farther behind, and is forgiven with time', ()
   expect(shares.note('heavy', 1_000_000, later(10))).toBe(3)
   expect(shares.note('heavy', 0, later(10))).toBe(9)
   expect(shares.note('heavy', 0, later(200))).toBe(0)
-  // A clock that steps back forgives nothing and takes nothing.
+  // A clock that steps back changes nothing.
   expect(shares.note('light', 0, later(-100))).toBe(0)
 })
 
@@ -74,7 +74,7 @@ test('a steady ten a second is never behind', () => {
   expect([...levels]).toEqual([0])
 })
 
-test('where not all fit into a commit, everybody has a place in the next one', async () => {
+test('when a commit is too small for all, every environment gets a place in the next one', async () => {
   const commits: string[][] = []
   let release: (() => void) | undefined
   const first = new Promise<void>((resolve) => {

@@ -1,13 +1,16 @@
-// Who has asked for much lately goes after who has not, wherever both have to wait: so one environment's flood does not hold up
-// the others. It changes nothing while nobody has to wait, needs no agreement between processes, and costs no statement.
+// Where work has to wait, environments that asked for much lately go after those that did not, so one flood does not hold up
+// the others. It changes nothing while nothing waits, needs no agreement between processes, and costs no statement.
 
-/** What was asked for counts half after this time: longer than a queue usually is, so that one's own triggers keep their order. */
+/**
+ * Earlier requests count half after this time: longer than the queue usually is, so that one environment's triggers keep their
+ * order.
+ */
 const halfLifeMs = 10_000
-/** So much an environment may ask for within moments without going after anybody: about 35 a second for ever. */
+/** An environment may ask for this much at once without falling behind: about 35 a second sustained. */
 const unhindered = 500
-/** The others are told apart by how many times they double that; topics and broadcasts come after all of them. */
+/** Beyond that, each doubling is one step back; topics and broadcasts come after all of them. */
 const mostBehind = 9
-/** Environments that are remembered; those who have asked for nothing lately are forgotten first. */
+/** Environments remembered; the longest idle is forgotten first. */
 const mostTabs = 10_000
 
 interface Tab {
@@ -18,12 +21,12 @@ interface Tab {
 export class FairShare {
   readonly #tabs = new Map<string, Tab>()
 
-  /** Notes what an environment asks for. @returns how far behind the others it goes: 0 for most, 9 at the most */
+  /** Counts what an environment asks for. @returns how far behind the others it goes: 0 for most, 9 at most */
   note(environmentId: string, amount: number, now: Date): number {
     const at = now.getTime()
     const tab = this.#tabs.get(environmentId)
     const owed = tab ? owedAt(tab, at) : 0
-    // Put last, so that those who ask for nothing come to stand first.
+    // Reinsert at the end, so that the longest idle come first.
     this.#tabs.delete(environmentId)
     this.#tabs.set(environmentId, { amount: owed + amount, at })
     if (this.#tabs.size > mostTabs) {

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { GroupCommit } from './group-commit.ts'
 
-/** Commits that end when they are told to. */
+/** Commits that end when the test says so. */
 function useCommits(limits: {
   lanes?: number
   lanesWhenFull?: number
@@ -43,7 +43,7 @@ function useCommits(limits: {
 
 const numbers = (count: number) => Array.from({ length: count }, (_, number) => number)
 
-test('those who come together go together, and those who come meanwhile go next', async () => {
+test('items that arrive together share a commit; those that arrive during it share the next', async () => {
   const { commits, under, settled, sizes } = useCommits({ mostItems: 10 })
   const first = numbers(3).map((number) => commits.add(number))
   await settled()
@@ -58,12 +58,12 @@ test('those who come together go together, and those who come meanwhile go next'
   expect(await second).toBe('stored 3')
 })
 
-test('more commits are under way only while whole groups wait, and what is left is not forgotten', async () => {
+test('more lanes open only while whole groups wait, and the rest is still committed', async () => {
   const { commits, under, settled, endAll, sizes } = useCommits({ lanes: 2, lanesWhenFull: 4, mostItems: 10 })
   const all = numbers(55).map((number) => commits.add(number))
   await settled()
   expect(sizes()).toEqual([10, 10, 10, 10])
-  // Fifteen wait: a whole group, and then half of one, for which the two that are under way anyway are enough.
+  // Fifteen wait: one whole group, then half of one, for which the two busy lanes are enough.
   under[0]?.end()
   await settled()
   expect(sizes()).toEqual([10, 10, 10, 10])
@@ -80,7 +80,7 @@ test('more commits are under way only while whole groups wait, and what is left 
   expect(await Promise.all(all)).toEqual(numbers(55).map((number) => `stored ${number}`))
 })
 
-test('groups are larger where there are enough for another one', async () => {
+test('groups grow when enough items wait for another one', async () => {
   const { commits, under, settled, endAll, sizes } = useCommits({ lanes: 2, mostItems: 10, mostItemsWhenFull: 20 })
   const all = numbers(49).map((number) => commits.add(number))
   await settled()
@@ -93,7 +93,7 @@ test('groups are larger where there are enough for another one', async () => {
   expect(await Promise.all([...all, ...more])).toHaveLength(60)
 })
 
-test('nobody hurries where there is reason not to', async () => {
+test('no extra lanes and no larger groups while isSlow says so', async () => {
   let isSlow = true
   const many = { lanes: 1, lanesWhenFull: 2, mostItems: 10, mostItemsWhenFull: 20 }
   const { commits, under, settled, endAll, sizes } = useCommits({ ...many, isSlow: () => isSlow })
@@ -108,7 +108,7 @@ test('nobody hurries where there is reason not to', async () => {
   expect(await Promise.all(all)).toHaveLength(60)
 })
 
-test('what nobody waits for gathers for a while, unless a whole group waits', async () => {
+test('paced items gather for a while, unless a whole group waits', async () => {
   const { commits, under, settled, sizes } = useCommits({ mostItems: 3, paceMs: 500 })
   const all = [commits.add(0)]
   await settled()
@@ -126,7 +126,7 @@ test('what nobody waits for gathers for a while, unless a whole group waits', as
   expect(await Promise.all(all)).toHaveLength(6)
 })
 
-test('one that cannot be stored does not take the others with it; an outage concerns all', async () => {
+test('an item that cannot be stored fails alone; an outage fails all', async () => {
   const { commits, under, settled } = useCommits({ mostItems: 10 })
   const results = Promise.allSettled(numbers(2).map((number) => commits.add(number)))
   await settled()

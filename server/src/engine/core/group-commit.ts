@@ -1,4 +1,4 @@
-// Lets many callers share one statement: whatever arrives while the last commit is under way goes into the next one.
+// Lets many callers share one statement: items that arrive during a commit go into the next one.
 import { setTimeout as sleep } from 'node:timers/promises'
 
 interface Entry<Item, Result> {
@@ -9,21 +9,23 @@ interface Entry<Item, Result> {
 }
 
 interface Limits<Item> {
-  /** Commits that may be under way at a time; one, unless said otherwise. */
+  /** Concurrent commits; one by default. */
   lanes?: number
-  /** The same while whole groups wait. With fewer waiting, more commits would only be smaller ones. */
+  /** The same while whole groups wait. With fewer waiting, more lanes would only mean smaller commits. */
   lanesWhenFull?: number
   mostItems: number
-  /** The same where that many wait and a group more, so that the other lanes are left something. */
+  /** The same when that many and another group wait, so that the other lanes still find work. */
   mostItemsWhenFull?: number
-  /** Whether there is reason not to hurry, however many wait. */
+  /** Whether to hold back, however many wait. */
   isSlow?(): boolean
-  /** Between the beginnings of two commits of a lane, unless a whole group waits: for what nobody waits for. */
+  /**
+   * Least time between the starts of two commits of a lane, unless a whole group waits: for items that no caller is waiting on.
+   */
   paceMs?: number
-  /** In whatever `sizeOf` counts. */
+  /** In the unit of `sizeOf`. */
   mostSize: number
   sizeOf(item: Item): number
-  /** Whose it is. Where not all fit into a commit, everybody's first go before anybody's second. */
+  /** Who the item belongs to. When not all fit into a commit, every owner's first item goes before anyone's second. */
   ownerOf?(item: Item): string
 }
 
@@ -35,9 +37,9 @@ export class GroupCommit<Item, Result> {
   #busyLanes = 0
 
   /**
-   * @param commit gives back a result for each item, in their order
-   * @param isShared whether an error concerns all items alike; after any other each is tried by itself, so that one that
-   * cannot be stored does not take the others with it
+   * @param commit returns one result per item, in their order
+   * @param isShared whether an error concerns all items alike; after any other error each item is tried alone, so that one that
+   * cannot be stored does not fail the others
    */
   constructor(
     commit: (items: Item[]) => Promise<Result[]>,
@@ -68,7 +70,7 @@ export class GroupCommit<Item, Result> {
 
   async #work(): Promise<void> {
     this.#busyLanes += 1
-    // Those who call in the same moment go together from the start.
+    // Callers of the same moment go together from the start.
     await new Promise(setImmediate)
     while (this.#hasWorkFor(this.#busyLanes)) {
       const began = performance.now()
@@ -109,7 +111,7 @@ export class GroupCommit<Item, Result> {
   }
 }
 
-/** Each owner's keep their order. */
+/** Items of one owner keep their order. */
 function inTurn<E extends { item: Item }, Item>(entries: E[], ownerOf: (item: Item) => string): E[] {
   const byOwner = new Map<string, E[]>()
   for (const entry of entries) {

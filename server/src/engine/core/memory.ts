@@ -1,5 +1,5 @@
-// What this process remembers of environments: workflows, integrations, texts. Everything is tied to the environment's
-// revision, which the statements that act on it compare with the database's: a stale memory is found out before it is used.
+// This process's cache of environments: workflows, integrations, texts. Each entry belongs to a revision of the environment.
+// Statements that act on cached data compare it with the database's revision, so stale data is never used.
 import { sql } from 'kysely'
 import type { Changes } from '../../db/core/changes.ts'
 import type { Db } from '../../db/core/database.ts'
@@ -13,11 +13,11 @@ import type { WorkflowFields, WorkflowRow } from '../../db/queries/workflows.ts'
 import { noTranslations, type TranslationGroup, type Translator, translatorFor } from '../../render/translations.ts'
 import type { EnvironmentFacts } from '../../steps/contract/step-run.ts'
 
-/** A workflow as it was at one version. */
+/** A workflow at one version. */
 export interface WorkflowVersion extends WorkflowFields {
   id: string
   version: number
-  /** The application that described it, where it is none of those stored. */
+  /** The application that described it, for a workflow that is not stored. */
   bridge_url?: string
 }
 
@@ -27,18 +27,18 @@ interface Surroundings {
   changes: Changes
 }
 
-/** Environments that were used lately; beyond this many the one not used for longest is forgotten. */
+/** Environments in the cache; beyond this, the least recently used is dropped. */
 const mostEnvironments = 500
-/** Of one environment: all its workflows and layouts with their versions and languages, unless somebody has very many. */
+/** Entries for one environment: enough for all workflows and layouts with their versions and languages, short of extremes. */
 const mostLoaded = 5_000
 
-/** What is shorter stands in many a text that has nothing to do with it. */
+/** Shorter values appear in many texts by coincidence. */
 const shortestSecret = 6
 
 export class Memory {
   readonly #surroundings: Surroundings
   readonly #environments = new Map<string, Promise<RememberedEnvironment | undefined>>()
-  /** The one that was used last. */
+  /** The most recently used. */
   #latest: Promise<RememberedEnvironment | undefined> | undefined
 
   constructor(surroundings: Surroundings) {
@@ -49,7 +49,7 @@ export class Memory {
     changes.onLoss(() => this.#environments.clear())
   }
 
-  /** As last seen; undefined where there is no such environment (any more). */
+  /** As last seen; undefined if there is no such environment. */
   async recall(environmentId: string): Promise<RememberedEnvironment | undefined> {
     const known = this.#environments.get(environmentId)
     if (known) {
@@ -62,7 +62,7 @@ export class Memory {
     }
     const loading = this.#load(environmentId)
     this.#environments.set(environmentId, loading)
-    // Neither a failure nor an absence is remembered.
+    // Failures and missing environments are not cached.
     const forget = () => this.#environments.get(environmentId) === loading && this.forget(environmentId)
     void loading.then((environment) => environment === undefined && forget(), forget)
     for (const oldest of this.#environments.keys()) {
@@ -72,7 +72,7 @@ export class Memory {
     return loading
   }
 
-  /** As it was at this revision or later. */
+  /** At this revision or a later one. */
   async recallAt(environmentId: string, revision: string): Promise<RememberedEnvironment | undefined> {
     const known = await this.recall(environmentId)
     if (!known || known.revision === revision || BigInt(known.revision) > BigInt(revision)) return known
@@ -86,7 +86,7 @@ export class Memory {
 
   async #load(environmentId: string): Promise<RememberedEnvironment | undefined> {
     const { db, secrets } = this.#surroundings
-    // The revision first: what is read after it may be newer than it says, but never older.
+    // Read the revision first: what is read after it may be newer than the revision says, never older.
     const { rows } = await sql<{
       revision: string
       organization_id: string
@@ -123,7 +123,7 @@ export class Memory {
   }
 }
 
-/** One environment at one revision. What is not asked for is not loaded. */
+/** One environment at one revision, loaded on demand. */
 export class RememberedEnvironment {
   readonly revision: string
   readonly facts: EnvironmentFacts
@@ -146,10 +146,7 @@ export class RememberedEnvironment {
     return this.#once(`workflow by id ${id}`, () => this.#findWorkflow('id', id))
   }
 
-  /**
-   * The steps, and what is in them, are those of the version a run was started with. Who wants the workflow is asked when
-   * they run.
-   */
+  /** Steps and content are those of the version that the run started with. Preferences are the current ones. */
   version(id: string, version: number): Promise<WorkflowVersion | undefined> {
     return this.#once(`version ${id} ${version}`, async () => {
       const current = await this.workflowById(id)
@@ -200,7 +197,7 @@ export class RememberedEnvironment {
     const loading = load()
     if (this.#loaded.size >= mostLoaded) this.#loaded.clear()
     this.#loaded.set(key, loading)
-    // Neither a failure nor an absence is remembered: callers can name what does not exist in any number of ways.
+    // Failures and missing rows are not cached: callers can name any number of things that do not exist.
     const forget = () => this.#loaded.get(key) === loading && this.#loaded.delete(key)
     void loading.then((found) => found === undefined && forget(), forget)
     return loading

@@ -1,13 +1,13 @@
-// What the engine counts for whoever operates it. Each is told once for many, where many are done together.
+// What the engine counts for its metrics. Batches are counted with one call.
 import type { CallMeter } from '../../steps/contract/call-tools.ts'
 
 export interface Meter extends CallMeter {
-  /** Triggers that were committed. */
+  /** Committed triggers. */
   accepted(count: number): void
-  /** Runs that were made of them. */
+  /** Runs made of them. */
   started(count: number): void
-  /** Runs that have come to an end. */
+  /** Finished runs. */
   ended(status: 'completed' | 'error', count: number): void
-  /** What an endpoint of webhooks was told. */
+  /** Webhook calls. */
   told(outcome: 'delivered' | 'failed', count: number): void
 }

@@ -9,14 +9,14 @@ import { patientDb } from './patience.ts'
 const server = useServer({ allowPrivateAddresses: true })
 const vendor = useVendor()
 
-/** Those who wait for this table. */
+/** Sessions that wait for a lock on this table. */
 const waiting = async () => {
   const { rows } = await sql<{ pid: number }>`
     SELECT pid FROM pg_locks WHERE relation = 'channel_endpoints'::regclass AND NOT granted`.execute(server.database.db)
   return rows.map(({ pid }) => pid)
 }
 
-test('a step whose connection breaks while it prepares its message sends it all the same', async () => {
+test('a step whose connection breaks while it prepares its message still sends it', async () => {
   const api = await server.freshApi()
   await addIntegration(server, api, { identifier: `chat-${api.environmentId}`, provider: 'discord' })
   await makeWorkflow(api, 'talk', [{ type: 'chat', controlValues: { body: 'Hello' } }])
@@ -40,6 +40,6 @@ test('a step whose connection breaks while it prepares its message sends it all 
   expect(vendor.asked).toHaveLength(1)
 })
 
-test('what is repeated by itself is no transaction', () => {
-  expect(() => patientDb(server.database.pool).transaction()).toThrow('do not belong together')
+test('the patient connection offers no transactions', () => {
+  expect(() => patientDb(server.database.pool).transaction()).toThrow('has no transactions')
 })

@@ -1,4 +1,4 @@
-// Waits for a database that is away: what is under way outside of it is kept meanwhile, and nobody is told that it failed.
+// Waits out a database outage: work in flight is kept, and its callers see no error.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Kysely, PostgresDialect } from 'kysely'
 import type pg from 'pg'
@@ -7,7 +7,7 @@ import type { Tables } from '../../db/core/tables.ts'
 
 const [firstPauseMs, longestPauseMs, patienceMs] = [50, 5_000, 600_000]
 
-/** Tries again what fails because the database is away, or because others were in its way. */
+/** Retries while the database is unreachable, or after a conflict with another transaction. */
 export async function untilReachable<T>(work: () => Promise<T>): Promise<T> {
   const began = performance.now()
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
@@ -21,8 +21,8 @@ export async function untilReachable<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * For statements that each stand by themselves and may be repeated, as those of a step that is asking somebody: were they to
- * fail with the database, the step would, and its message be given up. It offers no transactions.
+ * For statements that stand alone and may be repeated, such as those of a step in the middle of its calls: if they failed with
+ * the database, the step would fail and its message would be lost. No transactions.
  */
 export function patientDb(pool: pg.Pool): Db {
   const client = {
@@ -34,7 +34,7 @@ export function patientDb(pool: pg.Pool): Db {
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: lent as unknown as pg.Pool }) })
   return Object.assign(db, {
     transaction: () => {
-      throw new Error('Statements on this connection do not belong together.')
+      throw new Error('This connection repeats single statements and has no transactions; use the pool for those.')
     },
   })
 }

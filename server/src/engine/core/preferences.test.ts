@@ -12,7 +12,7 @@ import {
 const on = { email: { enabled: true } }
 const off = { email: { enabled: false } }
 
-describe('whether an e-mail may be sent', () => {
+describe('whether an email may be sent', () => {
   test.each<[string, PreferenceLayers, boolean, string, string]>([
     ['nobody said anything', {}, true, 'nobody', 'workflow'],
     ['empty layers say nothing', { workflow: {}, user: {}, subscriberGlobal: {} }, true, 'nobody', 'subscriberGlobal'],

@@ -1,23 +1,23 @@
-// Which channels a notification may use: what the workflow says, what was set for it, and what the subscriber wants.
+// Which channels a notification may use: the workflow's defaults, what users set for it, and the subscriber's choices.
 import type { ChannelChoices } from '../../db/core/tables.ts'
 import { evaluateCondition } from '../../steps/conditions/conditions.ts'
 
 export const channelNames = ['email', 'sms', 'in_app', 'chat', 'push'] as const
 export type Channel = (typeof channelNames)[number]
 
-/** A workflow's preferences with nothing left out. `readOnly` makes it critical: subscribers are not asked. */
+/** Complete preferences of a workflow. `readOnly` makes it critical: subscribers have no say. */
 export type WorkflowPreferences = {
   all: { enabled: boolean; readOnly: boolean }
   channels: Record<Channel, { enabled: boolean }>
 }
 
-/** The same as callers and code may give it. */
+/** The same as callers and code may give them. */
 export interface PartialPreferences {
   all?: { enabled?: boolean; readOnly?: boolean } | null
   channels?: { [channel in Channel]?: { enabled?: boolean } | null } | null
 }
 
-/** A channel that is not mentioned follows `all`, and without that it is on. */
+/** A channel not mentioned follows `all`, and is on without it. */
 export function completePreferences(given: PartialPreferences | null | undefined): WorkflowPreferences {
   const enabled = given?.all?.enabled ?? true
   const channel = (name: Channel) => ({ enabled: given?.channels?.[name]?.enabled ?? enabled })
@@ -33,7 +33,7 @@ export function completePreferences(given: PartialPreferences | null | undefined
   }
 }
 
-/** Where a preference comes from, the more specific after the less specific. */
+/** The sources of preferences, least specific first. */
 export const layerNames = ['workflow', 'user', 'tenant', 'subscriberGlobal', 'subscriberWorkflow'] as const
 export type Layer = (typeof layerNames)[number]
 
@@ -42,33 +42,33 @@ export interface PreferenceLayers {
   workflow?: PartialPreferences | null | undefined
   /** Set for the workflow by a user of the product. */
   user?: PartialPreferences | null | undefined
-  /** The mark of workflows from before `readOnly`. */
+  /** How workflows were marked critical before `readOnly`. */
   isMarkedCritical?: boolean
-  /** What the tenant of the trigger has set for the workflow. */
+  /** Set for the workflow by the trigger's tenant. */
   tenant?: ChannelChoices | null | undefined
   subscriberGlobal?: ChannelChoices | null | undefined
   subscriberWorkflow?: ChannelChoices | null | undefined
 }
 
-/** The layer that decided, and whether by naming the channel or by what it says of all; or nobody said anything. */
+/** The layer that decided, and whether it named the channel or all channels; `nobody` if no layer did. */
 export type PreferenceReason = { decidedBy: Layer; through: 'channel' | 'all' } | { decidedBy: 'nobody' }
 
 export interface PreferenceResolution {
   enabled: boolean
   critical: boolean
   reason: PreferenceReason
-  /** The most specific layer that counts, whether or not it says anything of this channel: activity names this one. */
+  /** The most specific layer that counts, even if it does not mention this channel: the activity feed names this one. */
   mostSpecific: Layer
 }
 
-/** Either of the two layers that are not the subscriber's can make the workflow critical. */
+/** Only the workflow's own two layers can make it critical. */
 export const isCritical = ({ workflow, user, isMarkedCritical }: PreferenceLayers): boolean =>
   isMarkedCritical === true || workflow?.all?.readOnly === true || user?.all?.readOnly === true
 
 /**
- * Whether a channel step may reach the subscriber. The most specific layer that names the channel decides; where none does,
- * the more specific of the workflow's layers that speaks of all channels; where none does, it may. A subscriber can thus
- * switch on what the workflow switches off, unless it is critical.
+ * Whether a channel step may reach the subscriber. The most specific layer that names the channel decides. Failing that, the
+ * more specific of the workflow's layers that names all channels. Failing that, it may. So a subscriber can turn on what the
+ * workflow turns off, unless the workflow is critical.
  */
 export function resolvePreference(layers: PreferenceLayers, channel: Channel): PreferenceResolution {
   const critical = isCritical(layers)
@@ -109,7 +109,7 @@ export function resolvePreference(layers: PreferenceLayers, channel: Channel): P
   return { enabled: true, critical, reason: { decidedBy: 'nobody' }, mostSpecific }
 }
 
-/** What activity says of a step that a preference held back, by the most specific layer. */
+/** The activity feed's text for a step that preferences held back, by the most specific layer. */
 export const filteredTexts: Readonly<Record<Layer, string>> = {
   workflow: 'Step filtered by workflow preferences',
   user: 'Step filtered by user preferences',
@@ -118,7 +118,7 @@ export const filteredTexts: Readonly<Record<Layer, string>> = {
   subscriberWorkflow: 'Step filtered by subscriber workflow preferences',
 }
 
-/** What is stored for one workflow with a topic subscription. */
+/** A topic subscription's stored choice for one workflow. */
 export interface SubscriptionChoice {
   enabled: boolean
   condition: Record<string, unknown> | null
@@ -130,8 +130,8 @@ export interface SubscriptionResolution {
 }
 
 /**
- * Whether a workflow reaches the subscriber through one of its topic subscriptions. A condition decides alone, and only
- * the value true lets through: whoever wrote something else did not mean to receive everything.
+ * Whether a workflow reaches the subscriber through one of its topic subscriptions. A condition alone decides, and only the
+ * value true lets it through: someone who wrote anything else did not ask to receive everything.
  */
 export function resolveSubscription(
   choice: SubscriptionChoice | undefined,

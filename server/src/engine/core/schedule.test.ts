@@ -59,7 +59,7 @@ describe('whether it is open', () => {
     ['times nobody can read', week({ monday: on(['morning', 'evening']) }), '2026-05-04T09:00:00Z', false],
   ])('%s', (_, schedule, now, expected) => expect(isOpen(schedule, new Date(now), null)).toBe(expected))
 
-  test('by the clock of the time zone', () => {
+  test("by the time zone's clock", () => {
     const now = new Date('2026-05-04T23:30:00Z')
     expect(isOpen(week({ tuesday: on(['08:00 AM', '09:00 AM']) }), now, 'Asia/Tokyo')).toBe(true)
     expect(isOpen(week({ monday: on(['07:00 PM', '08:00 PM']) }), now, 'America/New_York')).toBe(true)
@@ -67,7 +67,7 @@ describe('whether it is open', () => {
     expect(isOpen(week({ tuesday: on(['05:15 AM', '05:15 AM']) }), now, 'Asia/Kathmandu')).toBe(true)
   })
 
-  test('summer time moves it with the clock', () => {
+  test('daylight saving moves it with the clock', () => {
     const nine = daily('09:00 AM', '09:00 AM')
     expect(isOpen(nine, new Date('2026-03-28T08:00:00Z'), 'Europe/Berlin')).toBe(true)
     expect(isOpen(nine, new Date('2026-03-29T07:00:00Z'), 'Europe/Berlin')).toBe(true)
@@ -131,7 +131,7 @@ describe('when it opens next', () => {
     expect(nextOpening(schedule, new Date(now), 'Europe/Berlin')?.toISOString()).toBe(expected),
   )
 
-  test('it is open then, and at no minute before', () => {
+  test('it is open then, and not a minute earlier', () => {
     const twoDigits = (n: number) => String(n).padStart(2, '0')
     const time = fc
       .tuple(fc.integer({ min: 1, max: 12 }), fc.constantFrom(0, 15, 30, 59), fc.constantFrom('AM', 'PM'))

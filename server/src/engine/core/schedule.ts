@@ -1,4 +1,4 @@
-// The subscriber's weekly schedule: whether messages may be delivered at a moment, and when they may be next.
+// A subscriber's weekly schedule: whether messages may be delivered now, and when next.
 import { Temporal } from 'temporal-polyfill'
 
 export const dayNames = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const
@@ -14,26 +14,26 @@ export interface DaySchedule {
   hours?: TimeRange[]
 }
 
-/** Both of the form `09:00 AM`. An end before the start is on the day after. */
+/** Both like `09:00 AM`. An end before the start is on the next day. */
 export interface TimeRange {
   start: string
   end: string
 }
 
 export const timePattern = '^(0?[1-9]|1[0-2]):[0-5][0-9]\\s?([aA]|[pP])[mM]$'
-/** Two weeks hold every opening there is, even if a clock change swallows the first. */
+/** Two weeks contain every opening, even if a clock change swallows the first. */
 const daysAhead = 15
 
 /**
- * By the clock on the subscriber's wall, to the minute, bounds included. No schedule, or one that is switched off or has
- * no days at all, is always open.
+ * In the subscriber's local time, to the minute, bounds included. A missing or disabled schedule, or one without a week, is
+ * always open.
  */
 export function isOpen(schedule: Schedule | null | undefined, now: Date, timezone: string | null | undefined): boolean {
   const week = weekOf(schedule)
   return week === undefined || isOpenAt(week, now.getTime(), timezone ?? 'UTC')
 }
 
-/** The first moment from `now` on at which the schedule is open; undefined when it never is. */
+/** The first moment from `now` on at which the schedule is open; undefined if it never opens. */
 export function nextOpening(
   schedule: Schedule | null | undefined,
   now: Date,
@@ -64,8 +64,8 @@ function isOpenAt(week: Week, moment: number, timezone: string): boolean {
 }
 
 /**
- * Every moment at which a range starts or the clock is changed. A range that the clock jumps into, or back into, opens
- * with the jump; one that it jumps over does not open that day.
+ * Every moment at which a range starts or the clock changes. A range that the clock jumps into, or back into, opens with the
+ * jump; one that it jumps over does not open that day.
  */
 function openingsAfter(week: Week, from: Temporal.ZonedDateTime): number[] {
   const moments: number[] = []
@@ -89,7 +89,7 @@ interface Minutes {
   end: number
 }
 
-/** Of a day counted from a Monday, in minutes. What cannot be read is left out: it was refused when it was sent. */
+/** Day 0 is a Monday. Unreadable times are left out; the API refuses them anyway. */
 function rangesOn(week: Week, day: number): Minutes[] {
   const { isEnabled = false, hours = [] } = week[dayNames[day % 7] ?? 'monday'] ?? {}
   return isEnabled ? hours.flatMap(({ start, end }) => minutesOf(minuteOf(start), minuteOf(end))) : []
@@ -109,10 +109,10 @@ function minuteOf(text: string): number | undefined {
 
 const quarterHourMs = 15 * 60_000
 const mostZones = 1_000
-/** Clocks change on a quarter of an hour. Within one, all recipients of a time zone share the answer: 20 µs become one. */
+/** Clock changes fall on quarter hours. Within one, all recipients of a time zone share the offset: 20 µs become one. */
 const offsets = new Map<string, { quarter: number; ms: number }>()
 
-/** How far the zone's clock is ahead of UTC. */
+/** How far the zone is ahead of UTC. */
 function offsetMs(moment: number, timezone: string): number {
   if (timezone === 'UTC') return 0
   const quarter = Math.floor(moment / quarterHourMs)
@@ -124,7 +124,7 @@ function offsetMs(moment: number, timezone: string): number {
   return ms
 }
 
-/** In UTC where this machine does not know the time zone. */
+/** In UTC if this machine does not know the time zone. */
 function zoned(moment: number, timezone: string): Temporal.ZonedDateTime {
   const instant = Temporal.Instant.fromEpochMilliseconds(moment)
   try {

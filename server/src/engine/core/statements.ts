@@ -1,19 +1,19 @@
-// The statements of the engine. Each is prepared once per connection and handles any number of rows.
+// The engine's SQL statements. Each is prepared once per connection and handles any number of rows.
 import { columnsIn, rowsIn } from '../../db/core/columns.ts'
 import { rowsGiven, statement } from '../../db/core/transaction.ts'
 import { tellOf } from '../../db/queries/inbox-changes.ts'
 
-/** Between the values of a column that comes as one text. No JSON text and no id of ours has it in it. */
+/** Separates the values of a column sent as one text. It occurs in no JSON text and none of our ids. */
 export const separator = '\x1f'
 const column = (parameter: number, type = 'text') => `string_to_array($${parameter}, E'\\x1f', '')::${type}[]`
 
 /**
- * Accepts triggers: dedup row, event and queue job in one statement, so that all of it is there or nothing. Those that are
- * started by the same transaction need no job, and a job may name events that were not taken. A trigger that was judged by a
- * memory older than the environment's revision is not taken but judged again; each says by its place which environment and
- * revision that were. A transaction id that was used before takes no event; the unique key decides, also between triggers
- * that arrive at the same moment. Columns come as one text each: as arrays they took twice the time here to write, and as
- * JSON the database took longer to read them (82 µs of both together for each trigger before, 59 now).
+ * Accepts triggers: dedup row, event and queue job in one statement, so all of it is stored or nothing. Triggers started by the
+ * same transaction need no job, and a job may name events that were not accepted. A trigger judged by cached data older than
+ * the environment's revision is not accepted but judged again; `place` tells which environment and revision each used. A used
+ * transaction id adds no event; the unique key decides, also between triggers that arrive at the same moment. Each column is
+ * sent as one text: arrays took us twice as long to write, and JSON took the database longer to read (82 µs per trigger for
+ * both together before, 59 now).
  */
 const accepting = (name: string, files = '') =>
   statement(
@@ -50,7 +50,7 @@ const accepting = (name: string, files = '') =>
   )
 
 export const acceptTriggers = accepting('accept_triggers')
-/** The same for triggers with attachments among them. */
+/** The same with attachments. */
 export const acceptTriggersWithFiles = accepting(
   'accept_triggers_with_files',
   `files AS (
@@ -63,8 +63,8 @@ export const acceptTriggersWithFiles = accepting(
 )
 
 /**
- * A workflow that an application described when it was triggered, kept for its runs. Nothing comes back where the version is
- * another's, or where somebody adds the same at this moment.
+ * Keeps a workflow that an application described at the trigger, for its runs. Returns nothing if the version number holds
+ * another definition, or if another transaction is adding the same one right now.
  */
 export const keepBridged = statement(
   'keep_bridged',
@@ -78,9 +78,9 @@ export const keepBridged = statement(
 )
 
 /**
- * Events whose runs have not been started, marked as started with the transaction that starts them: the queue may hand the
- * same job to two workers when it takes the first for dead, and the second then waits here and finds them started. What is for
- * everybody goes to those who were there by then; nobody who is there is later than that, whosever clock was behind.
+ * Marks events as started, in the transaction that starts their runs, and returns those that were not. The queue may hand a job
+ * to a second worker when it takes the first for dead; the second waits here and finds them started. A broadcast goes to all
+ * subscribers created by `started_at`, which is therefore never before the newest of them, even if our clock is behind.
  */
 export const takeEvents = statement(
   'take_events',
@@ -93,7 +93,7 @@ export const takeEvents = statement(
                    WHERE r.environment_id = e.environment_id) AS revision`,
 )
 
-/** What a subscriber wants, with everything that may bear on any of its runs. */
+/** A subscriber's preferences: all that may matter to any of its runs. */
 const preferencesOf = (subscriber: string) => `
   (SELECT json_agg(json_build_object('workflow_id', p.workflow_id, 'context_keys', p.context_keys,
                                      'channels', p.channels, 'schedule', p.schedule))
@@ -107,7 +107,7 @@ export const findRecipients = statement(
    WHERE (s.environment_id, s.subscriber_id) IN (SELECT * FROM ${rowsGiven('text', 'text')})`,
 )
 
-/** Those who are not known yet. In one order everywhere, so that two batches cannot wait for each other in a circle. */
+/** Adds new subscribers. Always in the same order, so that two batches cannot deadlock. */
 export const addRecipients = statement(
   'add_recipients',
   `INSERT INTO subscribers (environment_id, id, subscriber_id, created_at, updated_at)
@@ -134,10 +134,10 @@ const namesIn = (columns: string, prefix = '') =>
     .map((column) => prefix + column.trim().replace(/ .*/, ''))
     .join(', ')
 
-/** What browsers are told of a message. */
+/** The columns that inbox clients are notified with. */
 const toldOf = 'environment_id, subscriber_row_id, channel, context_keys, id'
 
-/** What a later attempt has to say of a message that an earlier one stored. */
+/** What a later attempt changes in a message that an earlier one stored. */
 const replacing = `ON CONFLICT (environment_id, id) DO UPDATE SET status = excluded.status, subject = excluded.subject,
     content = excluded.content, email = excluded.email, phone = excluded.phone, provider_id = excluded.provider_id,
     integration_id = excluded.integration_id, identifier = excluded.identifier, error_id = excluded.error_id,
@@ -149,7 +149,7 @@ const insertTimers = (parameter: number) => `t AS (
   SELECT environment_id, subject_id, position, due_at, 'step' FROM json_to_recordset($${parameter}::json) AS r (${timerColumns})
   ON CONFLICT (environment_id, subject_id, position) DO UPDATE SET due_at = excluded.due_at)`
 
-/** One job for all timers of a tenth of a second. Its time is counted from now, so that no clock but the database's matters. */
+/** One job for all timers of a tenth of a second. Its delay counts from now, so that only the database's clock matters. */
 const wakesIn = (slots: number, delays: number) => `
   SELECT graphile_worker.add_job('wake', '{}', run_at := now() + make_interval(secs => delay_ms / 1000.0),
                                  job_key := 'wake ' || slot, max_attempts := 1000)
@@ -164,19 +164,19 @@ const newMessage = `id text, job_id text, workflow text, step_row_id text, step_
   integration_id text, identifier text, subject text, content text, avatar text, cta json, data jsonb, email text,
   phone text, device_tokens text[], webhook_url text, channel_data json, actor_row_id text, status text, error_id text,
   error_text text, delivered_at timestamptz[]`
-/** What a message has of its run. */
+/** What a message copies from its run. */
 const sharedWithRun =
   'environment_id, event_id, transaction_id, workflow_id, subscriber_row_id, subscriber_id, tags, severity, context_keys'
 const ofRun = namesIn(sharedWithRun, 'n.')
 const ofRow = (columns: string) => namesIn(columns, 'r.')
 
-/** Messages of runs that stand in `n`, as the rows in `r` say. */
+/** Inserts the messages in `r` for the runs in `n`. */
 const insertOfRuns = (r: string, now: number) => `
      INSERT INTO messages (notification_id, ${sharedWithRun}, ${namesIn(newMessage)}, created_at, updated_at)
      SELECT n.id, ${ofRun}, ${ofRow(newMessage)}, $${now}, $${now}
      FROM ${r} JOIN n ON n.id = r.notification_id`
 
-/** Of what `insertRuns` writes. */
+/** The columns that `insertRuns` writes. */
 export const columnsOfRuns = {
   notifications: columnsIn(newNotification),
   jobs: columnsIn(`notification_id text, ${newJob}`),
@@ -184,9 +184,9 @@ export const columnsOfRuns = {
 }
 
 /**
- * Runs as they are after their first moments, with everything those led to. What many rows share comes once, as a value of
- * its own or from the run: reading rows was most of the work. Of 0.117 ms for each run that left 0.077, and columns instead of
- * JSON leave 0.058.
+ * Stores new runs as they are after their first steps, with all that those produced. Values shared by many rows come once, as a
+ * parameter or from the run, because reading rows was most of the work: 0.117 ms per run went to 0.077, and columns instead of
+ * JSON made it 0.058.
  */
 function insertingRuns(): string {
   const { notifications, jobs, messages } = columnsOfRuns
@@ -214,7 +214,7 @@ function insertingRuns(): string {
 
 export const insertRuns = statement('insert_runs', insertingRuns())
 
-/** Changed runs. What is appended to a log is only what is new. The caller has locked them. */
+/** Updates runs. Only new log entries are passed, to be appended. The caller has locked the runs. */
 export const updateRuns = statement(
   'update_runs',
   `WITH n AS (
@@ -238,9 +238,9 @@ export const updateRuns = statement(
 )
 
 /**
- * Locks these runs one after another in the order of their ids: whoever else works on one of them (a cancel, a second
- * delivery of the same job) waits. A statement of its own, because one that had to wait goes on with the new row of the
- * run, but with everything else as it was before the wait; only the next statement sees what was done meanwhile.
+ * Locks these runs in the order of their ids: anyone else who works on one (a cancel, a second delivery of the same job) waits.
+ * A statement of its own, because one that waits for a lock sees the new row of the run but the old state of everything else;
+ * only the next statement sees what happened during the wait.
  */
 export const holdRuns = statement(
   'hold_runs',
@@ -249,7 +249,7 @@ export const holdRuns = statement(
    ORDER BY n.id FOR UPDATE OF n`,
 )
 
-/** Everything needed to go on with a run. */
+/** Everything needed to continue a run. */
 const wholeRun = `n.*, coalesce(r.revision, 0)::text AS revision,
      (SELECT json_agg(j ORDER BY j.position) FROM jobs j
       WHERE j.environment_id = n.environment_id AND j.notification_id = n.id) AS jobs,
@@ -262,7 +262,7 @@ const wholeRun = `n.*, coalesce(r.revision, 0)::text AS revision,
       WHERE m.environment_id = n.environment_id AND m.transaction_id = n.transaction_id AND m.notification_id = n.id
         AND m.channel = 'in_app') AS seen`
 
-/** Runs which the caller has locked. */
+/** The caller has locked the runs. */
 export const loadRuns = statement(
   'load_runs',
   `SELECT ${wholeRun}
@@ -271,8 +271,8 @@ export const loadRuns = statement(
 )
 
 /**
- * Takes down that calls are about to be made, and reads the runs they are for as they were before. The lock on the steps tells
- * whoever comes second that the first has begun. Steps that wait for another attempt, or have ended, are left alone.
+ * Records that calls are about to be made, and reads their runs as they were before. The lock on the steps tells a second
+ * worker that the first has begun. Steps that wait for a retry, or have ended, are left out.
  */
 export const beginCalls = statement(
   'begin_calls',
@@ -299,12 +299,11 @@ export const beginCalls = statement(
 )
 
 /**
- * Ends calls after which nothing is left to do in their runs, or nothing before another attempt, without a look at them: they
- * are written as they would be if nothing has happened since the calls began, and where something has, nothing is written. A
- * call whose attempt is no longer the last one is left out with all it led to. What changed a run otherwise changed its row,
- * and then this statement fails as a whole, by the division: its caller locks the runs and looks. Four statements less than
- * that for every group. As an EXISTS, the look for the subscriber became a join that began with all subscribers: 1.9 s for 100
- * runs.
+ * Ends calls without reading their runs again, where nothing is left to do, or nothing before a retry. It writes what is right
+ * if nothing changed since the calls began, and writes nothing otherwise. A call whose attempt is no longer the latest is left
+ * out with its results. Any other change to a run changed its row; then the division fails the whole statement, and the caller
+ * locks and reads the runs. This saves four statements per group. As an EXISTS, the subscriber lookup became a join that began
+ * with all subscribers: 1.9 s for 100 runs.
  */
 const ending = (name: string, waits?: { timers: string; wakes: string }) =>
   statement(
@@ -335,7 +334,7 @@ const ending = (name: string, waits?: { timers: string; wakes: string }) =>
   )
 
 export const endCalls = ending('end_calls')
-/** The same where some of them will be made again. */
+/** The same where some calls will be retried. */
 export const endCallsForNow = ending('end_calls_for_now', {
   timers: `t AS (
      INSERT INTO timers (environment_id, subject_id, position, due_at, kind)
@@ -345,7 +344,7 @@ export const endCallsForNow = ending('end_calls_for_now', {
   wakes: `+ (SELECT count(*) FROM (${wakesIn(4, 5)}) queued)`,
 })
 
-/** Runs that cannot go on, for the subscriber is gone. */
+/** Ends runs whose subscriber has been deleted. */
 export const endOrphans = statement(
   'end_orphans',
   `WITH n AS (
@@ -361,7 +360,7 @@ export const endOrphans = statement(
      AND j.status IN ('pending', 'queued', 'running', 'delayed')`,
 )
 
-/** Contexts, tenants and actors that runs refer to by name. */
+/** Contexts, tenants and actors that runs name. */
 export const findContexts = statement(
   'find_contexts',
   `SELECT environment_id, type, context_id, data FROM contexts
@@ -377,8 +376,8 @@ export const findTenants = statement(
 )
 
 /**
- * Timers that are due, taken: whoever else looks passes them over. They are back if this transaction fails. By their place on
- * disk: by their names, a planner that takes the table for empty looks for what is due once for each row there is.
+ * Takes timers that are due; other workers skip them. They return if this transaction fails. Selected by ctid: by key, a
+ * planner that believes the table empty searches for due timers once per row.
  */
 export const takeTimers = statement(
   'take_timers',
@@ -388,8 +387,8 @@ export const takeTimers = statement(
 )
 
 /**
- * Locks the digests of these groups, making those that are not there. The lock is what makes a window exact: whoever
- * joins and whoever closes it come one after the other. The update changes nothing; it gives back what is there.
+ * Locks the digests of these groups and creates missing ones. The lock makes the window exact: joining and closing cannot
+ * overlap. The update changes nothing; it is there to return the existing row.
  */
 export const lockDigests = statement(
   'lock_digests',
@@ -411,9 +410,9 @@ export const saveDigests = statement(
 )
 
 /**
- * The events that were merged into these runs, with their payloads, the oldest first: so many, and not more than so much.
- * Each payload is looked up by itself: as a join, a planner without statistics reads all of three tables for every row, and
- * a thousand events take minutes instead of 20 ms.
+ * The events merged into these runs, with their payloads, oldest first, limited in number and bytes. Each payload is looked up
+ * by itself: for a join, a planner without statistics reads all of three tables for every row, and a thousand events take
+ * minutes instead of 20 ms.
  */
 export const findMerged = statement(
   'find_merged',
@@ -438,7 +437,7 @@ export const findMerged = statement(
    SELECT merged_into, id, created_at, total, payload, trace FROM sized WHERE bytes <= $4 OR place = 1 ORDER BY place`,
 )
 
-/** As with digests: locked, made where missing, and given back as they are. */
+/** As with digests: locked, created if missing, and returned unchanged. */
 export const lockThrottles = statement(
   'lock_throttles',
   `INSERT INTO throttles AS d (environment_id, workflow_id, step_row_id, subscriber_row_id, value, passed, started_at, ends_at)
@@ -458,15 +457,15 @@ export const saveThrottles = statement(
      AND d.subscriber_row_id = r.subscriber_row_id AND d.value = r.value`,
 )
 
-/** Calls to the outside, for `engine/runs/deliver.ts`. */
+/** Queues calls for `engine/runs/deliver.ts`. */
 export const queueCalls = statement(
   'queue_calls',
   `SELECT graphile_worker.add_job('deliver', payload::json, priority := priority, max_attempts := 1000)
    FROM unnest($1::text[], $2::smallint[]) AS t (payload, priority)`,
 )
 /**
- * The same for calls that the process which stores their runs makes itself (`engine/runs/hands.ts`): a job that its worker has
- * taken, as the queue's library would write it. No function of the library adds a job that is taken.
+ * The same for calls that this process makes itself (`engine/runs/hands.ts`): a job already taken by our worker, written as the
+ * queue's library would. The library has no function for that.
  */
 export const holdCalls = statement(
   'hold_calls',
@@ -479,14 +478,14 @@ export const dropCalls = statement(
   `DELETE FROM graphile_worker._private_jobs j USING ${rowsGiven('bigint', 'text')} AS t (id, worker)
    WHERE j.id = t.id AND j.locked_by = t.worker`,
 )
-/** Whoever finds them next goes on with them. */
+/** Lets any worker take the calls over. */
 export const releaseCalls = statement(
   'release_calls',
   `UPDATE graphile_worker._private_jobs SET locked_at = NULL, locked_by = NULL, run_at = now() + interval '5 seconds'
    WHERE id = $1 AND locked_by = $2`,
 )
 export const queueWakes = statement('queue_wakes', wakesIn(1, 2))
-/** A walk for each of these events. The first chunk shows whether there is more; only then lanes are worth it. */
+/** Begins a walk for each of these events with one lane. The first chunk shows whether more lanes are worth it. */
 export const beginWalks = statement(
   'begin_walks',
   `WITH begun AS (
@@ -505,7 +504,7 @@ export const queueWalks = statement(
    FROM unnest($3::smallint[]) lane`,
 )
 
-/** Only what was said of them is changed. */
+/** Changes only the members given. */
 export const saveTenants = statement(
   'save_tenants',
   `UPDATE tenants t SET name = coalesce(r.name, t.name), data = coalesce(r.data, t.data), updated_at = $2
@@ -520,14 +519,16 @@ export const touchWorkflows = statement(
      AND (w.last_triggered_at IS NULL OR w.last_triggered_at <= $4)`,
 )
 
-/** The tenths of a second in which something is due, one time of each. */
+/** Each tenth of a second in which timers are due, as one of its times. */
 export const findSoon = statement(
   'find_soon',
   `SELECT min(due_at) AS due_at FROM timers WHERE due_at <= $1
    GROUP BY floor(extract(epoch FROM due_at) * 10) ORDER BY 1 LIMIT 5000`,
 )
 
-/** One lane of a walk with its trigger, held: of two jobs for the same lane the second goes on where the first ended. */
+/**
+ * Locks one lane of a walk and reads its trigger: of two jobs for the same lane, the second continues where the first ended.
+ */
 export const lockWalk = statement(
   'lock_walk',
   `SELECT e.*, w.lanes, w.reached, coalesce(r.revision, 0)::text AS revision
@@ -545,7 +546,7 @@ export const endWalk = statement(
   'end_walk',
   'DELETE FROM walks WHERE environment_id = $1 AND event_id = $2 AND lane = $3',
 )
-/** Recipients who get no run, as engine/runs/passed-over.ts groups them. */
+/** Recipients without a run, grouped as in engine/runs/passed-over.ts. */
 export const notePassedOver = statement(
   'note_passed_over',
   `INSERT INTO passed_over (environment_id, event_id, id, reason, detail, named, subscriber_ids, created_at)
@@ -559,8 +560,8 @@ export const findMissingTopics = statement(
 )
 
 /**
- * The next members of these topics, in the order of their ids, each with all of its subscriptions to them. Every topic
- * gives as many as are wanted in all: beyond its last one there may be more, but then the limit is reached before.
+ * The next members of these topics, in the order of their ids, each with all its subscriptions to them. The limit applies to
+ * every topic by itself too: what lies beyond a topic's last member lies beyond the whole limit.
  */
 export const findMembers = statement(
   'find_members',
@@ -587,7 +588,7 @@ export const findMembers = statement(
    ORDER BY next.subscriber_row_id`,
 )
 
-/** Those who were there when the trigger was taken up. */
+/** All who were subscribers when the trigger was started. */
 export const findEveryone = statement(
   'find_everyone',
   `SELECT s.*, s.id AS member_id, NULL AS via, ${preferencesOf('s')} AS preferences

@@ -1,5 +1,5 @@
-// Answers to e-mails: finds the run that an address stands for, keeps the mail until the application has heard of it, and
-// tells its callback. A mail that was taken is never lost, and one that comes twice is told once.
+// Replies to emails: finds the run that an address belongs to, keeps the mail until the application has it, and calls the reply
+// callback. An accepted mail is never lost, and one that arrives twice is delivered once.
 import { createHmac } from 'node:crypto'
 import { newId } from '../../db/core/ids.ts'
 import { timedSignature } from '../../db/core/secrets.ts'
@@ -17,7 +17,7 @@ import { subscriberVariablesOf } from '../../steps/contract/step-run.ts'
 import { type ReplyAddress, readReplyAddress } from '../../steps/kinds/reply-callback.ts'
 import { storedLine } from '../runs/run.ts'
 import type { EngineParts } from '../runs/start-runs.ts'
-import { queueWakeUps, soonMs } from '../runs/store.ts'
+import { queueComing, queueWakeUps } from '../runs/store.ts'
 import { shapeOf } from './webhook-envelope.ts'
 
 type Members = Record<string, unknown>
@@ -27,37 +27,37 @@ const minutes = 60 * seconds
 const hours = 60 * minutes
 
 const timeoutMs = 15 * seconds
-/** After the first attempt, and after each that failed: two days in all, in which an application is repaired. */
+/** After the first attempt, and after each that failed: two days in all, time to repair an application. */
 const retryAfterMs = [
   ...[5 * seconds, minutes, 5 * minutes, 30 * minutes, 2 * hours, 5 * hours],
   ...[10 * hours, 10 * hours, 10 * hours, 10 * hours],
 ]
-/** A request is over long before; one that is not written down by then was lost with its process. */
+/** A request ends long before. An attempt not recorded by then was lost with its process. */
 const leaseMs = 4 * timeoutMs
-/** Side by side in one process, over all environments and for one of them. Mails can be large. */
+/** In parallel in one process, over all environments and for one of them. Mails can be large. */
 const mostAtOnce = 8
 const mostPerEnvironment = 2
-/** A step's log grows no longer than this by answers. */
+/** Replies add no more lines to a step's log than this. */
 const mostLines = 500
-/** Of a transaction with more recipients, only these are told by their address. */
+/** Of a transaction with more recipients, only these are matched by their address. */
 const mostCompared = 10_000
 
-/** A mail as it was received. */
+/** A mail as received. */
 export interface ReceivedMail {
-  /** Tells a mail that comes twice. */
+  /** Recognizes a mail that arrives twice. */
   fingerprint: string
-  /** What the application is told of it. */
+  /** What the application gets of it. */
   content: Members
-  /** Addresses it says it is from. */
+  /** The From addresses. */
   senders: string[]
-  /** The ids of mails that it says it answers. */
+  /** The ids of mails that it replies to. */
   answers: string[]
 }
 
-/** What became of a mail: `taken` also when it was there already. */
+/** `taken` also for a mail that arrived before. */
 export type ReplyOutcome = 'taken' | 'unknown' | 'ambiguous'
 
-/** The first e-mail of the transaction or run, and the workflow as it is now: all runs of a transaction are of one workflow. */
+/** The first email of the transaction or run, and the workflow as it is now: all runs of a transaction share one workflow. */
 const findReplied = statement(
   'find_replied',
   `SELECT m.transaction_id, named.notification_id, coalesce((
@@ -79,8 +79,8 @@ const findReplied = statement(
 )
 
 /**
- * The message that is answered: the one the mail says it answers, else the one that went to its sender, else the first. The
- * indexes are those of ids and of the transaction, whence the three parts.
+ * The message that is replied to: the one the mail names, else the one sent to its sender, else the first. In three parts,
+ * because the indexes are by id and by transaction.
  */
 const findAnswered = statement(
   'find_answered',
@@ -105,7 +105,7 @@ const findAnswered = statement(
    ORDER BY c.certainty DESC, c.notification_id, c.id LIMIT 1`,
 )
 
-/** As everybody who writes into the log of a run's steps. */
+/** As everyone does who writes into the log of a run's steps. */
 const lockRuns = statement(
   'lock_replied_runs',
   `SELECT n.id FROM notifications n JOIN unnest($1::text[], $2::text[]) AS r (environment_id, id) USING (environment_id, id)
@@ -125,7 +125,9 @@ const saveReply = statement(
    SELECT graphile_worker.add_job('tell_replies', '{}', max_attempts := 1000) FROM added`,
 )
 
-/** Some of each environment, whoever waits longest first: an application that hangs keeps no other waiting for long. */
+/**
+ * Takes some replies of each environment, longest waiting first: an application that hangs does not hold up others for long.
+ */
 const takeReplies = statement(
   'take_replies',
   `WITH turns AS (
@@ -141,7 +143,7 @@ const takeReplies = statement(
    RETURNING i.environment_id, i.id`,
 )
 
-/** What they answer, by itself: looking for what is due happens often, and nearly always finds nothing. */
+/** Reads what they reply to, in a statement of its own: looking for due replies happens often and nearly always finds none. */
 const readReplies = statement(
   'read_replies',
   `SELECT i.environment_id, i.id, i.notification_id, i.message_id, i.attempts, i.mail,
@@ -157,7 +159,7 @@ const readReplies = statement(
    LEFT JOIN subscribers s ON s.environment_id = i.environment_id AND s.id = n.subscriber_row_id`,
 )
 
-/** One that was taken again meanwhile, because it seemed lost, is left to whoever has it. */
+/** A reply that another worker has leased since, because it seemed lost, is left alone. */
 const saveTold = statement(
   'save_told_replies',
   `WITH r AS (
@@ -207,7 +209,7 @@ interface Taken {
   message_id: string
   attempts: number
   mail: Members | null
-  /** Gone since, where they are null. */
+  /** Null if deleted since. */
   message: Members | null
   notification: Members | null
   workflow: (Members & { identifier: string; steps: WorkflowStep[] }) | null
@@ -218,7 +220,7 @@ interface Taken {
 
 interface Verdict {
   isTold: boolean
-  /** Nothing would change by trying again. */
+  /** A retry would change nothing. */
   isFinal?: boolean
   raw: Members
 }
@@ -232,12 +234,12 @@ export class Replies {
     this.#surroundings = surroundings
   }
 
-  /** Whether somebody wants to hear of what is sent to this address. */
+  /** Whether a workflow expects replies at this address. */
   async isKnown(address: string): Promise<boolean> {
     return (await this.#find(eachByItself(this.#surroundings.pool), readReplyAddress(address))) !== undefined
   }
 
-  /** Takes a mail for this address. Answers once it is committed. */
+  /** Accepts mail sent to this address. Resolves once it is committed. */
   async take(address: string, mail: ReceivedMail): Promise<ReplyOutcome> {
     const { pool, clock } = this.#surroundings
     const to = readReplyAddress(address)
@@ -280,7 +282,7 @@ export class Replies {
   }
 
   /**
-   * Tells of everything that is due. Who asks while that goes on need not wait: it is looked for once more.
+   * Calls the callbacks of all due replies. A call during that returns at once and makes the loop look again.
    * @returns how many requests were made
    */
   async tellDue(stopping?: AbortSignal): Promise<number> {
@@ -322,9 +324,10 @@ export class Replies {
     const { message, notification, workflow, payload, mail } = reply
     const refused = (error: string): Verdict => ({ isTold: false, isFinal: true, raw: { error } })
     const environment = await memory.recall(reply.environment_id)
-    if (!environment || !message || !notification || !workflow || !mail) return refused('What it answers is gone')
+    if (!environment || !message || !notification || !workflow || !mail)
+      return refused('The message it replies to has been deleted')
     const step = workflow.steps.find(({ _id }) => _id === message.step_row_id)
-    if (!step || !isListening(step)) return refused('The step has no reply callback any more')
+    if (!step || !isListening(step)) return refused('The step no longer has a reply callback')
     const { apiKey, organizationId, type } = environment.facts
     const http = type === 'dev' ? this.#surroundings.http.development : this.#surroundings.http
     const now = clock.now()
@@ -350,17 +353,20 @@ export class Replies {
       const isTold = status >= 200 && status < 300
       return {
         isTold,
-        raw: { status, ...(isTold ? {} : { error: `The address answered with HTTP status ${status}` }) },
+        raw: { status, ...(isTold ? {} : { error: `The callback answered with HTTP status ${status}` }) },
       }
     } catch (error) {
       const isExpected = error instanceof DeliveryError || error instanceof RenderError
-      // Not thrown: what became of the others that are told at the same time has to be written down.
-      if (!isExpected) log.error({ err: error, id: reply.id }, 'a reply callback could not be told')
-      return { isTold: false, raw: { error: isExpected ? error.message : 'The service failed; its log says why' } }
+      // Not thrown: the results of the other callbacks still have to be recorded.
+      if (!isExpected) log.error({ err: error, id: reply.id }, 'a reply callback failed unexpectedly')
+      return {
+        isTold: false,
+        raw: { error: isExpected ? error.message : 'The call failed unexpectedly; see the log of the service' },
+      }
     }
   }
 
-  /** What the address may have in it. Addresses written for older versions name members of the payload alone. */
+  /** Variables for the callback's URL. URLs from older versions name members of the payload directly. */
   #variables({ payload, subscriber, workflow }: Taken): Members {
     return {
       ...payload,
@@ -378,8 +384,7 @@ export class Replies {
       const afterMs = verdict.isTold || verdict.isFinal ? undefined : retryAfterMs[attempts - 1]
       const due_at = afterMs === undefined ? null : new Date(now.getTime() + afterMs)
       const key: DetailKey = verdict.isTold ? 'reply_told' : due_at ? 'reply_retried' : 'reply_given_up'
-      if (key === 'reply_given_up')
-        log.warn({ environmentId: environment_id, id }, 'a reply callback never took a reply')
+      if (key === 'reply_given_up') log.warn({ environmentId: environment_id, id }, 'gave up on a reply callback')
       const line = storedLine(detail(key, verdict.raw, lineOf(reply)), now)
       return { environment_id, id, attempts, due_at, notification_id, position, line }
     })
@@ -395,18 +400,10 @@ export class Replies {
     })
   }
 
-  /** Every minute: jobs of the queue for what comes due, also for what was lost. */
+  /** Every minute: queues wake-ups for what comes due, or was lost. */
   async queueSoon(): Promise<void> {
     const { pool, clock } = this.#surroundings
-    const now = clock.now()
-    await inTransaction(pool, async (transaction) => {
-      const rows = await transaction.run<{ due_at: Date }>(findSoon, [new Date(now.getTime() + soonMs)])
-      await queueWakeUps(
-        transaction,
-        rows.map(({ due_at }) => due_at),
-        now,
-      )
-    })
+    await queueComing({ pool, clock }, findSoon)
   }
 }
 
@@ -435,7 +432,7 @@ const showRun = (row: Members, organizationId: string): Members => ({
   updatedAt: new Date(String(row.updated_at)).toISOString(),
 })
 
-/** Rows that come as JSON have their times as texts. */
+/** Rows read as JSON have their dates as text. */
 const dated = (row: SubscriberRow): SubscriberRow => ({
   ...row,
   last_online_at: row.last_online_at === null ? null : new Date(row.last_online_at),

@@ -1,5 +1,5 @@
-// What providers report about messages they took: written into the log of the step that sent them, and into the messages
-// themselves. A report that comes twice changes nothing, and one about a message nobody knows is ignored.
+// Delivery reports from providers: written into the log of the step that sent the message, and into the message. A repeated
+// report changes nothing; one about an unknown message is ignored.
 import type pg from 'pg'
 import { despiteOthers } from '../../db/core/database.ts'
 import { storableJson } from '../../db/core/storable.ts'
@@ -11,21 +11,21 @@ import type { DeliveryEvent, EventStatus } from '../../providers/events.ts'
 import { storedLine } from '../runs/run.ts'
 import type { EngineParts } from '../runs/start-runs.ts'
 
-/** Whose messages they are about: nobody reports on those that another integration sent. */
+/** An integration reports only on messages it sent. */
 export interface Reporter {
   environmentId: string
   integrationId: string
   providerId: string
-  /** How the log says it; older callers have words of their own. */
+  /** How the log words it; older callers expect their own wording. */
   wording: 'v1' | 'v2'
 }
 
-/** A message can be opened any number of times; from here on the log of its step says no more about that. */
+/** A message can be opened any number of times; beyond this, the log of its step stops growing. */
 const mostLines = 500
 
 /**
- * The runs these messages belong to, locked as by everybody who works on runs, and ahead of their steps and messages: two
- * reports about one run come one after the other, and the second sees what the first has written.
+ * Locks the runs of these messages, like everyone who works on runs, and before their steps and messages: reports about one run
+ * go one after the other, and the second sees what the first wrote.
  */
 const lockReportedRuns = statement(
   'lock_reported_runs',
@@ -77,7 +77,7 @@ interface ReportedMessage extends MessageRow {
   lines: number
 }
 
-/** @returns those that are about messages of this integration, also those that were known already */
+/** @returns the reports about messages of this integration, repeated ones included */
 export async function takeReports(
   { pool, clock }: Pick<EngineParts, 'pool' | 'clock'>,
   reporter: Reporter,
@@ -117,12 +117,12 @@ async function lockMessages(
   const identifiers = [...new Set(events.map(({ providerMessageId }) => providerMessageId))]
   const values = [environmentId, identifiers, integrationId]
   const runs = await transaction.run<{ id: string }>(lockReportedRuns, values)
-  // One that was stored a moment after is as unknown as it was before: its run is not ours to write to.
+  // A message stored a moment later counts as unknown: we do not hold its run's lock.
   const rows = await transaction.run<ReportedMessage>(lockReported, [...values, runs.map(({ id }) => id)])
   return rows.map((row) => new Report(row))
 }
 
-/** One message, and what is said about it. */
+/** One message and its reports. */
 class Report {
   readonly row: ReportedMessage
   readonly #known: Reported[]
@@ -134,7 +134,7 @@ class Report {
     this.#known = row.reported ?? []
   }
 
-  /** @returns whether there was something new among them */
+  /** @returns whether any of them was new */
   take(events: DeliveryEvent[], reporter: Reporter, now: Date): boolean {
     const own = events.filter(({ providerMessageId }) => providerMessageId === this.row.identifier)
     const inOrder = own.sort((one, other) => (one.date ?? now).getTime() - (other.date ?? now).getTime())
@@ -143,7 +143,7 @@ class Report {
     return news.length > 0
   }
 
-  /** The vendor's own id of an event tells repetitions; else what happened, and when, as far as the vendor says. */
+  /** Recognizes a repeated report by the vendor's event id, else by status and time, if the vendor sends one. */
   #note(event: DeliveryEvent, { providerId, wording }: Reporter, now: Date): boolean {
     const { status, date, externalId, response } = event
     const said: Reported = {
@@ -169,7 +169,7 @@ class Report {
     return true
   }
 
-  /** Where the log is full it cannot tell repetitions any more: only what changes the message counts. */
+  /** A full log cannot recognize repetitions: only what changes the message counts. */
   #isNewState(status: EventStatus): boolean {
     const { seen, read } = this.row
     return (status === 'opened' && !seen) || (status === 'clicked' && !read)
@@ -181,7 +181,7 @@ class Report {
     if (status === 'delivered') {
       row.delivered_at = [...(row.delivered_at ?? []), at]
       this.#told.add('message.delivered')
-      // One that was held up has arrived after all, unless it came back later.
+      // A delayed message was delivered after all, unless it bounced later.
       if (row.status === 'error' && !this.#hasFailedAfter(at))
         Object.assign(row, { status: 'sent', error_id: null, error_text: null })
     }
@@ -216,7 +216,7 @@ class Report {
     )
   }
 
-  /** What endpoints are told: what became of the message, as it is now. */
+  /** The webhook events, with the message as it is now. */
   toEvents(now: Date) {
     const { position: _, reported: __, lines: ___, ...row } = this.row
     const object = keptOfMessage({ ...row, updated_at: now })

@@ -1,4 +1,4 @@
-// What an endpoint is sent about an event: the rows that were kept of it, in the words of the API.
+// The body of a webhook: the stored rows in the shape of the API.
 import type { EventRow } from '../../db/queries/webhook-events.ts'
 
 type Members = Record<string, unknown>
@@ -19,7 +19,7 @@ export interface Envelope {
   environmentId: string
 }
 
-/** Of the same event always the same, also when it is sent again. */
+/** The same for every attempt. */
 export function envelopeOf(event: EventRow, context: EnvelopeContext): Envelope {
   const { type, object, previous, subscriber_id, created_at } = event
   const kind = type.slice(0, type.indexOf('.'))
@@ -47,7 +47,7 @@ function errorOf({ error_text, device_error, device_token }: Members): Members {
 export const wireId = (id: string): string => `evt_${id}`
 export const storedId = (id: string): string => id.replace(/^evt_/, '')
 
-/** A row in the words of the API. */
+/** A row in the shape of the API. */
 export const shapeOf = (kind: string, row: Members, context: ShapeContext): Members =>
   shapes[kind]?.(row, context) ?? {}
 
@@ -130,7 +130,7 @@ const shapes: Record<string, (row: Members, context: ShapeContext) => Members> =
   webhook: (row) => ({
     endpointId: row.endpoint_id,
     url: row.url,
-    message: 'This event was asked for to try the endpoint out. Nothing has happened.',
+    message: 'This is a test event, sent to try out the endpoint. Nothing has happened.',
   }),
 
   preference: (row) => ({

@@ -14,7 +14,7 @@ const server = useServer({ allowPrivateAddresses: true })
 const vendor = useVendor()
 const second = useVendor()
 
-// What one test leaves to be tried again is no business of the next.
+// Retries left over from one test must not disturb the next.
 afterEach(() => sql`TRUNCATE webhook_deliveries, webhook_endpoints`.execute(server.database.db))
 
 const accepts = (...vendors: Vendor[]) => {
@@ -24,7 +24,7 @@ const typesOf = (secret: string) => toldOf(vendor, secret, server.clock).map(({ 
 const deliveriesOf = async (api: Api, query = '') => (await api.get(`/v2/webhooks/deliveries${query}`)).body.data
 const createSubscriber = (api: Api, subscriberId: string) => api.post('/v2/subscribers', { subscriberId })
 
-test('a message in the inbox is told of with everything about it but what it says', async () => {
+test('an in-app message is reported with everything but its content', async () => {
   const api = await server.freshApi()
   accepts(vendor)
   const { secret } = await makeEndpoint(api, vendor)
@@ -95,7 +95,7 @@ test('a message in the inbox is told of with everything about it but what it say
   expect(JSON.stringify([sent, delivered])).not.toContain('secret plan')
 })
 
-test('an endpoint is told only of what it wants, and where nobody listens nothing is written', async () => {
+test('an endpoint gets only the types it subscribes to, and without endpoints nothing is written', async () => {
   const api = await server.freshApi()
   accepts(vendor, second)
   await makeWorkflow(api, 'quiet', [inApp()])
@@ -113,7 +113,7 @@ test('an endpoint is told only of what it wants, and where nobody listens nothin
   expect(second.asked).toEqual([])
 })
 
-test('an endpoint that was made a moment ago is told of the next trigger, in every process', async () => {
+test('a new endpoint hears of the next trigger, in every process', async () => {
   const api = await server.freshApi()
   accepts(vendor)
   await makeWorkflow(api, 'soon', [inApp()])
@@ -129,7 +129,7 @@ test('an endpoint that was made a moment ago is told of the next trigger, in eve
   expect(vendor.asked).toHaveLength(1)
 })
 
-test('what is done in an inbox is told of once, when it changes something', async () => {
+test('actions in an inbox are reported once, when they change something', async () => {
   const api = await server.freshApi()
   accepts(vendor)
   await makeWorkflow(api, 'inbox', [inApp()])
@@ -179,7 +179,7 @@ test('what is done in an inbox is told of once, when it changes something', asyn
   expect(told[2].data.object).toMatchObject({ seen: true, firstSeenDate: server.clock.now().toISOString() })
 })
 
-test('workflows, subscribers and preferences are told of, with what was before where that is known', async () => {
+test('workflows, subscribers and preferences are reported, with the previous state where it is known', async () => {
   const api = await server.freshApi()
   accepts(vendor)
   const { secret } = await makeEndpoint(api, vendor)
@@ -207,7 +207,7 @@ test('workflows, subscribers and preferences are told of, with what was before w
     { type: 'subscriber.updated', data: { object: { subscriberId: 'ada' } } },
   ])
 
-  // A trigger that says what is known already is no news.
+  // A trigger that repeats what is stored is no news.
   await trigger(api, 'told', { subscriberId: 'ada', firstName: 'Ada' })
   await trigger(api, 'told', { subscriberId: 'ada', firstName: 'Augusta' })
   await api.post('/v1/subscribers/bulk', { subscribers: [{ subscriberId: 'ada' }, { subscriberId: 'bob' }] })
@@ -245,7 +245,7 @@ test('workflows, subscribers and preferences are told of, with what was before w
   expect(await told()).toMatchObject([{ type: 'workflow.deleted', data: { object: { _id: id } } }])
 })
 
-test('marking as unseen is told to nobody, marking as seen is', async () => {
+test('marking as seen is reported, marking as unseen is not', async () => {
   const api = await server.freshApi()
   accepts(vendor)
   const { secret } = await makeEndpoint(api, vendor, { eventTypes: ['message.seen', 'message.read', 'message.unread'] })
@@ -261,7 +261,7 @@ test('marking as unseen is told to nobody, marking as seen is', async () => {
   expect(typesOf(secret)).toEqual(['message.read', 'message.seen', 'message.unread'])
 })
 
-test('no device token and no chat address of a subscriber is told to anybody', async () => {
+test('device tokens and chat addresses of subscribers are never reported', async () => {
   const api = await server.freshApi()
   vendor.plays(({ path }) => (path === '/hooks' ? { status: 204, body: '' } : { body: { id: '1' } }))
   await makeEndpoint(api, vendor)
@@ -288,7 +288,7 @@ test('no device token and no chat address of a subscriber is told to anybody', a
   for (const body of told) expect(body).not.toMatch(/tok-123|chat-123/)
 })
 
-test('publishing tells the target environment', async () => {
+test('publishing reports to the target environment', async () => {
   const { development, production } = await server.freshOrganization()
   accepts(vendor)
   await makeWorkflow(development, 'shared', [inApp()])
@@ -308,7 +308,7 @@ test('publishing tells the target environment', async () => {
   expect(typesOf(secret).sort()).toEqual(['workflow.published', 'workflow.updated'])
 })
 
-test('an endpoint has 15 seconds', async () => {
+test('a request times out after 15 seconds', async () => {
   const api = await server.freshApi()
   accepts(vendor)
   await makeEndpoint(api, vendor)
@@ -319,7 +319,7 @@ test('an endpoint has 15 seconds', async () => {
   calls.mockRestore()
 })
 
-test('a change that is rolled back is told to nobody', async () => {
+test('a change that is rolled back is not reported', async () => {
   const api = await server.freshApi()
   accepts(vendor)
   await makeEndpoint(api, vendor)
@@ -337,7 +337,7 @@ test('a change that is rolled back is told to nobody', async () => {
   expect(vendor.asked).toEqual([])
 })
 
-test('an endpoint that fails is tried again on schedule, with the same id and a fresh signature, then given up on', async () => {
+test('an endpoint that fails is retried on schedule, with the same id and a fresh signature, then given up', async () => {
   const api = await server.freshApi()
   vendor.plays(() => ({ status: 503, body: 'come back later' }))
   const { id, secret } = await makeEndpoint(api, vendor)
@@ -369,7 +369,7 @@ test('an endpoint that fails is tried again on schedule, with the same id and a 
   expect(vendor.asked).toHaveLength(8)
 })
 
-test('an endpoint that works again gets what it missed, and its failures are forgotten', async () => {
+test('an endpoint that recovers gets what it missed, and its failures are forgotten', async () => {
   const api = await server.freshApi()
   vendor.plays(() => 'hang up')
   const { id } = await makeEndpoint(api, vendor)
@@ -386,7 +386,7 @@ test('an endpoint that works again gets what it missed, and its failures are for
   expect((await api.get(`/v2/webhooks/endpoints/${id}`)).body).toMatchObject({ failingSince: null })
 })
 
-test('an endpoint through which nothing comes for five days is switched off; switched on, it can have all it missed', async () => {
+test('an endpoint that fails for five days is turned off; turned on again, it can get everything it missed', async () => {
   const api = await server.freshApi()
   vendor.plays(() => ({ status: 500 }))
   const { id } = await makeEndpoint(api, vendor)
@@ -430,7 +430,7 @@ test('an endpoint through which nothing comes for five days is switched off; swi
   ])
 })
 
-test('an address that may not be called is not called, and the delivery says why', async () => {
+test('an address that must not be called is not called, and the delivery says why', async () => {
   const strict = await server.startAnother({ allowPrivateAddresses: false })
   const api = await server.freshApi()
   accepts(vendor)
@@ -443,11 +443,11 @@ test('an address that may not be called is not called, and the delivery says why
   await strict.stop()
 })
 
-test('a process that dies between sending and writing that down leads to the same event twice, never to none', async () => {
+test('a process that dies between sending and recording sends the same event twice, never none', async () => {
   const api = await server.freshApi()
   const { id } = await makeEndpoint(api, vendor)
   accepts(vendor)
-  // The receiver has it, but the database forgets that it was told so.
+  // The receiver has it, but the database forgets that.
   const { db } = server.database
   await createSubscriber(api, 'ada')
   await server.drain()
@@ -465,7 +465,7 @@ test('a process that dies between sending and writing that down leads to the sam
   expect(await deliveriesOf(api)).toMatchObject([{ status: 'delivered', attempts: 2 }])
 })
 
-test('an endpoint that hangs keeps no other waiting', async () => {
+test('an endpoint that hangs does not hold up others', async () => {
   const api = await server.freshApi()
   vendor.plays(() => undefined)
   second.plays(() => ({ status: 200 }))
@@ -474,7 +474,7 @@ test('an endpoint that hangs keeps no other waiting', async () => {
   for (let index = 0; index < 40; index += 1) await createSubscriber(api, `s${index}`)
   const draining = server.drain()
   await expect.poll(() => second.asked.length).toBe(40)
-  // 16 at a time are sent to one endpoint, and those still wait for their answer.
+  // One endpoint gets 16 requests at a time, and those are still waiting for an answer.
   expect(vendor.asked).toHaveLength(16)
   vendor.plays(() => 'hang up')
   vendor.disconnect()
@@ -482,7 +482,7 @@ test('an endpoint that hangs keeps no other waiting', async () => {
   expect(vendor.asked).toHaveLength(40)
 })
 
-test('many events go out side by side, each once', async () => {
+test('many events go out in parallel, each once', async () => {
   const api = await server.freshApi()
   accepts(vendor)
   await makeEndpoint(api, vendor)
@@ -493,7 +493,7 @@ test('many events go out side by side, each once', async () => {
   expect(new Set(vendor.asked.map(({ headers }) => headers['webhook-id'])).size).toBe(300)
 })
 
-test('what a provider reports about a message is told on', async () => {
+test('delivery reports of a provider are passed on', async () => {
   const api = await server.freshApi()
   accepts(vendor)
   const { secret } = await makeEndpoint(api, vendor, {
@@ -541,7 +541,7 @@ test('the documentation shows how to check a signature', async () => {
   expect(() => readEvent(secret, asked.headers, asked.body, now + 400_000)).toThrow('The request is too old')
 })
 
-test('a message that is tried again has not failed; one that is given up on has, once', async () => {
+test('a message that will be retried has not failed; one that was given up has, once', async () => {
   const { development: api } = await server.freshOrganization()
   accepts(vendor)
   const email = {
@@ -580,7 +580,7 @@ test('a message that is tried again has not failed; one that is given up on has,
   ])
 })
 
-test('a push message that failed is told of with its device, and whether that is gone', async () => {
+test('a failed push message is reported with its device, and whether the token is invalid', async () => {
   const { development: api } = await server.freshOrganization()
   accepts(vendor)
   const { secret } = await makeEndpoint(api, vendor, { eventTypes: ['message.failed'] })
@@ -592,7 +592,7 @@ test('a push message that failed is told of with its device, and whether that is
     await server.drain()
     return toldOf(vendor, secret, server.clock)
   }
-  // The sandbox takes a subscriber for a device.
+  // The sandbox uses the subscriber as device.
   expect(await failing('bounce')).toMatchObject([
     {
       data: {
@@ -606,7 +606,7 @@ test('a push message that failed is told of with its device, and whether that is
   ])
 })
 
-test('a chat that fails is told of as failed', async () => {
+test('a failed chat message is reported as failed', async () => {
   const { development: api } = await server.freshOrganization()
   accepts(vendor)
   const { secret } = await makeEndpoint(api, vendor, { eventTypes: ['message.sent', 'message.failed'] })
@@ -619,7 +619,7 @@ test('a chat that fails is told of as failed', async () => {
   ])
 })
 
-test('where nobody listens, a trigger and its run ask nothing about webhooks and write none', async () => {
+test('without endpoints, a trigger and its run neither ask about webhooks nor write any', async () => {
   const api = await server.freshApi()
   await makeWorkflow(api, 'silent', [inApp()])
   await trigger(api, 'silent', { subscriberId: 'ada', firstName: 'Ada' })
@@ -632,7 +632,7 @@ test('where nobody listens, a trigger and its run ask nothing about webhooks and
     await server.drain()
     return answer
   }, ['webhook_events', 'webhook_endpoints', 'webhook_deliveries'])
-  // Looking for what is due is not part of it: it is done by the clock.
+  // Polling for due deliveries goes by the clock and does not count here.
   expect(statements.filter(({ text }) => !text.includes('WITH RECURSIVE waiting'))).toEqual([])
 })
 

@@ -1,5 +1,5 @@
-// Tells endpoints what happened: takes deliveries that are due, makes the requests outside of any transaction, and writes down
-// what came of them. A delivery that was taken and never written down is sent again, under the same id.
+// Sends webhooks: takes due deliveries, makes the requests outside of any transaction, and records the results. A delivery
+// taken but never recorded is sent again, under the same id.
 import { createHmac } from 'node:crypto'
 import type pg from 'pg'
 import type { Logger } from 'pino'
@@ -13,7 +13,7 @@ import { DeliveryError } from '../../providers/delivery-error.ts'
 import type { HttpClient } from '../../providers/http-client.ts'
 import type { Tracing } from '../../tracing.ts'
 import type { Meter } from '../core/meter.ts'
-import { queueWakeUps, soonMs } from '../runs/store.ts'
+import { queueComing, queueWakeUps } from '../runs/store.ts'
 import { type EnvelopeContext, envelopeOf } from './webhook-envelope.ts'
 
 const seconds = 1_000
@@ -23,21 +23,21 @@ const hours = 60 * minutes
 const timeoutMs = 15 * seconds
 /** After the first attempt, and after each that failed. */
 const retryAfterMs = [5 * seconds, 5 * minutes, 30 * minutes, 2 * hours, 5 * hours, 10 * hours, 10 * hours]
-/** Nothing came through for this long: the endpoint is switched off. */
+/** An endpoint that fails for this long is turned off. */
 const patienceMs = 5 * 24 * hours
-/** A request is over long before; one that is not written down by then was lost with its process. */
+/** A request ends long before. An attempt not recorded by then was lost with its process. */
 const leaseMs = 4 * timeoutMs
 
-/** Side by side in one process, over all endpoints and for one of them: one that hangs leaves room for others. */
+/** In parallel in one process, over all endpoints and for one of them: one that hangs leaves room for others. */
 const mostAtOnce = 64
 const mostPerEndpoint = 16
-/** What is kept of answers. */
+/** How much of the responses is kept. */
 const longestResponse = 500
 const mostHistory = 20
 
 /**
- * Takes what is due, some of each endpoint, whoever waits longest first. The endpoints that have something to do are found by
- * jumping from one to the next in the index: reading all that is due would cost the more the longer an endpoint is down.
+ * Takes due deliveries, some of each endpoint, longest waiting first. Endpoints with work are found by skipping through the
+ * index: reading everything due would cost more the longer an endpoint is down.
  */
 const takeDeliveries = statement(
   'take_webhook_deliveries',
@@ -70,7 +70,7 @@ const takeDeliveries = statement(
    LEFT JOIN environments n ON n.id = t.environment_id`,
 )
 
-/** What came of attempts. One that was taken again meanwhile, because it seemed lost, is left to whoever has it. */
+/** Records attempts. A delivery that another worker has leased since, because it seemed lost, is left alone. */
 const saveAttempts = statement(
   'save_webhook_attempts',
   `UPDATE webhook_deliveries d SET status = r.status, due_at = r.due_at, updated_at = $2,
@@ -120,7 +120,7 @@ interface Taken {
   id: string
   endpoint_id: string
   attempts: number
-  /** Gone since, where they are null. */
+  /** Null if deleted since. */
   event: EventRow | null
   endpoint: EndpointRow | null
   identifier: string | null
@@ -132,7 +132,7 @@ type Verdict = { isDelivered: boolean; entry: WebhookAttempt; isFinal?: boolean 
 
 export class Webhooks {
   readonly #surroundings: Surroundings
-  /** Endpoints that are being told something. */
+  /** Endpoints with requests in flight. */
   readonly #busy = new Map<string, Promise<void>>()
   #underWay = 0
   #sent = 0
@@ -145,7 +145,7 @@ export class Webhooks {
   }
 
   /**
-   * Sends what is due until nothing is. Who asks while that goes on need not wait: it is looked for once more.
+   * Sends until nothing is due. A call during that returns at once and makes the loop look again.
    * @returns how many requests were made
    */
   async sendDue(stopping?: AbortSignal): Promise<number> {
@@ -168,7 +168,7 @@ export class Webhooks {
       }
       return this.#sent - before
     } finally {
-      // Not where there is nothing to wait for: who asks in between would not be heard.
+      // Only if requests are in flight: a call during a needless await would go unnoticed.
       if (this.#busy.size > 0) await Promise.all(this.#busy.values())
       this.#isSending = false
     }
@@ -191,7 +191,7 @@ export class Webhooks {
     return taken.length
   }
 
-  /** Never rejects: what could not be written down is due again in a while. */
+  /** Never rejects: what could not be recorded is due again when its lease ends. */
   async #sendAll(endpointId: string, deliveries: Taken[]): Promise<void> {
     this.#underWay += deliveries.length
     this.#sent += deliveries.length
@@ -199,7 +199,7 @@ export class Webhooks {
       const verdicts = await Promise.all(deliveries.map((delivery) => this.#send(delivery)))
       await this.#record(deliveries.map((delivery, index) => ({ delivery, verdict: verdicts[index] as Verdict })))
     } catch (error) {
-      this.#surroundings.log.warn({ err: error, endpointId }, 'what came of webhooks could not be recorded')
+      this.#surroundings.log.warn({ err: error, endpointId }, 'could not record the results of webhooks')
     } finally {
       this.#underWay -= deliveries.length
       this.#busy.delete(endpointId)
@@ -218,8 +218,9 @@ export class Webhooks {
       isFinal: true,
       entry: { at, durationMs: 0, error },
     })
-    if (!event || !endpoint || identifier === null || organization_id === null) return refused('The event is gone')
-    if (!endpoint.active) return refused('The endpoint is switched off')
+    if (!event || !endpoint || identifier === null || organization_id === null)
+      return refused('The event has been deleted')
+    if (!endpoint.active) return refused('The endpoint is turned off')
     const envelope = envelopeOf(
       { ...event, created_at: new Date(event.created_at) },
       { environmentIdentifier: identifier, organizationId: organization_id, toWire: (id) => brand.toWire(id) },
@@ -250,7 +251,7 @@ export class Webhooks {
     }
   }
 
-  /** What a run has led to belongs to the trace of its trigger. */
+  /** Webhooks of a run belong to the trace of its trigger. */
   #traced<T>({ type, object, environment_id }: EventRow, work: () => Promise<T>): Promise<T> {
     const { tracing } = this.#surroundings
     if (!tracing || typeof object.trace !== 'string') return work()
@@ -282,10 +283,7 @@ export class Webhooks {
         const disabled = await transaction.run(disableFailing, [...endpoint, now, limit])
         if (disabled.length > 0) {
           await announce(transaction.tx, 'webhook_endpoints', first.delivery.environment_id)
-          log.warn(
-            { endpointId: first.delivery.endpoint_id },
-            'nothing has reached a webhook endpoint for days; it is off',
-          )
+          log.warn({ endpointId: first.delivery.endpoint_id }, 'a webhook endpoint has failed for days; turned it off')
         }
       }
       await queueWakeUps(
@@ -296,22 +294,14 @@ export class Webhooks {
     })
   }
 
-  /** Every minute: jobs of the queue for what comes due, also for what was lost. */
+  /** Every minute: queues wake-ups for what comes due, or was lost. */
   async queueSoon(): Promise<void> {
     const { pool, clock } = this.#surroundings
-    const now = clock.now()
-    await inTransaction(pool, async (transaction) => {
-      const rows = await transaction.run<{ due_at: Date }>(findSoon, [new Date(now.getTime() + soonMs)])
-      await queueWakeUps(
-        transaction,
-        rows.map(({ due_at }) => due_at),
-        now,
-      )
-    })
+    await queueComing({ pool, clock }, findSoon)
   }
 }
 
-/** The one in use, and the one before while receivers may still have that. */
+/** The current secret, and the previous one until it expires. */
 function secretsOf(endpoint: EndpointRow, secrets: Secrets, now: Date): string[] {
   const { secret, previous_secret, previous_secret_expires_at: expiresAt } = endpoint
   const isValid = previous_secret !== null && expiresAt !== null && new Date(expiresAt) > now

@@ -7,7 +7,7 @@ const server = useServer()
 const alarm = new Alarm()
 afterEach(() => alarm.stop())
 
-test('rings for jobs of its own tasks that are due, and for no others', async () => {
+test('rings for due jobs of its own tasks, and for no others', async () => {
   const { db, pool } = server.database
   for (const task of ['mine', 'mine', 'theirs'])
     await sql`SELECT graphile_worker.add_job(${task}, run_at := now() - interval '1 second')`.execute(db)

@@ -1,15 +1,15 @@
-// Tells the worker when a job comes due. The library would have each of its workers look for itself: ten that look every
-// second take 0.6 % of a core for nothing and find a job 500 ms late on average; this finds it 10 ms late, on a busy machine.
+// Tells the worker when a job comes due. The library would have each of its workers poll: ten that poll every second take 0.6 %
+// of a core for nothing and find a job 500 ms late on average. This finds it 10 ms late, on a busy machine.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 
 const lookEveryMs = 1_000
-/** Timers of Node may fire a little early. */
+/** Node's timers may fire a little early. */
 const marginMs = 3
-/** As many as are worth waking somebody for. */
+/** More jobs need no more nudges. */
 const mostJobs = 100
 
-/** What is due by the next look of some tasks: bounded, however many wait. */
+/** What comes due before the next poll: bounded, however many wait. */
 const dueSoon = (tasks: string[]) => ({
   name: 'jobs_due_soon',
   text: `
@@ -26,7 +26,7 @@ export class Alarm {
   readonly #stopping = new AbortController()
   readonly #timers = new Set<NodeJS.Timeout>()
 
-  /** Calls `ring` with a number of jobs of these tasks at the moment they come due. */
+  /** Calls `ring` with the number of jobs of these tasks when they come due. */
   start(pool: pg.Pool, tasks: string[], ring: (count: number) => void): void {
     void this.#watch(pool, dueSoon(tasks), ring)
   }
@@ -39,7 +39,7 @@ export class Alarm {
   async #watch(pool: pg.Pool, due: ReturnType<typeof dueSoon>, ring: (count: number) => void): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted) {
-      // While the database is away there is nothing to do either, and others say so.
+      // While the database is away there is nothing to do, and others log it.
       const { rows } = await pool.query<{ inMs: number; count: number }>(due).catch(() => ({ rows: [] }))
       if (signal.aborted) return
       for (const { inMs, count } of rows) {

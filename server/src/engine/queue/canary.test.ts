@@ -29,13 +29,13 @@ async function rowsLeft(): Promise<Record<string, number>> {
   return counts
 }
 
-test('it is sent every minute, and what was missed is not sent later', () => {
+test('it is sent every minute, and missed ones are skipped', () => {
   expect(canarySchedule).toEqual([
     { task: 'canary', match: '* * * * *', options: { backfillPeriod: 0, maxAttempts: 1 } },
   ])
 })
 
-test('how long ago a notification last arrived, and how long it took, are figures', async () => {
+test('how long ago a notification last arrived, and how long it took, are metrics', async () => {
   expect(await age()).toBeNaN()
   await sendCanary()
   expect(await age()).toBe(0)
@@ -43,7 +43,7 @@ test('how long ago a notification last arrived, and how long it took, are figure
   server.clock.advance({ seconds: 90 })
   expect(await age()).toBe(90)
 
-  // Accepted, but nobody works on the queue: what was there goes on getting older, and then it took as long as it did.
+  // Accepted, but no worker runs: the age keeps growing, and the duration stays.
   let works = 0
   await server.database.pool.query("SELECT graphile_worker.add_job('canary')")
   await server.drain(async (work) => {
@@ -57,7 +57,7 @@ test('how long ago a notification last arrived, and how long it took, are figure
   expect(await figure('belfry_canary_seconds')).toBe(7)
 })
 
-test('it leaves nothing behind but the last, and shows nowhere', async () => {
+test('it leaves nothing behind but the last message, and shows nowhere', async () => {
   for (let round = 0; round < 4; round += 1) {
     server.clock.advance({ minutes: 1 })
     await sendCanary()
@@ -80,7 +80,7 @@ test('it leaves nothing behind but the last, and shows nowhere', async () => {
   }
 })
 
-test('people who sign in are meant for the organization that was there first, whatever the clock said since', async () => {
+test('people who sign in join the organization created first, whatever the clock said since', async () => {
   await server.database.pool.query("UPDATE organizations SET created_at = '2000-01-01' WHERE id = $1", [hiddenId])
   const answer = await server.api.post('/v1/auth/set-up', {
     ...{ token: server.setUpToken, name: 'Ada', email: 'ada@example.com', password: 'a difference engine' },

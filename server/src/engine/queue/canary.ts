@@ -1,6 +1,6 @@
-// A notification that the service sends itself every minute, the way every other goes: accepted, queued, run, stored. How long
-// ago one last arrived tells an operator whether notifications do. It has an environment of its own, in an organization that
-// nobody belongs to, so that it is in nobody's lists and counts; and it takes away what earlier rounds have left.
+// A notification that the service sends itself every minute, the same way as any other: accepted, queued, run, stored. How long
+// ago one last arrived tells an operator whether notifications arrive. Its environment belongs to a hidden organization, so it
+// appears in no lists or counts, and it deletes what earlier rounds left.
 import type { CronItem, TaskList } from 'graphile-worker'
 import { sql } from 'kysely'
 import type { Db } from '../../db/core/database.ts'
@@ -11,7 +11,7 @@ import { saveWorkflow } from '../../db/queries/workflows.ts'
 import { completePreferences } from '../core/preferences.ts'
 import type { TriggerRequest } from '../runs/trigger.ts'
 
-/** Of rounds that were missed the next one knows as much. */
+/** A missed round is skipped: the next one says as much. */
 export const canarySchedule: CronItem[] = [
   { task: 'canary', match: '* * * * *', options: { backfillPeriod: 0, maxAttempts: 1 } },
 ]
@@ -38,7 +38,7 @@ export function canary(surroundings: Surroundings): TaskList {
   }
 }
 
-/** Makes it where it is missing. Not before the first start has made what people use. */
+/** Creates its environment if missing, but not before the first start has created what people use. */
 async function hasPlace({ db, secrets, clock }: Surroundings): Promise<boolean> {
   const known = await db.selectFrom('workflows').select('id').where('environment_id', '=', hiddenId).executeTakeFirst()
   if (known) return true
@@ -75,7 +75,7 @@ async function hasPlace({ db, secrets, clock }: Surroundings): Promise<boolean> 
   })
 }
 
-/** Everything before the trigger whose message came last; ids begin with their time. */
+/** Deletes everything before the trigger of the latest message; ids begin with their time. */
 async function tidyUp(db: Db): Promise<void> {
   const last = await db
     .selectFrom('messages')

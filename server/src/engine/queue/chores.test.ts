@@ -68,7 +68,7 @@ describe('jobs that failed', () => {
     return Object.fromEntries(rows.map(({ name, attempts, isSoon }) => [name, [attempts, isSoon]]))
   }
 
-  test('are tried again within five minutes, however often they did, and are not given up', async () => {
+  test('are retried within five minutes, however often they failed, and never given up', async () => {
     await add({ name: 'failed ten times', attempts: 10, hours: 6 })
     await add({ name: 'failed nearly for good', attempts: 24, hours: 6 })
     await add({ name: 'failed, with a limit of its own', attempts: 2, most: 3, hours: 1 })
@@ -86,7 +86,7 @@ describe('jobs that failed', () => {
     })
   })
 
-  test('come round by themselves', () => {
+  test('by a chore that runs every minute', () => {
     expect(choreSchedule).toContainEqual({ task: 'hurry_failed', everyMs: 60_000 })
   })
 })
@@ -105,7 +105,7 @@ describe('idempotency keys', () => {
     )
   const inAnHour = () => new Date(server.clock.now().getTime() + 3_600_000)
 
-  test('those past their time are removed, however many, and no other', async () => {
+  test('expired ones are deleted, however many, and no others', async () => {
     await remember('old', server.clock.now(), moreThanTwoBatches)
     await remember('new', inAnHour())
     await addJob('purge_idempotency_keys')
@@ -133,7 +133,7 @@ describe('idempotency keys', () => {
     expect(await remembered()).toEqual(['old2'])
   })
 
-  test('a worker that stops is not kept waiting', async () => {
+  test('a worker that stops does not wait for it', async () => {
     server.clock.advance({ hours: 2 })
     await remember('old', server.clock.now())
     const helpers = { abortSignal: AbortSignal.abort() } as JobHelpers
@@ -142,7 +142,7 @@ describe('idempotency keys', () => {
   })
 })
 
-describe('what the engine remembers for a while', () => {
+describe('what the engine keeps for a while', () => {
   const inAnHour = () => new Date(server.clock.now().getTime() + 3_600_000)
   async function purge(): Promise<void> {
     await addJob('purge_expired')
@@ -150,7 +150,7 @@ describe('what the engine remembers for a while', () => {
     expect(await waitingJobs()).toEqual([])
   }
 
-  test('what the sandbox took a week ago, and integrations nobody has heard of for a day, are forgotten', async () => {
+  test('sandbox messages are deleted after a week, circuits of silent integrations after a day', async () => {
     const { environmentId } = server.api
     const now = server.clock.now().getTime()
     const daysAgo = (days: number) => new Date(now - days * 86_400_000)
@@ -178,7 +178,7 @@ describe('what the engine remembers for a while', () => {
     expect(open).toEqual([{ integration_id: 'new' }])
   })
 
-  test('transaction ids past their time are forgotten, however many, and no other', async () => {
+  test('expired transaction ids are deleted, however many, and no others', async () => {
     const { environmentId } = server.api
     await sql`
       INSERT INTO transactions (environment_id, transaction_id, event_id, expires_at)
@@ -190,7 +190,7 @@ describe('what the engine remembers for a while', () => {
     ])
   })
 
-  test('digests go when they are to be forgotten, but never while they collect', async () => {
+  test('digests are deleted after their look-back, but never while they collect', async () => {
     const digest = (value: string, given: object) =>
       addRow(server.database, 'digests', {
         environment_id: server.api.environmentId,
@@ -210,7 +210,7 @@ describe('what the engine remembers for a while', () => {
     expect(values).toEqual([{ value: 'collects' }, { value: 'looks back' }])
   })
 
-  test('throttles go when their window has ended', async () => {
+  test('throttles are deleted when their window has ended', async () => {
     for (const [value, ends_at] of Object.entries({ over: server.clock.now(), open: inAnHour() }))
       await addRow(server.database, 'throttles', {
         environment_id: server.api.environmentId,
@@ -227,7 +227,7 @@ describe('what the engine remembers for a while', () => {
     expect(await server.database.db.selectFrom('throttles').select('value').execute()).toEqual([{ value: 'open' }])
   })
 
-  test('files go a day after their trigger, if none of its runs needs them any more', async () => {
+  test('files are deleted a day after their trigger, unless one of its runs still needs them', async () => {
     const { environmentId } = server.api
     const now = server.clock.now()
     const activity = (status: 'processing' | 'completed') =>
@@ -277,14 +277,14 @@ describe('what the engine remembers for a while', () => {
       DELETE FROM graphile_worker._private_jobs;
       UPDATE notifications SET status = 'completed'`.execute(server.database.db)
     await purge()
-    // It can be sent once more, however late.
+    // It can be redriven, however late.
     expect(await names()).toEqual(['failed'])
     await reason(null)
     await purge()
     expect(await names()).toEqual([])
   })
 
-  test('links to bots go when they can no longer be followed', async () => {
+  test('links to bots are deleted when they expire', async () => {
     const link = (hash: string, expiresAt: Date) =>
       addRow(server.database, 'bot_links', {
         ...{
@@ -302,7 +302,7 @@ describe('what the engine remembers for a while', () => {
     expect(await server.database.db.selectFrom('bot_links').select('hash').execute()).toEqual([{ hash: 'new' }])
   })
 
-  test('API keys that were replaced go when their overlap has ended', async () => {
+  test('replaced API keys are deleted when their overlap has ended', async () => {
     const api = await server.freshApi()
     await api.post('/v1/environments/api-keys/rotate', { overlapHours: 1 })
     const keys = async () =>
@@ -320,7 +320,7 @@ describe('what the engine remembers for a while', () => {
     expect(await keys()).toBe(1)
   })
 
-  test('counts of the activity go with the activity', async () => {
+  test('activity counts are deleted with the activity', async () => {
     const slot = (days: number) => new Date(server.clock.now().getTime() - days * 86_400_000)
     for (const days of [1, 29, 30, 31])
       await addRow(server.database, 'activity_counts', {
@@ -342,7 +342,7 @@ describe('what the engine remembers for a while', () => {
   })
 })
 
-test('partitions are made ahead and dropped in time by the same chore', async () => {
+test('one chore creates partitions ahead and drops expired ones', async () => {
   const partitions = async () => {
     const { rows } = await sql<{ name: string }>`
       SELECT inhrelid::regclass::text AS name FROM pg_inherits
@@ -361,7 +361,7 @@ test('partitions are made ahead and dropped in time by the same chore', async ()
 })
 
 describe('deleted environments', () => {
-  /** How many rows each table holds of an environment; tables without any are left out. */
+  /** Rows that each table holds of an environment; tables without any are left out. */
   async function rowsOf(environmentId: string): Promise<Record<string, number>> {
     const { rows: tables } = await sql<{ table_name: string }>`
       SELECT table_name FROM information_schema.columns
@@ -391,7 +391,7 @@ describe('deleted environments', () => {
     return id
   }
 
-  test('all they held is removed, however much, and nothing of others', async () => {
+  test('everything they held is deleted, however much, and nothing of others', async () => {
     await sql`
       CREATE TABLE partitioned (environment_id text, part int) PARTITION BY LIST (part);
       CREATE TABLE partitioned_1 PARTITION OF partitioned FOR VALUES IN (1);
@@ -422,7 +422,7 @@ describe('deleted environments', () => {
     expect(await rowsOf(gone)).toEqual({})
     expect(await rowsOf(kept)).toEqual(before)
 
-    // Written by a request that was under way.
+    // Written by a request in flight.
     await sql`INSERT INTO partitioned VALUES (${gone}, 1)`.execute(server.database.db)
     await sql`UPDATE graphile_worker._private_jobs SET run_at = now()`.execute(server.database.db)
     await runDueJobs()
@@ -450,7 +450,7 @@ describe('deleted environments', () => {
   })
 })
 
-test('an alarm that was replaced while it rang, and whose worker died, is taken away; the one in its place stays', async () => {
+test('a wake-up that was replaced while it ran, and whose worker died, is removed; its replacement stays', async () => {
   const add = (runAt: string) =>
     sql`SELECT graphile_worker.add_job('wake', '{}', run_at := now() + ${runAt}::interval, job_key := 'wake 1', max_attempts := 1000)`.execute(
       server.database.db,

@@ -1,4 +1,4 @@
-// What has to be done now and then so that nothing grows for ever, and what is too much work for one request.
+// Chores: regular clean-up, so that nothing grows forever, and work too large for one request.
 import type { CronItem, TaskList } from 'graphile-worker'
 import { type RawBuilder, sql } from 'kysely'
 import type pg from 'pg'
@@ -7,45 +7,45 @@ import type { Db, Tx } from '../../db/core/database.ts'
 import { preparePartitions } from '../../db/core/partitions.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
 import { reEncrypt } from '../../db/install/re-encrypt.ts'
+import { slotSeconds, storeCounts } from '../../db/queries/activity-counts.ts'
 import { undeliveredReasons } from '../../steps/contract/outcome.ts'
 import { dropExpired, type Retention } from '../retention/retention.ts'
 import { eventsToStart } from '../retention/rows.ts'
-import { countActivity } from './activity-counts.ts'
 import type { Round } from './worker.ts'
 
-/** Rows per statement: few enough that no lock is held for long, many enough that the round trips do not count. */
+/** Rows per statement: few enough that no lock is held for long, many enough that round trips do not matter. */
 const batch = 5_000
-/** Files of a trigger may be asked for until its runs have been started; and whoever replays it does so soon. */
+/** A trigger's files are needed until its runs have started; and a replay happens soon. */
 const attachmentHours = 24
-/** So long events can be sent to endpoints once more. */
+/** How long events can be sent to endpoints again. */
 const webhookDays = 30
-/** So long a mail that comes twice is recognised; mail servers try for five days, people for longer. */
+/** How long a repeated mail is recognized; mail servers retry for five days, people for longer. */
 const inboundMailDays = 30
-/** What the sandbox has taken is looked at soon, or never. */
+/** Sandbox messages are looked at soon, or never. */
 const sandboxDays = 7
-/** Of an integration that is gone nobody says any more that it works again. */
+/** For a deleted integration nothing else would close the circuit. */
 const circuitDays = 1
-/** After it has expired, an invitation is shown for a while as one nobody accepted. */
+/** After it expires, an invitation stays visible for a while as not accepted. */
 const invitationDays = 30
 /** Two years: long enough for any audit of the year before. */
 const auditDays = 730
 const dayMs = 86_400_000
 
-/** What failed is tried again within so many minutes, whatever went wrong: the library would wait for up to six hours. */
+/** Failed jobs are retried within this many minutes, whatever went wrong: the library would wait for up to six hours. */
 const retryMinutes = 5
-/** The library's limit, after which a job stays undone. What has it is work that must be done: it stays so far from it. */
+/** After the library's limit a job stays undone. Jobs with that limit must be done, so their count is kept well below it. */
 const [mostAttempts, countedAttempts] = [25, 10]
 
 export const choreSchedule: Array<CronItem | Round> = [
   { task: 'hurry_failed', everyMs: 60_000 },
-  // A round that was missed needs no repeat: the next one removes the same rows.
+  // A missed round is not repeated: the next one deletes the same rows.
   { task: 'purge_idempotency_keys', match: '*/10 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
   { task: 'purge_expired', match: '*/10 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
-  // Two minutes after each ten, when they are complete. The next round does what was missed.
+  // Two minutes after each ten, when the slot is complete. The next round catches up.
   { task: 'count_activity', match: '2,12,22,32,42,52 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
-  // Nothing to do but while the secret key is being changed.
+  // Does nothing unless the secret key is being changed.
   { task: 're_encrypt', match: '23 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
-  // Made up for by the next start: on a machine that sleeps at night it would never be done.
+  // A missed one runs at the next start: on a machine that sleeps at night it would otherwise never run.
   { task: 'tend_partitions', match: '17 3 * * *', options: { backfillPeriod: 86_400_000, maxAttempts: 10 } },
 ]
 
@@ -55,7 +55,7 @@ interface Surroundings {
   clock: { now(): Date }
   log: Logger
   retention: Retention
-  /** Undefined where one key is all there is. */
+  /** Undefined if there is only one key. */
   secretsToRenew?: Secrets | undefined
 }
 
@@ -89,14 +89,14 @@ export function chores(surroundings: Surroundings): TaskList {
       await deleteInBatches(db, 'audit_log', sql`created_at <= ${before(auditDays)}`, abortSignal)
       const isCountedLongAgo = isPastActivity(surroundings.retention.activityDays, now)
       await deleteInBatches(db, 'activity_counts', isCountedLongAgo, abortSignal)
-      // The library takes a job that is replaced while it runs for used up, and leaves it there when its worker dies.
+      // If a job is replaced while it runs and its worker dies, the library leaves it behind as used up.
       await sql`
         SELECT graphile_worker.complete_jobs(ARRAY(
           SELECT id FROM graphile_worker.jobs
           WHERE task_identifier = 'wake' AND attempts >= max_attempts AND locked_at IS NULL LIMIT 1000))`.execute(db)
     },
 
-    /** Spread over the time there is: after an outage there are many of them, and not all should come at once. */
+    /** Spread over that time: after an outage there are many, and they should not all run at once. */
     async hurry_failed() {
       const { numAffectedRows = 0n } = await sql`
         UPDATE graphile_worker._private_jobs SET
@@ -107,7 +107,7 @@ export function chores(surroundings: Surroundings): TaskList {
           SELECT ctid FROM graphile_worker._private_jobs
           WHERE is_available AND attempts > 0 AND run_at > now() + make_interval(mins => ${retryMinutes}::int)
           ORDER BY id LIMIT 10000 FOR UPDATE SKIP LOCKED))`.execute(db)
-      if (numAffectedRows > 0n) log.info({ jobs: Number(numAffectedRows) }, 'jobs that failed are tried again soon')
+      if (numAffectedRows > 0n) log.info({ jobs: Number(numAffectedRows) }, 'failed jobs will be retried soon')
     },
 
     async count_activity(_payload, { abortSignal }) {
@@ -118,14 +118,15 @@ export function chores(surroundings: Surroundings): TaskList {
       if (surroundings.secretsToRenew === undefined) return
       const { renewed, unreadable } = await reEncrypt(db, surroundings.secretsToRenew, abortSignal)
       if (renewed > 0 || unreadable === 0)
-        log.info({ renewed }, 'what is stored is encrypted with the current secret key')
-      if (unreadable > 0) log.warn({ unreadable }, 'some stored secrets cannot be opened with any of the secret keys')
+        log.info({ renewed }, 'stored secrets are encrypted with the current secret key')
+      if (unreadable > 0)
+        log.warn({ unreadable }, 'some stored secrets cannot be decrypted with any of the secret keys')
     },
 
     async tend_partitions(_payload, { abortSignal, addJob }) {
       const made = await preparePartitions(pool, clock.now())
-      if (made.length > 0) log.info({ made }, 'made partitions')
-      // More than one round takes is gone on with at once, behind what others wait for.
+      if (made.length > 0) log.info({ made }, 'created partitions')
+      // If one round was not enough, continue at once, behind everything that callers wait for.
       if (await dropExpired(surroundings, abortSignal)) await addJob('tend_partitions', {}, { priority: purgePriority })
     },
 
@@ -139,7 +140,7 @@ export function chores(surroundings: Surroundings): TaskList {
   }
 }
 
-/** Past the days its environment keeps activity for. */
+/** Older than its environment keeps activity. */
 const isPastActivity = (usualDays: number, now: Date) => sql`
   EXISTS (
     SELECT FROM environments e, coalesce((e.retention ->> 'activityDays')::int, ${usualDays}::int) AS days
@@ -147,8 +148,8 @@ const isPastActivity = (usualDays: number, now: Date) => sql`
       AND activity_counts.slot <= ${now}::timestamptz - make_interval(days => days))`
 
 /**
- * Runs are found by their transaction, for which there is an index. Those that were given up on can be sent once more for as
- * long as there is a record of them, and need their files then.
+ * Runs are found by transaction, for which there is an index. Failed ones can be redriven while they are recorded, and need
+ * their files for that.
  */
 function isAttachmentDone(now: Date): RawBuilder<unknown> {
   return sql`
@@ -162,12 +163,12 @@ function isAttachmentDone(now: Date): RawBuilder<unknown> {
     AND event_id <> ALL (ARRAY(${sql.raw(eventsToStart)}))`
 }
 
-/** Behind everything a caller waits for (a smaller number goes first, and 0 is usual). */
+/** Behind everything a caller waits for (smaller numbers go first; 0 is the default). */
 const purgePriority = 100
 
 /**
- * Part of the transaction that deletes the environment, so that a crash cannot part the two. The second round, an hour
- * later, takes what requests and runs that were under way wrote after, or held while, the first one passed.
+ * Queued in the transaction that deletes the environment, so that a crash cannot separate the two. The second round, an hour
+ * later, deletes what requests and runs in flight wrote or locked during the first.
  */
 export async function queueEnvironmentPurge(tx: Tx, environmentId: string): Promise<void> {
   await sql`
@@ -176,7 +177,7 @@ export async function queueEnvironmentPurge(tx: Tx, environmentId: string): Prom
     FROM unnest(ARRAY['0 hours', '1 hour']::interval[]) AS delay`.execute(tx)
 }
 
-/** Asked of the catalogue, so that a table made later is not forgotten. Of partitioned tables it names the partitions. */
+/** From the catalogue, so that no new table is forgotten. Lists the partitions of partitioned tables. */
 async function tablesByEnvironment(db: Db): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     SELECT c.relname AS name
@@ -187,8 +188,8 @@ async function tablesByEnvironment(db: Db): Promise<string[]> {
 }
 
 /**
- * Each batch commits by itself. A row that somebody is changing is passed over: waiting for it and then deleting it by
- * its place would ignore that it may no longer match, such as an idempotency key just taken again.
+ * Each batch commits by itself. Locked rows are skipped: after waiting for one, deleting it by ctid would ignore that it may no
+ * longer match, such as an idempotency key just taken again.
  */
 async function deleteInBatches(
   db: Db,
@@ -199,7 +200,7 @@ async function deleteInBatches(
   const name = sql.table(table)
   let deleted = batch
   while (deleted === batch) {
-    // A worker that stops does not wait for millions of rows; the job is tried again and goes on where this ended.
+    // A worker that stops does not wait for millions of rows; the retried job continues here.
     stopping.throwIfAborted()
     const { numAffectedRows = 0n } = await sql`
       DELETE FROM ${name} WHERE ctid = ANY (ARRAY(
@@ -207,3 +208,38 @@ async function deleteInBatches(
     deleted = Number(numAffectedRows)
   }
 }
+
+/** Runs and messages are committed within seconds of the time in their ids, even by a process whose clock is slow. */
+const settleMs = 120_000
+const slotMs = slotSeconds * 1_000
+/** Slots per transaction: a long backlog is counted in pieces, each kept if the next fails. */
+const mostSlots = 144
+
+/**
+ * Counts activity for charts, once a time slot is complete: so triggers and messages need not count anything themselves. A
+ * second worker waits for the first and finds nothing left. A database that has never counted starts with its oldest
+ * activity.
+ */
+export async function countActivity(db: Db, now: Date, stopping: AbortSignal): Promise<void> {
+  const end = floorToSlot(new Date(now.getTime() - settleMs))
+  for (let isBehind = true; isBehind; ) {
+    stopping.throwIfAborted()
+    isBehind = await db.transaction().execute(async (tx) => {
+      await sql`SET LOCAL statement_timeout = 0`.execute(tx)
+      await sql`
+        INSERT INTO activity_counted (until)
+        SELECT coalesce(to_timestamp(('x' || left(min(id), 8))::bit(32)::bigint), ${end}) FROM notifications
+        WHERE NOT EXISTS (SELECT FROM activity_counted)
+        ON CONFLICT DO NOTHING`.execute(tx)
+      const { until } = await tx.selectFrom('activity_counted').select('until').forUpdate().executeTakeFirstOrThrow()
+      const from = floorToSlot(until)
+      const to = new Date(Math.min(end.getTime(), from.getTime() + mostSlots * slotMs))
+      if (to <= from) return false
+      await storeCounts(tx, { from, to })
+      await tx.updateTable('activity_counted').set({ until: to }).execute()
+      return to < end
+    })
+  }
+}
+
+const floorToSlot = (time: Date) => new Date(Math.floor(time.getTime() / slotMs) * slotMs)

@@ -32,7 +32,7 @@ async function enter(pace: Pace, poolId = newPoolId()): Promise<{ presence: Pres
   return { presence, poolId }
 }
 
-/** A job in the hands of the pool. */
+/** A job locked by the pool. */
 async function addLockedJob(poolId: string): Promise<void> {
   const id = await addJob('some_task')
   await sql`
@@ -48,7 +48,7 @@ async function addJob(task: string): Promise<string> {
   return rows[0]?.id ?? ''
 }
 
-/** What a worker that was killed leaves behind. */
+/** What a killed worker leaves behind. */
 async function addDead(): Promise<string> {
   const poolId = newPoolId()
   await server.database.db.insertInto('workers').values({ pool_id: poolId }).execute()
@@ -67,7 +67,7 @@ async function listed(): Promise<string[]> {
   return rows.map((row) => row.pool_id)
 }
 
-/** The server's process behind the lock of a pool; undefined when nobody holds it. */
+/** The server process that holds the pool's lock; undefined if none does. */
 async function lockHolder(poolId: string): Promise<number | undefined> {
   const { rows } = await sql<{ pid: number }>`
     SELECT pid FROM pg_locks
@@ -80,11 +80,11 @@ async function breakConnection(pid: number | undefined): Promise<void> {
   await sql`SELECT pg_terminate_backend(${pid})`.execute(server.database.db)
 }
 
-test('what a dead worker had in hand is released, once, and nothing else is', async () => {
+test('the jobs of a dead worker are released, once, and no others', async () => {
   const [one, two] = [await enter(fast), await enter(fast)]
   await addLockedJob(one.poolId)
   await addLockedJob(two.poolId)
-  // Run by hand, such as a script does; it holds no lock.
+  // Run by hand, as from a script; it holds no lock.
   await addLockedJob('otpool-1')
   await addDead()
   await expect.poll(holders, patiently).toEqual([one.poolId, two.poolId, 'otpool-1', null])
@@ -99,11 +99,11 @@ test('a worker that leaves is no longer listed and holds nothing', async () => {
   await presence.leave()
   expect(await listed()).toEqual([])
   expect(await holders()).toEqual([null])
-  // The database lets go of it when it has noticed that the connection is closed.
+  // The database releases the lock once it notices the closed connection.
   await vi.waitFor(async () => expect(await lockHolder(poolId)).toBeUndefined(), patiently)
 })
 
-test('a worker whose connection breaks is shown again before others take it for dead', async () => {
+test('a worker whose connection breaks takes its lock again before others take it for dead', async () => {
   const { poolId } = await enter(never)
   await enter({ lookMs: 10, graceMs: 1_500 })
   await addLockedJob(poolId)
@@ -116,21 +116,21 @@ test('a worker whose connection breaks is shown again before others take it for 
       expect(after).not.toBe(before)
     }, patiently)
   }
-  // A whole time of grace later its job is still its own.
+  // A whole grace period later it still holds its job.
   const dead = await addDead()
   await expect.poll(listed, patiently).not.toContain(dead)
   expect(await holders()).toEqual([poolId, null])
   expect(lines.join()).not.toContain('taken for dead')
 })
 
-test('a worker that was taken for dead while it lived is listed again, and says so', async () => {
+test('a live worker that was taken for dead is listed again, and says so', async () => {
   const { poolId } = await enter(never)
   await addLockedJob(poolId)
   const peer = await enter(fast)
   const usurper = await waitInLineFor(poolId)
   await breakConnection(await lockHolder(poolId))
   await usurper.hasLock
-  // What a peer does once the time of grace has passed.
+  // What a peer does after the grace period.
   await server.database.db.deleteFrom('workers').where('pool_id', '=', poolId).execute()
   await usurper.end()
   await expect.poll(listed, patiently).toEqual(expect.arrayContaining([poolId, peer.poolId]))
@@ -186,7 +186,7 @@ async function waitersFor(poolId: string): Promise<number> {
   return rows.length
 }
 
-/** Somebody who gets the lock of a pool the moment it is lost, and keeps it from its owner. */
+/** Grabs the pool's lock the moment it is lost, and keeps it from its owner. */
 async function waitInLineFor(poolId: string): Promise<{ hasLock: Promise<unknown>; end(): Promise<void> }> {
   const client = new pg.Client({ connectionString: server.database.url })
   await client.connect()

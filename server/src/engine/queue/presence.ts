@@ -1,27 +1,26 @@
-// Shows the other workers that this one lives, by a lock in the database that goes with its connection, and releases the jobs
-// of those that have died.
+// Shows other workers that this one is alive, by a database lock tied to its connection, and releases the jobs of dead workers.
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from 'pino'
 
 export interface Pace {
-  /** Between two looks at the others. Each is also what tells us that our own connection still works. */
+  /** Between two polls of the others. Each poll also checks our own connection. */
   lookMs: number
   /**
-   * How long a lock has to be free before its worker counts as dead: time for one that lives, but whose connection broke or
-   * whose database moved, to take it again.
+   * How long a lock must be free before its worker counts as dead: time for a live one, whose connection broke or whose
+   * database moved, to take it again.
    */
   graceMs: number
 }
 
-/** Together with one look before and one after, a death is noticed within 10 s. */
+/** With one poll before and one after, a death is noticed within 10 s. */
 const usualPace: Pace = { lookMs: 2_000, graceMs: 6_000 }
 const longestRetryMs = 1_000
 const connectTimeoutMs = 3_000
 const answerTimeoutMs = 5_000
 const leavePatienceMs = 3_000
 
-// A machine that vanishes closes no connection; without these PostgreSQL would notice after two hours.
+// A machine that vanishes closes no connection; without these, PostgreSQL would notice after two hours.
 const sessionSettings = `
   SET tcp_keepalives_idle = 3; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3;
   SET statement_timeout = ${answerTimeoutMs}`
@@ -34,13 +33,13 @@ interface Surroundings {
   pace?: Pace
 }
 
-/** Of one pool of the queue's library, whose id is what its jobs are locked with. */
+/** For one pool of the queue's library; its jobs are locked with the pool's id. */
 export class Presence {
   readonly #url: string
   readonly #log: Logger
   readonly #pace: Pace
   readonly #leaving = new AbortController()
-  /** Since when each of the others has been without its lock, as seen from here. */
+  /** Since when each other worker has been without its lock, as seen from here. */
   readonly #suspects = new Map<string, number>()
   readonly #gate = new Gate()
   #life: Promise<void> | undefined
@@ -53,26 +52,26 @@ export class Presence {
     this.#pace = pace
   }
 
-  /** Returns at once; until the lock is held the gate is closed. */
+  /** Returns at once; the gate stays closed until the lock is held. */
   enter(poolId: string): void {
     this.#life = this.#live(poolId)
   }
 
   /**
-   * Nobody may take a job before this has settled: while our lock is lost the others may take us for dead, and would run
-   * again what we take now. Undefined when there is nothing to wait for, which is nearly always.
+   * No job may be taken before this resolves: while our lock is lost, others may take us for dead and run again what we take
+   * now. Undefined if there is nothing to wait for, which is nearly always.
    */
   untilShown(): Promise<void> | undefined {
     return this.#gate.whenOpen
   }
 
-  /** For a pool that is shutting down: it takes no jobs any more, but has to get past the gate to find that out. */
+  /** For a pool that is shutting down: it takes no jobs, but must pass the gate to notice that. */
   letPass(): void {
     this.#isShuttingDown = true
     this.#gate.open()
   }
 
-  /** Once the pool has ended. Jobs it could not record the end of are released; where that takes too long, by the others. */
+  /** Once the pool has ended. Releases jobs whose end it could not record; if that takes too long, other workers will. */
   async leave(): Promise<void> {
     this.letPass()
     this.#leaving.abort()
@@ -86,13 +85,13 @@ export class Presence {
         await this.#stay(poolId)
         attempt = 0
       } catch (error) {
-        this.#log.warn({ err: error }, 'the connection that shows this worker to the others failed; making another')
+        this.#log.warn({ err: error }, 'lost the connection that shows this worker is alive; reconnecting')
       }
       await pause(Math.min(longestRetryMs, 50 * 2 ** attempt), leaving)
     }
   }
 
-  /** Until we leave or the connection is lost; rejects when the database does not answer. */
+  /** Until we leave or the connection is lost; rejects if the database does not answer. */
   async #stay(poolId: string): Promise<void> {
     const lost = new AbortController()
     const client = this.#newClient()
@@ -102,11 +101,11 @@ export class Presence {
     try {
       await client.connect()
       await client.query(sessionSettings)
-      // Waits where the server has not noticed yet that our last connection is gone.
+      // Waits until the server has noticed that our last connection is gone.
       await client.query(`SELECT pg_advisory_lock(${keyOf('$1')})`, [poolId])
       const { rowCount } = await client.query('INSERT INTO workers VALUES ($1) ON CONFLICT DO NOTHING', [poolId])
       if (this.#wasShown && rowCount === 1)
-        this.#log.warn('this worker was taken for dead; jobs it had in hand may have been run by others as well')
+        this.#log.warn('this worker was taken for dead; other workers may have repeated its jobs')
       this.#wasShown = true
       this.#gate.open()
       while (!over.aborted) {
@@ -130,7 +129,7 @@ export class Presence {
   }
 
   async #look(client: pg.Client, self: string): Promise<void> {
-    // Shared, so that two who look at the same moment do not take each other for the owner. Ours we could take again.
+    // Shared, so that two workers polling at once do not see each other as the owner. Our own lock we could take again.
     const { rows } = await client.query<{ pool_id: string }>(
       `SELECT pool_id FROM workers WHERE pool_id <> $1 AND pg_try_advisory_xact_lock_shared(${keyOf('pool_id')})`,
       [self],
@@ -142,11 +141,11 @@ export class Presence {
     const dead = [...this.#suspects].filter(([, since]) => now - since >= this.#pace.graceMs).map(([id]) => id)
     if (dead.length === 0) return
     const released = await release(client, dead)
-    if (released.length > 0) this.#log.warn({ workers: released }, 'released the jobs of workers that died')
+    if (released.length > 0) this.#log.warn({ workers: released }, 'released the jobs of dead workers')
   }
 }
 
-/** Only of those whose lock can be had, which is held until all is done: one that comes back waits for that. */
+/** Only for workers whose lock is free. We hold it until all is done: a worker that comes back waits for that. */
 async function release(client: pg.Client, poolIds: string[]): Promise<string[]> {
   await client.query('BEGIN')
   const { rows } = await client.query<{ id: string }>(
@@ -160,7 +159,7 @@ async function release(client: pg.Client, poolIds: string[]): Promise<string[]> 
   return ids
 }
 
-/** Ends early, and without an error, when the signal comes. */
+/** Resolves early, without an error, on the signal. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined)
 }
@@ -175,7 +174,7 @@ class Gate {
   }
 
   close(): void {
-    // Whoever waits at a gate that is closed already goes on waiting for the same promise.
+    // Those already waiting keep their promise.
     this.whenOpen ??= new Promise((resolve) => {
       this.#open = resolve
     })

@@ -31,7 +31,7 @@ async function addJob(): Promise<string> {
   return rows[0]?.id ?? ''
 }
 
-/** Until the trigger is dropped no job can be recorded as done. */
+/** Until the trigger is dropped, no job can be recorded as done. */
 async function refuseEnds(): Promise<void> {
   await sql`
     CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not now'; END $$;
@@ -47,7 +47,7 @@ async function waitingJobs(): Promise<string[]> {
   return rows.map((row) => row.id)
 }
 
-test('a process with the role of a worker does what others queue', async () => {
+test('a process with the worker role does what others queue', async () => {
   const process = await server.startAnother({ role: 'worker' })
   const created = await server.api.post('/v1/environments', { name: 'qa', color: '#000' })
   const { _id: id } = created.body
@@ -58,7 +58,7 @@ test('a process with the role of a worker does what others queue', async () => {
   await process.stop()
 })
 
-test('a job is done when its time has come, long before a worker would look by itself', async () => {
+test('a job runs when it comes due, long before a worker would poll', async () => {
   const { worker } = await startLoggingWorker()
   await sql`SELECT graphile_worker.add_job('purge_idempotency_keys', run_at := now() + interval '1500 ms')`.execute(
     server.database.db,
@@ -67,7 +67,7 @@ test('a job is done when its time has come, long before a worker would look by i
   await worker.stop()
 })
 
-test('a job that nobody was told of is found within moments', async () => {
+test('a job that was not announced is found within moments', async () => {
   const { worker } = await startLoggingWorker()
   const { db } = server.database
   // Released by hand, which announces nothing.
@@ -77,7 +77,7 @@ test('a job that nobody was told of is found within moments', async () => {
   await worker.stop()
 })
 
-test('a worker that is stopped finishes the job in hand and then takes no other', async () => {
+test('a stopped worker finishes its current job and takes no other', async () => {
   const { worker, lines } = await startLoggingWorker()
   await sql`
     INSERT INTO idempotency_keys (environment_id, request_hash, body_hash, holder, expires_at)
@@ -101,7 +101,7 @@ test('a worker that is stopped finishes the job in hand and then takes no other'
   expect(await waitingJobs()).toEqual([later])
 })
 
-test('a worker that could not record the end of a job starts again and repeats it', async () => {
+test('a worker that could not record the end of a job restarts and repeats it', async () => {
   const { db } = server.database
   await refuseEnds()
   const { worker, lines } = await startLoggingWorker()
@@ -113,7 +113,7 @@ test('a worker that could not record the end of a job starts again and repeats i
   await worker.stop()
 })
 
-test('a worker that could not record the ends of several jobs, one after the other, starts again too', async () => {
+test('a worker that could not record the ends of several jobs in a row restarts too', async () => {
   const { database } = server
   await refuseEnds()
   const lines: string[] = []
@@ -141,7 +141,7 @@ test('a worker that could not record the ends of several jobs, one after the oth
   await worker.stop()
 })
 
-test('a worker can be stopped while it waits to start again', async () => {
+test('a worker can be stopped while it waits to restart', async () => {
   const { db } = server.database
   await refuseEnds()
   const { worker, lines } = await startLoggingWorker()
@@ -154,7 +154,7 @@ test('a worker can be stopped while it waits to start again', async () => {
   expect(await waitingJobs()).toContain(later)
 })
 
-test('what comes round every so often does so when the clock is set back by hours', async () => {
+test('periodic jobs still run when the clock is set back by hours', async () => {
   let done = 0
   const { database } = server
   const worker = await startWorker({
@@ -176,9 +176,9 @@ test('what comes round every so often does so when the clock is set back by hour
   await worker.stop()
 })
 
-test('what comes round does so too when it has failed so often that it would wait for hours', async () => {
+test('periodic jobs still run after so many failures that the library would wait for hours', async () => {
   const { database } = server
-  // As the library leaves it behind after ten failures in a row.
+  // As the library leaves it after ten failures in a row.
   await sql`SELECT graphile_worker.add_job('round', run_at := now() + interval '6 hours')`.execute(database.db)
   await sql`UPDATE graphile_worker._private_jobs SET attempts = 10, last_error = 'no'`.execute(database.db)
   let done = 0
@@ -198,10 +198,10 @@ test('what comes round does so too when it has failed so often that it would wai
   await worker.stop()
 })
 
-test('what the clock brings round is done once, however many workers there are', async () => {
+test('scheduled jobs run once, however many workers there are', async () => {
   const { database } = server
   const done: string[] = []
-  // Due twice since it was last done.
+  // Due twice since it last ran.
   await sql`
     INSERT INTO graphile_worker._private_known_crontabs (identifier, known_since, last_execution)
     VALUES ('chore', now() - interval '1 hour', date_trunc('minute', now()) - interval '2 minutes')`.execute(

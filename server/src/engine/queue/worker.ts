@@ -1,4 +1,4 @@
-// Takes what is due from the queue (graphile-worker) and runs it; chores that come round by the clock are queued here too.
+// Takes due jobs from the queue (graphile-worker) and runs them; also queues periodic chores.
 import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
@@ -20,10 +20,10 @@ import { Alarm } from './alarm.ts'
 import { type Pace, Presence } from './presence.ts'
 
 const longestRetryMs = 5_000
-/** A worker that is about to end and has nothing in hand needs a moment to do so. */
+/** How long an ending worker without jobs may take. */
 const lingerMs = 5_000
 
-/** A job that is queued again and again. Not by the time of day, which can be set back by hours: then it would not come round. */
+/** A periodic job. Not by the time of day, which can be set back by hours. */
 export interface Round {
   task: string
   everyMs: number
@@ -32,15 +32,15 @@ export interface Round {
 interface Options extends Pick<Database, 'url' | 'pool'> {
   tasks: TaskList
   schedule: ReadonlyArray<CronItem | Round>
-  /** How many jobs are worked on at a time. */
+  /** How many jobs run at a time. */
   concurrency: number
   log: Logger
   pace?: Pace
-  /** What is done in its name without the queue handing it over. */
+  /** Calls made in this worker's name without passing through the queue. */
   hands?: Hands
 }
 
-/** Rejects when the queue cannot be reached; a worker that fails later is started again until it holds. */
+/** Rejects if the queue cannot be reached; a worker that fails later is restarted until it stays up. */
 export async function startWorker(options: Options): Promise<Worker> {
   return new Worker(options, await startRun(options))
 }
@@ -57,32 +57,32 @@ export class Worker {
     this.#watched = this.#watch(first)
   }
 
-  /** Finishes the jobs in hand, also what a look at the queue under way still brings, and takes no more. */
+  /** Finishes current jobs, including those that a poll in progress still brings, and takes no more. */
   async stop(): Promise<void> {
     this.#stopping.abort()
-    // Between two runs there is none to stop; one that is ending by itself refuses, and is waited for all the same.
+    // Between two runs there is nothing to stop; one that is already ending refuses, and we wait for it anyway.
     const run = this.#run
     if (run) await Promise.race([run.runner.stop().catch(() => undefined), run.ended])
     await this.#watched
   }
 
-  /** The library gives up as a whole when it cannot record a job's end, as when the database is away at that moment. */
+  /** The library gives up entirely when it cannot record the end of a job, as when the database is away at that moment. */
   async #watch(first: Run): Promise<void> {
     let current: Run | undefined = first
     while (current) {
       await current.ended
-      // Where it has not come to its end itself, what is left of it is let go.
+      // If it is overdue rather than ended, stop what is left of it.
       void current.runner.stop().catch(() => undefined)
       this.#run = undefined
       await this.#options.hands?.close()
       await current.presence.leave()
       if (this.#stopping.signal.aborted) return
-      this.#options.log.error('the queue worker ended by itself; starting it again')
+      this.#options.log.error('the queue worker ended by itself; restarting it')
       current = await this.#startAgain()
     }
   }
 
-  /** Undefined when the service stops before it succeeds. */
+  /** Undefined if the service stops first. */
   async #startAgain(): Promise<Run | undefined> {
     const { signal } = this.#stopping
     for (let attempt = 1; ; attempt += 1) {
@@ -94,16 +94,16 @@ export class Worker {
         if (signal.aborted) await started.runner.stop()
         return started
       } catch (error) {
-        this.#options.log.warn({ err: error }, 'the queue worker could not be started; trying again')
+        this.#options.log.warn({ err: error }, 'could not start the queue worker; retrying')
       }
     }
   }
 }
 
-/** The library at work, under an id of its own, and what shows the others that it is. */
+/** The library at work, under an id of its own, and the lock that shows it is alive. */
 interface Run {
   runner: Runner
-  /** Settles when nothing more is to be expected of it. */
+  /** Settles when the runner has ended, or is overdue. */
   ended: Promise<void>
   presence: Presence
 }
@@ -134,15 +134,15 @@ async function startRun({ url, pool, tasks, schedule, concurrency, log, pace, ha
     pgPool: forWaiting(pool, concurrency),
     concurrency,
     noHandleSignals: true,
-    // New jobs are announced, and what comes due later is the alarm's business: this only helps where both fail. Each of the
-    // library's workers looks for itself, so that the more there are, the less often each has to.
+    // New jobs are announced, and the alarm handles those that come due later: polling only helps if both fail. Each of the
+    // library's workers polls, so the more there are, the less often each has to.
     pollInterval: 6_000 * concurrency,
-    // Without these the library does not wait for the statements that end a job: one that fails would take the whole
-    // process down, and one still under way could miss the pool at shutdown.
+    // Without these, the library does not wait for the statements that end a job: one that fails would crash the process, and
+    // one in flight could miss the pool at shutdown.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
     taskList: tasks,
     parsedCronItems: parseCronItems(schedule.filter((item): item is CronItem => !('everyMs' in item))),
-    // Asked before every look at the queue, and waited for. We have no flags; it is where we can hold a worker back.
+    // Called and awaited before every poll. We use no flags; this is where we can hold a worker back.
     forbiddenFlags: () => presence.untilShown()?.then(() => null) ?? null,
     events,
     logger: queueLog(log),
@@ -152,8 +152,8 @@ async function startRun({ url, pool, tasks, schedule, concurrency, log, pace, ha
 }
 
 /**
- * The library may never come to its end: when the ends of two jobs could not be recorded, one after the other, it waits for
- * something that has happened already, takes no jobs, and says nothing. Once it has nothing in hand it is not waited for.
+ * The library may never end: if it could not record the ends of two jobs in a row, it waits for something that has already
+ * happened, takes no jobs, and logs nothing. Once it has no jobs, we stop waiting for it.
  */
 class Ending {
   readonly isOverdue: Promise<void>
@@ -182,8 +182,8 @@ class Ending {
 }
 
 /**
- * One that waits is enough, however many workers want it; one that is missed is made up for by the next. One that failed, and
- * would wait for longer and longer, is not waited for.
+ * One waiting job is enough, however many workers ask; a missed one is replaced by the next. One that failed, and would back
+ * off for longer and longer, is rescheduled to now.
  */
 async function goRound(pool: pg.Pool, { task }: Round, log: Logger): Promise<void> {
   await pool
@@ -199,26 +199,26 @@ async function goRound(pool: pg.Pool, { task }: Round, log: Logger): Promise<voi
        SELECT (graphile_worker.add_job($1::text)).id WHERE NOT EXISTS (SELECT FROM waiting)`,
       [task],
     )
-    .catch((error: unknown) => log.warn({ err: error, task }, 'a job that comes round could not be queued'))
+    .catch((error: unknown) => log.warn({ err: error, task }, 'could not queue a periodic job'))
 }
 
 /**
- * The library warns of more jobs at a time than connections. Most of ours hold none while they wait for an answer, and whoever
- * needs one waits for it in the pool: for them it is as large as they are many.
+ * The library warns of more concurrent jobs than connections. Most of ours hold none while they wait for an answer, and any
+ * that needs one waits for it in the pool: so we report the pool as large as the number of jobs.
  */
 const forWaiting = (pool: pg.Pool, jobs: number): pg.Pool =>
   new Proxy(pool, {
     get(target, name) {
       if (name === 'options') return { ...target.options, max: Math.max(target.options.max, jobs) }
       const member: unknown = Reflect.get(target, name)
-      // The pool itself goes by its own size.
+      // The pool itself must keep its real size.
       return typeof member === 'function' ? member.bind(target) : member
     },
   })
 
 const levels = { error: 'error', warning: 'warn', info: 'debug', debug: 'trace' } as const
 
-/** Of what comes along only the scope and the error are kept: a job's payload may hold what no log should. */
+/** Only scope and error are logged: a job's payload may be confidential. */
 function queueLog(log: Logger): QueueLogger {
   return new QueueLog((scope) => (level, message, meta) => {
     log[levels[level]]({ ...scope, ...(meta?.error ? { err: meta.error } : {}) }, message)

@@ -1,5 +1,5 @@
-// Takes every trace of a person out of an environment: a job of many small transactions, each with what it removed noted
-// beside it, so that it goes on where it was when it is cut off, and its report is right all the same.
+// Erases a person from an environment: a job of many small transactions. Each records what it removed, so an interrupted job
+// continues where it was and its report stays right.
 import { type RawBuilder, sql } from 'kysely'
 import type { Logger } from 'pino'
 import type { Db, Tx } from '../../db/core/database.ts'
@@ -36,7 +36,7 @@ export interface ErasureKey {
 type Counts = Record<string, number>
 type Subject = Pick<Person, 'subscriberId' | 'email' | 'phone'>
 
-/** What is done in one go. Where there is more to do, it says from where on. */
+/** The result of one transaction. If there is more to do, `next` says from where. */
 interface Done {
   counts: Counts
   next?: string
@@ -50,8 +50,8 @@ interface Round {
 }
 
 /**
- * Removes the person from sight, and queues the rest, in one transaction. Somebody whose erasure is under way is not erased
- * twice. @returns undefined where there is no such subscriber
+ * Hides the person at once and queues the rest, in one transaction. A person whose erasure is in progress is not erased twice.
+ * @returns undefined if there is no such subscriber
  */
 export async function beginErasure(
   { db, clock, secrets }: Pick<Surroundings, 'db' | 'clock' | 'secrets'>,
@@ -110,7 +110,7 @@ async function queue(tx: Tx, key: ErasureKey, delay: string): Promise<void> {
                                    max_attempts := 1000)`.execute(tx)
 }
 
-/** The queue's job: all that is left to do. The second round, an hour later, takes what was under way during the first. */
+/** The queue's job: everything that is left. The second round, an hour later, deletes what was in flight during the first. */
 export async function eraseSubscriber(
   surroundings: Surroundings,
   key: ErasureKey,
@@ -123,7 +123,7 @@ async function oneRound({ db, clock, secrets, log }: Surroundings, key: ErasureK
   const now = clock.now()
   return db.transaction().execute(async (tx) => {
     await sql`SET LOCAL statement_timeout = 0`.execute(tx)
-    // Held to the end: of two jobs for one person, the second goes on where the first ended.
+    // Locked to the end: of two jobs for one person, the second continues where the first ended.
     const erasure = await tx
       .selectFrom('erasures')
       .selectAll()
@@ -138,7 +138,7 @@ async function oneRound({ db, clock, secrets, log }: Surroundings, key: ErasureK
     const person: Person = { environmentId, subscriberId, rowIds, email, phone }
     const at = parts.findIndex(({ name }) => name === erasure.part)
     const part = parts[at]
-    if (!part) throw new Error(`There is no part of erasing called ${erasure.part}.`)
+    if (!part) throw new Error(`Unknown part of an erasure: ${erasure.part}.`)
     const { counts, next } = await part.work({ tx, person, reached, secrets })
     const following = next === undefined ? parts[at + 1] : part
     await tx
@@ -156,12 +156,12 @@ async function oneRound({ db, clock, secrets, log }: Surroundings, key: ErasureK
       .execute()
     if (following) return true
     await queue(tx, key, '1 hour')
-    log.info({ environmentId, erasureId: erasure.id }, 'a subscriber was erased')
+    log.info({ environmentId, erasureId: erasure.id }, 'erased a subscriber')
     return false
   })
 }
 
-/** Steps under way when the person was erased may have written once more. By then nothing but ids says whose it was. */
+/** Steps in flight during the erasure may have written once more. By then only ids tell whose rows they are. */
 async function sweep(
   tx: Tx,
   {
@@ -196,7 +196,7 @@ function added(to: Counts, counts: Counts): Counts {
   return sum
 }
 
-/** In this order: first who it is, then what could make more, then the rest. */
+/** In this order: who it is, then what could produce more, then the rest. */
 const parts: Array<{ name: string; work(round: Round): Promise<Done> }> = [
   { name: 'ids', work: findIds },
   { name: 'runs', work: eraseRuns },
@@ -214,7 +214,7 @@ const parts: Array<{ name: string; work(round: Round): Promise<Done> }> = [
   { name: 'audit_log', work: eraseFromAudit },
 ]
 
-/** Somebody who was deleted and came back has several ids. Nothing but what they got tells of the earlier ones. */
+/** A person who was deleted and came back has several ids. Only their runs and messages tell the earlier ones. */
 async function findIds({ tx, person }: Round): Promise<Done> {
   const { environmentId, subscriberId } = person
   const { rows } = await sql<{ id: string }>`
@@ -245,8 +245,8 @@ async function remove(
 }
 
 /**
- * Runs with their steps, waits and answers, and the triggers that nobody else had anything of. They are locked in the order
- * in which a timer locks them: timers, then runs.
+ * Runs with their steps, waits and replies, and triggers that were for nobody else. Locked in the order that timers use:
+ * timers, then runs.
  */
 async function eraseRuns({ tx, person }: Pick<Round, 'tx' | 'person' | 'reached'>): Promise<Done> {
   const { environmentId, rowIds } = person
@@ -280,7 +280,7 @@ async function eraseRuns({ tx, person }: Pick<Round, 'tx' | 'person' | 'reached'
   return { counts: added(counts, await eraseEvents(tx, environmentId, eventIds)), next: '' }
 }
 
-/** Of these triggers those without any run, that will not start one either. */
+/** Those of these triggers that have no run and will start none. */
 async function eraseEvents(tx: Tx, environmentId: string, eventIds: string[]): Promise<Counts> {
   const { rows } = await sql<{ id: string }>`
     SELECT t.id FROM events t
@@ -293,7 +293,7 @@ async function eraseEvents(tx: Tx, environmentId: string, eventIds: string[]): P
   )
 }
 
-/** Also what a trigger that is repeated would be recognised by: it was chosen by the caller, and may say for whom it was. */
+/** Also the dedup row: the caller chose the transaction id, and it may say whom it was for. */
 async function eraseWhole(tx: Tx, environmentId: string, ids: string[]): Promise<Counts> {
   const transactions = await deleteAll(
     tx,
@@ -305,7 +305,7 @@ async function eraseWhole(tx: Tx, environmentId: string, ids: string[]): Promise
   return { ...(await deleteEvents(tx, environmentId, ids)), transactions }
 }
 
-/** Triggers that name the person: those for nobody else go, also before they have started; from others the person is taken out. */
+/** Triggers that name the person: those for nobody else are deleted, even if not started; from others the person is removed. */
 async function eraseFromEvents({ tx, person, reached }: Round): Promise<Done> {
   const { environmentId } = person
   const { rows } = await sql<EventRow>`
@@ -344,7 +344,7 @@ async function eraseFromPassedOver({ tx, person }: Round): Promise<Done> {
   return { counts: { passed_over: Number(numAffectedRows) } }
 }
 
-/** Answers kept for requests that are repeated. They are encrypted, so each has to be looked into. */
+/** Responses kept for idempotency keys. They are encrypted, so each has to be opened. */
 async function eraseAnswers({ tx, person, reached, secrets }: Round): Promise<Done> {
   const { environmentId, rowIds, subscriberId, email } = person
   const rows = await tx
@@ -373,7 +373,7 @@ async function eraseAnswers({ tx, person, reached, secrets }: Round): Promise<Do
   return { counts: { idempotency_keys: hashes.length }, ...(last ? { next: last.request_hash } : {}) }
 }
 
-/** That something was done stays; to whom does not. */
+/** The action stays recorded; the person does not. */
 async function eraseFromAudit({ tx, person }: Round): Promise<Done> {
   const { numAffectedRows = 0n } = await sql`
     UPDATE audit_log t SET target_id = ${erased}, target_name = NULL WHERE ${auditRows(person)}`.execute(tx)

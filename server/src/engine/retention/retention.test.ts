@@ -22,7 +22,7 @@ afterEach(async () => {
   await sql`DELETE FROM timers; DELETE FROM graphile_worker._private_jobs`.execute(server.database.db)
 })
 
-/** Something of January, and partitions of every month up to May. */
+/** One row in January, and partitions for every month up to May. */
 async function januaryActivity(given: Partial<Parameters<typeof addActivity>[1]> = {}): Promise<Activity> {
   for (const month of [0, 2, 4])
     await preparePartitions(server.database.pool, monthOf(new Date('2026-01-01T00:00:00Z'), month).start)
@@ -32,7 +32,7 @@ async function januaryActivity(given: Partial<Parameters<typeof addActivity>[1]>
 const add = (given: Omit<Parameters<typeof addActivity>[1], 'environmentId'>) =>
   addActivity(server.database, { environmentId: server.api.environmentId, ...given })
 
-/** As of the last moment that still counts, or later. */
+/** At the last moment that still counts, or later. */
 async function drop(now: Date, retention: Partial<Retention> = {}): Promise<void> {
   await dropExpired(
     {
@@ -45,7 +45,7 @@ async function drop(now: Date, retention: Partial<Retention> = {}): Promise<void
   )
 }
 
-/** The months of which there is something left, by table. */
+/** The months with data left, by table. */
 async function left(): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {}
   for (const table of tables) {
@@ -59,7 +59,7 @@ const from = (month: number) => ['01', '02', '03', '04', '05', '06'].slice(month
 const endOfJanuary = new Date('2026-02-01T00:00:00Z')
 const after = (time: Date, ms: number) => new Date(time.getTime() + ms)
 
-test('a month goes when its last moment is past its time, activity and messages each by their own', async () => {
+test('a month is dropped when its last moment expires, activity and messages each on their own', async () => {
   await januaryActivity()
   await drop(after(endOfJanuary, 30 * days - 1))
   expect(await left()).toEqual({ events: from(1), notifications: from(1), jobs: from(1), messages: from(1) })
@@ -67,14 +67,14 @@ test('a month goes when its last moment is past its time, activity and messages 
   await drop(after(endOfJanuary, 30 * days))
   expect(await left()).toEqual({ events: from(2), notifications: from(2), jobs: from(2), messages: from(1) })
   expect(lines).toMatchObject([
-    { msg: 'dropped data past its time', partitions: ['notifications_2026_01', 'jobs_2026_01', 'events_2026_01'] },
+    { msg: 'dropped expired data', partitions: ['notifications_2026_01', 'jobs_2026_01', 'events_2026_01'] },
   ])
 
   await drop(after(endOfJanuary, 60 * days))
   expect(await left()).toEqual({ events: from(3), notifications: from(3), jobs: from(3), messages: from(2) })
 })
 
-test('what was said of those who got no run goes with their trigger', async () => {
+test('the reasons of recipients without a run are deleted with their trigger', async () => {
   await januaryActivity()
   const note = (eventId: string) =>
     sql`INSERT INTO passed_over (environment_id, event_id, id, reason, subscriber_ids, created_at)
@@ -88,7 +88,7 @@ test('what was said of those who got no run goes with their trigger', async () =
   expect(kept).toEqual([{ event_id: recent }])
 })
 
-test('what is kept for ever is kept', async () => {
+test('what is kept forever is kept', async () => {
   await januaryActivity()
   await drop(after(endOfJanuary, 3650 * days), { activityDays: 0 })
   expect(await left()).toMatchObject({ events: from(1), notifications: from(1), jobs: from(1), messages: [] })
@@ -97,14 +97,14 @@ test('what is kept for ever is kept', async () => {
   expect(await left()).toMatchObject({ events: [], messages: from(1) })
 })
 
-test('a month in which a run has not ended is kept, until it has', async () => {
+test('a month with a run in progress is kept until it has ended', async () => {
   const { notificationId } = await januaryActivity({ status: 'processing' })
   await drop(after(endOfJanuary, 60 * days))
   const others = { events: ['01', ...from(3)], notifications: ['01', ...from(3)], jobs: ['01', ...from(3)] }
   expect(await left()).toMatchObject(others)
   expect(lines).toContainEqual(
     expect.objectContaining({
-      msg: 'data past its time is kept, because something still waits for it',
+      msg: 'kept expired data that is still needed',
       reason: 'a run, or the digest it was merged into, has not ended',
     }),
   )
@@ -113,7 +113,7 @@ test('a month in which a run has not ended is kept, until it has', async () => {
   expect(await left()).toMatchObject({ events: from(3), notifications: from(3), jobs: from(3) })
 })
 
-test('so is one whose run has a timer', async () => {
+test('so is a month whose run has a timer', async () => {
   const { environmentId, notificationId } = await januaryActivity()
   await addRow(server.database, 'timers', {
     environment_id: environmentId,
@@ -127,7 +127,7 @@ test('so is one whose run has a timer', async () => {
   expect(lines).toContainEqual(expect.objectContaining({ reason: 'a timer is set' }))
 })
 
-test('so is one that a digest still open was fed from', async () => {
+test('so is a month with events in an open digest', async () => {
   await januaryActivity()
   const digest = await add({ at: new Date('2025-12-31T00:00:00Z'), status: 'processing' })
   await preparePartitions(server.database.pool, new Date('2026-01-01T00:00:00Z'))
@@ -136,7 +136,7 @@ test('so is one that a digest still open was fed from', async () => {
   expect(await left()).toMatchObject({ notifications: ['12', '01', ...from(3)], events: ['12', '01', ...from(3)] })
 })
 
-test('so is one with a trigger whose run was started later and has not ended', async () => {
+test('so is a month with a trigger whose run started later and has not ended', async () => {
   await januaryActivity()
   await add({ at: new Date('2026-03-02T00:00:00Z'), eventAt: january, status: 'processing' })
   await drop(after(endOfJanuary, 30 * days))
@@ -165,14 +165,14 @@ test.each([
   expect(lines).toMatchObject([{ reason: 'a trigger has not started all its runs' }])
 })
 
-test('a month of which a part was dropped before is finished', async () => {
+test('a month that was partly dropped before is finished', async () => {
   await januaryActivity()
   await sql`DROP TABLE notifications_2026_01`.execute(server.database.db)
   await drop(after(endOfJanuary, 30 * days))
   expect(await left()).toMatchObject({ events: from(2), notifications: from(2), jobs: from(2) })
 })
 
-test('a worker that stops is not kept waiting', async () => {
+test('a worker that stops does not wait for it', async () => {
   await januaryActivity()
   const clock = { now: () => after(endOfJanuary, 365 * days) }
   const retention = { activityDays: 30, messageDays: 30 }

@@ -1,5 +1,5 @@
-// What may go when its time is over: whole months of activity and messages where no environment keeps them longer, and the
-// rows of single environments otherwise. Nothing that somebody still waits for.
+// Deletes expired data: whole months of activity and messages once no environment keeps them longer, and single environments'
+// rows otherwise. Never anything that is still needed.
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import {
@@ -12,9 +12,9 @@ import {
 } from '../../db/core/partitions.ts'
 import { dropRows, eventsToStart, type RowsOf } from './rows.ts'
 
-/** What the service keeps where an environment says nothing else. */
+/** The service's defaults, for environments that set nothing else. */
 export interface Retention {
-  /** How long triggers, runs and their steps are kept; 0 is for ever. */
+  /** How long triggers, runs and their steps are kept; 0 is forever. */
   activityDays: number
   /** The same for messages. */
   messageDays: number
@@ -27,10 +27,10 @@ interface Surroundings {
   retention: Retention
 }
 
-/** In the order in which they go: nothing is left that points to what is gone. */
+/** In the order in which they are dropped, so that nothing points to missing rows. */
 const activity = ['notifications', 'jobs', 'events'] as const
 
-/** @returns whether there is more to do than one round does */
+/** @returns whether one round was not enough */
 export async function dropExpired(surroundings: Surroundings, stopping: AbortSignal): Promise<boolean> {
   const { pool, clock, retention } = surroundings
   const environments = await periodsOf(pool, retention)
@@ -44,7 +44,7 @@ export async function dropExpired(surroundings: Surroundings, stopping: AbortSig
   for (const { id, days, own } of environments) {
     for (const kind of ['inbox', 'messages', 'activity'] as const) {
       const partition = longest(kind === 'activity' ? ['activity'] : ['messages', 'inbox'])
-      // What goes by the month goes with its partition, unless somebody else's is still in there.
+      // Without a choice of its own, data goes with its month's partition, unless another environment keeps that longer.
       if (days[kind] === 0 || (!own[kind] && days[kind] === partition)) continue
       const limit = new Date(clock.now().getTime() - days[kind] * dayMs)
       const until = own[kind] ? limit : monthOf(limit).start
@@ -59,11 +59,11 @@ const dayMs = 86_400_000
 interface Periods {
   id: string
   days: Record<RowsOf, number>
-  /** Those the environment chose, which are kept to the day. */
+  /** The periods that the environment chose, which are kept to the day. */
   own: Record<RowsOf, boolean>
 }
 
-/** Of every environment; without one, of those to come. */
+/** For every environment, and, under an empty id, for future ones. */
 async function periodsOf(pool: pg.Pool, { activityDays, messageDays }: Retention): Promise<Periods[]> {
   const { rows } = await pool.query<{ id: string; retention: Record<string, number> | null }>(
     `SELECT id, retention FROM environments UNION ALL SELECT '', NULL ORDER BY id`,
@@ -101,17 +101,17 @@ async function dropMonths(
     const partitions = tables.map((table) => partitionName(table, month))
     const reason = await firstWait(pool, month, waits)
     if (reason) {
-      log.warn({ partitions, reason }, 'data past its time is kept, because something still waits for it')
+      log.warn({ partitions, reason }, 'kept expired data that is still needed')
       continue
     }
     for (const table of tables) await dropPartition(pool, table, month)
     if (tables.includes('events'))
       await pool.query('DELETE FROM passed_over WHERE event_id >= $1 AND event_id < $2', [month.from, month.to])
-    log.info({ partitions }, 'dropped data past its time')
+    log.info({ partitions }, 'dropped expired data')
   }
 }
 
-/** A question whose answer is a row when something of the month from $1 to $2 is still needed. */
+/** A query that returns a row while something of the month from $1 to $2 is still needed. */
 interface Wait {
   reason: string
   query: string
@@ -124,8 +124,8 @@ const timers: Wait = {
 
 const messageWaits = [timers]
 
-// From the cheap to the dear: the last two read whole partitions. They are asked once a month where nothing waits, because
-// what they clear is dropped; where something waits for long it has a timer.
+// Cheapest first: the last two read whole partitions. If nothing waits they run once a month, because the month is then
+// dropped; whatever waits for long has a timer.
 const activityWaits: Wait[] = [
   timers,
   {

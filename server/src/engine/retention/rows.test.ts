@@ -23,7 +23,7 @@ const add = (at: Date, more: object = {}, of = api) =>
 const drop = (retention = { activityDays: 90, messageDays: 365 }) =>
   dropExpired({ pool: server.database.pool, clock: { now: () => now }, log, retention }, new AbortController().signal)
 
-/** How old what is left is, in days, by table. */
+/** The age of what is left, in days, by table. */
 async function ages(of = api): Promise<Record<string, number[]>> {
   const found: Record<string, number[]> = {}
   for (const [table, id] of Object.entries({
@@ -43,7 +43,7 @@ async function ages(of = api): Promise<Record<string, number[]>> {
   return found
 }
 
-test('an environment with periods of its own has its rows removed to the day, and the others keep theirs', async () => {
+test('an environment with its own periods has its rows deleted to the day, and the others keep theirs', async () => {
   const other = await server.freshApi()
   await keep({ activityDays: 7, messageDays: 14, inboxDays: 14 })
   for (const age of [3, 10, 20]) for (const owner of [api, other]) await add(days(age), {}, owner)
@@ -51,7 +51,7 @@ test('an environment with periods of its own has its rows removed to the day, an
   expect(await ages()).toEqual({ events: [3], notifications: [3], jobs: [3], messages: [10, 3] })
   const all = [20, 10, 3]
   expect(await ages(other)).toEqual({ events: all, notifications: all, jobs: all, messages: all })
-  // What hung on them went too.
+  // Dependent rows were deleted too.
   await keep({ activityDays: 1 })
   const { eventId } = await add(days(2))
   for (const table of ['passed_over', 'attachments'] as const)
@@ -70,7 +70,7 @@ test('an environment with periods of its own has its rows removed to the day, an
   expect(rows).toEqual([])
 })
 
-test('what an inbox shows and what was sent otherwise have each their own period', async () => {
+test('inbox messages and other messages each have a period of their own', async () => {
   await keep({ inboxDays: 5, messageDays: 50 })
   const { notificationId } = await add(days(10))
   await sql`
@@ -85,7 +85,7 @@ test('what an inbox shows and what was sent otherwise have each their own period
   expect(rows).toEqual([{ channel: 'email' }])
 })
 
-test('what is waited for stays: a run that has not ended, its digest, a snoozed message, a trigger yet to start', async () => {
+test('what is still needed stays: a run in progress, its digest, a snoozed message, a trigger yet to start', async () => {
   await keep({ activityDays: 1, inboxDays: 1 })
   const at = days(10)
   const open = await add(at, { status: 'processing' })
@@ -104,7 +104,7 @@ test('what is waited for stays: a run that has not ended, its digest, a snoozed 
     db,
   )
   await drop()
-  // Of the run that was merged nothing is sent any more, but the digest tells of it.
+  // The merged run sends nothing any more, but the digest lists its event.
   expect(await ages()).toMatchObject({ notifications: [10, 10], events: [10, 10, 10], messages: [10] })
   await sql`DELETE FROM timers; DELETE FROM graphile_worker._private_jobs`.execute(db)
   await sql`UPDATE notifications SET status = 'completed' WHERE id = ${open.notificationId}`.execute(db)
@@ -112,7 +112,7 @@ test('what is waited for stays: a run that has not ended, its digest, a snoozed 
   expect(await ages()).toEqual({ events: [], notifications: [], jobs: [], messages: [] })
 })
 
-test('a month goes as a whole only when no environment keeps it; until then those without a choice lose its rows', async () => {
+test('a month is dropped as a whole only when no environment keeps it; until then, environments without a choice lose its rows', async () => {
   const { pool, db } = server.database
   await preparePartitions(pool, new Date('2026-01-01T00:00:00Z'))
   const keeper = await server.freshApi()

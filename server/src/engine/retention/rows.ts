@@ -1,17 +1,17 @@
-// The rows of one environment that are past their time, where their month cannot go as a whole: deleted in small portions,
-// the oldest first, and of one round no more than a bounded number.
+// Deletes one environment's expired rows where their month cannot be dropped as a whole: in small batches, oldest first, a
+// bounded number per round.
 import { type RawBuilder, sql } from 'kysely'
 import type pg from 'pg'
 import type { Tx } from '../../db/core/database.ts'
 import { firstIdAt } from '../../db/core/ids.ts'
 import { inTransaction } from '../../db/core/transaction.ts'
 
-/** Triggers, runs and their steps; what was sent by e-mail, SMS, chat and push; what an inbox shows. */
+/** Triggers, runs and their steps; messages sent by email, SMS, chat and push; inbox messages. */
 export type RowsOf = 'activity' | 'messages' | 'inbox'
 
 /** Rows per transaction: few enough that no lock is held for long. */
 const batch = 2_000
-/** Portions per round, environment and kind: the others get their turn, and the daily chore comes to an end. */
+/** Batches per round, environment and kind, so that others get their turn and the daily chore ends. */
 const mostBatches = 100
 
 interface Expired {
@@ -19,7 +19,7 @@ interface Expired {
   until: Date
 }
 
-/** Where in the order of ids the next portion begins and all of them end. */
+/** The ids after which the next batch begins and before which all of them end. */
 interface Range {
   tx: Tx
   environmentId: string
@@ -27,11 +27,11 @@ interface Range {
   before: string
 }
 
-/** Deletes a portion. @returns the ids it has looked at, fewer than a batch at the end */
+/** Deletes a batch. @returns the ids it saw; fewer than a batch at the end */
 type Portion = (range: Range) => Promise<string[]>
 
 const portions: Record<RowsOf, Portion[]> = {
-  // Runs first: a trigger goes when none of its runs is left.
+  // Runs first: a trigger can go once none of its runs is left.
   activity: [dropRuns, dropEvents],
   messages: [(range) => dropMessages(range, sql`t.channel <> 'in_app'`)],
   inbox: [(range) => dropMessages(range, sql`t.channel = 'in_app'`)],
@@ -58,7 +58,7 @@ export async function dropRows(
   return false
 }
 
-/** The ids of triggers that jobs of the queue will go on with. */
+/** The ids of triggers named by queue jobs. */
 export const eventsToStart = `
   SELECT named.id FROM graphile_worker._private_jobs j JOIN graphile_worker._private_tasks t ON t.id = j.task_id,
   LATERAL (SELECT j.payload ->> 'eventId'
@@ -70,7 +70,7 @@ const inRange = ({ environmentId, after, before }: Range, id: RawBuilder<unknown
 
 const hasTimer = sql`EXISTS (SELECT FROM timers w WHERE w.environment_id = t.environment_id AND w.subject_id = t.id)`
 
-/** Those that have ended, also what they were merged into, with their steps. One that somebody is changing has its turn later. */
+/** Ended runs, whose digest has ended too, with their steps. A locked run gets its turn later. */
 async function dropRuns(range: Range): Promise<string[]> {
   const { tx, environmentId } = range
   const { rows } = await sql<{ id: string }>`
@@ -85,7 +85,7 @@ async function dropRuns(range: Range): Promise<string[]> {
   return ids
 }
 
-/** Those none of whose runs is left, and that will start none. */
+/** Triggers with no run left that will start none. */
 async function dropEvents(range: Range): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     SELECT t.id FROM events t
@@ -97,14 +97,14 @@ async function dropEvents(range: Range): Promise<string[]> {
   return ids
 }
 
-/** Of an event `t`. */
+/** Of an event `t`: no run is left, and none will start. */
 export const isSpent: RawBuilder<unknown> = sql`
   NOT EXISTS (SELECT FROM notifications n
     WHERE n.environment_id = t.environment_id AND n.transaction_id = t.transaction_id AND n.event_id = t.id)
   AND NOT EXISTS (SELECT FROM walks w WHERE w.environment_id = t.environment_id AND w.event_id = t.id)
   AND t.id <> ALL (ARRAY(${sql.raw(eventsToStart)}))`
 
-/** With what hangs on them. @returns how many rows, by table */
+/** With their dependent rows. @returns how many rows, by table */
 export async function deleteEvents(tx: Tx, environmentId: string, ids: string[]): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
   if (ids.length === 0) return counts
@@ -114,7 +114,7 @@ export async function deleteEvents(tx: Tx, environmentId: string, ids: string[])
   return counts
 }
 
-/** One that is snoozed is waited for. */
+/** Snoozed messages stay. */
 async function dropMessages(range: Range, ofKind: RawBuilder<unknown>): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     SELECT t.id FROM messages t WHERE ${inRange(range, sql`t.id`)} AND ${ofKind} AND NOT ${hasTimer}

@@ -37,7 +37,7 @@ async function cancel(api: Api, transactionId: string): Promise<boolean> {
 
 const collect = (api: Api, n: number) => trigger(api, 'collected', 'ada', { payload: { n } })
 
-/** Nothing waits any more, and no run is left in progress. */
+/** No wait is left, and no run is in progress. */
 async function expectAllEnded({ environmentId }: Api): Promise<void> {
   const { rows } = await sql<{ left: number }>`
     SELECT (SELECT count(*) FROM timers WHERE environment_id = ${environmentId})
@@ -49,7 +49,7 @@ async function expectAllEnded({ environmentId }: Api): Promise<void> {
 }
 
 describe('cancelling a delay', () => {
-  test('ends it for all subscribers; what was done before stays', async () => {
+  test('ends it for all subscribers; finished steps stay', async () => {
     const api = await freshApi()
     const transactionId = await trigger(api, 'later', ['ada', 'bob'])
     await server.drain()
@@ -70,7 +70,7 @@ describe('cancelling a delay', () => {
     await expectAllEnded(api)
   })
 
-  test('works at once, before the queue has come to the trigger', async () => {
+  test('works at once, before the queue has reached the trigger', async () => {
     const api = await freshApi()
     const transactionId = await trigger(api, 'later', 'ada')
     expect(await cancel(api, transactionId)).toBe(true)
@@ -80,7 +80,7 @@ describe('cancelling a delay', () => {
     await expectAllEnded(api)
   })
 
-  test('leaves out those of a topic who are not reached yet', async () => {
+  test('leaves out topic members who were not reached yet', async () => {
     const api = await freshApi()
     await api.post('/v2/subscribers', { subscriberId: 'ada' })
     await api.post('/v2/topics/all/subscriptions', { subscriptions: ['ada'] })
@@ -92,7 +92,7 @@ describe('cancelling a delay', () => {
     expect(await cancel(api, transactionId)).toBe(false)
   })
 
-  test('stops a trigger for everybody, also where nothing waits', async () => {
+  test('stops a broadcast, even where nothing waits yet', async () => {
     const api = await freshApi()
     await makeWorkflow(api, 'news', [inApp('News')])
     await api.post('/v2/subscribers', { subscriberId: 'ada' })
@@ -102,7 +102,7 @@ describe('cancelling a delay', () => {
     expect(await contentsOf(api, 'ada')).toEqual([])
   })
 
-  test('ends attempts at a call that is to be made again, and what would follow', async () => {
+  test('ends the retries of a call, and the steps after it', async () => {
     const { development: api } = await server.freshOrganization()
     const email = { type: 'email', controlValues: { subject: 'Hello', body: '<p>Hello</p>' } }
     await makeWorkflow(api, 'mail', [email, inApp('Sent')])
@@ -131,7 +131,7 @@ describe('cancelling a delay', () => {
     expect(await contentsOf(api, 'ada')).toEqual(['Now', 'Now', 'Later'])
   })
 
-  test('is too late once it is over', async () => {
+  test('is too late once the delay is over', async () => {
     const api = await freshApi()
     const transactionId = await trigger(api, 'later', 'ada')
     await server.drain()
@@ -180,7 +180,7 @@ describe('cancelling a digest', () => {
     await expectAllEnded(api)
   })
 
-  test('hands it to the oldest follower, who delivers the others at the original time', async () => {
+  test('hands it to the oldest follower, which delivers the others at the original time', async () => {
     const api = await freshApi()
     const [one, two, three] = [await collect(api, 1), await collect(api, 2), await collect(api, 3)]
     await server.drain()
@@ -204,7 +204,7 @@ describe('cancelling a digest', () => {
     await expectAllEnded(api)
   })
 
-  test('again and again hands it on to the last', async () => {
+  test('again and again hands it on, down to the last', async () => {
     const api = await freshApi()
     const ids = [await collect(api, 1), await collect(api, 2), await collect(api, 3)]
     await server.drain()
@@ -215,7 +215,7 @@ describe('cancelling a digest', () => {
     await expectAllEnded(api)
   })
 
-  test('takes a single event out again while it collects, but not once it is delivered', async () => {
+  test('takes a single event out while it collects, but not once it is delivered', async () => {
     const api = await freshApi()
     const [, two, three] = [await collect(api, 1), await collect(api, 2), await collect(api, 3)]
     await server.drain()
@@ -227,7 +227,7 @@ describe('cancelling a digest', () => {
     expect((await runOf(api, three)).jobs[0].status).toBe('merged')
   })
 
-  test('while others join it loses nobody', async () => {
+  test('loses no event while others join', async () => {
     const api = await freshApi()
     for (let round = 0; round < 15; round += 1) {
       const one = await collect(api, 1)
@@ -242,7 +242,7 @@ describe('cancelling a digest', () => {
     await expectAllEnded(api)
   })
 
-  test('or one of its events as it ends: what was canceled is not delivered, what was not is', async () => {
+  test('or one of its events as it ends: canceled events are not delivered, the others are', async () => {
     const api = await freshApi()
     for (let round = 0; round < 15; round += 1) {
       const [one, two] = [await collect(api, 1), await collect(api, 2)]

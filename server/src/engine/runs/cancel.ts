@@ -1,5 +1,5 @@
-// Cancels what a trigger has not done yet: its waits and what would follow them. The runs are locked as a timer locks them,
-// so that of a cancel and a wait that ends at the same moment exactly one happens.
+// Cancels what a trigger has not done yet: its waits and the steps after them. Runs are locked as timers lock them, so of a
+// cancel and a wait that ends at the same moment exactly one happens.
 import { despiteOthers } from '../../db/core/database.ts'
 import { inTransaction, statement, type Transaction } from '../../db/core/transaction.ts'
 import { detail } from '../../steps/contract/outcome.ts'
@@ -10,13 +10,13 @@ import { storedLine } from './run.ts'
 import { type EngineParts, startRuns } from './start-runs.ts'
 import { queueWakeUps } from './store.ts'
 
-/** All lanes: whoever was not reached gets nothing. */
+/** All lanes: members who were not reached get nothing. */
 const stopWalks = statement(
   'stop_walks',
   'DELETE FROM walks WHERE environment_id = $1 AND event_id = $2 RETURNING lane',
 )
 
-/** Of waits, also of one for another attempt at a call. */
+/** Timers of waits, including the wait for a retry. */
 const dropTimers = statement(
   'drop_timers',
   `DELETE FROM timers t USING notifications n, jobs j
@@ -24,7 +24,7 @@ const dropTimers = statement(
      AND j.environment_id = $1 AND j.notification_id = n.id AND j.position = t.position AND j.status IN ('delayed', 'queued')`,
 )
 
-/** The trigger of a transaction, held: nothing of it starts meanwhile. */
+/** Locks the trigger of a transaction, so that none of it starts meanwhile. */
 const lockTransactionEvent = statement(
   'lock_transaction_event',
   `SELECT e.id, e.started_at FROM transactions t
@@ -32,7 +32,7 @@ const lockTransactionEvent = statement(
    WHERE t.environment_id = $1 AND t.transaction_id = $2 FOR UPDATE OF e`,
 )
 
-/** Its runs and those whose digests took their events, for only what has not been delivered there can be taken out again. */
+/** Locks its runs, and the runs whose digests took its events: only undelivered events can be taken out again. */
 const lockTransaction = statement(
   'lock_transaction',
   `SELECT n.id, n.digested_into FROM notifications n
@@ -41,7 +41,7 @@ const lockTransaction = statement(
    ORDER BY n.id FOR UPDATE`,
 )
 
-/** What waits, and all that would come after. Tells what each of them was. */
+/** Cancels waiting steps and all steps after them. Returns what each was before. */
 const cancelWaits = statement(
   'cancel_waits',
   `WITH found AS (
@@ -60,7 +60,7 @@ const cancelWaits = statement(
      f.workflow_id, f.subscriber_row_id`,
 )
 
-/** Runs in which nothing is left to do. */
+/** Ends runs with nothing left to do. */
 const endRuns = statement(
   'end_runs',
   `UPDATE notifications n SET updated_at = $3,
@@ -123,7 +123,7 @@ interface CanceledJob {
   notification_id: string
   type: string
   step_row_id: string
-  /** Of a digest: what it collects by. */
+  /** A digest's grouping value. */
   value: string | null
   was: 'delayed' | 'merged' | 'queued' | 'pending'
   due_at: Date | null
@@ -131,11 +131,11 @@ interface CanceledJob {
   subscriber_row_id: string
 }
 
-/** Whoever waits longer for somebody else's lock is told to come back, rather than hold a connection meanwhile. */
+/** After this long waiting for a lock the caller gets an error and can retry, rather than hold a connection. */
 const patience = { lockTimeoutMs: 5_000 }
 
 /**
- * Two cancels whose digests have each other's runs can wait for each other; one of them then begins again.
+ * Two cancels whose digests hold each other's runs can deadlock; one of them then starts over.
  * @returns whether there was anything to cancel
  */
 export async function cancelTransaction(parts: EngineParts, place: Place): Promise<boolean> {
@@ -145,7 +145,7 @@ export async function cancelTransaction(parts: EngineParts, place: Place): Promi
   )
 }
 
-/** Whoever cancels right after triggering does not have to be lucky: those named directly get the runs that are cancelled. */
+/** Starts a trigger that is still queued, so that a cancel right after it finds runs to cancel. */
 async function begin(parts: EngineParts, { environmentId, transactionId }: Place): Promise<void> {
   const rows = await inTransaction(
     parts.pool,
@@ -157,7 +157,7 @@ async function begin(parts: EngineParts, { environmentId, transactionId }: Place
 
 async function cancel(transaction: Transaction, place: Place, now: Date): Promise<boolean> {
   const { environmentId, transactionId } = place
-  // The trigger, its walks, then timers, then runs: the order in which others take them.
+  // Trigger, walks, timers, runs: the same lock order as everywhere else.
   const [event] = await transaction.run<EventRow>(lockTransactionEvent, [environmentId, transactionId])
   const isStopped = event !== undefined && (await stop(transaction, environmentId, event.id))
   if (event && isStopped) {
@@ -176,14 +176,14 @@ async function cancel(transaction: Transaction, place: Place, now: Date): Promis
   return true
 }
 
-/** Of a topic, or of everybody, those who are left get nothing. A chunk that was waited for may have gone on in more lanes. */
+/** Stops the fan-out; members not reached get nothing. Repeated, because a chunk we waited for may have opened more lanes. */
 async function stop(transaction: Transaction, environmentId: string, eventId: string): Promise<boolean> {
   let isStopped = false
   while ((await transaction.run(stopWalks, [environmentId, eventId])).length > 0) isStopped = true
   return isStopped
 }
 
-/** A digest can change hands while its run is waited for; then the new hands are taken too. */
+/** A digest can be handed on while we wait for its run; then the new run is locked too. */
 async function lockAll(transaction: Transaction, { environmentId, transactionId }: Place): Promise<void> {
   for (;;) {
     const rows = await transaction.run<{ id: string; digested_into: string | null }>(lockTransaction, [
@@ -196,9 +196,8 @@ async function lockAll(transaction: Transaction, { environmentId, transactionId 
 }
 
 /**
- * A digest that is cancelled hands what it has collected to the oldest of those it was merged from, which goes on to the
- * same deadline. Without one the window is closed. The window is locked before those are looked for, so that nobody joins
- * a digest that is gone.
+ * A canceled digest hands its events to the oldest run merged into it, which keeps the deadline. Without one, the window
+ * closes. The window is locked first, so that no run joins a digest that is gone.
  */
 async function handOver(
   transaction: Transaction,

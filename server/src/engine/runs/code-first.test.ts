@@ -1,4 +1,4 @@
-// Workflows that are written in the user's own code, run by the public library in an application of theirs.
+// Code-first workflows, run by the public library in the user's own application.
 import { type Workflow, workflow } from '@novu/framework/express'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { useApplication } from '../../../test/application.ts'
@@ -9,7 +9,7 @@ const server = useServer({ brand: 'novu', allowPrivateAddresses: true })
 const app = useApplication()
 let api: Api
 
-// The library compares signatures with the clock on the wall.
+// The library checks signatures against the real time.
 beforeAll(() => server.clock.advance({ ms: Date.now() - server.clock.now().getTime() }))
 beforeEach(async () => {
   api = await server.freshApi()
@@ -31,7 +31,7 @@ async function run(name: string, payload: object = {}) {
 const sent = 'in_app completed: Step queued, Message created, Message sent'
 const number = { type: 'object', properties: { n: { type: 'number' } }, additionalProperties: true } as const
 
-test('code makes the message, with what earlier steps came to', async () => {
+test('code makes the message, from the results of earlier steps', async () => {
   await serve(
     workflow(
       'order',
@@ -56,7 +56,7 @@ test('code makes the message, with what earlier steps came to', async () => {
   expect(app.actions).toEqual(['execute', 'execute'])
 })
 
-test('code is not told where a trigger came from', async () => {
+test('code does not see the source of a trigger', async () => {
   await serve(
     workflow(
       'hello',
@@ -70,7 +70,7 @@ test('code is not told where a trigger came from', async () => {
   expect(await contentsOf(api, 'ada')).toEqual(['n'])
 })
 
-test('code decides by itself what is skipped', async () => {
+test('code decides what is skipped', async () => {
   await serve(
     workflow('skips', async ({ step }) => {
       await step.inApp('first', () => ({ body: 'First' }), { skip: () => true })
@@ -87,8 +87,8 @@ test('code decides by itself what is skipped', async () => {
   expect(await contentsOf(api, 'ada')).toEqual(['Second'])
 })
 
-describe('waits of code', () => {
-  test('a digest collects, and its events are given to the code', async () => {
+describe('code-first waits', () => {
+  test('a digest collects, and the code gets its events', async () => {
     await serve(
       workflow(
         'collected',
@@ -170,7 +170,7 @@ describe('code that fails', () => {
   })
 })
 
-test('what the subscriber does not want is not asked for', async () => {
+test('the bridge is not called for what the subscriber has turned off', async () => {
   await serve(
     workflow('hello', async ({ step }) => {
       await step.inApp('tell', () => ({ body: 'Hello' }))

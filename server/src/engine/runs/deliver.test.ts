@@ -1,4 +1,4 @@
-// What happens to a run while somebody outside is asked about it.
+// What happens to a run during a call to the outside.
 import { beforeEach, expect, test } from 'vitest'
 import { inApp, makeWorkflow, messagesOf, runOf, type Step, storyOf, trigger } from '../../../test/runs.ts'
 import { type Api, useServer } from '../../../test/server.ts'
@@ -8,7 +8,7 @@ const server = useServer({ allowPrivateAddresses: true })
 const vendor = useVendor()
 let ask: Step
 let api: Api
-/** Done before the vendor answers. */
+/** Runs before the vendor answers. */
 let meanwhile: () => Promise<unknown>
 
 beforeEach(async () => {
@@ -43,7 +43,7 @@ test('a call that is the last of its run ends it', async () => {
   ])
 })
 
-test('a subscriber who is deleted during the last call gets nothing more, and the run says so', async () => {
+test('a subscriber deleted during the last call gets nothing more, and the run says so', async () => {
   await makeWorkflow(api, 'w', [ask])
   meanwhile = () => api.delete('/v2/subscribers/ada')
   const transactionId = await trigger(api, 'w', 'ada')
@@ -53,7 +53,7 @@ test('a subscriber who is deleted during the last call gets nothing more, and th
   ])
 })
 
-test('steps that are cancelled during a call are not done after it', async () => {
+test('steps canceled during a call do not run after it', async () => {
   await makeWorkflow(api, 'w', [
     ask,
     { type: 'delay', controlValues: { type: 'regular', amount: 1, unit: 'hours' } },
@@ -69,7 +69,7 @@ test('steps that are cancelled during a call are not done after it', async () =>
   expect(storyOf(await runOf(api, transactionId))).toHaveLength(3)
 })
 
-test('a run that changes during its last call is looked at again', async () => {
+test('a run that changes during its last call is read again', async () => {
   await makeWorkflow(api, 'w', [ask])
   const transactionId = await trigger(api, 'w', 'ada')
   meanwhile = () =>
@@ -90,7 +90,7 @@ test('of two attempts at the same call only the later one counts', async () => {
   let asked = 0
   meanwhile = async () => {
     asked += 1
-    // As if the queue had taken the first for dead: another worker begins it again.
+    // As if the queue had taken the first worker for dead: another begins the call again.
     if (asked === 1)
       await server.database.db.updateTable('jobs').set({ attempts: 2 }).where('status', '=', 'running').execute()
   }

@@ -1,5 +1,6 @@
-// Steps that ask somebody outside: begun in one transaction, called outside of any, and ended in another. What was begun and
-// never ended shows that the process died in between; the step is told, and decides whether asking again can do harm.
+// Steps that call the outside: one transaction begins them, the call happens outside of any, another transaction ends them. A
+// call begun and never ended shows that the process died in between; the step is told, and decides whether a repeat could do
+// harm.
 import type { Logger } from 'pino'
 import { isOutage } from '../../db/core/database.ts'
 import { eachByItself, inTransaction } from '../../db/core/transaction.ts'
@@ -17,7 +18,9 @@ import { beginCalls } from '../core/statements.ts'
 import { asStored, type LoadedRow, lockRuns, runsOf } from './load.ts'
 import { settle, type Thread } from './needs.ts'
 import {
+  contentFailed,
   earlierOf,
+  failedUnexpectedly,
   gateAfter,
   goOn,
   goOnPast,
@@ -47,7 +50,7 @@ export interface CallKey {
   position: number
 }
 
-/** What came of a call: an outcome, what the user's code wants the step to do, or what its filters came to. */
+/** The result of a call: an outcome, the outputs of the user's code, or the decision of the step's filters. */
 type Result = { outcome: StepOutcome } | { outputs: ControlValues } | { judgement: Decided; outcome?: StepOutcome }
 
 interface Ended extends Begun {
@@ -57,7 +60,7 @@ interface Ended extends Begun {
 interface Begun {
   key: CallKey
   run: RunState
-  /** Its `attempts` say which attempt it is: a result that comes after another was begun is dropped. */
+  /** Its `attempts` identify the attempt: a result that arrives after a later attempt began is dropped. */
   job: JobState
   isRepeated: boolean
   /** Of the run's row. */
@@ -69,12 +72,12 @@ interface BegunRow extends LoadedRow {
   begun: Array<{ position: number; attempts: number; was: 'queued' | 'running' }>
 }
 
-/** Calls whose beginnings, or ends, go into one statement. */
+/** Calls that one statement begins or ends. */
 const mostCalls = 100
 /**
- * Answers of a slow provider come one by one, and so do refusals of one that hangs. With a commit for each, a mail took 1.07 ms
- * of the database instead of 0.89 with 10 ms. With 25, and alarms that ring for their own tasks, a provider that hangs at 50
- * messages a second takes 30 % of a core of it instead of 37.
+ * Answers of a slow provider, and timeouts of one that hangs, come one by one. With a commit for each, a mail took 1.07 ms of
+ * the database; with 10 ms between commits, 0.89. With 25, and alarms that wake only their own tasks, a provider that hangs at
+ * 50 messages a second takes 30 % of one database core instead of 37.
  */
 const endsPaceMs = 25
 
@@ -99,15 +102,15 @@ export class Deliveries {
     })
   }
 
-  /** Each is ended as soon as it is answered; the slow ones hold nobody up. */
+  /** Each call ends as soon as it is answered; slow ones hold up no others. */
   async deliver(keys: CallKey[]): Promise<void> {
     const begun = await this.#begins.add(keys)
     const results = await Promise.allSettled(begun.map((call) => this.#make(call)))
     const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
-    if (failures.length > 0) throw new AggregateError(failures, 'Not all calls could be recorded.')
+    if (failures.length > 0) throw new AggregateError(failures, 'Some calls could not be recorded.')
   }
 
-  /** A call that was begun with its run, by the transaction that stored both. */
+  /** A call begun by the transaction that stored its run. */
   async deliverHeld(stored: RunState, position: number, rowVersion: string): Promise<void> {
     const run = asStored(stored)
     const job = run.jobs.find((each) => each.position === position)
@@ -119,12 +122,11 @@ export class Deliveries {
   async #make(call: Begun): Promise<void> {
     const { tracing } = this.#parts
     const result = tracing ? await traceCall(tracing, call, () => this.#call(call)) : await this.#call(call)
-    // What is known about a call is kept until it can be written: given up, the next attempt would have to treat it as a
-    // call nobody knows the outcome of.
+    // Keep the result until it can be written: without it, the next attempt would have to treat the outcome as unknown.
     await untilReachable(() => this.#ends.add({ result, ...call }))
   }
 
-  /** What waits before its next attempt, has ended or was cancelled is not begun: there is nothing to call about. */
+  /** Skips steps that wait for a retry, have ended or were canceled. */
   async #begin(groups: CallKey[][]): Promise<Begun[][]> {
     const { pool, memory, clock } = this.#parts
     const now = clock.now()
@@ -138,7 +140,7 @@ export class Deliveries {
       now,
       JSON.stringify([unknown]),
     ])
-    // Begun is begun: were these left now, they would pass for calls that were cut off.
+    // From here on, giving up would make these look like calls that were cut off.
     const found = await untilReachable(() => runsOf(by, memory, rows, now))
     const runs = new Map(found.map((run) => [run.id, run]))
     const begun = new Map<string, Begun>()
@@ -158,7 +160,7 @@ export class Deliveries {
     return groups.map((group) =>
       group.flatMap((key) => {
         const call = begun.get(nameOf(key))
-        // Named twice, it is called about once.
+        // If named twice, call once.
         begun.delete(nameOf(key))
         return call ? [call] : []
       }),
@@ -170,7 +172,7 @@ export class Deliveries {
     const of: StepRun = { isRepeated, ...stepRunOf(run, job, clock.now()) }
     try {
       const environment = await untilReachable(() => memory.recall(run.environment.id))
-      if (!environment) throw new Error('The environment is gone.')
+      if (!environment) throw new Error('The environment no longer exists.')
       const tools = this.#toolsOf(environment)
       if (run.workflow.origin === 'external') return await this.#callCode(of, job, tools)
       return gateOf(job)?.isPending ? await callFilters(of, run, job, tools) : await callStep(of, job, tools)
@@ -179,7 +181,7 @@ export class Deliveries {
     }
   }
 
-  /** Once for each environment that is remembered. */
+  /** Once per cached environment. */
   #toolsOf(environment: RememberedEnvironment): CallTools {
     const known = this.#tools.get(environment)
     if (known) return known
@@ -195,7 +197,7 @@ export class Deliveries {
     return made
   }
 
-  /** The user's code says what the step does; then it is done as any other. */
+  /** The user's code decides what the step does; then it runs like any other. */
   async #callCode(of: StepRun, job: JobState, tools: CallTools): Promise<Result> {
     const { run, step } = of
     const ids = { workflowId: run.workflow.identifier, stepId: step.stepId, jobId: job.id }
@@ -231,7 +233,7 @@ export class Deliveries {
           this.#parts.meter?.ended(status, ends.filter(({ run }) => run.status === status).length)
       } catch (error) {
         if (isOutage(error)) throw error
-        // Somebody changed one of the runs, or its subscriber is gone.
+        // One of the runs has changed, or its subscriber was deleted.
         rest.push(...plain.keys())
       }
     }
@@ -239,7 +241,7 @@ export class Deliveries {
     return ended.map(() => undefined)
   }
 
-  /** Those after which their runs go on, or whose runs others have changed. */
+  /** For calls whose runs continue, or whose runs others have changed. */
   async #endWithRuns(ended: Ended[], now: Date): Promise<void> {
     const { pool, memory, log, shares, hands, wakes, tracing, meter } = this.#parts
     await inTransaction(pool, async (transaction) => {
@@ -263,7 +265,7 @@ export class Deliveries {
 
 const nameOf = ({ environmentId, id, position }: CallKey) => `${environmentId} ${id} ${position}`
 
-/** What the run has come to by this call, where that is its end, or where all that follows is another attempt. */
+/** The run after this call, if that ends it or leaves only a retry to wait for. */
 function plainEndOf({ run, job, rowVersion, result }: Ended, now: Date): PlainEnd | undefined {
   if ('outputs' in result || 'judgement' in result) return undefined
   if (result.outcome.kind !== 'retry' && !run.jobs.every((each) => each === job || isEnded(each))) return undefined
@@ -284,14 +286,14 @@ function continued(run: RunState, job: JobState, result: Result, now: Date): Thr
   return goOn(run, job, result.outcome, now)
 }
 
-/** One that calls nobody was called for being done once more. */
+/** A step without a call is here because it was redriven. */
 async function callStep(of: StepRun, job: JobState, tools: CallTools): Promise<Result> {
   const { call } = kindOf(job)
   if (call) return { outcome: await call(of, tools) }
   return { judgement: { kind: 'open', variant: variantIn(job.step, gateOf(job) ?? {}), details: [] } }
 }
 
-/** Asks whom its filters want asked, and where they let it, calls the step at once: nobody has to take it up again. */
+/** Asks what the filters need, and if they let the step pass, calls it at once without another round through the queue. */
 async function callFilters(of: StepRun, run: RunState, job: JobState, tools: CallTools): Promise<Result> {
   const { call, isWait: stops = false } = kindOf(job)
   const found = await askFilters(of, earlierOf(run), gateOf(job) ?? {}, tools)
@@ -302,25 +304,14 @@ async function callFilters(of: StepRun, run: RunState, job: JobState, tools: Cal
   return { judgement: found, ...(outcome ? { outcome } : {}) }
 }
 
-/** What went wrong in ourselves is logged in full and told in one sentence. */
 function failureOf(error: unknown, { run, step }: StepRun, log: Logger): StepOutcome {
   const stops = kindOf(step).isWait === true
-  if (error instanceof RenderError) {
-    const { message } = error
-    return {
-      kind: 'fail',
-      reason: 'content_failed',
-      error: message,
-      stops,
-      details: [detail('content_failed', { error: message })],
-    }
-  }
+  if (error instanceof RenderError) return contentFailed(error, stops)
   log.error({ err: error, notificationId: run.id, stepId: step.stepId }, 'a step failed unexpectedly')
-  const sentence = 'The step failed unexpectedly; the log of the service says more'
-  return { kind: 'fail', reason: 'internal', error: sentence, stops, details: [detail('internal')] }
+  return failedUnexpectedly(stops)
 }
 
-/** What the user's code is told: the nearest of the earlier steps first. */
+/** What the user's code receives: the nearest earlier step first. */
 function bridgeEvent({ run, job, step }: StepRun): BridgeEvent {
   const { payload, context, actor } = run.event
   const { __source: _, ...told } = payload

@@ -12,7 +12,7 @@ async function freshApi(): Promise<Api> {
   return api
 }
 
-/** Subscribes people to a topic, which is made where it is missing. */
+/** Subscribes people to a topic, creating it if missing. */
 async function subscribe(api: Api, topicKey: string, subscriptions: unknown[], more: object = {}): Promise<void> {
   const answer = await api.post(`/v2/topics/${topicKey}/subscriptions`, { subscriptions, ...more })
   expect(answer, answer.text).toMatchObject({ status: 201 })
@@ -57,7 +57,7 @@ describe('a topic', () => {
     })
   })
 
-  test('that is not there is passed over; the others go on', async () => {
+  test('that does not exist is passed over; the others go on', async () => {
     const api = await freshApi()
     await addPeople(api, 'ada')
     await subscribe(api, 'cats', ['ada'])
@@ -65,7 +65,7 @@ describe('a topic', () => {
     expect(await send(api, topic('dogs'))).toEqual([])
   })
 
-  test('excludes for all topics of the trigger, leaves out the actor, and does not double those named directly', async () => {
+  test('exclusions hold for all topics of the trigger, the actor is left out, and direct recipients are not doubled', async () => {
     const api = await freshApi()
     await addPeople(api, 'ada', 'bob', 'carol', 'dave', 'eve')
     await subscribe(api, 'cats', ['ada', 'bob', 'carol', 'dave'])
@@ -75,7 +75,7 @@ describe('a topic', () => {
     expect(await send(api, [topic('cats'), 'dave'], { actor: 'dave' })).toEqual(['ada', 'bob', 'carol', 'dave'])
   })
 
-  test('somebody in several topics gets one run that names all of them', async () => {
+  test('a member of several topics gets one run that names all of them', async () => {
     const api = await freshApi()
     await addPeople(api, 'ada')
     await subscribe(api, 'cats', ['ada'])
@@ -106,7 +106,7 @@ describe('a topic', () => {
     expect(await send(api, topic('cats'), { context: { app: 'web' } })).toEqual([])
   })
 
-  test('is walked in chunks, and nobody is lost or doubled between them', async () => {
+  test('is walked in chunks that lose and double nobody', async () => {
     const api = await freshApi()
     await subscribeMany(api, ['even', 'all'], 1_203)
     const transactionId = await trigger(api, 'news', [topic('even'), topic('all'), 's0000'])
@@ -123,7 +123,7 @@ describe('a topic', () => {
   })
 })
 
-/** Straight into the database: `even` gets every second one, any other topic all. */
+/** Directly in the database: `even` gets every second subscriber, any other topic all. */
 async function subscribeMany({ environmentId }: Api, topics: string[], count: number): Promise<void> {
   const now = server.clock.now()
   const people = Array.from({ length: count }, (_, n) => ({ id: newId(now), name: `s${String(n).padStart(4, '0')}` }))
@@ -148,7 +148,7 @@ async function subscribeMany({ environmentId }: Api, topics: string[], count: nu
   }
 }
 
-test('a digest of each of many members collects for each of them', { timeout: 60_000 }, async () => {
+test('a digest collects for each of many members', { timeout: 60_000 }, async () => {
   const api = await server.freshApi()
   const digest = { type: 'digest', stepId: 'digest', controlValues: { amount: 1, unit: 'hours' } }
   await makeWorkflow(api, 'news', [digest, inApp('{{steps.digest.eventCount}}')])
@@ -163,7 +163,7 @@ test('a digest of each of many members collects for each of them', { timeout: 60
   expect(rows).toEqual([{ content: '3', count: 601 }])
 })
 
-test('a throttle of each of many members counts for each of them', async () => {
+test('a throttle counts for each of many members', async () => {
   const api = await server.freshApi()
   const throttle = { type: 'throttle', controlValues: { type: 'fixed', amount: 1, unit: 'hours', threshold: 2 } }
   await makeWorkflow(api, 'news', [throttle, inApp()])
@@ -175,7 +175,7 @@ test('a throttle of each of many members counts for each of them', async () => {
   expect(rows).toEqual([{ count: 1_202 }])
 })
 
-test('cancelling in the middle of a topic cancels for those reached and for those still to come', async () => {
+test('a cancel in the middle of a topic covers members already reached and those still to come', async () => {
   const api = await server.freshApi()
   const delay = { type: 'delay', controlValues: { type: 'regular', amount: 1, unit: 'hours' } }
   await makeWorkflow(api, 'news', [delay, inApp()])
@@ -185,7 +185,7 @@ test('cancelling in the middle of a topic cancels for those reached and for thos
   await server.drain(async (work) => {
     await work()
     jobs += 1
-    // The trigger is taken up and the first chunk is through; the rest goes on in lanes.
+    // The trigger has started and the first chunk is through; the rest continues in lanes.
     if (jobs === 2) expect((await api.delete(`/v1/events/trigger/${transactionId}`)).body).toBe(true)
   })
   server.clock.advance({ hours: 1 })
@@ -197,7 +197,7 @@ test('cancelling in the middle of a topic cancels for those reached and for thos
   expect(rows).toEqual([{ status: 'completed', count: 500 }])
 })
 
-describe('what a subscription wants', () => {
+describe('the choice of a topic subscription', () => {
   const wanting = (preference: object) => ({ preferences: [{ workflowId: 'news', ...preference }] })
 
   test.each([
@@ -206,7 +206,7 @@ describe('what a subscription wants', () => {
     ['switched off', wanting({ enabled: false }), 5, false],
     ['a condition that holds', wanting({ condition: { '>': [{ var: 'payload.n' }, 3] } }), 5, true],
     ['a condition that does not hold', wanting({ condition: { '>': [{ var: 'payload.n' }, 3] } }), 2, false],
-    ['a condition that gives no yes or no', wanting({ condition: { var: 'payload.n' } }), 5, false],
+    ['a condition that yields no boolean', wanting({ condition: { var: 'payload.n' } }), 5, false],
     [
       'a condition beside a switch that is off',
       wanting({ enabled: false, condition: { '==': [{ var: 'payload.n' }, 5] } }),
@@ -228,7 +228,7 @@ describe('what a subscription wants', () => {
     expect(await send(api, topic('cats'))).toEqual(['ada'])
   })
 
-  test('of several subscriptions of one person those that pass are named; one is enough', async () => {
+  test('of several subscriptions of one person, those that pass are named; one is enough', async () => {
     const api = await freshApi()
     await addPeople(api, 'ada')
     await subscribe(api, 'cats', ['ada'], wanting({ enabled: false }))
@@ -252,7 +252,7 @@ describe('what a subscription wants', () => {
 })
 
 describe('a broadcast', () => {
-  test('reaches everybody also by a clock that was set back to before they came', async () => {
+  test('reaches everybody even after a clock was set back', async () => {
     const api = await freshApi()
     await addPeople(api, 'ada', 'bob')
     server.clock.advance({ hours: -3 })
@@ -262,7 +262,7 @@ describe('a broadcast', () => {
     expect(await reached(api, answer.body.transactionId)).toEqual(['ada', 'bob'])
   })
 
-  test('reaches everybody there is, also the actor, and nobody who came later', async () => {
+  test('reaches all subscribers, the actor too, but none who came later', async () => {
     const api = await freshApi()
     await addPeople(api, 'ada', 'bob')
     const answer = await api.post('/v1/events/trigger/broadcast', { name: 'news', payload: {}, actor: 'ada' })

@@ -1,6 +1,6 @@
-// Runs for everybody in the topics of a trigger, or for everybody there is: in chunks, each a job of the queue behind all
-// single triggers, and each continuing where the last one ended. Subscribers are walked in the order of their ids, so that
-// nobody comes twice, however many topics they are in and whoever joins or leaves meanwhile.
+// Runs for all members of a trigger's topics, or for all subscribers: in chunks, each a queue job behind all single triggers
+// and each continuing where the last ended. The walk goes by subscriber id, so nobody comes twice, however many topics they are
+// in and whoever joins or leaves meanwhile.
 import type { Recipient, RunTopic } from '../../db/core/tables.ts'
 import { inTransaction, type Transaction } from '../../db/core/transaction.ts'
 import { resolveSubscription } from '../core/preferences.ts'
@@ -25,12 +25,12 @@ import { traceStarts } from './traces.ts'
 const chunk = 500
 
 /**
- * Walks that go side by side once one has turned out to be long; a power of two. While the database writes what one has
- * found, the other's messages are rendered.
+ * Parallel lanes once a walk turns out to be long; a power of two. While the database writes one lane's chunk, the other's
+ * messages are rendered.
  */
 const lanes = 2
 
-/** Whoever was deleted this very moment has a place in the walk, but no row. */
+/** A subscriber deleted this very moment still has a place in the walk, but no row. */
 type Member = { member_id: string; via: Subscription[] | null; missing_topics?: string[] | null } & (
   | RecipientRow
   | { id: null }
@@ -40,7 +40,7 @@ interface Subscription {
   topic_id: string
   topic_key: string
   identifier: string
-  /** What the subscriber wants of this workflow through this subscription. */
+  /** The subscriber's choice for this workflow with this subscription. */
   choice: { enabled: boolean; condition: Record<string, unknown> | null } | null
 }
 
@@ -52,7 +52,7 @@ export interface WalkKey {
 
 type Walk = LockedEvent & { lanes: number; reached: string }
 
-/** One chunk. A walk that is over, or was stopped, has no row any more. */
+/** Does one chunk. A walk that has ended or was stopped has no row left. */
 export async function fanOut(parts: EngineParts, key: WalkKey): Promise<void> {
   const now = parts.clock.now()
   const { environmentId, eventId, lane } = key
@@ -101,7 +101,7 @@ async function nextMembers(
 const topicKeys = (recipients: Recipient[]) =>
   recipients.flatMap((each) => ('topicKey' in each ? [String(each.topicKey)] : []))
 
-/** Those of the trigger's topics that are not there; where nobody was found, nobody could say. */
+/** The trigger's topics that do not exist. Member rows carry them; without any row they take a query. */
 async function missingTopics(
   transaction: Transaction,
   { row }: PreparedEvent,
@@ -113,7 +113,7 @@ async function missingTopics(
   return (await transaction.run<{ key: string }>(findMissingTopics, values)).map(({ key }) => key)
 }
 
-/** Not those who are named directly, nor those whom any of the topics excludes, nor whoever caused the event. */
+/** Leaves out direct recipients, those whom any of the topics excludes, and the actor. */
 async function runsFor(
   event: PreparedEvent,
   members: Member[],
@@ -140,7 +140,7 @@ async function runsFor(
   return runs
 }
 
-/** The topics it reaches somebody through, and where there is none, why not through the first of them. */
+/** The topics that let the workflow through; if none does, why the first did not. */
 function topicsThatPass(
   via: Subscription[],
   event: PreparedEvent,

@@ -1,4 +1,4 @@
-// What a process does at once with the calls of runs it has just stored, and what becomes of them when something goes wrong.
+// Calls that a process makes itself for the runs it has just stored, and how they survive failures.
 import type pg from 'pg'
 import { beforeEach, expect, test } from 'vitest'
 import { statementsOf } from '../../../test/plan.ts'
@@ -13,7 +13,7 @@ const server = useServer({ allowPrivateAddresses: true, role: 'all' })
 const vendor = useVendor()
 let ask: Step
 let api: Api
-/** Done before the vendor answers. */
+/** Runs before the vendor answers. */
 let meanwhile: () => Promise<unknown>
 
 beforeEach(async () => {
@@ -36,7 +36,7 @@ const heldJobs = async () => {
 const isOver = async (transactionId: string) =>
   expect.poll(async () => (await runOf(api, transactionId)).jobs.at(-1).status, { timeout: 30_000 }).toBe('completed')
 
-test('a call is made by the process that stored its run, which asks the queue for nothing', async () => {
+test('the process that stored a run makes its call, without asking the queue', async () => {
   await makeWorkflow(api, 'w', [ask])
   await isOver(await trigger(api, 'w', 'ada'))
   let transactionId = ''
@@ -49,7 +49,7 @@ test('a call is made by the process that stored its run, which asks the queue fo
     /\b(INSERT INTO|UPDATE|DELETE FROM) (graphile_worker._private_)?jobs\b/.test(text),
   )
   expect(written.map(({ text }) => /(INSERT INTO|UPDATE|DELETE FROM) \S*jobs\b/.exec(text)?.[0])).toEqual(
-    // The run, the job that stands for its call, and the end of the call; then that job is over, sooner or later.
+    // The run, the job for its call, and the end of the call; that job is removed sooner or later.
     expect.arrayContaining(['INSERT INTO jobs', 'INSERT INTO graphile_worker._private_jobs', 'UPDATE jobs']),
   )
   expect(statements.some(({ text }) => text.includes('j.status AS was'))).toBe(false)
@@ -58,7 +58,7 @@ test('a call is made by the process that stored its run, which asks the queue fo
   await expect.poll(heldJobs, { timeout: 30_000 }).toEqual([])
 })
 
-test('while it is under way, others find it running, as a job of a worker that lives', async () => {
+test('during the call, others see it running, as a job of a live worker', async () => {
   await makeWorkflow(api, 'w', [ask])
   let seen: unknown
   meanwhile = async () => {
@@ -75,7 +75,7 @@ test('while it is under way, others find it running, as a job of a worker that l
   expect(seen).toEqual([[1], [{ status: 'running', attempts: 1 }]])
 })
 
-test('the steps after it are done as after any other call', async () => {
+test('the steps after it run as after any other call', async () => {
   await makeWorkflow(api, 'w', [ask, { ...ask, stepId: 'again' }])
   const transactionId = await trigger(api, 'w', 'ada')
   await isOver(transactionId)
@@ -83,7 +83,7 @@ test('the steps after it are done as after any other call', async () => {
   expect((await runOf(api, transactionId)).jobs).toMatchObject([{ status: 'completed' }, { status: 'completed' }])
 })
 
-test('the calls of runs that go on are made at once too: after another call, and after a wait', async () => {
+test('the calls of continuing runs are made at once too: after another call, and after a wait', async () => {
   await makeWorkflow(api, 'w', [
     ask,
     { ...ask, stepId: 'again' },
@@ -109,12 +109,12 @@ test('the calls of runs that go on are made at once too: after another call, and
   expect(statements.some(({ text }) => text.includes('j.status AS was'))).toBe(false)
 })
 
-/** A run as far as hands look at it. */
+/** The parts of a run that Hands reads. */
 const runWith = (id: string) => ({ id, environment: { id: api.environmentId } }) as unknown as RunState
 
 const idOf = (number: number) => `${Math.floor(Date.now() / 1000).toString(16)}${'0'.repeat(15)}${number}`
 
-/** Hands of somebody who is there, and what they were told to call. */
+/** Hands of a live worker, and the calls they made. */
 function ownHands(call: (id: string) => Promise<void> = async () => undefined) {
   const called: string[] = []
   const log = { error: () => undefined } as unknown as ConstructorParameters<typeof Hands>[0]['log']
@@ -130,7 +130,7 @@ function ownHands(call: (id: string) => Promise<void> = async () => undefined) {
   return { hands, called }
 }
 
-/** Connections on which the answer to a commit is lost, after it was done or before. */
+/** Connections that lose the answer to a commit, after or before it took effect. */
 const losing = (isCommitted: boolean): pg.Pool =>
   new Proxy(server.database.pool, {
     get(pool, name) {
@@ -154,7 +154,7 @@ const losing = (isCommitted: boolean): pg.Pool =>
     },
   })
 
-test('calls that were committed are made, also where the answer to the commit was lost; others never', async () => {
+test('committed calls are made, even if the answer to the commit was lost; others never', async () => {
   for (const [number, isCommitted] of [
     [1, true],
     [2, false],
@@ -171,7 +171,7 @@ test('calls that were committed are made, also where the answer to the commit wa
   }
 })
 
-test('a transaction that fails before it holds them calls nobody and leaves the room it took', async () => {
+test('a transaction that fails before it holds calls makes none and frees their slots', async () => {
   const { hands, called } = ownHands()
   const before = hands.room(false)
   const work = inTransaction(server.database.pool, async (transaction) => {
@@ -183,7 +183,7 @@ test('a transaction that fails before it holds them calls nobody and leaves the 
   expect(called).toEqual([])
 })
 
-test('a call whose end cannot be written down is left to the queue', async () => {
+test('a call whose end cannot be recorded is left to the queue', async () => {
   const { hands } = ownHands(() => Promise.reject(new Error('no')))
   await inTransaction(server.database.pool, async (transaction) =>
     hands.hold(transaction, [{ run: runWith(idOf(4)), position: 0 }])(),
@@ -197,7 +197,7 @@ test('a call whose end cannot be written down is left to the queue', async () =>
   expect(rows).toEqual([{ locked_by: null, is_available: true }])
 })
 
-test('whoever has asked for much leaves room for others; nobody holds calls without a worker that others can see', async () => {
+test('a busy environment leaves slots for others; without a visible worker no calls are held', async () => {
   const ends: Array<() => void> = []
   const { hands } = ownHands(() => new Promise((resolve) => ends.push(resolve)))
   const [room, ofBusy] = [hands.room(false), hands.room(true)]
@@ -208,7 +208,7 @@ test('whoever has asked for much leaves room for others; nobody holds calls with
       transaction,
       Array.from({ length: ofBusy }, (_, position) => ({ run, position })),
     )
-    // Those who store runs at the same moment do not get the same room.
+    // Concurrent transactions do not get the same slots.
     expect(hands.room(true)).toBe(0)
     await write()
   })

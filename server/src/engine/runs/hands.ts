@@ -1,6 +1,5 @@
-// Calls that a process makes at once, without waiting for the queue to hand them over: those of runs it has just stored and
-// still knows. For everybody else they are jobs of the queue that its worker has taken, locked under its name: should it die,
-// they are released and done as any others.
+// Calls that a process makes at once for runs it has just stored and still has in memory, without a round through the queue. To
+// others they are queue jobs locked by its worker: if it dies, they are released and done like any others.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Logger } from 'pino'
@@ -11,27 +10,27 @@ import { untilReachable } from '../core/patience.ts'
 import { dropCalls, holdCalls, releaseCalls } from '../core/statements.ts'
 import type { RunState } from './run.ts'
 
-/** More wait in the queue: whoever accepts triggers must not drown in their calls. */
+/** Further calls go to the queue: a process that accepts triggers must not drown in their calls. */
 const mostHeld = 1_024
-/** Of one who has asked for much lately; the rest is for the others. */
+/** For one environment that asked for much lately; the rest is for the others. */
 const mostOfBusy = 768
-/** About as many as are being made at a time; what is held beyond waits. */
+/** About as many as run at a time; the others wait. */
 const mostAtEase = 256
 const lookAgainMs = 200
 
-/** As the queue's library names the worker, and whether the others can see that it lives. */
+/** The worker's name in the queue, and whether other workers can see that it is alive. */
 interface Holder {
   id: string
   isShown(): boolean
 }
 
-/** Calls that one transaction has begun with the runs it stored. */
+/** Calls that one transaction began with the runs it stored. */
 export interface HeldCalls {
-  /** The job of the queue that stands for them. */
+  /** The queue job that stands for them. */
   jobId: string
   workerId: string
   calls: Array<{ run: RunState; position: number }>
-  /** Of the rows of their runs. */
+  /** Of their runs' rows. */
   rowVersion: string
 }
 
@@ -43,7 +42,7 @@ interface HeldRow {
 interface Surroundings {
   pool: pg.Pool
   log: Logger
-  /** Makes one of the calls and writes down what came of it. */
+  /** Makes one call and records its outcome. */
   call(call: { run: RunState; position: number }, rowVersion: string): Promise<void>
 }
 
@@ -52,7 +51,7 @@ export class Hands {
   readonly #drops: GroupCommit<HeldCalls, undefined>
   #holder: Holder | undefined
   #held = 0
-  /** Transactions whose calls are not all over. */
+  /** Transactions with calls in flight. */
   #open = 0
   #whenEmpty: Array<() => void> = []
 
@@ -65,35 +64,35 @@ export class Hands {
     })
   }
 
-  /** From now on calls can be held in the name of this worker. */
+  /** From now on calls can be held in this worker's name. */
   open(holder: Holder): void {
     this.#holder = holder
   }
 
-  /** Takes no more. @returns once none is held */
+  /** Takes no more calls. @returns once none is held */
   async close(): Promise<void> {
     this.#holder = undefined
     if (this.#open > 0) await new Promise<void>((resolve) => this.#whenEmpty.push(resolve))
   }
 
-  /** How many calls of somebody can be held now. @param isBusy whether they have asked for much lately */
+  /** How many more calls can be held. @param isBusy whether their environment asked for much lately */
   room(isBusy: boolean): number {
     if (!this.#holder?.isShown()) return 0
     return Math.max(0, (isBusy ? mostOfBusy : mostHeld) - this.#held)
   }
 
-  /** Whether more calls are held than are made in a moment: whoever brings more now only sends them through the queue. */
+  /** Whether more calls are held than run at a time: further ones would only go through the queue. */
   get areBusy(): boolean {
     return this.#held > mostAtEase
   }
 
   /**
-   * Takes room for calls whose steps are about to be stored as running, and makes them as soon as that is committed. Nobody
-   * else gets that room meanwhile. @returns what writes down that they are held, to be done before the commit
+   * Reserves slots for calls whose steps are about to be stored as running, and makes the calls once that is committed.
+   * @returns writes the job that holds them; to be called before the commit
    */
   hold(transaction: Transaction, calls: HeldCalls['calls']): () => Promise<void> {
     const workerId = this.#holder?.id
-    if (workerId === undefined) throw new Error('Nobody is there to hold calls.')
+    if (workerId === undefined) throw new Error('Calls can only be held while a worker is running.')
     this.#held += calls.length
     this.#open += 1
     let held: HeldCalls | undefined
@@ -102,7 +101,7 @@ export class Hands {
     return async () => {
       const keys = calls.map(({ run, position }) => [run.environment.id, run.id, position])
       const [row] = await transaction.run<HeldRow>(holdCalls, [JSON.stringify({ calls: keys }), workerId])
-      if (!row) throw new Error('The queue knows no task for calls.')
+      if (!row) throw new Error('The queue has no task named deliver.')
       held = { jobId: row.id, rowVersion: row.row_version, workerId, calls }
     }
   }
@@ -115,14 +114,17 @@ export class Hands {
     try {
       const failure = results.find(({ status }) => status === 'rejected')
       if (failure) {
-        // What could not be written down is left to the queue, as of one that died over it.
-        log.error({ err: (failure as PromiseRejectedResult).reason as unknown }, 'not all calls could be recorded')
+        // Leave what could not be recorded to the queue, as if this process had died.
+        log.error(
+          { err: (failure as PromiseRejectedResult).reason as unknown },
+          'some calls could not be recorded; the queue will repeat them',
+        )
         await untilReachable(() =>
           this.#surroundings.pool.query({ ...releaseCalls, values: [held.jobId, held.workerId] }),
         )
       } else await untilReachable(() => this.#drops.add(held))
     } catch (error) {
-      log.error({ err: error }, 'a job of the queue could not be ended; it is released when this process ends')
+      log.error({ err: error }, 'could not end a queue job; it is released when this process exits')
     }
     this.#end()
   }
@@ -133,7 +135,7 @@ export class Hands {
     return held.map(() => undefined)
   }
 
-  /** Whether the transaction that failed was committed all the same: its connection may have been lost over the answer. */
+  /** A failed transaction may have committed all the same, if its connection broke before the answer. */
   async #settle(held: HeldCalls | undefined, calls: HeldCalls['calls']): Promise<void> {
     if (held && (await this.#isStored(held))) return this.#make(held)
     this.#letGo(calls.length)
@@ -144,7 +146,7 @@ export class Hands {
     const { pool, log } = this.#surroundings
     for (;;) {
       try {
-        // Two statements: the second sees what the transaction did, if it has ended.
+        // Two statements: once the transaction has ended, the second sees what it did.
         const running = await pool.query(
           "SELECT FROM pg_locks WHERE locktype = 'transactionid' AND transactionid = $1::xid",
           [rowVersion],
@@ -157,7 +159,7 @@ export class Hands {
         if (!isOutage(error)) {
           log.error(
             { err: error },
-            'whether calls were begun could not be found out; they are released when this process ends',
+            'could not find out whether calls were begun; they are released when this process exits',
           )
           return false
         }

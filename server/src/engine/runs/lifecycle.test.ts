@@ -15,17 +15,17 @@ const now = new Date('2026-05-01T10:00:00Z')
 
 describe('how far a run got', () => {
   test.each<[string, Jobs, Messages, string, string?]>([
-    ['nothing was to be sent', [job('delay', 'completed')], [], 'errored', 'workflow_missing_channel_step'],
+    ['no channel step', [job('delay', 'completed')], [], 'errored', 'workflow_missing_channel_step'],
     ['nothing at all', [], [], 'errored', 'workflow_missing_channel_step'],
     ['somebody saw it', [job('email', 'failed'), job('in_app', 'completed')], [message({ seen: true })], 'interacted'],
     ['it was read', [job('email', 'completed')], [message(), message({ read: true })], 'interacted'],
     ['it was archived', [job('in_app', 'completed')], [message({ archived: true })], 'interacted'],
-    ['it was put aside', [job('in_app', 'completed')], [message({ snoozed_until: now })], 'interacted'],
+    ['it was snoozed', [job('in_app', 'completed')], [message({ snoozed_until: now })], 'interacted'],
     ['it arrived', [job('email', 'completed')], [message({ delivered_at: [now] })], 'delivered'],
     ['it is in the inbox', [job('email', 'pending'), job('in_app', 'completed')], [], 'delivered'],
     ['it was handed over', [job('email', 'completed'), job('sms', 'failed')], [message()], 'sent'],
     ['its message was deleted since', [job('email', 'completed')], [], 'sent'],
-    ['no times of delivery are none', [job('email', 'completed')], [message({ delivered_at: [] })], 'sent'],
+    ['an empty list of delivery times', [job('email', 'completed')], [message({ delivered_at: [] })], 'sent'],
     ['the subscriber does not want it', [job('email', 'canceled', 'preference')], [], 'skipped', 'preference'],
     [
       'of several reasons the first counts',

@@ -1,4 +1,4 @@
-// How far a run got, in one word: computed from its steps and what became of their messages, never stored.
+// How far a run got, in one word: computed from its steps and messages, never stored.
 
 import type { JobTable } from '../../db/core/tables.ts'
 import type { MessageRow } from '../../db/queries/messages.ts'
@@ -24,7 +24,7 @@ export interface DeliveryLifecycle {
 type Job = Pick<JobTable, 'type' | 'status' | 'reason' | 'merged_into'>
 type Message = Pick<MessageRow, 'seen' | 'read' | 'archived' | 'snoozed_until' | 'delivered_at'>
 
-/** Of several reasons to skip, the first of these is told. */
+/** Of several reasons to skip, the first in this list is shown. */
 const skipReasons = [
   'preference',
   'step_condition',
@@ -38,12 +38,12 @@ const skipReasons = [
 ]
 const ended = new Set(['completed', 'failed', 'canceled', 'merged', 'skipped'])
 
-/** The first rule that fits decides. */
+/** The first rule that matches decides. */
 export function lifecycleOf(jobs: Job[], messages: Message[]): DeliveryLifecycle {
   const channelJobs = jobs.filter(({ type }) => stepKinds[type as StepType]?.channel !== undefined)
   if (channelJobs.length === 0) return { status: 'errored', detail: 'workflow_missing_channel_step' }
   if (messages.some(wasNoticed)) return { status: 'interacted' }
-  // A completed step has sent its message, also when that was deleted since; an in-app message arrives by being made.
+  // A completed step has sent its message, even if that was deleted since; an in-app message is delivered once it exists.
   const completed = channelJobs.filter(({ status }) => status === 'completed')
   const hasArrived = messages.some(({ delivered_at }) => delivered_at !== null && delivered_at.length > 0)
   if (hasArrived || completed.some(({ type }) => type === 'in_app')) return { status: 'delivered' }

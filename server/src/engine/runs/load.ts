@@ -1,4 +1,4 @@
-// Makes runs out of rows: those that are there already, and the first moment of new ones.
+// Builds runs: existing ones from their rows, and new ones before their first step.
 import type { Selectable } from 'kysely'
 import { newId } from '../../db/core/ids.ts'
 import type { ChannelChoices, EventTable, JobTable, NotificationTable, RunTopic } from '../../db/core/tables.ts'
@@ -24,7 +24,7 @@ export interface StoredPreference {
 
 export type RecipientRow = SubscriberRow & { preferences: StoredPreference[] | null }
 
-/** What the trigger says and refers to, ready for all of its runs. */
+/** A trigger's own data and what it refers to, ready for all its runs. */
 export interface PreparedEvent {
   row: EventRow
   facts: EventFacts
@@ -33,7 +33,7 @@ export interface PreparedEvent {
   definition: WorkflowVersion
 }
 
-/** What bears on one workflow in one set of contexts. */
+/** The preferences that apply to one workflow in one set of contexts. */
 export function preferencesFor(
   all: StoredPreference[] | null,
   workflowId: string,
@@ -106,7 +106,7 @@ const newJob = (step: JobState['step'], position: number, now: Date): JobState =
   isChanged: true,
 })
 
-/** Where an event's runs, contexts and the like live. */
+/** The key of a run or an event. */
 export interface RunKey {
   environmentId: string
   id: string
@@ -123,7 +123,7 @@ export interface LoadedRow extends Selectable<NotificationTable> {
   seen: Record<string, Record<string, unknown>> | null
 }
 
-/** Locks and reads runs. One whose subscriber is gone is ended and left out: there is nothing to go on with. */
+/** Locks and reads runs. A run whose subscriber was deleted is ended and left out. */
 export async function lockRuns(
   transaction: Transaction,
   memory: Memory,
@@ -135,7 +135,7 @@ export async function lockRuns(
   return runsOf(transaction, memory, await transaction.run<LoadedRow>(loadRuns, columns), now)
 }
 
-/** The runs in these rows; see `lockRuns` for those that are left out. */
+/** The runs in these rows; see `lockRuns` for those left out. */
 export async function runsOf(
   transaction: Pick<Transaction, 'run'>,
   memory: Memory,
@@ -174,7 +174,7 @@ async function existingRun(
   const subscriber = withDates(row.subscriber as Dated<SubscriberRow>, ['created_at', 'updated_at', 'last_online_at'])
   const steps = new Map(definition.steps.map((step) => [step._id, step]))
   for (const job of row.jobs ?? []) {
-    // Sent once more: with the step as it was then.
+    // Redriven: use the step of the version it was redriven with.
     const { version } = gateOf(job) ?? {}
     const later = version === undefined ? undefined : await environment.version(row.workflow_id, version)
     for (const step of later?.steps ?? []) if (step._id === job.step_row_id) steps.set(step._id, step)
@@ -240,7 +240,7 @@ const resultsOf = (jobs: JobState[]) =>
       .map((job) => [job.step.stepId, resultOf(job)]),
   )
 
-/** A run as it would be read now that it is stored. */
+/** A run as it would be read back now that it is stored. */
 export const asStored = (run: RunState): RunState => ({
   ...run,
   results: resultsOf(run.jobs),
@@ -249,14 +249,14 @@ export const asStored = (run: RunState): RunState => ({
   effects: noEffects(),
 })
 
-/** Of a message as later steps see it: the dates as everywhere else. */
+/** A message's state for later steps, with dates in ISO form as everywhere else. */
 function isoDates(seen: Record<string, unknown> | undefined): Record<string, unknown> | undefined {
   if (!seen) return undefined
   const iso = (value: unknown) => (typeof value === 'string' ? new Date(value).toISOString() : null)
   return { ...seen, lastSeenDate: iso(seen.lastSeenDate), lastReadDate: iso(seen.lastReadDate) }
 }
 
-/** Rows that come out of the database as JSON have their times as text. */
+/** Rows read as JSON have their dates as text. */
 function withDates<T>(row: Dated<T>, names: ReadonlyArray<keyof T>): T {
   const dates = names.map((name) => [name, row[name] === null ? null : new Date(row[name] as string)])
   return { ...row, ...Object.fromEntries(dates) } as T
@@ -266,7 +266,7 @@ interface References {
   factsOf(event: EventRow): EventFacts
 }
 
-/** Contexts, tenants and actors that these events name, as they are now. */
+/** The contexts, tenants and actors that these events name, as they are now. */
 export async function readReferences(transaction: Pick<Transaction, 'run'>, events: EventRow[]): Promise<References> {
   const contexts = events.flatMap(({ environment_id, context }) =>
     Object.entries(context ?? {}).map(([type, value]) => ({ environment_id, type, id: contextId(value) })),

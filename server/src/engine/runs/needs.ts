@@ -1,5 +1,5 @@
-// Lets many runs go on together: each until it needs something of the database, then one statement per kind of need answers
-// all of them, and so on until every run has come to a stop.
+// Advances many runs together: each until it needs the database, then one statement per kind of need answers all of them, until
+// every run has stopped.
 import type { Logger } from 'pino'
 import type { Transaction } from '../../db/core/transaction.ts'
 import type {
@@ -12,9 +12,8 @@ import type {
   PassThrottle,
   Progress,
 } from '../../steps/contract/need.ts'
-import { detail } from '../../steps/contract/outcome.ts'
 import { findMerged, lockDigests, lockThrottles, saveDigests, saveThrottles } from '../core/statements.ts'
-import { end, note, type RunState, StepFault } from './run.ts'
+import { endByFault, type RunState, StepFault } from './run.ts'
 
 export interface Thread {
   run: RunState
@@ -25,7 +24,7 @@ interface Waiting extends Thread {
   need: Need
 }
 
-/** So many runs in one go; then others get their turn. */
+/** Runs per turn of the event loop. */
 const stretch = 50
 
 export async function settle(
@@ -58,7 +57,7 @@ export async function settle(
   }
 }
 
-/** A fault of ours in one run fails its step, and leaves the runs beside it alone. */
+/** A bug of ours in one run fails its step, and leaves the other runs alone. */
 function proceed({ run, progress }: Thread, answer: Answer | undefined, { now, log }: { now: Date; log: Logger }) {
   try {
     const { value, done } = progress.next(answer as Answer)
@@ -67,16 +66,7 @@ function proceed({ run, progress }: Thread, answer: Answer | undefined, { now, l
     if (!(error instanceof StepFault)) throw error
     const { job, cause } = error
     log.error({ err: cause, notificationId: run.id, stepId: job.step.stepId }, 'a step failed unexpectedly')
-    job.status = 'failed'
-    job.reason = 'internal'
-    job.error = 'The step failed unexpectedly; the log of the service says more'
-    note(job, detail('internal'), now)
-    for (const next of run.jobs.filter(({ status }) => status === 'pending')) {
-      next.status = 'canceled'
-      next.reason = 'previous_step_failed'
-      note(next, detail('previous_failed'), now)
-    }
-    end(run)
+    endByFault(run, error, now)
     return undefined
   }
 }
@@ -103,7 +93,7 @@ const keyOf = (group: Group) =>
 const rowKey = (row: GroupRow) =>
   JSON.stringify([row.environment_id, row.workflow_id, row.step_row_id, row.subscriber_row_id, row.value])
 
-/** The needs of each group in their order, and the groups as columns. */
+/** Needs by group, in their order, and the groups as columns. */
 export function byGroup<T extends { group: Group }>(needs: T[]): { groups: Map<string, T[]>; columns: string[][] } {
   const groups = new Map<string, T[]>()
   for (const need of needs) {
@@ -126,8 +116,8 @@ export function byGroup<T extends { group: Group }>(needs: T[]): { groups: Map<s
 export type DigestRow = GroupRow & { notification_id: string | null; seen_at: Date; forget_at: Date }
 
 /**
- * Whoever comes while the group collects is merged. Else it starts to collect; with a look-back only if the group has had
- * an event within it, for otherwise the first event goes on at once.
+ * An event that arrives while its group collects is merged. Otherwise the group starts to collect. With a look-back, it starts
+ * only if there was an event within it; otherwise this event goes on at once.
  */
 async function joinDigests(
   transaction: Transaction,
@@ -170,7 +160,7 @@ const groupRowOf = ({ environment_id, workflow_id, step_row_id, subscriber_row_i
   value,
 })
 
-/** Of one digest; how many more there were is counted. */
+/** For one digest; events beyond that are only counted. */
 const mostEvents = 1_000
 const mostEventBytes = 8 * 1024 * 1024
 
@@ -215,7 +205,7 @@ async function closeDigests(transaction: Transaction, needs: CloseDigest[], answ
 
 type ThrottleRow = GroupRow & { passed: number; started_at: Date; ends_at: Date }
 
-/** The window is fixed: it starts with the first that passes and ends when that one's settings say. */
+/** A fixed window: it starts with the first event that passes and ends when that one's settings say. */
 async function passThrottles(
   transaction: Transaction,
   needs: PassThrottle[],

@@ -1,5 +1,5 @@
-// Those a trigger meant, or could have meant, who got no run by it. Nothing else would tell of them: their reasons are kept
-// beside the runs, so that "why did this person not get it?" has an answer for everybody.
+// Recipients of a trigger who got no run, with the reason. Nothing else would mention them: this answers "why did this person
+// not get it?" for everybody.
 import { newId } from '../../db/core/ids.ts'
 import type { Transaction } from '../../db/core/transaction.ts'
 import { notePassedOver } from '../core/statements.ts'
@@ -21,7 +21,7 @@ interface Group {
   subscriberIds: string[]
 }
 
-/** Of one trigger, or a chunk of it: one row for all with the same reason. */
+/** For one trigger, or a chunk of it: one row per reason. */
 export class PassedOver {
   readonly #groups = new Map<string, Group>()
 
@@ -30,7 +30,7 @@ export class PassedOver {
     this.#group(reason, detail, null).subscriberIds.push(subscriberId)
   }
 
-  /** Something that stands for nobody; or, without a name, all who are left. */
+  /** Something named that is nobody; without a name, everybody not reached. */
   addNamed(reason: PassedOverReason, named: string | null = null): void {
     this.#group(reason, null, named)
   }
@@ -49,7 +49,7 @@ export class PassedOver {
       groups.map(({ reason }) => reason),
       groups.map(({ detail }) => detail),
       groups.map(({ named }) => named),
-      // Lists of different lengths are no column of their own.
+      // Lists of different lengths cannot form a column of arrays.
       groups.map(({ subscriberIds }) => JSON.stringify(subscriberIds)),
       now,
     ]

@@ -15,13 +15,13 @@ const order = {
 }
 
 describe('the payload of a trigger', () => {
-  test('that fits is seen with the defaults of the schema, and is not changed itself', () => {
+  test("that is valid gets the schema's defaults in a copy", () => {
     const payload = { orderId: 'a' }
     expect(checkPayload(order, payload)).toEqual({ payload: { orderId: 'a', total: 0 } })
     expect(payload).toEqual({ orderId: 'a' })
   })
 
-  test('that does not fit is told everything at once', () => {
+  test('that is invalid reports all problems at once', () => {
     const payload = { total: 'x', address: {}, email: 'nobody' }
     expect(checkPayload(order, payload)).toEqual({
       problems: [
@@ -54,7 +54,7 @@ describe('the payload of a trigger', () => {
     })
   })
 
-  test('is answered with the reason, the problems and the schema', () => {
+  test('is refused with the reason, the problems and the schema', () => {
     const check = checkPayload(order, { total: 'x' })
     const error = payloadError(order, 'problems' in check ? check.problems : [])
     expect(error.status).toBe(400)
@@ -64,11 +64,9 @@ describe('the payload of a trigger', () => {
     expect(error.ctx).toMatchObject({ type: 'PAYLOAD_VALIDATION_ERROR', schema: order, errors: [{}, { value: 'x' }] })
   })
 
-  test('that takes too long to check, or has an unusable schema, does not fit', () => {
+  test('is refused if the check takes too long or the schema is unusable', () => {
     expect(checkPayload({ $ref: '#' }, {})).toMatchObject({
-      problems: [
-        { field: 'root', message: 'cannot be checked with this schema: it goes on inside itself without end' },
-      ],
+      problems: [{ field: 'root', message: 'cannot be checked with this schema: it recurses without end' }],
     })
     expect(checkPayload({ pattern: '(?=a)' }, {})).toMatchObject({ problems: [{ field: 'root' }] })
   })
@@ -78,7 +76,7 @@ describe('an example', () => {
   const now = new Date('2026-05-01T10:00:00.000Z')
   const of = (properties: object) => examplePayload({ type: 'object', properties }, now)
 
-  test('has what the schema suggests before all else', () => {
+  test('uses what the schema suggests before all else', () => {
     expect(
       of({
         a: { type: 'string', default: 'preset' },
@@ -157,14 +155,14 @@ describe('an example', () => {
     for (const name of names.split(' ')) expect(of({ [name]: { type: 'string' } })).toEqual({ [name]: value })
   })
 
-  test('is no in what sounds like it, whichever way it is written', () => {
+  test('is false for names that sound negative, in any case', () => {
     const names = ['disabled', 'isDeleted', 'ARCHIVED', 'hidden', 'active']
     expect(of(Object.fromEntries(names.map((name) => [name, { type: 'boolean' }])))).toEqual({
       ...{ disabled: false, isDeleted: false, ARCHIVED: false, hidden: false, active: true },
     })
   })
 
-  test('of numbers goes by their names, whole or not', () => {
+  test('chooses numbers by name, integer or not', () => {
     const both = (name: string) => [of({ [name]: { type: 'integer' } })[name], of({ [name]: { type: 'number' } })[name]]
     expect(both('age')).toEqual([25, 25])
     expect(both('itemCount')).toEqual([5, 5])

@@ -1,4 +1,4 @@
-// The payload of a trigger, held against the schema of its workflow.
+// Checks the payload of a trigger against its workflow's schema.
 import { fail, type RequestError } from '../../errors.ts'
 import { compileSchema } from '../../steps/json-schema/json-schema.ts'
 import { type JsonSchema, type Problem, SchemaCostError, SchemaError } from '../../steps/json-schema/run.ts'
@@ -6,7 +6,7 @@ import { type JsonSchema, type Problem, SchemaCostError, SchemaError } from '../
 type Payload = Record<string, unknown>
 
 export interface PayloadProblem {
-  /** A dotted path; `root` is the payload itself. A missing property is named, although it is not there. */
+  /** A dotted path; `root` is the payload itself. A missing property is named too. */
   field: string
   message: string
   value?: unknown
@@ -15,7 +15,7 @@ export interface PayloadProblem {
 
 type PayloadCheck = { payload: Payload } | { problems: PayloadProblem[] }
 
-/** What a run gets to see: the payload, in a copy with the schema's defaults filled in where it has some; or all that is wrong with it. */
+/** The payload as runs see it, in a copy with the schema's defaults if it has any; or all problems. */
 export function checkPayload(schema: JsonSchema, given: Payload): PayloadCheck {
   const payload = hasDefaults(schema) ? structuredClone(given) : given
   try {
@@ -32,7 +32,7 @@ export function checkPayload(schema: JsonSchema, given: Payload): PayloadCheck {
 
 const withDefaults = new WeakMap<JsonSchema, boolean>()
 
-/** Without any there is nothing to fill in, and a copy would be most of the work. */
+/** Without defaults there is nothing to fill in, and the copy would be most of the work. */
 function hasDefaults(schema: JsonSchema): boolean {
   const known = withDefaults.get(schema) ?? JSON.stringify(schema).includes('"default"')
   withDefaults.set(schema, known)
@@ -44,7 +44,7 @@ function describe({ path, keyword, property, message, value, schemaPath }: Probl
   return { field: keyword === 'required' ? `${place}.${property}` : place, message, value, schemaPath }
 }
 
-/** The answer to a trigger whose payload does not fit. */
+/** The answer to a trigger with an invalid payload. */
 export function payloadError(schema: JsonSchema, problems: PayloadProblem[]): RequestError {
   const sentences = problems.map(({ field, message }) => `${field}: ${message}`)
   const ctx = { type: 'PAYLOAD_VALIDATION_ERROR', errors: problems, schema }

@@ -1,4 +1,4 @@
-// Sends once more what was given up on. Only the step itself is repeated, and of it only what has not been sent.
+// Retries steps that failed for good. Only the step itself is repeated, and only what it has not sent.
 import { inTransaction, type Transaction } from '../../db/core/transaction.ts'
 import { detail, undelivered } from '../../steps/contract/outcome.ts'
 import { resetDelivery } from '../../steps/delivery/dispatch.ts'
@@ -14,7 +14,7 @@ export interface FailedJob {
   notification_id: string
 }
 
-/** Runs that are locked together. */
+/** Runs locked in one transaction. */
 const runsAtOnce = 100
 
 export async function redriveJobs(parts: EngineParts, environmentId: string, jobs: FailedJob[]): Promise<string[]> {
@@ -28,7 +28,7 @@ export async function redriveJobs(parts: EngineParts, environmentId: string, job
   return redriven
 }
 
-/** The lock decides between two who ask for the same: the second finds nothing left to redrive. */
+/** The lock decides between two requests: the second finds nothing left to redrive. */
 async function redrive(
   transaction: Transaction,
   { memory, clock }: EngineParts,
@@ -65,7 +65,7 @@ async function redrive(
   return redriven
 }
 
-/** What was wrong may have been the step itself: it is done as it stands in the workflow now, if it is still there. */
+/** The step itself may have been the fault: it runs as it now stands in the workflow, if it still exists. */
 async function mendedVersion(memory: Memory, run: RunState, { step }: JobState): Promise<number | undefined> {
   const environment = await memory.recall(run.environment.id)
   const current = await environment?.workflowById(run.workflow.id)

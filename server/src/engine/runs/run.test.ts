@@ -21,7 +21,7 @@ const vendor = useVendor()
 const hour = { type: 'regular', amount: 1, unit: 'hours' }
 const delay: Step = { type: 'delay', stepId: 'delay', controlValues: hour }
 const sent = 'in_app completed: Step queued, Message created, Message sent'
-/** Fails, for it comes to an empty message. */
+/** Fails, because its message is empty. */
 const failing = inApp('{{payload.missing}}')
 
 async function apiWith(steps: Step[], more: object = {}): Promise<Api> {
@@ -101,7 +101,7 @@ describe('the worked example of a workflow', () => {
   })
 })
 
-test('what can be clicked in the inbox is with the message as its clients read it', async () => {
+test('the buttons of an inbox message come with it to the clients', async () => {
   const link = (url: string) => ({ redirect: { url, target: '_blank' } })
   const api = await apiWith([
     inApp('Body', {
@@ -128,8 +128,8 @@ test('what can be clicked in the inbox is with the message as its clients read i
   })
 })
 
-describe('variables of the environment', () => {
-  test('can be read in clear, secrets too; its own name and type come before any of theirs', async () => {
+describe('environment variables', () => {
+  test('are readable, secrets too; the built-in name and type win over variables', async () => {
     const { development: api } = await server.freshOrganization()
     const define = (key: string, value: string, isSecret = false) =>
       api.post('/v1/environment-variables', {
@@ -176,7 +176,7 @@ describe('a condition', () => {
     expect(found.status).toBe('completed')
   })
 
-  test('alone that does not hold leaves the run skipped', async () => {
+  test('that does not hold on the only step leaves the run skipped', async () => {
     const found = await run(await apiWith([when({ '==': [1, 2] })]))
     expect(found.deliveryLifecycle).toEqual({ status: 'skipped', detail: 'step_condition' })
   })
@@ -202,14 +202,14 @@ describe('preferences', () => {
     expect(found).toMatchObject({ status: 'completed', deliveryLifecycle: { status: 'skipped', detail: 'preference' } })
   })
 
-  test('set for the workflow count more', async () => {
+  test('set for the workflow by a user win over them', async () => {
     const held = await apiWith([inApp()], { preferences: { user: off, workflow: on } })
     expect(storyOf(await run(held))).toEqual(filtered('user'))
     const free = await apiWith([inApp()], { preferences: { user: on, workflow: off } })
     expect(storyOf(await run(free))).toEqual([sent])
   })
 
-  test('of the subscriber in general count more still', async () => {
+  test('of the subscriber for all workflows win over those', async () => {
     const held = await apiWith([inApp()])
     await prefer(held, 'ada', { channels: { in_app: false } })
     expect(storyOf(await run(held))).toEqual(filtered('subscriber global'))
@@ -218,7 +218,7 @@ describe('preferences', () => {
     expect(storyOf(await run(free))).toEqual([sent])
   })
 
-  test('of the subscriber for this workflow count most', async () => {
+  test('of the subscriber for this workflow win over all', async () => {
     const api = await apiWith([inApp()])
     await makeWorkflow(api, 'other', [inApp()])
     await prefer(api, 'ada', { channels: { in_app: true } })
@@ -229,13 +229,13 @@ describe('preferences', () => {
     expect(storyOf(await runOf(api, other))).toEqual([sent])
   })
 
-  test('are told by the most specific who said anything, not by who decided', async () => {
+  test('are attributed to the most specific layer, not the one that decided', async () => {
     const api = await apiWith([inApp()], { preferences: { user: off } })
     await prefer(api, 'ada', { workflowId: 'hello', channels: { email: true } })
     expect(storyOf(await run(api))).toEqual(filtered('subscriber workflow'))
   })
 
-  test('for all channels follow where the channel is not named', async () => {
+  test('for all channels apply where the channel is not named', async () => {
     const held = await apiWith([inApp()], { preferences: { user: { all: { enabled: false } } } })
     expect(storyOf(await run(held))).toEqual(filtered('user'))
     const named = await apiWith([inApp()], { preferences: { user: { all: { enabled: false }, ...on } } })
@@ -258,7 +258,7 @@ describe('preferences', () => {
     expect(storyOf(await run(api, { context: { tenant: 'acme' } }))).toEqual(filtered('subscriber global'))
   })
 
-  test('are those of the moment, also for a run that has waited', async () => {
+  test('are the current ones, also for a run that has waited', async () => {
     const api = await apiWith([delay, inApp()])
     const [one, two] = [await trigger(api, 'hello', 'ada'), await trigger(api, 'hello', 'bob')]
     await server.drain()
@@ -275,7 +275,7 @@ describe('preferences', () => {
     expect(storyOf(await runOf(api, three))[1]).toBe(filtered('user')[0])
   })
 
-  test('count before the condition: where both hold a step back, it is the preference', async () => {
+  test('count before the condition: if both hold a step back, the preference is named', async () => {
     const api = await apiWith([inApp('Never', { skip: { '==': [1, 2] } })])
     await prefer(api, 'ada', { channels: { in_app: false } })
     const found = await run(api)
@@ -302,7 +302,7 @@ describe("the subscriber's schedule", () => {
   })
   const outside = "Step queued, The step was skipped as it fell outside the subscriber's schedule"
 
-  test('holds back e-mails, not the inbox; the run goes on', async () => {
+  test('holds back emails, not the inbox; the run goes on', async () => {
     const api = await apiWith([mail, { type: 'custom', controlValues: {} }, inApp()])
     await prefer(api, 'ada', { schedule: monday('09:00 AM', '05:00 PM') })
     const found = await run(api)
@@ -313,7 +313,7 @@ describe("the subscriber's schedule", () => {
     expect(JSON.parse(line.raw)).toMatchObject({ schedule: { isEnabled: true } })
   })
 
-  test('is not asked for a critical workflow', async () => {
+  test('does not apply to a critical workflow', async () => {
     const api = await apiWith([{ type: 'custom', controlValues: {} }], {
       preferences: { user: { all: { enabled: true, readOnly: true } } },
     })
@@ -321,7 +321,7 @@ describe("the subscriber's schedule", () => {
     expect(storyOf(await run(api))).toEqual(['custom completed: Step queued, Step processed'])
   })
 
-  test("is read by the subscriber's clock, to the minute", async () => {
+  test("uses the subscriber's local time, to the minute", async () => {
     const api = await apiWith([{ type: 'custom', controlValues: {} }])
     await prefer(api, 'ada', { schedule: monday('09:00 AM', '05:00 PM') })
     await api.patch('/v2/subscribers/ada', { timezone: 'America/New_York' })
@@ -347,14 +347,14 @@ describe("the subscriber's schedule", () => {
 describe('a step that fails', () => {
   const failed = 'in_app failed: Step queued, Message content could not be generated'
 
-  test('leaves the run to go on; the run ends in error', async () => {
+  test('does not stop the run, which ends in error', async () => {
     const found = await run(await apiWith([failing, inApp()]))
     expect(storyOf(found)).toEqual([failed, sent])
     expect(found.jobs[0]).toMatchObject({ reason: 'content_failed', error: expect.any(String) })
     expect(found.status).toBe('error')
   })
 
-  test('ends the run where it is told to', async () => {
+  test('ends the run if set to', async () => {
     const found = await run(await apiWith([{ ...failing, shouldStopOnFail: true }, inApp(), inApp()]))
     const canceled = 'in_app canceled: Step was canceled because a previous step failed'
     expect(storyOf(found)).toEqual([failed, canceled, canceled])
@@ -367,7 +367,7 @@ describe('a step that fails', () => {
     expect(storyOf(await run(await apiWith([skipped, inApp()])))[1]).toBe(sent)
   })
 
-  test('for lack of an inbox says so', async () => {
+  test('without an in-app integration says so', async () => {
     const api = await apiWith([inApp()])
     const { body } = await api.get('/v1/integrations')
     for (const { _id, channel } of body)
@@ -378,11 +378,11 @@ describe('a step that fails', () => {
   })
 })
 
-describe('a text that has no translation', () => {
+describe('a text without a translation', () => {
   test.each([
     ['where translation is off', false],
     ['where no language has it', true],
-  ])('%s fails the step, with its reason; the run goes on', async (_, isTranslationEnabled) => {
+  ])('%s fails the step with its reason; the run goes on', async (_, isTranslationEnabled) => {
     const found = await run(await apiWith([inApp('{{t.nothing}}'), inApp()], { isTranslationEnabled }))
     expect(storyOf(found)).toEqual(['in_app failed: Step queued, Message content could not be generated', sent])
     expect(found.jobs[0]).toMatchObject({
@@ -399,7 +399,7 @@ describe('an HTTP request', () => {
     controlValues: { method: 'POST', url: `${vendor.url}/ask`, ...values },
   })
 
-  test('hands its answer to later templates and conditions', async () => {
+  test('passes its response to later templates and conditions', async () => {
     vendor.plays(() => ({ body: { price: 5, deep: { name: 'Book' } } }))
     const api = await apiWith([
       request({ body: '{"who":"{{subscriber.subscriberId}}"}', headers: [{ key: 'x-n', value: '{{payload.n}}' }] }),
@@ -422,7 +422,7 @@ describe('an HTTP request', () => {
     expect(JSON.parse(found.jobs[0].executionDetails[1].raw)).toMatchObject({ statusCode: 200, body: { price: 5 } })
   })
 
-  test('can tell what a digest before it collected, and for which tenant and by whom', async () => {
+  test('can send what a digest before it collected, the tenant and the actor', async () => {
     vendor.plays(() => ({ body: {} }))
     const digest: Step = { type: 'digest', controlValues: { type: 'regular', amount: 1, unit: 'minutes' } }
     const body =
@@ -439,7 +439,7 @@ describe('an HTTP request', () => {
     expect(preview.body.result.preview.body).toMatch(/^\{"n":3,"first":"/)
   })
 
-  test('leaves the first ten kilobytes of a long answer in its record', async () => {
+  test('keeps the first ten kilobytes of a long response in its record', async () => {
     vendor.plays(() => ({ body: { text: 'x'.repeat(20_000) } }))
     const [job] = (await run(await apiWith([request(), inApp('{{steps.ask.text | size}}')]))).jobs
     const { raw } = job.executionDetails[1]
@@ -447,7 +447,7 @@ describe('an HTTP request', () => {
     expect(raw).toHaveLength(10_240 + '... [truncated]'.length)
   })
 
-  test('is asked for again by a run that has waited', async () => {
+  test('can be made again by a run that has waited', async () => {
     vendor.plays(() => ({ body: { price: 5 } }))
     const api = await apiWith([request(), delay, inApp('{{steps.ask.price}} after {{steps.delay.duration}}')])
     await run(api)
@@ -456,7 +456,7 @@ describe('an HTTP request', () => {
     expect(vendor.asked).toHaveLength(1)
   })
 
-  test('that is refused ends the run, unless it is told to go on', async () => {
+  test('that fails ends the run, unless set to continue', async () => {
     vendor.plays(() => ({ status: 500, body: { error: 'no' } }))
     const found = await run(await apiWith([request(), inApp()]))
     expect(storyOf(found)).toEqual([
@@ -470,7 +470,7 @@ describe('an HTTP request', () => {
     expect(vendor.asked).toHaveLength(2)
   })
 
-  test('that was allowed to fail leaves its run completed, also when the rest is canceled', async () => {
+  test('that may fail leaves its run completed, even when the rest is canceled', async () => {
     vendor.plays(() => ({ status: 500 }))
     const allowed = request({ continueOnFailure: true })
     const free = await run(await apiWith([allowed, inApp()]))
@@ -484,7 +484,7 @@ describe('an HTTP request', () => {
     expect((await runOf(api, transactionId)).status).toBe('completed')
   })
 
-  test('whose answer is no object is warned of; one that breaks its schema fails where that is enforced', async () => {
+  test('whose response is no object gets a warning; one that breaks its schema fails if enforced', async () => {
     vendor.plays(() => ({ body: [1] }))
     expect(storyOf(await run(await apiWith([request()])))).toEqual([
       'http_request completed: Step queued, HTTP request step received a non-object response, Step processed',
@@ -506,7 +506,7 @@ describe('an HTTP request', () => {
     expect(vendor.asked).toEqual([])
   })
 
-  test('is held back neither by preferences nor by the schedule', async () => {
+  test('is held back by neither preferences nor schedule', async () => {
     vendor.plays(() => ({ body: {} }))
     const api = await apiWith([request()], { preferences: { user: { all: { enabled: false } } } })
     await prefer(api, 'ada', { schedule: { isEnabled: true, weeklySchedule: { monday: { isEnabled: false } } } })
@@ -514,8 +514,8 @@ describe('an HTTP request', () => {
   })
 })
 
-describe('what later steps see', () => {
-  test('of a message is what has become of it meanwhile', async () => {
+describe('later steps see', () => {
+  test('the current state of an earlier message', async () => {
     const seen = '{{steps.first.seen}} {{steps.first.read}} {{steps.first.lastSeenDate}}'
     const api = await apiWith([
       { ...inApp('First'), stepId: 'first' },
@@ -535,7 +535,7 @@ describe('what later steps see', () => {
     expect((await contentsOf(api, 'bob')).sort()).toEqual(['First', 'Reminder', 'false false '])
   })
 
-  test('of a step in the same breath is there too', async () => {
+  test('the result of a step done in the same transaction', async () => {
     const api = await apiWith([
       { ...inApp('First'), stepId: 'first' },
       { type: 'custom', stepId: 'made', controlValues: { greeting: 'Hi {{subscriber.subscriberId}}' } },
@@ -546,10 +546,10 @@ describe('what later steps see', () => {
   })
 })
 
-describe('a workflow that is edited while a run waits', () => {
+describe('a workflow edited while a run waits', () => {
   const read = async (api: Api) => (await api.get('/v2/workflows/hello')).body
 
-  test('keeps the steps the run began with, and what they said then', async () => {
+  test('keeps the steps that the run began with, and their content', async () => {
     const api = await apiWith([delay, inApp('Old'), inApp('Removed')])
     const transactionId = await trigger(api, 'hello', 'ada')
     await server.drain()
@@ -569,7 +569,7 @@ describe('a workflow that is edited while a run waits', () => {
     expect(await contentsOf(api, 'bob')).toEqual(['Added'])
   })
 
-  test('that is deleted or switched off still finishes what it began', async () => {
+  test('or deleted or turned off still finishes its runs', async () => {
     const [gone, off] = [await apiWith([delay, inApp()]), await apiWith([delay, inApp()])]
     for (const api of [gone, off]) await trigger(api, 'hello', 'ada')
     await server.drain()
@@ -579,7 +579,7 @@ describe('a workflow that is edited while a run waits', () => {
     for (const api of [gone, off]) expect(await contentsOf(api, 'ada')).toEqual(['Hello'])
   })
 
-  test('shows and keeps the switches of its steps', async () => {
+  test('shows and keeps the active flags of its steps', async () => {
     const replyCallback = { active: true, url: 'https://example.com/replies' }
     const api = await apiWith([{ ...inApp(), shouldStopOnFail: true, replyCallback, active: true }, inApp()])
     const workflow = await read(api)

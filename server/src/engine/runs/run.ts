@@ -1,6 +1,5 @@
-// A run is a state machine: from where it stands it goes on through its steps until one has to wait, asks somebody outside,
-// or none is left. Nothing here talks to anybody; what a step needs from the database it asks for (`Need`), so that many
-// runs can share one statement.
+// A run is a state machine: it advances through its steps until one has to wait or to call the outside, or none is left.
+// Nothing here does I/O. What a step needs from the database it yields as a `Need`, so that many runs can share one statement.
 
 import type { RunTopic, StoredDetail } from '../../db/core/tables.ts'
 import type { RecipientPreferences } from '../../db/queries/preferences.ts'
@@ -36,7 +35,7 @@ export interface JobState extends JobFacts {
   error: string | null
   providerId: string | null
   details: StoredDetail[]
-  /** How many of the details are in the database. */
+  /** How many of the details are stored already. */
   storedDetails: number
   output: Record<string, unknown> | null
   mergedInto: string | null
@@ -53,7 +52,7 @@ export interface RunState extends RunFacts {
   jobs: JobState[]
   createdAt: Date
   isNew: boolean
-  /** Of the triggers that a digest has collected. */
+  /** Traces of the triggers that a digest collected. */
   digestedTraces?: string[]
   /** What has to be written beside the run itself. */
   effects: Effects
@@ -62,16 +61,16 @@ export interface RunState extends RunFacts {
 export interface Effects {
   messages: Array<NewMessage & { job: JobState }>
   timers: Array<{ position: number; dueAt: Date }>
-  /** Steps that have to ask somebody outside. */
+  /** Positions of steps that have to call the outside. */
   calls: number[]
 }
 
 export const noEffects = (): Effects => ({ messages: [], timers: [], calls: [] })
 
-/** After this many the step runs, whatever the schedule says. */
+/** After this many, the step runs whatever the schedule says. */
 const mostScheduleExtensions = 3
 
-/** Takes the run from where it stands as far as it goes by itself. */
+/** Advances the run as far as it goes without waiting. */
 export function* advance(run: RunState, now: Date): Progress<void> {
   for (;;) {
     const job = run.jobs.find(({ status }) => status === 'pending')
@@ -102,7 +101,7 @@ const preferenceEvaluation = ({ topicKey, subscriptionIdentifier, preference, co
   },
 })
 
-/** A wait is over. */
+/** The step's wait is over. */
 export function* wake(run: RunState, job: JobState, now: Date): Progress<void> {
   const extended = extension(run, job, now)
   if (extended) {
@@ -113,14 +112,14 @@ export function* wake(run: RunState, job: JobState, now: Date): Progress<void> {
     yield* advance(run, now)
 }
 
-/** Somebody outside has answered. */
+/** The step's call is over. */
 export function* goOn(run: RunState, job: JobState, outcome: StepOutcome, now: Date): Progress<void> {
   if (apply(run, job, outcome, now)) yield* advance(run, now)
 }
 
 /**
- * Those whom its filters wanted asked have answered; or it is to be done once more, and there was nobody to ask.
- * @param outcome where the step has been called already, as its filters let it
+ * The step's filters have been evaluated, or the step is redriven and they were before.
+ * @param outcome if the step was called already, because its filters let it pass
  */
 export function* goOnPast(
   run: RunState,
@@ -134,7 +133,7 @@ export function* goOnPast(
   if (apply(run, job, next, now)) yield* advance(run, now)
 }
 
-/** The user's code has said what the step is to do; the rest is as if it stood in the workflow. */
+/** The user's code has decided what the step does; the rest is as if the workflow said so. */
 export function* goOnWith(run: RunState, job: JobState, outputs: ControlValues, now: Date): Progress<void> {
   const kind = kindOf(job)
   const of = { ...stepRunOf(run, job, now), values: outputs, isRendered: true }
@@ -144,12 +143,12 @@ export function* goOnWith(run: RunState, job: JobState, outputs: ControlValues, 
 
 const done: StepOutcome = { kind: 'done', details: [] }
 
-/** Whether all of it has come to an end; then its status says how. */
-export function end(run: RunState): void {
+/** Sets the final status once every step has ended. */
+function end(run: RunState): void {
   if (run.jobs.every(isEnded)) run.status = run.jobs.some(hasFailed) ? 'error' : 'completed'
 }
 
-/** One that was allowed to fail leaves the run as good as it was. */
+/** A step that may fail does not fail the run. */
 const hasFailed = ({ status, reason }: JobState) => status === 'failed' && reason !== 'failure_allowed'
 
 const ended: ReadonlySet<JobStatus> = new Set(['completed', 'failed', 'canceled', 'merged', 'skipped'])
@@ -161,7 +160,7 @@ function* begin(run: RunState, job: JobState, now: Date): Progress<StepOutcome> 
   const of = stepRunOf(run, job, now)
   const heldBack = outsideSchedule(run, kind, now) ?? filtered(run, kind)
   if (heldBack) return heldBack
-  // Code decides by itself whether its step runs.
+  // The user's code decides whether its step runs.
   if (run.workflow.origin === 'external') return { kind: 'call', details: [] }
   const condition = conditionOf(of)
   if ('error' in condition) {
@@ -184,7 +183,7 @@ function* begin(run: RunState, job: JobState, now: Date): Progress<StepOutcome> 
   return yield* pass(run, job, judgement, now, of)
 }
 
-/** Its filters have been looked at: it is held back, or goes on in the variant they chose. */
+/** The filters are decided: the step is held back, or runs in the variant they chose. */
 function* pass(run: RunState, job: JobState, judgement: Decided, now: Date, known?: StepRun): Progress<StepOutcome> {
   const kind = kindOf(job)
   openGate(job, judgement, now)
@@ -194,7 +193,7 @@ function* pass(run: RunState, job: JobState, judgement: Decided, now: Date, know
   return 'kind' in outcome ? outcome : yield* outcome
 }
 
-/** What became of its filters is told, and kept as far as the step goes on by it. */
+/** Notes what the filters decided, and keeps it if the step runs by it. */
 function openGate(job: JobState, judgement: Decided, now: Date): void {
   for (const line of judgement.details) note(job, line, now)
   if (judgement.kind === 'open' && (judgement.variant || job.delivery))
@@ -206,7 +205,7 @@ export function gateAfter(job: JobState, { variant }: { variant: StepVariant | u
   return { ...(variant ? { variantId: variant._id } : {}), ...(version === undefined ? {} : { version }) }
 }
 
-/** What filters can ask about the steps before. */
+/** What filters can ask about earlier steps. */
 export const earlierOf = (run: RunState) => ({
   resultOf: (step: string) => {
     const job = run.jobs.find((each) => each.step._id === step || each.step.stepId === step)
@@ -220,7 +219,7 @@ const filteredOut = (kind: StepKind, raw: object): Skip => ({
   details: [detail(isWait(kind) ? 'condition_skipped_wait' : 'condition_failed', raw)],
 })
 
-/** Its condition does not hold. */
+/** The step's condition does not hold. */
 export const skippedBy = (kind: StepKind): Skip => ({
   kind: 'skip',
   reason: 'step_condition',
@@ -260,7 +259,7 @@ function filtered(run: RunState, { channel }: StepKind): Skip | undefined {
   return { kind: 'skip', reason: 'preference', details: [line] }
 }
 
-/** A wait that ends while the subscriber wants nothing is drawn out until they do, a few times. */
+/** A wait that ends outside the subscriber's schedule is extended to the next opening, a few times. */
 function extension(run: RunState, job: JobState, now: Date): StepOutcome | undefined {
   const kind = kindOf(job)
   if (!kind.isExtendable || run.critical || settingsOf(job).extendToSchedule !== true) return undefined
@@ -285,7 +284,7 @@ function extension(run: RunState, job: JobState, now: Date): StepOutcome | undef
   return { kind: 'wait', until, details: [detail('schedule_extended', raw), again] }
 }
 
-/** What the step was set to when its wait began, where its kind keeps that. */
+/** The step's settings when its wait began, if its kind keeps them. */
 const settingsOf = (job: JobState): ControlValues => job.digest ?? job.delivery ?? {}
 
 /** @returns whether the run goes on now */
@@ -308,7 +307,7 @@ function apply(run: RunState, job: JobState, outcome: StepOutcome, now: Date): b
       job.reason = outcome.reason ?? null
       break
     case 'skip':
-      // What the schedule holds back is canceled, also where it is a throttle.
+      // A step held back by the schedule is canceled, even if it is a throttle.
       job.status = isWait(kindOf(job)) && outcome.reason !== 'outside_schedule' ? 'skipped' : 'canceled'
       job.reason = outcome.reason
       break
@@ -355,29 +354,43 @@ function stopRest(run: RunState, now: Date): void {
   }
 }
 
-/** A step that throws has failed; its run goes on like after any other failure. */
+/** A render error fails the step, and the run goes on as after any failure; anything else is a bug. */
 function* guarded(work: () => StepOutcome | Progress<StepOutcome>, job: JobState): Progress<StepOutcome> {
   const stops = isWait(kindOf(job))
   try {
     const outcome = work()
     return 'kind' in outcome ? outcome : yield* outcome
   } catch (error) {
-    if (error instanceof RenderError) {
-      const { message } = error
-      return {
-        kind: 'fail',
-        reason: 'content_failed',
-        error: message,
-        stops,
-        details: [detail('content_failed', { error: message })],
-      }
-    }
+    if (error instanceof RenderError) return contentFailed(error, stops)
     if (error instanceof StepFault) throw error
     throw new StepFault(job, error)
   }
 }
 
-/** Our bug, or data nobody thought of: the run it happened in, so that those beside it can go on without it. */
+export const contentFailed = ({ message: error }: RenderError, stops: boolean): StepOutcome => ({
+  kind: 'fail',
+  reason: 'content_failed',
+  error,
+  stops,
+  details: [detail('content_failed', { error })],
+})
+
+/** For our own bugs: the log has the error in full, the activity feed this sentence. */
+export const failedUnexpectedly = (stops: boolean): StepOutcome => ({
+  kind: 'fail',
+  reason: 'internal',
+  error: 'The step failed unexpectedly; see the log of the service',
+  stops,
+  details: [detail('internal')],
+})
+
+/** Fails the step of a fault, and ends the run. */
+export function endByFault(run: RunState, { job }: StepFault, now: Date): void {
+  apply(run, job, failedUnexpectedly(true), now)
+  end(run)
+}
+
+/** A bug, or unforeseen data: names the step, so that other runs can go on. */
 export class StepFault extends Error {
   readonly job: JobState
 
@@ -392,7 +405,7 @@ export function note(job: JobState, line: Detail, now: Date): void {
   job.isChanged = true
 }
 
-/** Lines are noted many at a time, all of them at one moment. */
+/** Many details share one moment; format it once. */
 const latest = { moment: new Date(0), text: '' }
 
 function isoOf(moment: Date): string {
@@ -423,14 +436,14 @@ export function stepRunOf(run: RunState, job: JobState, now: Date): StepRun {
   const { step } = job
   const gate = gateOf(job)
   if (!gate) return { now, run, step, values: normalValues(step), job }
-  // The step knows nothing of gates: what it finds kept is its own.
+  // The step does not know about filters: it sees only its own delivery state.
   const own = { ...job, delivery: withGate(job.delivery, undefined) }
   return { now, run, step, values: normalValues(step, variantIn(step, gate)), job: own }
 }
 
 const normalised = new WeakMap<object, ControlValues>()
 
-/** Once per step or variant, not per run: what is compiled for the values is kept by the values. */
+/** Once per step or variant, not per run: compiled templates are cached by these values. */
 function normalValues(step: WorkflowStep, from: Pick<WorkflowStep, 'controlValues'> = step): ControlValues {
   const known = normalised.get(from)
   if (known) return known
@@ -439,6 +452,6 @@ function normalValues(step: WorkflowStep, from: Pick<WorkflowStep, 'controlValue
   return values
 }
 
-/** Only steps that can deliver; whether the workflow is critical does not depend on who receives it. */
+/** The same for all recipients. */
 export const isCriticalWorkflow = ({ preferences, user_preferences, critical }: WorkflowVersion): boolean =>
   isCritical({ workflow: preferences, user: user_preferences, isMarkedCritical: critical })

@@ -18,7 +18,7 @@ const idsOf = (runs: Array<{ subscriber: { subscriberId: string } }>) =>
   runs.map((run) => run.subscriber.subscriberId).sort()
 
 describe('recipients', () => {
-  test('an unknown id becomes an empty subscriber; a known one is left as it is', async () => {
+  test('an unknown id becomes an empty subscriber; a known one is unchanged', async () => {
     const api = await freshApi()
     await api.post('/v2/subscribers', { subscriberId: 'ada', firstName: 'Ada', email: 'ada@example.com' })
     const before = await subscriber(api, 'ada')
@@ -29,7 +29,7 @@ describe('recipients', () => {
     expect(await subscriber(api, 'bob')).toMatchObject({ subscriberId: 'bob', firstName: null, channels: [] })
   })
 
-  test('an object creates the subscriber with all it says', async () => {
+  test('an object creates the subscriber with all its fields', async () => {
     const api = await freshApi()
     const ada = {
       subscriberId: 'ada',
@@ -47,7 +47,7 @@ describe('recipients', () => {
     expect(await subscriber(api, 'ada')).toMatchObject(ada)
   })
 
-  test('an object changes what it names, clears what is null and keeps the rest', async () => {
+  test('an object changes the fields it names, clears null ones and keeps the rest', async () => {
     const api = await freshApi()
     await api.post('/v2/subscribers', {
       subscriberId: 'ada',
@@ -66,7 +66,7 @@ describe('recipients', () => {
     })
   })
 
-  test('the message is made with what the trigger just said', async () => {
+  test('the message is rendered with what the trigger just set', async () => {
     const api = await freshApi('Hi {{subscriber.firstName}}')
     await api.post('/v2/subscribers', { subscriberId: 'ada', firstName: 'Old' })
     await trigger(api, 'hello', { subscriberId: 'ada', firstName: 'New' })
@@ -74,7 +74,7 @@ describe('recipients', () => {
     expect(await messagesOf(api, 'subscriberId=ada')).toMatchObject([{ content: 'Hi New' }])
   })
 
-  test('somebody named twice gets one run, and the last definition counts', async () => {
+  test('a recipient named twice gets one run, and the last definition counts', async () => {
     const api = await freshApi('{{subscriber.firstName}}')
     const transactionId = await trigger(api, 'hello', [
       { subscriberId: 'ada', firstName: 'First' },
@@ -87,7 +87,7 @@ describe('recipients', () => {
     expect(await messagesOf(api, 'subscriberId=ada')).toMatchObject([{ content: 'Last' }])
   })
 
-  test('channels are added to those there are; one that no integration takes is left out', async () => {
+  test('channels are added to existing ones; one without an integration is left out', async () => {
     const api = await freshApi()
     await addIntegration(server, api, { identifier: 'push', provider: 'fcm', channel: 'push' })
     await addIntegration(server, api, { identifier: 'chat', provider: 'slack', channel: 'chat' })
@@ -106,7 +106,7 @@ describe('recipients', () => {
     expect(await messagesOf(api, 'subscriberId=ada')).toHaveLength(2)
   })
 
-  test('the same new subscriber in many triggers at once is made once', async () => {
+  test('a new subscriber in many concurrent triggers is created once', async () => {
     const api = await freshApi()
     await Promise.all(Array.from({ length: 20 }, (_, n) => trigger(api, 'hello', { subscriberId: 'new', data: { n } })))
     await server.drain()
@@ -116,7 +116,7 @@ describe('recipients', () => {
     expect(rows).toHaveLength(1)
   })
 
-  test('a subscriber is that of the environment', async () => {
+  test('subscribers belong to their environment', async () => {
     const [one, other] = [await freshApi('Hi {{subscriber.firstName}}'), await freshApi('Hi {{subscriber.firstName}}')]
     await one.post('/v2/subscribers', { subscriberId: 'ada', firstName: 'One' })
     await trigger(other, 'hello', 'ada')
@@ -125,7 +125,7 @@ describe('recipients', () => {
     expect(await messagesOf(other, 'subscriberId=ada')).toMatchObject([{ content: 'Hi ' }])
   })
 
-  test('texts that a template cuts in the middle of a character are kept as far as they can be', async () => {
+  test('texts that a template cuts inside a character are kept as far as possible', async () => {
     const api = await freshApi('{{payload.text | slice: 0, 2}}')
     const transactionId = await trigger(api, 'hello', 'ada', { payload: { text: 'a😀' } })
     await server.drain()
@@ -135,7 +135,7 @@ describe('recipients', () => {
 })
 
 describe('a transaction id', () => {
-  test('that was used before runs nothing, whatever the workflow', async () => {
+  test('that was used before starts nothing, whatever the workflow', async () => {
     const api = await freshApi()
     await makeWorkflow(api, 'other', [inApp('Other')])
     await trigger(api, 'hello', 'ada', { transactionId: 'once' })
@@ -147,14 +147,14 @@ describe('a transaction id', () => {
     expect(await runsOf(api, 'once')).toHaveLength(1)
   })
 
-  test('that arrives many times at once runs once', async () => {
+  test('that arrives many times at once starts one run', async () => {
     const api = await freshApi()
     await Promise.all(Array.from({ length: 25 }, () => trigger(api, 'hello', 'ada', { transactionId: 'race' })))
     await server.drain()
     expect(await messagesOf(api, 'subscriberId=ada')).toHaveLength(1)
   })
 
-  test('that arrives at two processes at once runs once', async () => {
+  test('that arrives at two processes at once starts one run', async () => {
     const api = await freshApi()
     const another = await server.startAnother()
     const send = (url: string, n: number) =>
@@ -171,7 +171,7 @@ describe('a transaction id', () => {
     expect(await messagesOf(api, 'subscriberId=ada')).toHaveLength(5)
   })
 
-  test('belongs to its environment, and is not used by a trigger that was not taken', async () => {
+  test('belongs to its environment, and a refused trigger does not use it up', async () => {
     const [one, other] = [await freshApi(), await freshApi()]
     await makeWorkflow(one, 'asleep', [inApp()], { active: false })
     await one.post('/v1/events/trigger', { name: 'asleep', to: 'ada', transactionId: 'free' })
@@ -185,7 +185,7 @@ describe('a transaction id', () => {
 })
 
 describe('the actor', () => {
-  test('is created or changed, can be read by templates, and stands on the message', async () => {
+  test('is created or updated, readable by templates, and stored on the message', async () => {
     const api = await freshApi('{{actor.firstName}} ({{actor.subscriberId}})')
     await trigger(api, 'hello', 'ada', { actor: { subscriberId: 'bob', firstName: 'Bob' } })
     await trigger(api, 'hello', 'carol', { actor: 'dave' })
@@ -196,7 +196,7 @@ describe('the actor', () => {
     expect(await subscriber(api, 'dave')).toMatchObject({ subscriberId: 'dave' })
   })
 
-  test('gets the notification too where it is named directly', async () => {
+  test('gets the notification too if named directly', async () => {
     const api = await freshApi()
     const transactionId = await trigger(api, 'hello', ['ada', 'bob'], { actor: 'bob' })
     await server.drain()
@@ -207,7 +207,7 @@ describe('the actor', () => {
 describe('the tenant', () => {
   const makeTenant = (api: Api) => api.post('/v1/tenants', { identifier: 'acme', name: 'Acme', data: { plan: 'pro' } })
 
-  test('can be read by templates, and every step says that it was used', async () => {
+  test('is readable by templates, and every step notes it', async () => {
     const api = await freshApi('{{tenant.name}} {{tenant.data.plan}} {{tenant.identifier}}')
     await makeTenant(api)
     const transactionId = await trigger(api, 'hello', 'ada', { tenant: 'acme' })
@@ -218,7 +218,7 @@ describe('the tenant', () => {
     ])
   })
 
-  test('is changed by what the trigger says of it, the last one last', async () => {
+  test('is updated by the trigger; the last one wins', async () => {
     const api = await freshApi('{{tenant.name}} {{tenant.data.plan}}')
     await makeTenant(api)
     const events = [
@@ -231,7 +231,7 @@ describe('the tenant', () => {
     expect((await api.get('/v1/tenants/acme')).body).toMatchObject({ name: 'Last', data: { plan: 'team' } })
   })
 
-  test('that was deleted meanwhile is said to be missing, and the run goes on', async () => {
+  test('that was deleted meanwhile is reported missing, and the run goes on', async () => {
     const api = await freshApi('{{tenant.name}}!')
     await makeTenant(api)
     const transactionId = await trigger(api, 'hello', 'ada', { tenant: 'acme' })
@@ -244,7 +244,7 @@ describe('the tenant', () => {
 })
 
 describe('contexts', () => {
-  test('are made where they are missing and never changed; they can be read and stand on run and message', async () => {
+  test('are created if missing and never changed; they are readable, and stored on run and message', async () => {
     const api = await freshApi('{{context.tenant.id}} {{context.tenant.data.plan}} {{context.app.id}}')
     await api.post('/v2/contexts', { type: 'tenant', id: 'acme', data: { plan: 'pro' } })
     const transactionId = await trigger(api, 'hello', 'ada', {
@@ -258,7 +258,7 @@ describe('contexts', () => {
     expect((await api.get('/v2/contexts/app/web')).body.data).toEqual({})
   })
 
-  test('of many triggers at once are made once, and the first data counts', async () => {
+  test('of concurrent triggers are created once, and the first data counts', async () => {
     const api = await freshApi('{{context.tenant.data.n}}')
     const events = Array.from({ length: 30 }, (_, n) => ({
       name: 'hello',
@@ -273,7 +273,7 @@ describe('contexts', () => {
 })
 
 describe('a run', () => {
-  test('has a job for each active step, in order, and says what it came from', async () => {
+  test('has a job for each active step, in order, and names its origin', async () => {
     const api = await server.freshApi()
     await makeWorkflow(api, 'two', [inApp('One'), { ...inApp('Off'), active: false }, inApp('Two')], {
       tags: ['a', 'b'],
@@ -321,7 +321,7 @@ describe('a run', () => {
     ])
   })
 
-  test('is critical where its workflow is', async () => {
+  test('is critical if its workflow is', async () => {
     const api = await server.freshApi()
     await makeWorkflow(api, 'urgent', [inApp()], { preferences: { user: { all: { enabled: true, readOnly: true } } } })
     const transactionId = await trigger(api, 'urgent', 'ada')
@@ -329,7 +329,7 @@ describe('a run', () => {
     expect(await runOf(api, transactionId)).toMatchObject({ critical: true })
   })
 
-  test('of a workflow deleted after the trigger was accepted still goes', async () => {
+  test('of a workflow deleted after the trigger was accepted still happens', async () => {
     const api = await freshApi()
     await trigger(api, 'hello', 'ada')
     expect((await api.delete('/v2/workflows/hello')).status).toBe(204)
@@ -337,7 +337,7 @@ describe('a run', () => {
     expect(await messagesOf(api, 'subscriberId=ada')).toHaveLength(1)
   })
 
-  test('leaves the time of the last trigger with its workflow, to five minutes', async () => {
+  test('stores the time of the last trigger with its workflow, to five minutes', async () => {
     const api = await freshApi()
     const lastTriggered = async () => (await api.get('/v2/workflows/hello')).body.lastTriggeredAt
     expect(await lastTriggered()).toBeNull()

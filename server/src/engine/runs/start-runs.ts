@@ -1,4 +1,4 @@
-// From accepted triggers to runs: everybody a trigger names gets one, with everything that can happen at once done at once.
+// From accepted triggers to runs: every direct recipient gets one, advanced as far as it goes at once.
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import { isOutage } from '../../db/core/database.ts'
@@ -25,9 +25,8 @@ import {
 import type { Hands } from './hands.ts'
 import { type EventRow, newRun, type PreparedEvent, type RecipientRow, type RunKey, readReferences } from './load.ts'
 import { settle } from './needs.ts'
-import type { QueuedWakes } from './queued-wakes.ts'
 import { advance, type RunState } from './run.ts'
-import { priorities, storeRuns } from './store.ts'
+import { priorities, type QueuedWakes, storeRuns } from './store.ts'
 import { traceStarts } from './traces.ts'
 
 export interface EngineParts {
@@ -35,12 +34,12 @@ export interface EngineParts {
   memory: Memory
   clock: { now(): Date }
   log: Logger
-  /** Where there is somewhere to send traces to. */
+  /** Undefined without a trace collector. */
   tracing?: Tracing | undefined
   meter?: Meter | undefined
-  /** Of calls that runs have to make. */
+  /** Counts the calls of each environment. */
   shares: FairShare
-  /** Where this process makes calls. */
+  /** If this process makes calls. */
   hands?: Hands | undefined
   wakes: QueuedWakes
   statistics: EarlyStatistics
@@ -49,7 +48,7 @@ export interface EngineParts {
 export type LockedEvent = EventRow & { revision: string }
 type Direct = Extract<Recipient, { subscriberId: string }>
 
-/** An event that cannot be started does not keep the others of its batch from it; the queue tries the failed ones again. */
+/** An event that cannot be started does not hold up the others of its batch; the queue retries it. */
 export async function startRuns(parts: EngineParts, keys: RunKey[]): Promise<void> {
   try {
     await startTogether(parts, keys)
@@ -57,7 +56,7 @@ export async function startRuns(parts: EngineParts, keys: RunKey[]): Promise<voi
     if (keys.length === 1 || isOutage(error)) throw error
     const results = await Promise.allSettled(keys.map((key) => startTogether(parts, [key])))
     const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
-    if (failures.length > 0) throw new AggregateError(failures, 'Not all triggers could be started.')
+    if (failures.length > 0) throw new AggregateError(failures, 'Some triggers could not be started.')
   }
 }
 
@@ -72,7 +71,7 @@ async function startTogether(parts: EngineParts, keys: RunKey[]): Promise<void> 
 
 const columns = (rows: RunKey[]) => [rows.map(({ environmentId }) => environmentId), rows.map(({ id }) => id)]
 
-/** Events that this very transaction has marked as started. */
+/** Events that this same transaction has marked as started. */
 export async function startEvents(
   transaction: Transaction,
   parts: EngineParts,
@@ -112,14 +111,14 @@ export async function startEvents(
   return prepared
 }
 
-/** Those named directly, each once; the last definition of one counts. */
+/** Direct recipients, each once; the last definition of one counts. */
 export function directOf({ recipients }: Pick<EventRow, 'recipients'>): Direct[] {
   const named = (recipients ?? []).filter((each): each is Direct => 'subscriberId' in each)
-  // Mostly there is one.
+  // There is usually one.
   return named.length < 2 ? named : [...new Map(named.map((each) => [each.subscriberId, each])).values()]
 }
 
-/** Events of an environment or workflow that is gone start nothing. */
+/** Skips events whose environment or workflow was deleted. */
 export async function prepare(
   transaction: Transaction,
   { memory }: Pick<EngineParts, 'memory'>,
@@ -140,8 +139,8 @@ export async function prepare(
 }
 
 /**
- * What triggers say about subscribers, actors, tenants and contexts beyond naming them. Of several the last one counts.
- * @returns the keys of people who are no longer as they were
+ * Stores what triggers say about subscribers, actors, tenants and contexts beyond naming them. The last one wins.
+ * @returns the keys of subscribers that changed
  */
 async function storeSaid(
   transaction: Transaction,
@@ -163,7 +162,7 @@ async function storeSaid(
           requests.push({ subscriberId: each.subscriberId, channels: [channel] })
       }
     }
-    // Whoever names a subscriber mostly says what is known: that costs no write.
+    // Most triggers repeat what is stored: that costs no write.
     const news = [...said.values()].filter((each) => {
       const known = people.get(keyOf({ environmentId, subscriberId: each.subscriberId }))
       return !known || !isAsSaid(known, each)
@@ -173,7 +172,7 @@ async function storeSaid(
       await upsertSubscribers(transaction.tx, environmentId, news, now, { isTold })
     }
     for (const { subscriberId } of [...news, ...requests]) changed.add(keyOf({ environmentId, subscriberId }))
-    // A channel without an integration, or with too many tokens, is left out: the notification itself has to go on.
+    // A channel without an integration, or with too many tokens, is left out: the notification itself must go on.
     await applyChannels(transaction.tx, environmentId, requests, 'append', now)
     const contexts = own.flatMap(({ context }) => (context ? readContexts(context) : []))
     if (contexts.length > 0) await addContexts(transaction.tx, environmentId, contexts, now)
@@ -188,13 +187,13 @@ async function storeSaid(
   return changed
 }
 
-/** The events that somebody wants to be told of in the environment of these triggers. */
+/** The webhook events subscribed to in the environment of these triggers. */
 async function wantedIn({ memory }: EngineParts, [first]: LockedEvent[]): Promise<ReadonlySet<EventType>> {
   const environment = first && (await memory.recallAt(first.environment_id, first.revision))
   return environment?.facts.webhooks ?? new Set()
 }
 
-/** Triggers that are started together, and whom they name, as far as they are known. */
+/** Triggers started together, and the subscribers they name that exist. */
 interface Batch {
   events: LockedEvent[]
   people: Map<string, RecipientRow>
@@ -213,7 +212,7 @@ const recipientsOf = (events: LockedEvent[]): Named[] =>
     directOf(event).map(({ subscriberId }) => ({ environmentId: event.environment_id, subscriberId })),
   )
 
-/** Recipients and actors, as far as they are known. */
+/** Existing recipients and actors. */
 async function findPeople(transaction: Transaction, events: LockedEvent[]): Promise<Map<string, RecipientRow>> {
   const people = new Map<string, RecipientRow>()
   const actors = events.flatMap(({ environment_id, actor }) =>
@@ -233,7 +232,7 @@ async function read(transaction: Transaction, people: Map<string, RecipientRow>,
   for (const row of rows) people.set(`${row.environment_id} ${row.subscriber_id}`, row)
 }
 
-/** Makes the recipients nobody knows, and reads again those who were made or changed. */
+/** Creates new subscribers, and reads those that were created or changed. */
 async function addMissing(
   transaction: Transaction,
   parts: EngineParts,
@@ -286,7 +285,7 @@ async function tellOfAdded(
 const triggeredEveryMs = 5 * 60_000
 const triggered = new Map<string, number>()
 
-/** When a workflow was last triggered is known to five minutes. */
+/** Keeps the time a workflow was last triggered, to five minutes. */
 export async function noteTriggered({ pool, clock }: EngineParts, events: PreparedEvent[]): Promise<void> {
   const now = clock.now()
   const stale = new Map<string, PreparedEvent>()

@@ -1,8 +1,8 @@
-// Writes what runs have come to: one statement for all of them, and one more where somebody outside has to be asked or
-// something has to happen later.
+// Writes runs after they advanced: one statement for all of them, and one more for their calls and wake-ups.
+import type pg from 'pg'
 import { inColumns } from '../../db/core/columns.ts'
 import { storableJson } from '../../db/core/storable.ts'
-import type { Transaction } from '../../db/core/transaction.ts'
+import { inTransaction, type Statement, type Transaction } from '../../db/core/transaction.ts'
 import { type EventType, keptOfMessage, tellOfStates } from '../../db/queries/webhook-events.ts'
 import type { Tracing } from '../../tracing.ts'
 import type { FairShare } from '../core/fair-share.ts'
@@ -17,26 +17,25 @@ import {
   updateRuns,
 } from '../core/statements.ts'
 import type { Hands, HeldCalls } from './hands.ts'
-import { QueuedWakes } from './queued-wakes.ts'
 import type { JobState, RunState } from './run.ts'
 import { traceSteps } from './traces.ts'
 
 /**
- * Smaller numbers go first. Many recipients at once never delay a login code; those between are for environments that have
- * asked for much lately (fair-share.ts).
+ * Smaller numbers go first. Topics and broadcasts never delay a login code; the numbers between are for environments that asked
+ * for much lately (fair-share.ts).
  */
 export const priorities = { single: 0, many: 10 } as const
 
-/** Calls that one job of the queue makes side by side. */
+/** Calls that one queue job makes in parallel. */
 const callsPerJob = 10
-/** Timers farther ahead are queued by the minute (`queueSoon` in timers.ts): a million of them cost the queue nothing. */
-export const soonMs = 120_000
+/** Timers farther ahead are queued when they come near (`queueSoon` in timers.ts): a million of them cost the queue nothing. */
+const soonMs = 120_000
 const slotMs = 100
 
 export interface Writing {
   now: Date
   priority: number
-  /** Where an environment may go after others that have asked for less. */
+  /** Where busy environments go after others. */
   shares?: FairShare | undefined
   /** Where calls need not wait for the queue. */
   hands?: Hands | undefined
@@ -92,7 +91,7 @@ export async function storeRuns(transaction: Transaction, runs: RunState[], writ
 function countRuns(meter: Meter, started: number, runs: RunState[]): void {
   let [completed, failed] = [0, 0]
   for (const { status, jobs } of runs) {
-    // Woken up for nothing, as after a cancel, it has been counted.
+    // Woken for nothing, as after a cancel: counted before.
     if (!jobs.some(({ isChanged }) => isChanged)) continue
     if (status === 'completed') completed += 1
     else if (status === 'error') failed += 1
@@ -102,20 +101,20 @@ function countRuns(meter: Meter, started: number, runs: RunState[]): void {
   meter.ended('error', failed)
 }
 
-/** A run in which a call has ended, and which has nothing left to do, or nothing before the next attempt. */
+/** A run whose call has ended, with nothing left to do, or nothing before a retry. */
 export interface PlainEnd {
   run: RunState
-  /** Of the run's row, as it was when the call began. */
+  /** Of the run's row, from when the call began. */
   rowVersion: string
 }
 
-/** Whether `storeEnds` can write what the run has come to. */
+/** Whether `storeEnds` can write this run. */
 export const isPlain = ({ effects, environment, jobs }: RunState): boolean =>
   effects.calls.length === 0 &&
   environment.webhooks.size === 0 &&
   jobs.filter(({ isChanged }) => isChanged).length === 1
 
-/** Rejects, with nothing written, when one of the runs has changed since the call began. */
+/** Rejects, writing nothing, if one of the runs has changed since its call began. */
 export async function storeEnds(
   by: Pick<Transaction, 'run'>,
   ends: PlainEnd[],
@@ -153,7 +152,7 @@ export async function storeEnds(
   commit()
 }
 
-/** What endpoints are told of messages, as far as any of them wants to know. */
+/** The webhook events for a run's messages, as far as endpoints subscribe to them. */
 function eventsOf(run: RunState, now: Date) {
   const { environment, effects, subscriber } = run
   if (environment.webhooks.size === 0 || effects.messages.length === 0) return []
@@ -170,7 +169,7 @@ function eventsOf(run: RunState, now: Date) {
   })
 }
 
-/** A message in the inbox has arrived by being there. One that will be tried again has not failed. */
+/** An in-app message is delivered once it exists. One that will be retried has not failed. */
 function typesOf({ status, channel }: { status: string; channel: string }, isTriedAgain: boolean): EventType[] {
   if (status === 'sent') return channel === 'in_app' ? ['message.sent', 'message.delivered'] : ['message.sent']
   return status === 'warning' && isTriedAgain ? [] : ['message.failed']
@@ -188,7 +187,7 @@ const changedJobs = (run: RunState, now: Date) =>
     .filter(({ isChanged }) => isChanged)
     .map((job) => jobRow(run, job, job.details.slice(job.storedDetails), now))
 
-/** Rows of new runs. What is null is left out. */
+/** Rows of new runs, without null members. */
 const newNotification = (run: RunState) => ({
   environment_id: run.environment.id,
   id: run.id,
@@ -227,7 +226,7 @@ const newJob = (run: RunState, job: JobState) => ({
   due_at: job.dueAt ?? undefined,
 })
 
-/** What a message has of its step and run. */
+/** What a message copies from its step and run. */
 const originOf = (run: RunState, job: JobState): Record<string, unknown> => ({
   notification_id: run.id,
   job_id: job.id,
@@ -239,7 +238,7 @@ const originOf = (run: RunState, job: JobState): Record<string, unknown> => ({
 const addedMessages = (run: RunState) =>
   run.effects.messages.map((message) => Object.assign(originOf(run, message.job), message))
 
-/** The same without what is null, which JSON would have to name. */
+/** The same without null members, which JSON would have to name. */
 const newMessages = (run: RunState) =>
   run.effects.messages.map((message) => {
     const row = originOf(run, message.job)
@@ -304,7 +303,7 @@ const timerRows = (run: RunState) =>
 type Call = [environmentId: string, runId: string, position: number]
 
 interface SortedCalls {
-  /** By this process. Their steps are marked as running, and have to be stored so. */
+  /** Made by this process. Their steps are marked as running, and must be stored so. */
   held: HeldCalls['calls']
   queued: Array<{ calls: Call[]; priority: number }>
 }
@@ -336,7 +335,7 @@ function sortCalls(runs: RunState[], { now, priority, shares, hands }: Writing):
   return sorted
 }
 
-/** A job of the queue for each tenth of a second in which one of these times lies, as far as that is soon. */
+/** Queues one wake-up for each tenth of a second that contains one of these times, if it is soon. */
 export async function queueWakeUps(
   transaction: Transaction,
   times: Date[],
@@ -349,6 +348,23 @@ export async function queueWakeUps(
   transaction.afterCommit(commit)
 }
 
+/** Queues wake-ups for what comes due soon, or was missed. @param find selects every `due_at` up to $1 */
+export async function queueComing(
+  { pool, clock, wakes }: { pool: pg.Pool; clock: { now(): Date }; wakes?: QueuedWakes },
+  find: Statement,
+): Promise<void> {
+  const now = clock.now()
+  await inTransaction(pool, async (transaction) => {
+    const rows = await transaction.run<{ due_at: Date }>(find, [new Date(now.getTime() + soonMs)])
+    await queueWakeUps(
+      transaction,
+      rows.map(({ due_at }) => due_at),
+      now,
+      wakes,
+    )
+  })
+}
+
 function slotsOf(times: Date[], now: Date): Map<string, number> {
   const slots = new Map<string, number>()
   for (const time of times) {
@@ -357,4 +373,28 @@ function slotsOf(times: Date[], now: Date): Map<string, number> {
     else if (delayMs <= soonMs) slots.set(String(Math.ceil(time.getTime() / slotMs)), delayMs)
   }
   return slots
+}
+
+/** A commit closer than this to a wake-up might come too late for it. */
+const wakeMarginMs = 2_000
+
+/**
+ * Wake-ups that this process has queued and that have not fired. Adding one again costs as much as recording a delivery, and
+ * while a provider hangs, a thousand messages wait for the same few seconds.
+ */
+export class QueuedWakes {
+  /** When each stops counting, by the monotonic clock. */
+  readonly #until = new Map<string, number>()
+
+  /** @param delays slot to delay @returns the slots to queue, and a function to call once they are committed */
+  missing(delays: ReadonlyMap<string, number>): { missing: Map<string, number>; commit: () => void } {
+    const since = performance.now()
+    for (const [slot, until] of this.#until) if (until <= since) this.#until.delete(slot)
+    const missing = new Map([...delays].filter(([slot]) => !this.#until.has(slot)))
+    const commit = () => {
+      for (const [slot, delayMs] of missing)
+        if (delayMs > wakeMarginMs) this.#until.set(slot, since + delayMs - wakeMarginMs)
+    }
+    return { missing, commit }
+  }
 }

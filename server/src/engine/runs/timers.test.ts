@@ -1,4 +1,4 @@
-// Waits that end at the same moment: those of an environment that has many do not hold up another's.
+// Waits that end at the same moment: one environment with many does not hold up another's.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { planOf, statementsOf } from '../../../test/plan.ts'
 import { contentsOf, inApp, makeWorkflow, type Step, trigger } from '../../../test/runs.ts'
@@ -6,7 +6,7 @@ import { type Api, useServer } from '../../../test/server.ts'
 
 const server = useServer()
 
-// The database notes what each transaction has taken.
+// A trigger in the database records what each transaction took.
 beforeAll(async () => {
   await server.database.pool.query(`
     CREATE TABLE taken (batch bigint, environment_id text, count int);
@@ -24,7 +24,7 @@ afterAll(async () => {
   await server.database.pool.query('DROP TRIGGER note_taken ON timers')
 })
 
-/** What each batch took, in their order: environment to number. */
+/** Each batch in order: environment to count. */
 async function batches(): Promise<Array<Record<string, number>>> {
   const { rows } = await server.database.pool.query<{ took: Record<string, number> }>(
     'SELECT json_object_agg(environment_id, count) AS took FROM taken GROUP BY batch ORDER BY batch',
@@ -32,7 +32,7 @@ async function batches(): Promise<Array<Record<string, number>>> {
   return rows.map(({ took }) => took)
 }
 
-/** Waits of runs that are gone: taking them is all there is to do about them. */
+/** Timers of deleted runs: taking them is all the work. */
 async function addTimers(environmentId: string, count: number): Promise<void> {
   await server.database.pool.query(
     `INSERT INTO timers (environment_id, subject_id, position, kind, due_at)
@@ -44,14 +44,14 @@ async function addTimers(environmentId: string, count: number): Promise<void> {
 
 const delay: Step = { type: 'delay', controlValues: { type: 'regular', amount: 1, unit: 'hours' } }
 
-/** One wait of somebody, which is due after everything that is there now. */
+/** One timer of another environment, due after all that exist now. */
 async function waitOnce(api: Api, then: Step): Promise<void> {
   await makeWorkflow(api, 'later', [delay, then])
   await trigger(api, 'later', { subscriberId: 'ada', phone: '+14155550100' })
   await server.drain()
 }
 
-test('a wait elsewhere ends in the second batch, however many were due before it', async () => {
+test('a wait of another environment ends in the second batch, however many were due before it', async () => {
   const other = await server.freshApi()
   await addTimers('flood', 3_000)
   await waitOnce(other, inApp('It is time'))
@@ -64,7 +64,7 @@ test('a wait elsewhere ends in the second batch, however many were due before it
   expect(await contentsOf(other, 'ada')).toEqual(['It is time'])
 })
 
-test('what there is room for is shared by those who have something due', async () => {
+test('environments with something due share a batch', async () => {
   await addTimers('flood', 1_000)
   server.clock.advance({ minutes: 1 })
   await addTimers('other', 90)
@@ -73,7 +73,7 @@ test('what there is room for is shared by those who have something due', async (
   expect((await batches()).slice(0, 2)).toEqual([{ flood: 200 }, { flood: 100, other: 90 }])
 })
 
-test('of more than can have a turn at once, the others have the next', async () => {
+test('environments that get no turn in one batch get it in the next', async () => {
   for (let number = 100; number < 350; number += 1) await addTimers(`flood-${number}`, 6)
   await server.database.pool.query(
     "UPDATE timers SET due_at = due_at + interval '1 second' WHERE environment_id LIKE '%49'",
@@ -112,7 +112,7 @@ test('the calls of a flood go after those of others', async () => {
   })
 })
 
-test('by the minute nothing is queued again that is known to be queued', async () => {
+test('the minutely job does not queue known wake-ups again', async () => {
   const api = await server.freshApi()
   const soon = { type: 'delay', controlValues: { type: 'regular', amount: 30, unit: 'seconds' } }
   await makeWorkflow(api, 'soon', [soon, inApp('It is time')])
@@ -131,7 +131,7 @@ test('by the minute nothing is queued again that is known to be queued', async (
   expect(await queued()).toEqual(before)
 })
 
-test('neither way of taking them reads or sorts what is not taken', async () => {
+test('neither way of taking timers reads or sorts those it leaves', async () => {
   const { pool } = server.database
   await addTimers('flood', 300)
   server.clock.advance({ minutes: 1 })
@@ -143,7 +143,7 @@ test('neither way of taking them reads or sorts what is not taken', async () => 
   expect(new Set(taking.map(({ text }) => text)).size).toBe(2)
   const readsOf = (nodes: Awaited<ReturnType<typeof planOf>>) =>
     nodes.filter((node) => node['Relation Name'] === 'timers' && node['Node Type'] !== 'ModifyTable')
-  // As long as the planner takes the table for empty, too: what is due is looked for once, and found where it lies.
+  // Also while the planner believes the table empty: due timers are searched for once, by index.
   await pool.query('TRUNCATE timers')
   for (const statement of taking)
     expect(readsOf(await planOf(server.database, statement)).map((node) => node['Node Type'])).toContain('Tid Scan')

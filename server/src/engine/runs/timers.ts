@@ -1,4 +1,4 @@
-// What has to happen at a time: the queue wakes us up for what is due soon, and every minute for what has come near.
+// Timers: the queue wakes us for those due soon, and every minute for those that have come near.
 
 import { inTransaction, type Statement, statement } from '../../db/core/transaction.ts'
 import { unsnoozeDue } from '../../db/queries/messages.ts'
@@ -7,19 +7,19 @@ import { lockRuns } from './load.ts'
 import { settle, type Thread } from './needs.ts'
 import { type RunState, wake } from './run.ts'
 import type { EngineParts } from './start-runs.ts'
-import { priorities, queueWakeUps, soonMs, storeRuns } from './store.ts'
+import { priorities, queueComing, storeRuns } from './store.ts'
 
-/** Waits that end in one transaction. */
+/** Timers handled in one transaction. */
 const timersAtOnce = 200
 
-/** Of so many transactions one is for everybody alike. */
+/** One batch in this many takes turns between environments. */
 const turnEvery = 4
 
 /**
- * The same number of each environment that has something due, beginning behind the one named last. The index is asked for one
- * environment after the other and not read through: 0.2 s on a busy machine where ten thousand have waits, which is why it is
- * not done every time. Of each, as many as it may have are looked at before it is asked, in words the planner does not
- * understand, whether they are due: it has not heard yet of what is due now, and would look for them among those of all.
+ * The same number of timers from each environment with something due, starting after the last one served. It skips through the
+ * index from one environment to the next: 0.2 s on a busy machine where ten thousand have waits, so it is not done every time.
+ * Of each environment it takes its share of timers first and only then asks, in words the planner does not understand, whether
+ * they are due: the planner's statistics lag behind the clock, and it would search for them among everybody's.
  */
 const takeInTurn = statement(
   'take_timers_in_turn',
@@ -52,8 +52,8 @@ interface TimerRow {
 }
 
 /**
- * Does everything that is due, the oldest first. Where that is more than goes together, everybody has a turn now and then: a
- * hundred thousand waits of one environment that end at once do not hold up those of another. @returns how much that was
+ * Handles everything that is due, oldest first. With more than one batch, environments take turns now and then: a hundred
+ * thousand waits of one that end at once do not hold up another's. @returns how many timers
  */
 export async function wakeDue(parts: EngineParts): Promise<number> {
   let [total, last] = [0, '']
@@ -97,7 +97,7 @@ async function wakeSome(parts: EngineParts, take: Statement, values: [now: Date,
   })
 }
 
-/** Only what still waits: a wait that was cancelled leaves nothing to do. */
+/** Only what still waits: after a cancel there is nothing to do. */
 function threadOf(run: RunState | undefined, position: number, now: Date): Thread[] {
   const job = run?.jobs.find((each) => each.position === position)
   if (!run || !job) return []
@@ -110,16 +110,5 @@ function threadOf(run: RunState | undefined, position: number, now: Date): Threa
   return []
 }
 
-/** Every minute: jobs of the queue for the timers that have come near, also those that were missed. */
-export async function queueSoon({ pool, clock, wakes }: EngineParts): Promise<void> {
-  const now = clock.now()
-  await inTransaction(pool, async (transaction) => {
-    const rows = await transaction.run<{ due_at: Date }>(findSoon, [new Date(now.getTime() + soonMs)])
-    await queueWakeUps(
-      transaction,
-      rows.map(({ due_at }) => due_at),
-      now,
-      wakes,
-    )
-  })
-}
+/** Every minute: queues wake-ups for timers that have come near, or were missed. */
+export const queueSoon = (parts: EngineParts): Promise<void> => queueComing(parts, findSoon)

@@ -1,12 +1,12 @@
-// What traces tell of triggers and their runs. The trace of a trigger is stored with it, so that whoever works on its runs,
-// in another process or days later, goes on with it. What was accepted while nobody traced is left alone.
+// Spans of triggers and their runs. A trigger's trace is stored with it, so that any process continues it, even days later.
+// Triggers accepted without tracing stay untraced.
 import type { Attributes } from '@opentelemetry/api'
 import type { StepOutcome } from '../../steps/contract/outcome.ts'
 import { type Tracing, traceparentOf } from '../../tracing.ts'
 import type { PreparedEvent } from './load.ts'
 import type { JobState, RunState } from './run.ts'
 
-/** A name that no workflow has may be anything. */
+/** The name of an unknown workflow may be anything. */
 const longestName = 255
 
 /** From the request to the commit. */
@@ -32,7 +32,7 @@ export function traceTrigger<
   })
 }
 
-/** Triggers that are expanded to runs, in a stretch that began at that time and is over. */
+/** Triggers expanded to runs, between `since` and now. */
 export function traceStarts(tracing: Tracing, events: PreparedEvent[], runs: RunState[], since: Date): void {
   for (const { row, definition } of events) {
     if (row.trace === null) continue
@@ -46,7 +46,7 @@ export function traceStarts(tracing: Tracing, events: PreparedEvent[], runs: Run
   }
 }
 
-/** Steps that have come to something by themselves; those that are called about have a span of their own. */
+/** Steps that finished without a call; those with one have a span of their own. */
 export function traceSteps(tracing: Tracing, runs: RunState[], since: Date): void {
   for (const run of runs) {
     const { trace } = run.event
@@ -66,7 +66,7 @@ export function traceSteps(tracing: Tracing, runs: RunState[], since: Date): voi
   }
 }
 
-/** A step that asks somebody outside: everything that is asked meanwhile belongs to it. */
+/** A step that calls the outside: every span inside belongs to it. */
 export function traceCall<T extends { outcome?: StepOutcome } | object>(
   tracing: Tracing,
   { run, job }: { run: RunState; job: JobState },

@@ -1,4 +1,4 @@
-// Triggers in a process that does everything: what is small is started with the commit that accepts it.
+// Triggers in a process that is also a worker: small ones are started with the commit that accepts them.
 import { describe, expect, test } from 'vitest'
 import { inApp, makeWorkflow, messagesOf, runOf, storyOf, trigger } from '../../../test/runs.ts'
 import { useServer } from '../../../test/server.ts'
@@ -7,7 +7,7 @@ const server = useServer({ role: 'all' })
 const waiting = { type: 'throttle', controlValues: { amount: 1, unit: 'hours' } }
 
 describe('a trigger for a few people', () => {
-  test('has its messages when it is answered', async () => {
+  test('has its messages when the trigger is answered', async () => {
     const api = await server.freshApi()
     await makeWorkflow(api, 'news', [inApp('Hello {{subscriber.firstName}} {{payload.n}}')])
     const to = ['bob', { subscriberId: 'ada', firstName: 'Ada' }]
@@ -19,7 +19,7 @@ describe('a trigger for a few people', () => {
     expect(rows).toEqual([{ started_at: server.clock.now() }])
   })
 
-  test('with a transaction id that was used runs nothing, however many come at once', async () => {
+  test('with a used transaction id starts nothing, however many come at once', async () => {
     const api = await server.freshApi()
     await makeWorkflow(api, 'news', [inApp()])
     const send = () => trigger(api, 'news', 'ada', { transactionId: 'once' })
@@ -29,7 +29,7 @@ describe('a trigger for a few people', () => {
     expect(storyOf(await runOf(api, 'once'))).toEqual(['in_app completed: Step queued, Message created, Message sent'])
   })
 
-  test('sees a workflow as it was saved a moment ago, by whichever process', async () => {
+  test('sees a workflow saved a moment ago, by whichever process', async () => {
     const api = await server.freshApi()
     await makeWorkflow(api, 'news', [inApp('old')])
     await trigger(api, 'news', 'ada')
@@ -46,7 +46,7 @@ describe('a trigger for a few people', () => {
     expect(await messagesOf(api, 'subscriberId=bob')).toMatchObject([{ content: 'new' }])
   })
 
-  test('who is held by somebody else is left to the queue, and reached all the same', async () => {
+  test('whose row is locked is left to the queue, and they are still reached', async () => {
     const api = await server.freshApi()
     await makeWorkflow(api, 'news', [inApp('Hello {{subscriber.firstName}}')])
     await api.post('/v2/subscribers', { subscriberId: 'ada' })
@@ -63,7 +63,7 @@ describe('a trigger for a few people', () => {
   })
 })
 
-test('a step that runs share, many people and topics are left to the queue', async () => {
+test('shared steps, many recipients and topics are left to the queue', async () => {
   const api = await server.freshApi()
   await makeWorkflow(api, 'throttled', [waiting, inApp()])
   await makeWorkflow(api, 'news', [inApp()])

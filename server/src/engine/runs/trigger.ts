@@ -1,5 +1,5 @@
-// Accepts triggers: judges each by its workflow, then stores all that arrive together in one commit. Whoever gets
-// `processed` can rely on it: the trigger is in the database.
+// Accepts triggers: checks each against its workflow, then stores all that arrive together in one commit. After `processed`,
+// the trigger is in the database.
 import type pg from 'pg'
 import { despiteOthers, isOutage } from '../../db/core/database.ts'
 import { newId } from '../../db/core/ids.ts'
@@ -26,24 +26,24 @@ export interface TriggerRequest {
   environmentId: string
   /** The identifier of the workflow. */
   name: string
-  /** Null is everybody. Those whose id is none are gone already. */
+  /** Null means all subscribers. Recipients with invalid ids are already removed. */
   recipients: Recipient[] | null
-  /** Their ids, as far as there are any. */
+  /** Invalid ids, if any. */
   invalidRecipients?: string[]
   payload: Members
   overrides: Members
   transactionId: string | undefined
-  /** A subscriber, with what is to be set of it. */
+  /** A subscriber, with the fields to set. */
   actor: ({ subscriberId: string } & Members) | undefined
   tenant: ({ identifier: string } & Members) | undefined
   context: Members | undefined
-  /** The workflow itself, where it is not one of those stored here. */
+  /** The workflow itself, if it is not stored here. */
   bridged?: BridgedWorkflow
-  /** As in `traceparent`, where there is somewhere to send traces to. */
+  /** A `traceparent`, if tracing is on. */
   trace?: string
 }
 
-/** A workflow as an application describes it now, and where that is. */
+/** A workflow as an application describes it now, and that application's URL. */
 export type BridgedWorkflow = WorkflowFields & { id: string; bridge_url: string }
 
 export type TriggerStatus =
@@ -66,7 +66,7 @@ interface Attachment {
   content: Buffer
 }
 
-/** A trigger that passed, as it is stored. */
+/** A trigger that passed the checks, as it will be stored. */
 interface AcceptedTrigger {
   request: TriggerRequest
   revision: string
@@ -80,27 +80,27 @@ interface AcceptedTrigger {
   createdAt: Date
   /** The same payload, not as text. */
   values: Members
-  /** Whether its runs can be started with it: a few people, and no step that other runs could hold up. */
+  /** Whether its runs can start with it: few recipients, and no step that other runs could lock. */
   isImmediate: boolean
 }
 
 interface Surroundings extends EngineParts {
   /** How long a transaction id is remembered. */
   dedupDays: number
-  /** Whether this process runs what it accepts: then small triggers need no queue. */
+  /** Whether this process also runs triggers: then small ones need no queue. */
   startsAtOnce: boolean
 }
 
-/** Of what is named and stands for nobody, as much is kept as it takes to recognize it. */
+/** Enough of an invalid recipient to recognize it. */
 const longestName = 255
-/** More of them are started by the queue. */
+/** With more recipients, the queue starts the runs. */
 const mostImmediate = 10
-/** Whoever waits longer for somebody else's lock, such as a subscriber being imported, is left to the queue. */
+/** A trigger that waits longer for a lock, such as on a subscriber being imported, is left to the queue. */
 const lockTimeoutMs = 250
 
-/** Runs that one job of the queue starts together. */
+/** Runs that one queue job starts together. */
 const recipientsPerJob = 200
-/** Each try follows a change to the environment that came in between. */
+/** Each retry follows a change to the environment in between. */
 const mostTries = 10
 
 export class Triggers {
@@ -117,19 +117,19 @@ export class Triggers {
     const ownerOf = ({ request }: AcceptedTrigger) => request.environmentId
     const size = { mostSize, sizeOf, ownerOf }
     this.#queued = new GroupCommit((group) => this.#store(group), isOutage, { mostItems: 500, ...size })
-    // Two at a time: while the database writes what one has come to, the other's messages are rendered. Where there is
-    // nothing to render it does not help: groups are only smaller (0.72 of the route without work instead of 0.74). While
-    // many wait, one more and larger groups do a fifth more; with fewer waiting, a large group leaves nothing for the other.
-    // Where each leads to a call, calls are what takes time, and those that find no hand free take a third more of it.
+    // Two lanes: while the database writes one group, the other's messages are rendered. With nothing to render it does not
+    // help: groups only get smaller (0.72 of the route without work instead of 0.74). While many wait, a third lane and larger
+    // groups do a fifth more; with fewer waiting, a large group leaves nothing for the other lane. Where each trigger leads to
+    // a call, the calls are the bottleneck, and those without a free slot in this process cost a third more.
     const isSlow = () => surroundings.hands?.areBusy ?? false
     const limits = { lanes: 2, lanesWhenFull: 3, mostItems: 100, mostItemsWhenFull: 200, isSlow, ...size }
     this.#immediate = new GroupCommit((group) => this.#storeAndStart(group), isOutage, limits)
   }
 
-  /** Rejects with what the caller did wrong; else tells what became of the trigger, once that is committed. */
+  /** Rejects if the caller did something wrong; else resolves once the trigger is committed. */
   async accept(request: TriggerRequest): Promise<TriggerResult> {
     const createdAt = this.#surroundings.clock.now()
-    // Made before anything is waited for, so that triggers that arrive together keep their order.
+    // Before the first await, so that triggers that arrive together keep their order.
     const id = newId(createdAt)
     const transactionId = request.transactionId ?? `txn_${id}`
     const bridged = request.bridged && (await versionOf(this.#surroundings.pool, request, request.bridged, createdAt))
@@ -149,17 +149,17 @@ export class Triggers {
       }
       this.#surroundings.memory.forget(request.environmentId)
     }
-    throw new Error(`The environment changed ${mostTries} times while a trigger was accepted.`)
+    throw new Error(`The environment changed ${mostTries} times while accepting a trigger.`)
   }
 
-  /** Of a trigger that names others too. Should this be lost in a crash, only the explanation is. */
+  /** For a trigger with other, valid recipients. A crash here loses only the explanation. */
   async #notePassedOver({ id, request, createdAt }: AcceptedTrigger, invalid: string[]): Promise<void> {
     const passedOver = new PassedOver()
     for (const each of invalid) passedOver.addNamed('invalid_recipient', each.slice(0, longestName).toWellFormed())
     await this.#surroundings.pool.query(notePassedOver.text, passedOver.columns(request.environmentId, id, createdAt))
   }
 
-  /** Whoever is turned away is so by what is true now; what is taken, the statement that takes it checks. */
+  /** A refusal has to be right by the current revision; for accepted triggers, the storing statement checks it. */
   async #isCurrent({ facts, revision }: RememberedEnvironment): Promise<boolean> {
     const { rows } = await this.#surroundings.pool.query<{ revision: string }>(
       'SELECT revision::text AS revision FROM environment_revisions WHERE environment_id = $1',
@@ -187,8 +187,8 @@ export class Triggers {
     if (!workflow.steps.some(isActive)) return 'no_workflow_active_steps_defined'
     if (request.recipients?.length === 0) return 'invalid_recipients'
     const { attachments, rest } = splitAttachments(payload)
-    // Not `...given`: where a literal begins with a spread and goes on, V8 makes a hidden class for each object, which only a
-    // full collection of garbage takes away.
+    // Not `...given`: for a literal that begins with a spread and continues, V8 makes a hidden class per object, which only a
+    // full garbage collection removes.
     return {
       id: given.id,
       transactionId: given.transactionId,
@@ -205,7 +205,7 @@ export class Triggers {
     }
   }
 
-  /** Whether the workflow is active for it, where it has its own mind about that. */
+  /** Whether the workflow is active for this tenant; null if the tenant does not say. */
   async #tenant(
     environmentId: string,
     identifier: string,
@@ -222,8 +222,8 @@ export class Triggers {
   }
 
   /**
-   * Accepts triggers and starts their runs in one transaction: a message can be read when its trigger is answered. What
-   * cannot be started so, whatever the reason, is left to the queue.
+   * Accepts triggers and starts their runs in one transaction: a message can be read when its trigger is answered. Anything
+   * that fails here is left to the queue.
    */
   async #storeAndStart(triggers: AcceptedTrigger[]): Promise<Array<'stored' | 'stale'>> {
     const { pool, clock, log } = this.#surroundings
@@ -241,12 +241,12 @@ export class Triggers {
         { lockTimeoutMs },
       )
       await noteTriggered(this.#surroundings, started).catch((error: unknown) =>
-        log.warn({ err: error }, 'when workflows were last triggered could not be noted'),
+        log.warn({ err: error }, 'could not record when workflows were last triggered'),
       )
       return this.#verdicts(triggers, taken)
     } catch (error) {
       if (isOutage(error)) throw error
-      log.warn({ err: error }, 'triggers could not be started at once; they are queued')
+      log.warn({ err: error }, 'could not start triggers at once; queuing them')
       return this.#store(triggers)
     }
   }
@@ -259,7 +259,7 @@ export class Triggers {
     return this.#verdicts(triggers, takenOf(group, rows))
   }
 
-  /** A transaction id that was used before is as good as stored: what it stands for is. */
+  /** A used transaction id counts as stored: the first trigger with it is. */
   #verdicts(triggers: AcceptedTrigger[], { isFresh, isAccepted }: Taken): Array<'stored' | 'stale'> {
     this.#surroundings.meter?.accepted(triggers.filter(isAccepted).length)
     return triggers.map((each) => (isFresh(each) ? 'stored' : 'stale'))
@@ -312,12 +312,12 @@ export class Triggers {
   }
 }
 
-/** Triggers that are accepted together. */
+/** Triggers accepted together. */
 interface Group {
   triggers: AcceptedTrigger[]
-  /** By what they were judged, each once. */
+  /** The distinct environments and revisions they were judged by. */
   bases: Array<{ environmentId: string; revision: string }>
-  /** Of each trigger among them, from one. */
+  /** Each trigger's index in `bases`, from one. */
   places: number[]
 }
 
@@ -333,11 +333,11 @@ function groupOf(triggers: AcceptedTrigger[]): Group {
   return { triggers, bases, places }
 }
 
-/** What became of a group. */
+/** The outcome of a group. */
 interface TakenRow {
-  /** The places of what is still true. */
+  /** The places whose revision is still current. */
   fresh: number[]
-  /** The ids of those that were the first with their transaction ids; null is all. */
+  /** The ids of the first triggers with their transaction ids; null means all. */
   accepted: string[] | null
 }
 
@@ -354,9 +354,8 @@ function takenOf({ triggers, places }: Group, [row]: TakenRow[]): Taken {
 }
 
 /**
- * Runs of a workflow that is stored nowhere have to find what they were started with, whatever the application says by then.
- * Its version follows from what is in it, so that the same has the same; where another happens to have that number already,
- * it is the next one.
+ * Keeps a workflow that is not stored, so that its runs find what they started with, whatever the application says by then. Its
+ * version number is a hash of its content, so equal content gets an equal number; on a collision it takes the next.
  */
 async function versionOf(
   pool: pg.Pool,
@@ -396,7 +395,7 @@ const eventOf = (trigger: AcceptedTrigger, startedAt: Date): LockedEvent => ({
   revision: trigger.revision,
 })
 
-/** What the caller did wrong; anything else rises. */
+/** Only refusals are values here; anything else is thrown. */
 function refusalIn(error: unknown): RequestError {
   if (error instanceof RequestError) return error
   throw error
@@ -408,7 +407,7 @@ function validPayload(schema: JsonSchema, given: Members): Members {
   return checked.payload
 }
 
-/** Which jobs of the queue start them. */
+/** Groups triggers into queue jobs. */
 function jobsOf(
   triggers: AcceptedTrigger[],
   priorityOf: (environmentId: string, count: number) => number,
@@ -430,7 +429,7 @@ function jobsOf(
   return jobs
 }
 
-/** Files are kept apart from the payload, which then only describes them. */
+/** Stores files apart from the payload, which keeps only their descriptions. */
 function splitAttachments(payload: Members): { attachments: Attachment[]; rest: Members } {
   if (!Array.isArray(payload.attachments)) return { attachments: [], rest: payload }
   const attachments: Attachment[] = []

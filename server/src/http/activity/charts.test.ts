@@ -4,7 +4,7 @@ import { type GivenRun, insertMessage, insertRun } from '../../../test/activity.
 import { inApp, makeWorkflow, trigger } from '../../../test/runs.ts'
 import { type Api, useServer } from '../../../test/server.ts'
 import { addWorkflow } from '../../../test/workflows.ts'
-import { countActivity } from '../../engine/queue/activity-counts.ts'
+import { countActivity } from '../../engine/queue/chores.ts'
 
 const server = useServer()
 const day = '2026-04-10'

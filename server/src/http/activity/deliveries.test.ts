@@ -115,7 +115,7 @@ describe('a delivery that is redriven', () => {
     expect(run.status).toBe('completed')
     expect(storyOf(run)).toEqual([
       'sms completed: Step queued, Belfry SMS provider was selected, Message created, Unexpected provider error, ' +
-        'The message is sent once more, as somebody asked for, Message sent',
+        'The message is sent again, as requested, Message sent',
       'in_app completed: Step queued, Message created, Message sent',
     ])
     expect(run.jobs[0]).not.toHaveProperty('reason')
@@ -244,7 +244,7 @@ describe('a step that failed before anybody was asked to deliver it', () => {
     expect(await redriven(api)).toEqual({ redriven: 1, hasMore: false })
     const run = await runOf(api, transactionId)
     expect(run).toMatchObject({ status: 'completed' })
-    expect(storyOf(run)[0]).toMatch(/sent once more, as somebody asked for.*Message sent$/)
+    expect(storyOf(run)[0]).toMatch(/sent again, as requested.*Message sent$/)
     expect(await messagesOf(api, `channel=${type}`)).toMatchObject([{ status: 'sent' }])
     expect(await listed(api)).toEqual([])
   })

@@ -130,7 +130,7 @@ describe('an answer to an e-mail', () => {
     expect(signature).toBe(createHmac('sha256', api.key).update(`${ms}.${asked?.body}`).digest('hex'))
     expect(storyOf(run)).toEqual([
       'email completed: Step queued, Email Webhook provider was selected, Message created, Message sent, ' +
-        'Inbound mail - A reply was received, Inbound mail - The reply callback was told of a reply',
+        'Inbound mail - A reply was received, Inbound mail - The reply callback received a reply',
     ])
     expect(run.jobs[0].executionDetails.at(-1)).toMatchObject({ status: 'Success', source: 'Webhook' })
   })
@@ -225,7 +225,7 @@ describe('an answer to an e-mail', () => {
     expect(answers()).toHaveLength(11)
     expect((await runOf(api, transactionId)).jobs[0].executionDetails.at(-1)).toMatchObject({
       status: 'Failed',
-      detail: 'Inbound mail - The reply callback never took a reply, which was given up',
+      detail: 'Inbound mail - The reply callback never accepted a reply, which was given up',
     })
     expect(await stored(api)).toMatchObject([{ mail: null, due_at: null }])
   })

@@ -320,7 +320,7 @@ describe('syncing', () => {
   test.each([
     ['no URL', { bridgeUrl: '' }, 422, /bridgeUrl should not be empty/],
     ['nothing', {}, 422, /bridgeUrl should not be empty/],
-    ['no address', { bridgeUrl: 'localhost' }, 400, /^The bridge URL is not one that can be called/],
+    ['no address', { bridgeUrl: 'localhost' }, 400, /^The bridge URL cannot be called/],
     ['another protocol', { bridgeUrl: 'ftp://localhost' }, 400, /^The bridge URL must start with http/],
   ])('%s is refused', async (_, body, status, message) => {
     const answer = await api.post('/v1/bridge/sync', body)

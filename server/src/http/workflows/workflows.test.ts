@@ -287,7 +287,7 @@ describe('creating', () => {
     ],
     [
       { payloadSchema: { $ref: '#/definitions/a' } },
-      'payloadSchema must be a valid JSON schema: the reference "#/definitions/a" leads nowhere in this schema',
+      'payloadSchema must be a valid JSON schema: the reference "#/definitions/a" does not resolve in this schema',
     ],
     [{ payloadSchema: { pattern: '(a)\\1' } }, /^payloadSchema must be a valid JSON schema: the pattern/],
     [{ payloadSchema: { description: 'x'.repeat(65_536) } }, /^payloadSchema must be a valid JSON schema: it has/],

@@ -1,4 +1,4 @@
-// The steps of a workflow looked at together: what each can use, what is wrong with it, and what that makes of the workflow.
+// The steps of a workflow together: the variables each can use, its issues, and the workflow's status.
 import type { WorkflowRow } from '../../db/queries/workflows.ts'
 import { Cache } from '../../render/cache.ts'
 import type { StepType } from '../contract/kind.ts'
@@ -10,26 +10,26 @@ import { stepVariables } from './variables.ts'
 
 type Steps = Pick<WorkflowRow, 'steps' | 'payload_schema'>
 
-/** Everything the templates and conditions of a workflow read. */
+/** Everything that a workflow's templates and conditions read. */
 export const usedPaths = ({ steps }: Pick<Steps, 'steps'>): Path[] =>
   steps.flatMap(({ type, controlValues }) => {
     const values = controlValues ?? {}
     return pathsIn(stepTemplates(values, stepKinds[type as StepType]?.literals), values.skip)
   })
 
-/** For each step, the variables it can use. */
+/** The variables each step can use. */
 export function variablesOfSteps(workflow: Steps, envKeys: readonly string[]): JsonSchema[] {
   const { steps, payload_schema: payloadSchema } = workflow
   const used = usedPaths(workflow)
   return steps.map((_, i) => stepVariables({ previous: steps.slice(0, i), payloadSchema, used, envKeys }))
 }
 
-// Some 1,500 workflows.
+// About 1,500 workflows.
 const remembered = new Cache<ControlIssues[]>(256 * 1024)
 type Version = Pick<WorkflowRow, 'id' | 'version'>
 const keyOf = ({ id, version }: Version, envKeys: readonly string[]) => [id, version, ...envKeys].join(' ')
 
-/** For each step, what is wrong with its controls. Found once for each version of a workflow. */
+/** The issues of each step's controls. Computed once per version of a workflow. */
 export function issuesOfSteps(workflow: Steps & Version, envKeys: readonly string[]): ControlIssues[] {
   return remembered.get(keyOf(workflow, envKeys), () => {
     const { steps, payload_schema: payloadSchema } = workflow
@@ -38,11 +38,13 @@ export function issuesOfSteps(workflow: Steps & Version, envKeys: readonly strin
   })
 }
 
-/** The same, if it has been found before: without the steps, which may be large. */
+/** The same if computed before: it needs no steps, which may be large. */
 export const rememberedIssues = (version: Version, envKeys: readonly string[]): ControlIssues[] | undefined =>
   remembered.peek(keyOf(version, envKeys))
 
-/** Missing integrations do not count: they are no fault of the workflow's. An error stops no trigger, only inactivity does. */
+/**
+ * Missing integrations do not count: they are not the workflow's fault. An error stops no trigger; only `active: false` does.
+ */
 export function statusOf(
   { active }: Pick<WorkflowRow, 'active'>,
   issues: readonly ControlIssues[],

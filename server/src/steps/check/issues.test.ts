@@ -35,7 +35,7 @@ const illegal = (variableName: string, message: string) => ({
   message,
 })
 
-describe('values that a kind needs', () => {
+describe('required values', () => {
   test.each<[string, ControlValues | null, object]>([
     [
       'in_app',
@@ -94,18 +94,18 @@ describe('values that a kind needs', () => {
     expect(issuesOf(type, values)).toEqual(issues)
   })
 
-  test('null is the same as nothing, at any depth', () => {
+  test('null is the same as absent, at any depth', () => {
     expect(
       issuesOf('in_app', { body: 'text', avatar: null, data: { a: null }, primaryAction: { label: null } }),
     ).toEqual({})
   })
 
-  test('every kind without values is looked at without failing', () => {
+  test('every kind can be checked without values', () => {
     for (const type of stepTypes) expect(issuesOf(type, null)).toBeTypeOf('object')
   })
 })
 
-describe('addresses', () => {
+describe('URLs', () => {
   const wrong = 'Invalid URL. Must be a full URL, a path starting with / or start with a {{variable}}'
   const invalid = (path: string, message = wrong) => ({
     [path]: [{ issueType: 'INVALID_URL', variableName: path, message }],
@@ -133,7 +133,7 @@ describe('addresses', () => {
     },
   )
 
-  test('an HTTP request goes to an absolute address', () => {
+  test('an HTTP request needs an absolute URL', () => {
     expect(issuesOf('http_request', { method: 'GET', url: '{{env.BASE_URL}}/orders' })).toEqual({})
     expect(issuesOf('http_request', { method: 'GET', url: '/orders' })).toEqual(
       invalid('url', 'Invalid URL. Must be a full URL starting with http:// or https://, or start with a {{variable}}'),
@@ -142,7 +142,7 @@ describe('addresses', () => {
 })
 
 describe('templates', () => {
-  test('the worked example: a name without namespace and one the payload does not have', () => {
+  test('the worked example: a name without namespace and one that the payload does not have', () => {
     expect(issuesOf('sms', { body: 'Hello {{name}} {{payload.unknown}}' })).toEqual({
       body: [
         illegal('name', 'Variable "name" invalid or missing namespace'),
@@ -190,7 +190,7 @@ describe('templates', () => {
     expect(issuesOf('sms', { body })).toEqual({ body: [illegal(variableName, message)] })
   })
 
-  test('what cannot be read is told as such', () => {
+  test('unreadable templates are reported as such', () => {
     expect(issuesOf('sms', { body: '{{payload.orderId' })).toEqual({
       body: [illegal('{{}}', expect.stringContaining('not closed'))],
     })
@@ -210,7 +210,7 @@ describe('templates', () => {
     })
   })
 
-  test('every text is looked at, by its path, once for each thing that is wrong', () => {
+  test('every text is checked, by its path, and each issue reported once', () => {
     const found = issuesOf('in_app', {
       body: '{{a}} {{a}}',
       primaryAction: { label: '{{b}}' },
@@ -220,12 +220,12 @@ describe('templates', () => {
     expect(found.body).toHaveLength(1)
   })
 
-  test('a schema that describes a response is no template', () => {
+  test('a schema that describes a response is not a template', () => {
     const values = { method: 'GET', url: 'https://example.com', responseBodySchema: { description: '{{a}}' } }
     expect(issuesOf('http_request', values)).toEqual({})
   })
 
-  test('a block document is looked at wherever it names a variable', () => {
+  test('a block document is checked wherever it names a variable', () => {
     const body = JSON.stringify({
       type: 'doc',
       content: [
@@ -257,7 +257,7 @@ describe('templates', () => {
     expect(names).toEqual(['payload.gone', 'payload.greeting', 'payload.items.colour', 'payload.link', 'payload.url'])
   })
 
-  test('with an open payload any of its names is in order', () => {
+  test('with an open payload, any of its names is fine', () => {
     expect(issuesOf('sms', { body: '{{payload.any.thing[0].at.all}}' }, null)).toEqual({})
     expect(issuesOf('sms', { body: '{{payload.any}}' }, { ...openObject })).toEqual({})
     expect(issuesOf('sms', { body: '{{payload.any}}' }, {})).toEqual({})
@@ -278,7 +278,7 @@ describe('the condition', () => {
     expect(of(skip)).toBeUndefined()
   })
 
-  test('an unknown field, a missing value and a wrong shape are told by where they stand', () => {
+  test('an unknown field, a missing value and a wrong shape are reported with their place', () => {
     expect(
       of({
         and: [
@@ -294,7 +294,7 @@ describe('the condition', () => {
     expect(of('always')).toMatchObject([{ issueType: 'ILLEGAL_VARIABLE_IN_CONTROL_VALUE' }])
   })
 
-  test('templates in its values are looked at too', () => {
+  test('templates in its values are checked too', () => {
     expect(of({ '==': [{ var: 'payload.total' }, '{{payload.gone}}'] })).toMatchObject([
       { variableName: 'payload.gone' },
     ])
@@ -317,9 +317,9 @@ describe('waiting', () => {
     [{ type: 'timed', cron: '{{payload.orderId}}' }, {}],
     [{ type: 'timed', cron: '0 0 1 1 *' }, tooLong('cron')],
     [{ type: 'timed', cron: '0 0 29 2 *' }, tooLong('cron')],
-    [{ type: 'timed', cron: '0 0 30 2 *' }, missing('cron', 'Cron is not an expression that ever comes true')],
-    [{ type: 'timed', cron: 'at nine' }, missing('cron', 'Cron is not an expression that ever comes true')],
-    [{ type: 'timed', cron: '1,'.repeat(200) }, missing('cron', 'Cron is not an expression that ever comes true')],
+    [{ type: 'timed', cron: '0 0 30 2 *' }, missing('cron', 'Cron is not an expression that ever matches')],
+    [{ type: 'timed', cron: 'at nine' }, missing('cron', 'Cron is not an expression that ever matches')],
+    [{ type: 'timed', cron: '1,'.repeat(200) }, missing('cron', 'Cron is not an expression that ever matches')],
   ])('%j', (values, issues) => {
     expect(issuesOf('delay', values)).toEqual(issues)
     if (values.type !== 'dynamic') expect(issuesOf('digest', values)).toEqual(issues)
@@ -337,20 +337,20 @@ describe('waiting', () => {
   })
 })
 
-describe('controls that code declared', () => {
+describe('controls declared in code', () => {
   const variables = stepVariables({ previous: [], payloadSchema: null, used: [], envKeys: [] })
   const of = (controlSchema: JsonSchema, controlValues: ControlValues) =>
     controlIssues({ type: 'email', controlValues, controlSchema }, variables, null)
   const schema = { type: 'object', properties: { title: { type: 'string' }, skip: {} }, required: ['title'] }
 
-  test('are held against what it declared, where blank is none', () => {
+  test('are checked against their own schema, where blank counts as absent', () => {
     expect(of(schema, { title: 'text', skip: 'never' })).toEqual({})
     expect(of(schema, {})).toEqual(missing('title', 'Title is required'))
     expect(of(schema, { title: '  ' })).toEqual(missing('title', 'Title must be string'))
     expect(of(schema, { title: '{{name}}' })).toMatchObject({ title: [{ variableName: 'name' }] })
   })
 
-  test('are left to the code where they cannot be checked here', () => {
+  test('are left to the code if they cannot be checked here', () => {
     expect(of({ type: 'object', properties: { title: { pattern: '(?=a)' } } }, { title: 'text' })).toEqual({})
     expect(of({ $ref: '#' }, { title: 'text' })).toEqual({})
   })
@@ -375,7 +375,7 @@ describe('integrations', () => {
       in_app: [{ issueType: 'INBOX_NOT_CONNECTED' }],
     })
     expect(integrationIssues('in_app', [active('in_app', { connected: true })])).toBeUndefined()
-    // The first minute: nothing is wrong with a workflow that is tried out in the sandbox.
+    // The first minute: a workflow that is tried out in the sandbox has no issue.
     const sandbox = active('email', { provider_id: 'svc-email', is_primary: true })
     expect(integrationIssues('in_app', [active('in_app', { provider_id: 'svc' }), sandbox])).toBeUndefined()
     expect(integrationIssues('in_app', [sandbox])).toEqual({ in_app: any })
@@ -387,7 +387,7 @@ describe('integrations', () => {
   })
 })
 
-test('of thousands of things wrong the first two hundred are listed', () => {
+test('of thousands of issues the first two hundred are listed', () => {
   const body = Array.from({ length: 900 }, (_, i) => `{{a${i}}}`).join('')
   expect(issuesOf('sms', { body }).body).toHaveLength(200)
 })

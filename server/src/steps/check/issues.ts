@@ -1,4 +1,4 @@
-// What is wrong with a step, found whenever it is looked at: a step is stored as it comes, and its author is told.
+// The issues of a step, computed when it is shown: a step is stored as it comes, and its author sees what is wrong.
 import { Cron } from 'croner'
 import { hasPrimary } from '../../db/queries/integrations.ts'
 import { hasLiquid } from '../../render/liquid.ts'
@@ -6,6 +6,7 @@ import { checkCondition } from '../conditions/check.ts'
 import { type ControlValues, type StepKind, type StepType, unitSeconds } from '../contract/kind.ts'
 import { compileOwnSchema, compileSchema, resolve } from '../json-schema/json-schema.ts'
 import { type JsonSchema, type Problem, SchemaCostError, SchemaError } from '../json-schema/run.ts'
+import { longestWaitDays, longestWaitMs } from '../kinds/duration.ts'
 import { stepKinds } from '../kinds/index.ts'
 import { templateIssues } from './template-issues.ts'
 import { stepTemplates } from './templates.ts'
@@ -33,11 +34,11 @@ export type ControlIssues = Record<string, ControlIssue[]>
 interface CheckedStep {
   type: string
   controlValues: ControlValues | null
-  /** Of a step declared in code. */
+  /** For a step declared in code. */
   controlSchema?: JsonSchema
 }
 
-/** @param variables what the step can use; its payload schema may refer to definitions of its own, in `payloadSchema` */
+/** @param variables what the step can use; references in it resolve in `payloadSchema` */
 export function controlIssues(
   step: CheckedStep,
   variables: JsonSchema,
@@ -59,21 +60,21 @@ export function controlIssues(
   const readable = readableBy(kind, variables)
   for (const { path, analysis } of stepTemplates(values, kind?.literals))
     for (const issue of templateIssues(analysis, readable, payloadSchema)) add(path, issue)
-  // What code declared under that name is its own affair.
+  // What code declared under that name is its own business.
   if (!step.controlSchema)
     for (const issue of conditionIssues(values.skip, variables, payloadSchema)) add('skip', issue)
   return Object.fromEntries([...issues].map(([path, found]) => [path, [...found.values()]]))
 }
 
-/** With what is there at times, or for this kind only, and is therefore not offered. */
+/** Adds variables that exist only sometimes, or for this kind only, and are therefore not offered. */
 function readableBy(kind: StepKind | undefined, variables: JsonSchema): JsonSchema {
   const offered = variables.properties as Record<string, JsonSchema>
-  // Whoever caused the trigger is described like whoever gets it.
+  // The actor has the same variables as the subscriber.
   const besides = { actor: offered.subscriber, tenant: tenantVariables, ...kind?.ownVariables?.schema }
   return { ...variables, properties: { ...offered, ...besides } }
 }
 
-/** Of one step; nobody reads more. */
+/** For one step; nobody reads more. */
 const mostIssues = 200
 
 type Found = [path: string, issue: ControlIssue]
@@ -85,12 +86,12 @@ function schemaIssues(kind: StepKind, values: ControlValues): Found[] {
   return [...issuesOf(problems, schema, kind), ...waitIssues(kind.waitOf?.(normal))]
 }
 
-/** A value that is empty or blank is none, for controls that code declared. */
+/** For controls declared in code, a blank value counts as absent. */
 function declaredIssues(schema: JsonSchema, values: ControlValues): Found[] {
   try {
     return issuesOf(compileSchema(schema)(withoutBlanks(values)), schema, {})
   } catch (error) {
-    // What the code declared cannot be checked here; the code itself will.
+    // It cannot be checked here; the code itself will do it.
     if (error instanceof SchemaError || error instanceof SchemaCostError) return []
     throw error
   }
@@ -119,7 +120,7 @@ function issuesOf(
     const { keyword, property } = problem
     const named = keyword === 'required' || keyword === 'additionalProperties'
     const path = [...problem.path, ...(named && property !== undefined ? [property] : [])].join('.')
-    // Conditions are judged by their own rules.
+    // Conditions have their own check.
     if (path === 'skip' || path.startsWith('skip.')) continue
     if (isUrl(path) && (keyword === 'pattern' || unions.has(keyword))) {
       if (!urls.has(path)) found.push([path, { issueType: 'INVALID_URL', variableName: path, message: urlText }])
@@ -141,7 +142,7 @@ function textOf({ keyword, message, schemaPath }: Problem, path: string, schema:
   return allowed === undefined ? `${field} ${message}` : `${field} must be one of ${allowed}`
 }
 
-/** What an enumeration allows, where that is few enough to be read. */
+/** The values of an enum, if few enough to read. */
 function allowedValues(schema: JsonSchema, schemaPath: string): string | undefined {
   try {
     const { schema: at } = resolve(schema, schemaPath.replace(/\/enum$/, ''))
@@ -155,7 +156,7 @@ function allowedValues(schema: JsonSchema, schemaPath: string): string | undefin
   }
 }
 
-/** `primaryAction.label` as people say it: "Primary action label". */
+/** `primaryAction.label` in words: "Primary action label". */
 function wordsOf(path: string): string {
   const words = path.replaceAll('.', ' ').replaceAll(/([a-z\d])([A-Z])/g, (_, before: string, letter: string) => {
     return `${before} ${letter.toLowerCase()}`
@@ -163,8 +164,7 @@ function wordsOf(path: string): string {
   return words === '' ? 'The value' : words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-const longestWaitDays = 180
-const longestWaitSeconds = longestWaitDays * 86_400
+const longestWaitSeconds = longestWaitMs / 1000
 const longestCron = 255
 
 function waitIssues(wait: ReturnType<NonNullable<StepKind['waitOf']>>): Found[] {
@@ -185,17 +185,17 @@ function waitIssues(wait: ReturnType<NonNullable<StepKind['waitOf']>>): Found[] 
   if (typeof cron !== 'string' || hasLiquid(cron)) return []
   const gap = longestGapOf(cron)
   if (gap === undefined) {
-    const message = 'Cron is not an expression that ever comes true'
+    const message = 'Cron is not an expression that ever matches'
     return [['cron', { issueType: 'MISSING_VALUE', variableName: 'cron', message }]]
   }
   return gap > longestWaitSeconds ? [limit('cron')] : []
 }
 
-/** Any date does: from the start of a leap year, two years or fifty times show how far apart the times can be. */
+/** Any date will do: from the start of a leap year, two years or fifty matches show the longest gap. */
 const from = Date.UTC(2024, 0, 1)
 const until = Date.UTC(2026, 0, 1)
 
-/** In seconds, from one time to the next; undefined for an expression that says nothing or never comes true. */
+/** The longest gap between two matches in seconds; undefined for an invalid expression or one that never matches. */
 function longestGapOf(expression: string): number | undefined {
   if (expression.length > longestCron) return undefined
   try {
@@ -224,7 +224,7 @@ export interface ActiveIntegration {
   channel: string
   is_primary: boolean
   provider_id?: string
-  /** Whether a client of the inbox has ever been seen. */
+  /** Whether an inbox client has ever connected. */
   connected: boolean
 }
 
@@ -237,7 +237,7 @@ export function integrationIssues(
   if (channel === undefined) return undefined
   const own = active.filter((integration) => integration.channel === channel)
   const issue = issueOf(channel, own)
-  // Where messages go to the sandbox somebody is trying things out; an inbox that nobody has built yet is no fault.
+  // With a sandbox integration somebody is trying things out; an inbox that is not built yet is no issue.
   if (issue?.issueType === 'INBOX_NOT_CONNECTED' && active.some(isSandbox)) return undefined
   return issue && { [type]: [issue] }
 }

@@ -1,4 +1,4 @@
-// What is wrong with a template, given the variables it can use.
+// The issues of a template, given the variables it can use.
 import type { Analysis, FilterArgument, TemplateFilter, TemplateVariable } from '../../render/analyse.ts'
 import type { JsonSchema } from '../json-schema/run.ts'
 import { allows } from './variables.ts'
@@ -15,7 +15,7 @@ const illegal = (variableName: string, message: string): TemplateIssue => ({
   message,
 })
 
-/** @param references the payload schema, whose definitions the schema of the variables may refer to */
+/** @param references the payload schema, in which references in `schema` resolve */
 export function templateIssues(
   { variables, filters, problems }: Analysis,
   schema: JsonSchema,
@@ -52,13 +52,13 @@ function wrongSentence(args: FilterArgument[], input: string | undefined): strin
   const ofEvents = /^steps\..+\.events$/.test(input ?? '')
   if (ofEvents && (keyPath === undefined || (keyPath.kind === 'text' && keyPath.value.trim() === '')))
     return 'The filter "toSentence" needs the path of a value in each event as its first argument, such as "payload.name"'
-  if (keyPath !== undefined && !isKind(keyPath, 'text')) return 'The first argument of "toSentence" must be a text'
+  if (keyPath !== undefined && !isKind(keyPath, 'text')) return 'The first argument of "toSentence" must be a string'
   if (limit !== undefined && !isKind(limit, 'number')) return 'The second argument of "toSentence" must be a number'
   return texts.every((argument) => isKind(argument, 'text'))
     ? undefined
-    : 'The suffix and the separators of "toSentence" must be texts'
+    : 'The suffix and the separators of "toSentence" must be strings'
 }
 
-/** What a variable holds shows only when it is rendered. */
+/** The type of a variable is known only when it is rendered. */
 const isKind = (argument: FilterArgument, kind: 'text' | 'number') =>
   argument.kind === kind || argument.kind === 'variable'

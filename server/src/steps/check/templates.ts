@@ -1,4 +1,4 @@
-// The templates in a step's control values: every text with Liquid in it, block documents, and the fields of its condition.
+// The templates in a step's control values: every string with Liquid, block documents, and the fields of its condition.
 import { type Analysis, analyseTemplate } from '../../render/analyse.ts'
 import { analyseBody } from '../../render/analyse-email.ts'
 import { Cache } from '../../render/cache.ts'
@@ -7,13 +7,13 @@ import { hasLiquid } from '../../render/liquid.ts'
 import { pathOf } from '../conditions/check.ts'
 import type { ControlValues } from '../contract/kind.ts'
 
-/** One text of the values, by its dotted path, and what it asks for. */
+/** One string of the values, by its dotted path, with its analysis. */
 export interface StepTemplate {
   path: string
   analysis: Analysis
 }
 
-/** Of one step. What is beyond is reported as a problem instead of being read, so that no workflow takes long to look at. */
+/** For one step. Text beyond this is reported as a problem instead of analysed, so that no workflow takes long to show. */
 const mostCharacters = 1024 * 1024
 
 const analyses = new Cache<Analysis>(8 * 1024 * 1024)
@@ -43,7 +43,7 @@ export function stepTemplates(values: ControlValues, literals: readonly string[]
   return found
 }
 
-/** The values a condition compares with; its fields are paths, not templates. */
+/** The values that a condition compares with; its fields are paths, not templates. */
 function textsIn(rule: unknown, depth = 0): string[] {
   if (typeof rule === 'string') return [rule]
   if (typeof rule !== 'object' || rule === null || depth > DEPTH_LIMIT) return []

@@ -91,7 +91,7 @@ test('a step sees only the results of steps before it, each in the shape of its 
   expect(after.properties.steps.properties['the-http_request']).toEqual({ type: 'object', properties: { ok: {} } })
 })
 
-test('what the templates of any step read is listed where nothing describes it', () => {
+test('variables that templates read are listed if no schema describes them', () => {
   const step = (controlValues: ControlValues) => ({ _id: 'a', stepId: 'a', name: 'a', type: 'sms', controlValues })
   const steps = [
     step({ body: '{{payload.name}} {{subscriber.data.plan}} {{context.tenant.data.name}}' }),
@@ -117,7 +117,7 @@ test('what the templates of any step read is listed where nothing describes it',
   })
 })
 
-test('a path leads along properties, items, references and alternatives', () => {
+test('a path follows properties, items, references and alternatives', () => {
   const schema = {
     properties: {
       list: { type: 'array', items: [{ properties: { a: {} } }, { properties: { b: {} } }] },
@@ -147,7 +147,7 @@ test('a path leads along properties, items, references and alternatives', () => 
     expect([path, leads(path)]).toEqual([path, false])
 })
 
-test('a schema that goes round in circles leads everywhere', () => {
+test('a schema that refers to itself allows any path', () => {
   const schema = { $ref: '#' }
   expect(allows(schema, ['a', 'b'], schema)).toBe(true)
   const branching = { anyOf: Array.from({ length: 50 }, () => ({ $ref: '#' })) }

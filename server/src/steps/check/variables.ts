@@ -1,4 +1,4 @@
-// The variables a step can use, as a JSON Schema: what the editor offers, and what its templates are held against.
+// The variables that a step can use, as a JSON Schema: the editor offers them, and templates are checked against them.
 
 import { type ControlValues, objectSchema, openObject, type StepType } from '../contract/kind.ts'
 import { resolve } from '../json-schema/json-schema.ts'
@@ -27,7 +27,7 @@ interface PreviousStep {
 }
 
 export interface VariableSources {
-  /** In their order; a step sees only those before it. */
+  /** In their order; a step sees only earlier ones. */
   previous: readonly PreviousStep[]
   payloadSchema: JsonSchema | null
   /** What the templates of the whole workflow read. */
@@ -53,7 +53,7 @@ function resultOf({ type, controlValues }: PreviousStep, payloadSchema: JsonSche
   return stepKinds[type as StepType]?.resultSchema(controlValues ?? {}, payloadSchema) ?? openObject
 }
 
-/** Without a schema: anything, and by name what the templates read. */
+/** Without a schema: anything, with the names that templates read. */
 export const payloadVariables = (used: readonly Path[]): JsonSchema => listed(below('payload', used))
 
 export const subscriberVariables = (used: readonly Path[]): JsonSchema =>
@@ -74,7 +74,7 @@ export const subscriberVariables = (used: readonly Path[]): JsonSchema =>
     ['subscriberId'],
   )
 
-/** Any type of context may come with a trigger; those the templates name are listed. */
+/** A trigger may bring any type of context; those that templates name are listed. */
 export function contextVariables(used: readonly Path[]): JsonSchema {
   const paths = below('context', used)
   const types = [...new Set(paths.map(([type]) => type).filter((type) => typeof type === 'string'))]
@@ -87,10 +87,10 @@ export function contextVariables(used: readonly Path[]): JsonSchema {
   }
 }
 
-/** Of the tenant that a trigger may name. Contexts have taken its place, so it is not offered. */
+/** Of the tenant that a trigger may name. Contexts replaced it, so it is not offered. */
 export const tenantVariables = objectSchema({ identifier: text, name: text, data: openObject }, ['identifier'])
 
-/** `name` and `type` are the environment's own. */
+/** `name` and `type` are built in. */
 export const envVariables = (keys: readonly string[]): JsonSchema =>
   objectSchema(Object.fromEntries([...keys, 'name', 'type'].map((key) => [key, text])))
 
@@ -99,14 +99,14 @@ const below = (root: string, paths: readonly Path[]): Path[] =>
 
 const mostListed = 500
 
-/** An open object with the members that paths go through. */
+/** An open object with the members that the paths go through. */
 function listed(paths: readonly Path[], depth = 0): JsonSchema {
   const names = [...new Set(paths.map(([first]) => first).filter((first) => typeof first === 'string'))]
   const properties = names.slice(0, mostListed).map((name): [string, JsonSchema] => {
     const inner = below(name, paths).filter((path) => path.length > 0)
     const isList = inner.some(([first]) => typeof first !== 'string')
     if (!isList || depth >= deepestListed) return [name, membersOf(inner, depth)]
-    // Blocks name what an item has as if it were the list's.
+    // Blocks name an item's members as if they were the list's.
     const ofItems = inner.map((path) => (isMember(path) ? path : path.slice(1))).filter((path) => path.length > 0)
     return [name, { type: 'array', items: membersOf(ofItems, depth + 1) }]
   })
@@ -118,12 +118,12 @@ const membersOf = (paths: readonly Path[], depth: number): JsonSchema =>
   paths.some(isMember) && depth < deepestListed ? listed(paths, depth + 1) : {}
 const isMember = ([first]: Path) => typeof first === 'string' && !listMembers.has(first)
 
-/** What every list has, and for `size` every text. */
+/** What every list has and, for `size`, every string. */
 const listMembers = new Set(['size', 'length', 'first', 'last'])
 
 /**
- * Whether a path leads somewhere: to a property that is declared, to an item of a list or one of its properties, or into what
- * is left open. References are those of the payload schema, which brings its own definitions.
+ * Whether a path leads somewhere: to a declared property, to an item of a list or one of its properties, or into an open
+ * object. References resolve in the payload schema, which brings its own definitions.
  */
 export function allows(schema: unknown, path: Path, references: JsonSchema | null, budget = { left: 1_000 }): boolean {
   budget.left -= 1
@@ -152,7 +152,7 @@ export function allows(schema: unknown, path: Path, references: JsonSchema | nul
   if (types.includes('string') && first === 'size') return rest.length === 0
   const isPlain = at.type !== undefined && !types.includes('object')
   if (isPlain || at.additionalProperties === false) return false
-  // A schema that names properties and says nothing about others means those it names.
+  // A schema that names properties and says nothing about others allows only those.
   if (at.additionalProperties === undefined) return Object.keys(properties).length === 0 && branches.length === 0
   return goOn(at.additionalProperties, rest)
 }

@@ -8,7 +8,7 @@ const field = { var: 'payload.total' }
 const missing = (path = '') => [{ path, kind: 'MISSING_VALUE', message: expect.any(String) }]
 const illegal = (path = '') => [{ path, kind: 'ILLEGAL_VARIABLE_IN_CONTROL_VALUE', message: expect.any(String) }]
 
-describe('a condition the query editor writes has no issue', () => {
+describe('a condition that the query editor writes has no issue', () => {
   test.each([
     {},
     { '==': [field, 5] },
@@ -93,7 +93,7 @@ describe('values that are missing', () => {
   ])('%j', (rule) => expect(check(rule)).toEqual(missing()))
 })
 
-describe('what is no condition', () => {
+describe('not a condition', () => {
   const rules: unknown[] = [
     [],
     'text',
@@ -122,12 +122,12 @@ describe('what is no condition', () => {
   )
 })
 
-test('an issue says in which group it stands', () => {
+test('an issue names its group', () => {
   const rule = { and: [{ '==': [field, 1] }, { or: [{ '==': [field, 2] }, { '!': { '==': [field, ''] } }, 'text'] }] }
   expect(check(rule)).toEqual([...missing('1.1'), ...illegal('1.2')])
 })
 
-test('a rule too large to evaluate is an issue, however it is large', () => {
+test('a rule too large to evaluate is an issue, whatever makes it large', () => {
   let deep: unknown = { '==': [field, 1] }
   for (let i = 0; i < 100_000; i += 1) deep = { '!': deep }
   expect(check(deep)).toEqual(illegal())

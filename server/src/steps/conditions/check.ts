@@ -1,8 +1,8 @@
-// What is wrong with a condition, as far as it shows before any data is there: the issues an editor lists under `skip`.
+// The issues of a condition that show without any data: an editor lists them under `skip`.
 import { ConditionError, refuseLarge } from './limits.ts'
 
 export interface ConditionIssue {
-  /** Where in nested groups it stands: `0.1` is the second rule of the first group, empty the rule itself. */
+  /** Its place in nested groups: `0.1` is the second rule of the first group, empty the rule itself. */
   path: string
   kind: 'MISSING_VALUE' | 'ILLEGAL_VARIABLE_IN_CONTROL_VALUE'
   message: string
@@ -26,7 +26,7 @@ shaped('field', 'var null notNull')
 shaped('iteration', 'map filter reduce all some none')
 shaped('free', 'if ?: missing missing_some + - * / % max min merge cat substr')
 
-/** Every operator a condition may use. */
+/** Every operator that a condition may use. */
 export const operatorNames: ReadonlySet<string> = new Set(shapes.keys())
 
 const comparesNull = new Set(['==', '=', '!=', '===', '!=='])
@@ -36,8 +36,8 @@ const units = new Set(['minutes', 'hours', 'days', 'weeks', 'months', 'years'])
 const mostIssues = 100
 
 /**
- * @param isKnownField whether a path outside `payload`, `subscriber.data` and `context` names a variable; it is asked with
- *   `items.0.name` for `items[0].name`
+ * @param isKnownField whether a path outside `payload`, `subscriber.data` and `context` names a variable; it gets
+ * `items.0.name` for `items[0].name`
  */
 export function checkCondition(rule: unknown, isKnownField: (path: string) => boolean): ConditionIssue[] {
   const check = new Check(isKnownField)
@@ -162,7 +162,7 @@ class Check {
 
   #field(given: unknown, path: string) {
     const name = variableName(given)
-    if (name === undefined) this.illegal(path, 'A field must be given as {"var": "<its path>"}')
+    if (name === undefined) this.illegal(path, 'A field must be written as {"var": "<its path>"}')
     else if (name === '') this.missing(path, 'Field is required')
     else if (!this.#isField(name)) this.illegal(path, `Field "${name}" is not supported`)
   }
@@ -194,7 +194,7 @@ const isEmpty = (value: unknown) =>
   value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
 const isTemplate = (value: unknown) => typeof value === 'string' && /\{[{%]/.test(value)
 
-/** The operator and what it is applied to; undefined for anything but an object with one member. */
+/** The operator and its operands; undefined unless it is an object with one member. */
 function operationOf(rule: unknown): [string, unknown] | undefined {
   if (!isObject(rule)) return undefined
   const entries = Object.entries(rule)

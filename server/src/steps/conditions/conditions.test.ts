@@ -56,7 +56,7 @@ describe('equality', () => {
     expect(outcome({ '==': [{ var: 'a' }, { var: 'b' }] }, { a: value, b: field })).toBe(expected)
   })
 
-  test('of === the types count too', () => {
+  test('with === types must match too', () => {
     expect([applied('===', 1, 1), applied('===', 1, '1'), applied('!==', 1, '1')]).toEqual([true, false, true])
   })
 })
@@ -230,9 +230,9 @@ describe('variables', () => {
     expect(outcome({ missing: [name] }, data)).toEqual([name])
   })
 
-  test('a function in the data is not there', () => expect(outcome({ var: 'f' }, { f: () => 1 })).toBeNull())
+  test('a function in the data does not exist', () => expect(outcome({ var: 'f' }, { f: () => 1 })).toBeNull())
 
-  test('missing and missing_some name what is not there', () => {
+  test('missing and missing_some name the missing fields', () => {
     expect(outcome({ missing: ['payload.text', 'payload.x', 'payload.none'] }, data)).toEqual([
       'payload.x',
       'payload.none',
@@ -263,7 +263,7 @@ describe('logic', () => {
     [{ '?:': [0, 'a', 'b'] }, 'b'],
   ])('%j is %j', (rule, expected) => expect(outcome(rule)).toEqual(expected))
 
-  test('what does not decide is not evaluated', () => {
+  test('operands that do not decide are not evaluated', () => {
     const endless = { map: [{ var: 'list' }, { map: [{ var: 'list' }, 1] }] }
     const data = { list: Array.from({ length: 1_000 }, () => ({ list: Array.from({ length: 1_000 }) })) }
     expect(outcome(endless, data)).toBe('too_much_work')
@@ -272,12 +272,13 @@ describe('logic', () => {
     expect(outcome({ if: [true, 1, endless] }, data)).toBe(1)
   })
 
-  test('a rule holds when its value is true by these rules: an empty list is not', () => {
+  test('a rule holds if its value is truthy; an empty list is not', () => {
     expect(['a', 1, [0], true].map((value) => holds({ var: 'v' }, { v: value }))).toEqual([true, true, true, true])
     expect(['', 0, [], null, false].map((value) => holds({ var: 'v' }, { v: value }))).toEqual(Array(5).fill(false))
   })
 
-  test('no rule holds', () => expect([{}, null, undefined].map((rule) => holds(rule))).toEqual([true, true, true]))
+  test('an empty rule holds', () =>
+    expect([{}, null, undefined].map((rule) => holds(rule))).toEqual([true, true, true]))
 })
 
 describe('lists, numbers and text', () => {
@@ -328,7 +329,7 @@ describe('templates', () => {
     ],
   }
 
-  test('the strings to render are named, each once', () =>
+  test('the strings to render are listed, each once', () =>
     expect(templatesIn(rule)).toEqual([
       '{{payload.b}}',
       '{{payload.c}}',
@@ -337,7 +338,7 @@ describe('templates', () => {
       '{{payload.name}}',
     ]))
 
-  test('what they came out as is compared, numbers too', () => {
+  test('rendered values are compared, numbers too', () => {
     const rendered = new Map([
       ['{{payload.b}}', '5'],
       ['{{payload.c}}', '5'],
@@ -349,7 +350,7 @@ describe('templates', () => {
     expect(outcome(rule, { payload: { a: '5', n: 5, at: '2026-05-01' } }, rendered)).toBe(false)
   })
 
-  test('what is not rendered stays as it is written, and rendered text is no rule', () => {
+  test('unrendered strings stay as written, and rendered text is never a rule', () => {
     expect(outcome({ '==': [{ var: 'a' }, '{{b}}'] }, { a: '{{b}}' })).toBe(true)
     const rendered = new Map([['{{b}}', '{"var":"a"}']])
     expect(outcome({ '==': [{ var: 'a' }, '{{b}}'] }, { a: '{"var":"a"}' }, rendered)).toBe(true)
@@ -358,12 +359,12 @@ describe('templates', () => {
   test('a rule that cannot be compiled has none', () => expect(templatesIn({ log: '{{a}}' })).toEqual([]))
 })
 
-test('every operator an editor may save is there', () => {
+test('every operator that an editor may save exists', () => {
   for (const operator of operatorNames)
     expect([operator, outcome({ [operator]: [{ var: 'f' }, 1, 2] }, {})]).not.toEqual([operator, 'unknown_operator'])
 })
 
-describe('what is refused', () => {
+describe('refused rules', () => {
   const deep = (levels: number) => {
     let rule: unknown = true
     for (let i = 0; i < levels; i += 1) rule = { '!': [rule] }
@@ -371,11 +372,11 @@ describe('what is refused', () => {
   }
   test.each([
     ['an unknown operator', { log: 'x' }, 'unknown_operator'],
-    ['one that every object inherits', { constructor: ['return 1'] }, 'unknown_operator'],
-    ['one of the inner ones', { constant: [0] }, 'unknown_operator'],
+    ['one that objects inherit', { constructor: ['return 1'] }, 'unknown_operator'],
+    ['an internal one', { constant: [0] }, 'unknown_operator'],
     ['a loop without a body', { map: [{ var: 'list' }] }, 'invalid_rule'],
     ['a rule nested too deeply', deep(60), 'rule_too_deep'],
-    ['one nested beyond all bounds', deep(100_000), 'failed'],
+    ['one nested far too deeply', deep(100_000), 'failed'],
     ['one with too many parts', { or: Array.from({ length: 2_001 }, () => 0) }, 'rule_too_large'],
     ['one with too much text', { '==': [1, 'x'.repeat(40_000)] }, 'rule_too_large'],
   ])('%s', (_, rule, code) => {
@@ -383,13 +384,13 @@ describe('what is refused', () => {
     expect(outcome(rule)).toBe(code)
   })
 
-  test('the largest rule that is accepted can be evaluated', () => {
+  test('the largest accepted rule can be evaluated', () => {
     expect(outcome({ or: Array.from({ length: 1_990 }, () => 0) })).toBe(0)
     expect(outcome({ if: Array.from({ length: 1_991 }, () => 0) })).toBe(0)
   })
 })
 
-describe('work without end', () => {
+describe('endless work', () => {
   const list = Array.from({ length: 5_000 }, (_, i) => i)
   const data = { list, text: 'x'.repeat(500_000), texts: Array.from({ length: 200 }, () => 'y'.repeat(2_000)) }
   const over = (body: unknown, initial: unknown = 'ab') => ({ reduce: [{ var: 'list' }, body, initial] })
@@ -437,7 +438,7 @@ describe('work without end', () => {
   ])('%s ends', (_, rule, expected) => expect(outcome(rule, data)).toEqual(expected))
 })
 
-/** Rules made of every operator, over data of every kind. */
+/** Rules of every operator, over data of every kind. */
 const { rule: anyRule } = fc.letrec((tie) => ({
   rule: fc.oneof(
     { maxDepth: 5, depthSize: 'small', withCrossShrink: true },
@@ -497,7 +498,7 @@ function plainly(rule: any): any {
   return value
 }
 
-test('compiled logic means what the definition says, however it is nested', () => {
+test('compiled logic agrees with the definition, however it is nested', () => {
   const { rule: logic } = fc.letrec((tie) => ({
     rule: fc.oneof({ maxDepth: 6 }, fc.constantFrom(0, 1, '', 'a', null, true, false), tie('operation')),
     operation: fc

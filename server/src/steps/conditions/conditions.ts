@@ -1,6 +1,6 @@
 // Conditions: JSON Logic that decides whether a step runs or a topic subscription lets a workflow through.
-// A rule is translated once into plain operations on numbered parts, compiled by json-logic-engine and kept. None of the
-// engine's own operators is used but `and`, `or` and `if`: ours know no inherited property, no clock and no endless loop.
+// A rule is translated once into plain operations on numbered parts, compiled by json-logic-engine and cached. Of the engine's
+// own operators only `and`, `or` and `if` are used: ours see no inherited property, no clock and no endless loop.
 import { defaultMethods, LogicEngine } from 'json-logic-engine'
 import { Cache } from '../../render/cache.ts'
 import { operatorNames, pathOf } from './check.ts'
@@ -11,14 +11,14 @@ export interface ConditionInput {
   /** What `{"var": "…"}` reads: `{workflow, payload, subscriber, context, steps, env}` for a step. */
   data: unknown
   now: Date
-  /** What the strings named by `templatesIn` came out as. They are values only, never rules. */
+  /** The strings from `templatesIn`, rendered. They are only values, never rules. */
   rendered?: ReadonlyMap<string, string>
 }
 
-/** Whether it holds, by JSON Logic's idea of truth, and the value it came to. */
+/** Whether it holds, by JSON Logic's idea of truth, and its value. */
 export type ConditionResult = { holds: boolean; value: unknown } | { error: ConditionError }
 
-/** No rule, or an empty one, holds. */
+/** An empty rule holds. */
 export function evaluateCondition(rule: unknown, { data, now, rendered }: ConditionInput): ConditionResult {
   try {
     const program = compiled(rule)
@@ -30,12 +30,12 @@ export function evaluateCondition(rule: unknown, { data, now, rendered }: Condit
   }
 }
 
-/** The strings of a rule that are templates. Whoever evaluates it renders them first. */
+/** The strings of a rule that are templates. The caller renders them before evaluating it. */
 export function templatesIn(rule: unknown): readonly string[] {
   try {
     return compiled(rule).templates
   } catch {
-    // What is wrong with the rule is told by evaluating it.
+    // Evaluating the rule reports what is wrong with it.
     return []
   }
 }
@@ -46,7 +46,7 @@ function asConditionError(error: unknown): ConditionError {
   return new ConditionError('failed', `The condition could not be evaluated: ${reason}`, error)
 }
 
-/** Everything the operators of one rule refer to by number, so that evaluating it allocates next to nothing. */
+/** What the operators of one rule refer to by number, so that evaluating it allocates next to nothing. */
 interface Parts {
   bodies: Body[]
   paths: string[][]
@@ -63,9 +63,9 @@ interface Program extends Parts {
   evaluate(scope: Scope): unknown
 }
 
-/** By the text of the rule, as many as have this many characters in all: some thousands of usual ones. */
+/** By the text of the rule, up to this many characters in all: some thousands of usual ones. */
 const byText = new Cache<Program | ConditionError>(1_000_000)
-/** By the rule itself, for the many recipients of one workflow. Nobody changes a rule in place. */
+/** By the rule itself, for the many recipients of one workflow. Rules are never changed in place. */
 const byRule = new WeakMap<object, Program | ConditionError>()
 
 function compiled(rule: unknown): Program {
@@ -92,7 +92,7 @@ function compile(rule: unknown): Program {
   return { ...parts, evaluate: isEmpty ? () => true : build(translate(rule, parts)) }
 }
 
-/** What the engine turns into code: no text a caller wrote is part of it, only names from our list and numbers. */
+/** What the engine turns into code: it contains no text of a caller, only names from our list and numbers. */
 type Operation = number | boolean | null | { [operator: string]: Operation[] }
 
 function translate(node: unknown, parts: Parts): Operation {
@@ -101,7 +101,7 @@ function translate(node: unknown, parts: Parts): Operation {
   return translateValue(node, parts)
 }
 
-/** An object of none or several members is no operation but a value, such as `{"amount": 3, "unit": "days"}`. */
+/** An object without exactly one member is a value, not an operation, such as `{"amount": 3, "unit": "days"}`. */
 function translateValue(node: unknown, parts: Parts): Operation {
   if (isTemplate(node)) return { rendered: [numberOf(parts.templates, node)] }
   if (typeof node === 'number' || typeof node === 'boolean' || node === null) return node
@@ -128,10 +128,7 @@ function translateOperation(operator: string, given: unknown, parts: Parts): Ope
     case 'none': {
       const [list, body, initial = null] = operands
       if (body === undefined)
-        throw new ConditionError(
-          'invalid_rule',
-          `The operator "${operator}" needs a list and what to do with its items`,
-        )
+        throw new ConditionError('invalid_rule', `The operator "${operator}" needs a list and a rule for its items`)
       const evaluate = build(translate(body, parts))
       const number = parts.bodies.push({ evaluate, size: refuseLarge(body) }) - 1
       return { [operator]: [translate(list, parts), number, translate(initial, parts)] }
@@ -171,7 +168,7 @@ function isConstant(node: unknown): boolean {
   return typeof node !== 'object' || node === null || Object.values(node).every(isConstant)
 }
 
-/** No name, or an empty one, is everything. What is no name leads nowhere. */
+/** No name, or an empty one, means all data. Anything else that is not a name leads nowhere. */
 function toPath(name: unknown): string[] {
   if (name === '' || name === null) return []
   if (typeof name === 'string') return pathOf(name)
@@ -183,7 +180,7 @@ const partOf =
   (operands, scope) =>
     choose(scope.run as Run, operands, scope)
 
-/** What rules cannot say themselves, because `translate` takes no operator of these names. */
+/** Not available to rules: `translate` accepts no operator with these names. */
 const internals: Record<string, Operator> = {
   path: partOf(
     ({ program }, [number, otherwise], { data }) => read(data, program.paths[number as number] ?? []) ?? otherwise,
@@ -202,7 +199,7 @@ const internals: Record<string, Operator> = {
 }
 
 const engine = new LogicEngine({}, { disableInline: true })
-// Without a prototype, so that `constructor` is no operator either.
+// Without a prototype, so that `constructor` is not an operator either.
 engine.methods = Object.assign(Object.create(null), {
   and: defaultMethods.and,
   or: defaultMethods.or,

@@ -1,13 +1,13 @@
-// What a condition may cost. Work is counted, not timed: a condition fails or holds the same way on a busy machine.
+// What a condition may cost. Work is counted, not timed: the result is the same on a busy machine.
 
 /** Operators, lists and values in one rule. */
 const mostNodes = 2_000
 const deepest = 50
 /** Characters of all its strings and names together. */
 const mostCharacters = 32 * 1024
-/** Items visited times the size of what is done to each, and one for every 16 characters or list items handled. */
+/** Items visited times the size of the body, plus one for every 16 characters or list items handled. */
 const mostWork = 100_000
-/** Of a text or a list that a rule builds. */
+/** For a string or a list that a rule builds. */
 export const longestResult = 64 * 1024
 
 export type ConditionErrorCode =
@@ -19,7 +19,7 @@ export type ConditionErrorCode =
   | 'result_too_large'
   | 'failed'
 
-/** Why a condition cannot be evaluated, in a sentence for whoever wrote it. */
+/** Why a condition cannot be evaluated, in a sentence for its author. */
 export class ConditionError extends Error {
   override readonly name = 'ConditionError'
   readonly code: ConditionErrorCode
@@ -30,7 +30,7 @@ export class ConditionError extends Error {
   }
 }
 
-/** How many nodes the rule has. Without recursion, so that no depth of nesting can exhaust the stack. */
+/** @returns how many nodes the rule has. Without recursion, so that deep nesting cannot exhaust the stack. */
 export function refuseLarge(rule: unknown): number {
   let characters = 0
   let nodes = 0
@@ -54,7 +54,7 @@ export function refuseLarge(rule: unknown): number {
   return nodes
 }
 
-/** What is left to one evaluation. */
+/** The budget of one evaluation. */
 export class Work {
   #left = mostWork
 

@@ -1,4 +1,4 @@
-// What each operator of a condition does. Each gets its operands' values and where it is evaluated; none reads a clock.
+// The operators of conditions. Each gets the values of its operands and its scope; none reads a clock.
 import { pathOf } from './check.ts'
 import { ConditionError, longestResult, type Work } from './limits.ts'
 
@@ -11,7 +11,7 @@ export interface Scope {
 export interface Evaluation {
   readonly now: number
   readonly work: Work
-  /** What is done to each item of a list, by the number that stands for it among a loop's operands. */
+  /** The bodies of loops, by their numbers among a loop's operands. */
   readonly bodies: readonly Body[]
 }
 
@@ -23,10 +23,10 @@ export interface Body {
 
 export type Operator = (operands: unknown[], scope: Scope) => unknown
 
-/** An empty list is not true; everything else goes by JavaScript's rules. */
+/** An empty list is false; everything else follows JavaScript. */
 export const isTrue = (value: unknown): boolean => (Array.isArray(value) ? value.length > 0 : Boolean(value))
 
-/** The value at a path, null where there is none. Only what the data itself has: nothing is inherited, nothing is called. */
+/** The value at a path, or null. Own properties only: nothing inherited, and nothing is called. */
 export function read(data: unknown, path: readonly string[]): unknown {
   let value = data
   for (const part of path) {
@@ -40,7 +40,7 @@ export function read(data: unknown, path: readonly string[]): unknown {
 const asBoolean = (value: unknown) =>
   value === true || value === 'true' ? 1 : value === false || value === 'false' ? 0 : undefined
 
-/** Numbers, and text that is one. Null, empty text and lists are none: "is null" must not hold for 0. */
+/** Numbers, and numeric strings. Null, empty strings and lists are none: "is null" must not hold for 0. */
 function asNumber(value: unknown): number | undefined {
   if (typeof value === 'boolean') return value ? 1 : 0
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
@@ -49,7 +49,7 @@ function asNumber(value: unknown): number | undefined {
 
 const isoDate = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:?\d\d)?)?$/i
 
-/** An ISO 8601 date, or date and time; in UTC unless it says otherwise, on whatever machine it is read. */
+/** An ISO 8601 date, or date and time; UTC unless it says otherwise, on any machine. */
 function asTime(value: unknown): number | undefined {
   const match = typeof value === 'string' && value.length <= 40 ? isoDate.exec(value) : null
   if (!match) return undefined
@@ -62,7 +62,7 @@ function asTime(value: unknown): number | undefined {
 
 const daysIn = (year: number, month: number) => new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate()
 
-/** Below 0, 0 or above 0; undefined where the two cannot be compared. */
+/** Below 0, 0 or above 0; undefined if the two cannot be compared. */
 function order(a: unknown, b: unknown): number | undefined {
   const [x = Number.NaN, y = Number.NaN] = pair(a, b)
   return x < y ? -1 : x > y ? 1 : x === y ? 0 : undefined
@@ -141,7 +141,7 @@ const bound = (value: unknown) => (typeof value === 'boolean' ? undefined : asNu
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
-/** How long a unit is, in milliseconds or in months, and how near "exactly" has to be. */
+/** The length of a unit, in milliseconds or in months, and the tolerance of "exactly". */
 const units = new Map<unknown, { ms: number; months?: number; toleranceMs: number }>([
   ['minutes', { ms: minuteMs, toleranceMs: minuteMs }],
   ['hours', { ms: hourMs, toleranceMs: hourMs }],
@@ -151,7 +151,7 @@ const units = new Map<unknown, { ms: number; months?: number; toleranceMs: numbe
   ['years', { ms: 0, months: 12, toleranceMs: 7 * dayMs }],
 ])
 
-/** Compares a date with the moment that was `{amount, unit}` ago. */
+/** Compares a date with the moment `{amount, unit}` ago. */
 const sinceThen =
   (holds: (date: number, then: number, now: number, toleranceMs: number) => boolean): Operator =>
   ([value, distance], { run: { now } }) => {
@@ -163,7 +163,7 @@ const sinceThen =
     return holds(date, then, now, unit.toleranceMs)
   }
 
-/** The same day of an earlier month, in UTC, or its last day where it is shorter. There is no half of a month. */
+/** The same day of an earlier month, in UTC, or its last day if it is shorter. There are no fractions of months. */
 function monthsBefore(now: number, months: number): number {
   if (!Number.isInteger(months)) return Number.NaN
   const date = new Date(now)
@@ -172,7 +172,7 @@ function monthsBefore(now: number, months: number): number {
   return date.setUTCDate(Math.min(day, daysIn(date.getUTCFullYear(), date.getUTCMonth() + 1)))
 }
 
-/** Evaluates the body for each item until `visit` says stop; anything but a list has no items. */
+/** Evaluates the body for each item until `visit` returns true; anything but a list has no items. */
 function loop(list: unknown, body: unknown, { run }: Scope, visit: (result: unknown, item: unknown) => boolean): void {
   if (!Array.isArray(list)) return
   const { evaluate, size } = run.bodies[body as number] as Body
@@ -245,7 +245,7 @@ function toText(value: unknown, work: Work): string {
   return Array.isArray(value) ? join(value, ',', work) : '[object Object]'
 }
 
-/** A rule can put a list into itself, so it costs by what it prints and not by what it holds. */
+/** A rule can put a list into itself, so the cost is what it prints, not what it holds. */
 function join(values: unknown[], separator: string, work: Work): string {
   let text = ''
   for (const [index, value] of values.entries()) {
@@ -277,7 +277,7 @@ const missing: Operator = (operands, { data, run: { work } }) => {
   })
 }
 
-/** Nothing is missing when enough is there. */
+/** Nothing is missing if enough fields exist. */
 const missingSome: Operator = ([count, names], scope) => {
   if (!Array.isArray(names)) return []
   const gone = missing([names], scope) as unknown[]
@@ -290,7 +290,7 @@ const not =
   (operands, scope) =>
     !operator(operands, scope)
 
-/** All but `and`, `or`, `if` and `var`, which decide what is evaluated and are compiled as such. */
+/** All except `and`, `or`, `if` and `var`, which control evaluation and are compiled. */
 export const operators: Readonly<Record<string, Operator>> = {
   '==': isEqual,
   '=': isEqual,

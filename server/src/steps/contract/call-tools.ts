@@ -1,4 +1,4 @@
-// What a step that asks somebody outside is given to do so.
+// What a step gets to make its calls with.
 
 import type { Logger } from 'pino'
 import type { Db } from '../../db/core/database.ts'
@@ -8,25 +8,25 @@ import type { Delivery } from '../../providers/delivery.ts'
 import type { HttpClient } from '../../providers/http-client.ts'
 import type { Translator } from '../../render/translations.ts'
 
-/** Told what became of calls to providers. */
+/** Metrics of provider calls. */
 export interface CallMeter {
-  /** `sent`, or the code of what went wrong. */
+  /** `sent`, or the error code. */
   called(providerId: string, outcome: string, seconds: number): void
 }
 
 export interface CircuitKey {
   environmentId: string
   integrationId: string
-  /** Where addresses are the subscribers' own, such as chat webhooks: one host that is down says nothing of the others. */
+  /** For addresses that subscribers bring, such as chat webhooks: one host that is down says nothing about the others. */
   host: string
 }
 
-/** A call that may be made. Whoever got one says how it went, once. */
+/** Permission for one call. Its holder reports the result, once. */
 export interface Pass {
   admitted: true
   succeed(): void
   fail(error: string): void
-  /** It went neither well nor badly: the provider answered, or nothing was asked after all. */
+  /** Neither success nor failure: the provider answered, or no call was made after all. */
   release(): void
 }
 
@@ -36,10 +36,10 @@ export interface Refusal {
   retryAt: Date
 }
 
-/** How each integration fares: whether it may be called now. */
+/** The circuit breaker: whether an integration may be called now. */
 export interface Circuits {
   enter(key: CircuitKey): Promise<Pass | Refusal>
-  /** Whether a call would be let through now, without taking a place. */
+  /** Whether a call would be admitted now, without taking a slot. */
   admits(key: CircuitKey): boolean
 }
 
@@ -54,15 +54,15 @@ export interface CallTools {
   random: () => number
   log: Logger
   meter?: CallMeter | undefined
-  /** The word that names this service on the wire. */
+  /** The brand's word on the wire. */
   brand: string
-  /** The brand's, such as `svc-signature`. */
+  /** With the brand's word, such as `svc-signature`. */
   signatureHeader: string
-  /** Whether messages keep what they say, beside that they were sent. */
+  /** Whether messages keep their content. */
   storesContent: boolean
-  /** The layout a step names: null is none, undefined the environment's own. */
+  /** The layout a step names: null is none, undefined the environment's default. */
   layout(layoutId: string | null | undefined): Promise<LayoutRow | 'none' | 'missing'>
   layoutTranslator(layout: LayoutRow, locale: string | null): Promise<Translator>
-  /** Whether e-mails carry the mark of the service. */
+  /** Whether emails carry the service's branding. */
   hasBranding: boolean
 }

@@ -1,4 +1,4 @@
-// What every kind of step declares about itself. Shared code asks the declaration, never "is this an e-mail step?".
+// What every kind of step declares about itself. Shared code asks the declaration, never "is this an email step?".
 import type { EmailLayout } from '../../render/email.ts'
 import type { Situation } from '../../render/liquid.ts'
 import type { Translator } from '../../render/translations.ts'
@@ -24,7 +24,7 @@ export const stepTypes = [
 ] as const
 export type StepType = (typeof stepTypes)[number]
 
-/** How an editor shows a control, and what it suggests before anything is entered. */
+/** How an editor shows a control, and its placeholder. */
 interface UiProperty {
   component: string
   placeholder?: string | number | boolean | object
@@ -38,19 +38,19 @@ export interface UiSchema {
 
 export interface StepKind {
   type: StepType
-  /** The channel a step of this kind delivers to; absent for steps that deliver nothing. */
+  /** The channel that it delivers to; absent if it delivers nothing. */
   channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push'
-  /** It lets time or other runs decide when the run goes on. Held back it ends `skipped`, and a failure ends the run. */
+  /** Time or other runs decide when the run goes on. Held back it ends `skipped`, and a failure ends the run. */
   isWait?: boolean
-  /** Other runs take part in it, and can hold this one up for a moment. */
+  /** Runs share its state, so another run may hold its lock for a moment. */
   isShared?: boolean
-  /** Nothing of it happens while the subscriber wants to be left alone. */
+  /** Held back outside the subscriber's schedule. */
   obeysSchedule?: boolean
-  /** Its wait can be drawn out until the subscriber is there again. */
+  /** Its wait can be extended to the next opening of the subscriber's schedule. */
   isExtendable?: boolean
-  /** What it does where that needs nobody outside. */
+  /** What it does if that needs no call. */
   begin?(of: StepRun): StepOutcome | Progress<StepOutcome>
-  /** What it does where somebody outside has to be asked. Called outside of any transaction, perhaps more than once. */
+  /** Makes its calls. Runs outside of any transaction, perhaps more than once. */
   call?(of: StepRun, tools: CallTools): Promise<StepOutcome>
   /** What it does when its wait is over. */
   wake?(of: StepRun): StepOutcome | Progress<StepOutcome>
@@ -59,48 +59,48 @@ export interface StepKind {
   /** JSON Schema (draft 07) of its control values. */
   dataSchema: JsonSchema
   uiSchema?: UiSchema
-  /** Control values as they are checked, shown and run: empty ones gone, one variant chosen. Never what is stored. */
+  /** Control values as they are checked, shown and run: without empty ones, with one variant chosen. Never stored. */
   normalise(values: ControlValues): ControlValues
-  /** The schema its issues are checked against, where that is narrower than `dataSchema` (the variant `normalise` chose). */
+  /** The schema for its issues, if narrower than `dataSchema` (the variant that `normalise` chose). */
   variantSchema?(values: ControlValues): JsonSchema
   /** JSON Schema of what later steps read under `steps.<id>`. */
   resultSchema(values: ControlValues, payloadSchema: JsonSchema | undefined): JsonSchema
-  /** A result for those who preview a later step, with what they say of it. Without this, one that fits `resultSchema`. */
+  /** Its result for the preview of a later step, from what the caller gives. By default, an example of `resultSchema`. */
   exampleResult?(given: ControlValues, payload: ControlValues, now: Date): ControlValues
-  /** What normalised values look like when delivered. Without this, the values with their templates filled in. */
+  /** How normalised values look when delivered. By default, the values with their templates rendered. */
   preview?(values: ControlValues, rendering: Rendering): ControlValues
-  /** Whether what it sends carries a signature of the environment. */
+  /** Whether its request carries a signature of the environment. */
   isSigned?: boolean
-  /** The time that normalised values say, of waiting or of counting: it has a limit. */
+  /** The wait or window in normalised values, which has a limit. */
   waitOf?(values: ControlValues): Wait | undefined
-  /** Control values as they are stored, where that is not just as they came. */
+  /** Control values as they are stored, if not as they came. */
   toStored?(values: ControlValues): ControlValues
-  /** What its templates can read beside what those of every kind can: described, and made of what earlier steps came to. */
+  /** Variables that only its templates have: their schema, and their values from the results of earlier steps. */
   ownVariables?: { schema: Record<string, JsonSchema>; of(results: ControlValues): ControlValues }
   /** Whether `layoutId` in its values names a layout. */
   usesLayout?: boolean
-  /** Members of the values that are no templates, whatever they contain. */
+  /** Members of the values that are never templates. */
   literals?: readonly string[]
-  /** What is said of a missing value instead of "<Field> is required". */
+  /** Instead of "<Field> is required" for a missing value. */
   missingTexts?: Readonly<Record<string, string>>
-  /** What is said of an address that breaks the rules. */
+  /** The message for an invalid URL. */
   urlText?: string
 }
 
-/** What it takes to fill in the templates of a step. */
+/** What it takes to render a step's templates. */
 export interface Rendering {
   of: Situation
   translator: Translator
-  /** What stands around it, where `usesLayout`. */
+  /** Around the content, for kinds with `usesLayout`. */
   layout: EmailLayout | null
-  /** The mark of the service, where the channel carries one and the organization has not removed it. */
+  /** The service's branding, if the channel has one and the organization has not removed it. */
   branding: string | null
 }
 
-/** For an amount of time, or until a cron expression says so. Neither has been checked. */
+/** An amount of time, or a cron expression. Neither has been checked. */
 export type Wait = { amount: unknown; unit: unknown } | { cron: unknown }
 
-/** The run condition every kind has. Despite its name the step runs when it holds. */
+/** The run condition of every kind. Despite its name the step runs if it holds. */
 export const skip = { type: 'object', properties: {}, required: [], additionalProperties: true } as const
 export const skipUi = { skip: { component: 'QUERY_EDITOR' } } as const
 
@@ -125,7 +125,7 @@ export const unitSeconds: Readonly<Record<(typeof timeUnits)[number], number>> =
 
 const expression = String.raw`\{\{[^{}]*\}\}`
 const piece = String.raw`(?:[^\s{}]|${expression})`
-/** Starts with an expression, or is absolute; expressions may stand anywhere in it. */
+/** Absolute, or begins with an expression; expressions may occur anywhere in it. */
 export const absoluteUrlPattern = `^(?:${expression}${piece}*|https?://${piece}+)$`
 /** As above, or a path on the reader's own site. */
 export const urlPattern = `^(?:${expression}${piece}*|https?://${piece}+|/${piece}*)$`
@@ -138,7 +138,7 @@ export function withoutNulls<T>(value: T): T {
   return Object.fromEntries(entries.map(([name, member]) => [name, withoutNulls(member)])) as T
 }
 
-/** Only these members, and of those only what is not empty. */
+/** Only these members, and only if not empty. */
 export function pickFilled(values: ControlValues, names: readonly string[]): ControlValues {
   const picked: ControlValues = {}
   for (const name of names) {
@@ -148,7 +148,7 @@ export function pickFilled(values: ControlValues, names: readonly string[]): Con
   return picked
 }
 
-/** A whole number from a number or a text that holds one; undefined for anything else. */
+/** An integer from a number or numeric text; undefined for anything else. */
 export function wholeNumber(value: unknown): number | undefined {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   return typeof number === 'number' && Number.isFinite(number) ? Math.trunc(number) : undefined

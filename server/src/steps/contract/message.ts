@@ -1,11 +1,11 @@
-// A message as a step makes it. What it shares with its run (ids, tags, severity, contexts) is filled in when it is stored.
+// A message as a step makes it. What it shares with its run (ids, tags, severity, contexts) is added when it is stored.
 import { createHash } from 'node:crypto'
 import type { Selectable } from 'kysely'
 import type { MessageTable } from '../../db/core/tables.ts'
 
 type MessageRow = Selectable<MessageTable>
 
-/** As it is now: what was stored of it before gets this status, provider and error. */
+/** Its current state: a message stored before gets this status, provider and error. */
 export type NewMessage = Pick<MessageRow, 'id' | 'channel' | 'status'> &
   Partial<
     Pick<
@@ -29,14 +29,14 @@ export type NewMessage = Pick<MessageRow, 'id' | 'channel' | 'status'> &
       | 'delivered_at'
     >
   > & {
-    /** Of a push message: its own device, and why that was not reached. Told to endpoints, not stored. */
+    /** For a push message: its device, and why that was not reached. Sent to webhooks, not stored. */
     device_token?: string
     device_error?: 'token_invalid' | 'generic_error'
   }
 
 /**
- * The id of the message that a step makes for one destination: the same in every attempt, also in one after a crash, so that
- * providers can tell a repetition.
+ * The id of a step's message for one destination: the same in every attempt, even after a crash, so that providers can
+ * recognize a repetition.
  */
 export function messageIdFor(jobId: string, destination: string): string {
   return jobId.slice(0, 8) + createHash('sha256').update(`${jobId} ${destination}`).digest('hex').slice(0, 16)

@@ -1,7 +1,9 @@
-// What a step needs from the database before it can decide, asked for as a value: the engine answers the needs of many runs
-// with one statement.
+// What a step needs from the database before it can decide, as a value: the engine answers the needs of many runs with one
+// statement.
+import { sha256 } from '../../db/core/secrets.ts'
+import type { StepRun } from './step-run.ts'
 
-/** A digest or a throttle counts per workflow step, subscriber and value. */
+/** Digests and throttles group by workflow step, subscriber and value. */
 export interface Group {
   environmentId: string
   workflowId: string
@@ -10,27 +12,45 @@ export interface Group {
   value: string
 }
 
-/** To be collected by the group's digest. */
+export const groupOf = ({ run, step }: StepRun, value: string): Group => ({
+  environmentId: run.environment.id,
+  workflowId: run.workflow.id,
+  stepRowId: step._id,
+  subscriberRowId: run.subscriber.id,
+  value,
+})
+
+/** Fits a database key. */
+const longestValue = 200
+
+/** Strings as they are; anything else as JSON; long ones as a hash. */
+export function groupValue(value: unknown): string {
+  const given = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+  const text = given.replaceAll('\0', '').toWellFormed()
+  return text.length > longestValue ? `sha256:${sha256(text)}` : text
+}
+
+/** Asks to join the group's digest. */
 export interface JoinDigest {
   need: 'join digest'
   group: Group
   notificationId: string
-  /** When the group had no event for so long, this one goes on at once. */
+  /** If the group had no event for this long, this one goes on at once. */
   lookBackMs: number | undefined
 }
 export type DigestPlace = { place: 'main' } | { place: 'first' } | { place: 'merged'; into: string }
 
-/** The group's window ends: whoever comes next starts another. */
+/** Ends the group's window: the next event starts another. */
 export interface CloseDigest {
   need: 'close digest'
   group: Group
   notificationId: string
 }
-/** Of those that were merged, the oldest first. `left` is how many more there were than are listed. */
+/** The merged events, oldest first. `left` counts those beyond the limit. */
 export interface CollectedEvents {
   events: DigestEvent[]
   left: number
-  /** Of their triggers, as far as those were traced. */
+  /** Traces of their triggers, if traced. */
   traces?: string[] | undefined
 }
 export interface DigestEvent {
@@ -39,7 +59,7 @@ export interface DigestEvent {
   payload: Record<string, unknown>
 }
 
-/** To be let through by the group's throttle. */
+/** Asks to pass the group's throttle. */
 export interface PassThrottle {
   need: 'pass throttle'
   group: Group
@@ -56,5 +76,5 @@ export interface ThrottlePass {
 export type Need = JoinDigest | CloseDigest | PassThrottle
 export type Answer = DigestPlace | CollectedEvents | ThrottlePass
 
-/** Work that can stop to have its needs answered. */
+/** A generator that yields its needs and receives the answers. */
 export type Progress<T> = Generator<Need, T, Answer>

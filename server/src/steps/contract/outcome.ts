@@ -1,10 +1,10 @@
-// What a step can come to, why, and what its log says about it. Steps return outcomes; only engine/runs/run.ts acts on them.
+// The outcomes of a step, their reasons, and the lines of its log. Steps return outcomes; only engine/runs/run.ts acts on them.
 import type { StoredDetail } from '../../db/core/tables.ts'
 import type { NewMessage } from './message.ts'
 
 /** Why a step did not simply complete. Stored with it, so that "why did this person not get it?" is a query. */
 export type Reason =
-  // It was held back.
+  // Held back.
   | 'preference'
   | 'step_condition'
   | 'outside_schedule'
@@ -20,7 +20,7 @@ export type Reason =
   | 'missing_push_token'
   | 'missing_webhook_url'
   | 'some_channels_missing_credentials'
-  // It is not set up.
+  // Not set up.
   | 'no_integration'
   | 'invalid_settings'
   | 'over_limit'
@@ -36,7 +36,7 @@ export type Reason =
   | 'outcome_unknown'
   | 'internal'
 
-/** Those with which a delivery was given up on: once the cause is mended, it can be sent after all. */
+/** Reasons of failed deliveries: once the cause is fixed, they can be redriven. */
 export const undeliveredReasons = [
   'provider_failed',
   'provider_refused',
@@ -52,7 +52,7 @@ export const undelivered: ReadonlySet<Reason | null> = new Set<Reason | null>(un
 
 type Status = StoredDetail['status']
 
-/** Every line a log can hold: clients compare the texts. */
+/** Every line of a log: clients compare the texts. */
 const lines = {
   queued: ['Step queued', 'Pending'],
   delayed: ['Step delayed', 'Pending'],
@@ -63,7 +63,7 @@ const lines = {
   delay_finished: ['Delay is finished', 'Success'],
   delay_invalid: ['Invalid delay configuration', 'Failed'],
   digest_invalid: ['Invalid digest configuration', 'Failed'],
-  delay_clamped: ['The date of the delay is past; the step goes on at once', 'Warning'],
+  delay_clamped: ['The date of the delay has passed; the step goes on at once', 'Warning'],
   over_limit: ['Defer duration limit exceeded', 'Failed'],
   throttled: ['Throttle limit exceeded for the given window', 'Success'],
   throttle_past: ['Throttle window date is in the past', 'Failed'],
@@ -107,18 +107,18 @@ const lines = {
   token_removed: ['Invalid push device token was removed from subscriber', 'Success'],
   message_sent: ['Message sent', 'Success'],
   provider_error: ['Unexpected provider error', 'Failed'],
-  retry_planned: ['The provider could not take the message; it will be tried again', 'Pending'],
-  redriven: ['The message is sent once more, as somebody asked for', 'Pending'],
+  retry_planned: ['The provider did not accept the message; it will be retried', 'Pending'],
+  redriven: ['The message is sent again, as requested', 'Pending'],
   failed_over: ['The message goes on to the next integration', 'Warning'],
-  outcome_unknown: ['The service stopped during the call; whether the message was taken is unknown', 'Warning'],
+  outcome_unknown: ['The service stopped during the call; whether the message was accepted is unknown', 'Warning'],
   reply_missing_url: ['Inbound mail - Missing replay callback URL', 'Warning'],
   reply_missing_configuration: ['Inbound mail - Missing configuration', 'Warning'],
   reply_missing_mx: ['Inbound mail - Missing MX Record configuration', 'Warning'],
   reply_missing_domain: ['Inbound mail - Missing MX route domain configuration', 'Warning'],
   reply_received: ['Inbound mail - A reply was received', 'Pending'],
-  reply_told: ['Inbound mail - The reply callback was told of a reply', 'Success'],
-  reply_retried: ['Inbound mail - The reply callback did not take a reply; it will be tried again', 'Warning'],
-  reply_given_up: ['Inbound mail - The reply callback never took a reply, which was given up', 'Failed'],
+  reply_told: ['Inbound mail - The reply callback received a reply', 'Success'],
+  reply_retried: ['Inbound mail - The reply callback did not accept a reply; it will be retried', 'Warning'],
+  reply_given_up: ['Inbound mail - The reply callback never accepted a reply, which was given up', 'Failed'],
   action_failed: ['Action step execution failed', 'Failed'],
   response_invalid: ['Response body schema validation failed', 'Failed'],
   response_not_object: ['HTTP request step received a non-object response', 'Warning'],
@@ -157,25 +157,25 @@ interface Common {
   /** What later steps read under `steps.<id>`. */
   output?: Record<string, unknown>
   messages?: NewMessage[]
-  /** What is to be known when the step goes on, or is taken up again. */
+  /** State that the step gets back when it continues or is retried. */
   delivery?: Record<string, unknown>
 }
 
-/** It did what it is for. */
+/** It did its job. */
 export interface Done extends Common {
   kind: 'done'
-  /** Where a part of it was given up on. */
+  /** If part of it failed for good. */
   reason?: Reason
 }
 
-/** Nothing is to be done until then. */
+/** It waits until then. */
 export interface Wait extends Common {
   kind: 'wait'
   until: Date
   digest?: Record<string, unknown>
 }
 
-/** It was held back, and the run goes on. A waiting step ends `skipped`, any other `canceled`. */
+/** Held back, and the run goes on. A waiting step ends `skipped`, any other `canceled`. */
 export interface Skip extends Common {
   kind: 'skip'
   reason: Reason
@@ -189,7 +189,7 @@ export interface Fail extends Common {
   stops: boolean
 }
 
-/** The run ends here, by no fault: throttled, or merged into another's digest. */
+/** The run ends here without a failure: throttled, or merged into another run's digest. */
 export interface Stop extends Common {
   kind: 'stop'
   status: 'skipped' | 'merged'
@@ -198,13 +198,13 @@ export interface Stop extends Common {
   digest?: Record<string, unknown>
 }
 
-/** It has to ask somebody outside, which no transaction can wait for. */
+/** It has to make a call, which no transaction can wait for. */
 export interface Call {
   kind: 'call'
   details: Detail[]
 }
 
-/** The call shall be made again then, knowing this. */
+/** The call is to be made again then, with this state. */
 export interface Retry extends Common {
   kind: 'retry'
   at: Date

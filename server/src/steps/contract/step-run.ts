@@ -1,4 +1,4 @@
-// What a step gets to see when it runs: its own settings, the run it belongs to, and what came before.
+// What a step sees when it runs: its own settings, its run, and the results of earlier steps.
 
 import type { ChannelChoices } from '../../db/core/tables.ts'
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
@@ -11,7 +11,7 @@ import { type ConditionResult, evaluateCondition, templatesIn } from '../conditi
 
 type Members = Record<string, unknown>
 
-/** Who is told, what about, and by which workflow. */
+/** The recipient, the event and the workflow. */
 export interface RunFacts {
   id: string
   transactionId: string
@@ -22,9 +22,9 @@ export interface RunFacts {
   subscriber: SubscriberRow
   workflow: WorkflowFacts
   environment: EnvironmentFacts
-  /** Of the workflow's texts, in the subscriber's language. */
+  /** For the workflow's texts, in the subscriber's language. */
   translator: Translator
-  /** What earlier steps came to, by their ids. */
+  /** Results of earlier steps, by their ids. */
   results: Members
 }
 
@@ -32,17 +32,17 @@ export interface EventFacts {
   id: string
   payload: Members
   overrides: Members
-  /** As a subscriber, when there is one. */
+  /** The subscriber who is the actor, if any. */
   actor: SubscriberRow | undefined
   tenant: { identifier: string; name?: string | null; data?: Members | null } | undefined
-  /** As the trigger said it; the tenant may have been deleted since. */
+  /** As in the trigger; the tenant may have been deleted since. */
   tenantIdentifier: string | undefined
-  /** The channels it has switched for the workflow. */
+  /** Channels that the tenant has set for the workflow. */
   tenantChannels: ChannelChoices | undefined
   /** By type: `{id, data}`. */
   context: Members
   createdAt: Date
-  /** As in `traceparent`, where the trigger was traced. */
+  /** A `traceparent`, if the trigger was traced. */
   trace: string | null
 }
 
@@ -60,18 +60,18 @@ export interface EnvironmentFacts {
   id: string
   organizationId: string
   type: 'dev' | 'prod'
-  /** Signs what is sent to the user's own addresses. */
+  /** Signs requests to the user's own addresses. */
   apiKey: string
   bridgeUrl: string | undefined
   /** What templates read under `env`, secrets included. */
   env: Record<string, string>
-  /** Of secret variables, for what others say to be searched for them. */
+  /** Of secret variables, to mask them in responses. */
   secretValues: string[]
-  /** Where answers to e-mails arrive, as far as that is set up. */
+  /** Where replies to emails arrive, as far as that is set up. */
   dns: { mxRecordConfigured?: boolean; inboundParseDomain?: string }
-  /** Those that are active. */
+  /** Only active ones. */
   integrations: IntegrationRow[]
-  /** The events that somebody wants to be told of. */
+  /** The event types that webhook endpoints subscribe to. */
   webhooks: ReadonlySet<EventType>
 }
 
@@ -79,12 +79,12 @@ export interface StepRun {
   now: Date
   run: RunFacts
   step: WorkflowStep
-  /** As the kind normalises them; or what the user's code made of them, and then there is nothing left to render. */
+  /** As the kind normalises them; or as the user's code returned them, with nothing left to render. */
   values: Members
   isRendered?: boolean
-  /** What the user's code adds to the requests of providers, by their ids. */
+  /** What the user's code adds to provider requests, by provider id. */
   providerData?: Record<string, Record<string, unknown>>
-  /** The last attempt began and was never heard of again: it may have succeeded. */
+  /** The last attempt began and its end is unknown: it may have succeeded. */
   isRepeated?: boolean
   job: JobFacts
 }
@@ -96,14 +96,14 @@ export interface JobFacts {
   scheduleExtensions: number
   /** Calls begun so far, this one included. */
   attempts: number
-  /** What earlier attempts left to know. */
+  /** State left by earlier attempts. */
   delivery: Members | null
   digest: Members | null
 }
 
 const situations = new WeakMap<StepRun, Situation>()
 
-/** Everything its templates and conditions can read. */
+/** Everything that its templates and conditions can read. */
 export function situationOf(stepRun: StepRun): Situation {
   const known = situations.get(stepRun)
   if (known) return known
@@ -147,7 +147,7 @@ export const subscriberVariablesOf = (row: SubscriberRow): Members => ({
   lastOnlineAt: row.last_online_at?.toISOString() ?? null,
 })
 
-/** What the last digest collected, as older apps and templates know it under `step`: the payloads alone, and how many. */
+/** What the last digest collected, in the form that older apps and templates read under `step`: payloads, and how many. */
 export function digestOf(results: Members): { digest: boolean; events: unknown[]; total_count: number } {
   const last = Object.values(results).findLast(isDigest)
   if (!last) return { digest: false, events: [], total_count: 0 }
@@ -158,7 +158,7 @@ export function digestOf(results: Members): { digest: boolean; events: unknown[]
 const isDigest = (result: unknown): result is { events: Array<Members | null>; eventCount?: number } =>
   Array.isArray((result as Members | null | undefined)?.events)
 
-/** A value with its template filled in, unless the user's code did that. */
+/** A value with its template rendered, unless the user's code did that. */
 export const textOf = (stepRun: StepRun, value: unknown): string =>
   stepRun.isRendered ? String(value) : renderTemplate(String(value), situationOf(stepRun))
 

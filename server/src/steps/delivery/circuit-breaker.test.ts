@@ -36,7 +36,7 @@ describe('a circuit', () => {
     expect(changes).toEqual([{ ...key, state: 'open', failures: 5, error: 'no connection', retryAt: seconds(30) }])
   })
 
-  test('is not opened by failures with a success between them, nor by answers', async () => {
+  test('is not opened by failures with a success in between, nor by answers', async () => {
     await failTimes(4)
     await succeed()
     await failTimes(4)
@@ -54,7 +54,7 @@ describe('a circuit', () => {
     expect(changes.at(-1)).toMatchObject({ state: 'closed', retryAt: undefined })
   })
 
-  test('stays open twice as long each time that fails, at most five minutes', async () => {
+  test('doubles its time each time that fails, up to five minutes', async () => {
     await failTimes(5)
     for (const expected of [60, 120, 240, 300, 300]) {
       clock.advance({ minutes: 5 })
@@ -63,7 +63,7 @@ describe('a circuit', () => {
     }
   })
 
-  test('learns nothing from calls that were under way when it opened', async () => {
+  test('ignores calls that were in flight when it opened', async () => {
     const slow = await admitted()
     await failTimes(5)
     clock.advance({ seconds: 20 })
@@ -71,20 +71,20 @@ describe('a circuit', () => {
     expect(await enter()).toMatchObject({ retryAt: seconds(10) })
   })
 
-  test('a message let through that is not sent after all leaves it to the next', async () => {
+  test('passes the probe on if the message let through is not sent after all', async () => {
     await failTimes(5)
     clock.advance({ seconds: 30 })
     await release()
     expect(await enter()).toMatchObject({ admitted: true })
   })
 
-  test('is told to be closed by the first success, because another process may have said otherwise', async () => {
+  test('reports the first success as closed, because another process may have left it open', async () => {
     await succeed()
     await succeed()
     expect(changes).toEqual([{ ...key, state: 'closed', failures: 0, error: undefined, retryAt: undefined }])
   })
 
-  test('is one for each integration and, where servers are the subscribers’ own, for each host', async () => {
+  test("is separate for each integration and, where servers are the subscribers' own, for each host", async () => {
     await failTimes(5, { ...key, host: 'down.example.com' })
     expect(breaker.admits({ ...key, host: 'down.example.com' })).toBe(false)
     expect(breaker.admits({ ...key, host: 'up.example.com' })).toBe(true)
@@ -93,7 +93,7 @@ describe('a circuit', () => {
   })
 })
 
-describe('calls under way', () => {
+describe('concurrent calls', () => {
   test('are limited for one integration', async () => {
     const passes = await Promise.all(Array.from({ length: 64 }, () => admitted()))
     expect(await enter()).toEqual({ admitted: false, why: 'busy', retryAt: seconds(5) })
@@ -101,7 +101,7 @@ describe('calls under way', () => {
     expect(await enter()).toMatchObject({ admitted: true })
   })
 
-  test('are waited for while they end one after another', async () => {
+  test('further ones wait while calls keep ending', async () => {
     breaker = new CircuitBreaker({ clock, patienceMs: 60_000 })
     const passes = await Promise.all(Array.from({ length: 64 }, () => admitted()))
     const waiting = [enter(), enter()]
@@ -111,7 +111,7 @@ describe('calls under way', () => {
     expect(await waiting[1]).toMatchObject({ admitted: true })
   })
 
-  test('are limited to a few where they take long, so that who hangs leaves room for the others', async () => {
+  test('slow ones are limited to a few, so that an integration that hangs leaves room for others', async () => {
     const slow = await Promise.all(Array.from({ length: 4 }, () => admitted()))
     clock.advance({ seconds: 2 })
     expect(await enter()).toMatchObject({ admitted: false, why: 'busy' })
@@ -120,7 +120,7 @@ describe('calls under way', () => {
     expect(await enter()).toMatchObject({ admitted: true })
   })
 
-  test('are asked for again the later the longer none has ended, at most after half a minute', async () => {
+  test('are retried later the longer none has ended, at most after half a minute', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     onTestFinished(() => void vi.useRealTimers())
     await Promise.all(Array.from({ length: 64 }, () => admitted()))
@@ -135,7 +135,7 @@ describe('calls under way', () => {
   })
 })
 
-test('only failures of the way there and of the whole service count', async () => {
+test('only failures of transport and of the whole service count', async () => {
   expect(
     (['timeout', 'connection_lost', 'connection_failed', 'host_unknown', 'unavailable'] as const).map(breaksCircuit),
   ).toEqual([true, true, true, true, true])

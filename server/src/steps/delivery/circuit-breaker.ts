@@ -1,33 +1,38 @@
-// How each integration fares in this process. One that fails again and again is left alone for a while, then tried with a
-// single message; and no integration may have so many calls under way that the others' have to wait.
+// Health of each integration in this process. One that keeps failing is paused for a while, then probed with a single message.
+// And no integration may have so many calls in flight that others have to wait.
+import type { Logger } from 'pino'
+import type { Db } from '../../db/core/database.ts'
 import type { DeliveryErrorCode } from '../../providers/delivery-error.ts'
 import type { CircuitKey, Circuits, Pass, Refusal } from '../contract/call-tools.ts'
 
 const limits = {
   /** Failures in a row that open a circuit. */
   failures: 5,
-  /** How long it stays open the first time; doubled each time the message that is let through fails too. */
+  /** How long it stays open the first time; doubled each time the probe fails too. */
   firstOpenMs: 30_000,
   longestOpenMs: 300_000,
-  /** Calls to one integration at a time. */
+  /** Concurrent calls to one integration. */
   calls: 64,
-  /** So many of them may take long while none ends. More, and one that hangs would occupy us. */
+  /** How many of them may be slow while none ends. With more, an integration that hangs would take all our capacity. */
   slowCalls: 4,
   slowMs: 2_000,
-  /** Before one that is busy is asked again. */
+  /** Before a busy integration is tried again. */
   busyWaitMs: 5_000,
-  /** Before one that hangs is: as long again as it has hung. Each time costs as much as a delivery, and there may be many. */
+  /**
+   * The limit for one that hangs: the wait is as long as it has hung. Each retry costs as much as a delivery, and there may be
+   * many.
+   */
   longestHangWaitMs: 30_000,
   probeWaitMs: 1_000,
 }
 
 /**
- * Whoever finds all calls of an integration taken waits for one to end, as long as they do: a busy integration is worked off
- * at its own pace. Where none has ended for so long, it hangs, and nobody waits for it here.
+ * A caller that finds all slots of an integration taken waits for one, as long as calls keep ending: a busy integration works
+ * at its own pace. If none has ended for this long, it hangs, and callers stop waiting.
  */
 const usualPatienceMs = 1_000
 
-/** Circuits that are remembered; of those that are closed and idle the oldest are forgotten. */
+/** Circuits kept; closed and idle ones are dropped, oldest first. */
 const mostCircuits = 10_000
 
 export interface CircuitChange extends CircuitKey {
@@ -40,19 +45,19 @@ export interface CircuitChange extends CircuitKey {
 
 interface Circuit {
   failures: number
-  /** How often it has been opened since it was last closed. */
+  /** Openings since it was last closed. */
   openings: number
   openUntil: number | undefined
   isProbing: boolean
   hasSucceeded: boolean
-  /** When each call under way began. */
+  /** Calls in flight, with the time each began. */
   calls: Set<{ since: number }>
-  /** When one last began or ended, on a clock that only goes forward. */
+  /** When a call last began or ended, by the monotonic clock. */
   movedAt: number
   waiting: Set<() => void>
 }
 
-/** Failures of the way there, or of the whole service; the others say that somebody is there who answers. */
+/** Failures of transport, or of the whole service; after any other error, the service does answer. */
 const transportFailures: ReadonlySet<DeliveryErrorCode> = new Set<DeliveryErrorCode>([
   'host_unknown',
   'connection_failed',
@@ -68,7 +73,7 @@ export const breaksCircuit = (code: DeliveryErrorCode): boolean => transportFail
 interface Surroundings {
   clock: { now(): Date }
   patienceMs?: number
-  /** Told of every circuit that opens or closes. */
+  /** Called whenever a circuit opens or closes. */
   onChange?: (change: CircuitChange) => void
 }
 
@@ -84,7 +89,7 @@ export class CircuitBreaker implements Circuits {
 
   async enter(key: CircuitKey): Promise<Pass | Refusal> {
     const circuit = this.#circuit(key)
-    // Not all give up in the same moment: what follows would hold up everybody else.
+    // Randomised, so that not all give up in the same moment and hold up everyone else.
     const patienceMs = this.#patienceMs * (1 + Math.random())
     for (;;) {
       const refused = this.#refusal(circuit)
@@ -118,12 +123,12 @@ export class CircuitBreaker implements Circuits {
     }
   }
 
-  /** Whether `enter` would let a call pass, if not at once. */
+  /** Whether `enter` would admit a call, perhaps after a wait. */
   admits(key: CircuitKey): boolean {
     return this.#refusal(this.#circuit(key))?.why !== 'open'
   }
 
-  /** Those nobody is let through to, or a single message at the most. */
+  /** Circuits that admit no call, or only a probe. */
   get openCount(): number {
     let count = 0
     for (const { openUntil } of this.#circuits.values()) if (openUntil !== undefined) count += 1
@@ -174,7 +179,7 @@ export class CircuitBreaker implements Circuits {
   }
 
   #close(key: CircuitKey, circuit: Circuit): void {
-    // The first success is told too: what an earlier process has said of this circuit may be out of date.
+    // The first success is reported too: the record of an earlier process may be out of date.
     const isNews = circuit.openUntil !== undefined || !circuit.hasSucceeded
     Object.assign(circuit, { failures: 0, openings: 0, openUntil: undefined, hasSucceeded: true })
     if (isNews)
@@ -183,7 +188,7 @@ export class CircuitBreaker implements Circuits {
 
   #count(key: CircuitKey, circuit: Circuit, { isProbe, error }: { isProbe: boolean; error: string }): void {
     circuit.failures += 1
-    // Calls that were under way when it opened are heard of later; they say nothing new.
+    // Calls in flight when it opened end later; they say nothing new.
     if (circuit.openUntil !== undefined ? !isProbe : circuit.failures < limits.failures) return
     const openMs = Math.min(limits.longestOpenMs, limits.firstOpenMs * 2 ** circuit.openings)
     circuit.openings += 1
@@ -197,7 +202,7 @@ export class CircuitBreaker implements Circuits {
   }
 }
 
-/** Until a call ends and it is this one's turn, or for as long as that. */
+/** Waits until a call ends and it is this caller's turn, or for at most this long. */
 function turnIn({ waiting }: Circuit, mostMs: number): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
@@ -208,4 +213,50 @@ function turnIn({ waiting }: Circuit, mostMs: number): Promise<void> {
     const timer = setTimeout(end, mostMs)
     waiting.add(end)
   })
+}
+
+/**
+ * Records open circuits in the database, so that every process sees which integrations are paused. Nothing waits for the write:
+ * readers can bear to be a moment behind. Writes keep the order of the changes.
+ */
+export function recordCircuits({
+  db,
+  clock,
+  log,
+}: {
+  db: Db
+  clock: { now(): Date }
+  log: Logger
+}): (change: CircuitChange) => void {
+  let last: Promise<void> = Promise.resolve()
+  return (change) => {
+    const now = clock.now()
+    if (change.state === 'open')
+      log.warn(
+        { integrationId: change.integrationId, error: change.error, retryAt: change.retryAt },
+        'an integration keeps failing; its circuit is open for a while',
+      )
+    last = last
+      .then(() => record(db, change, now))
+      .catch((error: unknown) => log.warn({ err: error }, 'could not record the state of a circuit'))
+  }
+}
+
+async function record(db: Db, change: CircuitChange, now: Date): Promise<void> {
+  const { environmentId: environment_id, integrationId: integration_id, host, failures, error, retryAt } = change
+  if (retryAt === undefined) {
+    await db
+      .deleteFrom('circuits')
+      .where('environment_id', '=', environment_id)
+      .where('integration_id', '=', integration_id)
+      .where('host', '=', host)
+      .execute()
+    return
+  }
+  const state = { failures, error: error ?? null, retry_at: retryAt, updated_at: now }
+  await db
+    .insertInto('circuits')
+    .values({ environment_id, integration_id, host, ...state })
+    .onConflict((conflict) => conflict.columns(['environment_id', 'integration_id', 'host']).doUpdateSet(state))
+    .execute()
 }

@@ -44,12 +44,12 @@ const later = async (by: Parameters<typeof server.clock.advance>[0]) => {
 const jobOf = async (api: Api, transactionId: string) => (await runOf(api, transactionId)).jobs[0]
 const keyOf = ({ headers }: Asked) => String(headers.authorization).replace('App ', '')
 const keysAsked = () => vendor.asked.map(keyOf)
-/** Those whose key is named fail this way; the others take the message. */
+/** Providers with these keys fail this way; the others accept the message. */
 const failing = (names: string[], reply: ReturnType<Parameters<typeof vendor.plays>[0]>) =>
   vendor.plays((asked) => (names.includes(keyOf(asked)) ? reply : taken))
 
 describe('a provider that fails for a while', () => {
-  test('is tried again, and the message arrives once', async () => {
+  test('is retried, and the message arrives once', async () => {
     const api = await prepared(['first'], [sms, inApp])
     vendor.plays(() => (vendor.asked.length < 3 ? down : taken))
     const transactionId = await send(api)
@@ -61,8 +61,8 @@ describe('a provider that fails for a while', () => {
     expect(run.status).toBe('completed')
     expect(storyOf(run)[0]).toBe(
       'sms completed: Step queued, Infobip provider was selected, Message created, ' +
-        'The provider could not take the message; it will be tried again, ' +
-        'The provider could not take the message; it will be tried again, Message sent',
+        'The provider did not accept the message; it will be retried, ' +
+        'The provider did not accept the message; it will be retried, Message sent',
     )
     const retries = run.jobs[0].executionDetails.filter(({ isRetry }: { isRetry: boolean }) => isRetry)
     expect(retries).toHaveLength(3)
@@ -74,7 +74,7 @@ describe('a provider that fails for a while', () => {
     expect(messages[0].errorText).toBeUndefined()
   })
 
-  test('gets the message the run began with, whatever became of the workflow', async () => {
+  test('gets the message that the run began with, even if the workflow has changed', async () => {
     const api = await prepared()
     vendor.plays(() => (vendor.asked.length < 2 ? down : taken))
     await send(api)
@@ -87,7 +87,7 @@ describe('a provider that fails for a while', () => {
     expect(await messagesOf(api, 'channel=sms')).toMatchObject([{ status: 'sent', content: 'Hi' }])
   })
 
-  test('is left alone for as long as it asks', async () => {
+  test('is not called for as long as it asks', async () => {
     const api = await prepared()
     vendor.plays(() => (vendor.asked.length < 2 ? { status: 429, body: {}, headers: { 'retry-after': '40' } } : taken))
     const transactionId = await send(api)
@@ -131,13 +131,13 @@ describe('a provider that fails for a while', () => {
     expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(['completed']))
     const duringOutage = vendor.asked.length - 40
     expect(await messagesOf(api, 'channel=sms')).toHaveLength(40)
-    // The circuit spares it most of the calls that could not succeed.
+    // The circuit prevents most of the calls that could not succeed.
     expect(duringOutage).toBeLessThan(20)
   }, 60_000)
 })
 
-describe('where there is another integration', () => {
-  test('it takes what the first refuses, at once', async () => {
+describe('with another integration', () => {
+  test('a message that the first refuses goes to it at once', async () => {
     const api = await prepared(['first', 'second'])
     failing(['first'], { status: 400, body: {} })
     const transactionId = await send(api)
@@ -155,7 +155,7 @@ describe('where there is another integration', () => {
     })
   })
 
-  test('it takes over from broken credentials, and from one that fails several times', async () => {
+  test('it takes over from invalid credentials, and from one that fails several times', async () => {
     const api = await prepared(['first', 'second'])
     failing(['first'], { status: 401, body: {} })
     await send(api)
@@ -169,7 +169,7 @@ describe('where there is another integration', () => {
     expect(await jobOf(api, transactionId)).toMatchObject({ status: 'completed' })
   })
 
-  test('all of them get their turn again and again where all fail', async () => {
+  test('all of them get their turn again and again if all fail', async () => {
     const api = await prepared(['first', 'second'])
     vendor.plays(() => down)
     const transactionId = await send(api)
@@ -180,7 +180,7 @@ describe('where there is another integration', () => {
     expect(await jobOf(api, transactionId)).toMatchObject({ status: 'completed' })
   })
 
-  test('it is one whose conditions the tenant meets, or one for everybody', async () => {
+  test("it must match the tenant's conditions, or have none", async () => {
     const api = await prepared()
     const isAcme = { on: 'tenant', field: 'identifier', operator: 'EQUAL', value: 'acme' }
     await integrate(api, 'for-acme', { conditions: [{ value: 'AND', children: [isAcme] }] })
@@ -197,7 +197,7 @@ describe('where there is another integration', () => {
     expect(await asked(['for-acme', 'first'], 'acme')).toEqual(['for-acme', 'first', 'for-all'])
   })
 
-  test('the one that was asked for is not replaced by another', async () => {
+  test('a requested integration is not replaced', async () => {
     const api = await prepared(['first', 'second'])
     failing(['first'], { status: 400, body: {} })
     const overrides = { sms: { integrationIdentifier: `first-${api.environmentId}` } }
@@ -206,7 +206,7 @@ describe('where there is another integration', () => {
     expect(await jobOf(api, transactionId)).toMatchObject({ status: 'failed', reason: 'provider_refused' })
   })
 
-  test('what nobody would take goes to nobody else', async () => {
+  test('a message that all would refuse is not offered to others', async () => {
     const api = await prepared(['first', 'second'])
     const refused = { groupName: 'REJECTED', name: 'REJECTED_MESSAGE_TOO_LONG', description: 'too long' }
     vendor.plays(() => ({ body: { messages: [{ status: refused }] } }))
@@ -216,7 +216,7 @@ describe('where there is another integration', () => {
   })
 })
 
-describe('an integration that fails again and again', () => {
+describe('an integration that keeps failing', () => {
   const open = async (api: Api) => {
     vendor.plays(() => down)
     for (let i = 0; i < 5; i += 1) await trigger(api, 'code', ada)
@@ -224,7 +224,7 @@ describe('an integration that fails again and again', () => {
   }
   const healthOf = async (api: Api, id: string) => (await api.get(`/v1/integrations/${id}/health`)).body
 
-  test('is left alone, and messages wait for it without a call', async () => {
+  test('is paused, and messages wait for it without a call', async () => {
     const api = await prepared()
     const [{ _id: id }] = (await api.get('/v1/integrations')).body.filter(
       ({ channel }: { channel: string }) => channel === 'sms',
@@ -247,7 +247,7 @@ describe('an integration that fails again and again', () => {
     expect(await healthOf(api, id)).toEqual({ state: 'closed', failures: 0, hosts: [] })
   })
 
-  test('has only that written about messages which is new: those that wait once more are as they were', async () => {
+  test('rewrites only messages whose state changed: those that wait once more stay untouched', async () => {
     const api = await prepared()
     const messages = () =>
       server.database.db
@@ -257,7 +257,7 @@ describe('an integration that fails again and again', () => {
         .orderBy('id')
         .execute()
     await open(api)
-    // All but the one that is let through wait for the first time.
+    // All except the probe wait for the first time.
     await later({ seconds: 61 })
     const before = await messages()
     vendor.asked.length = 0
@@ -265,7 +265,7 @@ describe('an integration that fails again and again', () => {
     const after = await messages()
     expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id))
     const changed = after.filter(({ updated_at }, place) => +updated_at !== +(before[place]?.updated_at ?? 0))
-    // Now one is let through again, and the one before may wait for the first time.
+    // Now there is another probe, and the previous one may wait for the first time.
     expect(vendor.asked).toHaveLength(1)
     expect(changed.length).toBeLessThanOrEqual(2)
     expect(after).toHaveLength(5)
@@ -274,7 +274,7 @@ describe('an integration that fails again and again', () => {
     expect((await messagesOf(api, 'channel=sms')).map(({ status }) => status)).toEqual(after.map(() => 'sent'))
   })
 
-  test('is passed over where there is another', async () => {
+  test('is skipped if there is another', async () => {
     const api = await prepared()
     await open(api)
     await integrate(api, 'second')
@@ -286,7 +286,7 @@ describe('an integration that fails again and again', () => {
   })
 })
 
-test('a message has one id, whoever is asked to take it and however often', async () => {
+test('a message has one id, across providers and attempts', async () => {
   const api = await server.freshApi()
   for (const name of ['first', 'second']) {
     const credentials = { webhookUrl: `${vendor.url}/${name}`, secretKey: 'key', from: 'a@example.com' }
@@ -295,7 +295,7 @@ test('a message has one id, whoever is asked to take it and however often', asyn
   const mail = { subject: 'Hi', body: '<p>Hi</p>', editorType: 'html' }
   await makeWorkflow(api, 'code', [{ type: 'email', controlValues: mail }])
   const to = { subscriberId: 'ada', email: 'ada@example.com' }
-  // Messages of other tests may still be on their way.
+  // Messages of other tests may still be in flight.
   const asked = () => vendor.asked.filter(({ path }) => !path.startsWith('/sms'))
   vendor.plays(() => (asked().length === 1 ? down : { status: 400, body: {} }))
   await trigger(api, 'code', to)
@@ -311,7 +311,7 @@ test('a message has one id, whoever is asked to take it and however often', asyn
 })
 
 describe('a call that was cut off', () => {
-  /** As if the process had died after the call and before its record. */
+  /** As if the process had died after the call and before recording it. */
   async function dieAfterCall(api: Api, transactionId: string): Promise<void> {
     const { _id: runId } = await runOf(api, transactionId)
     const { pool } = server.database
@@ -323,7 +323,7 @@ describe('a call that was cut off', () => {
     await server.drain()
   }
 
-  test('is not repeated where that could deliver twice, and says so', async () => {
+  test('is not repeated if that could deliver twice, and says so', async () => {
     const api = await prepared(['first'], [sms, inApp])
     vendor.plays(() => taken)
     const transactionId = await send(api)
@@ -332,11 +332,11 @@ describe('a call that was cut off', () => {
     const job = await jobOf(api, transactionId)
     expect(job).toMatchObject({ status: 'failed', reason: 'outcome_unknown' })
     expect(job.executionDetails.map(({ detail }: { detail: string }) => detail)).toContain(
-      'The service stopped during the call; whether the message was taken is unknown',
+      'The service stopped during the call; whether the message was accepted is unknown',
     )
   })
 
-  test('is repeated where the provider drops repetitions', async () => {
+  test('is repeated if the provider drops repetitions', async () => {
     const { development: api } = await server.freshOrganization()
     await makeWorkflow(api, 'code', [sms])
     const transactionId = await send(api)
@@ -346,7 +346,7 @@ describe('a call that was cut off', () => {
     expect(await messagesOf(api, 'channel=sms')).toHaveLength(1)
   })
 
-  test('by the other side may have succeeded: it is repeated a few times, then left to somebody who decides', async () => {
+  test('by the other side may have succeeded: it is repeated a few times, then left for a person to decide', async () => {
     const api = await prepared(['uncertain'])
     failing(['uncertain'], 'hang up')
     const transactionId = await send(api)
@@ -369,7 +369,7 @@ test('a call that the queue hands out twice is made once', async () => {
   expect(vendor.asked).toHaveLength(1)
 })
 
-test('whatever fails for a while and in whatever order, each message arrives, and once', async () => {
+test('whatever fails for a while, in whatever order, each message arrives, and once', async () => {
   const { development: api } = await server.freshOrganization()
   await makeWorkflow(api, 'code', [sms, { type: 'email', controlValues: { subject: 'Hi', body: 'Hi' } }, inApp])
   let seed = 7
@@ -406,7 +406,7 @@ test('whatever fails for a while and in whatever order, each message arrives, an
   expect(await messagesOf(api, 'channel=in_app')).toHaveLength(45)
 }, 120_000)
 
-test('a provider this version does not know refuses, and the run goes on', async () => {
+test('a provider unknown to this version fails the step, and the run goes on', async () => {
   const api = await prepared(['first'], [sms, inApp])
   await server.database.db
     .updateTable('integrations')

@@ -1,5 +1,5 @@
-// Takes messages to their destinations: calls providers, asks the policy what follows when one fails, and keeps for the next
-// attempt what has been achieved. What has been sent is never sent again.
+// Delivers messages to their destinations: calls providers, asks the policy what to do after a failure, and keeps the progress
+// for the next attempt. What has been sent is never sent again.
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
 import { DeliveryError, type Exchange } from '../../providers/delivery-error.ts'
 import { deliveryProvider } from '../../providers/index.ts'
@@ -18,65 +18,65 @@ export interface Destination {
   key: string
   /** The stored message it belongs to. */
   messageId: string
-  /** Those who could take it, the best first. */
+  /** Those that could deliver it, best first. */
   integrations: readonly IntegrationRow[]
-  /** Whose server it is, where that is not the provider's. */
+  /** The host of the address, if that is not the provider's. */
   host?: string
-  /** What the log says of it beside the provider's answer. */
+  /** Added to the provider's answer in the log. */
   told?: Record<string, unknown>
   message(integration: IntegrationRow, attempt: number): Message | Promise<Message>
-  /** What is done where the recipient cannot be reached there, now or ever. */
+  /** Called if the recipient cannot be reached there, now or ever. */
   forget?(error: DeliveryError): Promise<Detail[]>
 }
 
-/** How far one destination has come; plain data, kept with the job. */
+/** The progress of one destination; plain data, kept with the job. */
 export interface Progress {
   status: 'waiting' | 'sent' | 'failed'
   startedAt: string
   calls: number
   callsHere: number
   uncertainCalls: number
-  /** In a row, for which nothing was asked. */
+  /** Waits in a row without a call. */
   waits: number
   /** The integration it is at. */
   integrationId?: string | undefined
   providerId?: string | undefined
   tried: string[]
-  /** Those of which nothing is to be expected. */
+  /** Integrations that will not accept it. */
   refusedBy: string[]
   dueAt?: string | undefined
-  /** What the provider calls it. */
+  /** The provider's id of the message. */
   identifier?: string | undefined
   error?: string | undefined
   reason?: Reason | undefined
 }
 
 export interface Report {
-  /** Of all destinations, those of earlier attempts included. */
+  /** Of all destinations, including those of earlier attempts. */
   progress: Record<string, Progress>
-  /** Those of which there is something new; the others are as an earlier attempt left them. */
+  /** Those with news; the others are as an earlier attempt left them. */
   changed: ReadonlySet<string>
-  /** Whether there was an earlier attempt, whose record is to be replaced. */
+  /** Whether an earlier attempt stored a record, which has to be replaced. */
   isContinued: boolean
   details: Detail[]
-  /** When something is left to try. */
+  /** When to retry, if anything is left. */
   retryAt: Date | undefined
 }
 
-/** Of one step, side by side; the limit of each integration holds beside this one. */
+/** In parallel for one step; each integration's own limit applies too. */
 const callsAtOnce = 8
 const longestBusyWaitMs = 30_000
 
 export const progressOf = ({ job }: StepRun): Record<string, Progress> =>
   (job.delivery as { destinations?: Record<string, Progress> } | null)?.destinations ?? {}
 
-/** What the first attempt has to say before anything else. */
-export function firstWords({ run, job }: StepRun): Detail[] {
+/** The details that the first attempt begins with. */
+export function openingDetails({ run, job }: StepRun): Detail[] {
   const [from, to] = [run.workflow.severity, run.severity]
   return job.delivery !== null || from === to ? [] : [detail('severity_overridden', { from, to })]
 }
 
-/** Whether an earlier attempt has told of it. */
+/** Whether an earlier attempt has logged it. */
 export const isKnown = (of: StepRun, key: string): boolean => Object.hasOwn(progressOf(of), key)
 
 const begun = (now: Date): Progress => ({
@@ -91,8 +91,8 @@ const begun = (now: Date): Progress => ({
 })
 
 /**
- * For another attempt: when the one after it would be, nobody knows yet. Member by member, because a literal that begins with a
- * spread, and is given more members, takes 3 µs instead of 0.05.
+ * For another attempt, whose `dueAt` is not known yet. Member by member, because a literal that begins with a spread and
+ * continues takes 3 µs instead of 0.05.
  */
 const copied = (before: Progress): Progress => ({
   status: before.status,
@@ -111,7 +111,7 @@ const copied = (before: Progress): Progress => ({
   reason: before.reason,
 })
 
-/** What was given up on starts anew; what was sent stays sent. */
+/** Failed destinations start anew; sent ones stay sent. */
 export function resetDelivery(delivery: Record<string, unknown> | null, now: Date): Record<string, unknown> | null {
   const known = delivery?.destinations as Record<string, Progress> | undefined
   if (!known) return delivery
@@ -156,11 +156,11 @@ export async function dispatch(of: StepRun, tools: CallTools, destinations: Dest
   }
 }
 
-/** Whether it has been refused again and waits where it was: nothing that anybody was told of it is different now. */
+/** Refused again and still waiting at the same integration: nothing that was stored has changed. */
 const isSameWait = (before: Progress | undefined, after: Progress | undefined): boolean =>
   after?.status === 'waiting' && after.waits > 1 && after.integrationId === before?.integrationId
 
-/** One destination in one attempt: as many calls as there are integrations that refuse at once. */
+/** One destination in one attempt: a call to each integration until one does not refuse at once. */
 class Attempt {
   readonly #of: StepRun
   readonly #tools: CallTools
@@ -178,19 +178,22 @@ class Attempt {
   async make(): Promise<void> {
     const first = this.#current()
     if (this.#of.isRepeated && first && !deliveryProvider(first.provider_id)?.idempotent) {
-      // It may have been sent by the attempt that was cut off. Told by the engine already.
+      // The attempt that was cut off may have sent it. The engine has logged that already.
       this.#use(first)
-      this.#giveUp('outcome_unknown', 'The service stopped during the call; whether the message was taken is unknown')
+      this.#giveUp(
+        'outcome_unknown',
+        'The service stopped during the call; whether the message was accepted is unknown',
+      )
       return
     }
     for (let integration = first; integration; integration = this.#current()) {
       if (integration.id !== this.progress.integrationId) this.#use(integration)
       if (!(await this.#try(integration))) return
     }
-    this.#giveUp('provider_refused', this.progress.error ?? 'No integration takes the message')
+    this.#giveUp('provider_refused', this.progress.error ?? 'No integration accepted the message')
   }
 
-  /** The one it is at; else the best that has not refused. */
+  /** The integration it is at; else the best that has not refused. */
   #current(): IntegrationRow | undefined {
     const able = this.#able()
     return able.find(({ id }) => id === this.progress.integrationId) ?? able[0]
@@ -200,7 +203,7 @@ class Attempt {
     return this.#destination.integrations.filter(({ id }) => !this.progress.refusedBy.includes(id))
   }
 
-  /** Behind the one it is at, from the front again after the last. */
+  /** After the one it is at, wrapping around to the first. */
   #others(): IntegrationRow[] {
     const all = this.#destination.integrations
     const at = all.findIndex(({ id }) => id === this.progress.integrationId)
@@ -312,27 +315,28 @@ class Attempt {
     if (decision.where === 'next' && next) this.#moveTo(next, error.message)
   }
 
-  /** Nothing was asked. Another integration is, where one is to be had; else this waits, which counts as no attempt. */
+  /** No call was made. Uses another integration if one is available; else waits, which does not count as an attempt. */
   #refused({ why, retryAt }: Refusal): boolean {
     const { circuits, clock, random } = this.#tools
     const { progress } = this
     const other = why === 'open' ? this.#others().find((each) => circuits.admits(this.#keyOf(each))) : undefined
-    const sentence = why === 'open' ? 'The integration is out of order' : 'The integration has too many calls under way'
+    const sentence =
+      why === 'open' ? 'The integration keeps failing and is paused' : 'The integration has too many calls in flight'
     if (other) {
       this.#moveTo(other, sentence)
       return true
     }
     progress.waits += 1
     const untilMs = retryAt.getTime() - clock.now().getTime()
-    // Whoever found it hanging twice will find it so again: each look costs as much as a delivery.
+    // If it hung twice, it will probably hang again: each retry costs as much as a delivery.
     const patienceMs = Math.min(longestBusyWaitMs, untilMs * 4 ** Math.min(progress.waits - 1, 10))
-    // Those who wait for the same do not all come back in the same moment.
+    // Jitter, so that all who wait for the same do not come back in the same moment.
     const at = this.#waitFor(untilMs + jittered(patienceMs, random))
     if (at.getTime() > Date.parse(progress.startedAt) + policy.budgetMs) {
       this.#giveUp('provider_failed', progress.error ?? sentence)
       return false
     }
-    // Said once, not each time.
+    // Logged once, not each time.
     if (progress.waits === 1 && why === 'open')
       this.#note(detail('retry_planned', { message: sentence, nextAttemptAt: at.toISOString() }, { isRetry: true }))
     return false
@@ -349,11 +353,11 @@ class Attempt {
     this.#note(detail('provider_error', error ? rawOf(error) : { message }))
   }
 
-  /** A fault of ours, or of a provider's file: one destination fails, and those beside it are none the wiser. */
+  /** A bug of ours, or in a provider's file: one destination fails, and the others are not affected. */
   #giveUpFor(error: unknown): void {
     const { run, step } = this.#of
     this.#tools.log.error({ err: error, notificationId: run.id, stepId: step.stepId }, 'a delivery failed unexpectedly')
-    this.#giveUp('internal', 'The delivery failed unexpectedly; the log of the service says more')
+    this.#giveUp('internal', 'The delivery failed unexpectedly; see the log of the service')
   }
 
   #note(line: Detail): void {
@@ -385,7 +389,7 @@ function rawOf({ message, code, status, host, exchange }: DeliveryError) {
   }
 }
 
-/** A stored message by what became of its destinations. */
+/** The state of a stored message, from its destinations. */
 export function deliveredMessage(
   { progress }: Report,
   keys: string[],
@@ -408,13 +412,13 @@ export function deliveredMessage(
 interface Said {
   details: Detail[]
   messages: NewMessage[]
-  /** Where some destinations could not even be tried, because something of the subscriber's is missing. */
+  /** If some destinations could not be tried, because the subscriber lacks something. */
   skipped?: { reason: Reason; line: Detail } | undefined
-  /** What is said where all have failed. */
+  /** Added if all have failed. */
   failedLine?: Detail
 }
 
-/** What a step with these deliveries comes to: it goes on, is done, was held back, or has failed. */
+/** The outcome of a step with these deliveries: retry, done, skipped or failed. */
 export function deliveryOutcome(report: Report, { details, messages, skipped, failedLine }: Said): StepOutcome {
   const all = Object.values(report.progress)
   const last = all.find(({ status }) => status === 'sent') ?? all.at(-1)
@@ -427,7 +431,7 @@ export function deliveryOutcome(report: Report, { details, messages, skipped, fa
   if (report.retryAt) return { kind: 'retry', at: report.retryAt, delivery, ...common }
   const failed = all.find(({ status }) => status === 'failed')
   const reason = failed?.reason ?? 'no_integration'
-  // Of what simply went well, the messages tell enough.
+  // If all went well at once, the messages say enough.
   const isTelling = report.isContinued || all.some(({ calls, status }) => calls > 1 || status === 'failed')
   const kept = isTelling ? { delivery } : {}
   if (all.some(({ status }) => status === 'sent'))
@@ -440,7 +444,7 @@ export function deliveryOutcome(report: Report, { details, messages, skipped, fa
     ...kept,
     details: [...common.details, ...(failedLine ? [failedLine] : [])],
     reason,
-    error: failed?.error ?? 'There is no active integration for what reaches the subscriber',
+    error: failed?.error ?? 'No active integration reaches the subscriber',
     stops: false,
   }
 }

@@ -1,4 +1,4 @@
-// Filters of steps and their variants, the older form of conditions, as runs obey them.
+// Step and variant filters, the older form of conditions, in runs.
 import { createHmac } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { contentsOf, inApp, makeWorkflow, pass, runOf, type Step, storyOf, trigger } from '../../../test/runs.ts'
@@ -32,7 +32,7 @@ async function again(more: object = {}, to: unknown = 'ada') {
 }
 
 describe('a step with filters', () => {
-  test('runs for those whose filters pass; the others read what was compared', async () => {
+  test('runs if its filters pass; otherwise its log shows what was compared', async () => {
     const found = await run([filtered([pro]), inApp('Second')], { payload: { plan: 'free' } })
     expect(storyOf(found)).toEqual([held, sent])
     const [first] = found.jobs
@@ -45,7 +45,7 @@ describe('a step with filters', () => {
     expect(storyOf(await again({ payload: { plan: 'pro' } }))).toEqual([sent, sent])
   })
 
-  test('that waits is skipped, not canceled, and what follows goes on', async () => {
+  test('that waits is skipped, not canceled, and the next step runs', async () => {
     const wait: Step = { type: 'delay', controlValues: { type: 'regular', amount: 1, unit: 'hours' }, filters: [pro] }
     expect(storyOf(await run([wait, inApp()]))).toEqual([
       'delay skipped: Step queued, Step was skipped based on steps conditions',
@@ -54,7 +54,7 @@ describe('a step with filters', () => {
     expect((await again()).jobs[0].executionDetails[1].status).toBe('Success')
   })
 
-  test('passes where any group does, and a group where all or any of its children do', async () => {
+  test('passes if any group does, and a group if all or any of its children do', async () => {
     const groups = [
       group([equal('payload', 'a', '1'), equal('payload', 'b', '1')]),
       group([equal('payload', 'c', '1'), equal('subscriber', 'data.plan', 'pro')], 'OR'),
@@ -67,7 +67,7 @@ describe('a step with filters', () => {
     expect(await passes({}, { subscriberId: 'bob', data: { plan: 'pro' } })).toBe(true)
   })
 
-  test('can compare with the tenant, and with what templates come to', async () => {
+  test('can compare with the tenant, and with rendered templates', async () => {
     await api.post('/v1/tenants', { identifier: 'acme', name: 'Acme', data: { owner: 'ada' } })
     const children = [
       equal('tenant', 'identifier', 'acme'),
@@ -91,7 +91,7 @@ describe('a step with filters', () => {
     ])
   })
 
-  test('has a condition too, and both have to hold', async () => {
+  test('can have a condition too, and both must hold', async () => {
     const condition = { skip: { '==': [{ var: 'payload.n' }, 1] } }
     await makeWorkflow(api, 'hello', [{ ...inApp('Hello', condition), filters: [pro] }])
     expect(storyOf(await again({ payload: { plan: 'pro', n: 1 } }))).toEqual([sent])
@@ -99,7 +99,7 @@ describe('a step with filters', () => {
     expect(storyOf(await again({ payload: { plan: 'pro', n: 2 } }))[0]).toContain('Bridge execution skipped')
   })
 
-  test('keeps them until they are replaced or taken away', async () => {
+  test('keeps them until they are replaced or removed', async () => {
     const id = await makeWorkflow(api, 'hello', [filtered([pro])])
     const { body } = await api.get(`/v2/workflows/${id}`)
     const [{ _id, name, type, controlValues }] = body.steps
@@ -117,11 +117,14 @@ describe('a step with filters', () => {
     ['no list of children', { isNegated: false, type: 'GROUP', value: 'AND' }],
     ['an unknown subject', group([equal('weather', 'a', '1')])],
     ['an unknown operator', group([{ on: 'payload', field: 'a', operator: 'SOUNDS_LIKE', value: '1' }])],
-    ['a webhook without an address', group([{ ...equal('webhook', 'a', '1') }])],
-    ['a webhook that is no web address', group([{ ...equal('webhook', 'a', '1'), webhookUrl: 'file:///etc/passwd' }])],
-    ['a time that is none', group([{ on: 'isOnlineInLast', timeOperator: 'moons', value: 1 }])],
-    ['an online state that is none', group([{ on: 'isOnline', value: 'perhaps' }])],
-    ['an earlier step that became nothing', group([{ on: 'previousStep', step: 'in_app-0', stepType: 'lost' }])],
+    ['a webhook without a URL', group([{ ...equal('webhook', 'a', '1') }])],
+    [
+      'a webhook with a URL that is not http',
+      group([{ ...equal('webhook', 'a', '1'), webhookUrl: 'file:///etc/passwd' }]),
+    ],
+    ['an unknown time unit', group([{ on: 'isOnlineInLast', timeOperator: 'moons', value: 1 }])],
+    ['an unknown online state', group([{ on: 'isOnline', value: 'perhaps' }])],
+    ['an unknown state of an earlier step', group([{ on: 'previousStep', step: 'in_app-0', stepType: 'lost' }])],
   ])('is refused with %s', async (_, filter) => {
     const step = { name: 'Tell', ...filtered([filter]) }
     const refused = await api.post('/v2/workflows', { name: 'hello', workflowId: 'hello', steps: [step] })
@@ -130,10 +133,10 @@ describe('a step with filters', () => {
   })
 })
 
-describe('a filter that asks whether the subscriber is online', () => {
+describe('a filter on whether the subscriber is online', () => {
   const online = (isOnline: boolean) => api.patch('/v1/subscribers/ada/online-status', { isOnline })
 
-  test('goes by what is so when the step runs', async () => {
+  test('uses the state when the step runs', async () => {
     await makeWorkflow(api, 'hello', [filtered([group([{ on: 'isOnline', value: true }])])])
     await api.post('/v2/subscribers', { subscriberId: 'ada' })
     expect(storyOf(await again())).toEqual([held])
@@ -143,7 +146,7 @@ describe('a filter that asks whether the subscriber is online', () => {
     expect(storyOf(await again())).toEqual([held])
   })
 
-  test('can be for those who are not', async () => {
+  test('can match those who are offline', async () => {
     await makeWorkflow(api, 'hello', [filtered([group([{ on: 'isOnline', value: false }])])])
     expect(storyOf(await again())).toEqual([sent])
     await online(true)
@@ -166,7 +169,7 @@ describe('a filter that asks whether the subscriber is online', () => {
   })
 })
 
-describe('a filter that asks about an earlier step', () => {
+describe('a filter on an earlier step', () => {
   const wait: Step = { type: 'delay', controlValues: { type: 'regular', amount: 1, unit: 'hours' } }
   const became = (stepType: string) => group([{ on: 'previousStep', step: 'in_app-0', stepType }])
   const steps = (stepType: string) => [inApp('First'), wait, filtered([became(stepType)], inApp('Second'))]
@@ -193,7 +196,7 @@ describe('a filter that asks about an earlier step', () => {
     expect(await contentsOf(api, 'ada')).toEqual(isSent ? ['First', 'Second'] : ['First'])
   })
 
-  test('finds one that sent nothing neither seen nor read', async () => {
+  test('counts one that sent nothing as neither seen nor read', async () => {
     const first = filtered([pro])
     expect(storyOf(await run([first, filtered([became('unread')])]))).toEqual([held, sent])
     const other = await server.freshApi()
@@ -202,7 +205,7 @@ describe('a filter that asks about an earlier step', () => {
   })
 })
 
-describe('a filter that asks an address', () => {
+describe('a filter that calls a URL', () => {
   const asking = (field = 'isAllowed', value: unknown = 'true') =>
     group([{ ...equal('webhook', field, value), webhookUrl: `${vendor.url}/may-i` }])
 
@@ -225,14 +228,14 @@ describe('a filter that asks an address', () => {
     expect(asked?.headers['nv-hmac-256']).toBe(signature)
   })
 
-  test('holds back by another answer, and by one that is no JSON', async () => {
+  test('holds back on another answer, and on one that is not JSON', async () => {
     vendor.plays(() => ({ body: { isAllowed: false } }))
     expect(storyOf(await run([filtered([asking()]), inApp('Second')]))).toEqual([held, sent])
     vendor.plays(() => ({ body: 'certainly' }))
     expect(storyOf(await again())).toEqual([held, sent])
   })
 
-  test('is asked last: only where the others have not decided', async () => {
+  test('is called last: only if the others have not decided', async () => {
     vendor.plays(() => ({ body: { isAllowed: true } }))
     const both = group([...asking().children, equal('payload', 'plan', 'pro')])
     const either = group([...asking().children, equal('payload', 'plan', 'pro')], 'OR')
@@ -245,7 +248,7 @@ describe('a filter that asks an address', () => {
     expect(vendor.asked).toHaveLength(1)
   })
 
-  test('is asked once for all that one step wants to know of it', async () => {
+  test('is called once for all filters of a step', async () => {
     vendor.plays(() => ({ body: { a: 1, b: 2 } }))
     const url = `${vendor.url}/facts`
     const children = [
@@ -256,7 +259,7 @@ describe('a filter that asks an address', () => {
     expect(vendor.asked).toHaveLength(1)
   })
 
-  test('holds up and holds back waits too', async () => {
+  test('works for waiting steps too', async () => {
     const digest = (filters: object[]): Step => ({
       ...{ type: 'digest', stepId: 'digest', filters },
       controlValues: { amount: 1, unit: 'hours' },
@@ -275,7 +278,7 @@ describe('a filter that asks an address', () => {
     ])
   })
 
-  test('that fails is asked again, three times in all; then the step has failed and the run goes on', async () => {
+  test('that fails is retried, three times in all; then the step has failed and the run goes on', async () => {
     vendor.plays(() => ({ status: 500 }))
     const found = await run([filtered([asking()]), inApp('Second')])
     expect(found.jobs[0]).toMatchObject({ status: 'queued' })
@@ -306,7 +309,7 @@ describe('a filter that asks an address', () => {
     ])
   })
 
-  test('and cannot be reached by a wait ends the run', async () => {
+  test('that cannot be reached ends the run at a waiting step', async () => {
     vendor.plays(() => ({ status: 500 }))
     const wait: Step = { type: 'delay', controlValues: { type: 'regular', amount: 1, unit: 'hours' } }
     const found = await run([{ ...wait, filters: [asking()] }, inApp()])
@@ -317,7 +320,7 @@ describe('a filter that asks an address', () => {
     )
   })
 
-  test('can be canceled while it waits to be asked again', async () => {
+  test('can be canceled while it waits for a retry', async () => {
     vendor.plays(() => ({ status: 500 }))
     const found = await run([filtered([asking()]), inApp('Second')])
     expect((await api.delete(`/v1/events/trigger/${found.transactionId}`)).body).toBe(true)
@@ -334,7 +337,7 @@ describe('variants of a step', () => {
   })
   const old = group([{ on: 'payload', field: 'age', operator: 'LARGER', value: '60' }])
 
-  test('take its place for those whose filters pass, the first one first', async () => {
+  test('replace it for subscribers whose filters pass, the first match wins', async () => {
     const step: Step = { ...inApp('Standard'), variants: [variant('Senior', [old]), variant('Pro', [pro])] }
     await makeWorkflow(api, 'hello', [step])
     const found = await again({ payload: { plan: 'pro' } })
@@ -348,7 +351,7 @@ describe('variants of a step', () => {
     expect(await contentsOf(api, 'ada')).toEqual(['Pro', 'Senior', 'Standard'])
   })
 
-  test('are passed over when switched off or without filters', async () => {
+  test('are skipped when turned off or without filters', async () => {
     const variants = [variant('Off', [pro], { active: false }), variant('All', [])]
     await run([{ ...inApp('Standard'), variants }], { payload: { plan: 'pro' } })
     expect(await contentsOf(api, 'ada')).toEqual(['Standard'])
@@ -359,14 +362,14 @@ describe('variants of a step', () => {
     expect(storyOf(await run([step], { payload: { plan: 'pro' } }))).toEqual([held])
   })
 
-  test('can ask an address', async () => {
+  test('can call a URL', async () => {
     vendor.plays(() => ({ body: { vip: true } }))
     const vip = group([{ ...equal('webhook', 'vip', 'true'), webhookUrl: vendor.url }])
     await run([{ ...inApp('Standard'), variants: [variant('Pro', [pro]), variant('Vip', [vip])] }])
     expect(await contentsOf(api, 'ada')).toEqual(['Vip'])
   })
 
-  test('stay chosen over all attempts of a delivery', async () => {
+  test('stay chosen through all attempts of a delivery', async () => {
     await api.post('/v1/integrations', {
       ...{ providerId: 'generic-sms', channel: 'sms', active: true },
       credentials: {

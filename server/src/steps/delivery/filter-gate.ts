@@ -1,5 +1,5 @@
-// Whether the filters of a step let it run, and in which of its variants. Mostly that shows at once; where a filter asks an
-// address of the user's, it takes a call, which is made again a few times when nothing comes back.
+// Whether a step's filters let it run, and in which variant. Usually known at once; a filter that calls a URL of the user's
+// takes a call, with a few retries.
 import { createHmac } from 'node:crypto'
 import { parseStorable } from '../../db/core/storable.ts'
 import type { StepVariant, WorkflowStep } from '../../db/queries/workflows.ts'
@@ -12,13 +12,13 @@ import { type StepRun, subscriberVariablesOf, variablesOf } from '../contract/st
 import { branded } from './integration-choice.ts'
 import { explainFilters, type FilterData, judgeFilters, type StepFilter, templatesInFilters } from './step-filter.ts'
 
-/** What is kept of it with the job: that somebody has to be asked first, or which variant it came to. */
+/** Kept with the job: that a filter has to be called first, or which variant was chosen. */
 export interface Gate {
   isPending?: boolean
-  /** How often somebody was asked in vain. */
+  /** Failed calls so far. */
   tries?: number
   variantId?: string
-  /** Of the workflow whose step it is, where it was sent once more with what was mended meanwhile. */
+  /** The workflow version whose step is used, after a redrive. */
   version?: number
 }
 
@@ -28,7 +28,7 @@ export type Decided =
 export type Judgement = Decided | { kind: 'ask'; url: string }
 
 const open: Judgement = { kind: 'open', variant: undefined, details: [] }
-/** Of an address that is asked by a filter. */
+/** For URLs that filters call. */
 const [timeoutMs, mostBytes, mostRedirects] = [5_000, 1024 * 1024, 5]
 const mostTries = 3
 const firstPauseMs = 1_000
@@ -36,7 +36,7 @@ const firstPauseMs = 1_000
 type Earlier = Pick<FilterData, 'resultOf'>
 type Tools = Pick<CallTools, 'http' | 'random' | 'brand'>
 
-/** @param answers what addresses have said so far */
+/** @param answers what URLs have answered so far */
 export function judgeStep(of: StepRun, earlier: Earlier, answers?: ReadonlyMap<string, unknown>): Judgement {
   const { filters = [], variants = [] } = of.step
   if (filters.length === 0 && variants.length === 0) return open
@@ -57,7 +57,7 @@ export function judgeStep(of: StepRun, earlier: Earlier, answers?: ReadonlyMap<s
   return { kind: 'open', variant: undefined, details }
 }
 
-/** One without filters would hide the step itself, and all variants behind it. */
+/** One without filters would hide the step itself, and all later variants. */
 const activeIn = (variants: StepVariant[]) =>
   variants.filter(({ active, filters }) => active !== false && filters.length > 0)
 
@@ -70,13 +70,13 @@ function judged(of: StepRun, filters: StepFilter[], data: FilterData) {
   }
 }
 
-/** A value whose template fails is compared as it is written, and the log says so. */
+/** A value whose template fails is compared as written, and the log says so. */
 function valuesIn(of: StepRun, filters: StepFilter[]): { rendered: Map<string, string>; details: Detail[] } {
   const templates = templatesInFilters(filters)
   const rendered = new Map<string, string>()
   const details: Detail[] = []
   if (templates.length === 0) return { rendered, details }
-  // In this older form what the payload holds can be named without saying that it is the payload's.
+  // In this older form, payload members can be named without `payload.`.
   const data = situation({ ...of.run.event.payload, ...variablesOf(of.run) }, of.now)
   for (const template of templates)
     try {
@@ -88,7 +88,7 @@ function valuesIn(of: StepRun, filters: StepFilter[]): { rendered: Map<string, s
   return { rendered, details }
 }
 
-/** Asks whom the filters want asked, one after another, until it is clear what the step does. */
+/** Calls the URLs that filters need, one after another, until the step is decided. */
 export async function askFilters(
   of: StepRun,
   earlier: Earlier,
@@ -109,7 +109,7 @@ export async function askFilters(
   }
 }
 
-/** An answer that is no JSON is one in which no field can be found. */
+/** An answer that is not JSON has no fields. */
 async function ask({ run, step }: StepRun, url: string, { http, brand }: Tools): Promise<unknown> {
   const { id, apiKey, integrations } = run.environment
   const provider = integrations.find(({ channel }) => channel === step.type)?.provider_id
@@ -153,11 +153,11 @@ function unanswered({ now }: StepRun, error: DeliveryError, gate: Gate, { random
   }
 }
 
-/** As the job keeps it beside what its step keeps. */
+/** The filters' state, which the job keeps beside its step's. */
 export const gateOf = ({ delivery }: { delivery: Record<string, unknown> | null }): Gate | undefined =>
   delivery?.gate as Gate | undefined
 
-/** What the step keeps, with the gate beside it. */
+/** The step's state with the filters' state beside it. */
 export function withGate(delivery: Record<string, unknown> | null, gate: Gate | undefined) {
   const { gate: _, ...own } = delivery ?? {}
   const kept = gate && Object.keys(gate).length > 0 ? { gate, ...own } : own

@@ -1,18 +1,19 @@
-// Through which integrations a step may deliver, and what the trigger says to each of their providers.
+// The integrations that a step may deliver through, and what the trigger adds for each provider.
 
 import type { Secrets } from '../../db/core/secrets.ts'
 import { type IntegrationRow, openSecrets } from '../../db/queries/integrations.ts'
 import { findProvider, secretCredentials } from '../../providers/catalog.ts'
 import type { Integration } from '../../providers/delivery.ts'
+import { DeliveryError } from '../../providers/delivery-error.ts'
 import { type Data, isPlain, mergeSources } from '../../providers/provider-data.ts'
 import { type Detail, detail, type Fail, providerSelected } from '../contract/outcome.ts'
 import type { StepRun } from '../contract/step-run.ts'
 import { passesFilters, type StepFilter } from './step-filter.ts'
 
 /**
- * Of email and SMS, those who could take the message, the best first: the one the trigger names, and then no other; else
- * those whose conditions the tenant meets, the primary one, and behind it all that serve everybody. Where neither is there,
- * nobody has been chosen for the channel, and the others are no choice of anybody's either.
+ * For email and SMS, the integrations that could deliver the message, best first. If the trigger names one, only that.
+ * Otherwise those whose conditions the tenant meets, then the primary one, then all without conditions. Without any of the
+ * first two, none: nobody has chosen an integration for the channel.
  */
 export function integrationsFor({ run }: StepRun, channel: 'email' | 'sms'): IntegrationRow[] {
   const ofChannel = run.environment.integrations
@@ -35,7 +36,7 @@ export function integrationsFor({ run }: StepRun, channel: 'email' | 'sms'): Int
 export const askedIdentifier = (overrides: Data, channel: string): string | undefined =>
   textIn(memberOf(overrides[channel], 'integrationIdentifier'))
 
-/** Of the other channels, where what reaches the subscriber belongs to one integration: that one, while it is active. */
+/** For other channels, where an address belongs to one integration: that one, if active. */
 export const integrationById = ({ run }: StepRun, channel: string, id: string): IntegrationRow | undefined =>
   run.environment.integrations.find((row) => row.channel === channel && row.id === id)
 
@@ -59,7 +60,7 @@ export function selected(row: IntegrationRow, { run }: StepRun, brand: string): 
 
 const opened = new WeakMap<IntegrationRow, Integration>()
 
-/** Its credentials in clear: once per version of it, not per message. */
+/** With decrypted credentials: once per version of the row, not per message. */
 export function openIntegration(row: IntegrationRow, secrets: Secrets): Integration {
   const known = opened.get(row)
   if (known) return known
@@ -72,7 +73,25 @@ export function openIntegration(row: IntegrationRow, secrets: Secrets): Integrat
   return made
 }
 
-/** What the step's code, the trigger and the trigger's part for this step add to one provider's request, later ones winning. */
+/** Any address does in the sandbox; the domain shows that it is not real. */
+const sandboxSender = 'no-reply@sandbox.invalid'
+
+/**
+ * The sender of an email. Mail from an address that does not exist is not delivered, so without a chosen one a real provider is
+ * not called: another integration may have one.
+ */
+export function senderOf(
+  { provider_id, name }: Pick<IntegrationRow, 'provider_id' | 'name'>,
+  chosen: string | undefined,
+) {
+  if (chosen !== undefined) return chosen
+  if (provider_id === 'svc-email') return sandboxSender
+  throw new DeliveryError('incomplete_credentials', {
+    says: `it has no sender; set the From address of the integration "${name}", or a sender in the step`,
+  })
+}
+
+/** What the step's code, the trigger, and the trigger for this step add to one provider's request; later ones win. */
 export function providerDataFor({ run, step, providerData }: StepRun, providerId: string, brand: string): Data {
   const { overrides } = run.event
   return mergeSources(
@@ -82,7 +101,7 @@ export function providerDataFor({ run, step, providerData }: StepRun, providerId
   )
 }
 
-/** `overrides.email` with what stands under the provider's own name laid over it: the older form. */
+/** `overrides.email`, overlaid with what is under the provider's own name: the older form. */
 export function channelOverrides({ run }: StepRun, channel: string, providerId: string, brand: string): Data {
   const { overrides } = run.event
   return { ...objectIn(overrides[channel]), ...byProvider(overrides, providerId, brand) }
@@ -106,6 +125,6 @@ export const memberOf = (value: unknown, name: string): unknown =>
 export const objectIn = (value: unknown): Data => (isPlain(value) ? value : {})
 export const textIn = (value: unknown): string | undefined =>
   typeof value === 'string' && value.trim() !== '' ? value : undefined
-/** One text or several. */
+/** One string or several. */
 export const textsIn = (value: unknown): string[] =>
   (Array.isArray(value) ? (value as unknown[]) : [value]).flatMap((each) => textIn(each) ?? [])

@@ -45,19 +45,19 @@ describe('what follows a failure', () => {
       { failure: { kind: 'failover' }, circumstances: { others: 'untried' } },
       onward,
     ],
-    ['broken credentials too', { failure: { kind: 'credentials' }, circumstances: { others: 'untried' } }, onward],
-    ['a refusal where nobody else is there ends it', { failure: { kind: 'failover' } }, refused],
-    ['broken credentials too', { failure: { kind: 'credentials' } }, refused],
+    ['so do invalid credentials', { failure: { kind: 'credentials' }, circumstances: { others: 'untried' } }, onward],
+    ['a refusal without another integration ends it', { failure: { kind: 'failover' } }, refused],
+    ['so do invalid credentials', { failure: { kind: 'credentials' } }, refused],
     [
       'a refusal where all others have failed before gives those another chance, after a while',
       { failure: { kind: 'failover' }, standing: { calls: 4 }, circumstances: { others: 'tried' } },
       retry(16 * second, 'next'),
     ],
 
-    ['a failure that may pass is waited for', { failure: later }, retry(2 * second)],
-    ['for longer each time', { failure: later, standing: { calls: 5, callsHere: 5 } }, retry(32 * second)],
+    ['a temporary failure is retried', { failure: later }, retry(2 * second)],
+    ['with growing waits', { failure: later, standing: { calls: 5, callsHere: 5 } }, retry(32 * second)],
     ['up to an hour', { failure: later, standing: { calls: 30, callsHere: 30 } }, retry(hour)],
-    ['at least for half of it', { failure: later, circumstances: { random: () => 0 } }, retry(second)],
+    ['with at least half the wait', { failure: later, circumstances: { random: () => 0 } }, retry(second)],
     ['as long as the provider asks', { failure: { ...later, afterSeconds: 45 } }, retry(45 * second)],
     [
       'and not less than planned',
@@ -100,7 +100,7 @@ describe('what follows a failure', () => {
       },
       failed,
     ],
-    ['also where the provider asks for a wait beyond that', { failure: { ...later, afterSeconds: 86_401 } }, failed],
+    ['also if the provider asks for a longer wait', { failure: { ...later, afterSeconds: 86_401 } }, failed],
     ['and after very many calls', { failure: later, standing: { calls: policy.mostCalls, callsHere: 2 } }, failed],
 
     [
@@ -110,7 +110,7 @@ describe('what follows a failure', () => {
     ],
     ['then after a long one', { failure: lost, standing: { calls: 2, uncertainCalls: 2 } }, retry(5 * minute)],
     ['and a longer one', { failure: lost, standing: { calls: 3, uncertainCalls: 3 } }, retry(25 * minute)],
-    ['and then left to somebody who decides', { failure: lost, standing: { calls: 4, uncertainCalls: 4 } }, unknown],
+    ['and then left for a person to decide', { failure: lost, standing: { calls: 4, uncertainCalls: 4 } }, unknown],
     [
       'a provider that drops repetitions is asked like any other',
       { failure: lost, standing: { calls: 5, callsHere: 5, uncertainCalls: 5 }, circumstances: { isIdempotent: true } },
@@ -120,7 +120,7 @@ describe('what follows a failure', () => {
     expect(judge(given)).toEqual(expected)
   })
 
-  test('an outage of ten minutes is over before the last attempt', () => {
+  test('the last attempt is later than an outage of ten minutes', () => {
     for (const random of [() => 0, () => 0.999]) {
       let [now, calls] = [startedAt, 1]
       while (now < sinceStart(10 * minute)) {

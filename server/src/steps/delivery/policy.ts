@@ -1,26 +1,26 @@
-// What follows when a provider has not taken a message: once more, another integration, or the end of it. The only place that
-// decides this; it talks to nobody.
+// What to do after a provider failure: retry, use another integration, or give up. The only place that decides this; it does no
+// I/O.
 import type { DeliveryErrorKind } from '../../providers/delivery-error.ts'
 import type { Reason } from '../contract/outcome.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 
 export const policy = {
-  /** After so long, counted from the first attempt, nobody waits for the message any more. */
+  /** From the first attempt; after this, the message is no longer worth sending. */
   budgetMs: 24 * hour,
-  /** Calls for one message; the waits between them use up the budget first, unless somebody keeps asking for short ones. */
+  /** Calls for one message. The waits use up the budget first, unless a provider keeps asking for short ones. */
   mostCalls: 50,
   /** Calls to one integration before another gets its turn. */
   callsBeforeFailover: 3,
-  /** Who asks for a longer wait than this is passed over, where there is somebody else. */
+  /** A provider that asks for a longer wait is skipped, if there is another. */
   longestPatienceMs: minute,
   /** Waits double from here … */
   firstWaitMs: 2 * second,
   /** … up to here. */
   longestWaitMs: hour,
   /**
-   * Where a call may have succeeded unnoticed, each further one may deliver twice: there are few, with time between them for
-   * an outage to pass, after 1, 5 and 25 minutes.
+   * If a call may have succeeded unnoticed, each further one may deliver twice: so there are few, after 1, 5 and 25 minutes, to
+   * give an outage time to pass.
    */
   mostUncertainCalls: 4,
   firstUncertainWaitMs: minute,
@@ -30,26 +30,26 @@ export const policy = {
 export interface Failure {
   kind: DeliveryErrorKind
   mayHaveArrived: boolean
-  /** How long the provider asks to be left alone. */
+  /** The wait that the provider asks for. */
   afterSeconds?: number | undefined
 }
 
-/** How far the message has come. */
+/** The message's history so far. */
 export interface Standing {
   startedAt: Date
   /** This one included. */
   calls: number
-  /** Of them, the latest, to the integration that failed. */
+  /** Of those, the latest ones to the integration that failed. */
   callsHere: number
-  /** Of all calls, those that may have succeeded unnoticed. */
+  /** Calls that may have succeeded unnoticed. */
   uncertainCalls: number
 }
 
 export interface Circumstances {
   now: Date
-  /** The provider drops what it has already taken. */
+  /** The provider drops repetitions. */
   isIdempotent: boolean
-  /** Whether another integration could take it: one this message has not been to, or only such as have failed it before. */
+  /** Whether another integration could deliver it: one not tried yet, or only ones that failed before. */
   others: 'untried' | 'tried' | 'none'
   /** At least 0, less than 1. */
   random: () => number
@@ -90,5 +90,5 @@ function uncertainWaitMs({ uncertainCalls }: Standing, { random }: Circumstances
   return jittered(policy.firstUncertainWaitMs * policy.uncertainGrowth ** (uncertainCalls - 1), random)
 }
 
-/** Between half and all of it, so that those who failed together do not come back together. */
+/** Between half and all of it, so that messages that failed together do not come back together. */
 export const jittered = (ms: number, random: () => number): number => Math.round(ms / 2 + (ms / 2) * random())

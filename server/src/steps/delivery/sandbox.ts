@@ -1,4 +1,4 @@
-// The sandbox takes what a provider would have got, and fails as it was told to.
+// The sandbox keeps what a provider would have received, and fails on demand.
 import { addToSandbox, type SandboxFault, takeFault } from '../../db/queries/sandbox.ts'
 import { DeliveryError } from '../../providers/delivery-error.ts'
 import type { ChatTarget, EmailMessage, Message, Sandbox } from '../../providers/provider.ts'
@@ -7,7 +7,7 @@ import type { StepRun } from '../contract/step-run.ts'
 
 type Tools = Pick<CallTools, 'db' | 'clock'>
 
-/** What led to a message. */
+/** Where a message comes from. */
 interface Origin {
   environmentId: string
   transactionId: string
@@ -64,7 +64,7 @@ function failure(fault: SandboxFault, afterSeconds: number | undefined): Deliver
     case 'server_error':
       return new DeliveryError('unavailable', { host, status: 500, afterSeconds })
     case 'bounce':
-      return new DeliveryError('recipient_refused', { host, says: 'The sandbox was told to bounce this message' })
+      return new DeliveryError('recipient_refused', { host, says: 'The sandbox was set to bounce this message' })
     case 'rejected':
       return new DeliveryError('rejected', { host, status: 400 })
     case 'unauthorized':
@@ -111,7 +111,7 @@ function addressOf(target: ChatTarget): string {
   }
 }
 
-/** Files are kept as such, and no token is of any use here. */
+/** Without content stored elsewhere, and without tokens, which are of no use here. */
 function withoutSecrets(message: Message): Record<string, unknown> {
   if (message.channel === 'email') {
     const { attachments: _, html: _html, text: _text, ...rest } = message satisfies EmailMessage

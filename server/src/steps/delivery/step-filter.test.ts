@@ -100,7 +100,7 @@ describe('each operator does what it says, and its negation the opposite', () =>
       expect(applied(`NOT_${operator}`, actual, value)).toBe(!expected)
   })
 
-  test('none that may be stored is unknown', () => {
+  test('every operator that can be stored is known', () => {
     const { operator } = StoredFilter.properties.children.items.properties
     const names: string[] = (operator as unknown as { enum: string[] }).enum
     for (const name of names) {
@@ -136,7 +136,7 @@ describe('groups', () => {
     ['none of several', [filter([no]), filter([no])], false],
   ])('%s', (_, filters, expected) => expect(passesFilters(filters, data)).toBe(expected))
 
-  test('a field is of the subscriber, the payload or the tenant, at any depth', () => {
+  test("a field is the subscriber's, the payload's or the tenant's, at any depth", () => {
     const on = (subject: string, field: string, value: string) =>
       passesFilters([filter([{ on: subject, field, operator: 'EQUAL', value }])], data)
     expect(on('subscriber', 'data.plan', 'pro')).toBe(true)
@@ -145,14 +145,14 @@ describe('groups', () => {
     expect(on('webhook', 'f', 'a')).toBe(false)
   })
 
-  test('a comparison that lacks a part does not hold', () => {
+  test('an incomplete comparison does not hold', () => {
     for (const missing of ['on', 'field', 'operator'])
       expect(passesFilters([filter([{ ...yes, [missing]: undefined }])], data)).toBe(false)
     expect(passesFilters([filter([{ ...yes, operator: 'SOUNDS_LIKE' }])], data)).toBe(false)
   })
 })
 
-test('values that are templates are named, and compared as they came out', () => {
+test('values that are templates are listed, and compared once rendered', () => {
   const filters = [filter([child('EQUAL', '{{payload.other}}'), child('ANY_IN', ['x', '{{payload.more}}'])])]
   expect(templatesInFilters(filters)).toEqual(['{{payload.other}}', '{{payload.more}}'])
   const rendered = new Map([

@@ -1,5 +1,5 @@
-// Step filters, the older form of conditions: groups of comparisons with what is known of the subscriber, the payload, the
-// tenant and earlier steps, or with what an address of the user's answers.
+// Step filters, the older form of conditions: groups of comparisons with the subscriber, the payload, the tenant and earlier
+// steps, or with the answer of a URL of the user's.
 import { pathOf } from '../conditions/check.ts'
 import { read } from '../conditions/operators.ts'
 import { timeUnits, unitSeconds } from '../contract/kind.ts'
@@ -7,7 +7,7 @@ import { timeUnits, unitSeconds } from '../contract/kind.ts'
 /** As stored; http/workflows/step-filter.ts checks what callers send. */
 export interface StepFilter {
   isNegated?: boolean
-  /** Which editor drew it. Values are compared by what they are, whatever it says. */
+  /** Which editor made it. It does not affect how values are compared. */
   type?: string
   value?: string
   children: FilterChild[]
@@ -18,11 +18,11 @@ export interface FilterChild {
   field?: string
   operator?: string
   value?: unknown
-  /** Of `webhook`: who is asked. */
+  /** For `webhook`: the URL to call. */
   webhookUrl?: string
-  /** Of `isOnlineInLast`: what `value` counts. */
+  /** For `isOnlineInLast`: the unit of `value`. */
   timeOperator?: string
-  /** Of `previousStep`: which one, and `seen`, `read`, `unseen` or `unread`. */
+  /** For `previousStep`: which step, and `seen`, `read`, `unseen` or `unread`. */
   step?: string
   stepType?: string
 }
@@ -32,18 +32,18 @@ type Members = Record<string, unknown>
 /** What a filter can ask about. */
 export interface FilterData extends Partial<Record<'subscriber' | 'payload' | 'tenant', unknown>> {
   now?: Date
-  /** What an earlier step came to, by either of its ids. */
+  /** The result of an earlier step, by either of its ids. */
   resultOf?: (step: string) => Members | undefined
-  /** What addresses have answered so far. */
+  /** What URLs have answered so far. */
   answers?: ReadonlyMap<string, unknown>
 }
 
-/** Yes, no, or nobody knows before this address has been asked. */
+/** Yes, no, or unknown until this URL has been called. */
 export type Verdict = boolean | { ask: string }
 
 /**
- * Whether one of the filters passes; none at all pass too.
- * @param rendered what the values named by `templatesInFilters` came out as
+ * Whether any of the filters passes; no filters pass too.
+ * @param rendered the values from `templatesInFilters`, rendered
  */
 export function judgeFilters(
   filters: readonly StepFilter[],
@@ -53,21 +53,21 @@ export function judgeFilters(
   return filters.length === 0 || any(filters.map((filter) => judge(filter, data, rendered)))
 }
 
-/** The same where nobody can be asked. */
+/** The same where no URL can be called. */
 export const passesFilters = (...given: Parameters<typeof judgeFilters>): boolean => judgeFilters(...given) === true
 
-// What is known from here decides first, wherever it stands: nobody is asked in vain.
+// Known results decide first, in any position: no needless calls.
 const any = (verdicts: Verdict[]): Verdict => verdicts.includes(true) || (verdicts.find(isOpen) ?? false)
 const all = (verdicts: Verdict[]): Verdict => !verdicts.includes(false) && (verdicts.find(isOpen) ?? true)
 const isOpen = (verdict: Verdict) => typeof verdict === 'object'
 
-/** The values that are templates. Whoever evaluates the filters renders them first. */
+/** The values that are templates. The caller renders them before evaluating the filters. */
 export function templatesInFilters(filters: readonly StepFilter[]): string[] {
   const values = filters.flatMap(({ children }) => children.flatMap(({ value }) => value))
   return [...new Set(values.filter((value): value is string => typeof value === 'string' && value.includes('{{')))]
 }
 
-/** Each comparison with what it compared and came to, for those who look for the reason. */
+/** Each comparison with its values and its result, to show the reason. */
 export function explainFilters(
   filters: readonly StepFilter[],
   data: FilterData,
@@ -87,7 +87,7 @@ function judge(
   data: FilterData,
   rendered: ReadonlyMap<string, string>,
 ): Verdict {
-  // Nothing is asked, so there is nothing to negate either.
+  // An empty group asks nothing, so there is nothing to negate.
   if (children.length === 0) return true
   if (children.length > 1 && value !== 'AND' && value !== 'OR') return false
   const verdicts = children.map((child) => holds(child, data, rendered))
@@ -126,7 +126,7 @@ function actualOf({ on, field = '', webhookUrl = '' }: FilterChild, data: Filter
   return on === 'subscriber' || on === 'payload' || on === 'tenant' ? read(data[on], pathOf(field)) : undefined
 }
 
-/** Somebody who is there now has been there within any time. */
+/** Whoever is online now was online within any period. */
 function wasOnline({ timeOperator, value }: FilterChild, { subscriber, now }: FilterData): boolean {
   if (memberOf(subscriber, 'isOnline') === true) return true
   const unit = timeUnits.find((each) => each === timeOperator)
@@ -162,7 +162,7 @@ const not =
   (actual, value) =>
     !comparison(actual, value)
 
-/** Values arrive as text; each is read as the kind of thing it is compared with. */
+/** Values arrive as text; each is read as the type it is compared with. */
 function isEqual(actual: unknown, value: unknown): boolean {
   switch (typeof actual) {
     case 'number':
@@ -176,7 +176,7 @@ function isEqual(actual: unknown, value: unknown): boolean {
   }
 }
 
-/** As numbers where both are, else as text, which puts ISO dates in order too. Undefined where they cannot be compared. */
+/** As numbers if both are, else as text, which orders ISO dates too. Undefined if they cannot be compared. */
 function order(actual: unknown, value: unknown): number | undefined {
   if (!isScalar(actual) || !isScalar(value)) return undefined
   const [a, b] = [toNumber(actual), toNumber(value)]
@@ -196,7 +196,7 @@ const ordered =
     return difference !== undefined && holds(difference)
   }
 
-/** Several values in one: a list, the text of a JSON list, or text with commas. */
+/** Several values in one: a list, a JSON list as text, or text with commas. */
 function listOf(value: unknown): unknown[] {
   if (Array.isArray(value)) return value
   if (typeof value !== 'string') return [value]
@@ -205,22 +205,22 @@ function listOf(value: unknown): unknown[] {
       const parsed: unknown = JSON.parse(value)
       if (Array.isArray(parsed)) return parsed
     } catch {
-      // Not JSON after all: then it is text that happens to start with a bracket.
+      // Not JSON: text that happens to begin with a bracket.
     }
   return value.split(',').map((part) => part.trim())
 }
 
-/** "In" asks whether the field holds the value: a text as a part of it, a list as one of its items. */
+/** "In": the field contains the value, as a substring or as an item of a list. */
 const holdsValue: Comparison = (actual, value) =>
   typeof actual === 'string' ? isScalar(value) && actual.includes(String(value)) : hasItem(actual, value)
 const hasItem = (actual: unknown, value: unknown) =>
   (Array.isArray(actual) ? actual : [actual]).some((item) => isEqual(item, value))
 
-/** Of several values each is looked for whole: the field is one of them, or a list with some or all of them. */
+/** Several values are each compared whole: the field is one of them, or a list with some or all of them. */
 const holdsAny: Comparison = (actual, value) => listOf(value).some((one) => hasItem(actual, one))
 const holdsAll: Comparison = (actual, value) => listOf(value).every((one) => hasItem(actual, one))
 
-/** From the first of two values to the second, both included. Anything but two values holds nothing. */
+/** From the first of two values to the second, inclusive. False unless there are two. */
 const isBetween: Comparison = (actual, value) => {
   const range = listOf(value)
   if (range.length !== 2) return false
@@ -230,7 +230,7 @@ const isBetween: Comparison = (actual, value) => {
 
 const longestPattern = 255
 
-/** SQL's pattern in any case: `_` is any character, `%` any number of them. Without a `%` it may stand anywhere. */
+/** SQL's LIKE, ignoring case: `_` is any character, `%` any number of them. Without a `%` it may match anywhere. */
 const isLike: Comparison = (actual, value) => {
   if (!isScalar(actual) || !isScalar(value)) return false
   const text = String(actual).toLowerCase()
@@ -240,7 +240,7 @@ const isLike: Comparison = (actual, value) => {
   const [first = '', ...rest] = pieces
   const last = rest.pop() ?? ''
   if (!standsAt(text, first, 0)) return false
-  // Each piece as early as possible: that leaves the most for those behind it, so nothing has to be tried twice.
+  // Matching each piece as early as possible leaves the most for the rest, so no backtracking is needed.
   let at = first.length
   for (const piece of rest) {
     at = indexOf(text, piece, at)
@@ -263,7 +263,7 @@ function standsAt(text: string, piece: string, at: number): boolean {
   return true
 }
 
-/** Every `NOT_…` is the exact opposite: it holds for a field that is not there. */
+/** Every `NOT_…` is the exact opposite: it holds for a missing field. */
 const operators = new Map<string, Comparison>([
   ['EQUAL', isEqual],
   ['NOT_EQUAL', not(isEqual)],

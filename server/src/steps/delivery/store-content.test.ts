@@ -4,7 +4,7 @@ import { useServer } from '../../../test/server.ts'
 
 const server = useServer({ storeContent: false })
 
-test('where content is not stored, messages say only that they were sent; the inbox has its own all the same', async () => {
+test('without stored content, messages only say that they were sent; the inbox keeps its own', async () => {
   const { development: api } = await server.freshOrganization()
   await makeWorkflow(api, 'all', [
     { type: 'email', controlValues: { subject: 'secret', body: '<p>secret</p>', editorType: 'html' } },

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { compileSchema } from './json-schema.ts'
 import { type JsonSchema, type Problem, SchemaCostError, SchemaError } from './run.ts'
 
-/** What each finds wrong, in the same words, in any order; and what the value is afterwards. */
+/** What each validator reports, in the same words, in any order; and the value afterwards. */
 function judgements(schema: object | boolean, value: unknown) {
   const [mine, theirs] = [structuredClone(value), structuredClone(value)]
   const ajv = new Ajv({ strict: false, allErrors: true, useDefaults: true, logger: false })
@@ -13,7 +13,7 @@ function judgements(schema: object | boolean, value: unknown) {
   const validate = ajv.compile(schema)
   validate(theirs)
   const words = (keyword: string, path: string, schemaPath: string, message: string) =>
-    // Which two of several equal items are named differs.
+    // Validators differ in which two of several equal items they name.
     [path, schemaPath, keyword === 'uniqueItems' ? keyword : message].join(' ')
   return {
     mine: {
@@ -129,18 +129,21 @@ test.each([
   [{ type: 'strin' }, '#/type must be equal to one of the allowed values'],
   [{ properties: { a: 1 } }, '#/properties/a must be object,boolean'],
   [{ required: 'a' }, '#/required must be array'],
-  [{ $ref: '#/definitions/a' }, 'the reference "#/definitions/a" leads nowhere in this schema'],
-  [{ $ref: 'https://example.com/a.json' }, 'the reference "https://example.com/a.json" leads nowhere in this schema'],
-  // Only places that hold schemas can be referred to.
-  [{ $ref: '#/default', default: { $ref: '#/default' } }, 'the reference "#/default" leads nowhere in this schema'],
-  [{ $ref: '#/%E0%A4' }, 'the reference "#/%E0%A4" leads nowhere in this schema'],
+  [{ $ref: '#/definitions/a' }, 'the reference "#/definitions/a" does not resolve in this schema'],
+  [
+    { $ref: 'https://example.com/a.json' },
+    'the reference "https://example.com/a.json" does not resolve in this schema',
+  ],
+  // References may point only to places that hold schemas.
+  [{ $ref: '#/default', default: { $ref: '#/default' } }, 'the reference "#/default" does not resolve in this schema'],
+  [{ $ref: '#/%E0%A4' }, 'the reference "#/%E0%A4" does not resolve in this schema'],
   [{ pattern: '(?=a)b' }, 'the pattern "(?=a)b" cannot be used; look-around and back-references are not supported'],
   [{ pattern: '(a)\\1' }, 'the pattern "(a)\\1" cannot be used; look-around and back-references are not supported'],
   [{ definitions: { a: { pattern: '(?=a)' } }, $ref: '#/definitions/a' }, /cannot be used/],
   [{ pattern: 'a'.repeat(1_001) }, 'a pattern has 1001 characters; at most 1000 are allowed'],
   [{ pattern: '(a{1,1000}){1,1000}' }, /cannot be used/],
   [{ enum: ['x'.repeat(65_536)] }, 'it has 65549 characters; at most 65536 are allowed'],
-  [{ allOf: Array.from({ length: 5_001 }, () => true) }, 'it has more than 5000 schemas inside'],
+  [{ allOf: Array.from({ length: 5_001 }, () => true) }, 'it has more than 5000 subschemas'],
   [{ allOf: Array.from({ length: 201 }, (_, i) => ({ pattern: `a${i}` })) }, 'it has more than 200 patterns'],
   [nested(70), 'it is nested deeper than 64 levels'],
 ])('%j is no schema to use', (schema, message) => {
@@ -162,7 +165,7 @@ function catchError(work: () => unknown): Error {
   throw new Error('nothing was thrown')
 }
 
-test('what other drafts and tools add to a schema does no harm', () => {
+test('keywords of other drafts and tools are ignored', () => {
   const check = compileSchema({
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: 'https://example.com/order',
@@ -174,7 +177,7 @@ test('what other drafts and tools add to a schema does no harm', () => {
   expect(check({ a: 1 })).toMatchObject([{ path: ['a'], message: 'must be string' }])
 })
 
-test('a schema is compiled once, and checking it leaves it as it was', () => {
+test('a schema is compiled once, and checking does not change it', () => {
   const schema = { type: 'object', properties: { a: { default: { list: [1] } } } }
   const before = structuredClone(schema)
   expect(compileSchema(schema as JsonSchema)).toBe(compileSchema(structuredClone(schema)))
@@ -184,7 +187,7 @@ test('a schema is compiled once, and checking it leaves it as it was', () => {
   expect(schema).toEqual(before)
 })
 
-describe('what would never end', () => {
+describe('checks that would never end', () => {
   const doubling = {
     definitions: Object.fromEntries(
       Array.from({ length: 60 }, (_, i) => [
@@ -237,7 +240,7 @@ describe('what would never end', () => {
     expect(compileSchema(schema as JsonSchema)(value)).toHaveLength(1)
   })
 
-  test('no format is slow on any long text', () => {
+  test('no format is slow on any long string', () => {
     const formats =
       'date time date-time iso-time iso-date-time duration uri uri-reference uri-template url email hostname ipv4 ipv6 regex uuid json-pointer json-pointer-uri-fragment relative-json-pointer byte'
     const pieces = [

@@ -1,7 +1,7 @@
-// JSON Schemas (draft 07) that callers write, for payloads and for the controls of code-first steps. A schema becomes
-// closures, and checking a value draws on a budget: no schema and no value can hold up the process. Ajv, which checks
-// requests against our own schemas, needs 300 to 870 ms of processor time for 54 KB worth of references, where these closures
-// need 30 to 70; it has no limit for references that multiply, and would make code of what callers send. A test compares the two.
+// JSON Schemas (draft 07) written by callers, for payloads and for the controls of code-first steps. A schema becomes closures,
+// and checking a value draws on a budget: no schema and no value can block the process. Ajv, which checks requests against our
+// own schemas, needs 300 to 870 ms of CPU time for 54 KB of references, where these closures need 30 to 70; it has no limit for
+// references that multiply, and would generate code from what callers send. A test compares the two.
 import { createRequire } from 'node:module'
 import { Cache } from '../../render/cache.ts'
 import { type Compile, keywords, pattern, type SchemaObject } from './keywords.ts'
@@ -13,14 +13,14 @@ const mostSubschemas = 5_000
 const mostPatterns = 200
 const deepest = 64
 
-/** Finds what is wrong with a value, at most 50 problems. Defaults of the schema are written into the value. */
+/** Reports the problems of a value, at most 50. Writes the schema's defaults into the value. */
 export type Checker = (value: unknown) => Problem[]
 
-// Closures are some ten times as large as the text they were made of.
+// Closures are some ten times as large as their source text.
 const compiled = new Cache<Checker>(4 * 1024 * 1024)
 const known = new WeakMap<object, Checker>()
 
-/** Throws a SchemaError for what is no schema, or is too large, or has a pattern that cannot be run in linear time. */
+/** Throws a SchemaError if it is not a schema, too large, or has a pattern that cannot run in linear time. */
 export function compileSchema(schema: JsonSchema): Checker {
   const remembered = known.get(schema)
   if (remembered) return remembered
@@ -38,7 +38,7 @@ export function compileSchema(schema: JsonSchema): Checker {
 
 const own = new WeakMap<object, Checker>()
 
-/** For schemas that are part of this program. The value stays as it is. */
+/** For schemas of this program. Does not change the value. */
 export function compileOwnSchema(schema: JsonSchema): Checker {
   const checker = own.get(schema) ?? compile(schema, { isReadOnly: true })
   own.set(schema, checker)
@@ -59,7 +59,7 @@ function compile(root: JsonSchema, options = { isReadOnly: false }): Checker {
 
   const compileAt: Compile = (schema, pointer, depth) => {
     count += 1
-    if (count > mostSubschemas) throw new SchemaError(`it has more than ${mostSubschemas} schemas inside`)
+    if (count > mostSubschemas) throw new SchemaError(`it has more than ${mostSubschemas} subschemas`)
     if (depth > deepest) throw new SchemaError(`it is nested deeper than ${deepest} levels`)
     if (schema === true) return () => undefined
     if (schema === false)
@@ -79,7 +79,7 @@ function compile(root: JsonSchema, options = { isReadOnly: false }): Checker {
     }
   }
 
-  /** What it refers to is compiled afterwards: it may be the schema that is being compiled. */
+  /** The target is compiled later: it may be the schema being compiled. */
   const refer = (ref: string): Check => {
     const { schema, pointer } = resolve(root, ref)
     if (!targets.has(pointer)) pending.set(pointer, schema)
@@ -108,9 +108,9 @@ const single = new Set('additionalItems additionalProperties contains else if it
 const lists = new Set('allOf anyOf items oneOf'.split(' '))
 const maps = new Set('$defs definitions dependencies patternProperties properties'.split(' '))
 
-/** What a `$ref` stands for. It leads only to places that hold schemas, of this same schema. */
+/** The target of a `$ref`: only places that hold schemas, within this schema. */
 export function resolve(root: JsonSchema, ref: string): { schema: JsonSchema | boolean; pointer: string } {
-  const broken = new SchemaError(`the reference "${ref.slice(0, 200)}" leads nowhere in this schema`)
+  const broken = new SchemaError(`the reference "${ref.slice(0, 200)}" does not resolve in this schema`)
   if (!ref.startsWith('#')) throw broken
   let segments: string[]
   try {

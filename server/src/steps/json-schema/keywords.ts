@@ -1,4 +1,4 @@
-// Every keyword of JSON Schema draft 07: what it makes of its value, and what checking it costs.
+// Every keyword of JSON Schema draft 07: its check, and what that costs.
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { RE2JS } from 're2js'
 import { type Check, fragmentOf, type JsonSchema, type Place, type Run, SchemaError } from './run.ts'
@@ -16,7 +16,10 @@ interface Surroundings {
   matcher: (source: string) => Matcher
 }
 
-/** Its value, the schema it stands in, and where; undefined when it says nothing. The metaschema has checked the types. */
+/**
+ * Gets its value, the schema around it, and the place; undefined if there is nothing to check. The metaschema has checked the
+ * types.
+ */
 type Keyword = (rule: never, schema: SchemaObject, surroundings: Surroundings) => Check | undefined
 
 const isObject = (value: unknown): value is SchemaObject =>
@@ -26,8 +29,8 @@ const longestPattern = 1_000
 const syntaxHint = 'look-around and back-references are not supported'
 
 /**
- * Patterns run on RE2, whose time grows with the length of the text only: `^(a+)+$` never ends on the usual engine. A step
- * of RE2 costs a tenth of what a unit of work stands for, and there are as many as the program is long, per character.
+ * Patterns run on RE2, in time linear in the text: `^(a+)+$` never ends on the usual engine. A step of RE2 costs a tenth of a
+ * unit of work, and there are as many per character as the program is long.
  */
 export function pattern(source: string): Matcher {
   if (source.length > longestPattern)
@@ -44,7 +47,7 @@ export function pattern(source: string): Matcher {
   }
 }
 
-/** The expression the library has for this takes quadratic time. */
+/** The library's own expression takes quadratic time. */
 const isUrl = (text: string) => /^(?:https?|ftp):\/\//i.test(text) && URL.canParse(text)
 
 type FormatTest = { isNumber: boolean; test: (value: never) => boolean }
@@ -86,7 +89,7 @@ function canonical(value: unknown, run: Run): string {
 
 const freely = { spend: () => undefined } as unknown as Run
 
-/** A keyword for values of one type that asks one thing. */
+/** A keyword with one rule for values of one type. */
 function rule<V, R>(
   name: string,
   isMeant: (value: unknown) => boolean,
@@ -107,7 +110,7 @@ function rule<V, R>(
 const isNumber = (value: unknown) => typeof value === 'number'
 const isText = (value: unknown) => typeof value === 'string'
 
-/** Characters as people count them, not as JavaScript does. */
+/** Code points, not UTF-16 units. */
 function lengthOf(text: string, run: Run): number {
   run.spend(text.length / 16)
   let length = 0
@@ -199,7 +202,7 @@ const oneOf: Keyword = (schemas: Schema[], _schema, surroundings) => {
   }
 }
 
-/** Whether a value fits, without a word about why not. */
+/** Whether a value is valid, without reporting problems. */
 function fits(check: Check, value: unknown, at: Place, run: Run): boolean {
   const before = run.mark()
   const isFine = run.passes(check, value, at)
@@ -293,7 +296,7 @@ const required: Keyword = (names: string[], _schema, { pointer }) => {
 
 const defaultOf = (schema: Schema): unknown => (isObject(schema) ? schema.default : undefined)
 
-/** A default, and what it costs to write it. */
+/** A default, and the cost of writing it. */
 type Default = { name: string; value: unknown; cost: number }
 
 const defaultsIn = (schemas: [string, Schema][]): Default[] =>
@@ -313,7 +316,7 @@ function writeDefaults(into: object, defaults: Default[], run: Run): void {
   }
 }
 
-/** Ahead of all other keywords: a property with a default is never missing. */
+/** Before all other keywords: a property with a default is never missing. */
 const defaults: Keyword = (rules: Record<string, Schema>) => {
   const given = defaultsIn(Object.entries(rules))
   if (given.length === 0) return undefined
@@ -404,7 +407,7 @@ function needs(name: string, others: string[], path: string): Check {
   }
 }
 
-/** In the order they are checked in. `defaults` stands for the `default`s inside `properties`. */
+/** In the order of checking. `defaults` handles the `default`s inside `properties`. */
 export const keywords: readonly [string, Keyword][] = [
   ['properties', defaults],
   ['type', type],

@@ -1,18 +1,18 @@
-// One check of one value against a JSON Schema: what is found wrong, and how much work is left.
+// One check of one value against a JSON Schema: the problems found, and the work left.
 
 const mostWork = 2_000_000
 const mostProblems = 50
-/** Schemas applied inside one another; far from where the call stack ends. */
+/** Nested schemas; far below where the call stack ends. */
 const deepest = 500
 
-/** Why a schema cannot be used, in a sentence for its author. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
+/** Why a schema cannot be used, in a sentence for its author. */
 export class SchemaError extends Error {}
-/** Why a value cannot be checked with a schema that is as such in order: together they take too long. */
+/** Why a value cannot be checked with a schema that is valid in itself: together they take too long. */
 export class SchemaCostError extends Error {}
 
-/** One rule that a value breaks. Words and paths are those Ajv users know. */
+/** One rule that a value breaks. Words and paths are the same as Ajv's. */
 export interface Problem {
   /** Where in the value. */
   path: (string | number)[]
@@ -26,16 +26,16 @@ export interface Problem {
   property?: string
 }
 
-/** Where in a value a check looks, from the inside out; undefined is the value itself. */
+/** The place of a check in the value, from the inside out; undefined is the value itself. */
 export type Place = { key: string | number; outer: Place } | undefined
 
 export type Check = (value: unknown, at: Place, run: Run) => void
 
 export class Run {
   readonly problems: Problem[] = []
-  /** All of them, also those not listed. */
+  /** All of them, including those not listed. */
   #failures = 0
-  /** Above 0 inside `anyOf`, `not` and the like: what is only tried writes no defaults. */
+  /** Above 0 inside `anyOf`, `not` and the like: a trial writes no defaults. */
   #trials = 0
   #work = mostWork
   #depth = 0
@@ -58,7 +58,7 @@ export class Run {
   enter(): void {
     this.spend(1)
     this.#depth += 1
-    if (this.#depth > deepest) throw new SchemaCostError('it goes on inside itself without end')
+    if (this.#depth > deepest) throw new SchemaCostError('it recurses without end')
   }
 
   leave(): void {
@@ -73,7 +73,7 @@ export class Run {
     this.problems.push({ path, keyword, message, value, schemaPath, ...(property === undefined ? {} : { property }) })
   }
 
-  /** Whether `check` finds nothing wrong. What it finds stays listed until `forget`. */
+  /** Whether `check` finds no problem. Problems stay listed until `forget`. */
   passes(check: Check, value: unknown, at: Place): boolean {
     const before = this.#failures
     this.#trials += 1
@@ -82,7 +82,7 @@ export class Run {
     return this.#failures === before
   }
 
-  /** A moment to go back to. */
+  /** A state to go back to. */
   mark(): { failures: number; listed: number } {
     return { failures: this.#failures, listed: this.problems.length }
   }
@@ -93,6 +93,6 @@ export class Run {
   }
 }
 
-/** A path as it stands in a URL behind the `#`. */
+/** A path as in a URL after the `#`. */
 export const fragmentOf = (path: readonly (string | number)[]) =>
   path.map((part) => `/${encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('')

@@ -1,5 +1,5 @@
-// Where a subscriber is reached in chats: endpoints with the connections they belong to, addresses kept with the subscriber,
-// and the phone number.
+// Where a subscriber is reached in chats: endpoints with their connections, addresses kept with the subscriber, and the phone
+// number.
 import { sql } from 'kysely'
 import type { ConnectionRow } from '../../db/queries/channel-connections.ts'
 import { type EndpointRow, type EndpointType, fitsType } from '../../db/queries/channel-endpoints.ts'
@@ -15,15 +15,15 @@ import { integrationById, memberOf, objectIn, providerDataFor, textIn } from '..
 
 const channel = 'chat'
 const whatsApp = 'whatsapp-business'
-/** Of one subscriber in one set of contexts. */
+/** For one subscriber in one set of contexts. */
 const mostEndpoints = 1_000
 
-/** What is sent to and stored as one message. */
+/** Targets that are stored as one message. */
 export interface ChatGroup {
   key: string
   integration: IntegrationRow
   targets: Addressed[]
-  /** What it takes to send and is not there. */
+  /** What is missing to send it. */
   missing?: 'missing_webhook_url' | 'missing_chat_phone'
   webhookUrl?: string | undefined
   phone?: string | undefined
@@ -32,7 +32,7 @@ export interface ChatGroup {
 interface Addressed {
   key: string
   target: ChatTarget
-  /** What is shown of it is `redacted`. */
+  /** Shown only through `redacted`. */
   channelData: ChannelData
   providerData: Data
   customData: Data
@@ -54,7 +54,7 @@ export function redacted({ token, endpoint, ...rest }: ChannelData): Data {
   }
 }
 
-/** Integrations that are not there any more are told about, and the rest goes on. */
+/** Missing integrations are noted in the details, and the rest goes on. */
 export async function chatGroupsOf(of: StepRun, tools: CallTools): Promise<{ groups: ChatGroup[]; details: Detail[] }> {
   const details: Detail[] = []
   const active = (id: string, identifier: string | undefined, providerId: string): IntegrationRow | undefined => {
@@ -70,7 +70,7 @@ export async function chatGroupsOf(of: StepRun, tools: CallTools): Promise<{ gro
     const [first] = members
     const integration = first && active(integrationId, first.integration_identifier, first.provider_id)
     if (!integration) continue
-    // What is said of single endpoints is for us, not for the provider.
+    // Data for single endpoints is for us, not for the provider.
     const said = providerDataFor(of, integration.provider_id, brand)
     const names = new Set(members.map(({ identifier }) => identifier))
     const providerData = Object.fromEntries(Object.entries(said).filter(([name]) => !names.has(name)))
@@ -119,7 +119,7 @@ async function readEndpoints({ run }: StepRun, { db }: CallTools) {
   return { endpoints, connections: new Map(connections.map((row) => [row.identifier, row])) }
 }
 
-/** The trigger may put another endpoint of the same type in its place. */
+/** The trigger may replace it by another endpoint of the same type. */
 function endpointTarget(
   row: EndpointRow,
   connection: ConnectionRow | undefined,
@@ -192,8 +192,8 @@ function sandboxGroup({ run }: StepRun, integration: IntegrationRow): ChatGroup 
 }
 
 /**
- * WhatsApp reaches everybody with a phone, where it is set up and nobody said otherwise. And the sandbox stands in for a
- * chat the subscriber does not have yet.
+ * With a WhatsApp integration, everybody with a phone is reached by it, unless they have an endpoint of their own. The sandbox
+ * stands in for a subscriber without any chat.
  */
 function implicitGroup(of: StepRun, brand: string, named: Array<{ provider_id: string }>): ChatGroup[] {
   const { run } = of

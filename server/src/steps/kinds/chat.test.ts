@@ -18,7 +18,7 @@ async function prepared(provider = 'discord'): Promise<{ api: Api; integration: 
   return { api, integration }
 }
 
-/** Where the sandbox shows what the service behind a chat would have got. */
+/** What the vendor would have received, as the sandbox shows it. */
 async function preparedSandbox(): Promise<{ api: Api; integration: string }> {
   const { development: api } = await server.freshOrganization()
   await makeWorkflow(api, 'talk', [chat])
@@ -28,7 +28,7 @@ async function preparedSandbox(): Promise<{ api: Api; integration: string }> {
   return { api, integration: identifier }
 }
 
-/** Connects a workspace, by the name `conn`. */
+/** Connects a workspace under the name `conn`. */
 async function withConnection(api: Api, integrationIdentifier: string, more: object = {}): Promise<void> {
   const answer = await api.post('/v1/channel-connections', {
     integrationIdentifier,
@@ -106,7 +106,7 @@ describe('a chat message', () => {
     expect(JSON.parse(vendor.asked[2]?.body ?? '')).toEqual({ content: 'Hello ', username: 'Bot', tts: true })
   })
 
-  test('is recorded without the address, by which anybody could post there', async () => {
+  test('is recorded without the address, which would let anybody post there', async () => {
     const { api, integration } = await prepared()
     await withEndpoint(api, integration, '/services/T0/hook-secret')
     await withAddress(api, 'discord', { webhookUrl: `${vendor.url}/services/T1/hook-secret?key=hook-secret` })
@@ -119,7 +119,7 @@ describe('a chat message', () => {
     }
   })
 
-  test('to somebody without a chat is not sent, and says so; also in which context', async () => {
+  test('to a subscriber without a chat is not sent, and says so, with the context', async () => {
     const { api, integration } = await prepared()
     expect(storyOf(await deliver(api))).toEqual([
       'chat canceled: Step queued, Subscriber does not have a configured channel',
@@ -145,7 +145,7 @@ describe('a chat message', () => {
     expect(vendor.asked.map(({ path }) => path)).toEqual(['/plain', '/acme', '/both'])
   })
 
-  test('to an endpoint the trigger replaces goes where it says, if that fits', async () => {
+  test('to an endpoint that the trigger replaces goes where it says, if that fits', async () => {
     const { api, integration } = await prepared()
     const identifier = await withEndpoint(api, integration, '/stored')
     take()
@@ -156,7 +156,7 @@ describe('a chat message', () => {
     expect(vendor.asked.map(({ body }) => JSON.parse(body))).toEqual([{ content: 'Hello 1' }, { content: 'Hello 1' }])
   })
 
-  test('whose address is missing is a message with a warning', async () => {
+  test('without an address is a message with a warning', async () => {
     const { api } = await prepared()
     await withAddress(api, 'discord', { channel: 'general' })
     const run = await deliver(api)
@@ -170,7 +170,7 @@ describe('a chat message', () => {
     })
   })
 
-  test('through an integration that is switched off fails, and one through another goes on', async () => {
+  test('through an integration that is turned off fails, and one through another goes on', async () => {
     const { api, integration } = await prepared()
     const other = `other-${api.environmentId}`
     await addIntegration(server, api, { identifier: other, provider: 'mattermost' })
@@ -190,7 +190,7 @@ describe('a chat message', () => {
     expect(paths()).toEqual(['/on'])
   })
 
-  test('that all refuse fails; one that some take is done, and says what was given up', async () => {
+  test('that all providers refuse fails; one that some accept is done, and notes the others', async () => {
     const { api, integration } = await prepared()
     await withEndpoint(api, integration, '/good')
     await withEndpoint(api, integration, '/bad')
@@ -227,8 +227,8 @@ describe('a chat message', () => {
   })
 })
 
-describe('where chats belong to a workspace', () => {
-  test('messages go out with the token of the connection, which no record repeats', async () => {
+describe('chats in a workspace', () => {
+  test("messages carry the connection's token, which no record repeats", async () => {
     const { api, integration } = await preparedSandbox()
     await withConnection(api, integration)
     await withEndpoint(api, integration, '', {
@@ -249,7 +249,7 @@ describe('where chats belong to a workspace', () => {
     expect(JSON.parse(line.raw).channelData).toMatchObject({ type: 'slack_channel', token: 'xoxb-sec...' })
   })
 
-  test('a connection of other contexts lends its token to nobody', async () => {
+  test('a connection of other contexts is not used', async () => {
     const { api, integration } = await preparedSandbox()
     await withConnection(api, integration, { context: { tenant: 'acme' } })
     const slack = { type: 'slack_channel', connectionIdentifier: 'conn' }
@@ -264,7 +264,7 @@ describe('where chats belong to a workspace', () => {
     expect(await tokenOf({})).toMatchObject({ endpoint: { channelId: 'C2' }, token: '...' })
   })
 
-  test('a message for Teams goes to the tenant of its connection', async () => {
+  test("a message for Teams goes to its connection's tenant", async () => {
     const { api, integration } = await preparedSandbox()
     await withConnection(api, integration, { workspace: { id: 'T-1' }, auth: { accessToken: 'none' } })
     const person = { type: 'ms_teams_user', endpoint: { userId: 'U1' }, connectionIdentifier: 'conn' }
@@ -275,7 +275,7 @@ describe('where chats belong to a workspace', () => {
     expect(JSON.stringify(body)).toContain('"tenantId":"T-1"')
   })
 
-  test('an endpoint whose connection is gone is given up, with a word about it', async () => {
+  test('an endpoint whose connection was deleted fails, and says why', async () => {
     const { api, integration } = await prepared('slack')
     await withConnection(api, integration)
     const slack = { type: 'slack_channel', endpoint: { channelId: 'C1' }, connectionIdentifier: 'conn' }
@@ -289,7 +289,7 @@ describe('where chats belong to a workspace', () => {
     expect(run.jobs[0].error).toContain('The connection to Slack has no access token')
   })
 
-  test('a chat by phone of somebody who has none is a message with a warning', async () => {
+  test('a chat by phone to a subscriber without one is a message with a warning', async () => {
     const { api } = await prepared('whatsapp-business')
     await withAddress(api, 'whatsapp-business', {})
     const run = await deliver(api)
@@ -303,7 +303,7 @@ describe('where chats belong to a workspace', () => {
     })
   })
 
-  test('a phone is reached by WhatsApp only where that is set up', async () => {
+  test('WhatsApp reaches a phone only if it is set up', async () => {
     const { api } = await prepared()
     await api.patch('/v2/subscribers/ada', { phone: '+15550100' })
     expect(storyOf(await deliver(api))).toEqual([

@@ -1,4 +1,4 @@
-// The chat step: to every channel and person in chats by which the subscriber is reached.
+// The chat step: sends to every chat endpoint and address of the subscriber.
 import { renderChat } from '../../render/messages.ts'
 import type { CallTools } from '../contract/call-tools.ts'
 import { messageIdFor, type NewMessage } from '../contract/message.ts'
@@ -9,8 +9,8 @@ import {
   deliveredMessage,
   deliveryOutcome,
   dispatch,
-  firstWords,
   isKnown,
+  openingDetails,
   progressOf,
 } from '../delivery/dispatch.ts'
 import { channelOverrides, selected } from '../delivery/integration-choice.ts'
@@ -32,7 +32,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
     return { kind: 'skip', reason: 'some_channels_missing_credentials', details: [line] }
   }
   const isFirst = of.job.delivery === null
-  const details: Detail[] = isFirst ? [...firstWords(of), ...problems] : []
+  const details: Detail[] = isFirst ? [...openingDetails(of), ...problems] : []
   const destinations: Destination[] = []
   const messageOf = (group: ChatGroup) => messageIdFor(of.job.id, group.key)
   for (const group of groups) {
@@ -51,7 +51,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
         told: { channelData: redacted(channelData) },
         message: (_, attempt) => ({
           channel,
-          // Each has an id of its own, though they share a stored message: none is a repetition of another.
+          // Each has an id of its own, though they share a stored message: none repeats another.
           id: messageIdFor(of.job.id, key),
           attempt,
           target,
@@ -66,7 +66,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
   const changed = groups.filter(({ targets, missing }) =>
     missing
       ? isFirst
-      : // What is sent to one of them is sent: another that follows is no news of the message.
+      : // Once one target has it, the message is sent; later targets do not change it.
         targets.some(({ key }) => report.changed.has(key)) &&
         !targets.some(({ key }) => before[key]?.status === 'sent'),
   )

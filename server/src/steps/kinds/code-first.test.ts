@@ -10,10 +10,10 @@ const server = useServer({ brand: 'novu', allowPrivateAddresses: true })
 const app = useApplication()
 const vendor = useVendor()
 
-// The library compares signatures with the clock on the wall.
+// The library checks signatures against the real time.
 beforeAll(() => server.clock.advance({ ms: Date.now() - server.clock.now().getTime() }))
 
-test('what code says is delivered as it is', async () => {
+test('what the code returns is delivered as it is', async () => {
   const { development: api } = await server.freshOrganization()
   const told = workflow('told', async ({ step, subscriber }) => {
     await step.email('mail', () => ({ subject: 'From code', body: `<p>{{not rendered}} ${subscriber.firstName}</p>` }))
@@ -46,7 +46,7 @@ test('what code says is delivered as it is', async () => {
   expect(JSON.parse(line.raw).providerId).toBe('novu-email')
 })
 
-test('what code adds for a provider is in its request, under its own names or as it is; the trigger has the last word', async () => {
+test("what code adds for a provider is in its request, under our names or the provider's; the trigger wins", async () => {
   const api = await server.freshApi()
   const integration = {
     ...{ providerId: 'infobip-sms', channel: 'sms', identifier: `sms-${api.environmentId}`, active: true },
@@ -76,7 +76,7 @@ test('what code adds for a provider is in its request, under its own names or as
   expect(vendor.asked[0]?.headers['x-code']).toBe('yes')
 })
 
-test('an e-mail of code can say who sends it, who gets answers, and what stands before it in a list', async () => {
+test('the code of an email can set sender, reply-to and preheader', async () => {
   const api = await server.freshApi()
   const integration = {
     ...{ providerId: 'email-webhook', channel: 'email', identifier: `mail-${api.environmentId}`, active: true },

@@ -1,4 +1,4 @@
-// The custom step: whatever its values render to is its result.
+// The custom step: its rendered values are its result.
 import { renderValues } from '../../render/values.ts'
 import { openObject, type StepKind, withoutNulls } from '../contract/kind.ts'
 import { detail } from '../contract/outcome.ts'

@@ -49,7 +49,7 @@ test.each([
   ])
 })
 
-test('a trigger can say how long', async () => {
+test('a trigger can set how long', async () => {
   const api = await freshApi({ type: 'regular', amount: 1, unit: 'days' })
   await trigger(api, 'later', 'ada', { overrides: { delay: { amount: 5, unit: 'minutes' } } })
   await server.drain()
@@ -57,7 +57,7 @@ test('a trigger can say how long', async () => {
   expect(await contentsOf(api, 'ada')).toHaveLength(1)
 })
 
-test("a delay until a time follows the subscriber's clock, also where an hour is missing", async () => {
+test("a delay until a time uses the subscriber's local time, even where an hour is skipped", async () => {
   const api = await freshApi({ type: 'timed', cron: '30 7 * * *' })
   await api.post('/v2/subscribers', { subscriberId: 'ada', timezone: 'Europe/Berlin' })
   advanceTo(server.clock, '2027-03-27T12:00:00Z')
@@ -73,7 +73,7 @@ test("a delay until a time follows the subscriber's clock, also where an hour is
   expect(JSON.parse(delayed.raw)).toEqual({ delay: 62_999_999 + 1, untilDate: '2027-03-28 07:30:00 GMT+2' })
 })
 
-describe('a delay the trigger names', () => {
+describe('a delay set by the trigger', () => {
   const inTwoHours = () => new Date(server.clock.now().getTime() + 7_200_000).toISOString()
 
   test.each([
@@ -91,7 +91,7 @@ describe('a delay the trigger names', () => {
     expect(await contentsOf(api, 'ada')).toHaveLength(1)
   })
 
-  test('can be deep in the payload, come from a template, or be named as steps did before', async () => {
+  test('can be deep in the payload, come from a template, or use the older setting', async () => {
     const settings = [
       { type: 'dynamic', dynamicKey: 'payload.visit.at' },
       { type: 'dynamic', dynamicKey: '{{payload.visit.at}}' },
@@ -107,7 +107,7 @@ describe('a delay the trigger names', () => {
     }
   })
 
-  test('that is past ends at once, with a warning', async () => {
+  test('in the past ends at once, with a warning', async () => {
     const api = await freshApi(dynamic)
     const at = '2020-01-01T00:00:00Z'
     const transactionId = await trigger(api, 'later', 'ada', { payload: { at } })
@@ -117,7 +117,7 @@ describe('a delay the trigger names', () => {
     expect(job.status).toBe('completed')
     expect(job.executionDetails[1]).toMatchObject({
       status: 'Warning',
-      detail: 'The date of the delay is past; the step goes on at once',
+      detail: 'The date of the delay has passed; the step goes on at once',
       raw: expect.stringContaining('2020-01-01T00:00:00.000Z'),
     })
   })
@@ -149,7 +149,7 @@ describe('a delay the trigger names', () => {
     expect(await contentsOf(api, 'ada')).toEqual([])
   })
 
-  test('is not longer than half a year', async () => {
+  test('is limited to half a year', async () => {
     const api = await freshApi(dynamic)
     const transactionId = await trigger(api, 'later', 'ada', { payload: { at: { amount: 181, unit: 'days' } } })
     await trigger(api, 'later', 'bob', { payload: { at: { amount: 180, unit: 'days' } } })
@@ -166,8 +166,8 @@ test.each([
   ['no amount', { type: 'regular', unit: 'hours' }],
   ['no unit', { type: 'regular', amount: 1 }],
   ['no settings', {}],
-  ['a cron that is none', { type: 'timed', cron: 'every day' }],
-  ['a cron that never comes', { type: 'timed', cron: '0 0 31 2 *' }],
+  ['an invalid cron', { type: 'timed', cron: 'every day' }],
+  ['a cron that never matches', { type: 'timed', cron: '0 0 31 2 *' }],
 ])('a delay with %s fails', async (_, controlValues) => {
   const api = await freshApi(controlValues)
   const transactionId = await trigger(api, 'later', 'ada')
@@ -189,7 +189,7 @@ test('a delay whose condition does not hold is skipped, and the run goes on', as
   )
 })
 
-test('a delay that ends while the subscriber is away is drawn out where it is told to', async () => {
+test("a delay that ends outside the subscriber's schedule is extended if set to", async () => {
   const api = await freshApi({ type: 'regular', amount: 1, unit: 'hours', extendToSchedule: true })
   advanceTo(server.clock, '2028-06-05T10:00:00Z')
   const weeklySchedule = { tuesday: { isEnabled: true, hours: [{ start: '09:00 AM', end: '05:00 PM' }] } }
@@ -205,7 +205,7 @@ test('a delay that ends while the subscriber is away is drawn out where it is to
   expect(await contentsOf(api, 'ada')).toHaveLength(1)
 })
 
-test('a subscriber deleted while they wait gets nothing, and the run ends', async () => {
+test('a subscriber deleted during the delay gets nothing, and the run ends', async () => {
   const api = await freshApi({ type: 'regular', amount: 1, unit: 'hours' })
   const transactionId = await trigger(api, 'later', 'ada')
   await server.drain()

@@ -1,4 +1,4 @@
-// The delay step: waits for a time, until a moment the trigger names, or until a time of day or week.
+// The delay step: waits for an amount of time, until a moment in the payload, or until a cron expression matches.
 import { hasLiquid } from '../../render/liquid.ts'
 import {
   type ControlValues,
@@ -13,7 +13,16 @@ import {
 } from '../contract/kind.ts'
 import { type Detail, detail, type StepOutcome } from '../contract/outcome.ts'
 import { type StepRun, situationOf, textOf } from '../contract/step-run.ts'
-import { DurationInvalid, durationMs, longestWaitMs, momentOf, nextTime, valueAt, wallTime } from './duration.ts'
+import {
+  DurationInvalid,
+  durationMs,
+  longestWaitDays,
+  longestWaitMs,
+  momentOf,
+  nextTime,
+  valueAt,
+  wallTime,
+} from './duration.ts'
 
 const extendToSchedule = { type: 'boolean', default: false }
 const variants = {
@@ -102,13 +111,13 @@ export const delay: StepKind = {
   resultSchema: () => objectSchema({ duration: { type: 'number' } }, ['duration']),
 }
 
-/** An amount of time can be replaced by the trigger. */
+/** The trigger can override an amount of time. */
 function untilOf(of: StepRun): Date {
   const { now, run, values } = of
   if (values.cron !== undefined) return nextTime(textOf(of, values.cron), now, run.subscriber.timezone)
   if (typeof values.dynamicKey === 'string') {
     const { dynamicKey } = values
-    // A template's outcome is the moment itself; anything else is the place where it is.
+    // A template renders to the moment itself; anything else is a path to it.
     const isTemplate = !of.isRendered && hasLiquid(dynamicKey)
     const value = isTemplate ? textOf(of, dynamicKey) : valueAt(situationOf(of).data, dynamicKey)
     return momentOf(value, dynamicKey, now)
@@ -120,19 +129,19 @@ function untilOf(of: StepRun): Date {
 function invalid(
   reason: 'over_limit' | 'invalid_settings',
   details: Detail[],
-  error = 'The delay is too long',
+  error = `The delay is longer than ${longestWaitDays} days`,
 ): StepOutcome {
   return { kind: 'fail', reason, error, stops: true, details }
 }
 
-/** Steps from before `dynamic` name a place in the payload. */
+/** Steps from before `dynamic` name a path in the payload. */
 function fromScheduled(values: ControlValues): ControlValues {
   const { type, delayPath, ...rest } = values
   if (type !== 'scheduled' || typeof delayPath !== 'string' || delayPath === '') return values
   return { ...rest, type: 'dynamic', dynamicKey: delayPath.startsWith('payload.') ? delayPath : `payload.${delayPath}` }
 }
 
-/** What is filled in decides; `type` does where nothing is. */
+/** The filled-in settings decide; `type` only if there are none. */
 function variantOf(values: ControlValues): keyof typeof variants {
   if (values.cron) return 'timed'
   if (values.dynamicKey) return 'dynamic'

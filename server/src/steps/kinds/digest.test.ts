@@ -30,7 +30,7 @@ async function freshApi(controlValues: object = tenMinutes): Promise<Api> {
 const send = (api: Api, n: number, more: object = {}) => trigger(api, 'comments', 'ada', { payload: { n, ...more } })
 
 describe('a digest', () => {
-  test('collects events for its window and lets one run go on with all of them', async () => {
+  test('collects events for its window, then one run continues with all of them', async () => {
     const api = await freshApi()
     const first = await send(api, 1)
     await server.drain()
@@ -62,7 +62,7 @@ describe('a digest', () => {
     }
   })
 
-  test('shows its events in its log and in its record', async () => {
+  test('shows its events in its log and its record', async () => {
     const api = await freshApi()
     const transactionId = await send(api, 1)
     await send(api, 2)
@@ -87,7 +87,7 @@ describe('a digest', () => {
     })
   })
 
-  test('that is over is followed by another', async () => {
+  test('can be followed by another', async () => {
     const api = await freshApi()
     for (const n of [1, 2, 3]) {
       await send(api, n)
@@ -97,7 +97,7 @@ describe('a digest', () => {
     expect(await contentsOf(api, 'ada')).toEqual(['1: 1 (1)', '1: 2 (2)', '1: 3 (3)'])
   })
 
-  test('is one for each subscriber, workflow, step and environment', async () => {
+  test('is separate for each subscriber, workflow, step and environment', async () => {
     const [api, other] = [await freshApi(), await freshApi()]
     await makeWorkflow(api, 'twice', [digestStep(tenMinutes), { ...digestStep(tenMinutes), stepId: 'again' }, summary])
     await send(api, 1)
@@ -128,7 +128,7 @@ describe('a digest', () => {
     expect((await contentsOf(api, 'ada')).sort()).toEqual(['1: 2 (2)', '2: 1 3 (1)', '2: 4 5 (4)'])
   })
 
-  test('takes a key of any length and kind', async () => {
+  test('accepts a key of any length and kind', async () => {
     const api = await freshApi({ ...tenMinutes, digestKey: 'payload.key' })
     for (const key of ['x'.repeat(5_000), { a: [1] }, 7, true, 'x'.repeat(5_000), { a: [1] }])
       await send(api, 1, { key })
@@ -137,7 +137,7 @@ describe('a digest', () => {
     expect((await contentsOf(api, 'ada')).sort()).toEqual(['1: 1 (1)', '1: 1 (1)', '2: 1 1 (1)', '2: 1 1 (1)'])
   })
 
-  test('has one window however many start it at once', async () => {
+  test('has one window, however many events start it at once', async () => {
     const api = await freshApi()
     for (let n = 1; n <= 12; n += 1) await send(api, n)
     await drainBySeveral(server)
@@ -148,7 +148,7 @@ describe('a digest', () => {
     expect(contents[0]).toMatch(/^12:/)
   })
 
-  test('loses nobody who comes as it ends', async () => {
+  test('loses no event that arrives as it ends', async () => {
     const api = await freshApi()
     for (let round = 0; round < 15; round += 1) {
       await send(api, 1)
@@ -178,7 +178,7 @@ describe('a digest', () => {
     expect(await contentsOf(api, 'ada')).toHaveLength(1)
   })
 
-  test('is as long as the trigger says where it says so', async () => {
+  test('is as long as the trigger says', async () => {
     const api = await freshApi()
     await trigger(api, 'comments', 'ada', { payload: { n: 1 }, overrides: { delay: { amount: 1, unit: 'minutes' } } })
     await server.drain()
@@ -192,7 +192,13 @@ describe('a digest', () => {
     ['no unit', { type: 'regular', amount: 1 }, {}, 'Invalid digest unit', 'invalid_settings'],
     ['an unknown unit', tenMinutes, { amount: 1, unit: 'toString' }, 'Invalid digest unit', 'invalid_settings'],
     ['no cron', { type: 'timed', cron: 'never' }, {}, /cron/, 'invalid_settings'],
-    ['too long a window', tenMinutes, { amount: 181, unit: 'days' }, 'The digest is too long', 'over_limit'],
+    [
+      'too long a window',
+      tenMinutes,
+      { amount: 181, unit: 'days' },
+      'The digest is longer than 180 days',
+      'over_limit',
+    ],
   ])('with %s fails, and what follows is canceled', async (_, controlValues, delay, error, reason) => {
     const api = await freshApi(controlValues)
     const overrides = Object.keys(delay).length > 0 ? { delay } : {}
@@ -210,7 +216,7 @@ describe('a digest', () => {
       `digest failed: Step queued, ${line}`,
       'in_app canceled: Step was canceled because a previous step failed',
     ])
-    // Whoever comes next is not merged into it.
+    // The next event is not merged into it.
     const next = await trigger(api, 'comments', 'ada', { overrides: { delay: { amount: 1, unit: 'minutes' } } })
     await server.drain()
     expect((await runOf(api, next)).jobs[0].status).not.toBe('merged')
@@ -238,10 +244,10 @@ describe('a digest', () => {
   })
 })
 
-describe('a digest that looks back', () => {
+describe('a digest with a look-back', () => {
   const backoff = { ...tenMinutes, lookBackWindow: { amount: 30, unit: 'minutes' } }
 
-  test('lets the first event through at once and collects those that follow', async () => {
+  test('lets the first event through at once and collects the next ones', async () => {
     const api = await freshApi(backoff)
     const first = await send(api, 1)
     await server.drain()
@@ -264,7 +270,7 @@ describe('a digest that looks back', () => {
     })
   })
 
-  test('lets the next one through once the group was quiet for so long', async () => {
+  test('lets an event through once the group was quiet for the look-back', async () => {
     const api = await freshApi(backoff)
     await send(api, 1)
     await server.drain()
@@ -274,7 +280,7 @@ describe('a digest that looks back', () => {
     expect(await contentsOf(api, 'ada')).toEqual(['1: 1 (1)', '1: 2 (2)'])
   })
 
-  test('counts from the last event, also one that was collected', async () => {
+  test('counts from the last event, including collected ones', async () => {
     const api = await freshApi(backoff)
     await send(api, 1)
     await send(api, 2)
@@ -289,7 +295,7 @@ describe('a digest that looks back', () => {
     expect(await contentsOf(api, 'ada')).toEqual(['1: 1 (1)', '1: 2 (2)', '1: 3 (3)'])
   })
 
-  test('lets one of many at once through, and collects the others', async () => {
+  test('lets one of many concurrent events through, and collects the others', async () => {
     const api = await freshApi(backoff)
     for (let n = 1; n <= 10; n += 1) await send(api, n)
     await drainBySeveral(server)
@@ -299,7 +305,7 @@ describe('a digest that looks back', () => {
     expect(counts).toEqual(['1', '9'])
   })
 
-  test('can be set as steps did before', async () => {
+  test('accepts the older settings', async () => {
     const api = await freshApi({
       ...tenMinutes,
       type: 'backoff',
@@ -315,7 +321,7 @@ describe('a digest that looks back', () => {
     expect(await contentsOf(api, 'ada')).toEqual(['1: 1 (1)', '1: 2 (2)'])
   })
 
-  test('is apart for each value of its key', async () => {
+  test('is separate for each value of its key', async () => {
     const api = await freshApi({ ...backoff, digestKey: '{{payload.key}}' })
     await send(api, 1, { key: 'a' })
     await send(api, 2, { key: 'b' })
@@ -325,7 +331,7 @@ describe('a digest that looks back', () => {
 })
 
 describe('a digest until a time', () => {
-  test("ends by the subscriber's clock, also when that is put back", async () => {
+  test("ends by the subscriber's local time, also when that is set back", async () => {
     const api = await freshApi({ type: 'timed', cron: '0 9 * * *' })
     await api.post('/v2/subscribers', { subscriberId: 'ada', timezone: 'America/New_York' })
     advanceTo(server.clock, '2026-10-31T12:00:00Z')
@@ -354,7 +360,7 @@ describe('a digest until a time', () => {
     expect(JSON.parse(job.executionDetails[1].raw)).toMatchObject({ untilDate: '2026-11-01 09:00:00 EST' })
   })
 
-  test('of the week keeps its hour when the clock is put forward; without a time zone it is UTC', async () => {
+  test('of the week keeps its hour when the clock goes forward; without a time zone it is UTC', async () => {
     const api = await freshApi({ type: 'timed', cron: '30 8 * * 1' })
     await api.post('/v2/subscribers', { subscriberId: 'ada', timezone: 'Europe/Berlin' })
     advanceTo(server.clock, '2027-03-22T12:00:00Z')
@@ -375,7 +381,7 @@ describe('a digest until a time', () => {
     expect(await contentsOf(api, 'nowhere')).toHaveLength(1)
   })
 
-  test('can be set by days and a time of day, as steps did before', async () => {
+  test('accepts the older days and time of day', async () => {
     const timed = { atTime: '09:00', weekDays: ['monday', 'thursday'] }
     const api = await freshApi({ type: 'timed', amount: 1, unit: 'weeks', timed })
     await api.post('/v2/subscribers', { subscriberId: 'ada', timezone: 'Europe/Berlin' })
@@ -393,7 +399,7 @@ describe('a digest until a time', () => {
     expect(await contentsOf(api, 'ada')).toHaveLength(1)
   })
 
-  test('that the trigger names ends then', async () => {
+  test('set by the trigger ends then', async () => {
     const api = await freshApi({ type: 'timed', cron: '{{payload.cron}}' })
     await send(api, 1, { cron: '*/15 * * * *' })
     await server.drain()
@@ -402,18 +408,18 @@ describe('a digest until a time', () => {
   })
 })
 
-describe('a digest that ends while the subscriber is away', () => {
+describe("a digest that ends outside the subscriber's schedule", () => {
   const extended = { ...tenMinutes, extendToSchedule: true }
   const days = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday']
 
-  /** Open for an hour of tomorrow only. */
+  /** Open for one hour tomorrow only. */
   async function openTomorrow(api: Api, start: string, end: string): Promise<void> {
     const tomorrow = days[(server.clock.now().getUTCDay() + 1) % 7] ?? ''
     const weeklySchedule = { [tomorrow]: { isEnabled: true, hours: [{ start, end }] } }
     await prefer(api, 'ada', { schedule: { isEnabled: true, weeklySchedule } })
   }
 
-  test('waits until they are back, and goes on collecting', async () => {
+  test('waits for the next opening, and keeps collecting', async () => {
     const api = await freshApi(extended)
     advanceTo(server.clock, '2027-06-07T10:00:00Z')
     await openTomorrow(api, '09:00 AM', '10:00 AM')
@@ -454,7 +460,7 @@ describe('a digest that ends while the subscriber is away', () => {
       const [job] = (await runOf(api, transactionId)).jobs
       expect(job).toMatchObject({ status: 'delayed', scheduleExtensionsCount: round })
       const due = Date.parse(JSON.parse(job.executionDetails.at(-2).raw).nextAvailableTime)
-      // The schedule is changed shortly before the wait ends.
+      // The schedule changes shortly before the wait ends.
       advanceTo(server.clock, new Date(due - 60_000).toISOString())
       await openTomorrow(api, '01:00 AM', '02:00 AM')
       await pass(server, { minutes: 1 })
@@ -467,7 +473,7 @@ describe('a digest that ends while the subscriber is away', () => {
     )
   })
 
-  test('does not wait without being told to, nor for a critical workflow, nor where the schedule never opens', async () => {
+  test('does not wait unless set to, nor for a critical workflow, nor if the schedule never opens', async () => {
     const closed = { isEnabled: true, weeklySchedule: { monday: { isEnabled: false } } }
     const never = await freshApi(extended)
     await prefer(never, 'ada', { schedule: closed })

@@ -1,4 +1,4 @@
-// The digest step: collects events for a while, then lets one run go on with all of them.
+// The digest step: collects events for a while, then one run continues with all of them.
 
 import { renderTemplate } from '../../render/liquid.ts'
 import {
@@ -13,11 +13,10 @@ import {
   wholeNumber,
   withoutNulls,
 } from '../contract/kind.ts'
-import type { CollectedEvents, DigestPlace, Group } from '../contract/need.ts'
+import { type CollectedEvents, type DigestPlace, groupOf, groupValue } from '../contract/need.ts'
 import { detail, type Reason, type StepOutcome } from '../contract/outcome.ts'
 import { type StepRun, situationOf, textOf } from '../contract/step-run.ts'
-import { DurationInvalid, durationMs, longestWaitMs, nextTime, valueAt, wallTime } from './duration.ts'
-import { groupValue } from './group-value.ts'
+import { DurationInvalid, durationMs, longestWaitDays, longestWaitMs, nextTime, valueAt, wallTime } from './duration.ts'
 import { nextRecurrence, type Recurrence } from './recurrence.ts'
 
 const unit = { type: 'string', enum: [...timeUnits] }
@@ -39,7 +38,7 @@ const variants = {
   ]),
 }
 
-/** As steps had it before cron expressions: every so often, on days and at a time. */
+/** The older form, from before cron expressions: an interval, on days and at a time. */
 const recurring = objectSchema(
   { ...common, type: { type: 'string', const: 'timed' }, amount, unit, timed: openObject },
   ['unit', 'timed'],
@@ -130,7 +129,7 @@ export const digest: StepKind = {
     if (given.cron) return { ...kept, type: 'timed', cron: given.cron }
     if (isRecurring(given)) return { ...kept, ...duration(given), timed: given.timed }
     const window = lookBackIn(given)
-    // Its type says no more than that there is a window.
+    // The type only says that there is a look-back.
     if (kept.type === 'backoff') delete kept.type
     return {
       ...kept,
@@ -187,7 +186,7 @@ function settingsOf(of: StepRun, until: Date) {
   return { type: 'backoff', ...common, amount, unit, backoff: true, backoffAmount, backoffUnit }
 }
 
-/** A template's outcome, or what is at a path of the payload. */
+/** The rendered template, or the value at a path of the payload. */
 function keyOf(of: StepRun, digestKey: string): unknown {
   if (of.isRendered || digestKey.includes('{{'))
     return of.isRendered ? digestKey : renderTemplate(digestKey, situationOf(of))
@@ -195,20 +194,12 @@ function keyOf(of: StepRun, digestKey: string): unknown {
   return valueAt(digestKey.startsWith('payload.') ? { payload } : payload, digestKey) ?? noValue
 }
 
-const groupOf = ({ run, step }: StepRun, value: string): Group => ({
-  environmentId: run.environment.id,
-  workflowId: run.workflow.id,
-  stepRowId: step._id,
-  subscriberRowId: run.subscriber.id,
-  value,
-})
-
-/** What follows is done with the payload of the run itself, its files included; what others brought is only told of. */
+/** Later steps use the payload of this run, with its files; files of other events are only mentioned. */
 const hasFiles = ({ attachments }: ControlValues): boolean =>
   Array.isArray(attachments) &&
   attachments.some((each: unknown) => typeof each === 'object' && each !== null && 'position' in each)
 
-/** The event of this run, then those it has collected. */
+/** This run's event, then the collected ones. */
 function own({ run, job }: StepRun, others: CollectedEvents['events'], left = 0) {
   const events = [{ id: job.id, time: job.createdAt.toISOString(), payload: run.event.payload }, ...others]
   return { eventCount: events.length + left, events }
@@ -218,7 +209,7 @@ function failed(
   reason: Reason,
   line: 'over_limit' | 'digest_invalid',
   raw: object,
-  error = 'The digest is too long',
+  error = `The digest is longer than ${longestWaitDays} days`,
 ): StepOutcome {
   return { kind: 'fail', reason, error, stops: true, details: [detail(line, raw)] }
 }
@@ -226,7 +217,7 @@ function failed(
 const isRecurring = ({ type, cron, timed }: ControlValues): boolean =>
   type === 'timed' && !cron && typeof timed === 'object' && timed !== null
 
-/** Steps say it in one member, or in three as they used to. */
+/** One member, or three in the older form. */
 function lookBackIn(given: ControlValues): ControlValues | undefined {
   if (given.lookBackWindow) return given.lookBackWindow as ControlValues
   const { type, backoff, backoffAmount, backoffUnit } = given

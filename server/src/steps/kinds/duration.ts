@@ -1,15 +1,16 @@
-// How long a step waits: an amount of a unit, until a cron expression next comes true, or until what the trigger says.
+// How long a step waits: an amount of time, until a cron expression matches, or until a moment in the payload.
 import { Cron } from 'croner'
 import { Temporal } from 'temporal-polyfill'
 import { Cache } from '../../render/cache.ts'
 import { timeUnits, unitSeconds } from '../contract/kind.ts'
 
-/** Nothing waits longer, whatever was set. */
-export const longestWaitMs = 180 * 86_400_000
+/** The limit for all waits. */
+export const longestWaitDays = 180
+export const longestWaitMs = longestWaitDays * 86_400_000
 
 /** Why there is no such time, in a sentence for the author of the step. */
 export class DurationInvalid extends Error {
-  /** What of an amount of time is wrong, where it is one. */
+  /** Which part of an amount of time is wrong, if it is one. */
   readonly part: 'amount' | 'unit' | undefined
 
   constructor(message: string, part?: 'amount' | 'unit') {
@@ -31,7 +32,7 @@ export function durationMs(amount: unknown, unit: unknown): number {
 const crons = new Cache<Cron | undefined>(100_000)
 const longestCron = 200
 
-/** The first time after `now`, by the clock on the subscriber's wall. */
+/** The first match after `now`, in the subscriber's local time. */
 export function nextTime(expression: unknown, now: Date, timezone: string | null): Date {
   const text = typeof expression === 'string' && expression.length <= longestCron ? expression : ''
   const zone = zoneOf(timezone)
@@ -43,11 +44,11 @@ export function nextTime(expression: unknown, now: Date, timezone: string | null
     }
   })
   const next = cron?.nextRun(now)
-  if (!next) throw new DurationInvalid(`${JSON.stringify(expression)} is not a cron expression that comes true again`)
+  if (!next) throw new DurationInvalid(`${JSON.stringify(expression)} is not a cron expression with a future time`)
   return next
 }
 
-/** A time as the subscriber's clock shows it, such as `2026-05-01 12:00:00 GMT+2`; without a known zone as ISO 8601. */
+/** The subscriber's local time, such as `2026-05-01 12:00:00 GMT+2`; ISO 8601 if the zone is unknown. */
 export function wallTime(time: Date, timezone: string | null): string {
   if (!isKnownZone(timezone)) return time.toISOString()
   const wall = Temporal.Instant.fromEpochMilliseconds(time.getTime()).toZonedDateTimeISO(timezone)
@@ -56,7 +57,7 @@ export function wallTime(time: Date, timezone: string | null): string {
   return `${wall.toPlainDate().toString()} ${wall.toPlainTime().toString({ smallestUnit: 'second' })} ${zone}`
 }
 
-/** UTC where the subscriber's is not known. */
+/** UTC if the subscriber's zone is unknown. */
 export const zoneOf = (timezone: string | null): string => (isKnownZone(timezone) ? timezone : 'UTC')
 
 const zones = new Map<string, boolean>()
@@ -79,7 +80,7 @@ function isKnownZone(zone: string | null): zone is string {
 
 const isoPattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})?$/
 
-/** The moment a trigger names: a date, or an amount of time from now. Without a zone a date is UTC. */
+/** A moment from the payload: a date, or an amount of time from now. A date without a zone is UTC. */
 export function momentOf(value: unknown, key: string, now: Date): Date {
   if (value === undefined || value === null)
     throw new DurationInvalid(`Dynamic delay key '${key}' not found in payload`)
@@ -97,7 +98,7 @@ export function momentOf(value: unknown, key: string, now: Date): Date {
   )
 }
 
-/** What is at a dotted path, such as `payload.appointment.startsAt`. */
+/** The value at a dotted path, such as `payload.appointment.startsAt`. */
 export function valueAt(data: unknown, path: string): unknown {
   let at: unknown = data
   for (const name of path.split('.')) {

@@ -47,8 +47,8 @@ async function deliver(api: Api, more: object = {}, to: unknown = ada) {
   return { transactionId, run: await runOf(api, transactionId) }
 }
 
-describe('an e-mail', () => {
-  test('is stored with what the provider calls it, by which the provider reports on it', async () => {
+describe('an email', () => {
+  test("is stored with the provider's id, which delivery reports refer to", async () => {
     const api = await server.freshApi()
     const credentials = {
       apiKey: 'k',
@@ -71,7 +71,7 @@ describe('an e-mail', () => {
     expect(stored).toEqual([{ identifier: '<1.2@acme.example>', status: 'sent' }])
   })
 
-  test('is put together from the step, the subscriber and the integration, and its record says how', async () => {
+  test('is composed from the step, the subscriber and the integration, and its record says how', async () => {
     const api = await prepared()
     const { transactionId, run } = await deliver(api)
     const [{ _id, ...message }] = await messagesOf(api, 'channel=email')
@@ -106,7 +106,7 @@ describe('an e-mail', () => {
     expect(run.jobs[0]).toMatchObject({ providerId: 'email-webhook' })
   })
 
-  test('to somebody without an address is a message with a warning, and the next step runs', async () => {
+  test('to a subscriber without an address is a message with a warning, and the next step runs', async () => {
     const api = await prepared([mail(), { type: 'in_app', controlValues: { body: 'in the inbox' } }])
     const { run } = await deliver(api, {}, 'nobody')
     expect(storyOf(run)).toEqual([
@@ -154,7 +154,7 @@ describe('an e-mail', () => {
     ])
   })
 
-  test('takes what the trigger says ahead of the step, and that ahead of the integration', async () => {
+  test('the trigger overrides the step, which overrides the integration', async () => {
     const api = await prepared([
       mail({ from: { email: 'step@acme.example', name: 'Step of {{subscriber.firstName}}' } }),
     ])
@@ -201,7 +201,7 @@ describe('an e-mail', () => {
     expect(sent()[0]).toMatchObject({ html: '<i>h</i>', text: 'h' })
   })
 
-  test('is not sent with nothing in it, whatever stands around it', async () => {
+  test('is not sent without content of its own', async () => {
     const api = await prepared([mail({ body: '<p>{{payload.text}}</p>' })])
     const { transactionId } = await deliver(api)
     expect(vendor.asked).toEqual([])
@@ -221,13 +221,13 @@ describe('an e-mail', () => {
     }
   })
 
-  test('with a picture and no words is sent', async () => {
+  test('with an image and no text is sent', async () => {
     const api = await prepared([mail({ body: '<p><img src="https://acme.example/a.png"></p>' })])
     await deliver(api)
     expect(vendor.asked).toHaveLength(1)
   })
 
-  test('is not sent where nobody names a sender, and says where to name one', async () => {
+  test('is not sent without a sender, and says where to set one', async () => {
     const api = await prepared([mail()], { from: '', senderName: '' })
     const { transactionId } = await deliver(api)
     expect(vendor.asked).toEqual([])
@@ -240,7 +240,7 @@ describe('an e-mail', () => {
     expect(sent()[0]).not.toHaveProperty('senderName')
   })
 
-  test('carries what is added for its provider, step over workflow', async () => {
+  test('carries data for its provider, step over workflow', async () => {
     const api = await prepared()
     await deliver(api, {
       overrides: {
@@ -271,7 +271,7 @@ describe('an e-mail', () => {
     ])
   })
 
-  test('whose files are no longer kept is not sent without them', async () => {
+  test('whose files have been deleted is not sent without them', async () => {
     const api = await prepared()
     const attachments = [{ file: Buffer.from('one').toString('base64'), name: 'a.txt', mime: 'text/plain' }]
     take()
@@ -294,7 +294,7 @@ describe('an e-mail', () => {
     })
     const fileNames = () => sent()[0].attachments.map(({ name }: { name: string }) => name)
 
-    test('has the files of the event that opened it; what the others brought is told of', async () => {
+    test('has the files of the event that opened it, and notes that others had some', async () => {
       const api = await prepared([digest, mail()])
       const first = await deliver(api, withFile('first.txt'))
       await deliver(api, withFile('second.txt'))
@@ -310,7 +310,7 @@ describe('an e-mail', () => {
       expect(job.executionDetails[3]).toMatchObject({ status: 'Warning', raw: '{"events":1}' })
     })
 
-    test('has those of the heir where the first one was canceled', async () => {
+    test('has those of the successor if the first event was canceled', async () => {
       const api = await prepared([digest, mail()])
       const first = await deliver(api, withFile('first.txt'))
       await deliver(api, withFile('second.txt'))
@@ -320,7 +320,7 @@ describe('an e-mail', () => {
       expect(fileNames()).toEqual(['second.txt'])
     })
 
-    test('has none where only others brought some', async () => {
+    test('has none if only other events had some', async () => {
       const api = await prepared([digest, mail()])
       await deliver(api, { payload: { what: 'no file' } })
       await deliver(api, withFile('second.txt'))
@@ -329,7 +329,7 @@ describe('an e-mail', () => {
     })
   })
 
-  test('with another severity than the workflow’s says so first', async () => {
+  test("with a severity other than the workflow's notes that first", async () => {
     const api = await prepared()
     const { run } = await deliver(api, { overrides: { severity: 'high' } })
     expect(storyOf(run)[0]).toMatch(
@@ -347,7 +347,7 @@ describe('an e-mail', () => {
     expect(run.jobs[0]).toMatchObject({ reason: 'content_failed', messages: [{ status: 'error' }] })
   })
 
-  test('says what it says in the language of the subscriber', async () => {
+  test("is in the subscriber's language", async () => {
     const api = await prepared([mail()])
     await api.patch('/v1/organizations/settings', { defaultLocale: 'en_US', targetLocales: ['de_DE'] })
     await makeWorkflow(api, 'spoken', [mail({ subject: '{{t.hello}}' })], { isTranslationEnabled: true })
@@ -362,7 +362,7 @@ describe('an e-mail', () => {
     expect(sent()[0].subject).toBe('Hallo')
   })
 
-  test('carries the mark of the service unless the organization removes it', async () => {
+  test("carries the service's branding unless the organization removes it", async () => {
     const { development: api } = await server.freshOrganization()
     await makeWorkflow(api, 'marked', [mail()])
     const htmlOf = async () => {
@@ -377,7 +377,7 @@ describe('an e-mail', () => {
   })
 })
 
-describe('the layout of an e-mail', () => {
+describe('the layout of an email', () => {
   const layout = async (api: Api, layoutId: string, text: string) => {
     const made = await api.post('/v2/layouts', { layoutId, name: `Layout ${layoutId}` })
     expect(made, made.text).toMatchObject({ status: 201 })
@@ -386,7 +386,7 @@ describe('the layout of an e-mail', () => {
     expect(answer, answer.text).toMatchObject({ status: 200 })
   }
 
-  test('is that of the step in the trigger, of the channel, the older name, the step itself, the default; or none', async () => {
+  test("is the trigger's for the step, for the channel, under the older name, the step's own, the default; or none", async () => {
     const api = await prepared([])
     for (const [name, text] of Object.entries({ own: 'own', step: 'by step', channel: 'by channel', old: 'by name' }))
       await layout(api, name, text)
@@ -422,7 +422,7 @@ describe('the layout of an e-mail', () => {
     ])
   })
 
-  test('that is not there fails the step', async () => {
+  test('that does not exist fails the step', async () => {
     const api = await prepared()
     const { run } = await deliver(api, { overrides: { layoutIdentifier: 'nowhere' } })
     expect(storyOf(run)).toEqual([
@@ -435,7 +435,7 @@ describe('the layout of an e-mail', () => {
   })
 })
 
-describe('answers to an e-mail', () => {
+describe('replies to an email', () => {
   const answering = (replyCallback: object) => [mail({}, { replyCallback })]
   const setDns = (api: Api, dns: object) =>
     server.database.db
@@ -481,7 +481,7 @@ describe('answers to an e-mail', () => {
     },
   )
 
-  test('nobody asked for change nothing', async () => {
+  test('change nothing unless the step asks for them', async () => {
     const api = await prepared(answering({ active: false, url }))
     await deliver(api)
     expect(sent()[0]).not.toHaveProperty('replyTo')

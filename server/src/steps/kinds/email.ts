@@ -1,4 +1,4 @@
-// The email step: its form, and how an email is put together and sent.
+// The email step: its settings, and how an email is composed and sent.
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
 import type { Attachment, EmailMessage } from '../../providers/provider.ts'
 import { type Data, isPlain } from '../../providers/provider-data.ts'
@@ -29,7 +29,7 @@ import {
 import { messageIdFor, type NewMessage } from '../contract/message.ts'
 import { type Detail, detail, type StepOutcome } from '../contract/outcome.ts'
 import { type StepRun, situationOf, subscriberVariablesOf } from '../contract/step-run.ts'
-import { deliveredMessage, deliveryOutcome, dispatch, firstWords, isKnown } from '../delivery/dispatch.ts'
+import { deliveredMessage, deliveryOutcome, dispatch, isKnown, openingDetails } from '../delivery/dispatch.ts'
 import {
   channelOverrides,
   integrationsFor,
@@ -39,14 +39,14 @@ import {
   openIntegration,
   providerDataFor,
   selected,
+  senderOf,
   stepOverrides,
   textIn,
   textsIn,
 } from '../delivery/integration-choice.ts'
-import { senderOf } from './email-sender.ts'
 import { replyAddress } from './reply-callback.ts'
 
-/** What an email without a body shows: nothing, in the block editor's own terms. */
+/** The body of an email without one: an empty document of the block editor. */
 const emptyDocument = JSON.stringify({ type: 'doc', content: [{ type: 'paragraph' }] })
 const kept = ['skip', 'editorType', 'disableOutputSanitization', 'layoutId', 'from']
 
@@ -82,14 +82,14 @@ export const email: StepKind = {
     const given = withoutNulls(values)
     const normal: ControlValues = {}
     for (const name of kept) if (given[name] !== undefined) normal[name] = given[name]
-    // Null says "no layout", which an absent one does not.
+    // Null means "no layout"; absent means the default.
     if (values.layoutId === null) normal.layoutId = null
     if (typeof given.subject === 'string' && given.subject !== '') normal.subject = given.subject
     normal.body = asText(given.body) || emptyDocument
     return normal
   },
 
-  /** The two editors do not share documents: the body becomes one that the chosen editor can open. */
+  /** The two editors do not share documents: the body is converted to one that the chosen editor can open. */
   toStored(values) {
     if (values.body === undefined || values.body === null) return values
     const body = asText(values.body)
@@ -120,7 +120,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
   const id = messageIdFor(of.job.id, channel)
   const about = { providerId: first.provider_id, messageId: id }
   const to = recipientsOf(of)
-  const details: Detail[] = [...firstWords(of), selected(first, of, tools.brand)]
+  const details: Detail[] = [...openingDetails(of), selected(first, of, tools.brand)]
   const row = (
     state: Pick<NewMessage, 'status'> & Partial<NewMessage>,
     content?: { subject: string; html: string },
@@ -177,7 +177,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
     return failed('content_failed', error, [detail('content_failed', { error })])
   }
   if (attachments.length === 0 && isEmpty(of, content)) {
-    const error = 'The e-mail is empty: the body of the step came to nothing'
+    const error = 'The email is empty: the body of the step rendered to nothing'
     return failed('content_failed', error, [detail('content_failed', { error })])
   }
   const report = await dispatch(of, tools, [
@@ -197,7 +197,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
 
 const unexpected = 'mail_unexpected_error'
 
-/** The subscriber's address, or the one the trigger gives instead, and those it adds; each once. */
+/** The subscriber's address, or the trigger's in its place, and those it adds; each once. */
 function recipientsOf({ run }: StepRun): string[] {
   const overrides = objectIn(run.event.overrides.email)
   const added = textsIn(overrides.to)
@@ -208,7 +208,7 @@ function recipientsOf({ run }: StepRun): string[] {
 
 type ChosenLayout = EmailLayout & { name: string; layoutId: string }
 
-/** Null is none; a text is the name of one that is not there. */
+/** Null means none; a string is the name of one that does not exist. */
 async function layoutOf(of: StepRun, tools: CallTools): Promise<ChosenLayout | string | null> {
   const { overrides } = of.run.event
   const asked = [
@@ -228,7 +228,7 @@ function render(of: StepRun, tools: CallTools, layout: EmailLayout | null): Rend
   const { values } = of
   const from = isPlain(values.from) ? (values.from as { email?: string; name?: string }) : undefined
   const template = { subject: asText(values.subject), body: asText(values.body), ...(from ? { from } : {}) }
-  // Code has rendered it, and is trusted with what it writes.
+  // The user's code has rendered it, and is trusted with its HTML.
   if (of.isRendered) return fromCode(values, template.subject, template.body)
   return renderEmail(
     {
@@ -243,8 +243,8 @@ function render(of: StepRun, tools: CallTools, layout: EmailLayout | null): Rend
 }
 
 /**
- * Beside subject and body: who sends it, unless that is left to the integration, who gets answers, and the words before it. The
- * library takes all of it for HTML and escapes it.
+ * Beside subject and body: sender (unless left to the integration), reply-to and preheader. The library escapes all of it as
+ * HTML.
  */
 function fromCode(values: ControlValues, subject: string, body: string): RenderedEmail {
   const { replyTo, preheader, useProviderDefaults } = values
@@ -260,10 +260,10 @@ function fromCode(values: ControlValues, subject: string, body: string): Rendere
   }
 }
 
-/** Longer texts have more in them than a layout and the mark of the service. */
+/** Longer texts contain more than a layout and the branding. */
 const mostWithoutBody = 2_000
 
-/** Without words or pictures of its own, whatever stands around them; and the trigger or the provider's template adds none. */
+/** No text or images of its own, apart from the layout, and neither the trigger nor a provider template adds any. */
 function isEmpty(of: StepRun, { text }: RenderedEmail): boolean {
   const { values, run, step, providerData = {} } = of
   const { overrides } = run.event
@@ -280,7 +280,7 @@ function isEmpty(of: StepRun, { text }: RenderedEmail): boolean {
 
 const ownWords = new WeakMap<object, boolean>()
 
-/** Whether the body says something whatever the data are. Found out once for each step: rendering it again is dear. */
+/** Whether the body has text whatever the data. Determined once per step: rendering it again is expensive. */
 function hasOwnWords(values: ControlValues, body: string): boolean {
   const known = ownWords.get(values)
   if (known !== undefined) return known
@@ -299,7 +299,7 @@ interface Parts {
   attachments: Attachment[]
 }
 
-/** What the trigger says comes first, then the step, then the integration. */
+/** The trigger comes first, then the step, then the integration. */
 function composed(
   of: StepRun,
   tools: CallTools,
@@ -339,7 +339,7 @@ function composed(
   }
 }
 
-/** One line each, whoever wrote them. */
+/** Line breaks removed: values may come from anyone. */
 const headersIn = (value: unknown): Record<string, string> =>
   Object.fromEntries(
     Object.entries(objectIn(value)).flatMap(([name, inner]) =>
@@ -349,7 +349,7 @@ const headersIn = (value: unknown): Record<string, string> =>
     ),
   )
 
-/** The trigger's files; the payload says how they are to be shown. Undefined where they have been dropped since. */
+/** The trigger's files; the payload says how to show them. Undefined if they have been deleted since. */
 async function attachmentsOf({ run }: StepRun, { db }: CallTools): Promise<Attachment[] | undefined> {
   const { attachments: described } = run.event.payload
   if (!Array.isArray(described) || described.length === 0) return []
@@ -362,7 +362,7 @@ async function attachmentsOf({ run }: StepRun, { db }: CallTools): Promise<Attac
     .limit(described.length)
     .execute()
   const files = described.filter((each): each is Data => isPlain(each) && each.position !== undefined)
-  // An invoice without the invoice is worse than none.
+  // An invoice mail without the invoice is worse than none.
   if (rows.length < files.length) return undefined
   const about = (position: number): Data => files.find((each) => each.position === position) ?? {}
   return rows.map(({ position, name, mime, content }): Attachment => {
@@ -376,7 +376,7 @@ async function attachmentsOf({ run }: StepRun, { db }: CallTools): Promise<Attac
   })
 }
 
-/** What cannot be read or rewritten is kept: its author is told what is wrong with it when it is looked at. */
+/** Keeps what cannot be read or rewritten: its author sees the error in the editor. */
 function attempt<T>(work: () => T, otherwise: T): T {
   try {
     return work()

@@ -29,7 +29,7 @@ const signed = (body: unknown) =>
     .digest('hex')}`
 
 describe('the request', () => {
-  test('has its templates filled in, in the address, the headers and the body', () => {
+  test('has its templates rendered, in URL, headers and body', () => {
     expect(
       resolve({
         method: 'put',
@@ -53,7 +53,7 @@ describe('the request', () => {
     })
   })
 
-  test('is a POST unless said otherwise', () => {
+  test('is a POST by default', () => {
     expect(resolve({ url: 'https://example.com' })).toEqual({
       url: 'https://example.com',
       method: 'POST',
@@ -69,7 +69,7 @@ describe('the request', () => {
     },
   )
 
-  test('cannot be given another signature, nor headers that HTTP sets itself', () => {
+  test('cannot override the signature or headers that HTTP sets itself', () => {
     const names = ['SVC-Signature', 'Host', 'Content-Length', 'Transfer-Encoding', 'Connection', ' ', 'Content-Type']
     const headers = [...names.map((key) => ({ key, value: 'mine' })), null, { key: 'X-Empty' }]
     expect(resolve({ url: 'https://example.com', body: '{}', headers }).headers).toEqual({
@@ -83,8 +83,8 @@ describe('the request', () => {
     ['an object', '{"a":{"b":["{{payload.id}}"]}}', { a: { b: ['o-1'] } }],
     ['a list', '[1,"{{payload.id}}"]', [1, 'o-1']],
     ['names that are templates', '{"{{payload.id}}":true}', { 'o-1': true }],
-    ['a text with quotes, which stay in it', '{"a":"{{payload.quote}}"}', { a: data.payload.quote }],
-    ['a text that would like to be more', '{"a":"{{payload.attack}}"}', { a: data.payload.attack }],
+    ['a text with quotes, which stay inside', '{"a":"{{payload.quote}}"}', { a: data.payload.quote }],
+    ['a text that tries to break out', '{"a":"{{payload.attack}}"}', { a: data.payload.attack }],
     [
       'values without quotes',
       '{"n":{{payload.n}},"l":{{payload.list}},"u":{{payload.user}}}',
@@ -111,9 +111,9 @@ describe('the request', () => {
   })
 
   test.each([
-    ['a text', '"text"', 'The body is neither a JSON object nor a list'],
-    ['a number', '7', 'The body is neither a JSON object nor a list'],
-    ['a word', 'hello', 'The body is neither a JSON object nor a list'],
+    ['a text', '"text"', 'The body must be a JSON object or array'],
+    ['a number', '7', 'The body must be a JSON object or array'],
+    ['a word', 'hello', 'The body must be a JSON object or array'],
     ['beyond repair', '{"a":}}}{', 'The body is not valid JSON'],
     ['too long to be repaired', `[${'a,'.repeat(10_000)}`, 'The body is not valid JSON'],
     ['too deep', '['.repeat(5_000), 'The body is not valid JSON'],
@@ -128,11 +128,13 @@ describe('the request', () => {
     },
   )
 
-  test('is not sent with a method nobody knows', () => {
-    expect(() => resolve({ method: 'BREW', url: 'https://example.com' })).toThrow(/^The method is none of GET, POST/)
+  test('is not sent with an unknown method', () => {
+    expect(() => resolve({ method: 'BREW', url: 'https://example.com' })).toThrow(
+      /^The method must be one of GET, POST/,
+    )
   })
 
-  test('is not sent when a template is broken', () => {
+  test('is not sent if a template is broken', () => {
     for (const values of [{ url: 'https://x.com/{{' }, { url: 'https://x.com', body: '{"a":{% if %}}' }])
       expect(() => resolve(values)).toThrow(RenderError)
   })
@@ -148,7 +150,7 @@ describe('the call', () => {
     return callAddress(client, resolve(all), all)
   }
 
-  test('sends what was made of the values, once, and gives back the answer', async () => {
+  test('sends the rendered values, once, and returns the answer', async () => {
     vendor.plays(() => ({ status: 202, body: { id: 7 }, headers: { 'x-id': '7' } }))
     expect(await call({ body: '{"a":"{{payload.id}}"}', headers: [{ key: 'X-A', value: 'b' }] })).toEqual({
       outcome: 'done',
@@ -187,7 +189,7 @@ describe('the call', () => {
     expect(vendor.asked[1]).toMatchObject({ method: 'POST', path: '/there', body: '{"a":1}' })
   })
 
-  test.each([400, 404, 500, 503, 302])('fails on status %i, without another try', async (status) => {
+  test.each([400, 404, 500, 503, 302])('fails on status %i, without a retry', async (status) => {
     vendor.plays(() => ({ status, body: { reason: 'no' } }))
     expect(await call()).toMatchObject({
       outcome: 'failed',
@@ -198,7 +200,7 @@ describe('the call', () => {
     expect(vendor.asked).toHaveLength(1)
   })
 
-  test('fails when nothing comes in the time the step allows', async () => {
+  test('fails when no answer comes within the timeout', async () => {
     vendor.plays(() => undefined)
     expect(await call({ timeout: 1 })).toMatchObject({
       outcome: 'failed',
@@ -208,9 +210,9 @@ describe('the call', () => {
   })
 
   test.each([
-    ['nothing is said', undefined, 5_000],
-    ['less than a moment is asked for', 1, 100],
-    ['more than half a minute is asked for', 31_000, 30_000],
+    ['by default', undefined, 5_000],
+    ['below the minimum', 1, 100],
+    ['above the maximum', 31_000, 30_000],
     ['it is in between', 12_000, 12_000],
   ])('waits when %s: timeout %s, %i ms', async (_, timeout, timeoutMs) => {
     const watched = new WatchedHttp({ clock, allowPrivateAddresses: true })
@@ -230,7 +232,7 @@ describe('the call', () => {
   describe('with a schema for the answer', () => {
     const responseBodySchema = { type: 'object', properties: { id: { type: 'number' } }, required: ['id'] }
 
-    test('fails where the answer does not match, if it must', async () => {
+    test('fails if the answer must match and does not', async () => {
       vendor.plays(() => ({ body: { id: 'x' } }))
       expect(await call({ responseBodySchema, enforceSchemaValidation: true })).toEqual({
         outcome: 'failed',
@@ -245,14 +247,14 @@ describe('the call', () => {
       expect(await call({ responseBodySchema, enforceSchemaValidation: true })).toMatchObject({ outcome: 'done' })
     })
 
-    test('leaves the answer as it came', async () => {
+    test('leaves the answer unchanged', async () => {
       const schema = { type: 'object', properties: { n: { default: 5 } } }
       expect(await call({ responseBodySchema: schema, enforceSchemaValidation: true })).toMatchObject({
         body: { ok: true },
       })
     })
 
-    test('that cannot be used, fails; an empty one demands nothing', async () => {
+    test('that is unusable, fails; an empty one accepts everything', async () => {
       expect(await call({ responseBodySchema: { type: 'nonsense' }, enforceSchemaValidation: true })).toMatchObject({
         outcome: 'failed',
         schemaErrors: [{ path: '', message: expect.stringContaining('cannot be checked with this schema') }],

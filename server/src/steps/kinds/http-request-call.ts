@@ -1,5 +1,5 @@
-// What an HTTP request step does: its control values become one request to an address of the user's, and the answer becomes
-// the step's result. Nothing is repeated; whether the run goes on is not decided here.
+// The call of an HTTP request step: its values become one request to a URL of the user's, and the answer becomes the step's
+// result. No retries; the caller decides whether the run goes on.
 import { jsonrepair } from 'jsonrepair'
 import { timedSignature } from '../../db/core/secrets.ts'
 import { parseStorable } from '../../db/core/storable.ts'
@@ -16,21 +16,21 @@ export const shortestTimeoutMs = 100
 export const longestTimeoutMs = 30_000
 const mostRedirects = 5
 const mostBytes = 1024 * 1024
-/** The repair takes a time that grows with the square of what is broken: 0.4 s for 64 KB, 25 ms for this. */
+/** Repair time grows with the square of the broken text: 0.4 s for 64 KB, 25 ms for this. */
 const longestRepaired = 16 * 1024
 const withoutBody: readonly HttpMethod[] = ['GET', 'DELETE', 'HEAD', 'OPTIONS']
-/** HTTP itself sets these; a value of somebody else's would only break the request. */
+/** HTTP sets these itself; other values would only break the request. */
 const ownHeaders = new Set([
   ...['connection', 'content-length', 'expect', 'host', 'keep-alive', 'proxy-authorization', 'proxy-connection'],
   ...['te', 'trailer', 'transfer-encoding', 'upgrade'],
 ])
 
-/** As it goes out. */
+/** As it is sent. */
 export interface ResolvedRequest {
   url: string
   method: HttpMethod
   headers: Record<string, string>
-  /** An object or a list; absent where none is sent. */
+  /** An object or an array; absent if there is no body. */
   body?: unknown
 }
 
@@ -38,7 +38,7 @@ export interface ResolvedRequest {
 export class RequestInvalid extends Error {}
 
 export interface Signing {
-  /** The brand's, such as `svc-signature`. */
+  /** With the brand's word, such as `svc-signature`. */
   header: string
   apiKey: string
   now: Date
@@ -52,13 +52,13 @@ export function resolveRequest(values: ControlValues, of: Situation, signing: Si
   return request
 }
 
-/** The same to be looked at, wherever it leads. */
+/** The same for previews, without a check of the URL. */
 export function fillIn(values: ControlValues, of: Situation, signing: Signing): ResolvedRequest {
   const { method = 'POST', url = '', headers = [] } = values
   const rendered = renderValues({ method, url, headers }, of)
   const upper = String(rendered.method).toUpperCase()
   const known = httpMethods.find((each) => each === upper)
-  if (!known) throw new RequestInvalid(`The method is none of ${httpMethods.join(', ')}`)
+  if (!known) throw new RequestInvalid(`The method must be one of ${httpMethods.join(', ')}`)
   const body = withoutBody.includes(known) ? undefined : resolveBody(values.body, of)
   return {
     url: String(rendered.url).trim(),
@@ -66,14 +66,14 @@ export function fillIn(values: ControlValues, of: Situation, signing: Signing): 
     headers: {
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...Object.fromEntries(pairsOf(rendered.headers).filter(([name]) => !ownHeaders.has(name))),
-      // Last, so that nothing in the values can stand in for it.
+      // Last, so that no header in the values can replace it.
       [signing.header]: timedSignature(signing.apiKey, JSON.stringify(body ?? {}), signing.now),
     },
     ...(body === undefined ? {} : { body }),
   }
 }
 
-/** Names in lower case; what has no name is left out. */
+/** Names in lower case; entries without a name are left out. */
 function pairsOf(list: unknown): Array<[string, string]> {
   const pairs = Array.isArray(list) ? (list as Array<{ key?: unknown; value?: unknown } | null>) : []
   return pairs.flatMap((pair) => {
@@ -96,8 +96,8 @@ function resolveBody(given: unknown, of: Situation): unknown {
 }
 
 /**
- * Where the template is JSON as it stands, its expressions are inside strings and stay there, whatever the data hold. Else
- * it is rendered as text, objects as JSON, and what comes out has to be JSON or nearly so.
+ * If the template is valid JSON, its expressions are inside strings and stay there, whatever the data. Otherwise it is rendered
+ * as text, with objects as JSON, and the result must be JSON or nearly so.
  */
 function resolveText(text: string, of: Situation): unknown {
   const template = parsed(text)
@@ -106,12 +106,12 @@ function resolveText(text: string, of: Situation): unknown {
   return structured(repaired(renderEmit(compileTemplate(text), of, '"')))
 }
 
-/** Names are templates too, as they are in `data`. */
+/** Member names are templates too, as they are in `data`. */
 const renderInside = (value: unknown, of: Situation) => renderValues({ data: value }, of).data
 
 function structured(value: unknown): unknown {
   if (typeof value === 'object' && value !== null) return value
-  throw new RequestInvalid('The body is neither a JSON object nor a list')
+  throw new RequestInvalid('The body must be a JSON object or array')
 }
 
 function repaired(text: string): unknown {
@@ -120,12 +120,12 @@ function repaired(text: string): unknown {
   try {
     if (text.length <= longestRepaired) return parseStorable(jsonrepair(text))
   } catch {
-    // Broken beyond repair, or repaired into something we do not take.
+    // Beyond repair, or repaired into something we cannot store.
   }
   throw new RequestInvalid('The body is not valid JSON')
 }
 
-/** Undefined when it is no JSON that can be stored. */
+/** Undefined if it is not JSON that can be stored. */
 function parsed(text: string): unknown {
   try {
     return parseStorable(text)
@@ -138,26 +138,26 @@ export interface HttpRequestDone {
   outcome: 'done'
   statusCode: number
   headers: Record<string, string>
-  /** JSON where it is that, else text. */
+  /** Parsed if it is JSON, else text. */
   body: unknown
-  /** Later steps read members of it; anything else deserves a warning. */
+  /** Later steps read members of it; anything else gets a warning. */
   isObject: boolean
 }
 
 export interface HttpRequestFailed {
   outcome: 'failed'
-  /** What happened, in words that hold nothing of what was sent. */
+  /** What happened, without anything that was sent. */
   error: string
   /** No answer came at all. */
   transport?: DeliveryError
   statusCode?: number
   headers?: Record<string, string>
   body?: unknown
-  /** The answer came, and is not what the step demands. */
+  /** The answer does not match the step's schema. */
   schemaErrors?: Array<{ path: string; message: string }>
 }
 
-/** Sends the request and reads the answer. Everything that can go wrong on the way is an outcome. */
+/** Sends the request and reads the answer. Every failure is an outcome. */
 export async function callAddress(
   http: HttpClient,
   request: ResolvedRequest,
@@ -188,7 +188,7 @@ function timeoutOf({ timeout }: ControlValues): number {
   return Math.min(Math.max(ms, shortestTimeoutMs), longestTimeoutMs)
 }
 
-/** Text that is no JSON is kept as far as it can be stored. */
+/** Text that is not JSON is kept as far as it can be stored. */
 function readBody(text: string): unknown {
   const value = parsed(text)
   return value === undefined ? text.replaceAll('\0', '').toWellFormed() : value
@@ -197,7 +197,7 @@ function readBody(text: string): unknown {
 function mismatches(schema: unknown, body: unknown): Array<{ path: string; message: string }> {
   if (typeof schema !== 'object' || schema === null || Object.keys(schema).length === 0) return []
   try {
-    // The check writes defaults into what it is given.
+    // Validation writes defaults into the value.
     const problems = compileSchema(schema as JsonSchema)(structuredClone(body))
     return problems.map(({ path, message }) => ({ path: path.map((part) => `/${part}`).join(''), message }))
   } catch (error) {

@@ -1,4 +1,4 @@
-// What an HTTP request step may not reach, as somebody who looks at the activity sees it.
+// Addresses that an HTTP request step must not reach, as seen in the activity feed.
 import { describe, expect, test } from 'vitest'
 import { inApp, makeWorkflow, runOf, storyOf, trigger } from '../../../test/runs.ts'
 import { type Api, useServer } from '../../../test/server.ts'
@@ -28,10 +28,10 @@ describe('an HTTP request in production does not reach', () => {
     ['this machine in IPv6', (port: string) => `http://[::1]:${port}/`],
     ['this machine in other words', (port: string) => `http://[::ffff:127.0.0.1]:${port}/`],
     ['this machine as a number', (port: string) => `http://2130706433:${port}/`],
-    ['no machine in particular', (port: string) => `http://0.0.0.0:${port}/`],
+    ['the unspecified address', (port: string) => `http://0.0.0.0:${port}/`],
     ['a private network', () => 'http://10.0.0.1/'],
     ['another private network', () => 'http://192.168.1.1/'],
-    ['what a cloud tells its machines', () => 'http://169.254.169.254/latest/meta-data/'],
+    ['the metadata service of a cloud', () => 'http://169.254.169.254/latest/meta-data/'],
   ])('%s', async (_, urlAt) => {
     const found = await run(await server.freshApi(), { url: urlAt(new URL(vendor.url).port) })
     expect(storyOf(found)).toEqual(refused)
@@ -43,7 +43,7 @@ describe('an HTTP request in production does not reach', () => {
     expect(vendor.asked).toEqual([])
   })
 
-  test('what a trigger makes of its address', async () => {
+  test('a private address that comes from the payload', async () => {
     const found = await run(await server.freshApi(), { url: '{{payload.url}}' }, { payload: { url: vendor.url } })
     expect(storyOf(found)).toEqual(refused)
     expect(vendor.asked).toEqual([])

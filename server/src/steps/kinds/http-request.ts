@@ -1,4 +1,4 @@
-// The HTTP request step: calls an address of the user's and hands the answer to later steps.
+// The HTTP request step: calls a URL of the user's and passes the answer to later steps.
 import { mask } from '../../providers/masking.ts'
 import { RenderError } from '../../render/limits.ts'
 import { situation } from '../../render/liquid.ts'
@@ -35,13 +35,15 @@ export const httpRequest: StepKind = {
   async call(of, { http, signatureHeader }) {
     const { now, run, values } = of
     if (of.isRepeated)
-      return failed('Whether the request was answered is not known', values, [detail('outcome_unknown')])
+      return failed('The process stopped during the request; whether it was answered is unknown', values, [
+        detail('outcome_unknown'),
+      ])
     try {
       const signing = { header: signatureHeader, apiKey: run.environment.apiKey, now }
       const data = { ...variablesOf(run), step: digestOf(run.results) }
       const request = resolveRequest(values, situation(data, now), signing)
       const answer = await callAddress(http, request, values)
-      // Whoever was asked may repeat what they were told, and everybody in the organization can read what they said.
+      // The answer may repeat what we sent, and everybody in the organization can read it.
       const { secretValues } = run.environment
       if (answer.outcome === 'failed')
         return failed(mask(answer.error, secretValues), values, withoutSecrets(failureDetails(answer), secretValues))

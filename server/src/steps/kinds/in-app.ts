@@ -41,7 +41,7 @@ const redirectUi = {
 
 const withSubject = objectSchema(properties, ['subject'])
 const withBody = objectSchema(properties, ['body'])
-/** So that a step with neither is told about both. */
+/** So that a step with neither gets both issues. */
 const withBoth = objectSchema(properties, ['subject', 'body'])
 const missingText = 'Subject or body is required'
 
@@ -109,14 +109,14 @@ export const inApp: StepKind = {
     ),
 }
 
-/** A button without a label is no button. */
+/** A button needs a label. */
 function normalAction(value: unknown): ControlValues | undefined {
   if (!isObject(value) || typeof value.label !== 'string' || value.label === '') return undefined
   const link = normalRedirect(value.redirect)
   return { label: value.label, ...(link ? { redirect: link } : {}) }
 }
 
-/** Paths stay in the reader's window, other addresses open a new one, unless said otherwise. */
+/** By default paths open in the same window, other URLs in a new one. */
 function normalRedirect(value: unknown): ControlValues | undefined {
   if (!isObject(value) || typeof value.url !== 'string' || value.url === '') return undefined
   return { url: value.url, target: value.target || (value.url.startsWith('/') ? '_self' : '_blank') }
@@ -135,7 +135,7 @@ const noIntegration: StepOutcome = {
 
 const provider = { providerId: 'svc' }
 
-/** Being stored is being delivered. */
+/** Storing the message delivers it. */
 function deliver({ now, run }: StepRun, message: InAppMessage, integrationId: string): StepOutcome {
   const id = newId(now)
   const overridden = run.severity !== run.workflow.severity
@@ -168,13 +168,13 @@ function deliver({ now, run }: StepRun, message: InAppMessage, integrationId: st
 }
 
 /**
- * Where a browser may be sent: to a web address, or within the page's own site. What a payload puts there is anybody's word, and
- * older clients follow it wherever it leads, scripts included.
+ * Where a browser may be sent: a web address, or a path of the same site. Payloads cannot be trusted, and older clients follow
+ * any link, scripts included.
  */
 const isPlace = (url: string) => /^https?:\/\/|^\/(?![/\\])/i.test(url)
 const placeOf = (link: InAppMessage['redirect']) => (link && isPlace(link.url) ? link : undefined)
 
-/** What a click does, as clients of the inbox read it; null where it does nothing. */
+/** What a click does, in the shape that inbox clients read; null if nothing. */
 function ctaOf({ redirect: given, primaryAction, secondaryAction }: InAppMessage): Record<string, unknown> | null {
   const redirect = placeOf(given)
   if (!redirect && !primaryAction && !secondaryAction) return null

@@ -4,7 +4,7 @@ import { compileOwnSchema } from '../json-schema/json-schema.ts'
 import type { JsonSchema } from '../json-schema/run.ts'
 import { stepKinds } from './index.ts'
 
-/** `component placeholder`, as JSON where it is no text. */
+/** `component placeholder`, as JSON if it is not a string. */
 function described({ properties }: Pick<UiSchema, 'properties'>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(properties).map(([name, { component, placeholder, properties: inner }]) => {
@@ -105,7 +105,7 @@ describe('the schema of the values', () => {
   const url = 'https://a.b'
   const http = { method: 'GET', url }
   const pairs = (count: number) => Array.from({ length: count }, () => ({ key: 'a', value: 'b' }))
-  /** By kind, values that fit and values that do not. */
+  /** By kind, valid and invalid values. */
   const cases: Record<StepType, [fitting: ControlValues[], others: ControlValues[]]> = {
     in_app: [
       [
@@ -187,7 +187,7 @@ describe('the schema of the values', () => {
       ],
     ],
   }
-  test.each(stepTypes)('takes what a step of the kind %s takes', (type) => {
+  test.each(stepTypes)('accepts what a step of kind %s accepts', (type) => {
     const fits = (values: ControlValues) =>
       compileOwnSchema(stepKinds[type].dataSchema)(structuredClone(values)).length === 0
     const [fitting, others] = cases[type]
@@ -197,7 +197,7 @@ describe('the schema of the values', () => {
 
   const isObject = (value: unknown): value is JsonSchema =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
-  /** Every object schema in it, by its path. */
+  /** Every object schema in it, by path. */
   function* objectsIn(schema: unknown, path = ''): Generator<[string, JsonSchema]> {
     if (Array.isArray(schema)) for (const each of schema) yield* objectsIn(each, path)
     if (!isObject(schema)) return
@@ -209,7 +209,7 @@ describe('the schema of the values', () => {
   }
   const open = new Set(['skip', 'data', 'responseBodySchema'])
 
-  test.each(stepTypes)('of the kind %s is closed but where anything goes, and refers to nothing', (type) => {
+  test.each(stepTypes)('of kind %s is closed except where anything goes, and has no references', (type) => {
     const { dataSchema } = stepKinds[type]
     for (const [path, { additionalProperties }] of objectsIn(dataSchema))
       expect([path, additionalProperties]).toEqual([path, type === 'custom' || open.has(path)])
@@ -217,7 +217,7 @@ describe('the schema of the values', () => {
   })
 })
 
-test('the schemas say what is meant where nothing is said', () => {
+test('the schemas state their defaults', () => {
   const defaultsOf = (schema: unknown): Record<string, unknown> => {
     const { anyOf = [], properties = {} } = schema as { anyOf?: unknown[]; properties?: Record<string, JsonSchema> }
     const own = Object.entries(properties).flatMap(([name, { default: value }]) =>
@@ -236,13 +236,13 @@ test('the schemas say what is meant where nothing is said', () => {
   })
 })
 
-test('each kind knows whether it keeps to the hours of the subscriber, and whether it can wait for them', () => {
+test('each kind says whether it obeys the schedule, and whether its wait can be extended', () => {
   const those = (is: (type: StepType) => boolean | undefined) => stepTypes.filter((type) => is(type) === true)
   expect(those((type) => stepKinds[type].obeysSchedule)).toEqual(['email', 'sms', 'chat', 'push', 'custom'])
   expect(those((type) => stepKinds[type].isExtendable)).toEqual(['digest', 'delay'])
 })
 
-describe('before they are used, values lose what says nothing', () => {
+describe('empty values are dropped before use', () => {
   const skip = { '==': [{ var: 'payload.a' }, 1] }
   const blank = { type: 'doc', content: [{ type: 'paragraph' }] }
   test.each<[StepType, ControlValues, ControlValues]>([

@@ -47,7 +47,7 @@ const devicesOf = async (api: Api) =>
   )
 
 describe('a push message', () => {
-  test('tells the app what a digest before it collected', async () => {
+  test('contains what a digest before it collected', async () => {
     const digest = { type: 'digest', controlValues: { type: 'regular', amount: 1, unit: 'minutes' } }
     const { api } = await prepared([digest, push])
     await withDevices(api, 'phone')
@@ -95,14 +95,14 @@ describe('a push message', () => {
     expect(JSON.parse(told.raw)).toMatchObject({ id: 'vendor-id', deviceToken: expect.stringMatching(/phone|tablet/) })
   })
 
-  test('to somebody without a device is not sent, and says why', async () => {
+  test('to a subscriber without a device is not sent, and says why', async () => {
     const { api } = await prepared()
     const run = await deliver(api)
     expect(storyOf(run)).toEqual(['push canceled: Step queued, Subscriber does not have a configured channel'])
     expect(run.jobs[0]).toMatchObject({ reason: 'missing_push_token', messages: [] })
   })
 
-  test('to somebody whose devices are all gone is not sent either', async () => {
+  test('to a subscriber whose devices are all gone is not sent either', async () => {
     const { api } = await prepared()
     await withDevices(api)
     const run = await deliver(api)
@@ -113,7 +113,7 @@ describe('a push message', () => {
     expect(run.jobs[0]).toMatchObject({ reason: 'missing_push_token' })
   })
 
-  test('for which the integration is switched off fails', async () => {
+  test('whose integration is turned off fails', async () => {
     const { api, integrationId } = await prepared()
     await withDevices(api, 'phone')
     await api.put(`/v1/integrations/${integrationId}`, { active: false })
@@ -140,13 +140,13 @@ describe('a push message', () => {
     expect(sent()[0]).toMatchObject({ overrides: { sound: 'ding' }, added: true })
   })
 
-  test('goes to the devices or the topic of Firebase that the trigger names, for who has no device there', async () => {
+  test('goes to Firebase devices or the topic that the trigger names, for a subscriber without a device there', async () => {
     const { api } = await prepared()
     const firebase = { providerId: 'fcm', channel: 'push', active: true, credentials: { serviceAccount: '{}' } }
     expect((await api.post('/v1/integrations', firebase)).status).toBe(201)
     const devices = async (overrides: object) => {
       const run = await deliver(api, { overrides })
-      // Nobody is asked: the account is none. What would have been sent is there.
+      // No vendor is called: the account is fake. The request that would have been sent is recorded.
       const [first] = await messagesOf(api, `channel=push&transactionId=${run.transactionId}`)
       return [run.jobs[0].providerId, run.jobs[0].messages.length, first.deviceTokens]
     }
@@ -155,7 +155,7 @@ describe('a push message', () => {
     expect(await devices(ofStep)).toEqual(['fcm', 1, ['news']])
   })
 
-  test('shows ninety-nine at most, and what is unseen where that is wanted', async () => {
+  test('shows a badge of at most 99, counting unseen messages if set to', async () => {
     const { api } = await prepared([push], { configurations: { inboxCount: 'unseen' } })
     await withDevices(api, 'phone')
     await makeWorkflow(api, 'inbox', [inApp('one')])
@@ -170,7 +170,7 @@ describe('a push message', () => {
     expect(sent()[1].overrides.apns.payload.aps).toEqual({ badge: 0 })
   })
 
-  test('shows how much the inbox has, where the integration wants it', async () => {
+  test('shows the inbox count if the integration wants it', async () => {
     const { api } = await prepared([inApp('one'), push], { configurations: { inboxCount: 'unread' } })
     await withDevices(api, 'phone')
     take()
@@ -183,7 +183,7 @@ describe('a push message', () => {
 })
 
 describe('devices that cannot be reached', () => {
-  test('are removed from the subscriber when they are gone for good; the others get the message', async () => {
+  test('are removed from the subscriber if their token is invalid; the others get the message', async () => {
     const { api } = await prepared()
     const { development } = await server.freshOrganization()
     await makeWorkflow(development, 'ping', [push])
@@ -192,7 +192,7 @@ describe('devices that cannot be reached', () => {
     await deliver(api)
     expect(await devicesOf(api)).toEqual([['phone', 'tablet']])
 
-    // The sandbox can say it of a device; its integration is given one here.
+    // The sandbox can report an invalid token; its integration gets one here.
     const [{ _id: sandboxId }] = (await development.get('/v1/integrations')).body.filter(
       ({ channel }: { channel: string }) => channel === 'push',
     )
@@ -225,7 +225,7 @@ describe('devices that cannot be reached', () => {
     ])
   })
 
-  test('for a while are tried again, and those that got it do not get it twice', async () => {
+  test('for a while are retried, and those that got it do not get it twice', async () => {
     const { api } = await prepared()
     await withDevices(api, 'phone', 'tablet')
     vendor.plays(({ body }) =>

@@ -15,8 +15,8 @@ import {
   deliveredMessage,
   deliveryOutcome,
   dispatch,
-  firstWords,
   isKnown,
+  openingDetails,
 } from '../delivery/dispatch.ts'
 import {
   channelOverrides,
@@ -30,7 +30,7 @@ import {
 import { textFrom, textStep } from './text-step.ts'
 
 const channel = 'push'
-/** What an app shows on its icon. */
+/** The highest badge an app shows. */
 const highestBadge = 99
 
 export const push = textStep({
@@ -40,11 +40,11 @@ export const push = textStep({
   call,
 })
 
-/** Devices of one app, or whoever else listens there. */
+/** Devices of one app, or a topic. */
 interface Audience {
   integration: IntegrationRow
   targets: string[]
-  /** Whether they are the subscriber's own, and to be forgotten once they are gone. */
+  /** Whether they are the subscriber's own, to be removed once invalid. */
   isStored: boolean
 }
 
@@ -57,7 +57,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
   if (audiences.length === 0 && problems.length === 0)
     return { kind: 'skip', reason: 'missing_push_token', details: [detail('no_channel')] }
 
-  const details: Detail[] = of.job.delivery === null ? [...firstWords(of), ...problems] : []
+  const details: Detail[] = of.job.delivery === null ? [...openingDetails(of), ...problems] : []
   const destinations: Destination[] = []
   const tokens = new Map<string, string[]>()
   const devices = new Map<string, string>()
@@ -102,7 +102,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
       device_token: devices.get(key) ?? '',
       ...(state.status === 'error' ? { device_error: gone.has(key) ? 'token_invalid' : 'generic_error' } : {}),
       ...state,
-      // Apps report by our id what became of a message.
+      // Apps report on a message by our id.
       identifier: state.status === 'sent' ? messageId : null,
     }
   })
@@ -140,7 +140,7 @@ function audiencesOf(of: StepRun, brand: string): { audiences: Audience[]; detai
   return { audiences, details, isSkipped }
 }
 
-/** Devices or a topic of Firebase that the trigger names, for subscribers who have no device there. */
+/** Firebase devices or a topic that the trigger names, for subscribers without a device there. */
 function namedByTrigger(of: StepRun, brand: string): Audience[] {
   const data = providerDataFor(of, 'fcm', brand)
   const topic = textIn(data.topic)
@@ -149,13 +149,13 @@ function namedByTrigger(of: StepRun, brand: string): Audience[] {
   return integration && targets.length > 0 ? [{ integration, targets, isStored: false }] : []
 }
 
-/** The sandbox stands in for a device nobody has yet. */
+/** The sandbox stands in for a missing device. */
 function sandboxOf({ run }: StepRun): Audience[] {
   const integration = run.environment.integrations.find(({ provider_id }) => provider_id === 'svc-push')
   return integration ? [{ integration, targets: [run.subscriber.subscriber_id], isStored: false }] : []
 }
 
-/** What the inbox has for the subscriber, where the integration wants it shown. */
+/** The subscriber's inbox count, if the integration wants it as a badge. */
 async function badgeOf({ run }: StepRun, { db }: CallTools, { configurations }: IntegrationRow) {
   const { inboxCount } = configurations
   if (inboxCount !== 'unread' && inboxCount !== 'unseen') return undefined

@@ -23,7 +23,7 @@ test.each([
 describe('at a time of day', () => {
   test.each([
     ['later today', { unit: 'days', timed: { atTime: '18:30' } }, '2026-05-01T18:30:00.000Z'],
-    ['which is over for today', { unit: 'days', timed: { atTime: '09:00' } }, '2026-05-02T09:00:00.000Z'],
+    ['which has passed today', { unit: 'days', timed: { atTime: '09:00' } }, '2026-05-02T09:00:00.000Z'],
     ['which is now', { unit: 'days', timed: { atTime: '10:00' } }, '2026-05-02T10:00:00.000Z'],
     ['to the second', { unit: 'days', timed: { atTime: '10:00:01' } }, '2026-05-01T10:00:01.000Z'],
     ['every third day', { unit: 'days', amount: 3, timed: { atTime: '09:00' } }, '2026-05-04T09:00:00.000Z'],
@@ -31,7 +31,7 @@ describe('at a time of day', () => {
     expect(next(given)).toBe(expected)
   })
 
-  test("by the subscriber's clock, also when that is changed", () => {
+  test("in the subscriber's local time, also across clock changes", () => {
     const given = { unit: 'days', timed: { atTime: '09:00' } }
     expect(next(given, new Date('2026-10-31T14:00:00Z'), 'America/New_York')).toBe('2026-11-01T14:00:00.000Z')
     expect(next(given, new Date('2026-03-07T15:00:00Z'), 'America/New_York')).toBe('2026-03-08T13:00:00.000Z')
@@ -73,8 +73,8 @@ test.each([
   ['an unknown unit', { unit: 'years' }],
   ['half a day', { unit: 'days', amount: 0.5 }],
   ['no day', { unit: 'days', amount: 0 }],
-  ['a time that is none', { unit: 'days', timed: { atTime: '25:00' } }],
-  ['a day that is none', { unit: 'weeks', timed: { weekDays: ['someday'] } }],
+  ['an invalid time', { unit: 'days', timed: { atTime: '25:00' } }],
+  ['an invalid day', { unit: 'weeks', timed: { weekDays: ['someday'] } }],
   ['a day no month has', { unit: 'months', timed: { monthDays: [32] } }],
   ['a sixth Monday', { unit: 'months', timed: { monthlyType: 'on', ordinal: '6', ordinalValue: 'monday' } }],
   ['an ordinal of nothing', { unit: 'months', timed: { monthlyType: 'on', ordinal: '1' } }],

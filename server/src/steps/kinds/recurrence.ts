@@ -1,11 +1,11 @@
-// When something comes round that is set by a calendar instead of a cron expression: every so many days at a time of day, on
-// days of the week, on days of the month, or on such as the last Friday of it.
+// The next time of a calendar setting, the older form of cron: every so many days at a time of day, on days of the week or
+// month, or on one such as the last Friday of the month.
 import { Temporal } from 'temporal-polyfill'
 import { DurationInvalid, durationMs, zoneOf } from './duration.ts'
 
 const weekDays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const
 
-/** As callers write it. What is left out follows from the moment it is asked. */
+/** As callers write it. What is left out is taken from `now`. */
 export interface Recurrence {
   amount?: unknown
   unit?: unknown
@@ -19,10 +19,10 @@ export interface Recurrence {
   }
 }
 
-/** Two years hold every day there is, but for the 29th of a leap February. */
+/** Two years contain every day, except the 29th of February. */
 const daysAhead = 731
 
-/** The first time after `now`, by the clock on the subscriber's wall. */
+/** The first time after `now`, in the subscriber's local time. */
 export function nextRecurrence({ amount = 1, unit, timed = {} }: Recurrence, now: Date, timezone: string | null): Date {
   if (typeof amount !== 'number' || !Number.isInteger(amount) || amount < 1)
     throw new DurationInvalid(`Invalid amount: ${JSON.stringify(amount)}; it must be a whole number`, 'amount')
@@ -37,7 +37,7 @@ export function nextRecurrence({ amount = 1, unit, timed = {} }: Recurrence, now
     const moment = date.toZonedDateTime({ timeZone: start.timeZoneId, plainTime: time }).epochMilliseconds
     if (moment > now.getTime()) return new Date(moment)
   }
-  throw new DurationInvalid('The timed settings name no day that comes')
+  throw new DurationInvalid('The timed settings match no future day')
 }
 
 const timePattern = /^([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?$/
@@ -50,7 +50,7 @@ function timeOf(atTime: unknown): Temporal.PlainTime | undefined {
   return Temporal.PlainTime.from({ hour: Number(hour), minute: Number(minute), second: Number(second) })
 }
 
-/** How many whole units lie between two days, weeks starting on Monday. */
+/** Whole units between two days, with weeks starting on Monday. */
 function intervalsSince(from: Temporal.PlainDate, to: Temporal.PlainDate, unit: unknown): number {
   if (unit === 'months') return (to.year - from.year) * 12 + to.month - from.month
   const days = from.until(to, { largestUnit: 'days' }).days

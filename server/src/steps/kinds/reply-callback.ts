@@ -1,13 +1,13 @@
-// Where answers to an email go that the workflow wants to hear of: an address of ours that names the transaction.
+// The reply address of an email whose workflow wants replies: an address of ours that names the transaction.
 import { type Detail, type DetailKey, detail } from '../contract/outcome.ts'
 import type { StepRun } from '../contract/step-run.ts'
 
-/** Of what stands before the @, as RFC 5321 has it (4.5.3.1.1): mail programs refuse to write to anything longer. */
+/** The limit for the part before the @ (RFC 5321, 4.5.3.1.1): mail programs refuse longer ones. */
 const longestLocalPart = 64
-/** What needs no quotes there. */
+/** Characters that need no quotes there. */
 const isPlain = (text: string) => /^[\w+~=-]+(\.[\w+~=-]+)*$/.test(text)
 
-/** Without everything it takes the mail still goes, and the log says what is missing. */
+/** If something is missing, the mail is still sent, and the log says what. */
 export function replyAddress({ run, step }: StepRun): { replyTo: string | undefined; details: Detail[] } {
   const { replyCallback } = step
   if (!replyCallback?.active) return { replyTo: undefined, details: [] }
@@ -21,7 +21,7 @@ export function replyAddress({ run, step }: StepRun): { replyTo: string | undefi
   if (missing.length > 0) return { replyTo: undefined, details: missing.map((key) => detail(key)) }
   const named = localPart(run.transactionId, run.environment.id)
   const isUsable = isPlain(run.transactionId) && named.length <= longestLocalPart
-  // Callers choose transaction ids as they like; the run's own fits always.
+  // Callers choose transaction ids freely; the run's own id always fits.
   const local = isUsable ? named : localPart(run.id, run.environment.id)
   return { replyTo: `${local}@${inboundParseDomain ?? ''}`, details: [] }
 }
@@ -36,7 +36,7 @@ export interface ReplyAddress {
   domain: string
 }
 
-/** Undefined where the address is none that `replyAddress` could have made. */
+/** Undefined unless `replyAddress` could have made it. */
 export function readReplyAddress(address: string): ReplyAddress | undefined {
   const [, reference, environmentId, domain] = /^parse\+(.+)-nv-e=([0-9a-f]{24})@([^@]+)$/i.exec(address) ?? []
   if (reference === undefined || environmentId === undefined || domain === undefined) return undefined

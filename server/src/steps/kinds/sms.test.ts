@@ -51,7 +51,7 @@ describe('an SMS', () => {
     expect(await identifiersIn(api)).toEqual(['vendor-1'])
   })
 
-  test('goes to the number the trigger gives, from the sender it names, with what it adds to the request', async () => {
+  test('goes to the number and from the sender that the trigger names, with what it adds to the request', async () => {
     const api = await prepared()
     vendor.plays(() => taken)
     await trigger(api, 'code', ada, { payload: { phone: '+15550111' } })
@@ -76,7 +76,7 @@ describe('an SMS', () => {
     })
   })
 
-  test('is not sent with nothing in it', async () => {
+  test('is not sent without text', async () => {
     const api = await prepared([sms(' {{payload.text}} ')])
     vendor.plays(() => taken)
     const transactionId = await trigger(api, 'code', ada)
@@ -96,7 +96,7 @@ describe('an SMS', () => {
     expect(vendor.asked).toHaveLength(1)
   })
 
-  test('says what the trigger says where the step has nothing to say', async () => {
+  test("uses the trigger's text if the step has none", async () => {
     const api = await prepared([sms('{{payload.text}}')])
     vendor.plays(() => taken)
     await trigger(api, 'code', ada, { overrides: { sms: { content: 'From the trigger' } } })
@@ -104,7 +104,7 @@ describe('an SMS', () => {
     expect(JSON.parse(vendor.asked[0]?.body ?? '{}').messages[0].text).toBe('From the trigger')
   })
 
-  test('names the integration it goes through in its log', async () => {
+  test('names its integration in the log', async () => {
     const api = await prepared()
     vendor.plays(() => taken)
     const transactionId = await trigger(api, 'code', ada)
@@ -127,7 +127,7 @@ describe('an SMS', () => {
     })
   })
 
-  test('to somebody without a phone is a message with a warning, and the next step runs', async () => {
+  test('to a subscriber without a phone is a message with a warning, and the next step runs', async () => {
     const api = await prepared([sms(), { type: 'in_app', controlValues: { body: 'in the inbox' } }])
     const transactionId = await trigger(api, 'code', 'nobody')
     await server.drain()
@@ -144,7 +144,7 @@ describe('an SMS', () => {
     expect(vendor.asked).toEqual([])
   })
 
-  test('without an active integration fails, and says which one was asked for', async () => {
+  test('without an active integration fails, and names the one requested', async () => {
     const api = await server.freshApi()
     await makeWorkflow(api, 'code', [sms()])
     const plain = await trigger(api, 'code', ada)
@@ -188,7 +188,7 @@ describe('the integration of an SMS', () => {
     expect((await runOf(api, foreign)).jobs[0]).toMatchObject({ status: 'failed', reason: 'no_integration' })
   })
 
-  test('is one whose conditions the tenant meets, where there is such a one', async () => {
+  test('is one whose conditions the tenant meets, if there is one', async () => {
     const api = await prepared()
     const conditions = [
       { value: 'AND', children: [{ on: 'tenant', field: 'identifier', operator: 'EQUAL', value: 'acme' }] },
@@ -207,7 +207,7 @@ describe('the integration of an SMS', () => {
     expect(keysAsked().at(-1)).toBe('App key-first')
   })
 
-  test('has to have been chosen: without a primary one nothing is sent', async () => {
+  test('must be chosen: without a primary one nothing is sent', async () => {
     const api = await prepared()
     const { body } = await api.get('/v1/integrations')
     const primary = body.find(({ primary }: { primary: boolean }) => primary)

@@ -4,7 +4,7 @@ import type { CallTools } from '../contract/call-tools.ts'
 import { messageIdFor, type NewMessage } from '../contract/message.ts'
 import { detail, type StepOutcome } from '../contract/outcome.ts'
 import { type StepRun, situationOf } from '../contract/step-run.ts'
-import { deliveredMessage, deliveryOutcome, dispatch, firstWords, isKnown } from '../delivery/dispatch.ts'
+import { deliveredMessage, deliveryOutcome, dispatch, isKnown, openingDetails } from '../delivery/dispatch.ts'
 import {
   channelOverrides,
   integrationsFor,
@@ -43,7 +43,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
   const about = { providerId: first.provider_id, messageId: id }
   const details = isKnown(of, channel)
     ? []
-    : [...firstWords(of), selected(first, of, tools.brand), detail('message_created', undefined, about)]
+    : [...openingDetails(of), selected(first, of, tools.brand), detail('message_created', undefined, about)]
   if (phone === undefined)
     return {
       kind: 'skip',
@@ -61,7 +61,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
       ],
     }
   if (isEmpty(of, body)) {
-    const error = 'The message is empty: the text of the step came to nothing'
+    const error = 'The message is empty: the text of the step rendered to nothing'
     return {
       ...{ kind: 'fail', reason: 'content_failed', error, stops: false, providerId: first.provider_id },
       details: [...details, detail('content_failed', { error }, about)],
@@ -96,7 +96,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
   })
 }
 
-/** Neither the step nor the trigger has anything to say, nor is a template of the provider's named. */
+/** Neither the step nor the trigger has text, and no provider template is named. */
 function isEmpty({ run, step, providerData = {} }: StepRun, body: string): boolean {
   const { overrides } = run.event
   const isSaid = textIn(body) !== undefined || textIn(memberOf(overrides.sms, 'content')) !== undefined

@@ -1,4 +1,4 @@
-// What the SMS, chat and push steps have in common: short texts without mark-up.
+// What the SMS, chat and push steps share: short texts without markup.
 import type { renderPush, renderSms } from '../../render/messages.ts'
 import {
   closedObject,
@@ -13,7 +13,7 @@ import {
 
 interface TextStep {
   type: StepType & StepKind['channel']
-  /** The texts, and how an editor shows them. */
+  /** The texts, and the component that edits each. */
   fields: Record<string, string>
   render: typeof renderSms | typeof renderPush
   call: NonNullable<StepKind['call']>
@@ -42,6 +42,6 @@ export function textStep({ type, fields, render, call }: TextStep): StepKind {
   }
 }
 
-/** What the user's code says, which nobody has looked at yet. */
+/** A value from the user's code, unchecked. */
 export const textFrom = (value: unknown): string =>
   typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value)

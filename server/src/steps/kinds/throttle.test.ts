@@ -48,7 +48,7 @@ test('a throttle lets the first pass and ends the others, and says why', async (
   expect(JSON.parse(line.raw)).toMatchObject({ throttled: true, executionCount: 1, threshold: 1, shouldSkip: true })
 })
 
-test('of twenty at once as many pass as the threshold says', async () => {
+test('of twenty concurrent runs as many pass as the threshold allows', async () => {
   for (const threshold of [1, 3]) {
     const api = await freshApi({ ...hourly, threshold })
     const ids: string[] = []
@@ -69,7 +69,7 @@ test('of twenty in one batch one passes', async () => {
   expect(await contentsOf(api, 'ada')).toHaveLength(1)
 })
 
-test('the window is exact, and counts from the first that passed', async () => {
+test('the window is exact, and counts from the first run that passed', async () => {
   const api = await freshApi({ ...hourly, threshold: 2 })
   await send(api, 1)
   await server.drain()
@@ -88,7 +88,7 @@ test('the window is exact, and counts from the first that passed', async () => {
   expect(await contentsOf(api, 'ada')).toEqual(['1 false', '2 false', '4 false', '5 false'])
 })
 
-test('is apart for each subscriber, environment, workflow and step', async () => {
+test('is separate for each subscriber, environment, workflow and step', async () => {
   const [api, other] = [await freshApi(hourly), await freshApi(hourly)]
   const throttle = { type: 'throttle', controlValues: hourly }
   await makeWorkflow(api, 'two', [throttle, throttle, inApp('two')])
@@ -118,7 +118,7 @@ describe('a key', () => {
   )
 })
 
-describe('a window the trigger names', () => {
+describe('a window set by the trigger', () => {
   const dynamic = { type: 'dynamic', dynamicKey: 'payload.until' }
   const inAnHour = () => new Date(server.clock.now().getTime() + 3_600_000).toISOString()
 
@@ -150,7 +150,7 @@ describe('a window the trigger names', () => {
     expect(await contentsOf(api, 'ada')).toHaveLength(2)
   })
 
-  test('that is past fails the step and ends the run', async () => {
+  test('in the past fails the step and ends the run', async () => {
     const api = await freshApi(dynamic)
     const transactionId = await send(api, 1, { until: '2020-01-01T00:00:00Z' })
     await server.drain()
@@ -162,7 +162,7 @@ describe('a window the trigger names', () => {
     ])
   })
 
-  test('that is too far ahead fails the step and ends the run', async () => {
+  test('too far ahead fails the step and ends the run', async () => {
     const api = await freshApi(dynamic)
     const transactionId = await send(api, 1, { until: { amount: 181, unit: 'days' } })
     await server.drain()
@@ -199,7 +199,7 @@ test('a throttle whose condition does not hold is skipped and counts nothing', a
   )
 })
 
-test('a slot that is taken stays taken when a later step fails', async () => {
+test('a used slot stays used when a later step fails', async () => {
   const api = await server.freshApi()
   const throttle = { type: 'throttle', controlValues: hourly }
   await makeWorkflow(api, 'alarm', [throttle, inApp('{{ payload.n | nothing }}'), inApp('{{payload.n}}')])
@@ -210,7 +210,7 @@ test('a slot that is taken stays taken when a later step fails', async () => {
   expect(await contentsOf(api, 'ada')).not.toContain('2')
 })
 
-test('a throttle at the end of a workflow says so too', async () => {
+test('a throttle at the end of a workflow works too', async () => {
   const api = await server.freshApi()
   await makeWorkflow(api, 'alarm', [inApp('{{payload.n}}'), { type: 'throttle', controlValues: hourly }])
   await send(api, 1)
@@ -221,7 +221,7 @@ test('a throttle at the end of a workflow says so too', async () => {
   )
 })
 
-test('a throttle counts while the subscriber is away too: what it lets pass in-app is limited at any hour', async () => {
+test("a throttle also counts outside the subscriber's schedule: in-app messages are limited at any hour", async () => {
   const api = await freshApi(hourly)
   await prefer(api, 'ada', { schedule: { isEnabled: true, weeklySchedule: { monday: { isEnabled: false } } } })
   const transactionId = await send(api, 1)

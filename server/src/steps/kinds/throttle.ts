@@ -1,12 +1,11 @@
-// The throttle step: lets a number of runs pass in a window of time and ends the others.
+// The throttle step: lets a number of runs pass in a time window and ends the others.
 
 import { renderTemplate } from '../../render/liquid.ts'
 import { objectSchema, type StepKind, skip, skipUi, withoutNulls } from '../contract/kind.ts'
-import type { ThrottlePass } from '../contract/need.ts'
+import { groupOf, groupValue, type ThrottlePass } from '../contract/need.ts'
 import { type Detail, detail, type StepOutcome } from '../contract/outcome.ts'
 import { type StepRun, situationOf } from '../contract/step-run.ts'
-import { DurationInvalid, durationMs, longestWaitMs, momentOf, valueAt } from './duration.ts'
-import { groupValue } from './group-value.ts'
+import { DurationInvalid, durationMs, longestWaitDays, longestWaitMs, momentOf, valueAt } from './duration.ts'
 
 export const throttle: StepKind = {
   type: 'throttle',
@@ -15,22 +14,20 @@ export const throttle: StepKind = {
   emptyResult: { throttled: false },
 
   *begin(of) {
-    const { now, run, step, values } = of
+    const { now, values } = of
     const endsAt = endOf(of)
     if (endsAt === undefined) return { kind: 'done', details: [], output: { throttled: false } }
     const windowMs = endsAt.getTime() - now.getTime()
     if (windowMs <= 0)
-      return failed('invalid_settings', 'The date is past', [detail('throttle_past', { date: endsAt.toISOString() })])
+      return failed('invalid_settings', 'The end of the window is in the past', [
+        detail('throttle_past', { date: endsAt.toISOString() }),
+      ])
     if (windowMs > longestWaitMs)
-      return failed('over_limit', 'The window is too long', [detail('over_limit', { windowMs, limit: longestWaitMs })])
+      return failed('over_limit', `The window is longer than ${longestWaitDays} days`, [
+        detail('over_limit', { windowMs, limit: longestWaitMs }),
+      ])
     const threshold = Math.max(1, Math.trunc(Number(values.threshold ?? 1)) || 1)
-    const group = {
-      environmentId: run.environment.id,
-      workflowId: run.workflow.id,
-      stepRowId: step._id,
-      subscriberRowId: run.subscriber.id,
-      value: keyOf(of),
-    }
+    const group = groupOf(of, keyOf(of))
     const pass = (yield { need: 'pass throttle', group, threshold, endsAt }) as ThrottlePass
     if (!pass.isThrottled) return { kind: 'done', details: [], output: { throttled: false } }
     const output = {
@@ -79,7 +76,7 @@ export const throttle: StepKind = {
     ),
 }
 
-/** Undefined where the settings say nothing, or what the trigger was to say is not there: then nobody is held back. */
+/** Undefined if the settings are empty, or the trigger's value is missing: then nothing is throttled. */
 function endOf(of: StepRun): Date | undefined {
   const { now, values } = of
   const { type = 'fixed', amount, unit, dynamicKey } = values
@@ -92,7 +89,7 @@ function endOf(of: StepRun): Date | undefined {
   }
 }
 
-/** A template's outcome, or what is at a path of the payload, with or without that word before it. */
+/** The rendered template, or the value at a path of the payload, with or without the `payload.` prefix. */
 function keyOf(of: StepRun): string {
   const { throttleKey } = of.values
   if (typeof throttleKey !== 'string' || throttleKey === '') return ''

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { QueuedWakes } from './queued-wakes.ts'
+import { QueuedWakes } from './store.ts'
 
 let wakes: QueuedWakes
 
@@ -16,7 +16,7 @@ const asked = (...slots: Array<[string, number]>) => {
   return { missing: [...missing.keys()], commit }
 }
 
-test('a wake is queued once, as soon as that is committed', () => {
+test('a wake-up is queued once, from the commit on', () => {
   const first = asked(['a', 10_000], ['b', 20_000])
   expect(first.missing).toEqual(['a', 'b'])
   expect(asked(['a', 10_000]).missing).toEqual(['a'])
@@ -24,7 +24,7 @@ test('a wake is queued once, as soon as that is committed', () => {
   expect(asked(['a', 10_000], ['b', 20_000], ['c', 30_000]).missing).toEqual(['c'])
 })
 
-test('near its time it is queued again, for one who commits later than it comes', () => {
+test('near its time it is queued again, for a transaction that commits after it fires', () => {
   asked(['a', 10_000]).commit()
   vi.advanceTimersByTime(7_999)
   expect(asked(['a', 2_001]).missing).toEqual([])
@@ -32,7 +32,7 @@ test('near its time it is queued again, for one who commits later than it comes'
   expect(asked(['a', 2_000]).missing).toEqual(['a'])
 })
 
-test('what is due at once, or soon, is always queued', () => {
+test('what is due now or soon is always queued', () => {
   for (const delay of [0, 2_000]) {
     asked(['now', delay]).commit()
     expect(asked(['now', delay]).missing).toEqual(['now'])
