@@ -1,5 +1,5 @@
 # Belfry for an external PostgreSQL: the built program and what it needs to run, nothing that builds it, and no database.
-ARG NODE_IMAGE=node:20.20-bookworm-slim
+ARG NODE_IMAGE=node:24.21-bookworm-slim
 
 # Builds the service, the dashboard and the inbox.
 FROM ${NODE_IMAGE} AS build
