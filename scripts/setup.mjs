@@ -40,10 +40,10 @@ const parts = [
 ]
 
 refuseOldNode()
-const forTests = process.argv[2] !== 'start'
+const forTests = !['start', 'dev'].includes(process.argv[2] ?? '')
 const stale = parts.filter((part) => existsSync(inRoot(part.name, 'src')) && !isBuilt(part))
 // A release that is built already runs without the tools that built it.
-installIfNeeded({ withTools: forTests || stale.length > 0 })
+installIfNeeded({ withTools: process.argv[2] !== 'start' || stale.length > 0 })
 // Tests run the server's sources, and what browsers load as it is built.
 const wanted = forTests ? stale.filter(({ name }) => name !== 'server') : stale
 if (wanted.length > 0) say('Building…')

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 const runsPerProcess = 25
 
 /** All files of the repository, what is built of them, and links to the packages. */
-function copyRepository(/** @type {string} */ root, /** @type {string} */ folder) {
+export function copyRepository(/** @type {string} */ root, /** @type {string} */ folder) {
   const git = ['ls-files', '--cached', '--others', '--exclude-standard']
   const files = spawnSync('git', git, { cwd: root, encoding: 'utf8' }).stdout.split('\n').filter(Boolean)
   const built = ['server', 'inbox', 'dashboard'].map((name) => `${name}/dist`)
