@@ -1,6 +1,6 @@
 # The Belfry image for an external PostgreSQL. It holds the built program and its runtime dependencies: no build tools, no
 # database.
-ARG NODE_IMAGE=node:20.20-bookworm-slim
+ARG NODE_IMAGE=node:24.21-bookworm-slim
 
 # Builds the service, the dashboard and the inbox.
 FROM ${NODE_IMAGE} AS build

@@ -17,7 +17,6 @@ export default defineConfig({
       output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 3, maxModuleSize: 60_000 }] } },
     },
   },
-  server: { proxy: { '^/(v1|v2|socket\\.io|docs|openapi\\.json)': { target: 'http://127.0.0.1:3000', ws: true } } },
 })
 
 /** Compresses once, here, as small as it gets; the server only hands out what lies there. */

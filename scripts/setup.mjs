@@ -40,10 +40,10 @@ const parts = [
 ]
 
 refuseOldNode()
-const forTests = process.argv[2] !== 'start'
+const forTests = !['start', 'dev'].includes(process.argv[2] ?? '')
 const stale = parts.filter((part) => existsSync(inRoot(part.name, 'src')) && !isBuilt(part))
 // A release that is already built needs no build tools.
-installIfNeeded({ withTools: forTests || stale.length > 0 })
+installIfNeeded({ withTools: process.argv[2] !== 'start' || stale.length > 0 })
 // Tests run the server from its sources, but the browser programs as built.
 const wanted = forTests ? stale.filter(({ name }) => name !== 'server') : stale
 if (wanted.length > 0) say('Building…')

@@ -23,10 +23,10 @@ export class Run {
   output = ''
   readonly #child: ChildProcess
 
-  constructor(env: Record<string, string>, args: string[] = []) {
+  constructor(env: Record<string, string>, args: string[] = [], node = process.execPath) {
     this.url = `http://127.0.0.1:${env.PORT}`
     const { PATH = '', HOME = '/' } = process.env
-    this.#child = spawn(process.execPath, [path.join(root, 'server/dist/bundle/main.js'), ...args], {
+    this.#child = spawn(node, [path.join(root, 'server/dist/bundle/main.js'), ...args], {
       cwd: root,
       env: { PATH, HOME, ...env },
     })
@@ -102,8 +102,8 @@ export function usePrograms({ until = 'after each' }: { until?: 'after each' | '
   })
 
   return {
-    start(env: Record<string, string>): Run {
-      const run = new Run(env)
+    start(env: Record<string, string>, { node = process.execPath } = {}): Run {
+      const run = new Run(env, [], node)
       runs.push(run)
       return run
     },

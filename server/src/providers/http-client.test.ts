@@ -316,6 +316,21 @@ describe('redirects', () => {
       expect(vendor.asked[3]?.headers).not.toHaveProperty(name)
   })
 
+  test('to another port of the same host tell nobody who is asking', async () => {
+    const told: unknown[] = []
+    const neighbor = createHttpServer((request, response) => {
+      told.push(request.headers.authorization)
+      response.end('{}')
+    })
+    await new Promise<void>((resolve) => neighbor.listen(0, '127.0.0.1', resolve))
+    const { port } = neighbor.address() as AddressInfo
+    vendor.plays(() => to(`http://127.0.0.1:${port}/`))
+    await http.exchange(vendor.url, { headers: { authorization: 'secret' }, mostRedirects: 1 })
+    neighbor.closeAllConnections()
+    await new Promise((resolve) => neighbor.close(resolve))
+    expect(told).toEqual([undefined])
+  })
+
   test('to anything but http(s) are refused', async () => {
     vendor.plays(() => to('file:///etc/passwd'))
     expect(await problem(http.get(vendor.url, { mostRedirects: 1 }))).toMatchObject({ code: 'invalid_url' })

@@ -63,6 +63,35 @@ describe('a trigger for a few people', () => {
   })
 })
 
+test('a transaction id is remembered for 30 days', async () => {
+  const api = await server.freshApi()
+  await makeWorkflow(api, 'news', [inApp()])
+  await trigger(api, 'news', 'ada', { transactionId: 'kept' })
+  const { rows } = await server.database.pool.query(
+    'SELECT expires_at FROM transactions WHERE environment_id = $1 AND transaction_id = $2',
+    [api.environmentId, 'kept'],
+  )
+  expect(rows).toEqual([{ expires_at: new Date(server.clock.now().getTime() + 30 * 24 * 3_600_000) }])
+})
+
+test('a change that this process has not heard of yet decides all the same', async () => {
+  const api = await server.freshApi()
+  await makeWorkflow(api, 'news', [inApp()])
+  await trigger(api, 'news', 'ada')
+  // Written past the service, so that nobody announces it.
+  const turn = (active: boolean) =>
+    server.database.pool.query('UPDATE workflows SET active = $2, version = version + 1 WHERE environment_id = $1', [
+      api.environmentId,
+      active,
+    ])
+  const send = async () => (await api.post('/v1/events/trigger', { name: 'news', to: 'ada' })).body.status
+  await turn(false)
+  expect(await send()).toBe('trigger_not_active')
+  await turn(true)
+  expect(await send()).toBe('processed')
+  expect(await messagesOf(api, '')).toHaveLength(2)
+})
+
 test('shared steps, many recipients and topics are left to the queue', async () => {
   const api = await server.freshApi()
   await makeWorkflow(api, 'throttled', [waiting, inApp()])

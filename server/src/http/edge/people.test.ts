@@ -74,6 +74,8 @@ describe('requests with a cookie', () => {
     for (const headers of [
       { origin: 'https://evil.example' },
       { origin: `${server.url}.evil.example` },
+      // Another program on the same machine.
+      { origin: 'http://127.0.0.1:1' },
       { origin: 'null' },
       { 'sec-fetch-site': 'cross-site' },
       { 'sec-fetch-site': 'same-site' },

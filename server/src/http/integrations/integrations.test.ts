@@ -1,6 +1,7 @@
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { during } from '../../../test/during.ts'
+import { signInAs } from '../../../test/people.ts'
 import { Api, useServer } from '../../../test/server.ts'
 import { useVendor } from '../../../test/vendor.ts'
 import { Changes } from '../../db/core/changes.ts'
@@ -278,6 +279,19 @@ describe('credentials', () => {
       credentials: created.credentials,
       configurations: { inboundWebhookSigningKey: 's-12' },
     })
+  })
+
+  test('an editor sees that there are secrets, and nothing of secret objects', async () => {
+    const { development: api } = await server.freshOrganization()
+    const credentials = { user: 'ada', password: 's-1', tlsOptions: { key: 's-2', ca: ['s-3'] } }
+    await create(api, { providerId: 'nodemailer', channel: 'email', identifier: 'own', credentials })
+    const found = async (role: 'editor' | 'admin') => {
+      const person = await signInAs(server, api, role)
+      const { body } = await person.get('/v1/integrations')
+      return body.find(({ identifier }: Integration) => identifier === 'own').credentials
+    }
+    expect(await found('admin')).toEqual(credentials)
+    expect(await found('editor')).toEqual({ user: 'ada', password: '••••••••' })
   })
 
   test('the account of Firebase that older set-ups give as user is stored by its name, encrypted', async () => {
