@@ -1,6 +1,6 @@
 // Faults in what browsers load.
 export const browser = {
-  'inbox/src/client.ts': [
+  'inbox/src/data/client.ts': [
     {
       breaks: 'a count is not taken back after a refusal',
       from: 'this.#move(known, -by)',

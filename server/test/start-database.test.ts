@@ -1,7 +1,12 @@
 // The promise of DATABASE_URL: the program joins an external PostgreSQL, alone or as one of many.
 import { randomBytes } from 'node:crypto'
+import { inspect } from 'node:util'
 import pg from 'pg'
+import { pino } from 'pino'
 import { afterAll, beforeEach, expect, inject, test, vi } from 'vitest'
+import { readConfig } from '../src/config.ts'
+import { StartError } from '../src/errors.ts'
+import { startService } from '../src/main.ts'
 import { withDatabase } from './global-setup.ts'
 import { ask, freePort, type Run, usePrograms } from './program.ts'
 import { createTestDatabase, dropTestDatabase, secretKey } from './server.ts'
@@ -96,16 +101,38 @@ test('a database of a newer Belfry is not touched', async () => {
   )
 })
 
-test.each([
-  ['nobody listens there', 'postgres://u:hush-hush@127.0.0.1:1/belfry', 'ECONNREFUSED'],
-  ['the host does not exist', 'postgres://u:hush-hush@nowhere.invalid/belfry', 'nowhere.invalid'],
-  ['the password is wrong', () => databaseUrl.replace(':test@', ':hush-hush@'), 'password authentication failed'],
-  ['there is no such database', () => withDatabase(databaseUrl, 'nothing'), 'database "nothing" does not exist'],
-])('%s: one clear message, without the password', async (_case, url, reason) => {
-  const run = await start({ DATABASE_URL: typeof url === 'string' ? url : url() })
-  const { code, output } = await run.ended
+const unusable: Array<[problem: string, url: () => string, reason: string]> = [
+  ['nobody listens there', () => 'postgres://u:hush-hush@127.0.0.1:1/belfry', 'ECONNREFUSED'],
+  ['the host does not exist', () => 'postgres://u:hush-hush@nowhere.invalid/belfry', 'nowhere.invalid'],
+  ['the database does not exist', () => withDatabase(databaseUrl, 'nothing'), 'database "nothing" does not exist'],
+  ['the password is wrong', () => wrongPassword(), 'password authentication failed'],
+]
+const wrongPassword = () => databaseUrl.replace(':test@', ':hush-hush@')
+
+test.each(unusable)(
+  '%s: the service does not start, and says why without the password',
+  async (_problem, url, reason) => {
+    const { config } = readConfig({ PORT: '0', BELFRY_LOG: 'silent' })
+    const surroundings = {
+      databaseUrl: url(),
+      secretKey,
+      clock: { now: () => new Date() },
+      log: pino({ level: 'silent' }),
+    }
+    const error: unknown = await startService(config, surroundings).catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(StartError)
+    const { message, cause } = error as StartError
+    expect(message).toBe('The database cannot be used; is DATABASE_URL right?')
+    expect(`${(cause as NodeJS.ErrnoException).message} ${(cause as NodeJS.ErrnoException).code}`).toContain(reason)
+    expect(inspect(error)).not.toContain('hush-hush')
+  },
+)
+
+test('the program prints one clear message for a database it cannot use', async () => {
+  const { code, output } = await (await start({ DATABASE_URL: wrongPassword() })).ended
   expect(code).toBe(1)
-  expect(output).toContain('The database cannot be used; is DATABASE_URL right?\nReason: ')
-  expect(output).toContain(reason)
+  expect(output).toContain(
+    'The database cannot be used; is DATABASE_URL right?\nReason: password authentication failed',
+  )
   expect(output).not.toMatch(/hush-hush| {4}at /)
 })
