@@ -2,7 +2,7 @@
 // suites; `--quick` uses smaller sizes and keeps its results apart.
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { seen } from './harness/service.ts'
+import { root, seen } from './harness/service.ts'
 import {
   cellsOf,
   columns,
@@ -15,7 +15,6 @@ import {
 } from './report/figures.ts'
 import { writePages } from './report/page.ts'
 import { currentCommit, describeMachine, readResults, writeResult } from './report/results.ts'
-import { root } from './root.ts'
 import { benchAccepting } from './suites/accepting.ts'
 import { benchDeliveries } from './suites/deliveries.ts'
 import { benchEndToEnd } from './suites/end-to-end.ts'

@@ -1,25 +1,28 @@
 // The PostgreSQL under attack: Belfry's embedded one, on a small disk of its own that can fill up.
-import { execFileSync } from 'node:child_process'
-import { closeSync, existsSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type EmbeddedPostgres, startEmbedded } from '../../server/src/db/install/embedded.ts'
+import { SmallDisk } from '../../server/test/small-disk.ts'
 
 const password = 'chaos'
 
 export class Database {
   readonly #folder: string
-  readonly #filler: string
+  /** Undefined if mounting is not permitted: then the disk never fills up. */
+  readonly #disk: SmallDisk | undefined
   #server: EmbeddedPostgres | undefined
-  /** Whether it has its own disk, which can be filled. */
-  readonly isBounded: boolean
   url = ''
 
   constructor(folder: string, megabytes: number) {
     this.#folder = folder
-    this.#filler = path.join(folder, 'filler')
-    this.isBounded = mount(folder, megabytes)
+    this.#disk = SmallDisk.mount(folder, megabytes)
+  }
+
+  /** Whether it has its own disk, which can be filled. */
+  get isBounded(): boolean {
+    return this.#disk !== undefined
   }
 
   /** The folder of its Unix socket. */
@@ -71,25 +74,11 @@ export class Database {
 
   /** Fills the disk. @returns the bytes it took */
   fill(): number {
-    const file = openSync(this.#filler, 'w')
-    const block = Buffer.alloc(1 << 20)
-    let written = 0
-    try {
-      for (let size = block.length; size > 0; ) {
-        try {
-          written += writeSync(file, block, 0, size)
-        } catch {
-          size = Math.floor(size / 2)
-        }
-      }
-    } finally {
-      closeSync(file)
-    }
-    return written
+    return this.#disk?.fill() ?? 0
   }
 
   async free(): Promise<void> {
-    rmSync(this.#filler, { force: true })
+    this.#disk?.free()
     await this.ensureUp()
   }
 
@@ -136,18 +125,6 @@ export class Database {
   async stop(): Promise<void> {
     await this.#server?.stop()
     this.#server = undefined
-    if (this.isBounded) execFileSync('umount', [this.#folder])
-  }
-}
-
-/** Needs the right to mount; without it the disk is never full. */
-function mount(folder: string, megabytes: number): boolean {
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=755`, 'belfry-chaos', folder], {
-      stdio: 'ignore',
-    })
-    return true
-  } catch {
-    return false
+    this.#disk?.unmount()
   }
 }

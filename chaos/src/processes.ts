@@ -1,16 +1,19 @@
 // The service as in production: processes of the built program, restarted whenever one exits.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
-import { createServer } from 'node:net'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { packageFolder } from '../../server/src/package-folder.ts'
+import { freePort } from '../../server/test/free-port.ts'
 import { Link } from './link.ts'
-import { root } from './root.ts'
 
 export type Role = 'api' | 'worker' | 'all'
 
 export const secretKey = 'c4'.repeat(32)
 export const apiKey = 'chaos-key-0123456789abcdef'
+/** The project folder: both server/ and chaos/, which holds the built program, are in it. */
+export const root = fileURLToPath(new URL('..', packageFolder))
 const program = path.join(root, 'server/dist/bundle/main.js')
 /** Generous, for busy machines. */
 const longestStartMs = 240_000
@@ -184,13 +187,4 @@ export class Fleet {
   async stop(): Promise<void> {
     await Promise.all(this.places.map((place) => place.stop()))
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('no free port')
-  return address.port
 }

@@ -9,8 +9,8 @@ import type { Finding } from '../src/account.ts'
 import { Chaos, type Outcome } from '../src/chaos.ts'
 import { statements } from '../src/faults.ts'
 import { type FaultKind, faultKinds, fingerprint, makePlan } from '../src/plan.ts'
+import { root } from '../src/processes.ts'
 import { reportLines } from '../src/report.ts'
-import { root } from '../src/root.ts'
 import { stepsOf } from '../src/workflows.ts'
 
 vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 })

@@ -4,7 +4,8 @@ import path from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { openDatabase } from '../src/db/core/database.ts'
 import { restoreBackup } from '../src/db/install/restore.ts'
-import { ask, databasePid, freePort, type Run, usePrograms } from './program.ts'
+import { freePort } from './free-port.ts'
+import { ask, databasePid, type Run, usePrograms } from './program.ts'
 
 const programs = usePrograms()
 /** A limit, because a backup takes long on a slow machine. */
@@ -13,7 +14,9 @@ const mostPerLane = 150
 vi.setConfig({ testTimeout: 600_000 })
 
 async function startIn(dataDir: string, env: Record<string, string> = {}): Promise<Run> {
-  return programs.start({ PORT: await freePort(), BELFRY_DATA_DIR: dataDir, BELFRY_LOG: 'warn', ...env }).ready()
+  return programs
+    .start({ PORT: String(await freePort()), BELFRY_DATA_DIR: dataDir, BELFRY_LOG: 'warn', ...env })
+    .ready()
 }
 
 const backUp = (dataDir: string, file: string, ...more: string[]) =>

@@ -5,8 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { Balancer } from './balancer.ts'
+import { freePort } from './free-port.ts'
 import { InboxSocket } from './inbox.ts'
-import { freePort, type Run, usePrograms } from './program.ts'
+import { type Run, usePrograms } from './program.ts'
 import { Api, createTestDatabase, dropTestDatabase, secretKey } from './server.ts'
 
 vi.setConfig({ testTimeout: 400_000 })
@@ -78,7 +79,7 @@ class Place {
   }
 }
 
-const newPlace = async (role: 'api' | 'worker') => new Place(role, await freePort())
+const newPlace = async (role: 'api' | 'worker') => new Place(role, String(await freePort()))
 
 async function newApi(): Promise<Place> {
   const place = await newPlace('api')

@@ -1,5 +1,6 @@
 // A full disk: what cannot be stored is refused, and the service recovers once there is space.
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
 import { pino } from 'pino'
@@ -13,7 +14,8 @@ import { SmallDisk } from './small-disk.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
-const disk = SmallDisk.mount(256)
+const folder = mkdtempSync(path.join(tmpdir(), 'belfry-disk-'))
+const disk = SmallDisk.mount(folder, 256)
 const why = disk ? '' : ' (skipped: mounting a disk needs root)'
 let postgres: EmbeddedPostgres
 let service: Service
@@ -21,7 +23,7 @@ let api: Api
 
 beforeAll(async () => {
   if (!disk) return
-  const dataDir = path.join(disk.folder, 'data')
+  const dataDir = path.join(folder, 'data')
   mkdirSync(dataDir)
   const settings = { fsync: 'off', wal_recycle: 'off', min_wal_size: '32MB', max_wal_size: '32MB' }
   postgres = await startEmbedded({ dataDir, password: 'test', say: () => undefined, settings })
@@ -39,6 +41,7 @@ afterAll(async () => {
   await service?.stop()
   await postgres?.stop()
   disk?.unmount()
+  rmdirSync(folder)
 })
 
 let sent = 0

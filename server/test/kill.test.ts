@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { freePort, type Run, usePrograms } from './program.ts'
+import { freePort } from './free-port.ts'
+import { type Run, usePrograms } from './program.ts'
 import { Api, createTestDatabase, dropTestDatabase, secretKey } from './server.ts'
 
 const programs = usePrograms()
@@ -31,7 +32,7 @@ afterEach(async () => {
 })
 
 const start = async (role: string): Promise<Run> =>
-  programs.start({ ...settings, PORT: await freePort(), BELFRY_ROLE: role }).ready()
+  programs.start({ ...settings, PORT: String(await freePort()), BELFRY_ROLE: role }).ready()
 
 async function numbers(query: string): Promise<Record<string, number>> {
   const { rows } = await client.query<Record<string, number>>(query)

@@ -1,7 +1,6 @@
 // Runs the built program as an operator does: as a process, with settings from the environment.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -131,14 +130,6 @@ function sheltered(dataDir: string): string | undefined {
   if (!existsSync(cluster)) return undefined
   const place = path.dirname(realpathSync(cluster))
   return place.startsWith('/var/lib/belfry/') ? place : undefined
-}
-
-export async function freePort(): Promise<string> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return String(typeof address === 'object' ? address?.port : '')
 }
 
 /** The database server's pid from its pid file; undefined once it has shut down. */

@@ -2,11 +2,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
 import { findNginx } from '../../scripts/nginx.mjs'
+import { freePort } from './free-port.ts'
 
 /** In front of the address that `target` returns when the tests begin. */
 export function useProxy(prefix: string, target: () => string): { url: string } {
@@ -71,14 +72,6 @@ async function startNginx(
   if (isUp) return stop
   await stop()
   throw new Error('nginx did not start: see its output above.')
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 async function listening(port: number): Promise<boolean> {

@@ -7,8 +7,9 @@ import { afterAll, beforeEach, expect, inject, test, vi } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { StartError } from '../src/errors.ts'
 import { startService } from '../src/main.ts'
+import { freePort } from './free-port.ts'
 import { withDatabase } from './global-setup.ts'
-import { ask, freePort, type Run, usePrograms } from './program.ts'
+import { ask, type Run, usePrograms } from './program.ts'
 import { createTestDatabase, dropTestDatabase, secretKey } from './server.ts'
 
 const programs = usePrograms()
@@ -45,7 +46,7 @@ async function query(url: string, text: string): Promise<Record<string, unknown>
 
 async function start(env: Record<string, string> = {}): Promise<Run> {
   return programs.start({
-    PORT: await freePort(),
+    PORT: String(await freePort()),
     DATABASE_URL: databaseUrl,
     BELFRY_SECRET_KEY: secretKey,
     ...env,

@@ -5,12 +5,13 @@ import { connect, createServer } from 'node:net'
 import path from 'node:path'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { isAlive } from '../src/db/install/processes.ts'
-import { ask, databaseLog, databasePid, freePort, guardPids, type Run, usePrograms } from './program.ts'
+import { freePort } from './free-port.ts'
+import { ask, databaseLog, databasePid, guardPids, type Run, usePrograms } from './program.ts'
 
 const programs = usePrograms()
 
 async function startIn(dataDir: string, env: Record<string, string> = {}, by = programs): Promise<Run> {
-  return by.start({ PORT: await freePort(), BELFRY_DATA_DIR: dataDir, ...env }).ready()
+  return by.start({ PORT: String(await freePort()), BELFRY_DATA_DIR: dataDir, ...env }).ready()
 }
 
 let guests = 0
@@ -153,7 +154,7 @@ describe('one data folder', () => {
 
   test('is used by one Belfry at a time', async () => {
     const { run, expectGuest } = await runWithGuest()
-    const { code, output } = await lasting.start({ PORT: await freePort(), BELFRY_DATA_DIR: dataDir }).ended
+    const { code, output } = await lasting.start({ PORT: String(await freePort()), BELFRY_DATA_DIR: dataDir }).ended
     expect(code).toBe(1)
     expect(output).toContain(`Belfry is already running with the data in ${dataDir} (pid ${run.pid}).`)
     expect(withoutLog(output)).not.toContain('    at ')
@@ -221,7 +222,7 @@ describe('one data folder', () => {
   test('is not touched without its secrets', async () => {
     if (!current.hasEnded) await current.stop()
     writeFileSync(path.join(dataDir, 'secrets.json'), '{"secretKey": "ab", "databasePassword": "wrong"}')
-    const { code, output } = await lasting.start({ PORT: await freePort(), BELFRY_DATA_DIR: dataDir }).ended
+    const { code, output } = await lasting.start({ PORT: String(await freePort()), BELFRY_DATA_DIR: dataDir }).ended
     expect(code).toBe(1)
     expect(output).toContain('does not accept the password in secrets.json; restore that file from a backup.')
     expect(databasePid(dataDir)).toBeUndefined()
@@ -252,7 +253,7 @@ describe('the first start', () => {
 
   test('can be stopped half-way, and keeps its keys for the next start if the port is taken', async () => {
     const dataDir = programs.folder()
-    const interrupted = programs.start({ PORT: await freePort(), BELFRY_DATA_DIR: dataDir })
+    const interrupted = programs.start({ PORT: String(await freePort()), BELFRY_DATA_DIR: dataDir })
     await interrupted.says('creating the database')
     expect(await interrupted.stop()).toMatchObject({ code: 0 })
 
@@ -277,8 +278,8 @@ describe('a new data folder', () => {
   test('is taken by one of two that start at once', async () => {
     const dataDir = programs.folder()
     const rivals = [
-      programs.start({ PORT: await freePort(), BELFRY_DATA_DIR: dataDir }),
-      programs.start({ PORT: await freePort(), BELFRY_DATA_DIR: dataDir }),
+      programs.start({ PORT: String(await freePort()), BELFRY_DATA_DIR: dataDir }),
+      programs.start({ PORT: String(await freePort()), BELFRY_DATA_DIR: dataDir }),
     ]
     const loser = await Promise.race(rivals.map(async (run) => ({ run, ...(await run.ended) })))
     expect(loser).toMatchObject({ code: 1, output: expect.stringContaining('already running') })

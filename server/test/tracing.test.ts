@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { freePort, usePrograms } from './program.ts'
+import { freePort } from './free-port.ts'
+import { usePrograms } from './program.ts'
 import { Api, createTestDatabase, dropTestDatabase, secretKey } from './server.ts'
 import { type Asked, useVendor } from './vendor.ts'
 import { verified } from './webhook-receiver.ts'
@@ -34,7 +35,7 @@ afterEach(async () => {
 })
 
 const start = async (role: string, more: Record<string, string> = {}) =>
-  programs.start({ ...settings, ...more, PORT: await freePort(), BELFRY_ROLE: role }).ready()
+  programs.start({ ...settings, ...more, PORT: String(await freePort()), BELFRY_ROLE: role }).ready()
 
 interface SentSpan {
   traceId: string

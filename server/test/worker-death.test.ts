@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { freePort, type Run, usePrograms } from './program.ts'
+import { freePort } from './free-port.ts'
+import { type Run, usePrograms } from './program.ts'
 import { createTestDatabase, dropTestDatabase, secretKey } from './server.ts'
 
 const programs = usePrograms()
@@ -36,7 +37,12 @@ afterEach(async () => {
 })
 
 async function startWorker(): Promise<Run> {
-  const env = { PORT: await freePort(), DATABASE_URL: databaseUrl, BELFRY_SECRET_KEY: secretKey, BELFRY_ROLE: 'worker' }
+  const env = {
+    PORT: String(await freePort()),
+    DATABASE_URL: databaseUrl,
+    BELFRY_SECRET_KEY: secretKey,
+    BELFRY_ROLE: 'worker',
+  }
   return programs.start(env).ready()
 }
 

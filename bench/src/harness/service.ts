@@ -1,14 +1,17 @@
 // Starts the built service as a user would, in its own folder, and gives access to its API and database.
 import { execFileSync, spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { Client } from 'undici'
-import { root } from '../root.ts'
+import { packageFolder } from '../../../server/src/package-folder.ts'
+import { freePort } from '../../../server/test/free-port.ts'
 
+/** The project folder: both server/ and bench/, which holds the built benchmarks, are in it. */
+export const root = fileURLToPath(new URL('..', packageFolder))
 const program = path.join(root, 'server/dist/bundle/main.js')
 /** The Node flags of `npm start`. */
 export const flags = (
@@ -158,13 +161,4 @@ export async function untilReady(url: string, child: { exitCode: number | null }
     if (Date.now() > deadline) throw new Error(`the service was not ready after ${longestStartMs / 1000} s`)
     await sleep(50)
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('no free port')
-  return address.port
 }

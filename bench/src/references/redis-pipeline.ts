@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Queue, Worker } from 'bullmq'
-import { freePort } from '../harness/service.ts'
+import { freePort } from '../../../server/test/free-port.ts'
 
 const hops = 5
 /** Per queue, as the comparable product sets it. */

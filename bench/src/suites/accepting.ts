@@ -2,8 +2,9 @@
 // work.
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { freePort } from '../../../server/test/free-port.ts'
 import { type Load, sendMany } from '../harness/load.ts'
-import { flags, freePort, type Service, secretKey, startService, untilReady } from '../harness/service.ts'
+import { flags, type Service, secretKey, startService, untilReady } from '../harness/service.ts'
 import { makeWorkflow, triggerOf } from '../harness/triggers.ts'
 import { type Figure, median, type Options, type Outcome } from '../report/figures.ts'
 

@@ -2,8 +2,9 @@
 // commit to its event in the browser.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, WebSocket } from 'undici'
+import { freePort } from '../../../server/test/free-port.ts'
 import { residentKb } from '../harness/processes.ts'
-import { freePort, type Service, startService } from '../harness/service.ts'
+import { type Service, startService } from '../harness/service.ts'
 import { addSubscribers, openSocket, type Received, rowId, subscriberRow, tokenOf } from '../harness/sockets.ts'
 import { type Figure, median, type Options, type Outcome, percentile } from '../report/figures.ts'
 

@@ -3,9 +3,9 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort, keys, makeDataDir } from '../harness/service.ts'
+import { freePort } from '../../../server/test/free-port.ts'
+import { keys, makeDataDir, root } from '../harness/service.ts'
 import { type Figure, median, type Options, type Outcome } from '../report/figures.ts'
-import { root } from '../root.ts'
 
 export async function benchStart({ quick }: Options): Promise<Outcome> {
   const repetitions = quick ? 1 : 7
