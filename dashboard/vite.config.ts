@@ -8,18 +8,18 @@ import { defineConfig, type Plugin } from 'vite'
 export default defineConfig({
   plugins: [react(), tailwindcss(), compress()],
   build: {
-    // Everything is served from this origin; nothing is small enough to be worth an inline copy the policy would refuse.
+    // No inline assets: the content security policy would refuse them.
     assetsInlineLimit: 0,
     target: 'es2022',
     chunkSizeWarningLimit: 700,
-    // What several pages need comes in one file: a visit is a handful of requests, not fifty.
+    // Modules shared by several pages go into one file: a visit takes a handful of requests, not fifty.
     rolldownOptions: {
       output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 3, maxModuleSize: 60_000 }] } },
     },
   },
 })
 
-/** Compresses once, here, as small as it gets; the server only hands out what lies there. */
+/** Compresses at build time with the best ratio; the server only serves the files. */
 function compress(): Plugin {
   return {
     name: 'compress',

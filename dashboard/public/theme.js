@@ -1,7 +1,7 @@
-// Puts the theme that was chosen on the page before it is drawn; nothing chosen leaves it to the system.
+// Applies the chosen theme before the first render; by default the system decides.
 try {
   const chosen = localStorage.getItem('belfry-theme')
   if (chosen === 'light' || chosen === 'dark') document.documentElement.dataset.theme = chosen
 } catch {
-  // A browser that keeps nothing for us follows the system.
+  // Without local storage the system decides.
 }

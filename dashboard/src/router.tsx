@@ -15,14 +15,14 @@ import { AppShell } from './shell/app-shell.tsx'
 import { Crash, NotFound, PagePending } from './shell/trouble.tsx'
 import { parseSearch, stringifySearch } from './ui/list/url-state.ts'
 
-/** What may stand behind `?` on any page; each page takes what it knows (ui/list/url-state.ts). */
+/** The search parameters of any page; each page reads those it knows (ui/list/url-state.ts). */
 type Search = Record<string, string | string[] | undefined>
 type Load = () => Promise<{ Page: ComponentType }>
 
 const root = createRootRoute({
   component: Outlet,
   validateSearch: (search): Search => search as Search,
-  // The environment stays chosen, whichever link is followed.
+  // Every link keeps the current environment.
   search: {
     middlewares: [
       ({ search, next }) => {
@@ -49,11 +49,11 @@ const shell = createRoute({
   },
 })
 
-/** A page inside the frame. `/topics/{-$topicKey}` is a list whose sheet is open when there is a key. */
+/** A page inside the shell. `/topics/{-$topicKey}` is a list; with a key, its sheet is open. */
 const page = <const Path extends string>(path: Path, load: Load) =>
   createRoute({ getParentRoute: () => shell, path, component: lazyRouteComponent(load, 'Page') })
 
-/** A page without the frame, for those who are not signed in. */
+/** A page outside the shell, before sign-in. */
 const bare = <const Path extends string>(path: Path, load: Load) =>
   createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load, 'Page') })
 

@@ -1,20 +1,14 @@
 import { expect, test } from 'vitest'
-import { obstacles, takePictures, useDashboard } from './dashboard.ts'
+import { axeViolations, follow, takeScreenshots, useDashboard } from './dashboard.ts'
 
 const { server, open } = useDashboard()
 
-test('an empty list shows the request that fills it', async () => {
-  const { development } = await server.freshOrganization()
-  const { page } = await open({ api: development, path: '/contexts' })
-  await page.getByRole('heading', { name: 'No contexts yet' }).waitFor()
-  await takePictures(page, 'contexts-empty')
-  expect(await obstacles(page)).toEqual([])
-})
-
-test('a context is made, changed and deleted, and comes back when that is undone', async () => {
+test('an empty list shows the request that fills it; a context can be created, changed and deleted, and Undo restores it', async () => {
   const { development } = await server.freshOrganization()
   const { page } = await open({ api: development, role: 'editor', path: '/contexts' })
   await page.getByRole('heading', { name: 'No contexts yet' }).waitFor()
+  await takeScreenshots(page, 'contexts-empty')
+  expect(await axeViolations(page)).toEqual([])
   await page.locator('body').press('c')
   const dialog = page.getByRole('dialog', { name: 'New context' })
   await dialog.getByLabel('Id').fill('Not Good')
@@ -27,16 +21,15 @@ test('a context is made, changed and deleted, and comes back when that is undone
   const sheet = page.getByRole('dialog', { name: 'tenant:acme' })
   const data = sheet.getByRole('textbox', { name: 'Data' })
   await data.fill('{"name": ')
-  await sheet.getByText('This is not JSON yet').waitFor()
+  await sheet.getByText('This is not valid JSON').waitFor()
   expect(await sheet.getByRole('button', { name: 'Save data' }).isDisabled()).toBe(true)
   await data.fill('{"name": "Acme 🚀", "plan": "pro"}')
   await sheet.getByRole('button', { name: 'Save data' }).click()
   await page.getByText('Context saved').waitFor()
-  await takePictures(page, 'context')
-  expect(await obstacles(page)).toEqual([])
+  await takeScreenshots(page, 'context')
+  expect(await axeViolations(page)).toEqual([])
   expect((await development.get('/v2/contexts/tenant/acme')).body.data).toEqual({ name: 'Acme 🚀', plan: 'pro' })
 
-  await page.reload()
   await sheet.getByRole('button', { name: 'Actions for tenant:acme' }).click()
   await page.getByRole('menuitem', { name: 'Delete' }).click()
   await page.getByRole('heading', { name: 'No contexts yet' }).waitFor()
@@ -46,7 +39,7 @@ test('a context is made, changed and deleted, and comes back when that is undone
   expect((await development.get('/v2/contexts/tenant/acme')).body.data).toEqual({ name: 'Acme 🚀', plan: 'pro' })
 })
 
-test('search, type and order are in the URL and stay after a reload', async () => {
+test('search and type are in the URL and survive a reload', async () => {
   const { development } = await server.freshOrganization()
   for (const id of [
     'acme',
@@ -58,8 +51,8 @@ test('search, type and order are in the URL and stay after a reload', async () =
   const { page } = await open({ api: development, path: '/contexts' })
   const ids = () => page.getByRole('table', { name: 'Contexts' }).locator('tbody td:first-child').allTextContents()
   await expect.poll(ids).toHaveLength(4)
-  await takePictures(page, 'contexts')
-  expect(await obstacles(page)).toEqual([])
+  await takeScreenshots(page, 'contexts')
+  expect(await axeViolations(page)).toEqual([])
   await page.getByRole('button', { name: 'Type is' }).click()
   await page.getByRole('textbox', { name: 'Type is' }).fill('app')
   await page.keyboard.press('Enter')
@@ -70,10 +63,10 @@ test('search, type and order are in the URL and stay after a reload', async () =
   await page.getByRole('searchbox', { name: 'Search contexts' }).fill('glob')
   await expect.poll(ids).toEqual(['globex'])
   await page.getByRole('searchbox', { name: 'Search contexts' }).fill('nothing')
-  await page.getByRole('heading', { name: 'No context fits' }).waitFor()
+  await page.getByRole('heading', { name: 'No context matches' }).waitFor()
 })
 
-test('a viewer reads and cannot change; a context that is not there is said to be so', async () => {
+test('a viewer can read but not change; a missing context is named', async () => {
   const { development } = await server.freshOrganization()
   await development.post('/v2/contexts', { type: 'tenant', id: 'acme', data: { name: 'Acme' } })
   const { page } = await open({ api: development, role: 'viewer', path: '/contexts/tenant:acme?new=true' })
@@ -82,6 +75,6 @@ test('a viewer reads and cannot change; a context that is not there is said to b
   for (const name of ['Save data', 'Actions for tenant:acme', 'New context'])
     expect([name, await page.getByRole('button', { name }).count()]).toEqual([name, 0])
   expect(await page.getByRole('dialog').count()).toBe(1)
-  await page.goto(`${server.url}/contexts/tenant:nobody`)
-  await page.getByRole('alert').getByRole('heading', { name: 'Not here' }).waitFor()
+  await follow(page, '/contexts/tenant:nobody')
+  await page.getByRole('alert').getByRole('heading', { name: 'Not found' }).waitFor()
 })

@@ -1,4 +1,4 @@
-// The dashboard for a test file: a server, a browser, and somebody who is signed in.
+// The dashboard for a test file: a server, a browser and a signed-in user.
 import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
@@ -10,11 +10,11 @@ import { type PersonApi, signInAs } from '../../server/test/people.ts'
 import { type Api, type TestServer, useServer } from '../../server/test/server.ts'
 
 export interface Visit {
-  /** Of whom is signed in; nobody is with `none`. */
+  /** The role of the signed-in user; `none` for no session. */
   role?: Role | 'none'
-  /** Where to go first. */
+  /** The first page. */
   path?: string
-  /** Whose organization; the one the first start made, when nothing is said. */
+  /** A key of the organization; by default the one from the first start. */
   api?: Api
   options?: Profile
 }
@@ -22,7 +22,7 @@ export interface Visit {
 export interface TestDashboard {
   server: TestServer
   browser: TestBrowser
-  /** A page of the dashboard in an empty browser, and requests with the same session. */
+  /** A dashboard page in an empty browser, and an API client with the same session. */
   open(visit?: Visit): Promise<{ page: Page; person: PersonApi }>
 }
 
@@ -32,7 +32,7 @@ export interface TestDashboard {
  *       const { page, person } = await open({ role: 'editor', path: '/topics' })
  */
 export function useDashboard(config: Partial<Config> = {}): TestDashboard {
-  // Several who work on it at once each test a build of their own.
+  // DASHBOARD_DIST names another build, so that several checkouts can be tested at once.
   const server = useServer({ dashboardDir: process.env.DASHBOARD_DIST, ...config })
   const browser = useBrowser()
   return {
@@ -45,7 +45,7 @@ export function useDashboard(config: Partial<Config> = {}): TestDashboard {
         ...{ expires: -1, httpOnly: true, secure: false, sameSite: 'Lax' as const },
       }
       const page = await browser.open(server.url + where, {
-        viewport: { width: 1440, height: 900 },
+        viewport: desktop,
         reducedMotion: 'reduce',
         cookies: role === 'none' ? [] : [cookie],
         ...options,
@@ -56,17 +56,15 @@ export function useDashboard(config: Partial<Config> = {}): TestDashboard {
   }
 }
 
-const sizes = [
-  { width: 1440, height: 900 },
-  { width: 390, height: 844 },
-]
+const desktop = { width: 1440, height: 900 }
+const sizes = [desktop, { width: 390, height: 844 }]
 
-/** Pictures for people to look at, on a desk and on a phone, light and dark; only when SHOTS names a folder for them. */
-export async function takePictures(page: Page, name: string): Promise<void> {
+/** Screenshots on desktop and phone, light and dark; only if SHOTS names a folder for them. */
+export async function takeScreenshots(page: Page, name: string): Promise<void> {
   const folder = process.env.SHOTS
   if (folder === undefined) return
   mkdirSync(folder, { recursive: true })
-  const before = page.viewportSize() ?? { width: 1440, height: 900 }
+  const before = page.viewportSize() ?? desktop
   for (const size of sizes) {
     await page.setViewportSize(size)
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -80,11 +78,33 @@ export async function takePictures(page: Page, name: string): Promise<void> {
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** What a person who cannot see, or cannot use a mouse, would stumble over. E-mails in frames are their authors' business. */
-export async function obstacles(page: Page): Promise<string[]> {
-  await page.evaluate(axe)
+/**
+ * What axe finds wrong for people who cannot see or cannot use a mouse. Emails in frames are excluded: their authors decide.
+ * Axe is loaded once per document and describes only violations: both save processor time and change no finding.
+ */
+export async function axeViolations(page: Page): Promise<string[]> {
+  if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axe)
   return page.evaluate(`(async () => {
-    const { violations } = await axe.run({ exclude: ['iframe'] })
+    const { violations } = await axe.run({ exclude: ['iframe'] }, { resultTypes: ['violations'], selectors: false })
     return violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' '))
   })()`)
 }
+
+/** Follows a link inside the dashboard: the router opens the path without loading the page again. */
+export async function follow(page: Page, path: string): Promise<void> {
+  await page.evaluate(`history.pushState({}, '', ${JSON.stringify(path)})`)
+}
+
+const phone = { width: 360, height: 740 }
+
+/** By how many pixels the page, or a part of it, is wider than a small phone. The page stays that narrow. */
+export async function overflowOnPhone(page: Page, selector = 'html'): Promise<number> {
+  await page.setViewportSize(phone)
+  return page.locator(selector).evaluate((node) => {
+    const { scrollWidth, clientWidth } = node as unknown as { scrollWidth: number; clientWidth: number }
+    return scrollWidth - clientWidth
+  })
+}
+
+/** Back to the size in which pages open. */
+export const onDesktop = (page: Page): Promise<void> => page.setViewportSize(desktop)

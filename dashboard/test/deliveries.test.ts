@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { makeWorkflow, trigger } from '../../server/test/runs.ts'
 import type { Api } from '../../server/test/server.ts'
-import { obstacles, takePictures, useDashboard } from './dashboard.ts'
+import { axeViolations, onDesktop, overflowOnPhone, takeScreenshots, useDashboard } from './dashboard.ts'
 
 const { server, open } = useDashboard()
 
 const names = ['ada', 'grace', 'customer-7c2f9b1e-with-a-very-long-identifier']
 
-/** An environment where the sandbox has refused one e-mail to each. */
+/** An environment in which the sandbox refused one email to each. */
 async function failing(): Promise<Api> {
   const { development } = await server.freshOrganization()
   const controlValues = { subject: 'Hi', editorType: 'html', body: '<p>Hi</p>' }
@@ -22,25 +22,21 @@ async function failing(): Promise<Api> {
 
 const left = async (api: Api) => (await api.get('/v1/deliveries')).body.data.length
 
-test('when nothing has failed the page says what would come there', async () => {
-  const { development } = await server.freshOrganization()
-  const { page } = await open({ api: development, path: '/deliveries' })
-  await page.getByText('Nothing has failed for good').waitFor()
-})
-
-test('shows why each was given up on, leads to its run, and keeps filters in the URL', async () => {
+test('shows why each failed and links to its run; filters are in the URL; it fits on a phone', async () => {
   const api = await failing()
   const { page } = await open({ api, path: '/deliveries' })
   await page.getByRole('row', { name: /ada.*Provider refused.*Belfry Email/ }).waitFor()
-  expect(await obstacles(page)).toEqual([])
-  await takePictures(page, 'deliveries')
+  expect(await axeViolations(page)).toEqual([])
+  await takeScreenshots(page, 'deliveries')
+  expect(await overflowOnPhone(page)).toBeLessThanOrEqual(0)
+  await onDesktop(page)
   await page.getByRole('button', { name: 'Reason' }).click()
-  await page.getByRole('option', { name: 'Provider out of order' }).click()
+  await page.getByRole('option', { name: 'Provider unavailable' }).click()
   await page.waitForURL(/reason=provider_failed/)
   await page.getByText('No failed delivery matches').waitFor()
   await page.reload()
   await page.getByText('No failed delivery matches').waitFor()
-  await page.getByRole('button', { name: 'Clear the filters' }).click()
+  await page.getByRole('button', { name: 'Clear filters' }).click()
   await page.getByRole('button', { name: 'Provider', exact: true }).click()
   await page.getByRole('textbox', { name: 'Find in Provider' }).fill('belfry')
   await page.getByRole('option', { name: 'Belfry Email' }).click()
@@ -50,35 +46,30 @@ test('shows why each was given up on, leads to its run, and keeps filters in the
   await page.getByRole('region', { name: 'Why' }).getByText('because Belfry Email refused it').waitFor()
 })
 
-test('one, some and all that match are sent once more, after it was said what will happen', async () => {
+test('one, some and all matching ones can be sent again, after a question; an empty list says so; a viewer cannot send', async () => {
   const api = await failing()
   const { page } = await open({ api, role: 'editor', path: '/deliveries' })
-  await page.getByRole('row', { name: /grace/ }).getByRole('button', { name: 'Send once more' }).click()
-  const one = page.getByRole('dialog', { name: 'Send the email to grace once more?' })
-  await one.getByText(/cannot be taken back/).waitFor()
+  await page.getByRole('row', { name: /grace/ }).getByRole('button', { name: 'Send again' }).click()
+  const one = page.getByRole('dialog', { name: 'Send the email to grace again?' })
+  await one.getByText(/cannot be unsent/).waitFor()
   await one.getByRole('button', { name: 'Cancel' }).click()
   expect(await left(api)).toBe(3)
 
-  await page.getByRole('checkbox', { name: 'Choose the delivery to ada' }).click()
-  await page.getByRole('button', { name: 'Send 1 once more' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Send once more' }).click()
-  await page.getByText('1 delivery is sent once more').waitFor()
+  await page.getByRole('checkbox', { name: 'Select the delivery to ada' }).click()
+  await page.getByRole('button', { name: 'Send 1 again' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()
+  await page.getByText('Sending 1 delivery again').waitFor()
   await expect.poll(() => left(api)).toBe(2)
 
-  await page.getByRole('button', { name: 'Send all once more' }).click()
-  const all = page.getByRole('dialog', { name: 'Send 2 failed deliveries once more?' })
-  await all.getByRole('button', { name: 'Send all once more' }).click()
-  await page.getByText('Nothing has failed for good').waitFor()
+  await page.getByRole('button', { name: 'Send all again' }).click()
+  const all = page.getByRole('dialog', { name: 'Send 2 failed deliveries again?' })
+  await all.getByRole('button', { name: 'Send all again' }).click()
+  await page.getByText('No failed deliveries').waitFor()
   await server.drain()
   const { body } = await api.get('/v1/sandbox/messages')
   expect(body.totalCount).toBe(3)
-})
 
-test('a viewer cannot send anything; it fits on a phone', async () => {
-  const api = await failing()
-  const options = { viewport: { width: 360, height: 740 } }
-  const { page } = await open({ api, role: 'viewer', path: '/deliveries', options })
-  await page.getByRole('row', { name: /ada/ }).waitFor()
-  expect(await page.getByRole('button', { name: 'Send all once more' }).isDisabled()).toBe(true)
-  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
+  const viewer = await open({ api: await failing(), role: 'viewer', path: '/deliveries' })
+  await viewer.page.getByRole('row', { name: /ada/ }).waitFor()
+  expect(await viewer.page.getByRole('button', { name: 'Send all again' }).isDisabled()).toBe(true)
 })

@@ -1,8 +1,8 @@
-// What people do on more than one page, or in more than one story.
+// Actions that several tests share.
 import type { Locator, Page } from 'playwright-core'
 import type { TestServer } from '../../server/test/server.ts'
 
-/** Presses one of the three buttons of the guided start and watches the message arrive. @returns the step, with the message in it */
+/** Clicks Send in one step of the guided start and waits for the message. @returns the step, with the message in it */
 export async function sendFirst(page: Page, server: TestServer, title: string): Promise<Locator> {
   const step = page.getByRole('listitem').filter({ hasText: title })
   const accepted = page.waitForResponse((response) => response.url().endsWith('/v1/events/trigger'))
@@ -13,13 +13,13 @@ export async function sendFirst(page: Page, server: TestServer, title: string): 
   return step
 }
 
-/** In the editor of a workflow, with the plus that is named so. */
+/** Adds a step in the workflow editor, with the plus button of this name. */
 export async function addStep(page: Page, after: string, kind: RegExp): Promise<void> {
   await page.getByRole('button', { name: after }).click()
   await page.getByRole('menuitem', { name: kind }).click()
 }
 
-/** The editor says that everything is kept. */
+/** Waits until the editor shows that everything is saved. */
 export const saved = (page: Page): Promise<void> =>
   page
     .getByRole('status')

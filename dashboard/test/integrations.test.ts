@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import type { Api } from '../../server/test/server.ts'
 import { useVendor } from '../../server/test/vendor.ts'
 import { addWorkflow } from '../../server/test/workflows.ts'
-import { obstacles, takePictures, useDashboard } from './dashboard.ts'
+import { axeViolations, follow, takeScreenshots, useDashboard } from './dashboard.ts'
 import { row } from './hands.ts'
 
 const { server, open } = useDashboard({ allowPrivateAddresses: true })
@@ -24,7 +24,7 @@ async function add(api: Api, more: object = {}): Promise<string> {
 }
 
 describe('the list', () => {
-  test('shows by channel who delivers, which is primary, and how each fares', async () => {
+  test('shows integrations by channel, which is primary, and their health; rows open by keyboard; a missing one is named', async () => {
     const { development } = await server.freshOrganization()
     await add(development, { name: 'Receipts for the whole of Europe, the Middle East and Africa 🌍' })
     const broken = await add(development, { name: 'رسائل المتجر' })
@@ -48,49 +48,42 @@ describe('the list', () => {
     await row(page, 'رسائل المتجر').getByText('Paused').waitFor()
     await row(page, 'Receipts for').getByText('Working').waitFor()
     expect(await page.getByText('Primary', { exact: true }).count()).toBe(2)
-    await takePictures(page, 'integrations')
-    expect(await obstacles(page)).toEqual([])
+    await takeScreenshots(page, 'integrations')
+    expect(await axeViolations(page)).toEqual([])
 
     await page.getByRole('link', { name: 'رسائل المتجر' }).click()
     await page.getByText('Paused after 7 failures in a row').waitFor()
     await page.getByText('503 Service Unavailable').waitFor()
     await page.getByLabel('From address').waitFor()
-    await takePictures(page, 'integration')
-    expect(await obstacles(page)).toEqual([])
+    await takeScreenshots(page, 'integration')
+    expect(await axeViolations(page)).toEqual([])
     expect(await page.content()).not.toContain(hush)
     await page.reload()
     await page.getByText('Paused after 7 failures in a row').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     expect(new URL(page.url()).pathname).toBe('/integrations')
-  })
 
-  test('is walked through with the keyboard', async () => {
-    const { development } = await server.freshOrganization()
-    const { page } = await open({ api: development, path: '/integrations' })
-    await page.getByRole('rowheader', { name: 'Email' }).waitFor()
     for (const key of ['j', 'j', 'k', 'Enter']) await page.keyboard.press(key)
     await page.getByRole('dialog').waitFor()
     await page.waitForURL(/\/integrations\/[0-9a-f]{24}/)
-  })
 
-  test('an integration that is not there says so', async () => {
-    const { page } = await open({ path: `/integrations/${'a'.repeat(24)}` })
-    await page.getByRole('heading', { name: 'There is no such integration' }).waitFor()
+    await follow(page, `/integrations/${'a'.repeat(24)}`)
+    await page.getByRole('heading', { name: 'Integration not found' }).waitFor()
     await page.getByRole('button', { name: 'Show all' }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
   })
 })
 
 describe('adding', () => {
-  test('a provider is found, asked for what it needs, and tried out at once; its refusal is shown', async () => {
+  test('find a provider, fill in its fields and send a test; a refusal of the provider is shown', async () => {
     const { development } = await server.freshOrganization()
     const { page, person } = await open({ api: development, role: 'admin', path: '/integrations' })
     await page.getByRole('rowheader', { name: 'Email' }).waitFor()
     await page.keyboard.press('c')
     await page.getByRole('searchbox', { name: 'Search providers' }).waitFor()
-    await takePictures(page, 'integrations-catalogue')
-    expect(await obstacles(page)).toEqual([])
+    await takeScreenshots(page, 'integrations-catalogue')
+    expect(await axeViolations(page)).toEqual([])
     await page.getByRole('searchbox', { name: 'Search providers' }).fill('email web')
     await page.waitForURL(/find=email\+web/)
     await page.reload()
@@ -99,28 +92,28 @@ describe('adding', () => {
     await page.getByLabel('Webhook URL', { exact: true }).fill(`${vendor.url}/own`)
     await page.getByLabel('Secret key', { exact: true }).fill(hush)
     await page.getByLabel('From address').fill('news@acme.example')
-    await page.getByLabel('Try the credentials before saving').click()
-    await takePictures(page, 'integrations-add')
-    expect(await obstacles(page)).toEqual([])
+    await page.getByLabel('Check the credentials before saving').click()
+    await takeScreenshots(page, 'integrations-add')
+    expect(await axeViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Add integration' }).last().click()
 
     await page.getByRole('dialog', { name: 'Own server' }).waitFor()
     await page.getByLabel('Email address').fill('ada@example.com')
     await page.getByRole('button', { name: 'Send a test' }).click()
-    await page.getByText(/^Email Webhook took it in/).waitFor()
+    await page.getByText(/^Email Webhook accepted the message/).waitFor()
     expect(JSON.parse(vendor.asked[0]?.body ?? '')).toMatchObject({ to: ['ada@example.com'] })
 
     vendor.plays(() => ({ status: 401, body: 'no' }))
     await page.getByRole('button', { name: 'Send a test' }).click()
-    await page.getByText('Email Webhook did not take it').waitFor()
+    await page.getByText('Email Webhook refused the message').waitFor()
     await page.getByText('Check the credentials, save them, and send again.').waitFor()
-    await takePictures(page, 'integration-test-failed')
-    expect(await obstacles(page)).toEqual([])
+    await takeScreenshots(page, 'integration-test-failed')
+    expect(await axeViolations(page)).toEqual([])
     const made = (await person.get('/v1/integrations')).body.find(({ name }: any) => name === 'Own server')
     expect(made).toMatchObject({ active: true, credentials: { secretKey: hush } })
   })
 
-  test('what the provider refuses is said in the form', async () => {
+  test('an error of the provider is shown in the form', async () => {
     const { development } = await server.freshOrganization()
     const { page, person } = await open({ api: development, path: '/integrations?add=nodemailer' })
     await page.getByLabel('Host').fill('127.0.0.1')
@@ -132,13 +125,13 @@ describe('adding', () => {
 })
 
 describe('changing', () => {
-  test('an integration of the sandbox is renamed and tried out, and the message is in the sandbox', async () => {
+  test('a sandbox integration can be renamed and tested, and the message is in the sandbox', async () => {
     const { development } = await server.freshOrganization()
     const { page, person } = await open({ api: development, role: 'admin', path: '/integrations' })
     await page.getByRole('link', { name: 'Belfry Email' }).click()
     await page.getByLabel('Name', { exact: true }).fill('Trial post')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
-    await page.getByText('Saved. It counts from the next message on').waitFor()
+    await page.getByText('Saved. It applies from the next message on').waitFor()
     await row(page, 'Trial post').waitFor()
 
     await page.getByRole('tab', { name: 'Test' }).click()
@@ -146,22 +139,22 @@ describe('changing', () => {
     await page.getByLabel('Email address').fill('ada@example.com')
     await page.getByLabel('Subject').fill('Ein Gruß 👋')
     await page.getByRole('button', { name: 'Send a test' }).click()
-    await page.getByText(/^Belfry Email took it in/).waitFor()
-    await page.getByRole('link', { name: 'Look at it in the sandbox' }).waitFor()
-    await takePictures(page, 'integration-test')
+    await page.getByText(/^Belfry Email accepted the message/).waitFor()
+    await page.getByRole('link', { name: 'Open it in the sandbox' }).waitFor()
+    await takeScreenshots(page, 'integration-test')
     const { data } = (await person.get('/v1/sandbox/messages')).body
     expect(data).toMatchObject([{ channel: 'email', subject: 'Ein Gruß 👋', to: ['ada@example.com'] }])
   })
 
-  test('a secret is replaced without being shown; the others stay as they are', async () => {
+  test('a secret is replaced without being shown, other credentials stay; conditions limit it to some tenants', async () => {
     const { development } = await server.freshOrganization()
     const id = await add(development)
     const { page, person } = await open({ api: development, path: `/integrations/${id}` })
     await page.getByRole('button', { name: 'Replace Secret key' }).click()
     await page.getByLabel('Secret key', { exact: true }).fill('another-secret')
-    await page.getByLabel('Try the credentials before saving').click()
+    await page.getByLabel('Check the credentials before saving').click()
     await page.getByRole('button', { name: 'Save', exact: true }).click()
-    await page.getByText('Saved. It counts from the next message on').waitFor()
+    await page.getByText('Saved. It applies from the next message on').waitFor()
     const [saved] = (await person.get('/v1/integrations')).body.filter(({ _id }: any) => _id === id)
     expect(saved.credentials).toEqual({
       webhookUrl: `${vendor.url}/mail`,
@@ -169,18 +162,13 @@ describe('changing', () => {
       from: 'news@acme.example',
       senderName: 'Acme',
     })
-  })
 
-  test('conditions say for which tenants it is', async () => {
-    const { development } = await server.freshOrganization()
-    const id = await add(development)
-    const { page, person } = await open({ api: development, path: `/integrations/${id}` })
     await page.getByRole('button', { name: 'Only for some tenants' }).click()
     await page.getByLabel('Value').fill('acme')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await row(page, 'Receipts').getByText('Conditions').waitFor()
-    const [saved] = (await person.get('/v1/integrations')).body.filter(({ _id }: any) => _id === id)
-    expect(saved.conditions).toEqual([
+    const [limited] = (await person.get('/v1/integrations')).body.filter(({ _id }: any) => _id === id)
+    expect(limited.conditions).toEqual([
       {
         isNegated: false,
         type: 'GROUP',
@@ -190,7 +178,7 @@ describe('changing', () => {
     ])
   })
 
-  test('another becomes primary, and that can be taken back', async () => {
+  test('another can become primary, with Undo, and be deactivated', async () => {
     const { development } = await server.freshOrganization()
     const id = await add(development)
     const { page, person } = await open({ api: development, path: '/integrations' })
@@ -203,27 +191,27 @@ describe('changing', () => {
     await page.getByRole('button', { name: 'Undo' }).click()
     await expect.poll(primary).toBe('Belfry Email')
 
-    await page.goto(`${server.url}/integrations/${id}`)
+    await follow(page, `/integrations/${id}`)
     await page.getByRole('switch', { name: 'Active' }).click()
-    await page.getByText('Inactive: no message goes through it. Tests do.').waitFor()
+    await page.getByText('Inactive: it sends no messages, only tests.').waitFor()
   })
 
-  test('where the provider can report deliveries, the URL for it is there to be copied', async () => {
+  test('shows the URL for delivery reports of the provider', async () => {
     const { development } = await server.freshOrganization()
     const id = await add(development, { providerId: 'sendgrid', name: 'SendGrid', credentials: { apiKey: 'SG.x' } })
     const { page, person } = await open({ api: development, path: `/integrations/${id}?tab=reports` })
     await page
       .getByText(`${server.url}/v2/inbound-webhooks/delivery-providers/${development.environmentId}/${id}`)
       .waitFor()
-    await page.getByLabel('Take reports').click()
+    await page.getByLabel('Accept reports').click()
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByText('Saved', { exact: true }).waitFor()
-    await takePictures(page, 'integration-reports')
+    await takeScreenshots(page, 'integration-reports')
     const [saved] = (await person.get('/v1/integrations')).body.filter(({ _id }: any) => _id === id)
     expect(saved.configurations).toMatchObject({ inboundWebhookEnabled: true })
   })
 
-  test('deleting names what depends on it', async () => {
+  test('deleting names the workflows that depend on it', async () => {
     const { development } = await server.freshOrganization()
     await addWorkflow(server, development.environmentId, 'welcome', { name: 'Welcome', stepTypes: ['email'] })
     await addWorkflow(server, development.environmentId, 'inbox', { name: 'Inbox only', stepTypes: ['in_app'] })
@@ -232,18 +220,18 @@ describe('changing', () => {
     await page.getByRole('menuitem', { name: 'Delete…' }).click()
     const question = page.getByRole('dialog', { name: 'Delete “Belfry Email”?' })
     await question.getByText(/1 workflow sends Email messages: “Welcome”/).waitFor()
-    await takePictures(page, 'integration-delete')
+    await takeScreenshots(page, 'integration-delete')
     await question.getByRole('button', { name: 'Delete integration' }).click()
-    await page.getByText('“Belfry Email” is deleted').waitFor()
+    await page.getByText('“Belfry Email” deleted').waitFor()
     expect((await person.get('/v1/integrations')).body.map(({ name }: any) => name)).not.toContain('Belfry Email')
   })
 })
 
-test('a viewer sees who delivers, no secret, and why nothing can be changed', async () => {
+test('a viewer sees the integration without secrets, and why nothing can be changed', async () => {
   const { development } = await server.freshOrganization()
   const id = await add(development)
   const { page } = await open({ api: development, role: 'viewer', path: `/integrations/${id}` })
-  await page.getByText('You can look at it. Admins and owners change integrations').waitFor()
+  await page.getByText('You can view this. Only admins and owners can change integrations').waitFor()
   expect(await page.getByLabel('From address').isDisabled()).toBe(true)
   expect(await page.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0)
   expect(await page.getByRole('switch', { name: 'Active' }).isDisabled()).toBe(true)
@@ -254,14 +242,14 @@ test('a viewer sees who delivers, no secret, and why nothing can be changed', as
   expect(await page.getByRole('button', { name: 'Add integration' }).isDisabled()).toBe(true)
 })
 
-test('on a phone nothing has to be scrolled sideways', async () => {
+test('nothing scrolls sideways on a phone', async () => {
   const { development } = await server.freshOrganization()
   const id = await add(development, { name: 'An integration whose name is longer than any screen is wide' })
   const options = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true }
   const { page } = await open({ api: development, path: '/integrations', options })
   await page.getByRole('rowheader', { name: 'Email' }).waitFor()
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
-  await page.goto(`${server.url}/integrations/${id}`)
+  await follow(page, `/integrations/${id}`)
   await page.getByLabel('From address').waitFor()
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
 })

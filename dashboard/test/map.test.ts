@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 const src = fileURLToPath(new URL('../src', import.meta.url))
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => /(?<!\.test)\.tsx?$/.test(file))
 
-/** From file to file, both below src; what is imported on demand counts too. */
+/** Imports between files below src, including dynamic ones. */
 const imports = files.flatMap((from) =>
   [...readFileSync(path.join(src, from), 'utf8').matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(
     ([, to = '']) => ({
@@ -18,17 +18,17 @@ const imports = files.flatMap((from) =>
 const room = (file: string) => file.split(path.sep)[0]
 const page = (file: string) => file.split(path.sep).slice(0, 2).join('/')
 
-test('the dashboard knows the service by the types made from its description, and nothing else', () => {
+test('the dashboard imports nothing of the server: it uses types generated from the API description', () => {
   expect(imports.length).toBeGreaterThan(100)
   expect(imports.filter(({ to }) => to.startsWith('..'))).toEqual([])
 })
 
-test('pages do not know each other; only the router knows them', () => {
+test('only the router imports pages', () => {
   const toPages = imports.filter(({ to }) => room(to) === 'pages')
   expect(toPages.filter(({ from, to }) => from !== 'router.tsx' && page(from) !== page(to))).toEqual([])
 })
 
-test('requests and the kit of parts know neither the frame nor pages; requests do not know the kit', () => {
+test('ui and api import neither shell nor pages; api does not import ui', () => {
   expect(imports.filter(({ from, to }) => room(from) === 'ui' && !['ui', 'api'].includes(room(to) ?? ''))).toEqual([])
   expect(imports.filter(({ from, to }) => room(from) === 'api' && room(to) !== 'api')).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { makeWorkflow, trigger } from '../../server/test/runs.ts'
 import type { Api } from '../../server/test/server.ts'
-import { obstacles, takePictures, useDashboard } from './dashboard.ts'
+import { axeViolations, follow, overflowOnPhone, takeScreenshots, useDashboard } from './dashboard.ts'
 
 const { server, open } = useDashboard()
 
@@ -23,7 +23,7 @@ async function send(api: Api, more: object = {}) {
   await server.drain()
 }
 
-test('what arrives appears by itself in an empty mailbox, and as a pill in a full one', async () => {
+test('messages appear by themselves in an empty mailbox, and as a pill in a full one; search looks at all their texts', async () => {
   const api = await withWorkflow()
   const { page } = await open({ api, path: '/sandbox' })
   await page.getByText('Nothing has arrived yet').waitFor()
@@ -33,9 +33,15 @@ test('what arrives appears by itself in an empty mailbox, and as a pill in a ful
   await send(api)
   await page.getByRole('button', { name: '2 new' }).click()
   await expect.poll(() => page.getByRole('link', { name: /Welcome 🎉/ }).count()).toBe(2)
+
+  await page.getByLabel('Search messages').fill('مرحبا')
+  await page.waitForURL(/search=/)
+  await expect.poll(() => page.getByRole('list', { name: 'Messages' }).getByRole('link').count()).toBe(2)
+  await page.getByLabel('Search messages').fill('nobody wrote this')
+  await page.getByText('No message matches').waitFor()
 })
 
-test('a message is shown in its frame, with text, headers, attachments and source; the view is in the URL', async () => {
+test('a message shows its content, headers, attachments and source; the view is in the URL', async () => {
   const api = await withWorkflow()
   await send(api, { payload: { attachments } })
   const { page } = await open({ api, path: '/sandbox' })
@@ -45,8 +51,8 @@ test('a message is shown in its frame, with text, headers, attachments and sourc
   await page.keyboard.press('Escape')
   await page.getByRole('link', { name: /Welcome 🎉/ }).click()
   await page.frameLocator('iframe').getByRole('heading', { name: 'Hello Ada' }).waitFor()
-  expect(await obstacles(page)).toEqual([])
-  await takePictures(page, 'sandbox')
+  expect(await axeViolations(page)).toEqual([])
+  await takeScreenshots(page, 'sandbox')
   await page.getByRole('tab', { name: 'Headers' }).click()
   await page.getByRole('rowheader', { name: 'To' }).waitFor()
   await page.getByRole('tab', { name: 'Attachments' }).click()
@@ -56,7 +62,7 @@ test('a message is shown in its frame, with text, headers, attachments and sourc
   await page.getByText('<h1>Hello Ada</h1>').waitFor()
 })
 
-test('a mail with markup of a stranger is shown, and runs nothing', async () => {
+test('a hostile email is shown, and runs nothing', async () => {
   const { development: api } = await server.freshOrganization()
   const strike = "parent.hit='struck'"
   const hostile = [
@@ -73,7 +79,7 @@ test('a mail with markup of a stranger is shown, and runs nothing', async () => 
   const { page } = await open({ api, path: `/sandbox/${mail._id ?? mail.id}` })
   const frame = page.frameLocator('iframe').first()
   await frame.getByRole('heading', { name: 'Hostile' }).waitFor()
-  // It is there as it was written: what follows is about the frame, not about what sanitising left of it.
+  // The markup is unsanitised: the rest of this test is about the frame.
   expect(await frame.locator('body').innerHTML()).toContain('onerror=')
   await frame.getByRole('button', { name: 'Send' }).click()
   await frame.getByRole('link', { name: 'A link' }).click()
@@ -85,48 +91,36 @@ test('a mail with markup of a stranger is shown, and runs nothing', async () => 
   expect(await page.evaluate("fetch('/v1/auth/session').then(({ status }) => status)")).toBe(200)
 })
 
-test('search looks at everything the mailbox has', async () => {
-  const api = await withWorkflow()
-  await send(api)
-  const { page } = await open({ api, path: '/sandbox' })
-  await page.getByLabel('Search messages').fill('مرحبا')
-  await page.waitForURL(/search=/)
-  await expect.poll(() => page.getByRole('list', { name: 'Messages' }).getByRole('link').count()).toBe(1)
-  await page.getByLabel('Search messages').fill('nobody wrote this')
-  await page.getByText('No message matches').waitFor()
-})
-
-test('it fails as told until it is let work again, which can be undone; emptying asks first', async () => {
+test('simulated failures can be started and stopped, with Undo; emptying asks first', async () => {
   const api = await withWorkflow()
   await send(api)
   const { page } = await open({ api, role: 'editor', path: '/sandbox' })
-  await page.getByRole('button', { name: 'Make it fail' }).click()
-  await page.getByRole('button', { name: 'Start failing' }).click()
-  await page.getByText('The sandbox fails').waitFor()
+  await page.getByRole('button', { name: 'Simulate a failure' }).click()
+  await page.getByRole('button', { name: 'Start', exact: true }).click()
+  await page.getByText('The sandbox is failing').waitFor()
   expect((await api.get('/v1/sandbox/faults')).body).toEqual([
     { fault: 'rate_limited', retryAfterSeconds: 10, count: 1 },
   ])
-  await page.getByRole('button', { name: 'Let it work again' }).click()
-  await page.getByText('The sandbox fails').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Stop all faults' }).click()
+  await page.getByText('The sandbox is failing').waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Undo' }).click()
-  await page.getByText('The sandbox fails').waitFor()
+  await page.getByText('The sandbox is failing').waitFor()
   await page.getByRole('button', { name: 'Empty', exact: true }).click()
   await page.getByText(/All 2 messages/).waitFor()
   await page.getByRole('button', { name: 'Empty the sandbox' }).click()
   await page.getByText('Nothing has arrived yet').waitFor()
 })
 
-test('a viewer only looks; one that is gone is said to be; list and message fit on a phone', async () => {
+test('a viewer can only read; list and message fit on a phone; a missing message is named', async () => {
   const api = await withWorkflow()
   await send(api)
-  const options = { viewport: { width: 360, height: 740 } }
-  const { page } = await open({ api, role: 'viewer', path: '/sandbox', options })
+  const { page } = await open({ api, role: 'viewer', path: '/sandbox' })
   await page.getByRole('link', { name: /Welcome 🎉/ }).waitFor()
   expect(await page.getByRole('button', { name: 'Empty', exact: true }).isDisabled()).toBe(true)
-  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
+  expect(await overflowOnPhone(page)).toBeLessThanOrEqual(0)
   await page.keyboard.press('j')
   await page.keyboard.press('Enter')
   await page.getByRole('link', { name: 'All messages' }).waitFor()
-  await page.goto(`${server.url}/sandbox/64d4f2a3b5c6d7e8f9a0b1c2`)
-  await page.getByRole('alert').getByText('Not here').waitFor()
+  await follow(page, '/sandbox/64d4f2a3b5c6d7e8f9a0b1c2')
+  await page.getByRole('alert').getByRole('heading', { name: 'Not found' }).waitFor()
 })

@@ -1,36 +1,36 @@
-// The whole way, in one go and without a single request written by hand: from the link of the first start to Production.
+// One story through the whole dashboard without a request by hand: from the setup link to Production.
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
-import { takePictures, useDashboard } from './dashboard.ts'
+import { takeScreenshots, useDashboard } from './dashboard.ts'
 import { addStep, row, saved, sendFirst } from './hands.ts'
 
-// Browsers go by their own clock, "the last 24 hours" are theirs: the first start happens today, before the link is made.
+// Browsers use their own clock for "the last 24 hours", so the first start must happen today.
 beforeAll(() => server.clock.advance({ ms: Date.now() - server.clock.now().getTime() }))
 const { server, browser } = useDashboard()
 const desk = { viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' as const }
 const password = 'correct horse battery'
 
-/** Somebody in front of an empty browser. */
-async function sitDown(path: string): Promise<Page> {
+/** A page in an empty browser. */
+async function openBrowser(path: string): Promise<Page> {
   const page = await browser.open(server.url + path, desk)
   page.setDefaultTimeout(120_000)
   page.setDefaultNavigationTimeout(120_000)
   return page
 }
-/** By the links beside the page, as people go. */
+/** Clicks a link of the sidebar. */
 const goTo = (page: Page, name: string) =>
   page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true }).click()
 
 test('an owner sets up, sends, builds a workflow, sees why, changes an integration, invites a viewer and publishes', async () => {
   // Set up the owner by the link of the first start.
-  const page = await sitDown(`/setup#${server.setUpToken}`)
+  const page = await openBrowser(`/setup#${server.setUpToken}`)
   await page.getByLabel('Your name').fill('Ada Lovelace')
   await page.getByLabel('Email').fill('ada@example.com')
   await page.getByLabel('Password', { exact: true }).fill(password)
   await page.getByLabel('Organization').fill('Acme')
   await page.getByRole('button', { name: 'Create the owner account' }).click()
 
-  // The guided start: three sends, each watched arriving.
+  // The guided start: three sends, and each message arrives.
   await page.waitForURL(/\/start/)
   const inApp = await sendFirst(page, server, 'An in-app message')
   await inApp.getByRole('heading', { name: /^Hello Ada/ }).waitFor()
@@ -63,7 +63,7 @@ test('an owner sets up, sends, builds a workflow, sees why, changes an integrati
   await page.getByText('No issues').waitFor()
   await saved(page)
 
-  // A test run, twice: the second falls into the digest of the first.
+  // Two test runs: the second joins the digest of the first.
   await page.getByRole('button', { name: 'Test run' }).click()
   const dialog = page.getByRole('dialog', { name: 'Test run' })
   const outcome = dialog.getByRole('region', { name: 'Outcome' })
@@ -71,17 +71,17 @@ test('an owner sets up, sends, builds a workflow, sees why, changes an integrati
   await dialog.getByRole('button', { name: 'Run', exact: true }).click()
   await outcome.waitFor()
   await server.drain()
-  await outcome.getByText('Waits').waitFor()
+  await outcome.getByText('Waiting').waitFor()
   await dialog.getByRole('button', { name: 'Run again' }).click()
-  await outcome.getByText('Waits').waitFor({ state: 'detached' })
+  await outcome.getByText('Waiting').waitFor({ state: 'detached' })
   await server.drain()
-  await outcome.getByText('Joined a digest').first().waitFor()
+  await outcome.getByText('Merged').first().waitFor()
 
-  // In the activity: what happened, and why.
+  // The activity explains what happened.
   await outcome.getByRole('link', { name: 'Open in activity' }).click()
   await page.waitForURL(/\/activity\//)
   const why = page.getByRole('region', { name: 'Why' })
-  await why.getByText(/went into the digest of another run/).waitFor()
+  await why.getByText(/joined the digest of another run/).waitFor()
   await why.getByRole('link', { name: 'Open the run with the digest' }).click()
   await why.getByText(/the digest collects events until/).waitFor()
   server.clock.advance({ minutes: 11 })
@@ -91,16 +91,15 @@ test('an owner sets up, sends, builds a workflow, sees why, changes an integrati
   await page.getByRole('button', { name: /^Digest.*Done/ }).click()
   await page.getByText('2 collected events').waitFor()
   await page.getByRole('heading', { name: '2 comments for Ada' }).waitFor()
-  await takePictures(page, 'story-run')
+  await takeScreenshots(page, 'story-run')
   await page.keyboard.press('Escape')
   await why.waitFor({ state: 'detached' })
-  await page.goto(`${server.url}/activity`)
   await page
     .getByRole('row', { name: /New comments.*Delivered/ })
     .first()
     .waitFor()
 
-  // An integration is changed, and what goes out next says so.
+  // Rename an integration and send a test through it.
   await goTo(page, 'Integrations')
   await page.getByRole('link', { name: 'Belfry Email' }).click()
   await page.getByLabel('Name', { exact: true }).fill('Trial post')
@@ -109,22 +108,22 @@ test('an owner sets up, sends, builds a workflow, sees why, changes an integrati
   await page.getByRole('tab', { name: 'Test' }).click()
   await page.getByLabel('Email address').fill('ada@example.com')
   await page.getByRole('button', { name: 'Send a test' }).click()
-  await page.getByRole('link', { name: 'Look at it in the sandbox' }).waitFor()
+  await page.getByRole('link', { name: 'Open it in the sandbox' }).waitFor()
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
 
-  // A viewer is invited, joins, signs in again, and cannot edit.
+  // Invite a viewer, who joins, signs in again and cannot edit.
   await goTo(page, 'Team')
   await page.getByRole('button', { name: 'Invite' }).click()
   await page.getByLabel('Email').fill('grace@example.com')
   await page.getByRole('combobox', { name: 'Role' }).click()
   await page.getByRole('option', { name: 'Viewer' }).click()
-  await page.getByRole('button', { name: 'Make the link' }).click()
+  await page.getByRole('button', { name: 'Create link' }).click()
   const invited = page.getByRole('dialog', { name: 'grace@example.com is invited' })
   const link = new URL((await invited.locator('pre').textContent()) ?? '')
   await invited.getByRole('button', { name: 'Done' }).click()
 
-  const theirs = await sitDown(link.pathname + link.hash)
+  const theirs = await openBrowser(link.pathname + link.hash)
   await theirs.getByLabel('Your name').fill('Grace Hopper')
   await theirs.getByLabel('Password', { exact: true }).fill(password)
   await theirs.getByRole('button', { name: 'Join', exact: true }).click()
@@ -139,7 +138,7 @@ test('an owner sets up, sends, builds a workflow, sees why, changes an integrati
   await theirs.getByText('Read only').waitFor()
   expect(await theirs.getByRole('textbox', { name: 'Subject' }).getAttribute('contenteditable')).toBe('false')
   expect(await theirs.getByRole('button', { name: 'Test run' }).isDisabled()).toBe(true)
-  // Nor by a request of her own: the server holds her to it.
+  // Nor can she with a request of her own: the server refuses it.
   const refused = await theirs.request.delete(`${server.url}/v2/workflows/new-comments`, {
     headers: { origin: server.url, 'sec-fetch-site': 'same-origin', 'belfry-environment': server.api.environmentId },
   })

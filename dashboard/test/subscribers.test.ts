@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Download, Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import type { Api } from '../../server/test/server.ts'
-import { obstacles, takePictures, useDashboard } from './dashboard.ts'
+import { axeViolations, follow, onDesktop, overflowOnPhone, takeScreenshots, useDashboard } from './dashboard.ts'
 
 const { server, open } = useDashboard()
 
@@ -34,7 +34,7 @@ async function fill(api: Api): Promise<void> {
   for (const person of people) expect((await api.post('/v2/subscribers', person)).status).toBe(201)
 }
 
-/** Rows of the list, by what stands in their first cell. */
+/** The names in the first cell of each row. */
 const names = (page: Page) =>
   page
     .getByRole('table', { name: 'Subscribers' })
@@ -43,26 +43,15 @@ const names = (page: Page) =>
     .allTextContents()
 
 const textOf = async (download: Download) => readFileSync(await download.path(), 'utf8')
-const isSideways = (page: Page) =>
-  page.evaluate<boolean>('document.documentElement.scrollWidth > document.documentElement.clientWidth')
 
 describe('the list', () => {
-  test('says how it is filled while it is empty', async () => {
-    const { development } = await server.freshOrganization()
-    const { page } = await open({ api: development, path: '/subscribers' })
-    await page.getByRole('heading', { name: 'No subscribers yet' }).waitFor()
-    await page.getByText('/v2/subscribers').first().waitFor()
-    await takePictures(page, 'subscribers-empty')
-    expect(await obstacles(page)).toEqual([])
-  })
-
-  test('finds people by name, address, number and whole id; what is chosen is in the URL and stays after a reload', async () => {
+  test('finds subscribers by name, address, number and whole id; filters are in the URL and survive a reload', async () => {
     const { development } = await server.freshOrganization()
     await fill(development)
     const { page } = await open({ api: development, path: '/subscribers' })
     await expect.poll(() => names(page)).toHaveLength(5)
-    await takePictures(page, 'subscribers')
-    expect(await obstacles(page)).toEqual([])
+    await takeScreenshots(page, 'subscribers')
+    expect(await axeViolations(page)).toEqual([])
 
     const search = page.getByRole('searchbox', { name: 'Search subscribers' })
     for (const [typed, found] of [
@@ -84,8 +73,8 @@ describe('the list', () => {
     expect(new URL(page.url()).searchParams.get('email')).toBe('ada@')
 
     await search.fill('nobody')
-    await page.getByRole('heading', { name: 'Nobody fits' }).waitFor()
-    await page.getByRole('button', { name: 'Clear the filters' }).click()
+    await page.getByRole('heading', { name: 'No subscriber matches' }).waitFor()
+    await page.getByRole('button', { name: 'Clear filters' }).click()
     await expect.poll(() => names(page)).toHaveLength(5)
 
     await page.getByRole('button', { name: 'Created' }).click()
@@ -99,31 +88,24 @@ describe('the list', () => {
     await page.getByRole('dialog', { name: 'سارة الأحمد' }).waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-  })
 
-  test('a server that refuses is quoted', async () => {
-    const { page } = await open({ path: '/subscribers/nobody-at-all' })
-    await page.getByRole('alert').getByText('nobody-at-all').waitFor()
-  })
-
-  test('fits a small phone', async () => {
-    const { development } = await server.freshOrganization()
-    await fill(development)
-    const options = { viewport: { width: 360, height: 740 } }
-    const { page } = await open({ api: development, path: '/subscribers', options })
-    await expect.poll(() => names(page)).toHaveLength(5)
-    expect(await isSideways(page)).toBe(false)
+    // The list and every tab of a subscriber fit on a small phone.
+    expect(await overflowOnPhone(page)).toBe(0)
     await page.getByRole('link', { name: 'Ada Lovelace' }).click()
     for (const tab of ['Profile', 'Preferences', 'Channels', 'Inbox', 'Topics', 'Runs']) {
       await page.getByRole('tab', { name: tab }).click()
       await page.getByRole('tabpanel', { name: tab }).waitFor()
-      expect([tab, await isSideways(page)]).toEqual([tab, false])
+      expect([tab, await overflowOnPhone(page)]).toEqual([tab, 0])
     }
+
+    await onDesktop(page)
+    await follow(page, '/subscribers/nobody-at-all')
+    await page.getByRole('alert').getByText('nobody-at-all').waitFor()
   })
 })
 
 describe('one subscriber', () => {
-  test('is created, changed and deleted, with what is lost named before', async () => {
+  test('an empty list shows how to fill it; a subscriber can be created, changed and deleted, after naming what is lost', async () => {
     const { development } = await server.freshOrganization()
     await addWorkflow(development, {
       workflowId: 'welcome',
@@ -132,6 +114,9 @@ describe('one subscriber', () => {
     })
     const { page } = await open({ api: development, role: 'editor', path: '/subscribers' })
     await page.getByRole('heading', { name: 'No subscribers yet' }).waitFor()
+    await page.getByText('/v2/subscribers').first().waitFor()
+    await takeScreenshots(page, 'subscribers-empty')
+    expect(await axeViolations(page)).toEqual([])
     await page.locator('body').press('c')
     const dialog = page.getByRole('dialog', { name: 'New subscriber' })
     await dialog.getByLabel('Id').fill('ada')
@@ -146,7 +131,7 @@ describe('one subscriber', () => {
     await sheet.getByLabel('Last name').fill('Lovelace')
     const data = sheet.getByRole('textbox', { name: 'Data' })
     await data.fill('{ "plan": ')
-    await sheet.getByText('This is not JSON yet').waitFor()
+    await sheet.getByText('This is not valid JSON').waitFor()
     expect(await sheet.getByRole('button', { name: 'Save profile' }).isDisabled()).toBe(true)
     await data.fill('{ "plan": "pro" }')
     await sheet.getByRole('button', { name: 'Save profile' }).click()
@@ -166,7 +151,7 @@ describe('one subscriber', () => {
     expect((await development.get('/v2/subscribers/ada')).status).toBe(404)
   })
 
-  test('is exported whole, and erased from everywhere, by admins', async () => {
+  test('an admin can export all data of a subscriber, and erase it everywhere', async () => {
     const { development } = await server.freshOrganization()
     await development.post('/v2/subscribers', { subscriberId: 'ada', firstName: 'Ada', lastName: 'Lovelace' })
     const { page } = await open({ api: development, role: 'admin', path: '/subscribers/ada' })
@@ -181,18 +166,18 @@ describe('one subscriber', () => {
       data: { subscribers: [{ lastName: 'Lovelace' }] },
     })
     await menu.click()
-    await page.getByRole('menuitem', { name: 'Erase every trace…' }).click()
+    await page.getByRole('menuitem', { name: 'Erase all data…' }).click()
     await page.getByRole('button', { name: 'Cancel' }).click()
     expect((await development.get('/v2/subscribers/ada')).status).toBe(200)
     await menu.click()
-    await page.getByRole('menuitem', { name: 'Erase every trace…' }).click()
+    await page.getByRole('menuitem', { name: 'Erase all data…' }).click()
     await page.getByRole('button', { name: 'Erase everything' }).click()
-    await page.getByText('Ada Lovelace is gone.').waitFor()
+    await page.getByText('Ada Lovelace erased.').waitFor()
     expect((await development.get('/v2/subscribers/ada')).status).toBe(404)
     expect((await development.get('/v2/erasures')).body.data).toHaveLength(1)
   })
 
-  test('a picker that is opened before a saved schedule comes back stays open', async () => {
+  test('a picker opened before the saved schedule is refetched stays open', async () => {
     const { development } = await server.freshOrganization()
     await development.post('/v2/subscribers', { subscriberId: 'ada', firstName: 'Ada', lastName: 'Lovelace' })
     const { page } = await open({ api: development, role: 'editor', path: '/subscribers/ada' })
@@ -220,7 +205,7 @@ describe('one subscriber', () => {
     await page.getByText('Time zone saved').waitFor()
   })
 
-  test('shows and changes what they want, how they are reached, what they got and what they follow', async () => {
+  test('shows and changes preferences, channels, inbox messages and topics', async () => {
     const { development } = await server.freshOrganization()
     await fill(development)
     for (const [workflowId, name] of [
@@ -245,19 +230,19 @@ describe('one subscriber', () => {
     const { page } = await open({ api: development, role: 'editor', path: '/subscribers/ada' })
     const sheet = page.getByRole('dialog', { name: 'Ada Lovelace' })
     await sheet.getByRole('button', { name: 'Save profile' }).waitFor()
-    await takePictures(page, 'subscriber-profile')
-    expect(await obstacles(page)).toEqual([])
+    await takeScreenshots(page, 'subscriber-profile')
+    expect(await axeViolations(page)).toEqual([])
 
     await sheet.getByRole('tab', { name: 'Preferences' }).click()
     const email = sheet.getByRole('switch', { name: 'Order shipped: Email' })
     await email.click()
     await expect.poll(() => email.getAttribute('aria-checked')).toBe('false')
-    await sheet.getByText('Own choice: Email').waitFor()
+    await sheet.getByText('Own setting: Email').waitFor()
     await sheet.getByRole('switch', { name: 'Use the schedule' }).click()
     await sheet.getByRole('checkbox', { name: 'Monday' }).click()
     await sheet.getByLabel('Tuesday until').fill('18:30')
-    await takePictures(page, 'subscriber-preferences')
-    expect(await obstacles(page)).toEqual([])
+    await takeScreenshots(page, 'subscriber-preferences')
+    expect(await axeViolations(page)).toEqual([])
     await sheet.getByRole('button', { name: 'Save schedule' }).click()
     await page.getByText('Schedule saved').waitFor()
     const { global, workflows } = (await development.get('/v2/subscribers/ada/preferences')).body
@@ -284,7 +269,7 @@ describe('one subscriber', () => {
     await adding.getByLabel('Device tokens').fill('first-device\nsecond-device')
     await adding.getByRole('button', { name: 'Add credentials' }).click()
     await sheet.getByText('second-device').waitFor()
-    await takePictures(page, 'subscriber-channels')
+    await takeScreenshots(page, 'subscriber-channels')
     await sheet.getByRole('button', { name: 'Remove fcm' }).click()
     await page.getByRole('button', { name: 'Undo' }).click()
     await expect
@@ -293,7 +278,7 @@ describe('one subscriber', () => {
 
     await sheet.getByRole('tab', { name: 'Inbox' }).click()
     await sheet.getByRole('heading', { name: 'About Somebody commented on your document' }).waitFor()
-    await takePictures(page, 'subscriber-inbox')
+    await takeScreenshots(page, 'subscriber-inbox')
     await sheet.getByRole('button', { name: /^Actions for About/ }).click()
     await page.getByRole('menuitem', { name: 'Archive' }).click()
     await sheet.getByRole('heading', { name: 'The inbox is empty' }).waitFor()
@@ -307,16 +292,16 @@ describe('one subscriber', () => {
     await page.getByRole('option', { name: /News/ }).click()
     await sheet.getByRole('link', { name: 'News' }).waitFor()
     await sheet.getByRole('button', { name: 'Stop following News' }).click()
-    await sheet.getByRole('heading', { name: 'Follows no topic' }).waitFor()
+    await sheet.getByRole('heading', { name: 'No topics' }).waitFor()
 
     await sheet.getByRole('tab', { name: 'Runs' }).click()
     await sheet.getByRole('link', { name: 'Somebody commented on your document' }).waitFor()
-    await takePictures(page, 'subscriber-runs')
+    await takeScreenshots(page, 'subscriber-runs')
     const all = sheet.getByRole('link', { name: 'All runs of this subscriber' })
     expect(await all.getAttribute('href')).toContain('/activity?subscriberIds=ada')
   })
 
-  test('a viewer reads everything and changes nothing', async () => {
+  test('a viewer can read everything and change nothing', async () => {
     const { development } = await server.freshOrganization()
     await fill(development)
     const { page } = await open({ api: development, role: 'viewer', path: '/subscribers/ada?new=true&import=true' })
@@ -326,11 +311,11 @@ describe('one subscriber', () => {
     for (const name of ['Save profile', 'Actions for Ada Lovelace', 'New subscriber', 'Import'])
       expect([name, await page.getByRole('button', { name }).count()]).toEqual([name, 0])
     expect(await page.getByRole('dialog').count()).toBe(1)
-    expect(await obstacles(page)).toEqual([])
+    expect(await axeViolations(page)).toEqual([])
   })
 })
 
-describe('a file of people', () => {
+describe('importing and exporting', () => {
   const rows = (count: number) =>
     Array.from({ length: count }, (_, n) => {
       const email = n === 41 ? 'not-an-address' : `person${n}@example.com`
@@ -342,7 +327,7 @@ describe('a file of people', () => {
     await page.getByLabel('File to import').setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text) })
   }
 
-  test('of 1,200 rows, two of them bad, is stored with progress; whoever leaves finds it again, and the bad ones can be mended', async () => {
+  test('1,200 rows are imported with progress, also while the user visits other pages; two bad rows can be downloaded', async () => {
     const { development } = await server.freshOrganization()
     const { page } = await open({ api: development, role: 'editor', path: '/subscribers?import=true' })
     await choose(page, 'people.csv', csv(1200))
@@ -350,13 +335,13 @@ describe('a file of people', () => {
     await dialog.getByText('1,198 rows can be imported, 2 will be refused').waitFor()
     await dialog.getByText('“not-an-address” is not an email address').waitFor()
     await dialog.getByText('The id is missing').waitFor()
-    await takePictures(page, 'subscribers-mapping')
-    expect(await obstacles(page)).toEqual([])
+    await takeScreenshots(page, 'subscribers-mapping')
+    expect(await axeViolations(page)).toEqual([])
 
-    // The second request waits at the gate, so that there is something to see.
-    let letThrough = () => {}
+    // The second request waits, so that there is progress to see.
+    let release = () => {}
     const gate = new Promise<void>((resolve) => {
-      letThrough = resolve
+      release = resolve
     })
     let requests = 0
     await page.route('**/v1/subscribers/bulk', async (route) => {
@@ -368,20 +353,20 @@ describe('a file of people', () => {
     const bar = page.getByRole('progressbar')
     await expect.poll(() => bar.getAttribute('aria-valuenow')).toBe('502')
     expect(await bar.getAttribute('aria-valuemax')).toBe('1200')
-    await takePictures(page, 'subscribers-importing')
+    await takeScreenshots(page, 'subscribers-importing')
     await page.getByRole('button', { name: 'Continue in the background' }).click()
 
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Topics' }).click()
     await page.getByRole('heading', { name: 'Topics', exact: true }).waitFor()
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Subscribers' }).click()
     await page.getByRole('progressbar', { name: 'Importing people.csv' }).waitFor()
-    letThrough()
+    release()
     await page.getByText('Imported people.csv: 1,198 stored, 2 refused').waitFor()
     await page.getByRole('button', { name: 'Show import' }).click()
     const result = page.getByRole('dialog', { name: 'Import of people.csv' })
     await result.getByText('1,198 created, 0 updated, 2 refused').waitFor()
     await result.getByText('Line 43').waitFor()
-    await takePictures(page, 'subscribers-imported')
+    await takeScreenshots(page, 'subscribers-imported')
     const [refused] = await Promise.all([
       page.waitForEvent('download'),
       result.getByRole('button', { name: 'Download refused rows' }).click(),
@@ -399,12 +384,22 @@ describe('a file of people', () => {
     expect(requests).toBe(3)
   })
 
-  test('that is JSON keeps nested data; a row only the server refuses is left out, and no other', async () => {
+  test('a bad file is explained; JSON keeps nested data; a row that only the server refuses is left out, and no other', async () => {
     const { development } = await server.freshOrganization()
     const { page } = await open({ api: development, role: 'editor', path: '/subscribers?import=true' })
+    await choose(page, 'empty.csv', ' ')
+    await page.getByText('empty.csv: The file is empty.').waitFor()
+    await choose(page, 'list.json', '[1, 2]')
+    await page.getByText('Record 1 is not an object').waitFor()
+    await choose(page, 'people.csv', 'name,plan\nAda,pro')
+    await page.getByText('Choose the column with the id').waitFor()
+    await page.getByRole('combobox', { name: 'name becomes' }).click()
+    await page.getByRole('option', { name: 'Id', exact: true }).click()
+    await page.getByText('All 1 rows can be imported').waitFor()
+    await page.getByRole('button', { name: 'Choose another file' }).click()
     const records = [
       { subscriberId: 'one', firstName: 'One', data: { address: { city: 'Zürich' } } },
-      // Longer than any identifier may be.
+      // Longer than the server allows.
       { subscriberId: 'x'.repeat(5_000) },
       { subscriberId: 'three', tags: ['a', 'b'] },
     ]
@@ -415,20 +410,7 @@ describe('a file of people', () => {
     expect((await development.get('/v2/subscribers/three')).body.data).toEqual({ tags: ['a', 'b'] })
   })
 
-  test('that is none says what is wrong with it', async () => {
-    const { page } = await open({ role: 'editor', path: '/subscribers?import=true' })
-    await choose(page, 'empty.csv', ' ')
-    await page.getByText('empty.csv: The file is empty.').waitFor()
-    await choose(page, 'list.json', '[1, 2]')
-    await page.getByText('Record 1 is not an object').waitFor()
-    await choose(page, 'people.csv', 'name,plan\nAda,pro')
-    await page.getByText('Choose the column that has the id').waitFor()
-    await page.getByRole('combobox', { name: 'name becomes' }).click()
-    await page.getByRole('option', { name: 'Id', exact: true }).click()
-    await page.getByText('All 1 rows can be imported').waitFor()
-  })
-
-  test('comes out as it went in: an export is a file that can be imported', async () => {
+  test('an export can be imported again', async () => {
     const { development } = await server.freshOrganization()
     await fill(development)
     for (let n = 0; n < 120; n += 1) await development.post('/v2/subscribers', { subscriberId: `more-${n}` })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Api } from '../../server/test/server.ts'
-import { obstacles, takePictures, useDashboard } from './dashboard.ts'
+import { axeViolations, takeScreenshots, useDashboard } from './dashboard.ts'
 
 const { server, open } = useDashboard()
 
@@ -9,19 +9,13 @@ const followers = async (api: Api, key: string): Promise<string[]> => {
   return data.map((one: { subscriber: { subscriberId: string } }) => one.subscriber.subscriberId).sort()
 }
 
-test('an empty list shows the request that fills it', async () => {
-  const { development } = await server.freshOrganization()
-  const { page } = await open({ api: development, path: '/topics' })
-  await page.getByRole('heading', { name: 'No topics yet' }).waitFor()
-  await takePictures(page, 'topics-empty')
-  expect(await obstacles(page)).toEqual([])
-})
-
-test('a topic is made, renamed and deleted, with the number of those who follow it', async () => {
+test('an empty list shows the request that fills it; a topic can be created, renamed and deleted, with its number of subscriptions', async () => {
   const { development } = await server.freshOrganization()
   await development.post('/v2/subscribers', { subscriberId: 'ada' })
   const { page } = await open({ api: development, role: 'editor', path: '/topics' })
   await page.getByRole('heading', { name: 'No topics yet' }).waitFor()
+  await takeScreenshots(page, 'topics-empty')
+  expect(await axeViolations(page)).toEqual([])
   await page.locator('body').press('c')
   const dialog = page.getByRole('dialog', { name: 'New topic' })
   await dialog.getByLabel('Name').fill('Release notes & more')
@@ -32,7 +26,7 @@ test('a topic is made, renamed and deleted, with the number of those who follow 
   await dialog.getByLabel('Key').fill('releases')
   await dialog.getByRole('button', { name: 'Create topic' }).click()
   const sheet = page.getByRole('dialog', { name: 'Release notes & more' })
-  await sheet.getByRole('heading', { name: 'Nobody follows it yet' }).waitFor()
+  await sheet.getByRole('heading', { name: 'No subscribers yet' }).waitFor()
 
   await sheet.getByRole('button', { name: /^Actions for/ }).click()
   await page.getByRole('menuitem', { name: 'Rename…' }).click()
@@ -46,13 +40,13 @@ test('a topic is made, renamed and deleted, with the number of those who follow 
   await renamed.getByRole('link', { name: 'ada' }).waitFor()
   await renamed.getByRole('button', { name: 'Actions for Releases' }).click()
   await page.getByRole('menuitem', { name: 'Delete…' }).click()
-  await page.getByText('1 subscription is lost with it').waitFor()
+  await page.getByText('1 subscription is deleted with it').waitFor()
   await page.getByRole('button', { name: 'Delete topic' }).click()
   await page.getByRole('heading', { name: 'No topics yet' }).waitFor()
   expect((await development.get('/v2/topics/releases')).status).toBe(404)
 })
 
-test('subscribers are found or pasted, and unknown ones are named', async () => {
+test('subscribers are added by search or as pasted ids, and unknown ids are named', async () => {
   const { development } = await server.freshOrganization()
   for (const [subscriberId, firstName, lastName] of [
     ['ada', 'Ada', 'Lovelace'],
@@ -74,15 +68,15 @@ test('subscribers are found or pasted, and unknown ones are named', async () => 
   await adding.getByRole('button', { name: 'Add 5 subscribers' }).click()
   await adding.getByText("Subscriber with ID 'nobody' could not be found.").waitFor()
   expect(await adding.getByLabel('Or paste ids').inputValue()).toBe('nobody')
-  await takePictures(page, 'topic-refused')
+  await takeScreenshots(page, 'topic-refused')
   await adding.getByRole('button', { name: 'Cancel' }).click()
   await sheet.getByRole('link', { name: 'سارة الأحمد' }).waitFor()
   expect(await followers(development, 'news')).toEqual(['ada', 'grace', 'sara', 'zoe'])
-  await takePictures(page, 'topic')
-  expect(await obstacles(page)).toEqual([])
+  await takeScreenshots(page, 'topic')
+  expect(await axeViolations(page)).toEqual([])
 })
 
-test('a follower has conditions of its own; who is removed can be brought back with them', async () => {
+test('a subscription can have conditions; Undo restores a removed one with its conditions', async () => {
   const { development } = await server.freshOrganization()
   await development.post('/v2/subscribers', { subscriberId: 'ada', firstName: 'Ada', lastName: 'Lovelace' })
   await development.post('/v2/workflows', {
@@ -92,15 +86,15 @@ test('a follower has conditions of its own; who is removed can be brought back w
   await development.post('/v2/topics/news/subscriptions', { subscriptions: ['ada'], name: 'News' })
   const { page } = await open({ api: development, role: 'editor', path: '/topics/news' })
   const sheet = page.getByRole('dialog', { name: 'News' })
-  await sheet.getByRole('button', { name: 'What reaches Ada Lovelace through it' }).click()
-  const rules = page.getByRole('dialog', { name: 'What reaches them' })
-  await rules.getByText('Every workflow that is triggered').waitFor()
+  await sheet.getByRole('button', { name: 'Workflows for Ada Lovelace' }).click()
+  const rules = page.getByRole('dialog', { name: 'Workflows of this subscription' })
+  await rules.getByText('Every workflow triggered').waitFor()
   await page.reload()
   await rules.getByRole('combobox', { name: 'Add a workflow' }).click()
   await page.getByRole('option', { name: /Weekly digest/ }).click()
   await rules.getByRole('button', { name: 'If…' }).click()
-  await takePictures(page, 'topic-conditions')
-  expect(await obstacles(page)).toEqual([])
+  await takeScreenshots(page, 'topic-conditions')
+  expect(await axeViolations(page)).toEqual([])
   await rules.getByRole('button', { name: 'Save', exact: true }).click()
   await rules.waitFor({ state: 'detached' })
   const identifier = 'tk_news:si_ada'
@@ -116,7 +110,7 @@ test('a follower has conditions of its own; who is removed can be brought back w
   expect(await stored()).toMatchObject([{ workflow: { identifier: 'weekly' }, condition }])
 })
 
-test('search is in keys and names, stays in the URL, and a phone has room for it', async () => {
+test('search covers keys and names and is in the URL; the list fits on a phone', async () => {
   const { development } = await server.freshOrganization()
   for (const [key, name] of [
     ['releases', 'What is new'],
@@ -127,8 +121,8 @@ test('search is in keys and names, stays in the URL, and a phone has room for it
   const { page } = await open({ api: development, path: '/topics' })
   const names = () => page.getByRole('table', { name: 'Topics' }).locator('tbody td:first-child').allTextContents()
   await expect.poll(names).toHaveLength(3)
-  await takePictures(page, 'topics')
-  expect(await obstacles(page)).toEqual([])
+  await takeScreenshots(page, 'topics')
+  expect(await axeViolations(page)).toEqual([])
   const search = page.getByRole('searchbox', { name: 'Search topics' })
   await search.fill('4711')
   await expect.poll(names).toEqual(['Project Phönix 🔥'])
@@ -137,14 +131,14 @@ test('search is in keys and names, stays in the URL, and a phone has room for it
   await page.reload()
   await expect.poll(names).toEqual(['Project Phönix 🔥'])
   await search.fill('nothing')
-  await page.getByRole('heading', { name: 'No topic fits' }).waitFor()
+  await page.getByRole('heading', { name: 'No topic matches' }).waitFor()
   await page.setViewportSize({ width: 360, height: 740 })
-  await page.getByRole('button', { name: 'Show all topics' }).click()
+  await page.getByRole('button', { name: 'Clear filters' }).click()
   await expect.poll(names).toHaveLength(3)
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
 })
 
-test('a viewer reads and cannot change', async () => {
+test('a viewer can read but not change', async () => {
   const { development } = await server.freshOrganization()
   await development.post('/v2/subscribers', { subscriberId: 'ada' })
   await development.post('/v2/topics/news/subscriptions', { subscriptions: ['ada'], name: 'News' })

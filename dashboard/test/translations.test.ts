@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { Api } from '../../server/test/server.ts'
-import { obstacles, takePictures, useDashboard } from './dashboard.ts'
+import { axeViolations, takeScreenshots, useDashboard } from './dashboard.ts'
 
 const { server, open } = useDashboard()
 
-/** An organization that translates into German and Arabic, with a workflow that has texts in two of the three. */
+/** An organization that translates into German and Arabic, with a workflow that has texts in two of three locales. */
 async function prepare(): Promise<Api> {
   const { development: api } = await server.freshOrganization()
   await api.patch('/v1/organizations/settings', { defaultLocale: 'en_US', targetLocales: ['de_DE', 'ar_EG'] })
@@ -27,18 +27,18 @@ async function addWorkflow(api: Api, workflowId: string, name: string, isTransla
 const texts = async (api: Api, locale: string) =>
   (await api.get(`/v2/translations/workflow/welcome/${locale}`)).body.content
 
-test('while nothing is translated, the page says how, and begins with a workflow that is chosen', async () => {
+test('an empty page explains translation and starts with a chosen workflow', async () => {
   const { development } = await server.freshOrganization()
   await addWorkflow(development, 'orders', 'Order shipped', false)
   const { page } = await open({ api: development, role: 'editor', path: '/translations' })
-  await page.getByRole('heading', { name: 'Nothing is translated yet' }).waitFor()
-  await takePictures(page, 'translations-empty')
-  expect(await obstacles(page)).toEqual([])
+  await page.getByRole('heading', { name: 'No translations yet' }).waitFor()
+  await takeScreenshots(page, 'translations-empty')
+  expect(await axeViolations(page)).toEqual([])
   await page.getByRole('button', { name: 'Translate a workflow or layout' }).click()
-  const dialog = page.getByRole('dialog', { name: 'Translate something' })
+  const dialog = page.getByRole('dialog', { name: 'Add a translation' })
   await dialog.getByRole('combobox', { name: 'Workflow' }).click()
   await page.getByRole('option', { name: /Order shipped/ }).click()
-  await dialog.getByRole('button', { name: 'Translate it' }).click()
+  await dialog.getByRole('button', { name: 'Add translation' }).click()
   const sheet = page.getByRole('dialog', { name: 'Order shipped' })
   await sheet.getByLabel('New key').fill('order.title')
   await sheet.getByRole('button', { name: 'Add key' }).click()
@@ -49,19 +49,19 @@ test('while nothing is translated, the page says how, and begins with a workflow
   expect(stored).toEqual({ order: { title: 'On its way' } })
 })
 
-test('a locale that fell behind is marked, edited in place beside the original, and up to date then', async () => {
+test('an outdated locale is marked; editing it beside the original brings it up to date', async () => {
   const api = await prepare()
   const { page } = await open({ api, role: 'editor', path: '/translations' })
   await page.getByText('2 outdated').waitFor()
-  await takePictures(page, 'translations')
-  expect(await obstacles(page)).toEqual([])
+  await takeScreenshots(page, 'translations')
+  expect(await axeViolations(page)).toEqual([])
   await page.getByRole('link', { name: /Welcome to the product/ }).click()
   const sheet = page.getByRole('dialog', { name: 'Welcome to the product' })
   await sheet.getByRole('button', { name: /de_DE/ }).click()
   await sheet.getByText('Your order is on its way 📦').waitFor()
   expect(await sheet.getByLabel('greeting in de_DE').inputValue()).toBe('Hallo')
-  await takePictures(page, 'translation')
-  expect(await obstacles(page)).toEqual([])
+  await takeScreenshots(page, 'translation')
+  expect(await axeViolations(page)).toEqual([])
   await page.reload()
   await sheet.getByLabel('order.title in de_DE').fill('Ihre Bestellung ist unterwegs')
   server.clock.advance({ seconds: 1 })
@@ -71,18 +71,18 @@ test('a locale that fell behind is marked, edited in place beside the original, 
   await page.getByText('1 outdated').waitFor()
 
   await sheet.getByRole('button', { name: /ar_EG/ }).click()
-  await sheet.getByText('Nothing is written yet').waitFor()
+  await sheet.getByText('No texts yet').waitFor()
   await sheet.getByRole('button', { name: 'JSON', exact: true }).click()
   await sheet.getByRole('textbox', { name: 'Texts in ar_EG' }).fill('{"greeting": "أهلاً"}')
   await sheet.getByRole('button', { name: 'Save ar_EG' }).click()
   await page.getByText('ar_EG saved').waitFor()
   await sheet.getByRole('button', { name: 'Delete the texts in ar_EG' }).click()
-  await sheet.getByText('Nothing is written yet').waitFor()
+  await sheet.getByText('No texts yet').waitFor()
   await page.getByRole('button', { name: 'Undo' }).click()
   await expect.poll(() => texts(api, 'ar_EG')).toEqual({ greeting: 'أهلاً' })
 })
 
-test('files are uploaded and downloaded, for one workflow and for all of a locale', async () => {
+test('files can be uploaded and downloaded, for one workflow and for a whole locale', async () => {
   const api = await prepare()
   const { page } = await open({ api, role: 'editor', path: '/translations/workflow:welcome' })
   const sheet = page.getByRole('dialog', { name: 'Welcome to the product' })
@@ -124,11 +124,11 @@ test('files are uploaded and downloaded, for one workflow and for all of a local
   await dialog.getByText('2 workflows, 0 layouts').waitFor()
   await dialog.getByRole('button', { name: 'Import de_DE' }).click()
   await dialog.getByText('Refused: nobody').waitFor()
-  await takePictures(page, 'translations-import')
+  await takeScreenshots(page, 'translations-import')
   expect(await texts(api, 'de_DE')).toEqual({ greeting: 'Moin' })
 })
 
-test('an admin chooses the locales; a viewer reads everything and changes nothing', async () => {
+test('an admin can choose the locales; a viewer can read everything and change nothing', async () => {
   const api = await prepare()
   const { page } = await open({ api, role: 'admin', path: '/translations?dialog=locales' })
   const dialog = page.getByRole('dialog', { name: 'Locales' })
@@ -149,7 +149,7 @@ test('an admin chooses the locales; a viewer reads everything and changes nothin
   expect(await viewer.page.getByRole('dialog').count()).toBe(1)
 })
 
-test('all texts go only after a question that names the languages', async () => {
+test('deleting all texts first names the languages; it fits on a phone', async () => {
   const api = await prepare()
   const options = { viewport: { width: 360, height: 740 } }
   const { page } = await open({ api, role: 'editor', path: '/translations/workflow:welcome', options })
@@ -159,6 +159,6 @@ test('all texts go only after a question that names the languages', async () => 
   await page.getByRole('menuitem', { name: 'Stop translating…' }).click()
   await page.getByText(/American English, German \(Germany\),? and Arabic \(Egypt\) are deleted/).waitFor()
   await page.getByRole('button', { name: 'Delete all texts' }).click()
-  await page.getByRole('heading', { name: 'Nothing is translated yet' }).waitFor()
+  await page.getByRole('heading', { name: 'No translations yet' }).waitFor()
   expect((await api.get('/v2/workflows/welcome')).body.isTranslationEnabled).toBe(false)
 })

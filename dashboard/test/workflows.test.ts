@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import type { Api } from '../../server/test/server.ts'
 import { templates } from '../src/pages/workflows/draft/templates.ts'
-import { obstacles, takePictures, useDashboard } from './dashboard.ts'
+import { axeViolations, takeScreenshots, useDashboard } from './dashboard.ts'
 import { addStep, saved } from './hands.ts'
 
 const { server, open } = useDashboard()
@@ -11,7 +11,7 @@ const steps = (page: Page) => page.getByRole('list', { name: 'Steps' }).locator(
 const orderOf = async (page: Page) =>
   Promise.all((await steps(page).all()).map((step) => step.getAttribute('data-step')))
 
-/** A workflow as somebody would have made it: three steps, tags, a schema. */
+/** A typical workflow: three steps, tags, a schema. */
 async function commentDigest(api: Api, active = true) {
   const answer = await api.post('/v2/workflows', {
     name: 'Comments',
@@ -49,25 +49,25 @@ async function commentDigest(api: Api, active = true) {
 }
 
 describe('the list of workflows', () => {
-  test('shows the button and the request that fill it, then a workflow made from a template', async () => {
+  test('an empty list shows the button and the request that fill it; a template creates a workflow', async () => {
     const { development } = await server.freshOrganization()
     const { page } = await open({ api: development, path: '/workflows' })
     await page.getByRole('heading', { name: 'No workflows yet' }).waitFor()
     await page.getByText('/v2/workflows').waitFor()
-    expect(await obstacles(page)).toEqual([])
-    await takePictures(page, 'workflows-empty')
+    expect(await axeViolations(page)).toEqual([])
+    await takeScreenshots(page, 'workflows-empty')
 
     await page.keyboard.press('c')
     await page.getByRole('button', { name: /^Comment digest/ }).click()
     await page.getByLabel('Name').fill('Comments on posts')
-    await takePictures(page, 'workflows-new')
+    await takeScreenshots(page, 'workflows-new')
     await page.getByRole('button', { name: 'Create workflow' }).click()
     await page.waitForURL(/\/workflows\/comments-on-posts\?.*step=inbox/)
     await expect.poll(() => orderOf(page)).toEqual(['inbox', 'collect-comments', 'digest-email'])
     await page.getByText('digest 10 min').waitFor()
   })
 
-  test('every template works as it is', async () => {
+  test('every template works unchanged', async () => {
     const { development } = await server.freshOrganization()
     for (const { id, workflow } of templates) {
       const { status, body } = await development.post('/v2/workflows', { name: id, workflowId: id, ...workflow })
@@ -81,7 +81,7 @@ describe('the list of workflows', () => {
     }
   })
 
-  test('is narrowed by name, tag and status, and the URL keeps that', async () => {
+  test('filters by name, tag and status are in the URL, and a new filter goes back to the first page', async () => {
     const { development } = await server.freshOrganization()
     await commentDigest(development)
     await development.post('/v2/workflows', {
@@ -103,41 +103,58 @@ describe('the list of workflows', () => {
     const rows = page.getByRole('table', { name: 'Workflows' }).getByRole('row')
     await expect.poll(() => rows.count()).toBe(5)
     await page.getByText('Has issues').waitFor()
-    expect(await obstacles(page)).toEqual([])
-    await takePictures(page, 'workflows')
+    expect(await axeViolations(page)).toEqual([])
+    await takeScreenshots(page, 'workflows')
 
     await page.getByRole('button', { name: 'Tag', exact: true }).click()
     await page.getByRole('option', { name: 'security' }).click()
     await page.keyboard.press('Escape')
     await expect.poll(() => rows.count()).toBe(2)
-    await page.reload()
+    const url = new URL(page.url())
+    url.searchParams.set('page', '7')
+    await page.goto(url.href)
+    await page.getByRole('heading', { name: 'No workflow matches' }).waitFor()
+    await page.getByRole('button', { name: 'Status', exact: true }).click()
+    await page.getByRole('option', { name: 'Inactive' }).click()
+    await page.keyboard.press('Escape')
     await expect.poll(() => rows.count()).toBe(2)
+    expect(new URL(page.url()).searchParams.has('page')).toBe(false)
     await page.getByRole('searchbox').fill('nothing like it')
-    await page.getByRole('heading', { name: 'No workflow fits' }).waitFor()
-    await page.getByRole('button', { name: 'Clear the filters' }).click()
+    await page.getByRole('heading', { name: 'No workflow matches' }).waitFor()
+    await page.getByRole('button', { name: 'Clear filters' }).click()
     await expect.poll(() => rows.count()).toBe(5)
   })
 
-  test('activates with an undo, copies, and deletes after saying what is lost', async () => {
-    const { development } = await server.freshOrganization()
+  test('a workflow can be activated with Undo, duplicated, synced to Production after showing the changes, and deleted', async () => {
+    const { development, production } = await server.freshOrganization()
     await commentDigest(development, false)
     const { page } = await open({ api: development, path: '/workflows' })
     const menu = (name: string) => page.getByRole('button', { name: `Actions for ${name}`, exact: true }).click()
     const isActive = async () => (await development.get('/v2/workflows/comments')).body.active
     await menu('Comments')
     await page.getByRole('menuitem', { name: 'Activate' }).click()
-    // What the pointer rests on does not go away.
+    // A toast under the pointer stays.
     await page.getByText('“Comments” is active').hover()
     await expect.poll(isActive).toBe(true)
     await page.getByRole('button', { name: 'Undo' }).click()
     await expect.poll(isActive).toBe(false)
 
-    // A notice that leaves gives the focus back, which would close a menu opened meanwhile.
+    // A disappearing toast returns the focus, which would close an open menu.
     await page.getByText('“Comments” is active').waitFor({ state: 'detached' })
     await menu('Comments')
     await page.getByRole('menuitem', { name: 'Duplicate' }).click()
     await page.waitForURL(/\/workflows\/(?!comments\?)[^?]+/)
-    await page.goto(`${server.url}/workflows`)
+    await page.getByRole('link', { name: 'Workflows' }).first().click()
+
+    await menu('Comments')
+    await page.getByRole('menuitem', { name: 'Production' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Sync to Production' })
+    await dialog.getByRole('list', { name: 'Changes' }).getByText('Comments').waitFor()
+    await takeScreenshots(page, 'workflows-sync')
+    await dialog.getByRole('button', { name: 'Sync to Production' }).click()
+    await page.getByText(/synced to Production/).waitFor()
+    expect((await production.get('/v2/workflows/comments')).status).toBe(200)
+
     await menu('Comments (Copy)')
     await page.getByRole('menuitem', { name: 'Delete…' }).click()
     await page.getByText(/Its 3 steps/).waitFor()
@@ -145,24 +162,10 @@ describe('the list of workflows', () => {
     await page.getByText('Workflow deleted').waitFor()
     await expect.poll(async () => (await development.get('/v2/workflows')).body.totalCount).toBe(1)
   })
-
-  test('brings a workflow into Production after showing what changes there', async () => {
-    const { development, production } = await server.freshOrganization()
-    await commentDigest(development)
-    const { page } = await open({ api: development, path: '/workflows' })
-    await page.getByRole('button', { name: 'Actions for Comments' }).click()
-    await page.getByRole('menuitem', { name: 'Production' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Sync to Production' })
-    await dialog.getByRole('list', { name: 'Changes' }).getByText('Comments').waitFor()
-    await takePictures(page, 'workflows-sync')
-    await dialog.getByRole('button', { name: 'Sync to Production' }).click()
-    await page.getByText(/is in Production now/).waitFor()
-    expect((await production.get('/v2/workflows/comments')).status).toBe(200)
-  })
 })
 
 describe('the editor', () => {
-  test('three steps with a digest and an email: issues are shown and fixed, and it is previewed for somebody', async () => {
+  test('build three steps with a digest and an email, fix an issue, and preview it for a subscriber', async () => {
     const { development } = await server.freshOrganization()
     await development.post('/v2/subscribers', {
       ...{ subscriberId: 'ada', firstName: 'Ada', lastName: 'Lovelace', email: 'ada@example.com' },
@@ -171,7 +174,7 @@ describe('the editor', () => {
     await page.getByLabel('Name').fill('Order shipped')
     await page.getByRole('button', { name: 'Create workflow' }).click()
     await page.waitForURL(/\/workflows\/order-shipped/)
-    await page.getByText('Add the first step with the plus above.').waitFor()
+    await page.getByText('Add the first step with the plus button above.').waitFor()
 
     await addStep(page, 'Add a step at the start', /^In-app/)
     await page.getByRole('textbox', { name: 'Body' }).fill('Order {{payload.number}} is on its way')
@@ -181,10 +184,10 @@ describe('the editor', () => {
     await page.waitForURL(/step=email-step/)
     await saved(page)
 
-    // The email has no subject: said at the top, on the card and at the field.
+    // The email has no subject: shown at the top, on the card and at the field.
     await page.getByRole('button', { name: '1 issue', exact: true }).waitFor()
     await page.getByText('Subject is required').first().waitFor()
-    await takePictures(page, 'editor-issues')
+    await takeScreenshots(page, 'editor-issues')
     await page.getByRole('textbox', { name: 'Subject' }).fill('Order {{payload.number}} for {{subscriber.firstName}}')
     await page.getByText('No issues').waitFor()
 
@@ -209,13 +212,13 @@ describe('the editor', () => {
     await page.getByRole('option', { name: /Ada Lovelace/ }).click()
     await page.getByRole('heading', { name: 'Order number for Ada' }).waitFor()
     await page.frameLocator('[data-preview] iframe').getByText('Hello Ada it left us today.').waitFor()
-    expect(await obstacles(page)).toEqual([])
-    await takePictures(page, 'editor-email')
+    expect(await axeViolations(page)).toEqual([])
+    await takeScreenshots(page, 'editor-email')
     await page.getByRole('button', { name: 'Phone' }).click()
     await page.frameLocator('[data-preview] iframe').getByText('Hello Ada').waitFor()
   })
 
-  test('a test run shows its steps while they happen, and leads to the activity', async () => {
+  test('a test run shows its steps as they run, and links to the activity', async () => {
     const { development } = await server.freshOrganization()
     await commentDigest(development, false)
     const { page, person } = await open({ api: development, path: '/workflows/comments' })
@@ -226,9 +229,9 @@ describe('the editor', () => {
     const outcome = dialog.getByRole('region', { name: 'Outcome' })
     await outcome.waitFor()
     await server.drain()
-    await outcome.getByText('Waits').waitFor()
+    await outcome.getByText('Waiting').waitFor()
     await outcome.getByText('Done').waitFor()
-    await takePictures(page, 'editor-run')
+    await takeScreenshots(page, 'editor-run')
     const link = await outcome.getByRole('link', { name: 'Open in activity' }).getAttribute('href')
     const [run] = (await person.get('/v1/notifications')).body.data
     expect(link).toContain(`/activity/${run._id}`)
@@ -236,25 +239,25 @@ describe('the editor', () => {
     await page.waitForURL(/\/activity\//)
   })
 
-  test('steps are moved, copied and deleted by keyboard, with an undo; the URL keeps the step, a reload the changes', async () => {
+  test('steps can be moved, duplicated and deleted by keyboard, with Undo; a reload keeps step and changes', async () => {
     const { development } = await server.freshOrganization()
     await commentDigest(development)
     const { page } = await open({ api: development, path: '/workflows/comments' })
     await expect.poll(() => orderOf(page)).toEqual(['inbox', 'collect', 'email'])
-    expect(await obstacles(page)).toEqual([])
-    await takePictures(page, 'editor')
+    expect(await axeViolations(page)).toEqual([])
+    await takeScreenshots(page, 'editor')
 
     await steps(page).nth(2).focus()
     await page.keyboard.press('Alt+ArrowUp')
     await expect.poll(() => orderOf(page)).toEqual(['inbox', 'email', 'collect'])
     await expect.poll(() => page.evaluate('document.activeElement.dataset.step')).toBe('email')
 
-    // The handle picks a step up with space, too.
+    // Space on the handle picks up a step too.
     await page.getByRole('button', { name: 'Move Collect' }).focus()
     await page.keyboard.press('Space')
-    await page.getByText(/Collect (picked up|is at place 3)/).waitFor({ state: 'attached' })
+    await page.getByText(/Collect (picked up|is at position 3)/).waitFor({ state: 'attached' })
     await page.keyboard.press('ArrowUp')
-    await page.getByText('Collect is at place 2 of 3.').waitFor({ state: 'attached' })
+    await page.getByText('Collect is at position 2 of 3.').waitFor({ state: 'attached' })
     await page.keyboard.press('Space')
     await expect.poll(() => orderOf(page)).toEqual(['inbox', 'collect', 'email'])
 
@@ -276,25 +279,39 @@ describe('the editor', () => {
     await page.getByRole('option', { name: 'hours' }).click()
     await page.getByText('digest 2 hours').waitFor()
     await saved(page)
-    await takePictures(page, 'editor-digest')
+    await takeScreenshots(page, 'editor-digest')
     await page.reload()
     await page.getByRole('region', { name: 'Step Collect' }).waitFor()
     await page.getByText('digest 2 hours').waitFor()
     await expect.poll(() => orderOf(page)).toEqual(['inbox', 'inbox-copy', 'collect', 'email'])
   })
 
-  test('changes survive a server that is away: kept on the device, offered again, saved when it is back', async () => {
+  test('autosave retries after a 503; edits made while the server is unreachable are kept and restored', async () => {
     const { development } = await server.freshOrganization()
     await commentDigest(development)
     const { page } = await open({ api: development, path: '/workflows/comments?step=inbox' })
     const subject = page.getByRole('textbox', { name: 'Subject' })
     await subject.waitFor()
+    const stored = async () => (await development.get('/v2/workflows/comments')).body.steps[0].controlValues.subject
+    const json = { message: 'Belfry is restarting.', code: 'unavailable' }
+    await page.route('**/v2/workflows/comments', (route) =>
+      route.request().method() === 'PUT' ? route.fulfill({ status: 503, json }) : route.continue(),
+    )
+    await page.clock.install()
+    await subject.fill('Sent twice')
+    await page.getByText('Not saved: Belfry is restarting.').waitFor()
+    await page.unroute('**/v2/workflows/comments')
+    expect(await stored()).toBe('{{payload.author}} commented')
+    await page.clock.fastForward(5_000)
+    await saved(page)
+    expect(await stored()).toBe('Sent twice')
+
     await page.route('**/v2/workflows/comments', (route) =>
       route.request().method() === 'PUT' ? route.abort() : route.continue(),
     )
     await subject.fill('Somebody wrote')
     await page.getByText(/Not saved: Belfry cannot be reached/).waitFor()
-    await takePictures(page, 'editor-away')
+    await takeScreenshots(page, 'editor-away')
     await page.getByRole('link', { name: 'Workflows' }).first().click()
     await page
       .getByRole('dialog', { name: 'Leave with unsaved changes?' })
@@ -303,13 +320,12 @@ describe('the editor', () => {
     await page.getByRole('table', { name: 'Workflows' }).waitFor()
     await page.unroute('**/v2/workflows/comments')
     await page.getByRole('link', { name: /^Comments/ }).click()
-    await page.getByText('Your changes from last time are back.').waitFor()
+    await page.getByText('Your unsaved changes are restored.').waitFor()
     await saved(page)
-    const stored = async () => (await development.get('/v2/workflows/comments')).body.steps[0].controlValues.subject
     await expect.poll(stored).toBe('Somebody wrote')
   })
 
-  test('a condition is built from rows, shown as JSON, and its issues stand at the row', async () => {
+  test('a condition is built from rows with their issues, and shown as JSON; settings change name, severity and preferences', async () => {
     const { development } = await server.freshOrganization()
     await commentDigest(development)
     const { page, person } = await open({ api: development, path: '/workflows/comments?step=inbox' })
@@ -328,17 +344,32 @@ describe('the editor', () => {
     await page.getByRole('combobox', { name: 'Operator' }).nth(1).click()
     await page.getByRole('option', { name: 'is one of' }).click()
     await page.getByRole('textbox', { name: 'Values' }).fill('pro, team')
-    await page.getByRole('button', { name: 'Any holds' }).click()
-    await takePictures(page, 'editor-condition')
+    await page.getByRole('button', { name: 'Any matches' }).click()
+    await takeScreenshots(page, 'editor-condition')
     const stored = async () => (await person.get('/v2/workflows/comments/steps/inbox')).body.controlValues.skip
     await expect.poll(stored).toEqual({
       or: [{ '==': [{ var: 'payload.author' }, 'Grace'] }, { in: [{ var: 'subscriber.data.plan' }, ['pro', 'team']] }],
     })
     await page.getByRole('button', { name: 'JSON', exact: true }).click()
     await page.getByText('"subscriber.data.plan"').waitFor()
+
+    await page.getByRole('button', { name: 'Settings' }).click()
+    await page.waitForURL(/settings=true/)
+    const sheet = page.getByRole('dialog', { name: 'Settings' })
+    await sheet.getByLabel('Name').fill('Comments and replies')
+    await sheet.getByLabel('Critical').click()
+    await sheet.getByRole('combobox', { name: 'Severity' }).click()
+    await page.getByRole('option', { name: 'High' }).click()
+    await sheet.getByRole('switch', { name: 'SMS on by default' }).click()
+    await saved(page)
+    await takeScreenshots(page, 'editor-settings')
+    const { body } = await person.get('/v2/workflows/comments')
+    expect(body).toMatchObject({ name: 'Comments and replies', severity: 'high' })
+    expect(body.preferences.user).toMatchObject({ all: { readOnly: true }, channels: { sms: { enabled: false } } })
+    expect(await page.title()).toContain('Comments and replies')
   })
 
-  test('blocks: what the editor does not know survives untouched, HTML is made of blocks and back', async () => {
+  test('the block editor keeps unknown blocks untouched, adds blocks and changes their settings', async () => {
     const { development } = await server.freshOrganization()
     const document = {
       type: 'doc',
@@ -379,8 +410,8 @@ describe('the editor', () => {
     const { page, person } = await open({ api: development, path: '/workflows/blocks?step=email&wide=true' })
     const stored = async () =>
       JSON.parse((await person.get('/v2/workflows/blocks/steps/email')).body.controlValues.body)
-    await page.getByText('Block “carousel”: kept as it is').waitFor()
-    await takePictures(page, 'editor-blocks')
+    await page.getByText('Block “carousel”: not editable here, kept unchanged').waitFor()
+    await takeScreenshots(page, 'editor-blocks')
     await page.getByRole('textbox', { name: 'Body' }).locator('> p').last().click()
     await page.keyboard.type('New')
     await saved(page)
@@ -399,10 +430,10 @@ describe('the editor', () => {
       .getByRole('textbox', { name: 'Label' })
       .fill('Go there')
     await expect.poll(async () => (await stored()).content[2].attrs.text).toBe('Go there')
-    await takePictures(page, 'editor-block-settings')
+    await takeScreenshots(page, 'editor-block-settings')
   })
 
-  test('blocks become HTML, HTML becomes one block, and nothing is lost on the way', async () => {
+  test('blocks become HTML, and HTML becomes one block, without losing content', async () => {
     const { development } = await server.freshOrganization()
     const body = JSON.stringify({
       type: 'doc',
@@ -415,7 +446,7 @@ describe('the editor', () => {
     const stored = async () => (await person.get('/v2/workflows/two-editors/steps/email')).body.controlValues
     await page.getByRole('textbox', { name: 'Body' }).getByText('Kept').waitFor()
     await page.getByRole('button', { name: 'HTML', exact: true }).click()
-    await page.getByRole('button', { name: 'Go on in HTML' }).click()
+    await page.getByRole('button', { name: 'Continue in HTML' }).click()
     await page.getByRole('textbox', { name: 'Body' }).getByText('Kept').waitFor()
     const { body: html } = await stored()
     expect(html).toContain('Kept')
@@ -429,7 +460,7 @@ describe('the editor', () => {
     })
   })
 
-  test('variables and filters are offered while a text is written, and what leads nowhere is said', async () => {
+  test('variables and filters are suggested while typing, and an invalid variable is an issue', async () => {
     const { development } = await server.freshOrganization()
     await commentDigest(development)
     const { page, person } = await open({ api: development, path: '/workflows/comments?step=inbox' })
@@ -437,7 +468,7 @@ describe('the editor', () => {
     await subject.fill('')
     await subject.pressSequentially('From {{auth')
     await page.getByRole('option', { name: /payload\.author/ }).waitFor()
-    await takePictures(page, 'editor-completion')
+    await takeScreenshots(page, 'editor-completion')
     await page.getByRole('option', { name: /payload\.author/ }).click()
     await subject.pressSequentially(' | upc')
     await page.getByRole('option', { name: /upcase/ }).click()
@@ -482,14 +513,14 @@ describe('the editor', () => {
     await development.post('/v2/workflows', { name: 'All', workflowId: 'all', steps })
     const { page } = await open({ api: development, path: '/workflows/all' })
     const expected: Record<string, string[]> = {
-      'in-app': ['Subject', 'Body', 'Picture', 'Primary button: label', 'Primary button: link', 'A click leads to'],
+      'in-app': ['Subject', 'Body', 'Picture', 'Primary button: label', 'Primary button: link', 'Link'],
       email: ['Subject', 'Layout', 'Body'],
       sms: ['Body'],
       chat: ['Body'],
       push: ['Title', 'Body'],
-      digest: ['Collect for', 'Group by', 'Send the first one at once', 'Wait for the subscriber’s schedule'],
+      digest: ['Collect for', 'Group by', 'Send the first event at once', 'Wait for the subscriber’s schedule'],
       delay: ['Cron expression', 'Usual times'],
-      throttle: ['Let through at most', 'In any', 'Count by'],
+      throttle: ['Allow at most', 'Within', 'Count by'],
       'http-request': ['Method', 'Address', 'Name', 'Value', 'Body'],
     }
     for (const [stepId, labels] of Object.entries(expected)) {
@@ -498,28 +529,10 @@ describe('the editor', () => {
       await panel.getByText('Condition').waitFor()
       for (const label of labels) await panel.getByLabel(label, { exact: true }).first().waitFor()
       if (['in-app', 'sms', 'push', 'throttle', 'http-request'].includes(stepId))
-        await takePictures(page, `editor-${stepId}`)
+        await takeScreenshots(page, `editor-${stepId}`)
     }
     await page.getByText('delay until weekdays at 9:00').waitFor()
     await page.getByText('at most 3 per 2 hours').waitFor()
-  })
-
-  test('the settings: preferences, schema, tags; the name is the page’s', async () => {
-    const { development } = await server.freshOrganization()
-    await commentDigest(development)
-    const { page, person } = await open({ api: development, path: '/workflows/comments?settings=true' })
-    const sheet = page.getByRole('dialog', { name: 'Settings' })
-    await sheet.getByLabel('Name').fill('Comments and replies')
-    await sheet.getByLabel('Critical').click()
-    await sheet.getByRole('combobox', { name: 'Severity' }).click()
-    await page.getByRole('option', { name: 'High' }).click()
-    await sheet.getByRole('switch', { name: 'SMS on for everybody' }).click()
-    await saved(page)
-    await takePictures(page, 'editor-settings')
-    const { body } = await person.get('/v2/workflows/comments')
-    expect(body).toMatchObject({ name: 'Comments and replies', severity: 'high' })
-    expect(body.preferences.user).toMatchObject({ all: { readOnly: true }, channels: { sms: { enabled: false } } })
-    expect(await page.title()).toContain('Comments and replies')
   })
 
   test('a viewer sees everything and can change nothing', async () => {
@@ -529,16 +542,16 @@ describe('the editor', () => {
     await page.getByText('Read only').waitFor()
     await page.getByRole('heading', { name: 'Grace commented' }).waitFor()
     expect(await page.getByRole('textbox', { name: 'Subject' }).getAttribute('contenteditable')).toBe('false')
-    expect(await page.getByRole('textbox', { name: 'Name of the step' }).isDisabled()).toBe(true)
+    expect(await page.getByRole('textbox', { name: 'Step name' }).isDisabled()).toBe(true)
     expect(await page.getByRole('button', { name: 'Test run' }).isDisabled()).toBe(true)
     expect(await page.getByRole('switch').first().isDisabled()).toBe(true)
     expect(await page.getByRole('button', { name: /^(Add a step|Move |Actions for)/ }).count()).toBe(0)
-    await page.goto(`${server.url}/workflows`)
+    await page.getByRole('link', { name: 'Workflows' }).first().click()
     await page.getByRole('table', { name: 'Workflows' }).waitFor()
     expect(await page.getByRole('button', { name: 'New workflow' }).isDisabled()).toBe(true)
   })
 
-  test('in Production an active workflow is saved by a button only', async () => {
+  test('in Production an active workflow is saved only by a button', async () => {
     const { production } = await server.freshOrganization()
     await commentDigest(production)
     const { page } = await open({ api: production, path: '/workflows/comments?env=production&step=inbox' })

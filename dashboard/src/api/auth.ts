@@ -7,7 +7,7 @@ export type Role = (typeof roles)[number]
 export type Session = Answer<'GET /v1/auth/session'>
 export type Environment = Session['environments'][number]
 
-// Not of an environment: these keys have none in front, and nothing refreshes them but what names them.
+// Sessions belong to no environment, so these keys have no environment id in front.
 export const auth = {
   session: () => queryOptions({ queryKey: ['session'], queryFn: () => api('GET /v1/auth/session'), staleTime: 60_000 }),
   options: () => queryOptions({ queryKey: ['sign-in-options'], queryFn: () => api('GET /v1/auth/options') }),
@@ -30,10 +30,10 @@ export const auth = {
   changeMe: (body: Body<'PATCH /v1/auth/me'>) => api('PATCH /v1/auth/me', { body }),
 }
 
-/** Only inside the shell, where somebody is signed in. */
+/** Only for pages inside the shell, which needs a session. */
 export const useSession = (): Session => useSuspenseQuery(auth.session()).data
 
-/** Whether the person may do what takes this role. The server decides; this only hides what it would refuse. */
+/** Whether the user has this role or a higher one. The server decides; this only hides what it would refuse. */
 export function useCan(needed: Role): boolean {
   const { user } = useSession()
   return roles.indexOf(user.role) >= roles.indexOf(needed)

@@ -1,9 +1,9 @@
-// What the pages remember of the API, how long, and the one hook through which they change something.
+// The query cache, and the one hook through which pages change data.
 import { MutationCache, QueryCache, QueryClient, type UseMutationResult, useMutation } from '@tanstack/react-query'
 import { toast } from 'sonner'
 import { ApiError, inEnvironment } from './client.ts'
 
-/** Told of every refusal that means the session is over; main.tsx leads to the sign-in page then. */
+/** Called when the server says the session has ended; main.tsx then opens the sign-in page. */
 let onSignedOut: () => void = () => undefined
 export function whenSignedOut(listener: () => void): void {
   onSignedOut = listener
@@ -19,7 +19,7 @@ export const cache = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 10_000,
-      // A refusal stays one however often it is asked for; only what may pass is tried again.
+      // Retry only what may succeed later: no connection, or a server error. A 4xx answer stays the same.
       retry: (count, error) => count < 2 && error instanceof ApiError && (error.status === 0 || error.status >= 500),
       retryDelay: (count) => 500 * 2 ** count,
     },
@@ -27,25 +27,25 @@ export const cache = new QueryClient({
   },
 })
 
-/** Of a refusal that is about fields, what is wrong with them: where there is no form, nobody else would say it. */
+/** A validation error lists its field errors: outside a form nothing else shows them. */
 const sentenceOf = (error: Error): string =>
   (error instanceof ApiError && Object.values(error.errors).flat().join(' ')) || error.message
 
 interface Action<Input, Output> {
   do: (input: Input) => Promise<Output>
-  /** Resources whose lists and records are asked for again: the second parts of their cache keys. */
+  /** Resources to refetch: the second part of their cache keys. */
   refresh?: readonly string[]
-  /** A toast for success. */
+  /** The success toast. */
   done?: string | ((output: Output, input: Input) => string)
-  /** A way back, offered in that toast. */
+  /** Adds an Undo button to that toast. */
   undo?: (output: Output, input: Input) => Promise<unknown>
-  /** Forms show refusals at their fields; everything else in a toast. */
+  /** Set by forms, which show errors at their fields. Otherwise errors appear in a toast. */
   quiet?: boolean
   onDone?: (output: Output, input: Input) => void
 }
 
 /**
- * Changes something: shows progress by `isPending`, refreshes what is named, and says what happened.
+ * Changes data: shows progress with `isPending`, refetches the named resources, and shows a toast.
  *
  *     const remove = useAction({
  *       do: (id: string) => api('DELETE /v2/topics/{topicKey}', { path: { topicKey: id } }),
@@ -67,10 +67,7 @@ export function useAction<Input = void, Output = unknown>(
       action.onDone?.(output, input)
       if (done !== undefined) {
         const text = typeof done === 'string' ? done : done(output, input)
-        toast.success(
-          text,
-          undo ? { action: { label: 'Undo', onClick: () => void takeBack(undo, output, input) } } : {},
-        )
+        toast.success(text, undo ? { action: { label: 'Undo', onClick: () => void runUndo(undo, output, input) } } : {})
       }
       await refreshAll()
     },
@@ -79,7 +76,7 @@ export function useAction<Input = void, Output = unknown>(
     },
   })
 
-  async function takeBack(undo: NonNullable<typeof action.undo>, output: Output, input: Input) {
+  async function runUndo(undo: NonNullable<typeof action.undo>, output: Output, input: Input) {
     try {
       await undo(output, input)
       await refreshAll()

@@ -1,4 +1,4 @@
-// The way to the API: one typed function for every operation, and the error it throws, with the server's own sentence.
+// The API client: one typed function for every operation, and the error it throws with the server's message.
 import type { Operations } from './types.ts'
 
 export type Operation = keyof Operations
@@ -9,18 +9,18 @@ export type Body<Name extends Operation> = Operations[Name] extends { body: infe
 type Request<Name extends Operation> = Omit<Operations[Name], 'answer'> & {
   signal?: AbortSignal
   idempotencyKey?: string
-  /** For work that goes on while somebody looks at another environment; else the one that is looked at. */
+  /** For background work that continues after the user switches environments. Default: the current one. */
   environmentId?: string
 }
 type RequestArguments<Name extends Operation> =
   object extends Omit<Operations[Name], 'answer'> ? [request?: Request<Name>] : [request: Request<Name>]
 
-/** A refusal. `message` is the server's sentence, fit to be shown; `code` is what programs go by. */
+/** An error answer. `message` is the server's sentence and can be shown; `code` is for programs. */
 export class ApiError extends Error {
   readonly status: number
   readonly code: string
   readonly ctx: Record<string, unknown>
-  /** What is wrong with which field, on 422. Names of nested fields are joined by dots. */
+  /** Errors by field, on 422. Names of nested fields are joined by dots. */
   readonly errors: Record<string, string[]>
   readonly retryAfterSeconds: number | undefined
 
@@ -45,13 +45,13 @@ interface ErrorBody {
 
 let environmentId = ''
 
-/** The environment all requests are about. The shell sets it before it draws a page. */
+/** The environment of all requests. The shell sets it before it renders a page. */
 export const currentEnvironment = () => environmentId
 export function setEnvironment(id: string): void {
   environmentId = id
 }
 
-/** The first part of every cache key that belongs to an environment, so that two never share what they remember. */
+/** Starts a cache key with the environment id, so that environments never share cached data. */
 export const inEnvironment = <Rest extends readonly unknown[]>(...rest: Rest) => [environmentId, ...rest] as const
 
 /**

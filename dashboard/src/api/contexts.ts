@@ -24,7 +24,7 @@ export const contexts = {
   remove: ({ type, id }: Name) => api('DELETE /v2/contexts/{type}/{id}', { path: { type, id } }),
 }
 
-/** `tenant:acme`, as everything else in the API names it. */
+/** `tenant:acme`, the form the rest of the API uses. */
 export const keyOf = ({ type, id }: Name): string => `${type}:${id}`
 
 export function nameIn(key: string): Name {

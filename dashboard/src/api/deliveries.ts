@@ -23,11 +23,11 @@ export const deliveries = {
 
   /** A delivery has the id of the step's job in the run. */
   redrive: (deliveryId: string) => api('POST /v1/deliveries/{deliveryId}/redrive', { path: { deliveryId } }),
-  /** At most 1,000 at a time; `hasMore` says whether others are left. */
+  /** At most 1,000 at a time; `hasMore` says whether more are left. */
   redriveAll: (body: Body<'POST /v1/deliveries/redrive'>) => api('POST /v1/deliveries/redrive', { body }),
 }
 
-/** With these reasons a delivery was given up on, and can be sent after all once the cause is mended. */
+/** Failed for good with one of these reasons, a delivery can be sent again once the cause is fixed. */
 export const undelivered: ReadonlyArray<Delivery['reason']> = [
   'provider_failed',
   'provider_refused',

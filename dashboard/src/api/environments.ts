@@ -17,7 +17,7 @@ export const environments = {
       queryKey: inEnvironment('environments', 'list'),
       queryFn: ({ signal }) => api('GET /v1/environments', { signal }),
     }),
-  /** What publishing one into another would change. */
+  /** What publishing one environment into another would change. */
   diff: (sourceEnvironmentId: string, targetEnvironmentId: string) =>
     queryOptions({
       queryKey: inEnvironment('environments', 'diff', sourceEnvironmentId, targetEnvironmentId),
@@ -29,10 +29,10 @@ export const environments = {
         }),
       staleTime: 0,
     }),
-  /** What would become of each of these resources, without doing it. */
-  rehearsal: (targetEnvironmentId: string, body: PublishBody) =>
+  /** A dry run: what publishing would do with each of these resources. */
+  dryRun: (targetEnvironmentId: string, body: PublishBody) =>
     queryOptions({
-      queryKey: inEnvironment('environments', 'rehearsal', targetEnvironmentId, body),
+      queryKey: inEnvironment('environments', 'dry-run', targetEnvironmentId, body),
       queryFn: ({ signal }) =>
         api('POST /v2/environments/{targetEnvironmentId}/publish', {
           path: { targetEnvironmentId },
@@ -42,13 +42,13 @@ export const environments = {
       staleTime: 0,
       gcTime: 30_000,
     }),
-  /** All tags of its workflows. */
+  /** All tags of the workflows in this environment. */
   tags: (environmentId: string) =>
     queryOptions({
       queryKey: inEnvironment('environments', 'tags', environmentId),
       queryFn: ({ signal }) => api('GET /v2/environments/{environmentId}/tags', { path: { environmentId }, signal }),
     }),
-  /** Of the environment that is looked at; for owners. */
+  /** The API keys of the current environment; for owners only. */
   apiKeys: () =>
     queryOptions({
       queryKey: inEnvironment('environments', 'api-keys'),
@@ -75,5 +75,5 @@ export const environments = {
   replaceKeys: () => api('POST /v1/environments/api-keys/regenerate'),
 }
 
-/** The switcher knows environments from the session. */
+/** The environment switcher reads environments from the session. */
 export const refreshSession = () => cache.invalidateQueries({ queryKey: auth.session().queryKey })

@@ -16,7 +16,7 @@ export const integrations = {
       queryKey: inEnvironment('integrations', 'list'),
       queryFn: ({ signal }) => api('GET /v1/integrations', { signal }),
     }),
-  /** The same for everybody, as long as the server is not another one. */
+  /** The list changes only with a new version of the server. */
   providers: () =>
     queryOptions({
       queryKey: ['providers'],
@@ -29,7 +29,7 @@ export const integrations = {
       queryFn: ({ signal }) => api('GET /v1/integrations/{integrationId}/health', { path: { integrationId }, signal }),
       refetchInterval: 30_000,
     }),
-  /** How many addresses of subscribers, and connected workspaces, would lead nowhere without it. */
+  /** How many channel endpoints and connected workspaces depend on this integration. */
   addresses: (integrationIdentifier: string) =>
     queryOptions({
       queryKey: inEnvironment('integrations', 'addresses', integrationIdentifier),
@@ -55,7 +55,7 @@ export const integrations = {
     api('POST /v1/integrations/{integrationId}/test', { path: { integrationId }, body }),
 }
 
-/** That of push is made with the environment and by nobody else, so the list of providers does not have it. */
+/** Every environment comes with a sandbox push integration. Nobody can add one, so the provider list omits it. */
 const unlisted = (id: string): Provider | undefined =>
   id.endsWith('-push')
     ? { id, name: 'Belfry Push', channel: 'push', reportsDeliveries: false, credentials: [] }
@@ -64,7 +64,7 @@ const unlisted = (id: string): Provider | undefined =>
 export const providerOf = (providers: readonly Provider[] | undefined, providerId: string) =>
   providers?.find(({ id }) => id === providerId) ?? unlisted(providerId)
 
-/** How a provider is called; until that is known, and where it is none of ours, its id. */
+/** The provider's name; its id while the list is loading or if the provider is unknown. */
 export function useProviderNames(): (providerId: string) => string {
   const { data } = useQuery(integrations.providers())
   return (providerId) => providerOf(data, providerId)?.name ?? providerId

@@ -18,7 +18,7 @@ export const layouts = {
       queryKey: inEnvironment('layouts', 'one', layoutId),
       queryFn: ({ signal }) => api('GET /v2/layouts/{layoutId}', { path: { layoutId }, signal }),
     }),
-  /** What it looks like with what is in the editor; the last answer stays until the next is there. */
+  /** A preview of the edited layout; the last one stays until the next has loaded. */
   preview: (layoutId: string, body: LayoutPreviewRequest) =>
     queryOptions({
       queryKey: inEnvironment('layouts', 'preview', layoutId, body),

@@ -18,7 +18,7 @@ export const runs = {
       queryFn: ({ signal }) => api('GET /v1/notifications', { query, signal }),
       placeholderData: keepPreviousData,
     }),
-  /** All of them, a page at a time as somebody scrolls down. It stays as it was read: `count` tells what is new. */
+  /** All runs, page by page as the user scrolls. Loaded pages do not change; `count` finds new runs. */
   endless: (query: RunFilter) =>
     infiniteQueryOptions({
       queryKey: inEnvironment('runs', 'endless', query),
@@ -33,14 +33,14 @@ export const runs = {
       gcTime: 60_000,
       placeholderData: keepPreviousData,
     }),
-  /** How these are now, each time it is asked. */
+  /** The current state of these runs; never cached. */
   states: (query: Query<'GET /v1/notifications'>) =>
     queryOptions({
       queryKey: inEnvironment('runs', 'states', query),
       queryFn: ({ signal }) => api('GET /v1/notifications', { query, signal }),
       staleTime: 0,
     }),
-  /** How many there are above the newest that is shown. */
+  /** How many runs are newer than the newest one shown. */
   count: (since: string, query: RunFilter) =>
     queryOptions({
       queryKey: inEnvironment('runs', 'count', since, query),
@@ -60,7 +60,7 @@ export const runs = {
       placeholderData: keepPreviousData,
       staleTime: 30_000,
     }),
-  /** What became of a trigger, and who got nothing by it. */
+  /** What a trigger did, and which recipients it skipped. */
   trigger: (transactionId: string) =>
     queryOptions({
       queryKey: inEnvironment('runs', 'trigger', transactionId),
@@ -72,12 +72,12 @@ export const runs = {
   cancel: (transactionId: string) => api('DELETE /v1/events/trigger/{transactionId}', { path: { transactionId } }),
 }
 
-/** Also of somebody who is gone. */
+/** Also for a deleted subscriber. */
 export const subscriberIdOf = ({ subscriber, to }: Pick<RunSummary, 'subscriber' | 'to'>): string =>
   subscriber?.subscriberId ?? String(to?.subscriberId ?? '')
 
 export const whoOf = (run: Pick<RunSummary, 'subscriber' | 'to'>): string =>
-  run.subscriber ? nameOf(run.subscriber) : subscriberIdOf(run) || 'somebody who is gone'
+  run.subscriber ? nameOf(run.subscriber) : subscriberIdOf(run) || 'a deleted subscriber'
 
 export const workflowIdOf = ({ template }: Pick<RunSummary, 'template'>): string | undefined =>
   template?.triggers[0]?.identifier

@@ -28,7 +28,7 @@ export const sandbox = {
       gcTime: 60_000,
       placeholderData: keepPreviousData,
     }),
-  /** Those that have come since this one. */
+  /** Messages that arrived after this one. */
   newer: (than: string, query: SandboxFilter) =>
     queryOptions({
       queryKey: inEnvironment('sandbox', 'newer', than, query),

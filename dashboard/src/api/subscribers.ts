@@ -1,4 +1,4 @@
-// Subscribers and all that belongs to one: requests and their cache keys. Refresh with ['subscribers'].
+// Subscribers and their data: requests and their cache keys. Refresh with ['subscribers'].
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { type Answer, api, type Body, inEnvironment, type Query } from './client.ts'
 
@@ -48,7 +48,7 @@ export const subscribers = {
       queryKey: inEnvironment('subscribers', 'connections', subscriberId),
       queryFn: ({ signal }) => api('GET /v1/channel-connections', { query: { subscriberId, limit: 100 }, signal }),
     }),
-  /** Those through which somebody can be reached by credentials of their own. */
+  /** Push and chat integrations, which need credentials for each subscriber. */
   integrations: () =>
     queryOptions({
       queryKey: inEnvironment('integrations', 'list'),
@@ -78,14 +78,14 @@ export const subscribers = {
   create: (body: Body<'POST /v2/subscribers'>) => api('POST /v2/subscribers', { query: { failIfExists: true }, body }),
   change: (subscriberId: string, body: Body<'PATCH /v2/subscribers/{subscriberId}'>) =>
     api('PATCH /v2/subscribers/{subscriberId}', { path: { subscriberId }, body }),
-  /** Everything that is held of them. */
+  /** All data stored about a subscriber. */
   exported: (subscriberId: string) => api('GET /v2/subscribers/{subscriberId}/export', { path: { subscriberId } }),
   erase: (subscriberId: string) => api('POST /v2/subscribers/{subscriberId}/erase', { path: { subscriberId } }),
   remove: (subscriberId: string) => api('DELETE /v2/subscribers/{subscriberId}', { path: { subscriberId } }),
   changePreferences: (subscriberId: string, body: Body<'PATCH /v2/subscribers/{subscriberId}/preferences'>) =>
     api('PATCH /v2/subscribers/{subscriberId}/preferences', { path: { subscriberId }, body }),
 
-  /** What goes with a subscriber; messages are counted up to 100. */
+  /** What deleting a subscriber deletes with it; messages are counted up to 100. */
   async belongings(subscriberId: string): Promise<{ topics: number; messages: number; endpoints: number }> {
     const [topics, messages, endpoints] = await Promise.all([
       api('GET /v2/subscribers/{subscriberId}/subscriptions', { path: { subscriberId }, query: { limit: 1 } }),
@@ -99,7 +99,7 @@ export const subscribers = {
   },
 }
 
-/** What to call somebody: the name, else the address, else the id. */
+/** The display name: the name, else the email address, else the id. */
 export function nameOf(subscriber: {
   subscriberId: string
   firstName?: string | null | undefined

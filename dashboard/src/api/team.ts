@@ -1,5 +1,5 @@
-// Members, invitations, the audit log and the organization they belong to: requests and their cache keys. None of them is of
-// an environment, so nothing refreshes them but `refreshTeam`.
+// Members, invitations, the audit log and the organization: requests and their cache keys. They belong to no environment; refresh
+// them with `refreshTeam`.
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { Role } from './auth.ts'
 import { cache } from './cache.ts'

@@ -1,4 +1,4 @@
-// Topics and who follows them: requests and their cache keys. Refresh with ['topics'].
+// Topics and their subscriptions: requests and their cache keys. Refresh with ['topics'].
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { type Answer, api, type Body, inEnvironment, type Query } from './client.ts'
 
@@ -6,7 +6,7 @@ export type Topic = Answer<'GET /v2/topics'>['data'][number]
 export type TopicSubscription = Answer<'GET /v2/topics/{topicKey}/subscriptions'>['data'][number]
 export type SubscriptionDetails = Answer<'GET /v2/topics/{topicKey}/subscriptions/{identifier}'>
 
-/** A subscription as it was before it was taken away, with all it takes to bring it back. */
+/** A removed subscription, with everything needed to restore it. */
 interface Removed {
   topicKey: string
   subscriberId: string
@@ -50,7 +50,7 @@ export const topics = {
     body: Body<'PATCH /v2/topics/{topicKey}/subscriptions/{identifier}'>,
   ) => api('PATCH /v2/topics/{topicKey}/subscriptions/{identifier}', { path: { topicKey, identifier }, body }),
 
-  /** Takes a subscription away; what it answers is enough to restore it. */
+  /** Removes a subscription and returns what is needed to restore it. */
   async unsubscribe(topicKey: string, identifier: string): Promise<Removed> {
     const path = { topicKey, identifier }
     const details = await api('GET /v2/topics/{topicKey}/subscriptions/{identifier}', { path })
@@ -73,7 +73,7 @@ export const topics = {
   },
 }
 
-/** A preference as it is answered, in the form in which it is asked for. */
+/** Turns a preference from the shape the API returns into the shape it accepts. */
 export const preferenceBody = ({ workflow, enabled, condition }: SubscriptionDetails['preferences'][number]) => ({
   workflowId: workflow.identifier,
   enabled,

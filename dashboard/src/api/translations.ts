@@ -31,7 +31,7 @@ export const translations = {
       queryFn: ({ signal }) => api('GET /v1/organizations/settings', { signal }),
     }),
 
-  /** Nothing where nothing is written yet: a locale may be planned only. */
+  /** Null if the locale has no texts yet. */
   async textsOnce(
     { resourceType, resourceId }: Resource,
     locale: string,
@@ -64,7 +64,7 @@ export const translations = {
   changeLocales: (body: { defaultLocale: string; targetLocales: string[] }) =>
     api('PATCH /v1/organizations/settings', { body }),
 
-  /** Begins to translate something: its templates may name texts from now on. */
+  /** Turns translation on: from now on its templates can use texts by key. */
   async enable({ resourceType, resourceId }: Resource): Promise<void> {
     if (resourceType === 'workflow') {
       const path = { workflowId: resourceId }

@@ -20,7 +20,7 @@ export const workflows = {
       queryKey: inEnvironment('workflows', 'one', workflowId),
       queryFn: ({ signal }) => api('GET /v2/workflows/{workflowId}', { path: { workflowId }, signal }),
     }),
-  /** What a step would deliver with these values; the last answer stays until the next is there. */
+  /** What a step would deliver with these values; the last preview stays until the next has loaded. */
   preview: (workflowId: string, stepId: string, body: PreviewRequest, version: string) =>
     queryOptions({
       queryKey: inEnvironment('workflows', 'preview', workflowId, stepId, version, body),

@@ -1,4 +1,4 @@
-// The frame around every page of somebody who is signed in: sidebar, drawer on a phone, palette.
+// The frame around every page after sign-in: sidebar, drawer on a phone, palette.
 import { Outlet } from '@tanstack/react-router'
 import { Menu as MenuIcon, Search } from 'lucide-react'
 import { Dialog } from 'radix-ui'
@@ -58,7 +58,7 @@ export function AppShell() {
           <Search />
         </Button>
       </div>
-      {/* What is drawn for one environment is thrown away with it: nothing of it may be shown for another. */}
+      {/* The key remounts the page when the environment changes, so that no data of the old one stays visible. */}
       <main id="content" key={environment._id} tabIndex={-1} className="min-h-0 min-w-0 overflow-y-auto outline-none">
         <Outlet />
       </main>

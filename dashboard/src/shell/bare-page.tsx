@@ -8,7 +8,7 @@ interface BarePageProps {
   footer?: ReactNode
 }
 
-/** One form in the middle, for those who are not signed in. */
+/** A centred form, for pages before sign-in. */
 export function BarePage({ title, description, children, footer }: BarePageProps) {
   useEffect(() => {
     document.title = `${title} · Belfry`

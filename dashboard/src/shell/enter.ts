@@ -3,7 +3,7 @@ import { useCallback } from 'react'
 import { auth, type Session } from '../api/auth.ts'
 import { cache } from '../api/cache.ts'
 
-/** After signing in, whichever way: forgets what was seen before and goes on. */
+/** After any kind of sign-in: clears the cache and continues. */
 export function useEnter(): (session: Session, to?: string) => void {
   const router = useRouter()
   return useCallback(

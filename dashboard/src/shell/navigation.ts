@@ -1,4 +1,4 @@
-// The pages of the sidebar, in the order people need them; the palette lists them too.
+// The pages of the sidebar, in the order people need them. The palette lists them too.
 import {
   Activity,
   Boxes,
@@ -27,9 +27,9 @@ export interface NavigationItem {
   to: string
   label: string
   icon: LucideIcon
-  /** Who cannot use it does not see it. */
+  /** Hidden from lower roles. */
   needs?: Role
-  /** Other words people look for. */
+  /** Search synonyms. */
   keywords?: string
 }
 

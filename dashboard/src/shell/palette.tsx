@@ -1,4 +1,4 @@
-// ⌘K: goes to any page, workflow, subscriber or run by typing a part of its name.
+// ⌘K: opens any page, workflow, subscriber or run by part of its name.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Command } from 'cmdk'
@@ -51,10 +51,10 @@ export function Palette({ onClose }: { onClose: () => void }) {
     { label: 'Use the dark theme', icon: <Moon />, run: act(() => setTheme('dark')) },
   ].filter(({ label }) => label.toLowerCase().includes(text.toLowerCase()))
 
-  // What is found comes later than the pages, and stands above them: Enter must mean what stands first.
+  // Search results load after the pages but appear above them: Enter must open the first item.
   const first = found.first ?? pages[0]?.to ?? commands[0]?.label ?? ''
   useEffect(() => setSelected(first), [first])
-  // The library may still choose from the list before this one; then Enter would mean nothing.
+  // The library may still select from the previous list; then Enter would do nothing.
   const there = [...found.ids, ...pages.map(({ to }) => to), ...commands.map(({ label }) => label)]
   const isGone = !there.includes(selected)
   useEffect(() => {
@@ -68,7 +68,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
         <Dialog.Content
           data-modal
           aria-describedby={undefined}
-          // The library listens only while it takes this for the topmost layer; Escape must close it whatever else is open.
+          // The library handles Escape only for the topmost layer; here Escape must always close the palette.
           onKeyDown={(event) => event.key === 'Escape' && onClose()}
           className="fixed top-[12vh] left-1/2 z-50 w-[min(640px,calc(100vw-24px))] -translate-x-1/2 overflow-hidden rounded-surface border border-line bg-page shadow-float outline-none"
         >
@@ -94,7 +94,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
             <Command.List className="max-h-[min(400px,60vh)] overflow-y-auto p-2">
               {!found.isLoading && (
                 <Command.Empty className="py-10 text-center text-sm text-muted">
-                  Nothing is called “{typed}”. Workflows are found by name, people by name, address or id, runs by
+                  Nothing matches “{typed}”. Search workflows by name, subscribers by name, address or id, and runs by
                   transaction id.
                 </Command.Empty>
               )}
@@ -160,7 +160,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   )
 }
 
-/** What the API finds; nothing is asked before something is typed. */
+/** Search results from the API; no request before the user types. */
 function useFound(text: string) {
   const isOn = text.length > 1
   const isAddress = text.includes('@')

@@ -13,7 +13,7 @@ import { setTheme, type Theme, useTheme } from './theme.ts'
 
 interface SidebarProps {
   onSearch: () => void
-  /** On a phone: something was chosen, the drawer may close. */
+  /** On a phone: an item was chosen, so close the drawer. */
   onChosen?: () => void
 }
 

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
 
 export type Theme = 'system' | 'light' | 'dark'
-// theme.js in public/ reads it before the page is drawn.
+// theme.js in public/ reads it before the first render.
 const place = 'belfry-theme'
 const listeners = new Set<() => void>()
 

@@ -1,4 +1,4 @@
-// What stands in for a page that is not there, or that broke.
+// Shown instead of a page that does not exist or crashed.
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
 import { Compass } from 'lucide-react'
 import { ApiError } from '../api/client.ts'
@@ -9,7 +9,7 @@ export function NotFound() {
   return (
     <EmptyState
       icon={<Compass />}
-      title="There is no such page"
+      title="Page not found"
       isPage
       className="py-32"
       action={
@@ -18,12 +18,12 @@ export function NotFound() {
         </ButtonLink>
       }
     >
-      The address may be mistyped, or what it led to has been deleted.
+      Check the address, or the item may have been deleted.
     </EmptyState>
   )
 }
 
-/** A page that could not be loaded (after an update, its old file is gone) or that has a bug. The frame around it stays. */
+/** A page that could not be loaded (an update removed its old file) or that crashed. The frame around it stays. */
 export function Crash({ error, reset }: ErrorComponentProps) {
   const router = useRouter()
   const retry = () => {
@@ -35,7 +35,7 @@ export function Crash({ error, reset }: ErrorComponentProps) {
   const isOutdated = /dynamically imported module|module script|preload/i.test(message)
   return (
     <EmptyState
-      title={isOutdated ? 'Belfry was updated' : 'This page broke'}
+      title={isOutdated ? 'Belfry was updated' : 'This page crashed'}
       isPage
       className="py-32"
       action={

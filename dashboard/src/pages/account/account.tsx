@@ -21,7 +21,7 @@ export function Page() {
   const theme = useTheme()
   return (
     <Frame title="Your account" width="content">
-      <Section title="Profile" description="How your colleagues see you.">
+      <Section title="Profile" description="Your name as your colleagues see it.">
         <Profile />
       </Section>
       <Section
@@ -29,7 +29,7 @@ export function Page() {
         description={
           user.hasPassword
             ? 'Changing it signs you out of every other browser.'
-            : 'You sign in with your identity provider; a password is a second way in.'
+            : 'You sign in with your identity provider. Add a password as a second way to sign in.'
         }
       >
         <Password />
@@ -46,7 +46,10 @@ export function Page() {
           ]}
         />
       </Section>
-      <Section title="Signed-in browsers" description="End those you do not know, then change your password.">
+      <Section
+        title="Signed-in browsers"
+        description="Sign out any browser you do not recognize, then change your password."
+      >
         <Browsers />
       </Section>
     </Frame>
@@ -123,7 +126,7 @@ function Browsers() {
   const ask = useConfirm()
   const end = useAction({
     do: auth.endBrowser,
-    done: 'Signed out there',
+    done: 'Browser signed out',
     onDone: () => void cache.invalidateQueries({ queryKey: auth.browsers().queryKey }),
   })
   const endAll = useAction({
@@ -187,7 +190,7 @@ function BrowserRow(props: { browser: SignedInBrowser; isPending: boolean; onEnd
   )
 }
 
-/** "Firefox on Linux", as far as the browser tells. */
+/** "Firefox on Linux", as far as the user agent tells. */
 function browserName(userAgent: string | null): string {
   const names = ['Edg', 'OPR', 'Firefox', 'Chrome', 'Safari']
   const systems: Array<[pattern: RegExp, name: string]> = [

@@ -1,4 +1,4 @@
-// All runs, the newest first: found by every filter of the API, and one of them opened beside the list.
+// The list of runs, newest first, with all filters of the API. The selected run opens beside it.
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { Activity as ActivityIcon, ArrowUp, SearchX } from 'lucide-react'
@@ -13,7 +13,7 @@ import { RequestCode } from '../../ui/code/code-block.tsx'
 import { StepIcons } from '../../ui/domain/step-kind.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
 import { type Column, Table } from '../../ui/list/table.tsx'
-import { isNarrowed, nothingChosen, useFilters, useRunFilter } from './run-filter.ts'
+import { isFiltered, noFilters, useFilters, useRunFilter } from './run-filter.ts'
 import { RunFilters } from './run-filters.tsx'
 import { RunSheet } from './run-sheet.tsx'
 import { RunStatus } from './run-status.tsx'
@@ -77,7 +77,7 @@ export function Page() {
   const list = useInfiniteQuery({
     ...runs.endless(filter ?? {}),
     enabled: filter !== undefined,
-    // Nobody reads an empty list, so nothing can move: what comes may appear by itself.
+    // New runs may appear at once in an empty list: there is nothing to move.
     refetchInterval: ({ state }) => (state.data?.pages[0]?.data.length === 0 ? 3_000 : false),
   })
   const rows = list.data?.pages.flatMap(({ data }) => data)
@@ -86,10 +86,10 @@ export function Page() {
 
   const [transactionId, ...further] = filters.transactionId
   const isOneTrigger =
-    transactionId !== undefined && further.length === 0 && !isNarrowed(filters, { but: ['transactionId'] })
+    transactionId !== undefined && further.length === 0 && !isFiltered(filters, { but: ['transactionId'] })
   const only = isOneTrigger && !list.isPlaceholderData && rows?.length === 1 ? rows[0]?._id : undefined
   useEffect(() => {
-    // A link to a trigger with one run means that run.
+    // A link to a trigger with a single run opens that run.
     if (only === undefined || runId !== undefined) return
     void navigate({
       to: '/activity/{-$runId}',
@@ -141,11 +141,11 @@ export function Page() {
         }}
         empty={
           isOneTrigger ? (
-            <TriggerReport transactionId={transactionId} onClear={() => setFilters(nothingChosen)} />
+            <TriggerReport transactionId={transactionId} onClear={() => setFilters(noFilters)} />
           ) : (
             <Empty
-              isNarrowed={isNarrowed(filters) || filters.after !== '' || filters.before !== ''}
-              onClear={() => setFilters(nothingChosen)}
+              isFiltered={isFiltered(filters) || filters.after !== '' || filters.before !== ''}
+              onClear={() => setFilters(noFilters)}
             />
           )
         }
@@ -173,7 +173,7 @@ export function Page() {
   )
 }
 
-/** Says that there is something new, and leaves it to the reader when it appears. */
+/** Announces new runs; they appear when the user clicks. */
 function NewPill({ since, filter, onShow }: { since: string; filter: RunFilter; onShow: () => void }) {
   const { data } = useQuery({ ...runs.count(since, filter), refetchInterval: 5_000 })
   const text = data && data.count > 0 ? `${data.count}${data.isCapped ? '+' : ''} new` : ''
@@ -220,15 +220,11 @@ function Footer({ count, hasMore, error, onRetry }: FooterProps) {
   )
 }
 
-function Empty({ isNarrowed, onClear }: { isNarrowed: boolean; onClear: () => void }) {
-  if (isNarrowed)
+function Empty({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
+  if (isFiltered)
     return (
-      <EmptyState
-        icon={<SearchX />}
-        title="No run matches"
-        action={<Button onClick={onClear}>Clear the filters</Button>}
-      >
-        Fewer filters or a longer time may show it.
+      <EmptyState icon={<SearchX />} title="No run matches" action={<Button onClick={onClear}>Clear filters</Button>}>
+        Remove a filter or choose a longer time range.
       </EmptyState>
     )
   const request = {
@@ -246,16 +242,16 @@ function Empty({ isNarrowed, onClear }: { isNarrowed: boolean; onClear: () => vo
         </ButtonLink>
       }
     >
-      <p>Every trigger shows up here, with what became of it. This is what one looks like:</p>
+      <p>Every trigger shows up here, with its outcome. Send one like this:</p>
       <RequestCode request={request} className="mt-4" />
     </EmptyState>
   )
 }
 
-/** Runs asked for again at a time, while they are going on. */
+/** At most so many unfinished runs are polled at once. */
 const mostFresh = 20
 
-/** Rows that are still processing change in their place once they are done; none is added, moved or taken away. */
+/** Updates rows of unfinished runs in place; never adds, moves or removes a row. */
 function useFreshStates(rows: RunSummary[] | undefined, filter: RunFilter | undefined): void {
   const going = (rows ?? []).filter(({ status }) => status === 'processing').slice(0, mostFresh)
   const { data } = useQuery({
@@ -265,7 +261,7 @@ function useFreshStates(rows: RunSummary[] | undefined, filter: RunFilter | unde
       limit: 50,
     }),
     enabled: going.length > 0,
-    // What waits for long changes seldom.
+    // Runs that wait for long change rarely.
     refetchInterval: going.some(({ jobs }) => !jobs.some(({ status }) => status === 'delayed')) ? 3_000 : 10_000,
   })
   useEffect(() => {

@@ -1,4 +1,4 @@
-// Volume, failures, latency and the mix of channels over time; and the same as a table.
+// Charts of volume, failures, latency and channels over time; and the same numbers as a table.
 import type { ReactNode } from 'react'
 import {
   Area,
@@ -37,7 +37,7 @@ export function Charts({ range, workflowIds, view, onView }: ChartsProps) {
       <div className="mb-3 flex items-center justify-between gap-3">
         <h2 className="text-sm font-semibold">Over time</h2>
         <Segments
-          label="How to show it"
+          label="Show as"
           value={view}
           onValue={onView}
           options={[
@@ -129,8 +129,8 @@ function Pictures({ data }: { data: ActivityCharts }) {
         title="From trigger to message"
         value={totals.latency ? `${duration(totals.latency.p50Ms)} median` : 'No message'}
         legend={[
-          { name: 'half are faster', hue: 'var(--info)' },
-          { name: '95 % are faster', hue: 'var(--hue-digest)' },
+          { name: 'median', hue: 'var(--info)' },
+          { name: '95th percentile', hue: 'var(--hue-digest)' },
         ]}
       >
         <LineChart {...shared}>
@@ -197,7 +197,7 @@ function Picture({ title, value, legend = [], children }: PictureProps) {
           ))}
         </span>
       </figcaption>
-      {/* The table says the same to those who do not see it. */}
+      {/* Screen readers get the same numbers from the table. */}
       <div className="h-36" aria-hidden>
         <ResponsiveContainer width="100%" height="100%">
           {children}
@@ -213,13 +213,13 @@ function Numbers({ data }: { data: ActivityCharts }) {
   return (
     <section
       aria-label="Numbers over time"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be in reach of the keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard
       tabIndex={0}
       className="max-h-96 overflow-auto rounded-surface border bg-page"
     >
       <table className="w-full border-separate border-spacing-0 text-xs">
         <caption className="sr-only">
-          Runs, failures, latency and messages over time; times without any are left out
+          Runs, failures, latency and messages over time; empty periods are left out
         </caption>
         <thead>
           <tr>
@@ -252,7 +252,7 @@ function Numbers({ data }: { data: ActivityCharts }) {
           {filled.length === 0 && (
             <tr>
               <td colSpan={10} className="h-16 text-center text-muted">
-                Nothing in this time
+                Nothing in this time range
               </td>
             </tr>
           )}

@@ -1,4 +1,4 @@
-// What the list of runs is narrowed to, as it stands in the URL: by the names the API has for it.
+// The filters of the run list, kept in the URL under the API's names.
 import { useQuery } from '@tanstack/react-query'
 import { useCallback, useMemo } from 'react'
 import type { RunFilter } from '../../api/runs.ts'
@@ -31,7 +31,7 @@ export type Filters = UrlState<typeof schema>
 export function useFilters() {
   const [filters, setFilters] = useUrlState(schema)
   const { after, before } = filters
-  // Here these two are times, which stay when something else is chosen.
+  // Here `after` and `before` are times, not cursors: keep them when another filter changes.
   const change = useCallback(
     (patch: Partial<Filters>, options?: { push?: boolean }) => setFilters({ after, before, ...patch }, options),
     [setFilters, after, before],
@@ -39,7 +39,7 @@ export function useFilters() {
   return [filters, change] as const
 }
 
-export const nothingChosen = {
+export const noFilters = {
   search: '',
   status: [],
   workflowIds: [],
@@ -60,27 +60,27 @@ export const nothingChosen = {
 
 const isFilled = (value: Filters[keyof Filters]) => (Array.isArray(value) ? value.length > 0 : value !== '')
 
-/** Whether anything but the time is chosen; and but these. */
-export const isNarrowed = (filters: Filters, { but = [] as Array<keyof Filters> } = {}): boolean =>
-  Object.keys(nothingChosen).some(
+/** Whether any filter except the time range, and except those in `but`, is set. */
+export const isFiltered = (filters: Filters, { but = [] as Array<keyof Filters> } = {}): boolean =>
+  Object.keys(noFilters).some(
     (name) => !['after', 'before', ...but].includes(name) && isFilled(filters[name as keyof Filters]),
   )
 
-/** Workflows with a tag that are looked for at most. */
-const mostTagged = 100
+/** At most so many tagged workflows are looked up. */
+const maxTagged = 100
 
 /**
- * The filter for the API. A span such as "24h" is counted back from when it was chosen, so that one list stays one list. Tags
- * belong to workflows: they stand for those that have one. Undefined until it is known which.
+ * The filter for the API. A span such as "24h" ends at the time it was chosen, so that the list stays the same while paging. Tags
+ * are replaced by the workflows that have them; undefined until those are loaded.
  */
 export function useRunFilter(filters: Filters): RunFilter | undefined {
   const { tags } = filters
-  const tagged = useQuery({ ...workflows.list({ tags, limit: mostTagged }), enabled: tags.length > 0 })
+  const tagged = useQuery({ ...workflows.list({ tags, limit: maxTagged }), enabled: tags.length > 0 })
   const ofTags = tags.length === 0 ? undefined : tagged.data?.workflows.map(({ workflowId }) => workflowId)
   const { after, before } = filters
   const range = useMemo(() => momentsOf({ after, before }), [after, before])
   const key = JSON.stringify([filters, range, ofTags])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key has all of it
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key covers all of them
   return useMemo(() => {
     if (tags.length > 0 && ofTags === undefined) return undefined
     const { charts: _, view: _view, tags: _tags, search, topicKey, subscriptionId, ...lists } = filters
@@ -95,7 +95,7 @@ export function useRunFilter(filters: Filters): RunFilter | undefined {
       ...(search ? { search } : {}),
       ...(topicKey ? { topicKey } : {}),
       ...(subscriptionId ? { subscriptionId } : {}),
-      // No workflow has such a tag: nothing is to be found, and this says so to the server.
+      // No workflow has such a tag: an id that matches nothing makes the server return no runs.
       ...(ofTags && workflowIds.length === 0 ? { workflowIds: ['-'] } : {}),
     } as RunFilter
   }, [key])

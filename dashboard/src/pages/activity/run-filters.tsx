@@ -1,4 +1,4 @@
-// The line of filters above the runs: every filter the API has, as a chip once it is used.
+// The filter bar above the runs: every filter of the API, shown as a chip once it is set.
 import { useQuery } from '@tanstack/react-query'
 import { ListFilterPlus } from 'lucide-react'
 import { Popover } from 'radix-ui'
@@ -11,7 +11,7 @@ import { reasonLabels } from '../../ui/domain/reasons.ts'
 import { StepIcon, stepKinds } from '../../ui/domain/step-kind.tsx'
 import { Input, SearchInput } from '../../ui/form/input.tsx'
 import { DateRange, FilterBar, FilterChip, TextFilterChip } from '../../ui/list/filters.tsx'
-import { type Filters, isNarrowed, nothingChosen } from './run-filter.ts'
+import { type Filters, isFiltered, noFilters } from './run-filter.ts'
 import { runStates } from './run-status.tsx'
 
 interface Props {
@@ -29,7 +29,7 @@ const severities = ['high', 'medium', 'low', 'none'].map((value) => ({
   label: value.charAt(0).toUpperCase() + value.slice(1),
 }))
 
-/** Filters that few need: behind a button until they are used. One may have several values, with commas between. */
+/** Rarely used filters: behind a button until they are set. Some take several values, separated by commas. */
 const others = [
   { name: 'transactionId', label: 'Transaction', isList: true },
   { name: 'subscriberIds', label: 'Subscriber', isList: true },
@@ -128,8 +128,8 @@ export function RunFilters({ filters, onFilters }: Props) {
           />
         ))}
         <MoreFilters filters={filters} onFilters={onFilters} />
-        {(isNarrowed(filters) || filters.after !== '' || filters.before !== '') && (
-          <Button variant="ghost" size="sm" onClick={() => onFilters(nothingChosen)}>
+        {(isFiltered(filters) || filters.after !== '' || filters.before !== '') && (
+          <Button variant="ghost" size="sm" onClick={() => onFilters(noFilters)}>
             Clear
           </Button>
         )}
@@ -189,7 +189,7 @@ function MoreFilters({ filters, onFilters }: Props) {
               </label>
             ))}
             <div className="flex items-center justify-between gap-2 pt-1">
-              <span className="text-xs text-muted">Several with commas between</span>
+              <span className="text-xs text-muted">Separate several with commas</span>
               <Button type="submit" variant="primary" size="sm">
                 Apply
               </Button>

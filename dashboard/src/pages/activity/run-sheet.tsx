@@ -1,4 +1,4 @@
-// One run: why it ended as it did, its timeline, and what it was given. It has a URL of its own beside the list.
+// One run: its outcome and why, its timeline and its payload. It has its own URL.
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { CircleAlert, CircleCheck, CircleDashed, CircleX, Contact, Hourglass, RotateCw, Workflow } from 'lucide-react'
@@ -24,7 +24,7 @@ export function RunSheet({ runId, onClose }: { runId: string | undefined; onClos
   const query = useQuery({
     ...runs.one(runId ?? ''),
     enabled: runId !== undefined,
-    // While it is going on. Nothing is asked for by a tab that nobody sees.
+    // Poll while the run is in progress; never from a hidden tab.
     refetchInterval: ({ state }) => (state.data?.status === 'processing' ? pauseOf(state.data) : false),
   })
   const run = query.data
@@ -56,7 +56,7 @@ export function RunSheet({ runId, onClose }: { runId: string | undefined; onClos
   )
 }
 
-/** Soon while something is called; seldom while it waits for a time that is known. */
+/** Poll often while a step is running, rarely while it waits for a known time. */
 function pauseOf({ jobs }: Run): number {
   const due = jobs.find(({ status, dueAt }) => status === 'delayed' && dueAt)?.dueAt
   if (due === undefined) return 2_000
@@ -72,10 +72,10 @@ function Actions({ run }: { run: Run }) {
     do: () => runs.replay(run._id),
     onDone: ({ status, transactionId, error }) => {
       if (status !== 'processed' || transactionId === undefined)
-        throw new Error(error?.join(' ') ?? `The trigger was not taken: ${status.replaceAll('_', ' ')}.`)
+        throw new Error(error?.join(' ') ?? `The trigger was refused: ${status.replaceAll('_', ' ')}.`)
       void navigate({ to: '/activity/{-$runId}', params: { runId: undefined }, search: { transactionId } as never })
     },
-    done: 'Triggered once more',
+    done: 'Triggered again',
   })
   const cancel = useAction({
     do: () => runs.cancel(run.transactionId),
@@ -85,7 +85,7 @@ function Actions({ run }: { run: Run }) {
   const onReplay = async () => {
     const yes = await ask({
       title: 'Replay this run?',
-      body: `“${run.template?.name}” is triggered once more for ${who}, as the workflow is now, with the same payload. What it sends cannot be taken back.`,
+      body: `“${run.template?.name}” is triggered again for ${who}, with the current version of the workflow and the same payload. What it sends cannot be unsent.`,
       confirm: 'Replay',
       danger: false,
     })
@@ -93,9 +93,9 @@ function Actions({ run }: { run: Run }) {
   }
   const onCancel = async () => {
     const yes = await ask({
-      title: 'Cancel what is left?',
-      body: `Steps that have not run yet are cancelled for everybody whom transaction ${run.transactionId} was for, not for ${who} alone. What was sent stays sent.`,
-      confirm: 'Cancel the rest',
+      title: 'Cancel the remaining steps?',
+      body: `All remaining steps of transaction ${run.transactionId} are cancelled, for every recipient and not only for ${who}. What was sent stays sent.`,
+      confirm: 'Cancel steps',
     })
     if (yes) cancel.mutate()
   }
@@ -123,7 +123,7 @@ function Actions({ run }: { run: Run }) {
           onlyEditors ??
           (run.template
             ? run.subscriber
-              ? 'Trigger it once more'
+              ? 'Trigger it again'
               : 'The subscriber was deleted'
             : 'The workflow was deleted')
         }

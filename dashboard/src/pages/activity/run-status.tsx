@@ -13,12 +13,12 @@ export const runStates: Record<RunSummary['status'], State> = {
   error: { word: 'Failed', tone: 'bad' },
 }
 
-/** What a run came to, in a word that says more than "completed" where little was sent. */
+/** The outcome of a run, in a more precise word than "completed". */
 const lifecycles: Partial<Record<RunSummary['deliveryLifecycle']['status'], State>> = {
   sent: { word: 'Sent', tone: 'good' },
   delivered: { word: 'Delivered', tone: 'good' },
   interacted: { word: 'Seen', tone: 'good' },
-  skipped: { word: 'Held back', tone: 'neutral' },
+  skipped: { word: 'Skipped', tone: 'neutral' },
   canceled: { word: 'Cancelled', tone: 'neutral' },
   merged: { word: 'Merged', tone: 'neutral' },
 }
@@ -36,13 +36,13 @@ export function RunStatus({ run }: { run: Pick<RunSummary, 'status' | 'deliveryL
 }
 
 const stepStates: Record<string, State> = {
-  pending: { word: 'Not yet', tone: 'neutral' },
+  pending: { word: 'Pending', tone: 'neutral' },
   queued: { word: 'Queued', tone: 'info' },
   running: { word: 'Sending', tone: 'info' },
   delayed: { word: 'Waiting', tone: 'info' },
   completed: { word: 'Done', tone: 'good' },
   failed: { word: 'Failed', tone: 'bad' },
-  canceled: { word: 'Held back', tone: 'neutral' },
+  canceled: { word: 'Skipped', tone: 'neutral' },
   skipped: { word: 'Skipped', tone: 'neutral' },
   merged: { word: 'Merged', tone: 'neutral' },
 }

@@ -1,4 +1,4 @@
-// The timeline of a run: the trigger, then each step with the real time between them. A step opens to everything known of it.
+// The timeline of a run: the trigger, then each step with the time between them. A step opens to show all its details.
 
 import { Link } from '@tanstack/react-router'
 import { ChevronRight, Send } from 'lucide-react'
@@ -18,7 +18,7 @@ import { stepState } from './run-status.tsx'
 import { Attempts, DigestEvents, Log, RenderedMessages } from './step-parts.tsx'
 import { type Job, spanOf, whyOfStep } from './why.ts'
 
-/** Steps that are open, by their ids with commas between; nothing: those that say why. */
+/** Ids of the open steps, separated by commas. Empty: the steps that explain the outcome. */
 const schema = { steps: text() }
 const none = '-'
 
@@ -27,7 +27,7 @@ const clock = new Intl.DateTimeFormat('en', {
   hourCycle: 'h23',
 })
 
-/** Steps that tell what happened are open at first; of a run where all went well, the last that sent something. */
+/** Open at first: the steps that explain the outcome; if all went well, the last step that sent something. */
 function openAtFirst({ jobs }: Run): string[] {
   const telling = jobs.filter(({ reason, status }) => reason !== undefined && status !== 'completed')
   const last = jobs.findLast(({ messages }) => messages.length > 0)
@@ -78,7 +78,7 @@ export function Timeline({ run }: { run: Run }) {
 interface StepProps {
   run: Run
   job: Job
-  /** Since what was before it ended. */
+  /** Time since the previous step ended. */
   gap: number | undefined
   startedAt: number | undefined
   isOpen: boolean
@@ -148,7 +148,7 @@ function Step({ run, job, gap, startedAt, isOpen, onToggle }: StepProps) {
                   </Link>
                 )}
               </p>
-              <SendOnceMore job={job} name={name} />
+              <SendAgain job={job} name={name} />
             </div>
             <DigestEvents job={job} />
             <RenderedMessages job={job} />
@@ -161,24 +161,24 @@ function Step({ run, job, gap, startedAt, isOpen, onToggle }: StepProps) {
   )
 }
 
-function SendOnceMore({ job, name }: { job: Job; name: string }) {
+function SendAgain({ job, name }: { job: Job; name: string }) {
   const canEdit = useCan('editor')
   const ask = useConfirm()
   const redrive = useAction({
     do: () => deliveries.redrive(job._id),
     refresh: ['runs', 'deliveries'],
-    done: 'It is sent once more',
+    done: 'Sending again',
   })
   const isGivenUp = job.status === 'failed' && (undelivered as readonly string[]).includes(job.reason ?? '')
   if (!isGivenUp) return null
   const onClick = async () => {
     const yes = await ask({
-      title: 'Send it once more?',
+      title: 'Send it again?',
       body:
         job.reason === 'outcome_unknown'
-          ? `The step “${name}” is repeated. It may have been sent before, and would then arrive twice.`
-          : `The step “${name}” is repeated; devices and chats that have got it do not get it again. What is sent cannot be taken back.`,
-      confirm: 'Send once more',
+          ? `The step “${name}” runs again. It may already have been sent, and would then arrive twice.`
+          : `The step “${name}” runs again. Devices and chats that already got the message do not get it twice. What is sent cannot be unsent.`,
+      confirm: 'Send again',
       danger: false,
     })
     if (yes) redrive.mutate()
@@ -192,7 +192,7 @@ function SendOnceMore({ job, name }: { job: Job; name: string }) {
       onClick={() => void onClick()}
       {...(canEdit ? {} : { hint: 'Viewers cannot do this' })}
     >
-      Send once more
+      Send again
     </Button>
   )
 }

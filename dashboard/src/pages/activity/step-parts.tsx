@@ -1,5 +1,4 @@
-// What is inside a step of a run: the message as it was seen, what the provider was asked and answered, what a digest
-// collected, and the log.
+// The details of a step: the message as rendered, the provider exchange, the events of a digest, and the log.
 import { useState } from 'react'
 import { useProviderNames } from '../../api/integrations.ts'
 import { Badge, Status, type Tone } from '../../ui/base/status.tsx'
@@ -13,7 +12,7 @@ import type { Job } from './why.ts'
 type Message = Job['messages'][number]
 type Line = Job['executionDetails'][number]
 
-/** Several steps may be open: each part says whose it is. */
+/** Several steps may be open, so each label names its step. */
 const nameOf = ({ step, type }: Job) => `${step.name ?? lookOf(type).label} (${step.stepId})`
 
 export function RenderedMessages({ job }: { job: Job }) {
@@ -79,7 +78,7 @@ function rawOf({ raw }: Line): unknown {
   try {
     return JSON.parse(raw)
   } catch {
-    // It was cut.
+    // Truncated JSON cannot be parsed.
     return raw
   }
 }
@@ -99,13 +98,13 @@ const asText = (body: unknown): string => {
   }
 }
 
-/** A line that ends an attempt: it was taken, refused, or is put off. */
+/** A log line that ends an attempt: sent, refused, or to be retried. */
 const isAttempt = (line: Line): boolean =>
   exchangeOf(line) !== undefined ||
   ['Message sent', 'Unexpected provider error', 'The message goes on to the next integration'].includes(line.detail) ||
   line.detail.endsWith('it will be tried again')
 
-/** Every call of a provider, with request and answer. Secrets are masked by the server. */
+/** Every call to a provider, with request and response. The server masks secrets. */
 export function Attempts({ job }: { job: Job }) {
   const attempts = job.executionDetails.filter(isAttempt)
   const hasExchange = attempts.some((line) => exchangeOf(line))

@@ -1,4 +1,4 @@
-// A trigger without a run: how far it has come, and who was passed over, and why.
+// A trigger without runs: its progress, and which recipients were skipped and why.
 import { useQuery } from '@tanstack/react-query'
 import { Hourglass, SearchX } from 'lucide-react'
 import { ApiError } from '../../api/client.ts'
@@ -6,13 +6,13 @@ import { type TriggerReport as Report, runs } from '../../api/runs.ts'
 import { Button } from '../../ui/base/button.tsx'
 import { EmptyState, ErrorState, SkeletonText } from '../../ui/base/states.tsx'
 
-const passedOver: Record<Report['passedOver'][number]['reason'], string> = {
+const skipReasons: Record<Report['passedOver'][number]['reason'], string> = {
   topic_not_found: 'The topic does not exist',
-  topic_subscription_preference_evaluation: 'The subscription to the topic does not let it through',
+  topic_subscription_preference_evaluation: 'Filtered out by the subscription to the topic',
   excluded: 'Excluded by the trigger',
-  actor: 'Caused the event, and is not told of it',
-  invalid_recipient: 'Cannot be the id of anybody',
-  canceled_by_user: 'The trigger was cancelled before it got there',
+  actor: 'Caused the event, so was not notified',
+  invalid_recipient: 'Not a valid subscriber id',
+  canceled_by_user: 'The trigger was cancelled first',
 }
 
 export function TriggerReport({ transactionId, onClear }: { transactionId: string; onClear: () => void }) {
@@ -23,7 +23,7 @@ export function TriggerReport({ transactionId, onClear }: { transactionId: strin
   const clear = <Button onClick={onClear}>Show all activity</Button>
   if (report.error instanceof ApiError && report.error.status === 404)
     return (
-      <EmptyState icon={<SearchX />} title="No run of this trigger" action={clear}>
+      <EmptyState icon={<SearchX />} title="No runs for this trigger" action={clear}>
         {report.error.message}
       </EmptyState>
     )
@@ -39,21 +39,23 @@ export function TriggerReport({ transactionId, onClear }: { transactionId: strin
     return (
       <EmptyState
         icon={<Hourglass />}
-        title={status === 'queued' ? 'The trigger waits for a worker' : 'The trigger is looking for its recipients'}
+        title={
+          status === 'queued' ? 'The trigger is waiting for a worker' : 'The trigger is looking for its recipients'
+        }
       >
-        Its runs appear here as they begin.
+        Its runs appear here as they start.
       </EmptyState>
     )
   return (
     <EmptyState icon={<SearchX />} title="The trigger reached nobody" action={clear}>
       {people.length === 0 ? (
-        'It had no recipient, or its topics have no members.'
+        'It had no recipients, or its topics have no subscribers.'
       ) : (
         <ul className="mt-3 divide-y divide-line rounded-surface border text-left">
           {people.map((one, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: they have no id, and none is added in between
+            // biome-ignore lint/suspicious/noArrayIndexKey: items have no id, and none is inserted between others
             <li key={index} className="px-3 py-2">
-              <span className="text-ink">{passedOver[one.reason]}</span>
+              <span className="text-ink">{skipReasons[one.reason]}</span>
               {one.detail && <span> ({one.detail})</span>}
               <div className="truncate font-mono text-code">{one.named ?? one.subscriberIds.join(', ')}</div>
             </li>

@@ -1,4 +1,4 @@
-// How much happened, as a small chart above the list. A range drawn on it, with the pointer or the keyboard, narrows the list.
+// A small chart of runs over time above the list. Select a range with the pointer or the keyboard to filter the list.
 import { useQuery } from '@tanstack/react-query'
 import { ChartColumn } from 'lucide-react'
 import { type KeyboardEvent, type PointerEvent, useMemo, useRef, useState } from 'react'
@@ -48,7 +48,7 @@ export function Volume({ range, workflowIds, onRange, isChartsOpen, onCharts }: 
         <span className="ml-auto flex gap-1">
           {isSet && (
             <Button variant="ghost" size="sm" onClick={() => onRange({ after: '', before: '' })}>
-              Whole time
+              Clear range
             </Button>
           )}
           <Button
@@ -117,7 +117,7 @@ function Bars({ charts, onRange }: { charts: ActivityCharts; onRange: (range: Ti
         ref={area}
         role="slider"
         tabIndex={0}
-        aria-label="Runs over time. Arrows choose a moment, with Shift a range, Enter narrows the list to it"
+        aria-label="Runs over time. Arrow keys choose a time, Shift selects a range, Enter filters the list"
         aria-valuemin={0}
         aria-valuemax={last}
         aria-valuenow={at ?? last}

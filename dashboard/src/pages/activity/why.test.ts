@@ -88,9 +88,14 @@ const failed = (reason: string, more: Partial<Given> = {}): Given => ({
 })
 const byGlobal = { decidedBy: 'subscriberGlobal', through: 'channel' }
 
-describe('why, of a run', () => {
+describe('why: a run', () => {
   test.each<[what: string, run: Run, tone: string, sentence: string, leadsTo?: string]>([
-    ['all was sent', run([{ type: 'email' }, { type: 'sms' }]), 'good', 'The email and the SMS were sent to Ada.'],
+    [
+      'everything was sent',
+      run([{ type: 'email' }, { type: 'sms' }]),
+      'good',
+      'The email and the SMS were sent to Ada.',
+    ],
     ['one was sent', run([{ type: 'digest' }, { type: 'email' }]), 'good', 'The email was sent to Ada.'],
     [
       'it was seen',
@@ -99,7 +104,7 @@ describe('why, of a run', () => {
       'The in-app message was sent to Ada and has been seen.',
     ],
     [
-      'two of a kind are told by their names',
+      'two steps of a kind are named',
       run([
         { type: 'email', name: 'First' },
         { type: 'email', name: 'Reminder' },
@@ -108,10 +113,10 @@ describe('why, of a run', () => {
       'The email “First” and the email “Reminder” were sent to Ada.',
     ],
     [
-      'one was held back',
+      'one was skipped',
       run([{ type: 'in_app' }, held('missing_phone', { type: 'sms' })]),
       'good',
-      'The in-app message was sent to Ada, but the SMS was held back because Ada has no phone number.',
+      'The in-app message was sent to Ada, but the SMS was skipped because Ada has no phone number.',
       subscriber,
     ],
     [
@@ -128,16 +133,16 @@ describe('why, of a run', () => {
       '/integrations/i1',
     ],
     [
-      'nothing was sent: a preference tells more than a missing address',
+      'nothing was sent: a preference explains more than a missing address',
       run([held('missing_phone', { type: 'sms' }), held('preference', { raw: byGlobal })], {
         deliveryLifecycle: { status: 'skipped', detail: 'preference' },
       }),
       'neutral',
-      'Nothing was sent to Ada: the email was held back because Ada has switched email off; 1 more step was not sent.',
+      'Nothing was sent to Ada: the email was skipped because Ada turned email off; 1 more step was not sent.',
       subscriber,
     ],
     [
-      'a failed digest is why nothing behind it was sent',
+      'a failed digest explains why nothing was sent',
       run([
         failed('invalid_settings', { type: 'digest', error: 'Invalid digest amount' }),
         held('previous_step_failed'),
@@ -148,13 +153,13 @@ describe('why, of a run', () => {
       '/workflows/invoice',
     ],
     [
-      'it came back',
+      'it bounced',
       run([{ type: 'email', messages: [{ providerId: 'ses', status: 'error', errorText: 'Mailbox full' }] }]),
       'bad',
-      'The email was not sent to Ada because ses reported that it came back: Mailbox full.',
+      'The email was not sent to Ada because ses reported a bounce: Mailbox full.',
     ],
     [
-      'another run has it',
+      'it joined a digest of another run',
       run(
         [
           { type: 'digest', status: 'merged', reason: 'merged_into_digest' },
@@ -165,11 +170,11 @@ describe('why, of a run', () => {
         },
       ),
       'neutral',
-      'Nothing was sent by this run itself: its event went into the digest of another run.',
+      'This run sent nothing itself: its event joined the digest of another run.',
       '/activity/r2',
     ],
     [
-      'another run has the rest of it',
+      'its rest joined a digest of another run',
       run(
         [
           { type: 'in_app', messages: [{ channel: 'in_app' }] },
@@ -179,14 +184,14 @@ describe('why, of a run', () => {
         { _digestedNotificationId: 'r2' },
       ),
       'good',
-      'The in-app message was sent to Ada; what comes after it went into the digest of another run.',
+      'The in-app message was sent to Ada; the rest joined the digest of another run.',
       '/activity/r2',
     ],
     [
-      'nothing sends',
+      'no channel steps',
       run([{ type: 'delay' }], { deliveryLifecycle: { status: 'errored', detail: 'workflow_missing_channel_step' } }),
       'neutral',
-      'Nothing could be sent: the workflow has no step that sends.',
+      'Nothing was sent: the workflow has no channel steps.',
     ],
     [
       'a digest collects',
@@ -200,7 +205,7 @@ describe('why, of a run', () => {
       'The in-app message was sent to Ada, and the digest collects events until 09:10.',
     ],
     [
-      'it is tried again',
+      'it is retried',
       run(
         [
           {
@@ -216,21 +221,21 @@ describe('why, of a run', () => {
         { status: 'processing' },
       ),
       'info',
-      'The email is tried again at 09:10, because sendgrid could not take it.',
+      'The email is retried at 09:10 because sendgrid failed.',
     ],
     [
       'it waits for the schedule',
       run([{ type: 'email', status: 'delayed', dueAt: later, scheduleExtensionsCount: 1 }], { status: 'processing' }),
       'info',
-      'The email waits until 09:10, when the schedule of Ada is open.',
+      'The email waits until 09:10, when Ada’s schedule opens.',
     ],
     ['it is next', run([{ type: 'email', status: 'pending' }], { status: 'processing' }), 'info', 'The email is next.'],
-    ['it has not begun', run([], { status: 'processing' }), 'info', 'It is about to begin.'],
+    ['it has not started', run([], { status: 'processing' }), 'info', 'The run is about to start.'],
     [
-      'the person is gone',
+      'the subscriber was deleted',
       run([failed('subscriber_gone')], { subscriber: undefined, to: { subscriberId: 'ada' } }),
       'bad',
-      'The email was not sent to ada because the subscriber or the workflow was deleted meanwhile.',
+      'The email was not sent to ada because the subscriber or the workflow was deleted.',
     ],
   ])('%s', (_, given, tone, sentence, leadsTo) => {
     const why = whyOf(given, { moment })
@@ -240,63 +245,63 @@ describe('why, of a run', () => {
 
 test.each<[what: string, run: Run, brief: string]>([
   ['what was sent', run([{ type: 'digest' }, { type: 'in_app' }, { type: 'sms' }]), 'In-app message and SMS'],
-  ['what was held back', run([{ type: 'in_app' }, held('missing_phone', { type: 'sms' })]), 'SMS: no phone number'],
+  ['what was skipped', run([{ type: 'in_app' }, held('missing_phone', { type: 'sms' })]), 'SMS: no phone number'],
   [
-    'what failed, and what only followed from it is left out',
+    'what failed, without the steps that only followed',
     run([failed('invalid_settings', { type: 'digest', error: 'Not a time.' }), held('previous_step_failed')]),
-    'Digest: invalid settings of a step (Not a time)',
+    'Digest: invalid step settings (Not a time)',
   ],
   ['what it waits for', run([{ type: 'email', status: 'pending' }], { status: 'processing' }), 'The email is next.'],
 ])('in a list: %s', (_, given, brief) => {
   expect(whyOf(given).brief).toBe(brief)
 })
 
-describe('why, of a step', () => {
+describe('why: a step', () => {
   const step = '/workflows/invoice?step=email-step'
   const raw = (decidedBy: string) => ({ raw: { decidedBy, through: 'channel' } })
   const ses = { messages: [{ providerId: 'ses', status: 'error' as const }], error: 'No such user' }
   // biome-ignore format: a table
   const table: Array<[given: Given, sentence: string, leadsTo: string | undefined]> = [
-    [held('preference', raw('subscriberGlobal')), 'Held back because Ada has switched email off.', `${subscriber}?tab=preferences`],
-    [held('preference', raw('subscriberWorkflow')), 'Held back because Ada has switched email off for this workflow.', `${subscriber}?tab=preferences`],
-    [held('preference', raw('workflow')), 'Held back because the preferences of the workflow switch email off.', '/workflows/invoice?panel=preferences'],
-    [held('preference', raw('tenant')), 'Held back because the tenant has switched email off for this workflow.', '/workflows/invoice?panel=preferences'],
-    [held('preference'), 'Held back because a preference switches email off.', `${subscriber}?tab=preferences`],
-    [held('step_condition'), 'Held back because its condition does not hold.', step],
+    [held('preference', raw('subscriberGlobal')), 'Skipped because Ada turned email off.', `${subscriber}?tab=preferences`],
+    [held('preference', raw('subscriberWorkflow')), 'Skipped because Ada turned email off for this workflow.', `${subscriber}?tab=preferences`],
+    [held('preference', raw('workflow')), 'Skipped because the workflow’s preferences turn email off.', '/workflows/invoice?panel=preferences'],
+    [held('preference', raw('tenant')), 'Skipped because the tenant turned email off for this workflow.', '/workflows/invoice?panel=preferences'],
+    [held('preference'), 'Skipped because a preference turns email off.', `${subscriber}?tab=preferences`],
+    [held('step_condition'), 'Skipped because its condition is not met.', step],
     [failed('step_condition'), 'Failed because its condition could not be evaluated.', step],
-    [held('outside_schedule'), 'Held back because the schedule of Ada was closed at that moment.', `${subscriber}?tab=preferences`],
-    [held('throttled', { status: 'skipped' }), 'Held back because a throttle had let enough pass already.', step],
-    [held('merged_into_digest', { status: 'merged' }), 'Its event went into the digest of another run.', undefined],
-    [held('first_of_digest', { status: 'skipped' }), 'Held back because the first event after a silence passes at once.', step],
-    [held('canceled_by_user'), 'Held back because somebody cancelled the trigger.', undefined],
-    [held('previous_step_failed'), 'Held back because an earlier step failed.', undefined],
-    [failed('subscriber_gone'), 'Failed because the subscriber or the workflow was deleted meanwhile.', undefined],
-    [held('missing_email'), 'Held back because Ada has no email address.', subscriber],
-    [held('missing_phone', { type: 'sms' }), 'Held back because Ada has no phone number.', subscriber],
-    [held('missing_push_token', { type: 'push' }), 'Held back because Ada has no device.', subscriber],
-    [held('missing_webhook_url', { type: 'chat' }), 'Held back because the chat of Ada has no webhook.', subscriber],
-    [held('some_channels_missing_credentials', { type: 'chat' }), 'Held back because Ada has no chat that could be used here.', subscriber],
-    [failed('no_integration', { type: 'sms' }), 'Failed because there is no active SMS integration for it.', '/integrations'],
+    [held('outside_schedule'), 'Skipped because it was outside Ada’s schedule.', `${subscriber}?tab=preferences`],
+    [held('throttled', { status: 'skipped' }), 'Skipped because the throttle limit was reached.', step],
+    [held('merged_into_digest', { status: 'merged' }), 'Its event joined the digest of another run.', undefined],
+    [held('first_of_digest', { status: 'skipped' }), 'Skipped because the first event after a quiet period is sent at once.', step],
+    [held('canceled_by_user'), 'Skipped because somebody cancelled the trigger.', undefined],
+    [held('previous_step_failed'), 'Skipped because an earlier step failed.', undefined],
+    [failed('subscriber_gone'), 'Failed because the subscriber or the workflow was deleted.', undefined],
+    [held('missing_email'), 'Skipped because Ada has no email address.', subscriber],
+    [held('missing_phone', { type: 'sms' }), 'Skipped because Ada has no phone number.', subscriber],
+    [held('missing_push_token', { type: 'push' }), 'Skipped because Ada has no device.', subscriber],
+    [held('missing_webhook_url', { type: 'chat' }), 'Skipped because Ada has no chat webhook.', subscriber],
+    [held('some_channels_missing_credentials', { type: 'chat' }), 'Skipped because Ada has no chat connected.', subscriber],
+    [failed('no_integration', { type: 'sms' }), 'Failed because there is no active SMS integration.', '/integrations'],
     [failed('invalid_settings'), 'Failed because its settings are not valid.', step],
     [failed('over_limit'), 'Failed because it would take longer than 180 days.', step],
     [failed('content_failed', { error: 'unknown filter: shout.' }), 'Failed because its content could not be rendered: unknown filter: shout.', step],
     [failed('layout_not_found'), 'Failed because its layout does not exist.', '/layouts'],
-    [failed('filter_failed'), 'Failed because an address that its filter asks did not answer.', step],
-    [failed('bridge_failed'), 'Failed because your application did not say what to do.', '/environments'],
-    [failed('http_request_failed'), 'Failed because the address did not answer as it should.', step],
-    [failed('failure_allowed'), 'Failed because it was not taken, which this step allows.', step],
-    [failed('provider_failed', ses), 'Failed because ses was out of order for too long: No such user.', '/integrations'],
+    [failed('filter_failed'), 'Failed because the webhook of its filter did not answer.', step],
+    [failed('bridge_failed'), 'Failed because your application did not answer.', '/environments'],
+    [failed('http_request_failed'), 'Failed because the HTTP request failed.', step],
+    [failed('failure_allowed'), 'Failed because the delivery failed, which this step allows.', step],
+    [failed('provider_failed', ses), 'Failed because ses was unavailable for too long: No such user.', '/integrations'],
     [failed('provider_refused', ses), 'Failed because ses refused it: No such user.', '/integrations'],
-    [failed('outcome_unknown', ses), 'Failed because the answer of ses is missing, and it may have been sent.', '/integrations'],
-    [failed('internal'), 'Failed because of a fault of the service, whose log says more.', undefined],
+    [failed('outcome_unknown', ses), 'Failed because ses did not answer, so it may have been sent.', '/integrations'],
+    [failed('internal'), 'Failed because of an internal error; see the server log.', undefined],
     [failed('a_newer_one', { error: 'Something new' }), 'Failed because Something new.', undefined],
-    [{ type: 'push', reason: 'missing_push_token' }, 'Sent in part, because Ada has no device.', subscriber],
+    [{ type: 'push', reason: 'missing_push_token' }, 'Partly sent, because Ada has no device.', subscriber],
     [{ type: 'email', messages: [{ providerId: 'ses', recipient: 'ada@example.com' }] }, 'Sent to ada@example.com through ses.', undefined],
     [{ type: 'in_app' }, 'It is in the inbox.', undefined],
     [{ type: 'digest', digest: { events: [{}, {}] } }, 'Collected 2 events.', undefined],
-    [{ type: 'throttle' }, 'Let it pass.', undefined],
+    [{ type: 'throttle' }, 'Let the run continue.', undefined],
     [{ type: 'delay', status: 'delayed', dueAt: later }, 'It waits until 09:10.', undefined],
-    [{ type: 'email', status: 'pending' }, 'Its turn has not come.', undefined],
+    [{ type: 'email', status: 'pending' }, 'It has not run yet.', undefined],
     [{ type: 'email', status: 'running' }, 'It is being sent.', undefined],
   ]
 
@@ -307,14 +312,14 @@ describe('why, of a step', () => {
     expect([why.sentence, to && to + (search ? `?${new URLSearchParams(search)}` : '')]).toEqual([sentence, leadsTo])
   })
 
-  test('names a provider as it is called', () => {
+  test('uses the name of the provider', () => {
     const whole = run([failed('provider_refused', ses)])
     const provider = (id: string) => (id === 'ses' ? 'Amazon SES' : id)
     const sentence = 'Failed because Amazon SES refused it: No such user.'
     expect(whyOfStep(whole.jobs[0] as Job, whole, { provider })).toMatchObject({ sentence })
   })
 
-  test('no reason is left without a sentence of its own', () => {
+  test('every reason has its own sentence', () => {
     const told = new Set(table.map(([{ reason }]) => reason))
     expect(Object.keys(reasonLabels).filter((reason) => !told.has(reason))).toEqual([])
   })

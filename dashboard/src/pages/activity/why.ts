@@ -1,4 +1,4 @@
-// "Why?" in one sentence: of a run, and of each of its steps, from the typed reasons; with the setting that caused it.
+// Explains a run, and each step, in one sentence built from the typed reasons, with a link to the setting that caused it.
 import { type Run, subscriberIdOf, whoOf, workflowIdOf } from '../../api/runs.ts'
 import type { Tone } from '../../ui/base/status.tsx'
 import { duration } from '../../ui/base/time.tsx'
@@ -7,7 +7,7 @@ import { channels, lookOf } from '../../ui/domain/step-kind.tsx'
 
 export type Job = Run['jobs'][number]
 
-/** Where the setting is that led to it. */
+/** A link to the setting that caused the outcome. */
 export interface Cause {
   label: string
   to: string
@@ -21,14 +21,14 @@ export interface Why {
 }
 
 export interface RunWhy extends Why {
-  /** For a list, which names the person beside it: "SMS: no phone number". */
+  /** For lists, which already name the subscriber: "SMS: no phone number". */
   brief: string
 }
 
 interface Words {
-  /** How a moment is written. */
+  /** Formats a time. */
   moment: (iso: string) => string
-  /** How a provider is called. */
+  /** A provider's name. */
   provider: (id: string) => string
 }
 
@@ -53,13 +53,13 @@ const nouns: Record<string, string> = {
 
 const isChannel = ({ type }: Pick<Job, 'type'>) => (channels as readonly string[]).includes(type)
 const isOpen = ({ status }: Job) => ['pending', 'queued', 'running', 'delayed'].includes(status)
-/** Sent, and not come back since. */
-const wasSent = (job: Job) => job.status === 'completed' && !hasComeBack(job)
-const hasComeBack = ({ status, messages }: Job) =>
+/** Sent and not bounced. */
+const wasSent = (job: Job) => job.status === 'completed' && !hasBounced(job)
+const hasBounced = ({ status, messages }: Job) =>
   status === 'completed' && messages.length > 0 && messages.every((message) => message.status === 'error')
-const hasFailed = (job: Job) => job.status === 'failed' || hasComeBack(job)
+const hasFailed = (job: Job) => job.status === 'failed' || hasBounced(job)
 
-/** "the email"; with its name where the workflow has several of the kind. */
+/** "the email"; with the step name if the workflow has several of this kind. */
 function nounOf(job: Job, run: Run): string {
   const noun = nouns[job.type] ?? `step ${lookOf(job.type).label}`
   const isAlone = run.jobs.filter(({ type }) => type === job.type).length === 1
@@ -72,7 +72,7 @@ function together(parts: string[]): string {
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** Ends as a sentence does, whatever the server's words end with. */
+/** The server's message without its full stop: the caller's sentence adds one. */
 const quoted = (text: string | undefined) => (text ? `: ${text.trim().replace(/(?<![.\s])[.\s]+$/, '')}` : '')
 
 function providerOf({ messages, executionDetails }: Job, { provider }: Words): string {
@@ -80,7 +80,7 @@ function providerOf({ messages, executionDetails }: Job, { provider }: Words): s
   return id === undefined ? 'the provider' : provider(id)
 }
 
-/** What the line of the log says about the preference: which layer decided. */
+/** Which preference layer decided, according to the log. */
 function decidedBy({ executionDetails }: Job): string | undefined {
   for (const { raw } of executionDetails.toReversed()) {
     const found = /"decidedBy":"(\w+)"/.exec(raw ?? '')
@@ -89,7 +89,7 @@ function decidedBy({ executionDetails }: Job): string | undefined {
   return undefined
 }
 
-/** What stands behind "because". */
+/** The clause after "because". */
 function clauseOf(job: Job, run: Run, said: Words): string {
   const who = whoOf(run)
   const channel = lookOf(job.type).label
@@ -99,33 +99,33 @@ function clauseOf(job: Job, run: Run, said: Words): string {
     case 'preference':
       switch (decidedBy(job)) {
         case 'subscriberGlobal':
-          return `${who} has switched ${name} off`
+          return `${who} turned ${name} off`
         case 'subscriberWorkflow':
-          return `${who} has switched ${name} off for this workflow`
+          return `${who} turned ${name} off for this workflow`
         case 'tenant':
-          return `the tenant has switched ${name} off for this workflow`
+          return `the tenant turned ${name} off for this workflow`
         case 'workflow':
         case 'user':
-          return `the preferences of the workflow switch ${name} off`
+          return `the workflow’s preferences turn ${name} off`
         default:
-          return `a preference switches ${name} off`
+          return `a preference turns ${name} off`
       }
     case 'step_condition':
-      return job.status === 'failed' ? `its condition could not be evaluated${error}` : 'its condition does not hold'
+      return job.status === 'failed' ? `its condition could not be evaluated${error}` : 'its condition is not met'
     case 'outside_schedule':
-      return `the schedule of ${who} was closed at that moment`
+      return `it was outside ${who}’s schedule`
     case 'throttled':
-      return 'a throttle had let enough pass already'
+      return 'the throttle limit was reached'
     case 'merged_into_digest':
-      return 'its event went into the digest of another run'
+      return 'its event joined the digest of another run'
     case 'first_of_digest':
-      return 'the first event after a silence passes at once'
+      return 'the first event after a quiet period is sent at once'
     case 'canceled_by_user':
       return 'somebody cancelled the trigger'
     case 'previous_step_failed':
       return 'an earlier step failed'
     case 'subscriber_gone':
-      return 'the subscriber or the workflow was deleted meanwhile'
+      return 'the subscriber or the workflow was deleted'
     case 'missing_email':
       return `${who} has no email address`
     case 'missing_phone':
@@ -133,11 +133,11 @@ function clauseOf(job: Job, run: Run, said: Words): string {
     case 'missing_push_token':
       return `${who} has no device`
     case 'missing_webhook_url':
-      return `the chat of ${who} has no webhook`
+      return `${who} has no chat webhook`
     case 'some_channels_missing_credentials':
-      return `${who} has no chat that could be used here`
+      return `${who} has no chat connected`
     case 'no_integration':
-      return `there is no active ${name} integration for it`
+      return `there is no active ${name} integration`
     case 'invalid_settings':
       return `its settings are not valid${error}`
     case 'over_limit':
@@ -147,28 +147,28 @@ function clauseOf(job: Job, run: Run, said: Words): string {
     case 'layout_not_found':
       return 'its layout does not exist'
     case 'filter_failed':
-      return `an address that its filter asks did not answer${error}`
+      return `the webhook of its filter did not answer${error}`
     case 'bridge_failed':
-      return `your application did not say what to do${error}`
+      return `your application did not answer${error}`
     case 'http_request_failed':
-      return `the address did not answer as it should${error}`
+      return `the HTTP request failed${error}`
     case 'failure_allowed':
-      return `it was not taken, which this step allows${error}`
+      return `the delivery failed, which this step allows${error}`
     case 'provider_failed':
-      return `${providerOf(job, said)} was out of order for too long${error}`
+      return `${providerOf(job, said)} was unavailable for too long${error}`
     case 'provider_refused':
       return `${providerOf(job, said)} refused it${error}`
     case 'outcome_unknown':
-      return `the answer of ${providerOf(job, said)} is missing, and it may have been sent`
+      return `${providerOf(job, said)} did not answer, so it may have been sent`
     case 'internal':
-      return 'of a fault of the service, whose log says more'
+      return 'of an internal error; see the server log'
     default:
-      if (hasComeBack(job)) return `${providerOf(job, said)} reported that it came back${error}`
-      return error === '' ? 'of something that is not known here' : error.slice(2)
+      if (hasBounced(job)) return `${providerOf(job, said)} reported a bounce${error}`
+      return error === '' ? 'of an unknown reason' : error.slice(2)
   }
 }
 
-/** Where the setting is. */
+/** The setting that caused the outcome. */
 function causeOf(job: Job, run: Run): Cause | undefined {
   const subscriberId = run.subscriber ? subscriberIdOf(run) : undefined
   const workflowId = workflowIdOf(run)
@@ -237,25 +237,25 @@ const because = (tone: Tone, sentence: string, job: Job, run: Run): Why => {
   return { tone, sentence, ...(cause ? { cause } : {}) }
 }
 
-/** Until when a step waits and what for; undefined unless it does. */
+/** What a waiting step waits for, and until when; undefined for other steps. */
 function waitOf(job: Job, run: Run, said: Words): string | undefined {
   const until = job.dueAt === undefined ? undefined : said.moment(job.dueAt)
   if (until === undefined) return undefined
   const isExtended = job.scheduleExtensionsCount > 0
-  if (job.status === 'delayed' && isExtended) return `waits until ${until}, when the schedule of ${whoOf(run)} is open`
+  if (job.status === 'delayed' && isExtended) return `waits until ${until}, when ${whoOf(run)}’s schedule opens`
   if (job.status === 'delayed') return job.type === 'digest' ? `collects events until ${until}` : `waits until ${until}`
   if (job.status !== 'queued') return undefined
   const isAgain = job.executionDetails.some(
     ({ isRetry, detail }) => isRetry || detail.endsWith('it will be tried again'),
   )
-  return isAgain ? `is tried again at ${until}, because ${providerOf(job, said)} could not take it` : undefined
+  return isAgain ? `is retried at ${until} because ${providerOf(job, said)} failed` : undefined
 }
 
 function briefOf(run: Run): string {
   const parts = run.jobs.flatMap((job) => {
     if (wasSent(job) || isOpen(job) || job.reason === 'previous_step_failed') return []
     if (job.reason === undefined && !hasFailed(job)) return []
-    const label = hasComeBack(job) ? 'came back' : lowered(reasonLabel(job.reason ?? 'failed'))
+    const label = hasBounced(job) ? 'bounced' : lowered(reasonLabel(job.reason ?? 'failed'))
     const error = hasFailed(job) ? quoted(job.error ?? job.messages.at(-1)?.errorText) : ''
     return `${lookOf(job.type).label}: ${label}${error && ` (${error.slice(2)})`}`
   })
@@ -266,13 +266,13 @@ function briefOf(run: Run): string {
 
 const lowered = (text: string) => text.charAt(0).toLowerCase() + text.slice(1)
 
-/** The whole run in one sentence. */
+/** Explains the run in one sentence. */
 export function whyOf(run: Run, said: Partial<Words> = {}): RunWhy {
-  const why = whole(run, { ...words, ...said })
+  const why = explain(run, { ...words, ...said })
   return { ...why, brief: (run.status === 'processing' ? undefined : briefOf(run)) || why.sentence }
 }
 
-function whole(run: Run, said: Words): Why {
+function explain(run: Run, said: Words): Why {
   const who = whoOf(run)
   const sending = run.jobs.filter(isChannel)
   const sent = sending.filter(wasSent)
@@ -284,17 +284,21 @@ function whole(run: Run, said: Words): Why {
   if (run.status === 'processing') {
     const next = run.jobs.find((job) => job.status === 'running' || job.status === 'delayed') ?? run.jobs.find(isOpen)
     if (!next)
-      return { tone: 'info', sentence: sentText ? `${sentText}; it is about to end.` : 'It is about to begin.' }
+      return {
+        tone: 'info',
+        sentence: sentText ? `${sentText}; the run is about to end.` : 'The run is about to start.',
+      }
     const noun = nounOf(next, run)
     const what = waitOf(next, run, said) ?? (next.status === 'running' ? 'is being sent' : 'is next')
     return { tone: 'info', sentence: sentText ? `${sentText}, and ${noun} ${what}.` : `${capital(noun)} ${what}.` }
   }
 
   const failed = run.jobs.filter(hasFailed)
-  // A failed digest is why nothing behind it was sent; what was only held back tells less than what failed.
-  const held = sending.filter((job) => !wasSent(job) && !hasFailed(job) && job.status !== 'merged')
-  const heldBy = held.find(({ reason }) => reason !== undefined && reason === run.deliveryLifecycle.detail) ?? held[0]
-  const told = failed[0] ?? heldBy
+  // A failure explains more than a skipped step: after a failed digest nothing is sent.
+  const skipped = sending.filter((job) => !wasSent(job) && !hasFailed(job) && job.status !== 'merged')
+  const skippedStep =
+    skipped.find(({ reason }) => reason !== undefined && reason === run.deliveryLifecycle.detail) ?? skipped[0]
+  const told = failed[0] ?? skippedStep
   const others = sending.filter((job) => !wasSent(job) && job !== told && job.reason !== 'previous_step_failed').length
   const rest = others === 0 ? '' : `; ${others} more ${others === 1 ? 'step was' : 'steps were'} not sent`
 
@@ -303,16 +307,16 @@ function whole(run: Run, said: Words): Why {
     const isSeen = run.deliveryLifecycle.status === 'interacted' && sent.some(({ type }) => type === 'in_app')
     const done = `${sentText}${isSeen ? ' and has been seen' : ''}`
     if (!told && merged) {
-      const sentence = `${done}; what comes after it went into the digest of another run.`
+      const sentence = `${done}; the rest joined the digest of another run.`
       return because('good', sentence, merged, run)
     }
     if (!told) return { tone: 'good', sentence: `${done}.` }
-    const verb = hasFailed(told) ? 'failed' : 'was held back'
+    const verb = hasFailed(told) ? 'failed' : 'was skipped'
     const sentence = `${sentText}, but ${nounOf(told, run)} ${verb} because ${clauseOf(told, run, said)}${rest}.`
     return because(hasFailed(told) ? 'warn' : 'good', sentence, told, run)
   }
   if (sending.length === 0 && !told)
-    return { tone: 'neutral', sentence: 'Nothing could be sent: the workflow has no step that sends.' }
+    return { tone: 'neutral', sentence: 'Nothing was sent: the workflow has no channel steps.' }
   if (failed[0]) {
     const start = isChannel(failed[0])
       ? `${capital(nounOf(failed[0], run))} was not sent to ${who}`
@@ -320,20 +324,20 @@ function whole(run: Run, said: Words): Why {
     return because('bad', `${start} because ${clauseOf(failed[0], run, said)}${rest}.`, failed[0], run)
   }
   if (merged) {
-    const sentence = 'Nothing was sent by this run itself: its event went into the digest of another run.'
+    const sentence = 'This run sent nothing itself: its event joined the digest of another run.'
     return because('neutral', sentence, merged, run)
   }
   if (!told) return { tone: 'neutral', sentence: `Nothing was sent to ${who}.` }
-  const sentence = `Nothing was sent to ${who}: ${nounOf(told, run)} was held back because ${clauseOf(told, run, said)}${rest}.`
+  const sentence = `Nothing was sent to ${who}: ${nounOf(told, run)} was skipped because ${clauseOf(told, run, said)}${rest}.`
   return because('neutral', sentence, told, run)
 }
 
-/** One step in one sentence. */
+/** Explains a step in one sentence. */
 export function whyOfStep(job: Job, run: Run, changed: Partial<Words> = {}): Why {
   const said = { ...words, ...changed }
   switch (job.status) {
     case 'pending':
-      return { tone: 'neutral', sentence: 'Its turn has not come.' }
+      return { tone: 'neutral', sentence: 'It has not run yet.' }
     case 'queued':
     case 'delayed': {
       const wait = waitOf(job, run, said)
@@ -342,16 +346,16 @@ export function whyOfStep(job: Job, run: Run, changed: Partial<Words> = {}): Why
     case 'running':
       return { tone: 'info', sentence: 'It is being sent.' }
     case 'merged':
-      return because('neutral', 'Its event went into the digest of another run.', job, run)
+      return because('neutral', 'Its event joined the digest of another run.', job, run)
     case 'canceled':
     case 'skipped':
-      return because('neutral', `Held back because ${clauseOf(job, run, said)}.`, job, run)
+      return because('neutral', `Skipped because ${clauseOf(job, run, said)}.`, job, run)
     case 'failed':
       return because('bad', `Failed because ${clauseOf(job, run, said)}.`, job, run)
     default:
-      if (hasComeBack(job)) return because('bad', `Sent, but ${clauseOf(job, run, said)}.`, job, run)
+      if (hasBounced(job)) return because('bad', `Sent, but ${clauseOf(job, run, said)}.`, job, run)
       if (job.reason !== undefined)
-        return because('warn', `Sent in part, because ${clauseOf(job, run, said)}.`, job, run)
+        return because('warn', `Partly sent, because ${clauseOf(job, run, said)}.`, job, run)
       return { tone: 'good', sentence: doneText(job, said) }
   }
 }
@@ -370,18 +374,18 @@ function doneText(job: Job, said: Words): string {
         : 'Collected its events.'
     case 'delay': {
       const { from, to } = spanOf(job)
-      return to - from < 1 ? 'Let it go on at once.' : `Waited ${duration(to - from)}.`
+      return to - from < 1 ? 'Did not wait.' : `Waited ${duration(to - from)}.`
     }
     case 'throttle':
-      return 'Let it pass.'
+      return 'Let the run continue.'
     case 'http_request':
-      return 'The address answered.'
+      return 'The request succeeded.'
     default:
       return 'Done.'
   }
 }
 
-/** From the first line of its log to the last; of a step that has none, when it was changed. */
+/** From the first log line to the last; without a log, the time of the last update. */
 export function spanOf({ executionDetails, updatedAt }: Pick<Job, 'executionDetails' | 'updatedAt'>): {
   from: number
   to: number

@@ -1,5 +1,5 @@
-// The keys programs use for this environment: shown to owners when asked for, rotated with an overlap, or replaced at once.
-// An admin may make a new one too, and sees it until leaving the page.
+// The API keys of this environment. Owners can show them; owners and admins can rotate them with an overlap or replace them at
+// once. An admin sees a new key until they leave the page.
 import { useQuery } from '@tanstack/react-query'
 import { Eye, EyeOff, KeyRound, RefreshCw, TriangleAlert } from 'lucide-react'
 import { useState } from 'react'
@@ -31,8 +31,8 @@ export function Page() {
     return (
       <Frame title="API keys" width="content">
         <EmptyState icon={<KeyRound />} title="API keys are for admins">
-          With a key one may do all an admin may in {environment.name}, so only admins make them and only owners see
-          those there are. Ask one of them for a key, or for another role.
+          A key can do everything an admin can in {environment.name}, so only admins can create keys and only owners can
+          see existing ones. Ask them for a key, or for another role.
         </EmptyState>
       </Frame>
     )
@@ -54,18 +54,18 @@ function Keys() {
   const replace = useAction({
     do: environments.replaceKeys,
     refresh: ['environments'],
-    done: 'There is a new key; all others are refused',
+    done: 'New key created. All other keys are now refused',
     onDone: remember,
   })
   const askReplace = async () => {
     const count = query.data?.length
     const [all, them] =
       count === 1
-        ? ['The key you have now is', 'it']
-        : [count === undefined ? 'All keys there are now are' : `All ${count} keys are`, 'them']
+        ? ['Your current key is', 'it']
+        : [count === undefined ? 'All current keys are' : `All ${count} keys are`, 'them']
     const yes = await ask({
       title: `Replace the key of ${environment.name} at once?`,
-      body: `${all} refused from this moment on. Every program that uses ${count === 1 ? 'it' : 'one of them'} stops triggering workflows in ${environment.name}, hashes for the inbox made with ${them} are no longer taken, and code-first workflows cannot be synced, until they have the new key. To give them time, rotate instead.`,
+      body: `${all} refused at once. Every program that uses ${count === 1 ? 'it' : 'one of them'} stops triggering workflows in ${environment.name}, inbox hashes made with ${them} become invalid, and code-first workflows cannot be synced, until you give them the new key. To give them time, rotate instead.`,
       confirm: 'Replace now',
     })
     if (yes) replace.mutate()
@@ -83,14 +83,10 @@ function Keys() {
     </ul>
   )
   return (
-    <Frame
-      title="API keys"
-      width="content"
-      description={`Programs prove with a key that they may use ${environment.name}.`}
-    >
+    <Frame title="API keys" width="content" description={`Your programs use these keys to access ${environment.name}.`}>
       <Section
         title="Keys"
-        description="Whoever has one may do all an admin may, in this environment. Keep it on your servers."
+        description="A key can do everything an admin can in this environment. Keep it on your servers."
       >
         {canSee ? (
           <Loaded query={query}>{list}</Loaded>
@@ -98,8 +94,8 @@ function Keys() {
           <>
             <p className="mb-3 text-sm text-pretty text-muted">
               {made.length === 0
-                ? 'Only owners see the keys there are. You can make a new one, which you are shown once.'
-                : 'Put it into your programs now: when you leave this page, only owners can see it.'}
+                ? 'Only owners can see existing keys. You can create a new one, which is shown once.'
+                : 'Copy it into your programs now: once you leave this page, only owners can see it.'}
             </p>
             {made.length > 0 && list(made)}
           </>
@@ -128,10 +124,16 @@ function Keys() {
           />
         )}
       </Section>
-      <Section title="Identifier" description="Public: the inbox in your pages names the environment by it.">
+      <Section
+        title="Identifier"
+        description="The inbox in your page needs it to find this environment. It is not secret."
+      >
         <Facts facts={[['Application identifier', <Id key="id" value={environment.identifier} />]]} />
       </Section>
-      <Section title="First request" description="Triggers a workflow for one subscriber, who is made if need be.">
+      <Section
+        title="First request"
+        description="Triggers a workflow for one subscriber, and creates the subscriber if needed."
+      >
         <RequestCode
           {...(shownKey ? { apiKey: shownKey } : {})}
           request={{
@@ -141,7 +143,7 @@ function Keys() {
           }}
         />
         <p className="mt-2 text-xs text-muted">
-          {shownKey ? 'The key you are showing is filled in.' : 'A key that is shown above is filled in.'}
+          {shownKey ? 'The key you are showing is filled in.' : 'Show a key above to fill it in.'}
         </p>
       </Section>
     </Frame>
@@ -169,7 +171,7 @@ function KeyRow({ apiKey, isShown, onShow }: { apiKey: Key; isShown: boolean; on
             <Status tone="good">In use</Status>
           )}
           <span>
-            made <Time at={createdAt} />
+            created <Time at={createdAt} />
           </span>
         </div>
       </div>
@@ -200,7 +202,7 @@ function Rotate({ isOnlyOne, onClose, onDone }: RotateProps) {
   const rotate = useAction({
     do: () => environments.rotateKey(Number(overlap)),
     refresh: ['environments'],
-    done: 'There is a new key. Put it into your programs before the old one ends',
+    done: 'New key created. Put it into your programs before the old one expires',
     onDone: (after) => {
       onDone(after)
       onClose()
@@ -211,19 +213,19 @@ function Rotate({ isOnlyOne, onClose, onDone }: RotateProps) {
       open
       onClose={onClose}
       title="Rotate the key"
-      description="A new key is made. What works now goes on working for a while, so that no program fails meanwhile."
+      description="Creates a new key. The current keys keep working for a while, so that no program fails."
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button variant="primary" pending={rotate.isPending} onClick={() => rotate.mutate()}>
-            Make a new key
+            Create new key
           </Button>
         </>
       }
     >
       <FieldFrame
-        label={isOnlyOne ? 'The old key works for another' : 'The old keys work for another'}
-        hint="One that was to end sooner still does."
+        label={isOnlyOne ? 'Keep the old key for' : 'Keep the old keys for'}
+        hint="A key that expires sooner still does."
       >
         {(control) => <Select {...control} value={overlap} onValue={setOverlap} options={overlaps} />}
       </FieldFrame>

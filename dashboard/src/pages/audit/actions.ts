@@ -1,4 +1,4 @@
-// The words for what stands in the audit log. What is not known here, of a newer server, is shown as it is.
+// The text for each action in the audit log. Unknown actions of a newer server are shown as they are.
 import type { AuditEntry } from '../../api/team.ts'
 
 const sentences: Record<string, string> = {
@@ -15,13 +15,13 @@ const sentences: Record<string, string> = {
   'integration.deleted': 'Deleted an integration',
   'integration.made-primary': 'Made an integration primary',
   'integration.tested': 'Tested an integration',
-  'invitation.created': 'Invited somebody',
+  'invitation.created': 'Sent an invitation',
   'invitation.withdrawn': 'Withdrew an invitation',
   'member.joined': 'Joined',
   'member.password-changed': 'Changed their password',
-  'member.password-reset': 'Chose a new password by a link',
+  'member.password-reset': 'Reset their password with a link',
   'member.removed': 'Removed a member',
-  'member.reset-link-made': 'Made a link for a new password',
+  'member.reset-link-made': 'Created a password reset link',
   'member.role-changed': 'Changed a role',
   'member.signed-in': 'Signed in',
   'member.signed-out-everywhere': 'Signed out everywhere',
@@ -43,7 +43,7 @@ const sentences: Record<string, string> = {
 
 export const sentenceOf = ({ action }: AuditEntry): string => sentences[action] ?? action
 
-/** Each stands for all actions that begin with it. */
+/** Each covers all actions that start with it. */
 export const actions = [
   { value: 'integration', label: 'Integrations' },
   { value: 'environment', label: 'Environments' },

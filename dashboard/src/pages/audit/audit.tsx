@@ -1,4 +1,4 @@
-// What was administered: who did what, to whom or what, when, and from where.
+// The audit log: who changed what, when, and from where.
 import { useQuery } from '@tanstack/react-query'
 import { Bot, KeyRound, ScrollText } from 'lucide-react'
 import { useCan, useSession } from '../../api/auth.ts'
@@ -24,7 +24,7 @@ export function Page() {
     return (
       <Frame title="Audit" width="content">
         <EmptyState icon={<ScrollText />} title="The audit log is for admins">
-          It says who changed what in the organization. Ask an admin or owner to look something up.
+          It shows who changed what in your organization. Ask an admin or owner to look something up.
         </EmptyState>
       </Frame>
     )
@@ -37,7 +37,7 @@ function Log() {
   const members = useQuery(team.members())
   const { action, actor, after, before } = url
   const list = useQuery(team.audit({ limit: 50, action, actor, after, before }))
-  const isNarrowed = action !== '' || actor !== ''
+  const isFiltered = action !== '' || actor !== ''
   const cursors = { after, before }
   const environmentOf = ({ environmentId }: AuditEntry) => environments.find(({ _id }) => _id === environmentId)
   const columns: Array<Column<AuditEntry>> = [
@@ -122,11 +122,10 @@ function Log() {
         empty={
           <EmptyState
             icon={<ScrollText />}
-            title={isNarrowed ? 'Nothing fits' : 'Nothing has been administered yet'}
-            action={isNarrowed && <Button onClick={() => setUrl({ action: '', actor: '' })}>Clear the filters</Button>}
+            title={isFiltered ? 'No entry matches' : 'No changes yet'}
+            action={isFiltered && <Button onClick={() => setUrl({ action: '', actor: '' })}>Clear filters</Button>}
           >
-            Changes of integrations, environments, keys, variables, webhooks, members and settings are written down
-            here.
+            Changes to integrations, environments, keys, variables, webhooks, members and settings appear here.
           </EmptyState>
         }
         footer={<Paging page={list.data} onPage={setUrl} noun={list.data?.totalCount === 1 ? 'entry' : 'entries'} />}

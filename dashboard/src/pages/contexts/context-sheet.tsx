@@ -41,7 +41,7 @@ function ContextMenu({ context, onDeleted }: { context: Context; onDeleted: () =
   const remove = useAction({
     do: () => contexts.remove(context),
     refresh: ['contexts'],
-    done: `${keyOf(context)} is deleted`,
+    done: `${keyOf(context)} deleted`,
     undo: () => contexts.create({ type, id, data }),
     onDone: onDeleted,
   })
@@ -69,7 +69,7 @@ function ContextForm({ context }: { context: Context }) {
   const [first = 'name'] = Object.keys(context.data)
   return (
     <Form form={form}>
-      <Field form={form} name="data" label="Data" hint="A trigger that gives other data for this context replaces it.">
+      <Field form={form} name="data" label="Data" hint="A trigger that sends other data for this context replaces it.">
         {({ name: _, 'aria-invalid': __, ...control }) => (
           <JsonEditor {...control} aria-label="Data" readOnly={!canEdit} className="min-h-48" />
         )}
@@ -80,7 +80,7 @@ function ContextForm({ context }: { context: Context }) {
           <SubmitButton form={form} disabled={!form.isDirty || isBroken}>
             Save data
           </SubmitButton>
-          {form.isDirty && <Button onClick={() => form.reset()}>Undo changes</Button>}
+          {form.isDirty && <Button onClick={() => form.reset()}>Discard</Button>}
         </div>
       )}
       <div className="space-y-4 border-t pt-4">

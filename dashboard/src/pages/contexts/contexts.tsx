@@ -1,4 +1,4 @@
-// What notifications are about beyond their recipients: tenants, applications, regions, each with data for templates.
+// Contexts: tenants, apps or regions that a notification is about, each with data for templates.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { Boxes, Plus } from 'lucide-react'
@@ -114,10 +114,10 @@ export function Page() {
           query || type || after || before ? (
             <EmptyState
               icon={<Boxes />}
-              title="No context fits"
-              action={<Button onClick={() => setFilters({ query: '', type: '' })}>Show all contexts</Button>}
+              title="No context matches"
+              action={<Button onClick={() => setFilters({ query: '', type: '' })}>Clear filters</Button>}
             >
-              Nothing in {environment.name} is called so.
+              No context in {environment.name} has this type or id.
             </EmptyState>
           ) : (
             <NoContexts canEdit={canEdit} onCreate={create} />
@@ -150,8 +150,8 @@ const NoContexts = ({ canEdit, onCreate }: { canEdit: boolean; onCreate: () => v
     }
   >
     <p>
-      A context says what a notification is about, such as a tenant. Its data is there for every template, and inboxes,
-      preferences and topics can be kept apart by it. A trigger that names one makes it by itself:
+      A context says what a notification is about, such as a tenant. Templates can use its data, and inboxes,
+      preferences and topics can be separate for each context. A trigger that names a new context creates it:
     </p>
     <RequestCode
       className="mt-4"

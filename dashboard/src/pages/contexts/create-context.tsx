@@ -19,7 +19,7 @@ function CreateForm({ onClose }: { onClose: () => void }) {
     submit: ({ type, id, data }) =>
       contexts.create({ type: type.trim(), id: id.trim(), data: readJsonObject(data).value ?? {} }),
     refresh: ['contexts'],
-    done: (created) => `${keyOf(created)} is there`,
+    done: (created) => `${keyOf(created)} created`,
     onDone: (created) =>
       void navigate({
         to: '/contexts/{-$contextKey}',
@@ -32,10 +32,10 @@ function CreateForm({ onClose }: { onClose: () => void }) {
   return (
     <Form form={form}>
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field form={form} name="type" label="Type" hint="What kind of thing: tenant, app, region.">
+        <Field form={form} name="type" label="Type" hint="For example tenant, app or region.">
           {(control) => <Input {...control} spellCheck={false} className="font-mono text-code" />}
         </Field>
-        <Field form={form} name="id" label="Id" hint="Which one. Neither can be changed later.">
+        <Field form={form} name="id" label="Id" hint="Type and id cannot be changed later.">
           {(control) => <Input {...control} autoFocus spellCheck={false} className="font-mono text-code" />}
         </Field>
       </div>

@@ -1,4 +1,4 @@
-// Deliveries that were given up on: why, and sent once more singly, by choice or all that match.
+// Failed deliveries: why each failed, and buttons to send one, a selection or all matching ones again.
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { MailCheck, SearchX, Send } from 'lucide-react'
 import { useMemo, useState } from 'react'
@@ -30,7 +30,7 @@ const schema = {
 }
 type Filters = Record<keyof typeof schema, string>
 
-/** What is not one of those the API knows is left out. */
+/** Drops values the API does not know. */
 function filterOf(filters: Filters): DeliveryFilter {
   const { channel, reason, ...texts } = filters
   return {
@@ -58,8 +58,8 @@ export function Page() {
   const nameOfProvider = useProviderNames()
   const list = useInfiniteQuery(deliveries.endless(filter))
   const rows = list.data?.pages.flatMap(({ data }) => data)
-  const isNarrowed = Object.values(filters).some((value) => value !== '')
-  // Those that have left the list since cannot be sent again.
+  const isFiltered = Object.values(filters).some((value) => value !== '')
+  // Rows that have left the list cannot be sent again.
   const selected = (rows ?? []).filter(({ id }) => chosen.has(id))
   const clear = () => setFilters({ ...none })
   const change = (patch: Partial<Filters>) => {
@@ -67,44 +67,44 @@ export function Page() {
     setFilters(patch)
   }
 
-  const whatHappens = (of: readonly Delivery[]) => {
+  const consequences = (of: readonly Delivery[]) => {
     const unsure = of.filter(({ reason }) => reason === 'outcome_unknown').length
     const twice =
       unsure === 0
         ? ''
-        : ` ${of.length === 1 ? 'It' : unsure.toLocaleString('en')} may have been sent before, and would then arrive twice.`
-    return `Only the failed step is repeated, with the integrations as they are now; devices and chats that have got it do not get it again. What is sent cannot be taken back.${twice}`
+        : ` ${of.length === 1 ? 'It' : unsure.toLocaleString('en')} may already have been sent, and would then arrive twice.`
+    return `Only the failed step runs again, with the current integrations. Devices and chats that already got the message do not get it twice. What is sent cannot be unsent.${twice}`
   }
   const sendChosen = async (of: readonly Delivery[]) => {
     const [only] = of
     const title =
       of.length === 1 && only
-        ? `Send the ${nounOf(only)} to ${only.subscriberId} once more?`
-        : `Send ${count(of.length)} once more?`
-    const confirm = of.length === 1 ? 'Send once more' : `Send ${of.length.toLocaleString('en')} once more`
-    if (!(await ask({ title, body: whatHappens(of), confirm, danger: false }))) return
+        ? `Send the ${nounOf(only)} to ${only.subscriberId} again?`
+        : `Send ${count(of.length)} again?`
+    const confirm = of.length === 1 ? 'Send again' : `Send ${of.length.toLocaleString('en')} again`
+    if (!(await ask({ title, body: consequences(of), confirm, danger: false }))) return
     setChosen(new Set())
     await redriveChosen(of.map(({ id }) => id))
   }
   const sendMatching = async () => {
     const total = list.hasNextPage ? undefined : (rows?.length ?? 0)
-    const which = isNarrowed ? ' that match the filters' : ''
+    const which = isFiltered ? ' that match the filters' : ''
     const title =
-      total === undefined ? `Send all failed deliveries${which} once more?` : `Send ${count(total)}${which} once more?`
+      total === undefined ? `Send all failed deliveries${which} again?` : `Send ${count(total)}${which} again?`
     const many = total === undefined ? ` There are more than ${rows?.length ?? 0} of them.` : ''
-    const confirm = 'Send all once more'
-    if (!(await ask({ title, body: whatHappens(rows ?? []) + many, confirm, danger: false }))) return
+    const confirm = 'Send all again'
+    if (!(await ask({ title, body: consequences(rows ?? []) + many, confirm, danger: false }))) return
     setChosen(new Set())
     await redriveMatching(filter, total)
   }
 
-  const onlyEditors = canEdit ? {} : { hint: 'Viewers cannot send anything' }
+  const onlyEditors = canEdit ? {} : { hint: 'Viewers cannot send' }
   const columns: Array<Column<Delivery>> = [
     {
       id: 'choose',
       header: (
         <Checkbox
-          aria-label="Choose all that are shown"
+          aria-label="Select all shown"
           value={selected.length > 0 && selected.length === rows?.length}
           onValue={(isOn) => setChosen(new Set(isOn ? rows?.map(({ id }) => id) : []))}
           disabled={!canEdit}
@@ -114,7 +114,7 @@ export function Page() {
       cell: ({ id, subscriberId }) => (
         <span className="relative z-1 inline-flex align-middle">
           <Checkbox
-            aria-label={`Choose the delivery to ${subscriberId}`}
+            aria-label={`Select the delivery to ${subscriberId}`}
             value={chosen.has(id)}
             onValue={(isOn) => setChosen(new Set(isOn ? [...chosen, id] : [...chosen].filter((one) => one !== id)))}
             disabled={!canEdit}
@@ -160,7 +160,7 @@ export function Page() {
     },
     {
       id: 'when',
-      header: 'Given up',
+      header: 'Failed',
       width: 'w-26',
       from: 'sm',
       cell: ({ failedAt }) => <Time at={failedAt} className="text-muted" />,
@@ -174,7 +174,7 @@ export function Page() {
           <Button
             variant="ghost"
             size="icon"
-            hint={canEdit ? 'Send once more' : 'Viewers cannot send anything'}
+            hint={canEdit ? 'Send again' : 'Viewers cannot send'}
             disabled={!canEdit || work !== undefined}
             onClick={() => void sendChosen([delivery])}
           >
@@ -193,15 +193,15 @@ export function Page() {
         rows.length > 0 &&
         (selected.length > 0 ? (
           <>
-            <span className="text-sm text-muted">{selected.length.toLocaleString('en')} chosen</span>
-            <Button onClick={() => setChosen(new Set())}>Choose none</Button>
+            <span className="text-sm text-muted">{selected.length.toLocaleString('en')} selected</span>
+            <Button onClick={() => setChosen(new Set())}>Clear selection</Button>
             <Button
               variant="primary"
               icon={<Send />}
               disabled={work !== undefined}
               onClick={() => void sendChosen(selected)}
             >
-              Send {selected.length.toLocaleString('en')} once more
+              Send {selected.length.toLocaleString('en')} again
             </Button>
           </>
         ) : (
@@ -211,7 +211,7 @@ export function Page() {
             onClick={() => void sendMatching()}
             {...onlyEditors}
           >
-            {isNarrowed ? 'Send all that match once more' : 'Send all once more'}
+            {isFiltered ? 'Send all matching again' : 'Send all again'}
           </Button>
         ))
       }
@@ -220,7 +220,7 @@ export function Page() {
         <div className="flex items-center gap-4 border-b bg-raised px-4 py-3 sm:px-6">
           <div className="min-w-0 flex-1">
             <ProgressBar
-              label="Sending once more. It goes on when you leave this page"
+              label="Sending again. You can leave this page"
               done={work.done}
               {...(work.total === undefined ? {} : { total: work.total })}
             />
@@ -273,7 +273,7 @@ export function Page() {
           value={filters.transactionId}
           onValue={(transactionId) => change({ transactionId })}
         />
-        {isNarrowed && (
+        {isFiltered && (
           <Button variant="ghost" size="sm" onClick={clear}>
             Clear
           </Button>
@@ -294,16 +294,16 @@ export function Page() {
           onEnd: () => void list.fetchNextPage(),
         }}
         empty={
-          isNarrowed ? (
+          isFiltered ? (
             <EmptyState
               icon={<SearchX />}
               title="No failed delivery matches"
-              action={<Button onClick={clear}>Clear the filters</Button>}
+              action={<Button onClick={clear}>Clear filters</Button>}
             />
           ) : (
-            <EmptyState icon={<MailCheck />} title="Nothing has failed for good">
-              What a provider cannot take is tried again by itself, and through other integrations. Only what is given
-              up on comes here, with its reason and a button to send it once more.
+            <EmptyState icon={<MailCheck />} title="No failed deliveries">
+              Belfry retries failed deliveries, also through other integrations. Those that still fail appear here, with
+              the reason and a button to send them again.
             </EmptyState>
           )
         }
@@ -328,7 +328,7 @@ const nouns: Record<Delivery['channel'], string> = {
 }
 const nounOf = ({ channel }: Delivery) => nouns[channel]
 
-/** What the provider said, how often it was asked, and how many of several devices or chats have not got it. */
+/** The provider's error, the number of attempts, and how many of several devices or chats were not reached. */
 function detailsOf({ error, destinations }: Delivery): string {
   const calls = destinations.reduce((sum, destination) => sum + destination.calls, 0)
   const failed = destinations.filter(({ status }) => status === 'failed').length

@@ -1,4 +1,4 @@
-// Sending many deliveries once more: goes on while other pages are looked at, and is still shown when somebody comes back.
+// Sending many deliveries again. The work continues while the user visits other pages.
 import { useSyncExternalStore } from 'react'
 import { toast } from 'sonner'
 import { cache } from '../../api/cache.ts'
@@ -6,14 +6,14 @@ import { currentEnvironment, inEnvironment } from '../../api/client.ts'
 import { type DeliveryFilter, deliveries } from '../../api/deliveries.ts'
 
 export interface Work {
-  /** It is shown nowhere else. */
+  /** The environment in which the work is shown. */
   environmentId: string
   done: number
   total: number | undefined
   isStopping: boolean
 }
 
-/** Requests at the same time. */
+/** Requests in flight. */
 const atOnce = 4
 
 let work: Work | undefined
@@ -24,7 +24,7 @@ function change(next: Work | undefined): void {
   for (const listener of listeners) listener()
 }
 
-/** What is going on in this environment. */
+/** The work in progress in this environment. */
 export function useRedriveWork(): Work | undefined {
   const current = useSyncExternalStore(
     (listener) => {
@@ -40,7 +40,7 @@ export const stopRedrive = () => work && change({ ...work, isStopping: true })
 
 const isStopped = () => work?.isStopping === true
 
-/** One by one, so that one that cannot be sent stops none of the others. */
+/** One request each, so that a failure does not stop the others. */
 export async function redriveChosen(ids: string[]): Promise<void> {
   const left = [...ids]
   const failures: Error[] = []
@@ -62,7 +62,7 @@ export async function redriveChosen(ids: string[]): Promise<void> {
   if (first) toast.error(failures.length === 1 ? first.message : `${failures.length} were not sent: ${first.message}`)
 }
 
-/** All that match, as many at a time as the server takes. */
+/** All that match, in batches as large as the server accepts. */
 export async function redriveMatching(filter: DeliveryFilter, total: number | undefined): Promise<void> {
   await carryOut(total, async (add) => {
     let hasMore = true
@@ -84,11 +84,9 @@ async function carryOut(total: number | undefined, go: (add: (count: number) => 
       done += count
       if (work) change({ ...work, done })
     })
-    toast.success(
-      done === 1 ? '1 delivery is sent once more' : `${done.toLocaleString('en')} deliveries are sent once more`,
-    )
+    toast.success(done === 1 ? 'Sending 1 delivery again' : `Sending ${done.toLocaleString('en')} deliveries again`)
   } catch (error) {
-    toast.error(`${(error as Error).message} ${done.toLocaleString('en')} were sent once more before.`)
+    toast.error(`${(error as Error).message} ${done.toLocaleString('en')} were sent again before that.`)
   } finally {
     change(undefined)
     for (const queryKey of keys) await cache.invalidateQueries({ queryKey })

@@ -1,4 +1,4 @@
-// What changes in one workflow or layout, field by field, old above new.
+// The changes in one workflow or layout, field by field, old above new.
 import type { ResourceDiff } from '../../api/environments.ts'
 import { Status, type Tone } from '../../ui/base/status.tsx'
 import { StepIcon } from '../../ui/domain/step-kind.tsx'
@@ -25,7 +25,7 @@ export function Changes({ resource }: { resource: ResourceDiff }) {
         const info = change.sourceResource ?? change.targetResource
         const { word, tone } = words[change.action]
         return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a step may come twice, moved and changed
+          // biome-ignore lint/suspicious/noArrayIndexKey: a step may appear twice, as moved and as changed
           <li key={index}>
             <div className="flex items-center gap-2 text-sm">
               {change.stepType && <StepIcon kind={change.stepType} />}
@@ -40,7 +40,7 @@ export function Changes({ resource }: { resource: ResourceDiff }) {
               </span>
               {change.action === 'moved' && (
                 <span className="text-xs text-muted">
-                  from place {(change.previousIndex ?? 0) + 1} to {(change.newIndex ?? 0) + 1}
+                  from position {(change.previousIndex ?? 0) + 1} to {(change.newIndex ?? 0) + 1}
                 </span>
               )}
             </div>
@@ -60,7 +60,7 @@ interface FieldChange {
 }
 
 function Fields({ previous, next }: { previous: Members | null; next: Members | null }) {
-  // Of a step that comes or goes, the heading says these.
+  // The heading of an added or removed step already shows these.
   const said = previous === null || next === null ? ['stepId', 'name', 'type'] : []
   const changes = fieldChanges(previous, next).filter(({ path }) => !said.includes(path))
   if (changes.length === 0) return null
@@ -91,7 +91,7 @@ const Line = ({ sign, text, className, label }: { sign: string; text: string; cl
   </div>
 )
 
-/** Leaves that differ, by their path. Lists are taken whole: their members have no names to compare them by. */
+/** The leaves that differ, by path. Lists are compared as a whole: their items have no keys. */
 function fieldChanges(previous: unknown, next: unknown, path = ''): FieldChange[] {
   if (isMembers(previous) || isMembers(next)) {
     const isObject = (value: unknown) => value === undefined || value === null || isMembers(value)

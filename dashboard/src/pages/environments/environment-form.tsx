@@ -6,7 +6,7 @@ import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form/for
 import { Input } from '../../ui/form/input.tsx'
 import { Dialog, DialogFooter } from '../../ui/frame/dialog.tsx'
 
-/** Told apart by most people, in both themes. */
+/** Most people can tell them apart, in both themes. */
 const colours = [
   { value: '#2e86de', name: 'Blue' },
   { value: '#0d9488', name: 'Teal' },
@@ -33,9 +33,7 @@ export function EnvironmentForm({ environment, onClose }: EnvironmentFormProps) 
       onClose={onClose}
       title={isNew ? 'New environment' : environment.name}
       description={
-        isNew
-          ? 'It starts empty, with an API key of its own. Publish workflows into it when they are ready.'
-          : undefined
+        isNew ? 'It starts empty, with its own API key. Publish workflows into it when they are ready.' : undefined
       }
     >
       <Fields key={isNew ? 'new' : environment._id} environment={environment} onClose={onClose} />
@@ -53,7 +51,7 @@ function Fields({ environment, onClose }: { environment: EnvironmentRecord | 'ne
         ? environments.create({ name, color })
         : environments.change(environment._id, { ...(isNamed ? { name } : {}), color }),
     refresh: ['environments'],
-    done: ({ name }) => (isNew ? `“${name}” is there` : 'Saved'),
+    done: ({ name }) => (isNew ? `“${name}” created` : 'Saved'),
     onDone: () => {
       void refreshSession()
       onClose()
@@ -65,7 +63,7 @@ function Fields({ environment, onClose }: { environment: EnvironmentRecord | 'ne
         form={form}
         name="name"
         label="Name"
-        hint={isNamed ? undefined : 'Development and Production keep their names.'}
+        hint={isNamed ? undefined : 'Development and Production cannot be renamed.'}
       >
         {(control) => <Input {...control} disabled={!isNamed} autoFocus placeholder="Staging" dir="auto" />}
       </Field>
@@ -73,7 +71,7 @@ function Fields({ environment, onClose }: { environment: EnvironmentRecord | 'ne
         form={form}
         name="color"
         label="Colour"
-        hint="Shown beside the name, so that nobody mistakes one for another."
+        hint="Shown beside the name, so that you do not confuse environments."
       >
         {({ value, onValue, id }) => (
           <fieldset id={id} aria-label="Colour" className="flex flex-wrap gap-1.5">

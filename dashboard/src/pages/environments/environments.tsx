@@ -1,4 +1,4 @@
-// The environments of the organization: which there are, their colours, and publishing what one has into another.
+// The environments of the organization, and publishing from one into another.
 import { useQuery } from '@tanstack/react-query'
 import { ArrowLeftRight, Layers2, Pencil, Plus, Rocket, Trash2 } from 'lucide-react'
 import { useCan, useSession } from '../../api/auth.ts'
@@ -22,7 +22,7 @@ import { EnvironmentForm } from './environment-form.tsx'
 import { Publish, PublishProgress } from './publish.tsx'
 import { publishJob } from './publish-work.ts'
 
-/** `edit` is an environment, or `new`; `publish` the one to publish into, `from` the one to publish. */
+/** `edit` is an environment id or `new`; `publish` is the target environment, `from` the source. */
 const schema = { edit: text(), publish: text(), from: text() }
 
 const isSystem = ({ name }: { name: string }) => /^(development|production)$/i.test(name)
@@ -115,7 +115,7 @@ export function Page() {
             icon={<Plus />}
             shortcut="c"
             disabled={!canChange}
-            hint={canChange ? 'New environment' : 'Only admins and owners make environments'}
+            hint={canChange ? 'New environment' : 'Only admins and owners can create environments'}
             onClick={() => setUrl({ edit: 'new' }, { push: true })}
           >
             New environment
@@ -157,8 +157,8 @@ export function Page() {
         empty={<EmptyState icon={<Layers2 />} title="No environments" />}
         footer={
           <p className="max-w-2xl px-4 py-4 text-xs text-pretty text-muted sm:px-6">
-            Workflows and layouts are made in one environment and published into another. Integrations, API keys,
-            variables, subscribers and topics belong to each environment alone.
+            Create workflows and layouts in one environment and publish them into another. Each environment has its own
+            integrations, API keys, variables, subscribers and topics.
           </p>
         }
       />
@@ -193,13 +193,13 @@ function EnvironmentMenu({ environment, isHere, onEdit, onSwitch, onPublish }: E
   const remove = useAction({
     do: () => environments.remove(_id),
     refresh: ['environments'],
-    done: `“${name}” is deleted`,
+    done: `“${name}” deleted`,
     onDone: () => void refreshSession(),
   })
   const askRemove = async () => {
     const yes = await ask({
       title: `Delete “${name}”?`,
-      body: `Its workflows, layouts, subscribers, topics, integrations, webhooks, activity and values of variables go with it, and its API keys stop working at once: programs that use them are refused. This cannot be undone.`,
+      body: `Its workflows, layouts, subscribers, topics, integrations, webhooks, activity and variable values are deleted with it, and its API keys stop working at once. This cannot be undone.`,
       confirm: `Delete ${name}`,
     })
     if (yes) remove.mutate()
@@ -208,7 +208,7 @@ function EnvironmentMenu({ environment, isHere, onEdit, onSwitch, onPublish }: E
     <Menu label={`Actions for ${name}`}>
       {!isHere && (
         <MenuItem icon={<ArrowLeftRight />} onSelect={onSwitch}>
-          Switch to it
+          Switch to this environment
         </MenuItem>
       )}
       <MenuItem icon={<Rocket />} onSelect={onPublish}>
@@ -217,13 +217,13 @@ function EnvironmentMenu({ environment, isHere, onEdit, onSwitch, onPublish }: E
       {canChange && (
         <>
           <MenuItem icon={<Pencil />} onSelect={onEdit}>
-            {isSystem(environment) ? 'Change the colour' : 'Rename and colour'}
+            {isSystem(environment) ? 'Change the colour' : 'Rename or recolour'}
           </MenuItem>
           {!isSystem(environment) && (
             <>
               <MenuSeparator />
               <MenuItem icon={<Trash2 />} danger disabled={isHere} onSelect={() => void askRemove()}>
-                {isHere ? 'Switch away to delete it' : 'Delete…'}
+                {isHere ? 'Switch to another environment to delete it' : 'Delete…'}
               </MenuItem>
             </>
           )}

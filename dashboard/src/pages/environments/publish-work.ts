@@ -1,5 +1,5 @@
-// Publishing at work: a part at a time, while other pages are looked at. What has been done is kept for this window, so that
-// after a reload, too, somebody can read how far it came and go on from there.
+// Publishing in batches, while the user visits other pages. Progress is kept in session storage, so that after a reload the user
+// sees how far it got and can continue.
 import { cache } from '../../api/cache.ts'
 import { environments, type PublishReport } from '../../api/environments.ts'
 import { Job, keepWindowOpen } from '../../ui/domain/job.ts'
@@ -14,14 +14,14 @@ export interface PublishState {
   targetId: string
   status: 'running' | 'done' | 'stopped'
   total: number
-  /** In the order in which they are published. */
+  /** In publishing order. */
   left: Named[]
   reports: PublishReport[]
   /** Why it stopped. */
   error: string | undefined
 }
 
-/** More than this at once, and there is something to watch. */
+/** Larger publications go in batches of this size, so that there is progress to show. */
 export const perRequest = 25
 
 const place = 'belfry-publish'
@@ -32,16 +32,16 @@ publishJob.subscribe(() => {
 })
 recall()
 
-/** What was going on in this window before it was loaded. The request on its way then may have been carried out or not. */
+/** Work interrupted by a reload. The server may or may not have carried out the request in flight. */
 function recall(): void {
   let kept: PublishState | undefined
   try {
     kept = JSON.parse(sessionStorage.getItem(place) ?? 'null') ?? undefined
   } catch {
-    // Written by nobody we know: as good as nothing.
+    // Not our format: ignore it.
   }
   if (kept?.status === 'running')
-    publishJob.set({ ...kept, status: 'stopped', error: 'The page was loaded anew while this was going on.' })
+    publishJob.set({ ...kept, status: 'stopped', error: 'The page was reloaded while publishing.' })
   if (kept?.status === 'stopped') publishJob.set(kept)
 }
 
@@ -53,7 +53,7 @@ export function startPublish(sourceId: string, targetId: string, ordered: Named[
   void keepWindowOpen(work)
 }
 
-/** Publishing the same once more changes nothing, so the part that was interrupted is simply sent again. */
+/** Publishing is idempotent, so the interrupted batch is simply sent again. */
 export function resumePublish(): void {
   publishJob.change({ status: 'running', error: undefined })
   void keepWindowOpen(work)
@@ -71,7 +71,7 @@ async function work(): Promise<void> {
   } catch (error) {
     publishJob.change({ status: 'stopped', error: (error as Error).message })
   }
-  // Of every environment: the target is mostly another than the one that is looked at.
+  // For every environment: the target is usually not the current one.
   await cache.invalidateQueries({
     predicate: ({ queryKey }) => ['environments', 'workflows', 'layouts'].includes(String(queryKey[1])),
   })

@@ -1,4 +1,4 @@
-// Publishing: what differs between two environments, what of it is wanted, what would happen, and what did.
+// Publishing: the differences between two environments, the selection, the dry run and the result.
 import { useQuery } from '@tanstack/react-query'
 import { ArrowRight, ChevronRight, CircleAlert, CircleCheck, MinusCircle, Rocket } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
@@ -38,7 +38,7 @@ export function Publish({ sourceId, targetId, onChoose, onClose }: PublishProps)
   const isPossible = source !== undefined && target !== undefined && sourceId !== targetId
   const diff = useQuery({ ...environments.diff(sourceId, targetId), enabled: isPossible })
   const resources = diff.data?.resources
-  // Left out by hand. What only the target has would be deleted there, and is left out until it is asked for.
+  // What the user left out. Resources that exist only in the target would be deleted there, so they start left out.
   const [choice, setChoice] = useState<Record<string, boolean>>({})
   const isChosen = (resource: ResourceDiff) => choice[keyOf(resource)] ?? resource.sourceResource !== null
   const chosen = resources?.filter(isChosen) ?? []
@@ -46,8 +46,8 @@ export function Publish({ sourceId, targetId, onChoose, onClose }: PublishProps)
     resourceType: resource.resourceType,
     resourceId: infoOf(resource)?.id ?? '',
   }))
-  const rehearsal = useQuery({
-    ...environments.rehearsal(targetId, { sourceEnvironmentId: sourceId, resources: named }),
+  const dryRun = useQuery({
+    ...environments.dryRun(targetId, { sourceEnvironmentId: sourceId, resources: named }),
     enabled: canPublish && isPossible && named.length > 0,
     placeholderData: (before) => before,
   })
@@ -57,7 +57,7 @@ export function Publish({ sourceId, targetId, onChoose, onClose }: PublishProps)
   const publish = () => {
     const isDeleted = (name: Named) =>
       chosen.some((one) => one.sourceResource === null && infoOf(one)?.id === name.resourceId)
-    // Layouts before the workflows that use them; what is deleted comes last, when nothing uses it any more.
+    // Layouts before the workflows that use them; deletions last, when nothing uses the resource any more.
     const rank = (name: Named) => (isDeleted(name) ? 2 : name.resourceType === 'layout' ? 0 : 1)
     startPublish(
       sourceId,
@@ -65,7 +65,7 @@ export function Publish({ sourceId, targetId, onChoose, onClose }: PublishProps)
       named.toSorted((one, other) => rank(one) - rank(other)),
     )
   }
-  /** What was published has been read, and need not be shown at the next visit. */
+  /** The user has seen the result; do not show it at the next visit. */
   const close = () => {
     if (work && !isAtWork) publishJob.set(undefined)
     onClose()
@@ -101,18 +101,18 @@ export function Publish({ sourceId, targetId, onChoose, onClose }: PublishProps)
           <>
             <Button onClick={compareAgain}>Compare again</Button>
             <Button variant="primary" icon={<Rocket />} disabled={!canPublish} onClick={resumePublish}>
-              Go on with {work.left.length === 1 ? 'the last one' : `the other ${work.left.length}`}
+              Publish {work.left.length === 1 ? 'the last one' : `the other ${work.left.length}`}
             </Button>
           </>
         ) : (
           <div className="flex w-full flex-wrap items-center justify-end gap-x-4 gap-y-2">
             <div className="mr-auto min-w-0 text-xs text-muted" aria-live="polite">
               {!canPublish ? (
-                'You can compare. Admins and owners publish.'
+                'You can compare. Only admins and owners can publish.'
               ) : isAtWork ? (
-                'It goes on when you close this, as long as the window stays open.'
-              ) : rehearsal.data && chosen.length > 0 ? (
-                <Rehearsal report={rehearsal.data} />
+                'You can close this. Publishing continues while the window stays open.'
+              ) : dryRun.data && chosen.length > 0 ? (
+                <DryRun report={dryRun.data} />
               ) : null}
             </div>
             <Button onClick={close}>{isAtWork ? 'Close' : 'Cancel'}</Button>
@@ -120,7 +120,7 @@ export function Publish({ sourceId, targetId, onChoose, onClose }: PublishProps)
               variant="primary"
               icon={<Rocket />}
               pending={isAtWork}
-              // One thing after the other: what another pair of environments waits for is not forgotten.
+              // Only one publication at a time; a stopped one of another pair stays available.
               disabled={!canPublish || chosen.length === 0 || job?.status === 'running'}
               onClick={publish}
             >
@@ -160,23 +160,23 @@ export function Publish({ sourceId, targetId, onChoose, onClose }: PublishProps)
           className="mb-5 rounded-control border border-warn/30 bg-warn/8 px-3 py-2 text-sm text-pretty"
         >
           <p className="font-medium">
-            It stopped: {work.total - work.left.length} of {work.total} were published, {work.left.length} not.
+            Publishing stopped: {work.total - work.left.length} of {work.total} were published, {work.left.length} not.
           </p>
-          <p className="text-muted">{work.error} What is already there is not published twice.</p>
+          <p className="text-muted">{work.error} Nothing is published twice.</p>
         </div>
       )}
       {work && !isAtWork ? (
         <Result reports={work.reports} target={target?.name ?? ''} />
       ) : !isPossible ? (
         <EmptyState title="Choose two different environments" className="py-10">
-          What the first one has is brought into the second.
+          Changes in the first are published into the second.
         </EmptyState>
       ) : diff.error ? (
         <ErrorState error={diff.error} onRetry={() => void diff.refetch()} />
       ) : !resources ? (
         <div className="space-y-2" role="status" aria-label="Comparing">
           {['w-full', 'w-full', 'w-full'].map((width, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: places that are all alike
+            // biome-ignore lint/suspicious/noArrayIndexKey: identical placeholders
             <Skeleton key={index} className={cn('h-11', width)} />
           ))}
         </div>
@@ -200,7 +200,7 @@ export function Publish({ sourceId, targetId, onChoose, onClose }: PublishProps)
   )
 }
 
-/** How far it has come; of a single request there is nothing to count. */
+/** Progress; a single request has nothing to count. */
 export function PublishProgress({ work, target }: { work: PublishState; target: string | undefined }) {
   return (
     <ProgressBar
@@ -289,12 +289,12 @@ function Resource({ resource, isChosen, onChoose, disabled }: ResourceProps) {
               {info?.name}
             </span>
             {!isChosen && resource.sourceResource === null && (
-              <span className="block text-xs text-muted">Only in the target. Choose it to delete it there.</span>
+              <span className="block text-xs text-muted">Only in the target. Select it to delete it there.</span>
             )}
             {needs.length > 0 && (
               <span className="block truncate text-xs text-muted">
-                Brings the {needs.length === 1 ? 'layout' : 'layouts'}{' '}
-                {needs.map(({ resourceName }) => `“${resourceName}”`).join(', ')} along
+                Also publishes the {needs.length === 1 ? 'layout' : 'layouts'}{' '}
+                {needs.map(({ resourceName }) => `“${resourceName}”`).join(', ')}
               </span>
             )}
           </span>
@@ -316,8 +316,8 @@ function Resource({ resource, isChosen, onChoose, disabled }: ResourceProps) {
   )
 }
 
-/** A dry run skips everything; what it would have been stands in the reason, which is also made to be read. */
-function Rehearsal({ report }: { report: PublishReport }) {
+/** A dry run skips everything and says in the reason what it would have done. */
+function DryRun({ report }: { report: PublishReport }) {
   const reasons = report.results.flatMap(({ skipped }) => skipped.map(({ reason }) => reason))
   const counts = ['created', 'updated', 'deleted']
     .map((verb) => [reasons.filter((reason) => reason.endsWith(`would be ${verb}`)).length, verb] as const)

@@ -1,4 +1,4 @@
-// Adding an integration: a provider from the catalogue, then what it asks for.
+// Adding an integration: choose a provider, then fill in its credentials.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { ArrowLeft, ExternalLink } from 'lucide-react'
@@ -41,7 +41,7 @@ export function AddIntegration({ all }: { all: readonly Integration[] }) {
       onClose={close}
       size={provider ? 'md' : 'lg'}
       title={provider ? `Add ${provider.name}` : 'Add an integration'}
-      description={provider ? undefined : 'Who should deliver your messages? Credentials come next.'}
+      description={provider ? undefined : 'Choose who delivers your messages. You add the credentials next.'}
     >
       {provider ? (
         <NewIntegration key={provider.id} provider={provider} onBack={() => setUrl({ add: 'catalogue' })} />
@@ -55,7 +55,7 @@ export function AddIntegration({ all }: { all: readonly Integration[] }) {
 function Catalogue({ providers, all }: { providers: readonly Provider[]; all: readonly Integration[] }) {
   const [{ find, channel }, setUrl] = useUrlState(schema)
   const offered = useMemo(() => {
-    // Of our own there is one each, made with the environment; that of chats can be made by nobody.
+    // Each environment already has one of each sandbox integration; nobody can add the one for chat.
     const isThere = ({ id }: Provider) => all.some(({ providerId }) => providerId === id)
     return providers.filter(
       (one) =>
@@ -94,12 +94,12 @@ function Catalogue({ providers, all }: { providers: readonly Provider[]; all: re
       </div>
       {shown.length === 0 && (
         <EmptyState
-          title={`No provider is called “${find}”`}
+          title={`No provider matches “${find}”`}
           className="py-10"
           action={<Button onClick={() => setUrl({ find: '', channel: 'all' })}>Show all</Button>}
         >
-          For a service of your own, take Email Webhook, Generic SMS, Chat Webhook or Push Webhook: they post every
-          message to a URL.
+          For your own service, choose Email Webhook, Generic SMS, Chat Webhook or Push Webhook: they post every message
+          to a URL.
         </EmptyState>
       )}
       {channels.map((one) => {
@@ -154,7 +154,7 @@ function NewIntegration({ provider, onBack }: { provider: Provider; onBack: () =
         ...(check ? { check } : {}),
       }),
     refresh: ['integrations'],
-    done: ({ name }) => `“${name}” is added`,
+    done: ({ name }) => `“${name}” added`,
     onDone: ({ _id }) =>
       void navigate({
         to: '/integrations/{-$integrationId}',
@@ -184,7 +184,7 @@ function NewIntegration({ provider, onBack }: { provider: Provider; onBack: () =
           </a>
         )}
       </div>
-      <Field form={form} name="name" label="Name" hint="As your colleagues see it in lists.">
+      <Field form={form} name="name" label="Name" hint="The name your colleagues see in lists.">
         {(control) => <Input {...control} dir="auto" />}
       </Field>
       <CredentialFields
@@ -198,7 +198,7 @@ function NewIntegration({ provider, onBack }: { provider: Provider; onBack: () =
         label="Active"
         hint={
           provider.channel === 'email' || provider.channel === 'sms'
-            ? 'The first active one of a channel becomes its primary one.'
+            ? 'The first active integration of a channel becomes primary.'
             : undefined
         }
         inline
@@ -209,8 +209,8 @@ function NewIntegration({ provider, onBack }: { provider: Provider; onBack: () =
         <Field
           form={form}
           name="check"
-          label="Try the credentials before saving"
-          hint="Belfry asks the provider, without sending anything."
+          label="Check the credentials before saving"
+          hint="Belfry contacts the provider but sends no message."
           inline
         >
           {(control) => <Checkbox {...control} />}
@@ -219,7 +219,7 @@ function NewIntegration({ provider, onBack }: { provider: Provider; onBack: () =
       <FormError form={form} />
       {missing.length > 0 && (
         <p className="text-xs text-muted">
-          Nothing can be delivered without {missing.map(({ label }) => label).join(', ')}. You can complete it later.
+          It cannot deliver without {missing.map(({ label }) => label).join(', ')}. You can add this later.
         </p>
       )}
       <DialogFooter>

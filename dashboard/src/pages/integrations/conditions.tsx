@@ -1,4 +1,4 @@
-// For whom an integration is: groups of comparisons with the tenant of a trigger. Only email and SMS ask them.
+// The conditions of an integration: groups of comparisons with the tenant of a trigger. Only email and SMS use them.
 import { Plus, Trash2 } from 'lucide-react'
 import type { Conditions } from '../../api/integrations.ts'
 import { Button } from '../../ui/base/button.tsx'
@@ -38,7 +38,7 @@ export function ConditionsEditor({ value, onValue, disabled = false }: Condition
   if (value.length === 0)
     return (
       <div className="flex flex-wrap items-center justify-between gap-3 rounded-surface border border-dashed px-3 py-2.5">
-        <p className="text-sm text-muted">For everybody.</p>
+        <p className="text-sm text-muted">For every tenant.</p>
         <Button size="sm" icon={<Plus />} disabled={disabled} onClick={() => onValue([newGroup])}>
           Only for some tenants
         </Button>
@@ -47,7 +47,7 @@ export function ConditionsEditor({ value, onValue, disabled = false }: Condition
   return (
     <div className="space-y-2">
       {value.map((group, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a group is known by its place alone
+        // biome-ignore lint/suspicious/noArrayIndexKey: a group has no id
         <div key={at} className="space-y-2 rounded-surface border bg-raised p-3">
           <div className="flex items-center justify-between gap-2">
             <span className="text-xs text-muted">
@@ -55,19 +55,19 @@ export function ConditionsEditor({ value, onValue, disabled = false }: Condition
             </span>
             {group.children.length > 1 && (
               <Segments
-                label="How the comparisons are joined"
+                label="How to combine the comparisons"
                 value={group.value}
                 onValue={(join) => !disabled && replace(at, { ...group, value: join })}
                 options={[
-                  { value: 'AND', label: 'All hold' },
-                  { value: 'OR', label: 'Any holds' },
+                  { value: 'AND', label: 'All match' },
+                  { value: 'OR', label: 'Any matches' },
                 ]}
               />
             )}
           </div>
           {group.children.map((child, place) => (
             <Comparison
-              // biome-ignore lint/suspicious/noArrayIndexKey: a comparison is known by its place alone
+              // biome-ignore lint/suspicious/noArrayIndexKey: a comparison has no id
               key={place}
               child={child}
               disabled={disabled}

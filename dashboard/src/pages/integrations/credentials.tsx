@@ -1,4 +1,4 @@
-// The fields a provider asks for, drawn from what the API says of it.
+// The credential fields of a provider, rendered from its description in the API.
 import { Eye, EyeOff } from 'lucide-react'
 import { useState } from 'react'
 import type { ProviderField } from '../../api/integrations.ts'
@@ -15,16 +15,14 @@ interface CredentialFieldsProps {
   fields: readonly ProviderField[]
   value: Credentials
   onValue: (value: Credentials) => void
-  /** What is stored now: its secrets are not shown, only that there are some. */
+  /** The stored credentials. Secrets are never shown, only that they are set. */
   stored?: Credentials
   disabled?: boolean
 }
 
 export function CredentialFields({ fields, value, onValue, stored = {}, disabled = false }: CredentialFieldsProps) {
   if (fields.length === 0)
-    return (
-      <p className="text-sm text-muted">It needs no credentials: messages go to the sandbox of this environment.</p>
-    )
+    return <p className="text-sm text-muted">No credentials needed: messages go to the sandbox of this environment.</p>
   return (
     <div className="space-y-4">
       {fields.map((field) => (
@@ -112,9 +110,9 @@ interface SecretInputProps {
   value: string
   onValue: (value: string) => void
   isStored?: boolean
-  /** A key file or JSON: its line breaks count. */
+  /** For a key file or JSON, whose line breaks matter. */
   isLong?: boolean
-  /** The stored one is the value. */
+  /** Keeps the stored secret. */
   isKept?: boolean
   onKeep?: () => void
   disabled?: boolean
@@ -122,7 +120,7 @@ interface SecretInputProps {
   'aria-invalid'?: boolean | undefined
 }
 
-/** A secret that is typed, hidden; one that is stored is not shown, but can be replaced. */
+/** A hidden field for a secret. A stored secret is not shown, but can be replaced. */
 export function SecretInput(props: SecretInputProps) {
   const {
     label,
@@ -165,7 +163,7 @@ export function SecretInput(props: SecretInputProps) {
           <Input
             {...field}
             onPaste={(event) => {
-              // A field of one line would join the lines of a key, and spoil it.
+              // A single-line field would join the lines of a key and corrupt it.
               const pasted = event.clipboardData.getData('text').trim()
               if (!pasted.includes('\n')) return
               event.preventDefault()
@@ -183,7 +181,7 @@ export function SecretInput(props: SecretInputProps) {
           {isShown ? <EyeOff /> : <Eye />}
         </Button>
       </div>
-      {isStored && onKeep && <Button onClick={onKeep}>Keep the stored one</Button>}
+      {isStored && onKeep && <Button onClick={onKeep}>Keep the stored secret</Button>}
     </div>
   )
 }

@@ -1,4 +1,4 @@
-// Where the provider reports what became of messages: the URL to give it, and the key it signs with.
+// Delivery reports from the provider: the URL it calls and the key it signs with.
 import { ExternalLink, Wand2 } from 'lucide-react'
 import { useCan } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
@@ -36,7 +36,7 @@ export function DeliveryReports({ integration, provider }: { integration: Integr
   return (
     <div className="space-y-5">
       <p className="text-sm text-pretty text-muted">
-        {provider.name} can tell Belfry what became of each message: delivered, opened, bounced. Give it this URL.
+        {provider.name} can report to Belfry when a message is delivered, opened or bounced. Give it this URL.
       </p>
       <CodeBlock code={url} title="Inbound webhook URL" className="[&_pre]:break-all [&_pre]:whitespace-pre-wrap" />
       <div className="flex flex-wrap items-center gap-2">
@@ -45,7 +45,7 @@ export function DeliveryReports({ integration, provider }: { integration: Integr
           pending={configure.isPending}
           disabled={!canChange}
           onClick={() => configure.mutate()}
-          {...(canChange ? {} : { hint: 'Only admins and owners change integrations' })}
+          {...(canChange ? {} : { hint: 'Only admins and owners can change integrations' })}
         >
           Set it up at {provider.name}
         </Button>
@@ -57,11 +57,11 @@ export function DeliveryReports({ integration, provider }: { integration: Integr
       </div>
       {configure.data && (
         <p role="status" className={`text-sm ${configure.data.success ? 'text-good' : 'text-bad'}`}>
-          {configure.data.success ? `${provider.name} reports to this URL now.` : configure.data.message}
+          {configure.data.success ? `${provider.name} now reports to this URL.` : configure.data.message}
         </p>
       )}
       <Form form={form}>
-        <FieldFrame label="Take reports" hint="While this is off, reports are refused." inline>
+        <FieldFrame label="Accept reports" hint="While this is off, Belfry refuses reports." inline>
           {(control) => (
             <Checkbox
               {...control}
@@ -73,7 +73,7 @@ export function DeliveryReports({ integration, provider }: { integration: Integr
         </FieldFrame>
         <FieldFrame
           label="Signing key"
-          hint="From the provider; with one that signs nothing, a word of yours that you add to the URL as ?token=…. With it, Belfry refuses reports that somebody else makes up."
+          hint="Copy it from the provider. If the provider does not sign, choose a secret and add it to the URL as ?token=…. Belfry then refuses forged reports."
           optional
         >
           {(control) => (

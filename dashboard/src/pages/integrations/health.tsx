@@ -1,4 +1,4 @@
-// How an integration fares: whether messages go out through it, or it is left alone because it failed again and again.
+// The health of an integration: working, or paused after repeated failures.
 import { useQuery } from '@tanstack/react-query'
 import { CircleAlert } from 'lucide-react'
 import { type Health, type Integration, integrations } from '../../api/integrations.ts'
@@ -7,7 +7,7 @@ import { Time } from '../../ui/base/time.tsx'
 
 const words = (health: Health): { tone: Tone; word: string } => {
   if (health.state === 'open') return { tone: 'bad', word: 'Paused' }
-  if (health.state === 'half_open') return { tone: 'warn', word: 'Trying again' }
+  if (health.state === 'half_open') return { tone: 'warn', word: 'Retrying' }
   const { length } = health.hosts
   if (length > 0) return { tone: 'warn', word: `${length} ${length === 1 ? 'address' : 'addresses'} failing` }
   return { tone: 'good', word: 'Working' }
@@ -25,7 +25,7 @@ export function HealthStatus({ integration }: { integration: Integration }) {
   return <Status tone={tone}>{word}</Status>
 }
 
-/** Says what is wrong and what happens next; nothing when all is well. */
+/** Explains the problem and what happens next; empty if healthy. */
 export function HealthNote({ integration }: { integration: Integration }) {
   const { data } = useQuery({ ...integrations.health(integration._id), enabled: isWatched(integration) })
   if (!data || (data.state === 'closed' && data.hosts.length === 0)) return null
@@ -36,25 +36,25 @@ export function HealthNote({ integration }: { integration: Integration }) {
           <CircleAlert className="mt-0.5 size-4 shrink-0 text-bad" aria-hidden />
           <div className="min-w-0">
             <p className="font-medium">
-              {data.state === 'open' ? 'Paused after' : 'Trying again after'} {data.failures}{' '}
+              {data.state === 'open' ? 'Paused after' : 'Retrying after'} {data.failures}{' '}
               {data.failures === 1 ? 'failure' : 'failures'} in a row
             </p>
             {data.error && <p className="mt-0.5 break-words">{data.error}</p>}
             <p className="mt-0.5 text-muted">
               {data.state === 'open' ? (
                 <>
-                  Messages go to the next integration, or wait. The next attempt is{' '}
+                  Messages go to the next integration, or wait. Next attempt:{' '}
                   {isDue(data.retryAt) ? 'due' : <Time at={data.retryAt} />}.
                 </>
               ) : (
-                'The next message shows whether it works again.'
+                'The next message is the next attempt.'
               )}
             </p>
           </div>
         </div>
       )}
       {data.hosts.length > 0 && (
-        <ul aria-label="Addresses that fail" className="space-y-1.5 [&:not(:first-child)]:mt-3">
+        <ul aria-label="Failing addresses" className="space-y-1.5 [&:not(:first-child)]:mt-3">
           {data.hosts.map((host) => (
             <li key={host.host} className="flex flex-wrap items-baseline gap-x-2">
               <code className="break-all">{host.host}</code>

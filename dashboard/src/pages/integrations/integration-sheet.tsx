@@ -47,8 +47,8 @@ export function IntegrationSheet({ integrationId, onClose }: IntegrationSheetPro
     return (
       <Sheet open onClose={onClose} title="Integration">
         {list.data && providers.data ? (
-          <EmptyState title="There is no such integration" action={<Button onClick={onClose}>Show all</Button>}>
-            It was deleted, or belongs to another environment.
+          <EmptyState title="Integration not found" action={<Button onClick={onClose}>Show all</Button>}>
+            It was deleted, or it belongs to another environment.
           </EmptyState>
         ) : (
           <SkeletonText lines={6} />
@@ -105,7 +105,7 @@ function OpenSheet({ integration, provider, all, onClose }: OpenSheetProps) {
             <Menu label="More actions">
               {hasPrimary(integration) && (
                 <MenuItem icon={<Star />} disabled={integration.primary} onSelect={() => makePrimary.mutate()}>
-                  {integration.primary ? 'Is primary' : 'Make primary'}
+                  {integration.primary ? 'Already primary' : 'Make primary'}
                 </MenuItem>
               )}
               <MenuItem icon={<Trash2 />} danger onSelect={() => void askRemove()}>
@@ -119,7 +119,7 @@ function OpenSheet({ integration, provider, all, onClose }: OpenSheetProps) {
       <HealthNote integration={integration} />
       {!integration.active && (
         <p className="mb-4 rounded-surface border bg-raised px-3 py-2 text-sm text-muted">
-          Inactive: no message goes through it. Tests do.
+          Inactive: it sends no messages, only tests.
         </p>
       )}
       <Tabs label="Integration" value={shown} onValue={(next) => setUrl({ tab: next })} tabs={tabs}>
@@ -164,7 +164,7 @@ function Settings({ integration, provider }: { integration: Integration; provide
       return integrations.change(integration._id, body)
     },
     refresh: ['integrations'],
-    done: 'Saved. It counts from the next message on',
+    done: 'Saved. It applies from the next message on',
   })
   const isOwn = provider !== undefined && isSandbox(provider)
   const isDirty = JSON.stringify({ ...form.values, check: 0 }) !== JSON.stringify({ ...initial, check: 0 })
@@ -174,14 +174,14 @@ function Settings({ integration, provider }: { integration: Integration; provide
     <Form form={form} className="space-y-6">
       {!canChange && (
         <p className="rounded-surface border bg-raised px-3 py-2 text-sm text-muted">
-          You can look at it. Admins and owners change integrations, and only they see secrets.
+          You can view this. Only admins and owners can change integrations and see secrets.
         </p>
       )}
       <div className="grid gap-4 sm:grid-cols-2">
         <Field form={form} name="name" label="Name">
           {(control) => <Input {...control} disabled={!canChange} dir="auto" />}
         </Field>
-        <Field form={form} name="identifier" label="Identifier" hint="Triggers name it to choose this one.">
+        <Field form={form} name="identifier" label="Identifier" hint="Use it in a trigger to choose this integration.">
           {(control) => <Input {...control} disabled={!canChange} className="font-mono text-code" spellCheck={false} />}
         </Field>
       </div>
@@ -212,8 +212,8 @@ function Settings({ integration, provider }: { integration: Integration; provide
               <Field
                 form={form}
                 name="check"
-                label="Try the credentials before saving"
-                hint="Belfry asks the provider, without sending anything."
+                label="Check the credentials before saving"
+                hint="Belfry contacts the provider but sends no message."
                 inline
               >
                 {(control) => <Checkbox {...control} />}
@@ -227,8 +227,8 @@ function Settings({ integration, provider }: { integration: Integration; provide
           <h3 className="mb-1 text-sm font-semibold">Conditions</h3>
           <p className="mb-3 text-xs text-pretty text-muted">
             {integration.primary
-              ? 'The primary integration is for everybody. With conditions, it stops being the primary one.'
-              : 'Triggers with a tenant that fits use this integration before the primary one.'}
+              ? 'The primary integration serves every tenant. If you add conditions, it stops being primary.'
+              : 'Triggers with a matching tenant use this integration before the primary one.'}
           </p>
           <ConditionsEditor
             value={form.values.conditions}
@@ -238,7 +238,7 @@ function Settings({ integration, provider }: { integration: Integration; provide
         </section>
       )}
       {channel === 'push' && (
-        <FieldFrame label="Badge count" hint="The number on the icon of the app.">
+        <FieldFrame label="Badge count" hint="The number on the app icon.">
           {(control) => (
             <Select
               {...control}
@@ -251,7 +251,7 @@ function Settings({ integration, provider }: { integration: Integration; provide
         </FieldFrame>
       )}
       {integration.providerId === 'ses' && (
-        <FieldFrame label="Configuration set" hint="Its events are reported to Belfry." optional>
+        <FieldFrame label="Configuration set" hint="AWS reports its events to Belfry." optional>
           {(control) => (
             <Input
               {...control}

@@ -1,4 +1,4 @@
-// Who delivers, by channel: which integration is primary, which are active, and how they fare.
+// Integrations by channel: which is primary, which are active, and their health.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { Plug, Plus, Power, PowerOff, Send, Star, Trash2 } from 'lucide-react'
@@ -96,7 +96,7 @@ export function Page() {
           icon={<Plus />}
           shortcut="c"
           disabled={!canChange}
-          hint={canChange ? 'Add an integration' : 'Only admins and owners add integrations'}
+          hint={canChange ? 'Add an integration' : 'Only admins and owners can add integrations'}
           onClick={() => adding.open()}
         >
           Add integration
@@ -118,7 +118,7 @@ export function Page() {
               <StepIcon kind={channel} />
               {lookOf(channel).label}
               {isWithoutPrimary(channel as Channel) && (
-                <Tooltip text="Workflows send nothing here until one is active and primary.">
+                <Tooltip text="Nothing is sent on this channel until one integration is active and primary.">
                   <span className="ml-auto font-normal">
                     <Status tone="warn">No primary</Status>
                   </span>
@@ -139,7 +139,7 @@ export function Page() {
               )
             }
           >
-            An integration is an account at somebody who delivers: email, SMS, chat or push.
+            An integration connects Belfry to a provider that delivers email, SMS, chat or push messages.
             {!canChange && ' Ask an admin to add one.'}
           </EmptyState>
         }
@@ -160,13 +160,13 @@ export function Page() {
   )
 }
 
-/** Channels that reach nobody yet, each with the button that changes that. */
+/** Channels without an integration, each with a button to add one. */
 function Missing(props: { rows: readonly Integration[]; canChange: boolean; onAdd: (channel: Channel) => void }) {
   const missing = channels.filter((channel) => !props.rows.some((row) => row.channel === channel))
   if (missing.length === 0 || !props.canChange) return null
   return (
     <div className="flex flex-wrap items-center gap-2 px-4 py-4 text-sm text-muted sm:px-6">
-      Nobody delivers yet:
+      No integration yet for:
       {missing.map((channel) => (
         <Button key={channel} size="sm" icon={<StepIcon kind={channel} />} onClick={() => props.onAdd(channel)}>
           Add {lookOf(channel).label}

@@ -1,13 +1,13 @@
-// What the pages know of providers beyond what the API says of them: which are our own, and how one looks in a list.
+// What the pages know about providers beyond the API: which are sandbox providers, and their tile in a list.
 import type { Provider } from '../../api/integrations.ts'
 import { cn } from '../../ui/base/class-names.ts'
 import { lookOf } from '../../ui/domain/step-kind.tsx'
 
-/** Our own: asks for nothing, sends nothing out, and what it takes can be looked at in the sandbox. */
+/** Needs no credentials, sends nothing, and stores its messages in the sandbox. */
 export const isSandbox = ({ channel, credentials, docs }: Provider) =>
   channel !== 'in_app' && credentials.length === 0 && docs === undefined
 
-/** Its first letters on the colour of its channel. */
+/** The initials of the provider on the colour of its channel. */
 export function ProviderTile({ name, channel, className }: { name: string; channel: string; className?: string }) {
   const { hue } = lookOf(channel)
   const letters = [...name.replaceAll(/[^\p{L}\p{N}]/gu, '')].slice(0, 2).join('')

@@ -1,4 +1,4 @@
-// One message through exactly this integration, and what the provider said to it.
+// Sends one test message through this integration and shows the provider's answer.
 import { Link } from '@tanstack/react-router'
 import { CircleAlert, CircleCheck, Send } from 'lucide-react'
 import { useCan, useSession } from '../../api/auth.ts'
@@ -14,16 +14,16 @@ import { isSandbox } from './providers.tsx'
 const targets: Record<string, { label: string; placeholder: string }> = {
   email: { label: 'Email address', placeholder: 'ada@example.com' },
   sms: { label: 'Phone number', placeholder: '+44 20 7946 0958' },
-  push: { label: 'Device token', placeholder: 'What the provider calls the device' },
+  push: { label: 'Device token', placeholder: 'The token the provider gave the device' },
   chat: { label: 'Webhook URL or phone number', placeholder: 'https://…' },
 }
 
 const remedies: Record<string, string> = {
   credentials: 'Check the credentials, save them, and send again.',
-  address: 'The provider does not deliver to this address. Try another.',
-  later: 'The provider asks to try again later. Messages of workflows are retried by themselves.',
-  failover: 'The provider has trouble of its own. Messages of workflows go to the next integration.',
-  never: 'The provider refuses this message, however often it is sent.',
+  address: 'The provider does not deliver to this address. Try another one.',
+  later: 'The provider is rate limiting. Try again later; workflow messages are retried automatically.',
+  failover: 'The provider has an outage. Workflow messages go to the next integration.',
+  never: 'The provider refuses this message for good. Change it and send again.',
 }
 
 export function TestSend({ integration, provider }: { integration: Integration; provider: Provider | undefined }) {
@@ -43,15 +43,15 @@ export function TestSend({ integration, provider }: { integration: Integration; 
   if (!target)
     return (
       <p className="text-sm text-muted">
-        In-app messages do not go through a provider. Trigger a workflow with an in-app step to see one.
+        In-app messages need no provider. Trigger a workflow with an in-app step to see one.
       </p>
     )
   const hasSubject = integration.channel === 'email' || integration.channel === 'push'
   return (
     <Form form={form}>
       <p className="text-sm text-pretty text-muted">
-        Goes through this integration and no other{integration.active ? '' : ', although it is inactive'}, with the
-        credentials as they are saved. It leaves no record in the activity.
+        Sends through this integration only{integration.active ? '' : ', even though it is inactive'}, with the saved
+        credentials. Tests do not appear in the activity.
       </p>
       <Field form={form} name="to" label={target.label}>
         {(control) => <Input {...control} placeholder={target.placeholder} disabled={!canTest} spellCheck={false} />}
@@ -77,11 +77,11 @@ export function TestSend({ integration, provider }: { integration: Integration; 
         icon={<Send />}
         pending={form.isPending}
         disabled={!canTest || form.values.to.trim() === ''}
-        {...(canTest ? {} : { hint: 'Only admins and owners send tests' })}
+        {...(canTest ? {} : { hint: 'Only admins and owners can send tests' })}
       >
         Send a test
       </Button>
-      {!canTest && <p className="text-xs text-muted">Admins and owners can send tests.</p>}
+      {!canTest && <p className="text-xs text-muted">Only admins and owners can send tests.</p>}
       <div aria-live="polite">
         {send.data && !form.isPending && <Outcome outcome={send.data} provider={provider} />}
       </div>
@@ -97,17 +97,17 @@ function Outcome({ outcome, provider }: { outcome: TestOutcome; provider: Provid
       <div className="rounded-surface border border-good/30 bg-good/8 p-3 text-sm">
         <p className="flex items-center gap-2 font-medium">
           <CircleCheck className="size-4 text-good" aria-hidden />
-          {name} took it in {duration(durationMs)}
+          {name} accepted the message {duration(durationMs)}
         </p>
         {providerMessageId && (
           <p className="mt-1 flex min-w-0 items-center gap-1.5 pl-6 text-muted">
-            Its id there: <Id value={providerMessageId} />
+            Message id: <Id value={providerMessageId} />
           </p>
         )}
         {provider && isSandbox(provider) && (
           <p className="mt-1 pl-6">
             <Link to={'/sandbox' as '/'} className="text-accent underline underline-offset-2">
-              Look at it in the sandbox
+              Open it in the sandbox
             </Link>
           </p>
         )}
@@ -117,7 +117,7 @@ function Outcome({ outcome, provider }: { outcome: TestOutcome; provider: Provid
     <div role="alert" className="rounded-surface border border-bad/30 bg-bad/8 p-3 text-sm">
       <p className="flex items-center gap-2 font-medium">
         <CircleAlert className="size-4 shrink-0 text-bad" aria-hidden />
-        {name} did not take it
+        {name} refused the message
       </p>
       <div className="mt-1 space-y-1 pl-6">
         <p className="break-words">{error?.message}</p>

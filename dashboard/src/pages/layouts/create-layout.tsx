@@ -43,7 +43,7 @@ function CreateForm({ onClose }: { onClose: () => void }) {
           />
         )}
       </Field>
-      <Field form={form} name="layoutId" label="Identifier" hint="E-mail steps name it. It cannot be changed later.">
+      <Field form={form} name="layoutId" label="Identifier" hint="Email steps refer to it. It cannot be changed later.">
         {(control) => (
           <Input
             {...control}

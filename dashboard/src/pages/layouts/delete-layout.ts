@@ -3,7 +3,7 @@ import { api } from '../../api/client.ts'
 import { type LayoutSummary, layouts } from '../../api/layouts.ts'
 import { useConfirm } from '../../ui/frame/dialog.tsx'
 
-/** Asks first, and names the workflows whose e-mails will look different. */
+/** Asks first, and names the workflows whose emails will look different. */
 export function useDeleteLayout({ layoutId, name }: Pick<LayoutSummary, 'layoutId' | 'name'>, onDeleted?: () => void) {
   const ask = useConfirm()
   return useAction({
@@ -13,7 +13,7 @@ export function useDeleteLayout({ layoutId, name }: Pick<LayoutSummary, 'layoutI
       if (workflows.length > names.length) names.push(`${workflows.length - names.length} more`)
       const yes = await ask({
         title: `Delete ${name}?`,
-        body: `${names.length === 0 ? 'No e-mail names it.' : `E-mails of ${new Intl.ListFormat('en').format(names)} get the default layout instead.`} Its translations go with it. This cannot be undone.`,
+        body: `${names.length === 0 ? 'No email uses it.' : `Emails of ${new Intl.ListFormat('en').format(names)} use the default layout instead.`} Its translations are deleted with it. This cannot be undone.`,
         confirm: 'Delete layout',
       })
       if (yes) await layouts.remove(layoutId)

@@ -1,4 +1,4 @@
-// A layout: its name and body at the left, what it looks like on a desk and on a phone at the right.
+// The layout editor: name and body at the left, a desktop and phone preview at the right.
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { ChevronLeft, Star, Trash2 } from 'lucide-react'
@@ -83,7 +83,7 @@ interface Issue {
   variableName?: string
 }
 
-/** What the server found wrong with the body. */
+/** What the server found wrong in the body. */
 function issuesIn(error: Error | null): Issue[] {
   if (!(error instanceof ApiError)) return []
   const { controls } = error.ctx as { controls?: Record<string, Issue[]> }
@@ -115,7 +115,7 @@ function Editor({ layout }: { layout: Layout }) {
   useUnsavedGuard(isDirty && canEdit)
   useShortcut('mod+s', () => isDirty && save.mutate(draft), canEdit)
 
-  // What was wrong with another text says nothing about this one.
+  // Issues of an earlier text do not apply to this one.
   const isAboutThis = save.variables?.body === draft.body
   const issues = useMemo(() => (isAboutThis ? issuesIn(save.error) : []), [isAboutThis, save.error])
   const variables = useMemo(() => variablesIn(layout.variables), [layout.variables])
@@ -123,8 +123,8 @@ function Editor({ layout }: { layout: Layout }) {
   const changeType = async (editorType: EmailEditorType) => {
     const yes = await ask({
       title: editorType === 'html' ? 'Write it in HTML?' : 'Build it of blocks?',
-      body: 'It begins anew: what is there now cannot be taken over. Nothing is changed until you save.',
-      confirm: 'Begin anew',
+      body: 'The layout starts over: blocks cannot be converted to HTML here. Nothing changes until you save.',
+      confirm: 'Start over',
       danger: false,
     })
     if (yes) set({ editorType, body: starterOf(editorType) })
@@ -149,14 +149,14 @@ function Editor({ layout }: { layout: Layout }) {
             </Button>
           )}
           {canEdit && (
-            <Menu label="More about the layout">
+            <Menu label="More actions">
               {!layout.isDefault && (
                 <MenuItem icon={<Star />} onSelect={() => makeDefault.mutate()}>
-                  Make it the default
+                  Make default
                 </MenuItem>
               )}
               <MenuItem icon={<Trash2 />} danger disabled={layout.isDefault} onSelect={() => remove.mutate()}>
-                {layout.isDefault ? 'The default stays' : 'Delete…'}
+                {layout.isDefault ? 'The default cannot be deleted' : 'Delete…'}
               </MenuItem>
             </Menu>
           )}
@@ -201,15 +201,15 @@ function Editor({ layout }: { layout: Layout }) {
             </p>
           )}
           <p className="text-xs text-muted">
-            The e-mail itself goes where <code>{'{{content}}'}</code> stands. Subscriber, context and environment
-            variables are there too; a payload is not, since a layout serves many workflows.
+            The content of the email goes where <code>{'{{content}}'}</code> is. You can also use subscriber, context
+            and environment variables, but no payload: a layout serves many workflows.
           </p>
           <FieldFrame
             label="Translated"
             inline
             hint={
               <>
-                Texts by keys, <code>{'{{t.footer}}'}</code>, in each reader’s language.{' '}
+                Use texts by key, <code>{'{{t.footer}}'}</code>, in each subscriber’s language.{' '}
                 {saved.isTranslationEnabled && (
                   <Link
                     to="/translations/{-$resource}"
@@ -247,7 +247,7 @@ function Usage({ layoutId, isDefault }: { layoutId: string; isDefault: boolean }
   return (
     <section aria-label="Used by" className="border-t pt-4 text-sm">
       <h2 className="font-semibold">Used by</h2>
-      {isDefault && <p className="mt-1 text-muted">Every e-mail that names no other layout.</p>}
+      {isDefault && <p className="mt-1 text-muted">Every email without another layout.</p>}
       {workflows.length > 0 ? (
         <ul className="mt-1 space-y-1">
           {workflows.map(({ workflowId, name }) => (
@@ -259,14 +259,14 @@ function Usage({ layoutId, isDefault }: { layoutId: string; isDefault: boolean }
           ))}
         </ul>
       ) : (
-        !isDefault && <p className="mt-1 text-muted">No e-mail names it yet. E-mail steps choose it by its name.</p>
+        !isDefault && <p className="mt-1 text-muted">No email uses it yet. Choose it in an email step.</p>
       )}
     </section>
   )
 }
 
-/** What somebody types, once they pause. */
-function useSettled<Value>(value: Value, ms = 300): Value {
+/** The value, once the user pauses typing. */
+function useDebounced<Value>(value: Value, ms = 300): Value {
   const [settled, setSettled] = useState(value)
   useEffect(() => {
     const pause = setTimeout(() => setSettled(value), ms)
@@ -281,9 +281,9 @@ function Preview({ layoutId, draft }: { layoutId: string; draft: Draft }) {
   const [data, setData] = useState<string>()
   const { body, editorType } = draft
   const email = useMemo(() => ({ body, editorType }), [body, editorType])
-  const settled = useSettled(email)
+  const settled = useDebounced(email)
   const given = data === undefined ? undefined : readJsonObject(data).value
-  const previewPayload = useSettled(data === undefined ? '' : data)
+  const previewPayload = useDebounced(data === undefined ? '' : data)
   const query = useQuery(
     layouts.preview(layoutId, {
       controlValues: { email: settled },
@@ -313,7 +313,7 @@ function Preview({ layoutId, draft }: { layoutId: string; draft: Draft }) {
       <div className="min-h-0 flex-1 overflow-y-auto p-4 sm:p-6">
         {result?.error ? (
           <div role="alert" className="rounded-surface border border-bad/30 bg-bad/8 px-4 py-3 text-sm">
-            <p className="font-medium text-bad">There is nothing to show yet</p>
+            <p className="font-medium text-bad">Nothing to show yet</p>
             <p className="mt-1">{result.error.message}</p>
             {result.error.hint && <p className="mt-1 text-muted">{result.error.hint}</p>}
           </div>
@@ -325,7 +325,7 @@ function Preview({ layoutId, draft }: { layoutId: string; draft: Draft }) {
               query.isPlaceholderData && 'opacity-60',
             )}
           >
-            <EmailBody html={result.preview.body} title="The layout around an e-mail" />
+            <EmailBody html={result.preview.body} title="An email in this layout" />
           </div>
         ) : query.error ? (
           <ErrorState error={query.error} onRetry={() => void query.refetch()} />

@@ -1,4 +1,4 @@
-// Layouts: what stands around the content of e-mails.
+// Layouts: the frame around the content of emails.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { CopyPlus, LayoutTemplate, Plus, Star, Trash2 } from 'lucide-react'
@@ -27,7 +27,7 @@ const schema = {
   direction: oneOf(['ASC', 'DESC'], 'DESC'),
   new: flag(),
 }
-/** As many as an environment can have. */
+/** The most layouts an environment can have. */
 const most = 100
 
 const columns: Array<Column<LayoutSummary>> = [
@@ -122,10 +122,10 @@ export function Page() {
           query ? (
             <EmptyState
               icon={<LayoutTemplate />}
-              title="No layout fits"
-              action={<Button onClick={() => set({ query: '' })}>Clear the search</Button>}
+              title="No layout matches"
+              action={<Button onClick={() => set({ query: '' })}>Clear search</Button>}
             >
-              Nothing in {environment.name} is called so.
+              No layout in {environment.name} has this name or identifier.
             </EmptyState>
           ) : (
             <EmptyState
@@ -139,8 +139,8 @@ export function Page() {
                 )
               }
             >
-              A layout stands around the content of e-mails: your logo above it, your address and the link to
-              unsubscribe below. The first one is used by every e-mail that names no other.
+              A layout is the frame of your emails: your logo above the content, your address and the unsubscribe link
+              below. Emails use the first layout unless they choose another.
             </EmptyState>
           )
         }
@@ -166,7 +166,7 @@ function LayoutMenu({ layout }: { layout: LayoutSummary }) {
   const duplicate = useAction({
     do: () => layouts.duplicate(layoutId, `${name} (copy)`),
     refresh: ['layouts'],
-    done: 'Copied',
+    done: 'Layout duplicated',
     onDone: (copy) => void navigate({ to: '/layouts/$layoutId', params: { layoutId: copy.layoutId }, search: {} }),
   })
   if (!canEdit) return null
@@ -178,12 +178,12 @@ function LayoutMenu({ layout }: { layout: LayoutSummary }) {
         </MenuItem>
         {!isDefault && (
           <MenuItem icon={<Star />} onSelect={() => makeDefault.mutate()}>
-            Make it the default
+            Make default
           </MenuItem>
         )}
         <MenuSeparator />
         <MenuItem icon={<Trash2 />} danger disabled={isDefault} onSelect={() => remove.mutate()}>
-          {isDefault ? 'The default stays' : 'Delete…'}
+          {isDefault ? 'The default cannot be deleted' : 'Delete…'}
         </MenuItem>
       </Menu>
     </RowActions>

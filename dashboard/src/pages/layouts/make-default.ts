@@ -2,7 +2,7 @@ import { useAction } from '../../api/cache.ts'
 import { api } from '../../api/client.ts'
 import { type LayoutSummary, layouts } from '../../api/layouts.ts'
 
-/** Every e-mail that names no layout looks different from then on; the way back is the one that was the default before. */
+/** Changes every email that chooses no layout. Undo restores the former default. */
 export function useMakeDefault({ layoutId, name }: Pick<LayoutSummary, 'layoutId' | 'name'>) {
   return useAction({
     do: async () => {
@@ -11,7 +11,7 @@ export function useMakeDefault({ layoutId, name }: Pick<LayoutSummary, 'layoutId
       return all.layouts.find(({ isDefault }) => isDefault)
     },
     refresh: ['layouts', 'workflows'],
-    done: `E-mails that name no layout get “${name}” now`,
+    done: `Emails without another layout now use “${name}”`,
     undo: async (before) => before && layouts.makeDefault(before.layoutId),
   })
 }

@@ -1,4 +1,4 @@
-// What a layout begins with.
+// The content of a new layout.
 import type { EmailEditorType } from '../../ui/email/email-editor.tsx'
 
 export const htmlStarter = `<!doctype html>

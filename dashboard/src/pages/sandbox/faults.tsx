@@ -1,4 +1,4 @@
-// Makes the sandbox fail as a provider would, to watch what Belfry does about it.
+// Simulates provider failures in the sandbox, to see how Belfry handles them.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { TriangleAlert, X } from 'lucide-react'
@@ -13,13 +13,13 @@ import { Input } from '../../ui/form/input.tsx'
 import { Select } from '../../ui/form/select.tsx'
 
 const kinds: Array<{ value: SandboxFault['fault']; label: string; hint: string }> = [
-  { value: 'rate_limited', label: 'Too many requests (429)', hint: 'tried again after the time it names' },
-  { value: 'server_error', label: 'Server error (500)', hint: 'tried again' },
-  { value: 'timeout', label: 'No answer (timeout)', hint: 'tried again where that is safe' },
-  { value: 'reset', label: 'Connection lost (reset)', hint: 'tried again where that is safe' },
-  { value: 'bounce', label: 'Bounce', hint: 'given up' },
-  { value: 'rejected', label: 'Rejected (400)', hint: 'given up' },
-  { value: 'unauthorized', label: 'Wrong credentials (401)', hint: 'goes on to the next integration' },
+  { value: 'rate_limited', label: 'Too many requests (429)', hint: 'retried after the time it names' },
+  { value: 'server_error', label: 'Server error (500)', hint: 'retried' },
+  { value: 'timeout', label: 'No answer (timeout)', hint: 'retried if that is safe' },
+  { value: 'reset', label: 'Connection lost (reset)', hint: 'retried if that is safe' },
+  { value: 'bounce', label: 'Bounce', hint: 'not retried' },
+  { value: 'rejected', label: 'Rejected (400)', hint: 'not retried' },
+  { value: 'unauthorized', label: 'Wrong credentials (401)', hint: 'sent through the next integration' },
 ]
 const labelOf = (fault: SandboxFault['fault']) => kinds.find(({ value }) => value === fault)?.label ?? fault
 
@@ -33,11 +33,11 @@ const places = [
   })),
 ]
 
-/** Asked for again while there are any: those for a number of messages come to an end by themselves. */
+/** Polled while there are any: faults for a number of messages end by themselves. */
 const useFaults = () =>
   useQuery({ ...sandbox.faults(), refetchInterval: ({ state }) => ((state.data?.length ?? 0) > 0 ? 3_000 : false) })
 
-/** Whatever page of it is open: a sandbox that fails says so. */
+/** Shown on every sandbox page while a fault is active. */
 export function FaultBanner() {
   const faults = useFaults().data ?? []
   const canEdit = useCan('editor')
@@ -56,7 +56,7 @@ export function FaultBanner() {
       await putBack(faults.filter((fault) => fault !== gone))
     },
     refresh: ['sandbox'],
-    done: 'It works again',
+    done: 'Fault stopped',
     undo: () => putBack(faults),
   })
   if (faults.length === 0) return null
@@ -66,7 +66,7 @@ export function FaultBanner() {
       className="flex flex-wrap items-center gap-x-3 gap-y-1.5 border-b bg-warn/10 px-4 py-2 text-sm sm:px-6"
     >
       <TriangleAlert className="size-4 text-warn" aria-hidden />
-      <span className="font-medium">The sandbox fails</span>
+      <span className="font-medium">The sandbox is failing</span>
       <ul className="flex flex-wrap gap-1.5">
         {faults.map((fault) => (
           <li
@@ -96,7 +96,7 @@ export function FaultBanner() {
         </Link>
         {canEdit && (
           <Button size="sm" pending={workAgain.isPending} onClick={() => workAgain.mutate()}>
-            Let it work again
+            Stop all faults
           </Button>
         )}
       </span>
@@ -120,11 +120,11 @@ export function FaultPanel({ onClose }: { onClose: () => void }) {
         ...(takesWait && wait.trim() !== '' ? { retryAfterSeconds: Number(wait) } : {}),
       }),
     refresh: ['sandbox'],
-    done: 'Now trigger something and watch',
+    done: 'Now trigger a workflow and watch',
   })
   const chosen = kinds.find(({ value }) => value === fault)
   return (
-    <section aria-label="Make the sandbox fail" className="border-b bg-raised px-4 py-3 sm:px-6">
+    <section aria-label="Simulate a failure" className="border-b bg-raised px-4 py-3 sm:px-6">
       <form
         className="flex flex-wrap items-end gap-3"
         onSubmit={(event) => {
@@ -132,7 +132,7 @@ export function FaultPanel({ onClose }: { onClose: () => void }) {
           fail.mutate()
         }}
       >
-        <FieldFrame label="What goes wrong" className="w-full sm:w-60">
+        <FieldFrame label="Failure" className="w-full sm:w-60">
           {(control) => (
             <Select
               {...control}
@@ -142,10 +142,10 @@ export function FaultPanel({ onClose }: { onClose: () => void }) {
             />
           )}
         </FieldFrame>
-        <FieldFrame label="Where" className="w-full sm:w-40">
+        <FieldFrame label="Channel" className="w-full sm:w-40">
           {(control) => <Select {...control} value={place} onValue={setPlace} options={places} />}
         </FieldFrame>
-        <FieldFrame label="For how many messages" className="w-full sm:w-44">
+        <FieldFrame label="Number of messages" className="w-full sm:w-44">
           {(control) => (
             <Input
               {...control}
@@ -170,13 +170,13 @@ export function FaultPanel({ onClose }: { onClose: () => void }) {
           disabled={!canEdit}
           {...(canEdit ? {} : { hint: 'Viewers cannot do this' })}
         >
-          Start failing
+          Start
         </Button>
         <Button variant="ghost" onClick={onClose}>
           Close
         </Button>
       </form>
-      <p className="mt-2 text-xs text-muted">What Belfry does about it: {chosen?.hint}.</p>
+      <p className="mt-2 text-xs text-muted">How Belfry handles it: the message is {chosen?.hint}.</p>
     </section>
   )
 }

@@ -1,4 +1,4 @@
-// One message of the sandbox in its true frame, and everything the provider would have got.
+// A sandbox message as the recipient would see it, and everything the provider would have received.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { ArrowLeft, Download, Monitor, Smartphone } from 'lucide-react'
@@ -119,14 +119,14 @@ function Whole({ message }: { message: SandboxMessage }) {
         }
       >
         <TabPanel value="message">
-          <h3 className="sr-only">As it was sent</h3>
+          <h3 className="sr-only">As sent</h3>
           <InFrame message={message} isNarrow={width === 'phone'} />
         </TabPanel>
         <TabPanel value="text">
-          {message.text ? <CodeBlock code={message.text} /> : <Nothing>It has no text version.</Nothing>}
+          {message.text ? <CodeBlock code={message.text} /> : <Nothing>No text version.</Nothing>}
         </TabPanel>
         <TabPanel value="headers">
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be in reach of the keyboard */}
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard */}
           <section aria-label="Headers" tabIndex={0} className="overflow-x-auto rounded-surface border bg-page">
             <table className="w-full text-sm">
               <tbody>
@@ -144,17 +144,17 @@ function Whole({ message }: { message: SandboxMessage }) {
         </TabPanel>
         <TabPanel value="attachments">
           {message.attachments.length === 0 ? (
-            <Nothing>It has no attachments.</Nothing>
+            <Nothing>No attachments.</Nothing>
           ) : (
             <ul className="divide-y divide-line rounded-surface border bg-page">
               {message.attachments.map((file, index) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: two files may have one name, and the order is fixed
+                // biome-ignore lint/suspicious/noArrayIndexKey: two files may have the same name, and the order is fixed
                 <li key={index} className="flex items-center gap-3 px-3 py-2 text-sm">
                   <span className="min-w-0 flex-1">
                     <bdi className="block truncate font-medium">{file.name}</bdi>
                     <span className="text-xs text-muted">
                       {file.mime} · {sizeOf(file.content)}
-                      {file.cid ? ' · inside the text' : ''}
+                      {file.cid ? ' · inline' : ''}
                     </span>
                   </span>
                   <Button size="sm" icon={<Download />} onClick={() => download(file)}>
@@ -167,7 +167,7 @@ function Whole({ message }: { message: SandboxMessage }) {
         </TabPanel>
         <TabPanel value="source" className="space-y-4">
           {message.html !== null && <CodeBlock title="HTML" code={message.html} maxHeight={420} />}
-          <JsonView title="What the provider would have got" value={message.message} />
+          <JsonView title="What the provider would have received" value={message.message} />
         </TabPanel>
       </Tabs>
     </>
@@ -213,7 +213,7 @@ function InFrame({ message, isNarrow }: { message: SandboxMessage; isNarrow: boo
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : Array.isArray(value) && value.length > 0 ? value.join(', ') : undefined
 
-/** Pictures that came with the e-mail are in their places. */
+/** Replaces cid: links by the inline images of the email. */
 function withPictures({ html, text, attachments }: SandboxMessage): string {
   if (html === null) {
     const safe = (text ?? '').replaceAll('&', '&amp;').replaceAll('<', '&lt;')

@@ -1,4 +1,4 @@
-// The mailbox of the sandbox: what providers would have got, at the left, and one message as its recipient would see it.
+// The sandbox mailbox: messages at the left, and the selected one as its recipient would see it.
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { ArrowUp, Inbox, Paperclip, SearchX, Trash2, TriangleAlert } from 'lucide-react'
@@ -44,21 +44,21 @@ export function Page() {
     ...(subscriberId ? { subscriberId } : {}),
     ...(transactionId ? { transactionId } : {}),
   }
-  const isNarrowed = Object.keys(filter).length > 0
+  const isFiltered = Object.keys(filter).length > 0
   const list = useInfiniteQuery({
     ...sandbox.endless(filter),
-    // Nobody reads an empty list: the first message may appear by itself.
+    // New messages may appear at once in an empty list: there is nothing to move.
     refetchInterval: ({ state }) => (state.data?.pages[0]?.data.length === 0 ? 3_000 : false),
   })
   const messages = list.data?.pages.flatMap(({ data }) => data)
   const total = list.data?.pages[0]?.totalCount ?? 0
-  const empty = useAction({ do: () => sandbox.empty(), refresh: ['sandbox'], done: 'The sandbox is empty' })
+  const empty = useAction({ do: () => sandbox.empty(), refresh: ['sandbox'], done: 'Sandbox emptied' })
   const onEmpty = async () => {
     const yes = await ask({
       title: 'Empty the sandbox?',
-      body: isNarrowed
-        ? `All messages in the sandbox of ${environment.name} are deleted, also those that the filters hide. They cannot be brought back; the runs they belong to stay.`
-        : `${total === 1 ? 'The message' : `All ${total.toLocaleString('en')} messages`} in the sandbox of ${environment.name} ${total === 1 ? 'is' : 'are'} deleted and cannot be brought back; the runs they belong to stay.`,
+      body: isFiltered
+        ? `All messages in the sandbox of ${environment.name} are deleted, also those the filters hide. This cannot be undone; their runs stay.`
+        : `${total === 1 ? 'The message' : `All ${total.toLocaleString('en')} messages`} in the sandbox of ${environment.name} ${total === 1 ? 'is' : 'are'} deleted. This cannot be undone; the runs stay.`,
       confirm: 'Empty the sandbox',
     })
     if (yes) empty.mutate()
@@ -75,7 +75,7 @@ export function Page() {
             aria-expanded={filters.faults}
             onClick={() => setFilters({ faults: !filters.faults })}
           >
-            Make it fail
+            Simulate a failure
           </Button>
           <Button
             icon={<Trash2 />}
@@ -115,7 +115,7 @@ export function Page() {
               />
               {(subscriberId || transactionId) && (
                 <Button variant="ghost" size="sm" onClick={() => setFilters({ subscriberId: '', transactionId: '' })}>
-                  Of all people and triggers
+                  Show all messages
                 </Button>
               )}
             </div>
@@ -129,7 +129,7 @@ export function Page() {
               isLoadingMore={list.isFetchingNextPage}
               onMore={() => void list.fetchNextPage()}
               empty={
-                isNarrowed ? (
+                isFiltered ? (
                   <EmptyState
                     icon={<SearchX />}
                     title="No message matches"
@@ -137,7 +137,7 @@ export function Page() {
                       <Button
                         onClick={() => setFilters({ search: '', channel: '', subscriberId: '', transactionId: '' })}
                       >
-                        Clear the filters
+                        Clear filters
                       </Button>
                     }
                   />
@@ -151,8 +151,8 @@ export function Page() {
                       </ButtonLink>
                     }
                   >
-                    Email, SMS, chat and push that go to the sandbox’s integrations are kept here for a week instead of
-                    being sent. Trigger a workflow, and it shows up by itself.
+                    The sandbox integrations send nothing: their email, SMS, chat and push messages are kept here for a
+                    week. Trigger a workflow to see one.
                   </EmptyState>
                 )
               }

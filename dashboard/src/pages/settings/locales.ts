@@ -1,4 +1,4 @@
-// Languages people are likely to want; any other that the server knows can be typed.
+// Common languages; the user can type any other that the server knows.
 const codes =
   'ar_AE ar_EG ar_SA bg_BG bn_BD ca_ES cs_CZ da_DK de_AT de_CH de_DE el_GR en_AU en_CA en_GB en_IE en_IN en_NZ en_US en_ZA ' +
   'es_AR es_CL es_CO es_ES es_MX et_EE fa_IR fi_FI fr_BE fr_CA fr_CH fr_FR he_IL hi_IN hr_HR hu_HU id_ID it_IT ja_JP ko_KR ' +

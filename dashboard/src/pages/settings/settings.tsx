@@ -1,4 +1,4 @@
-// What holds for the whole organization, and the way to one's own account.
+// Settings of the organization, and a link to the account.
 import { useQuery } from '@tanstack/react-query'
 import { CircleUser, Trash2 } from 'lucide-react'
 import { auth, useCan, useSession } from '../../api/auth.ts'
@@ -27,23 +27,20 @@ export function Page() {
     <Frame title="Settings" width="content">
       {!canChange && (
         <p className="mb-4 rounded-surface border bg-raised px-3 py-2 text-sm text-muted">
-          You are {user.role === 'viewer' ? 'a viewer' : 'an editor'}: you can look at these settings. Admins and owners
-          change them.
+          You are {user.role === 'viewer' ? 'a viewer' : 'an editor'}: you can view these settings. Only admins and
+          owners can change them.
         </p>
       )}
-      <Section title="Organization" description="Everybody sees its name at the top left.">
+      <Section title="Organization" description="Its name is at the top left of every page.">
         <Organization canChange={canChange} />
       </Section>
-      <Section
-        title="Languages"
-        description="Texts of the default language stand in wherever a translation is missing."
-      >
+      <Section title="Languages" description="The default language is used where a translation is missing.">
         <Loaded query={settings}>{(data) => <Languages settings={data} canChange={canChange} />}</Loaded>
       </Section>
-      <Section title="Branding" description="Below emails that Belfry renders.">
+      <Section title="Branding" description="The footer of emails that Belfry renders.">
         <Loaded query={settings}>{(data) => <Branding settings={data} canChange={canChange} />}</Loaded>
       </Section>
-      <Section title="Retention" description={`How long ${environment.name} keeps what was sent.`}>
+      <Section title="Retention" description={`How long ${environment.name} keeps activity and messages.`}>
         <Loaded query={retention}>
           {(data) => (
             <Periods key={environment._id} retention={data} canChange={canChange} environmentId={environment._id} />
@@ -94,7 +91,7 @@ function Organization({ canChange }: { canChange: boolean }) {
   )
 }
 
-/** Answers show what is saved at once; a refusal brings back what was there. */
+/** Shows the change at once, and restores the old value if the server refuses. */
 function useSettingsChange() {
   return useAction({
     do: team.changeSettings,
@@ -125,7 +122,7 @@ function Languages({ settings, canChange }: { settings: OrganizationSettings; ca
           />
         )}
       </FieldFrame>
-      <FieldFrame label="Translate into" hint="Offered on the page of translations.">
+      <FieldFrame label="Translate into" hint="Offered on the translations page.">
         {(control) => (
           <Combobox
             {...control}
@@ -165,13 +162,15 @@ function Languages({ settings, canChange }: { settings: OrganizationSettings; ca
 
 function Branding({ settings, canChange }: { settings: OrganizationSettings; canChange: boolean }) {
   const change = useSettingsChange()
-  // Its name has the brand in it, which whoever runs the server chooses.
+  // The operator of the server chooses the brand.
   const [name, isRemoved] = Object.entries(settings).find(([key]) => /^remove\w*Branding$/.test(key)) ?? []
   if (name === undefined) return null
   return (
     <FieldFrame
-      label="Mark of the service in emails"
-      hint={isRemoved ? 'Emails carry your content only.' : 'Emails end with a small line about who delivered them.'}
+      label="Show branding in emails"
+      hint={
+        isRemoved ? 'Emails have only your content.' : 'Emails end with a small line that names the sender service.'
+      }
       inline
     >
       {(control) => (
@@ -188,10 +187,10 @@ function Branding({ settings, canChange }: { settings: OrganizationSettings; can
 
 const periods = [
   ['activityDays', 'Activity', 'Triggers, runs and their steps.'],
-  ['messageDays', 'Messages', 'What was sent by email, SMS, chat and push.'],
-  ['inboxDays', 'Inbox', 'What people find in their inboxes.'],
+  ['messageDays', 'Messages', 'Sent email, SMS, chat and push messages.'],
+  ['inboxDays', 'Inbox', 'Messages in the inboxes of subscribers.'],
 ] as const
-const inDays = (days: number) => (days === 0 ? 'for ever' : `for ${days} days`)
+const inDays = (days: number) => (days === 0 ? 'forever' : `for ${days} days`)
 
 interface PeriodsProps {
   retention: Retention
@@ -199,7 +198,7 @@ interface PeriodsProps {
   canChange: boolean
 }
 
-/** A field left empty follows whoever runs the server. */
+/** An empty field uses the server's default. */
 function Periods({ retention, environmentId, canChange }: PeriodsProps) {
   const valuesOf = (from: Retention) => ({
     activityDays: String(from.activityDays ?? ''),
@@ -224,7 +223,7 @@ function Periods({ retention, environmentId, canChange }: PeriodsProps) {
           form={form}
           name={name}
           label={`${label}, days`}
-          hint={`${hint} Empty: ${inDays(retention.usual[name])}, as this server does. 0: for ever.`}
+          hint={`${hint} Empty: ${inDays(retention.usual[name])}, the default of this server. 0: forever.`}
         >
           {(control) => (
             <Input

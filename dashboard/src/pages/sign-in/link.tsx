@@ -1,4 +1,4 @@
-// What a link with a token leads to: it is looked up first, so that people see what they accept, or that it is too late.
+// The page behind a link with a token. It looks the token up first, to show what the link is for or that it has expired.
 import { useQuery } from '@tanstack/react-query'
 import { useLocation } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -16,7 +16,7 @@ interface LinkPageProps {
 }
 
 export function LinkPage({ kind, children }: LinkPageProps) {
-  // Behind the # it is sent to no server and written into no log.
+  // Browsers do not send the part after the # to a server, so the token is in no log.
   const token = useLocation({ select: ({ hash }) => hash })
   const query = useQuery({ ...auth.link(token), enabled: token !== '' })
   if (query.data?.kind === kind) return children(query.data, token)
@@ -29,7 +29,7 @@ export function LinkPage({ kind, children }: LinkPageProps) {
   return (
     <BarePage title="This link does not work">
       <p className="mb-5 text-base text-pretty text-muted">
-        {query.error?.message ?? 'A part of the link is missing. Copy all of it, up to the last character.'}
+        {query.error?.message ?? 'Part of the link is missing. Copy the whole link.'}
       </p>
       <ButtonLink to="/sign-in" search={{}}>
         Go to sign in

@@ -17,7 +17,7 @@ function Reset({ link, token }: { link: LinkDetails; token: string }) {
   return (
     <BarePage title="Choose a new password" description={`For ${link.email}. You will be signed out everywhere else.`}>
       <Form form={form}>
-        {/* Password managers go by it. */}
+        {/* Password managers need it. */}
         <input type="email" autoComplete="username" value={link.email ?? ''} readOnly hidden />
         <PasswordField form={form} name="password" label="New password" />
         <FormError form={form} />

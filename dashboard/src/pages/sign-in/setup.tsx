@@ -17,10 +17,7 @@ function SetUp({ token }: { token: string }) {
     onDone: (session) => enter(session, '/start'),
   })
   return (
-    <BarePage
-      title="Set up Belfry"
-      description="You become its owner. Everything stays on this server; nobody else is told."
-    >
+    <BarePage title="Set up Belfry" description="You become the owner. Your data stays on this server.">
       <Form form={form}>
         <Field form={form} name="name" label="Your name">
           {(control) => <Input {...control} autoComplete="name" autoFocus className="h-10" />}

@@ -11,19 +11,19 @@ import { text, useUrlState } from '../../ui/list/url-state.ts'
 
 const schema = { returnTo: text('/'), error: text() }
 
-/** What the server sends back with from a provider of identities. */
+/** Error codes in the URL after a failed sign-in with the identity provider. */
 const oidcErrors: Record<string, string> = {
-  oidc_failed: 'Signing in there was refused or took too long. Please try again.',
+  oidc_failed: 'Signing in was refused or took too long. Please try again.',
   oidc_unavailable: 'The identity provider cannot be reached at the moment. Try again, or use your password.',
   oidc_email_unverified: 'Your identity provider has not verified your address. Verify it there, then try again.',
-  oidc_no_account: 'Nobody has invited this address yet. Ask an admin of your organization for an invitation.',
+  oidc_no_account: 'This address has no invitation yet. Ask an admin of your organization for one.',
 }
 
 export function Page() {
   const [{ returnTo, error }] = useUrlState(schema)
   const enter = useEnter()
   const options = useQuery(auth.options()).data
-  // Only to ourselves: an address with a host in it would lead elsewhere.
+  // Only paths on this site: a URL with a host would lead elsewhere.
   const target = /^\/(?![/\\])/.test(returnTo) ? returnTo : '/'
   const form = useForm({
     initial: { email: '', password: '' },
@@ -34,7 +34,7 @@ export function Page() {
   return (
     <BarePage
       title="Sign in to Belfry"
-      footer="Forgot your password? An admin of your organization can make you a link to choose a new one."
+      footer="Forgot your password? Ask an admin of your organization for a reset link."
     >
       {error && (
         <p role="alert" className="mb-4 rounded-control border border-bad/30 bg-bad/8 px-3 py-2 text-sm text-bad">
@@ -75,7 +75,7 @@ function NotSetUp() {
   return (
     <BarePage title="Belfry has no owner yet">
       <p className="text-sm text-muted">
-        The console where Belfry was started shows a link that makes you its owner; open it. Where it got lost,{' '}
+        Open the link in the console where you started Belfry: it makes you the owner. If you lost it,{' '}
         <code className="text-ink">npm run sign-in-link</code> prints another.
       </p>
     </BarePage>

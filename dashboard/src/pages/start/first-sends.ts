@@ -1,4 +1,4 @@
-// The three sends of the guided start: a small workflow for each channel, a trigger, and where its message turns up.
+// The three sends of the guided start: for each channel a small workflow, a trigger, and where the message arrives.
 import { queryOptions } from '@tanstack/react-query'
 import { api, type Body, inEnvironment } from '../../api/client.ts'
 
@@ -32,7 +32,7 @@ const emailBody = `<div style="font-family: system-ui, sans-serif; max-width: 48
 export const firstSends: Record<FirstChannel, FirstSend> = {
   in_app: {
     title: 'An in-app message',
-    explanation: 'It lands in the inbox you embed in your product, while people look at it.',
+    explanation: 'It appears in the inbox you embed in your product.',
     workflow: workflow('first-in-app', 'First in-app message', 'in_app', {
       subject: 'Hello {{subscriber.firstName}}',
       body: 'This message came all the way from a trigger to your inbox.',
@@ -40,7 +40,7 @@ export const firstSends: Record<FirstChannel, FirstSend> = {
   },
   email: {
     title: 'An email',
-    explanation: 'It goes to the sandbox mailbox: nothing to set up, and nobody is bothered.',
+    explanation: 'It goes to the sandbox mailbox: nothing to set up, and nobody receives it.',
     workflow: workflow('first-email', 'First email', 'email', {
       subject: 'Hello {{subscriber.firstName}}, your first email',
       editorType: 'html',
@@ -49,7 +49,7 @@ export const firstSends: Record<FirstChannel, FirstSend> = {
   },
   sms: {
     title: 'A text message',
-    explanation: 'The same trigger, another channel. Also into the sandbox.',
+    explanation: 'The same trigger, another channel. It goes to the sandbox too.',
     workflow: workflow('first-sms', 'First text message', 'sms', {
       body: 'Hello {{subscriber.firstName}}, this is your first text message.',
     }),
@@ -68,17 +68,17 @@ export const triggerOf = (channel: FirstChannel, to: Recipient) => ({
   to,
 })
 
-/** @returns the id of the transaction, by which its run and its message are found */
+/** @returns the transaction id, which identifies the run and the message */
 export async function sendFirst(channel: FirstChannel, to: Recipient): Promise<string> {
   const { workflow } = firstSends[channel]
-  await makeOnce(workflow)
+  await createOnce(workflow)
   const { transactionId, status, error } = await api('POST /v1/events/trigger', { body: triggerOf(channel, to) })
   if (transactionId === undefined || status !== 'processed')
-    throw new Error(error?.join(' ') ?? `The trigger was answered with “${status}”. Is the workflow active?`)
+    throw new Error(error?.join(' ') ?? `The trigger returned “${status}”. Check that the workflow is active.`)
   return transactionId
 }
 
-async function makeOnce(workflow: FirstSend['workflow']): Promise<void> {
+async function createOnce(workflow: FirstSend['workflow']): Promise<void> {
   const { workflows } = await api('GET /v2/workflows', { query: { query: workflow.workflowId, limit: 10 } })
   if (workflows.some(({ workflowId }) => workflowId === workflow.workflowId)) return
   await api('POST /v2/workflows', { body: workflow })
@@ -86,12 +86,12 @@ async function makeOnce(workflow: FirstSend['workflow']): Promise<void> {
 
 export interface Arrival {
   runId: string | undefined
-  /** Why there will be no message. */
+  /** Why no message will arrive. */
   trouble: string | undefined
   message: { subject: string | null; text: string; html: string | null; to: string[] } | undefined
 }
 
-/** Asks again until the message is there, or it is clear that it will not come. */
+/** Polls until the message has arrived or has failed. */
 export const arrival = (channel: FirstChannel, transactionId: string, subscriberId: string) =>
   queryOptions({
     queryKey: inEnvironment('arrival', channel, transactionId),

@@ -3,7 +3,7 @@ import { Navigate } from '@tanstack/react-router'
 import { runs } from '../../api/runs.ts'
 import { ErrorState } from '../../ui/base/states.tsx'
 
-/** The guided start while nothing has been sent, then the activity. */
+/** Opens the guided start until something has been sent, then the activity. */
 export function Page() {
   const { data, error, refetch } = useQuery(runs.list({ limit: 1 }))
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} className="py-32" />

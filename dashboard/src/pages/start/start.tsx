@@ -1,4 +1,4 @@
-// The first minute: three real sends, the arriving message right there, and the code to do it from one's own program.
+// The guided start: three real sends, each message as it arrives, and the code to send them from your own program.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { ArrowRight, Check, CircleAlert, LoaderCircle, Plug, Send, Workflow } from 'lucide-react'
@@ -9,6 +9,7 @@ import { environments } from '../../api/environments.ts'
 import { useEnvironment } from '../../shell/environment.ts'
 import { Button } from '../../ui/base/button.tsx'
 import { cn } from '../../ui/base/class-names.ts'
+import { CopyButton } from '../../ui/base/copy.tsx'
 import { RequestCode } from '../../ui/code/code-block.tsx'
 import { EmailFrame, InAppFrame, SmsFrame } from '../../ui/domain/message-frames.tsx'
 import { StepIcon } from '../../ui/domain/step-kind.tsx'
@@ -31,7 +32,7 @@ export function Page() {
   const [sent, remember] = useSent(environment._id)
   const [active, setActive] = useState<FirstChannel>(() => order.find((channel) => !sent[channel]) ?? 'in_app')
   const recipient: Recipient = {
-    // Not just the name: that may be the id of somebody real, whose address would be changed.
+    // The prefix avoids overwriting the address of a real subscriber with this id.
     subscriberId: `start-${user.email.split('@', 1)[0]}`,
     firstName: user.name.split(' ', 1)[0] ?? user.name,
     email: user.email,
@@ -63,13 +64,16 @@ export function Page() {
           ))}
           {isAllDone && <NextSteps />}
         </ol>
-        <FromYourProgram channel={active} recipient={recipient} />
+        <div className="min-w-0 space-y-6 lg:sticky lg:top-6">
+          <FromYourProgram channel={active} recipient={recipient} />
+          <ForYourInbox identifier={environment.identifier} />
+        </div>
       </div>
     </Frame>
   )
 }
 
-/** Which transactions were sent from here, so that they are still checked after a reload. */
+/** The transactions sent from here, so that they stay checked after a reload. */
 function useSent(environmentId: string) {
   const place = `belfry-start-${environmentId}`
   const [sent, setSent] = useState<Partial<Record<FirstChannel, string>>>(() => {
@@ -112,7 +116,7 @@ function SendStep(props: SendStepProps) {
     enabled: transactionId !== undefined,
   })
   const hasArrived = data?.message !== undefined
-  const isOnItsWay = send.isPending || (transactionId !== undefined && !hasArrived && !data?.trouble && !error)
+  const isSending = send.isPending || (transactionId !== undefined && !hasArrived && !data?.trouble && !error)
   return (
     <li
       className={cn(
@@ -131,16 +135,16 @@ function SendStep(props: SendStepProps) {
         </button>
         <Button
           variant={hasArrived || !isActive ? 'secondary' : 'primary'}
-          pending={isOnItsWay}
+          pending={isSending}
           disabled={!canSend}
-          {...(canSend ? {} : { hint: 'Viewers cannot send; ask an admin to make you an editor.' })}
+          {...(canSend ? {} : { hint: 'Viewers cannot send. Ask an admin to make you an editor.' })}
           icon={<Send />}
           onClick={() => send.mutate()}
         >
           {hasArrived ? 'Again' : 'Send'}
         </Button>
       </div>
-      {(data?.message || data?.trouble || isOnItsWay) && (
+      {(data?.message || data?.trouble || isSending) && (
         <div className="px-4 pb-4 sm:pl-14" aria-live="polite">
           {data?.message ? (
             <div className="animate-rise">
@@ -155,7 +159,7 @@ function SendStep(props: SendStepProps) {
           ) : (
             <p className="flex animate-late items-center gap-2 text-sm text-muted">
               <LoaderCircle className="size-4 animate-spin" />
-              On its way…
+              Sending…
             </p>
           )}
         </div>
@@ -208,12 +212,12 @@ function FromYourProgram({ channel, recipient }: { channel: FirstChannel; recipi
   const { data: keys } = useQuery({ ...environments.apiKeys(), enabled: canSeeKeys })
   const key = keys?.[0]?.key
   return (
-    <section className="min-w-0 lg:sticky lg:top-6">
-      <h2 className="text-base font-semibold">The same from your program</h2>
+    <section>
+      <h2 className="text-base font-semibold">Send it from your program</h2>
       <p className="mt-0.5 mb-3 text-sm text-pretty text-muted">
         {key
-          ? 'Your key of this environment is filled in; keep it on your servers.'
-          : 'Put in the API key of this environment; an owner finds it under API keys.'}
+          ? 'The API key of this environment is filled in. Keep it on your servers.'
+          : 'Fill in the API key of this environment. An owner can find it under API keys.'}
       </p>
       <RequestCode
         request={{ method: 'POST', path: '/v1/events/trigger', body: triggerOf(channel, recipient) }}
@@ -221,7 +225,7 @@ function FromYourProgram({ channel, recipient }: { channel: FirstChannel; recipi
         maxHeight={480}
       />
       <p className="mt-3 text-sm text-muted">
-        Everything else is in the{' '}
+        Find everything else in the{' '}
         <a href="/docs" className="font-medium text-ink underline underline-offset-2">
           API reference
         </a>
@@ -231,12 +235,25 @@ function FromYourProgram({ channel, recipient }: { channel: FirstChannel; recipi
   )
 }
 
+const ForYourInbox = ({ identifier }: { identifier: string }) => (
+  <section>
+    <h2 className="text-base font-semibold">Application identifier</h2>
+    <p className="mt-0.5 mb-3 text-sm text-pretty text-muted">
+      The inbox in your page needs it to find this environment; it is not secret.
+    </p>
+    <div className="flex h-10 items-center justify-between gap-2 rounded-surface border bg-sunken pr-1.5 pl-3">
+      <code className="truncate">{identifier}</code>
+      <CopyButton text={identifier} label="Copy the application identifier" />
+    </div>
+  </section>
+)
+
 function NextSteps() {
   return (
     <li className="animate-rise pt-3">
-      <h2 className="mb-2 text-base font-semibold">Where to next</h2>
+      <h2 className="mb-2 text-base font-semibold">Next steps</h2>
       <ul className="divide-y rounded-surface border">
-        <NextStep to="/workflows" icon={<Workflow />} title="Build a workflow of your own">
+        <NextStep to="/workflows" icon={<Workflow />} title="Build your own workflow">
           Several steps, digests, delays and conditions
         </NextStep>
         <NextStep to="/integrations" icon={<Plug />} title="Connect a real provider">

@@ -1,4 +1,4 @@
-// Dialogs that tell how a subscriber is reached through a push or chat integration.
+// Dialogs to add push or chat credentials and endpoints to a subscriber.
 import { useQuery } from '@tanstack/react-query'
 import { api, type Body } from '../../api/client.ts'
 import { type ChannelEndpoint, subscribers } from '../../api/subscribers.ts'
@@ -41,7 +41,7 @@ const NoIntegration = () => (
     className="py-6"
     action={<ButtonLink to={'/integrations' as '/'}>Open integrations</ButtonLink>}
   >
-    Credentials belong to an integration, so there has to be one first.
+    Credentials belong to an integration. Add one first.
   </EmptyState>
 )
 
@@ -91,7 +91,7 @@ function CredentialsForm({ subscriberId, onClose }: FormProps) {
           form={form}
           name="deviceTokens"
           label="Device tokens"
-          hint="One a line. They are added to those there are."
+          hint="One per line. They are added to the existing ones."
         >
           {(control) => <Textarea {...control} spellCheck={false} className="font-mono text-code" />}
         </Field>

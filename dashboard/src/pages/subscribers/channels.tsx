@@ -1,4 +1,4 @@
-// How a subscriber is reached beyond e-mail and phone: devices, chat webhooks, chat identities, connected workspaces.
+// How to reach a subscriber beyond email and phone: devices, chat webhooks, chat accounts, connected workspaces.
 import { useQuery } from '@tanstack/react-query'
 import { Plus, Trash2 } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
@@ -31,10 +31,10 @@ export function Channels({ subscriber }: { subscriber: Subscriber }) {
     <div className="space-y-8">
       <Part
         title="Credentials"
-        description="Device tokens for push, and webhooks of chats, each for one integration."
+        description="Push device tokens and chat webhooks, each for one integration."
         action={add('credentials')}
         isEmpty={subscriber.channels.length === 0}
-        empty="None. Apps usually add the token of a device when somebody signs in."
+        empty="None. Your app usually adds a device token when a user signs in."
       >
         {subscriber.channels.map((one) => (
           <CredentialsRow key={one._integrationId} credentials={one} subscriberId={subscriberId} canEdit={canEdit} />
@@ -44,10 +44,10 @@ export function Channels({ subscriber }: { subscriber: Subscriber }) {
         {({ data }) => (
           <Part
             title="Endpoints"
-            description="Where chat messages go: a channel, a person, a webhook, a number."
+            description="Where chat messages go: a channel, a person, a webhook or a number."
             action={add('endpoint')}
             isEmpty={data.length === 0}
-            empty="None. They are made when somebody links their chat, or by hand."
+            empty="None. They are created when the subscriber links a chat, or by hand."
           >
             {data.map((one) => (
               <EndpointRow key={one.identifier} endpoint={one} canEdit={canEdit} />
@@ -59,9 +59,9 @@ export function Channels({ subscriber }: { subscriber: Subscriber }) {
         {({ data }) => (
           <Part
             title="Connected workspaces"
-            description="Chat workspaces this subscriber has given access to."
+            description="Chat workspaces to which this subscriber gave access."
             isEmpty={data.length === 0}
-            empty="None. People connect one from the inbox, or by a link your program makes."
+            empty="None. Subscribers connect one from the inbox, or with a link from your program."
           >
             {data.map((one) => (
               <ConnectionRow key={one.identifier} connection={one} canEdit={canEdit} />
@@ -225,12 +225,12 @@ function ConnectionRow({ connection, canEdit }: { connection: ChannelConnection;
   const remove = useAction({
     do: () => api('DELETE /v1/channel-connections/{identifier}', { path: { identifier } }),
     refresh: ['subscribers'],
-    done: `${name} is disconnected`,
+    done: `${name} disconnected`,
   })
   const confirmRemove = async () => {
     const yes = await ask({
       title: `Disconnect ${name}?`,
-      body: 'Its token is forgotten, so messages to endpoints in this workspace fail. To connect it again, somebody there must allow it again.',
+      body: 'Its token is deleted, so messages to endpoints in this workspace fail. To connect it again, somebody in the workspace must approve it.',
       confirm: 'Disconnect',
     })
     if (yes) remove.mutate()

@@ -11,7 +11,7 @@ export function CreateSubscriber({ open, onClose }: { open: boolean; onClose: ()
       open={open}
       onClose={onClose}
       title="New subscriber"
-      description="Everything but the id can be changed later, and there is more to fill in once it is there."
+      description="You can change everything but the id later, and add more fields."
     >
       {open && <CreateForm onClose={onClose} />}
     </Dialog>
@@ -28,7 +28,7 @@ function CreateForm({ onClose }: { onClose: () => void }) {
     submit: ({ subscriberId, ...fields }) =>
       subscribers.create({ subscriberId: subscriberId.trim(), ...filled(fields) }),
     refresh: ['subscribers'],
-    done: (created) => `${nameOf(created)} is a subscriber`,
+    done: (created) => `${nameOf(created)} created`,
     onDone: ({ subscriberId }) =>
       void navigate({
         to: '/subscribers/{-$subscriberId}',
@@ -42,7 +42,7 @@ function CreateForm({ onClose }: { onClose: () => void }) {
         form={form}
         name="subscriberId"
         label="Id"
-        hint="What your program calls this user; triggers name it. It cannot be changed later."
+        hint="The id of this user in your program. Triggers use it. It cannot be changed later."
       >
         {(control) => <Input {...control} autoFocus spellCheck={false} className="font-mono text-code" />}
       </Field>
@@ -56,7 +56,7 @@ function CreateForm({ onClose }: { onClose: () => void }) {
         <Field form={form} name="email" label="Email" optional>
           {(control) => <Input {...control} type="email" />}
         </Field>
-        <Field form={form} name="phone" label="Phone" optional hint="With the code of the country: +41 …">
+        <Field form={form} name="phone" label="Phone" optional hint="With country code: +41 …">
           {(control) => <Input {...control} type="tel" />}
         </Field>
       </div>

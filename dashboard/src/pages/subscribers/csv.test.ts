@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { asCsv, unguarded } from './csv.ts'
 
 test.each(['=1+1', '@SUM(A1)', '+cmd|calc', '-2+3+cmd|calc', '\t=1', '\r=1', '=HYPERLINK("https://example.com")'])(
-  '%j is no formula in a spreadsheet, and is read back as it was',
+  '%j is guarded against formulas, and read back unchanged',
   async (name) => {
     const { data } = papa.parse<string[]>(
       await asCsv([
@@ -17,7 +17,7 @@ test.each(['=1+1', '@SUM(A1)', '+cmd|calc', '-2+3+cmd|calc', '\t=1', '\r=1', '=H
 )
 
 test.each(['+14155550123', '+44 (0)20 7946-0018', '-5', '-5.25', "O'Hara", "'quoted'", 'a=b', ''])(
-  '%j is as it is',
+  '%j is written unchanged',
   async (name) => {
     const { data } = papa.parse<string[]>(await asCsv([['x', name]]))
     expect(data[0]?.[1]).toBe(name)
@@ -25,6 +25,6 @@ test.each(['+14155550123', '+44 (0)20 7946-0018', '-5', '-5.25', "O'Hara", "'quo
   },
 )
 
-test('what is no text is written as JSON, and what is missing as nothing', async () => {
+test('other values are written as JSON, and missing ones as nothing', async () => {
   expect(await asCsv([[{ plan: 'pro' }, [1], null, undefined, 5, false]])).toBe('"{""plan"":""pro""}",[1],,,5,false')
 })

@@ -1,7 +1,7 @@
-// Tables for spreadsheets. A spreadsheet takes a cell that begins like a formula for one and computes it, on the machine of
-// whoever opens the file, with what a stranger may have entered as their name. An apostrophe in front keeps it text.
+// CSV for spreadsheets. A spreadsheet runs a cell that starts like a formula, and a stranger may have entered one as their name.
+// An apostrophe in front keeps the cell text.
 
-/** Phone numbers and negative numbers begin alike and compute nothing. */
+/** Phone numbers and negative numbers start the same way but are harmless. */
 const formula = /^[=@\t\r]|^[+-](?![\d\s().-]*$)/
 
 export async function asCsv(rows: unknown[][]): Promise<string> {
@@ -13,6 +13,6 @@ export async function asCsv(rows: unknown[][]): Promise<string> {
   )
 }
 
-/** What `asCsv` was given for this cell, so that a file that was exported can be imported. */
+/** Undoes the guard of `asCsv`, so that an exported file can be imported. */
 export const unguarded = (cell: string): string =>
   cell.startsWith("'") && formula.test(cell.slice(1)) ? cell.slice(1) : cell

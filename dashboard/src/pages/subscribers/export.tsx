@@ -1,4 +1,4 @@
-// All subscribers, or those the list is narrowed to, as a file.
+// Exports all subscribers, or those that match the filters, as a file.
 import { Download } from 'lucide-react'
 import { toast } from 'sonner'
 import type { Environment } from '../../api/auth.ts'
@@ -31,7 +31,7 @@ const columns = [
   ...(['createdAt', 'updatedAt'] as const),
 ]
 
-/** From the oldest on, so that whoever is added meanwhile comes at the end. */
+/** Oldest first, so that subscribers added meanwhile come last. */
 async function readAll(filters: Filters, environment: Environment): Promise<Subscriber[] | undefined> {
   const all: Subscriber[] = []
   for (let after: string | null | undefined = undefined; after !== null; ) {
@@ -62,9 +62,9 @@ async function run(filters: Filters, format: Format, environment: Environment): 
     const all = await readAll(filters, environment)
     if (!all) return
     download(name, await asText(all, format), format === 'csv' ? 'text/csv' : 'application/json')
-    toast.success(`${all.length.toLocaleString('en')} subscribers are in ${name}`)
+    toast.success(`${all.length.toLocaleString('en')} subscribers exported to ${name}`)
   } catch (error) {
-    toast.error(`The export did not get through. ${(error as Error).message}`)
+    toast.error(`The export failed. ${(error as Error).message}`)
   } finally {
     exportJob.set(undefined)
   }
@@ -79,7 +79,7 @@ interface ExportMenuProps {
 export function ExportMenu({ filters, total, environment }: ExportMenuProps) {
   const job = useJob(exportJob)
   const start = (format: Format) => void keepWindowOpen(() => run(filters, format, environment))
-  const isNarrowed = Object.values(filters).some((value) => value !== '')
+  const isFiltered = Object.values(filters).some((value) => value !== '')
   return (
     <Menu
       trigger={
@@ -88,7 +88,7 @@ export function ExportMenu({ filters, total, environment }: ExportMenuProps) {
         </Button>
       }
     >
-      <MenuLabel>{isNarrowed ? 'Those the list shows' : 'All subscribers'}</MenuLabel>
+      <MenuLabel>{isFiltered ? 'Matching subscribers' : 'All subscribers'}</MenuLabel>
       <MenuItem onSelect={() => start('csv')}>CSV, for spreadsheets</MenuItem>
       <MenuItem onSelect={() => start('json')}>JSON, for programs</MenuItem>
     </Menu>

@@ -1,4 +1,4 @@
-// The import of a file: choose it, say what its columns mean, see what would be refused, watch it go, mend the rest.
+// Importing a file: choose it, map its columns, see which rows would be refused, watch the progress, fix the rest.
 import { CircleCheck, FileUp, TriangleAlert, Upload } from 'lucide-react'
 import { type DragEvent, type ReactNode, useMemo, useRef, useState } from 'react'
 import type { Environment } from '../../api/auth.ts'
@@ -33,7 +33,7 @@ export function ImportDialog({ open, onClose, environment }: ImportDialogProps) 
       description={
         job
           ? `Into ${job.environment.name}`
-          : `New ids are created in ${environment.name}; of known ones, the fields in the file are changed.`
+          : `New ids are created in ${environment.name}. Existing subscribers get the fields in the file.`
       }
     >
       {job ? (
@@ -85,7 +85,7 @@ function ChooseFile({ onFile }: { onFile: (file: PeopleFile) => void }) {
   }
   return (
     <div className="space-y-4">
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping is a second way; the button inside is the first */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the button inside does the same */}
       <div
         onDragOver={(event) => {
           event.preventDefault()
@@ -100,7 +100,7 @@ function ChooseFile({ onFile }: { onFile: (file: PeopleFile) => void }) {
       >
         <FileUp className="mb-3 size-6 text-muted" aria-hidden />
         <p className="text-sm">Drop a CSV or JSON file here</p>
-        <p className="mt-1 text-xs text-muted">One row or object for each person. What the columns mean comes next.</p>
+        <p className="mt-1 text-xs text-muted">One row or object for each subscriber. You map the columns next.</p>
         <Button className="mt-4" icon={<Upload />} pending={isReading} onClick={() => input.current?.click()}>
           Choose a file
         </Button>
@@ -161,14 +161,14 @@ function Mapping({ file, onBack, onStart }: MappingProps) {
     setMeanings(
       meanings.map((before, place) => {
         if (place === index) return meaning
-        // A field is filled from one column; the other gives it up.
+        // A field has one column: clear the other one.
         return before === meaning && meaning !== 'nothing' && meaning !== 'own-data' ? 'own-data' : before
       }),
     )
   return (
     <div className="space-y-4">
       <div className="max-h-[45vh] overflow-y-auto rounded-surface border">
-        <table className="w-full table-fixed text-sm" aria-label="What the columns mean">
+        <table className="w-full table-fixed text-sm" aria-label="Map the columns">
           <thead className="sticky top-0 z-1 bg-raised text-left text-xs text-muted">
             <tr>
               <th scope="col" className="h-9 w-2/5 px-3 font-medium sm:w-1/4">
@@ -184,7 +184,7 @@ function Mapping({ file, onBack, onStart }: MappingProps) {
           </thead>
           <tbody>
             {columns.map((column, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: columns may have the same name; their place tells them apart
+              // biome-ignore lint/suspicious/noArrayIndexKey: columns may have the same name
               <tr key={index} className="border-t">
                 <th scope="row" className="h-11 truncate px-3 text-left font-medium">
                   {column || <span className="text-muted">Column {index + 1}</span>}
@@ -214,14 +214,14 @@ function Mapping({ file, onBack, onStart }: MappingProps) {
         </table>
       </div>
       {!hasId ? (
-        <Notice tone="bad">Choose the column that has the id of each person. Triggers name people by it.</Notice>
+        <Notice tone="bad">Choose the column with the id of each subscriber. Triggers use it.</Notice>
       ) : wrong.length === 0 ? (
         <Notice tone="good">All {number(rows.length)} rows can be imported.</Notice>
       ) : (
         <div className="space-y-2">
           <Notice tone="warn">
-            {number(rows.length - wrong.length)} rows can be imported, {number(wrong.length)} will be refused. You get
-            those back as a file to mend.
+            {number(rows.length - wrong.length)} rows can be imported, {number(wrong.length)} will be refused. You can
+            download those and fix them.
           </Notice>
           <RefusedList
             refused={wrong.map(({ line, subscriberId, problems }) => ({
@@ -234,7 +234,7 @@ function Mapping({ file, onBack, onStart }: MappingProps) {
       )}
       {repeated > 0 && (
         <p className="text-xs text-muted">
-          {number(repeated)} {repeated === 1 ? 'id comes' : 'ids come'} more than once; the last row counts.
+          {number(repeated)} {repeated === 1 ? 'id comes' : 'ids come'} more than once; the last row wins.
         </p>
       )}
       <DialogFooter>
@@ -254,7 +254,7 @@ function RefusedList({ refused }: { refused: ImportState['refused'] }) {
     <section
       aria-label="Rows that were refused"
       className="max-h-48 overflow-y-auto rounded-surface border"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be in reach of the keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard
       tabIndex={0}
     >
       <ul>
@@ -305,8 +305,8 @@ function Running({ job, onClose }: { job: ImportState; onClose: () => void }) {
       {error && <Notice tone="bad">{error}</Notice>}
       {status === 'running' && (
         <p className="text-xs text-muted">
-          You can close this and look at other pages: the import goes on as long as this window is open, and shows
-          itself above the list.
+          You can close this and visit other pages. The import continues while this window is open; its progress is
+          shown above the list.
         </p>
       )}
       {refused.length > 0 && isOver(job) && <RefusedList refused={refused} />}
@@ -317,7 +317,7 @@ function Running({ job, onClose }: { job: ImportState; onClose: () => void }) {
           </Button>
         )}
         {status === 'running' && <Button onClick={stopImport}>Stop</Button>}
-        {status === 'stopped' && <Button onClick={resumeImport}>Go on</Button>}
+        {status === 'stopped' && <Button onClick={resumeImport}>Continue</Button>}
         {isOver(job) ? (
           <Button variant="primary" onClick={dismiss}>
             Done
@@ -332,7 +332,7 @@ function Running({ job, onClose }: { job: ImportState; onClose: () => void }) {
   )
 }
 
-/** Above the list, for whoever closed the dialog and came back. */
+/** Shown above the list after the dialog is closed. */
 export function ImportStrip({ onOpen }: { onOpen: () => void }) {
   const job = useJob(importJob)
   if (!job) return null

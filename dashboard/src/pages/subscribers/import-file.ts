@@ -1,4 +1,4 @@
-// A file of people: what is in it, what its columns mean, and which of its rows can be stored.
+// Reads an import file: its columns, what they mean, and which rows can be stored.
 import type { NewSubscriber } from '../../api/subscribers.ts'
 import { readJsonObject } from '../../ui/code/json-editor.tsx'
 import { unguarded } from './csv.ts'
@@ -10,7 +10,7 @@ export interface PeopleFile {
 }
 
 export interface PeopleRow {
-  /** Where it stands in the file, counted as editors and spreadsheets do. */
+  /** The line in the file, counted as editors and spreadsheets do. */
   line: number
   /** In the order of the columns. */
   cells: unknown[]
@@ -29,16 +29,16 @@ export const fields = [
 ] as const
 type FieldName = (typeof fields)[number]['value']
 
-/** What a column means: a field, a name in the data, or nothing. */
+/** What a column maps to: a field, a name in `data`, or nothing. */
 export type Meaning = FieldName | 'own-data' | 'nothing'
 
-/** What an export of ours has beside the fields; the server sets these itself. */
+/** Also in our exports, but the server sets these itself. */
 const setByServer = new Set([
   ...['_id', '_organizationid', '_environmentid', 'createdat', 'updatedat', 'deleted', 'isonline', 'lastonlineat'],
   ...['channels', 'topics', '__v'],
 ])
 
-/** A first guess by the names of the columns; no field is meant twice. */
+/** Guesses the mapping by column name; uses no field twice. */
 export function guessMeanings(columns: readonly string[]): Meaning[] {
   const taken = new Set<Meaning>()
   const plain = columns.map((column) => column.toLowerCase().replaceAll(/[\s_.-]+/g, ''))
@@ -49,13 +49,13 @@ export function guessMeanings(columns: readonly string[]): Meaning[] {
     taken.add(field.value)
     return field.value
   }
-  // `subscriberId` is surer than `id`, wherever it stands.
+  // `subscriberId` wins over `id`, whatever the order.
   const sure = plain.indexOf('subscriberid')
   if (sure !== -1) taken.add('subscriberId')
   return plain.map((name, index) => (index === sure ? 'subscriberId' : guess(name, columns[index] ?? '')))
 }
 
-/** Reads CSV (any delimiter), a JSON list, or one JSON object a line. Throws a sentence for people. */
+/** Reads CSV (any delimiter), a JSON list, or one JSON object per line. Throws an error that can be shown. */
 export async function readPeople(file: File): Promise<PeopleFile> {
   const text = (await file.text()).replace(/^\uFEFF/, '')
   if (text.trim() === '') throw new Error('The file is empty.')
@@ -97,7 +97,7 @@ function jsonRecords(text: string): Array<Record<string, unknown>> {
       .map((line) => parse(line))
   const wrong = records.findIndex((record) => typeof record !== 'object' || record === null || Array.isArray(record))
   if (wrong !== -1)
-    throw new Error(`Record ${wrong + 1} is not an object. The file must be a list of objects, or one object a line.`)
+    throw new Error(`Record ${wrong + 1} is not an object. The file must be a list of objects, or one object per line.`)
   return records as Array<Record<string, unknown>>
 }
 
@@ -109,7 +109,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Answers of APIs have the list inside. */
+/** API responses wrap the list in an object. */
 function listIn(value: unknown): unknown[] | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { subscribers, data } = value as { subscribers?: unknown; data?: unknown }
@@ -121,7 +121,7 @@ export type ReadRow =
   | { line: number; subscriber: NewSubscriber; problems?: undefined }
   | { line: number; subscriberId: string; problems: string[] }
 
-/** A row as the API takes it, or why it does not. Empty cells say nothing: they leave what is stored. */
+/** A row as the API accepts it, or why it does not. Empty cells leave the stored value. */
 export function readRow({ line, cells }: PeopleRow, columns: readonly string[], meanings: readonly Meaning[]): ReadRow {
   const texts: Partial<Record<Exclude<FieldName, 'data'>, string>> = {}
   const data: Record<string, unknown> = {}
@@ -148,7 +148,7 @@ export function readRow({ line, cells }: PeopleRow, columns: readonly string[], 
   return { line, subscriber: { ...texts, subscriberId, ...(Object.keys(data).length > 0 ? { data } : {}) } }
 }
 
-// The same rules as the server's, which has the last word.
+// The server's rules; the server decides.
 const isEmail = (text: string) => text.length <= 320 && /^[^\s@"(),:;<>[\\\]]+@[^\s@.]+(\.[^\s@.]+)+$/.test(text)
 
 function isLocale(text: string): boolean {

@@ -1,4 +1,4 @@
-// An import at work: 500 people a request, one request after the other, in the environment in which it was started.
+// A running import: 500 subscribers per request, one request after the other, in the environment where it was started.
 import { toast } from 'sonner'
 import type { Environment } from '../../api/auth.ts'
 import { cache } from '../../api/cache.ts'
@@ -21,13 +21,13 @@ export interface ImportState {
   file: PeopleFile
   environment: Pick<Environment, '_id' | 'name'>
   status: 'running' | 'stopping' | 'stopped' | 'done'
-  /** Rows that were dealt with, for better or worse. */
+  /** Rows that were stored or refused. */
   done: number
   total: number
   created: number
   updated: number
   refused: Refused[]
-  /** Why it stopped by itself. */
+  /** Why it stopped without the user. */
   error: string | undefined
 }
 
@@ -54,7 +54,7 @@ export function startImport(file: PeopleFile, meanings: readonly Meaning[], envi
 
 export const stopImport = (): void => importJob.change({ status: 'stopping' })
 
-/** Goes on behind the last row that was stored. */
+/** Continues after the last stored row. */
 export function resumeImport(): void {
   importJob.change({ status: 'running', error: undefined })
   void keepWindowOpen(work)
@@ -77,10 +77,10 @@ async function work(): Promise<void> {
   const stored = (state.created + state.updated).toLocaleString('en')
   if (state.status === 'done')
     toast.success(`Import finished: ${stored} subscribers stored, ${state.refused.length} refused`)
-  else toast.error(`The import stopped after ${stored} subscribers. Go on with it on the page of subscribers.`)
+  else toast.error(`The import stopped after ${stored} subscribers. Continue it on the subscribers page.`)
 }
 
-/** Stores all of them. One that is refused refuses all it is sent with, so those are sent again by halves. */
+/** Stores all rows. The server refuses a whole request for one bad row, so a refused request is split in half and sent again. */
 async function store(rows: Ready[]): Promise<void> {
   try {
     const { created, updated, failed } = await send(rows.map(({ subscriber }) => subscriber))
@@ -119,7 +119,7 @@ function count(more: { done: number; created?: number; updated?: number; refused
   })
 }
 
-/** Storing again what was stored already changes nothing, so what may pass is tried again. */
+/** The request is idempotent, so temporary errors are retried. */
 async function send(subscribers: NewSubscriber[], tries = 1): ReturnType<typeof sendOnce> {
   try {
     return await sendOnce(subscribers)
@@ -138,7 +138,7 @@ const sendOnce = (subscribers: NewSubscriber[]) =>
     environmentId: importJob.state?.environment._id ?? '',
   })
 
-/** The rows that were refused as they stood in the file, each with its reason, to be mended and imported again. */
+/** The refused rows as they were in the file, each with its reason, to be fixed and imported again. */
 export async function refusedAsCsv({ file, refused }: ImportState): Promise<string> {
   const rows = new Map(file.rows.map(({ line, cells }) => [line, cells]))
   const lines = refused.map(({ line, reason }) => [...(rows.get(line) ?? []), reason])

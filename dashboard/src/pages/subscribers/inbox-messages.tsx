@@ -1,4 +1,4 @@
-// The inbox as the subscriber sees it, and what support does in it: mark, archive, delete.
+// The inbox as the subscriber sees it, with actions for support: mark, archive, delete.
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Archive, ArchiveRestore, Bell, Mail, MailOpen, Trash2 } from 'lucide-react'
@@ -46,8 +46,8 @@ export function InboxMessages({ subscriberId }: { subscriberId: string }) {
             const messages = pages.flatMap(({ data }) => data)
             if (messages.length === 0)
               return (
-                <EmptyState icon={<Bell />} title={view === 'open' ? 'The inbox is empty' : 'No such message'}>
-                  {view === 'open' && 'Messages of in-app steps arrive here.'}
+                <EmptyState icon={<Bell />} title={view === 'open' ? 'The inbox is empty' : 'No messages here'}>
+                  {view === 'open' && 'Messages from in-app steps appear here.'}
                 </EmptyState>
               )
             return (
@@ -63,7 +63,7 @@ export function InboxMessages({ subscriberId }: { subscriberId: string }) {
         </Loaded>
         {query.hasNextPage && (
           <Button className="mt-4" pending={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            Show older ones
+            Load older messages
           </Button>
         )}
       </div>
@@ -100,7 +100,7 @@ function Message({ message, subscriberId }: { message: InboxMessage; subscriberI
   const confirmRemove = async () => {
     const yes = await ask({
       title: 'Delete this message?',
-      body: `“${message.subject || message.body}” disappears from their inbox. This cannot be undone; archiving can.`,
+      body: `“${message.subject || message.body}” is deleted from the inbox. This cannot be undone; archiving can.`,
       confirm: 'Delete message',
     })
     if (yes) remove.mutate()
@@ -149,7 +149,7 @@ function Message({ message, subscriberId }: { message: InboxMessage; subscriberI
             )}
             {message.isArchived ? (
               <MenuItem icon={<ArchiveRestore />} onSelect={() => mark.mutate('unarchive')}>
-                Take out of the archive
+                Unarchive
               </MenuItem>
             ) : (
               <MenuItem icon={<Archive />} onSelect={() => mark.mutate('archive')}>

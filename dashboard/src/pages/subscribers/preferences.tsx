@@ -1,4 +1,4 @@
-// What a subscriber wants: each channel in general and for each workflow, and the hours of the week.
+// The preferences of a subscriber: channels globally and for each workflow, and the weekly schedule.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -13,7 +13,7 @@ import { WeeklySchedule } from './schedule.tsx'
 
 type WorkflowPreference = Preferences['workflows'][number]
 interface Change {
-  /** In general when there is none. */
+  /** Undefined for the global preference. */
   workflowId?: string
   channel: Channel
   isOn: boolean
@@ -58,8 +58,8 @@ export function PreferencesOf({ subscriber }: { subscriber: Subscriber }) {
               ))}
             </div>
             <Row
-              name="In general"
-              note="For every workflow without a choice of its own"
+              name="All workflows"
+              note="Unless a workflow below has its own setting"
               channels={global.channels}
               canEdit={canEdit}
               onChange={(channel, isOn) => change.mutate({ channel, isOn })}
@@ -79,7 +79,7 @@ export function PreferencesOf({ subscriber }: { subscriber: Subscriber }) {
             ))}
             {workflows.length === 0 && critical.data?.workflows.length === 0 && (
               <p className="py-4 text-sm text-muted">
-                No workflow is active here. Once one is, its channels can be chosen for this subscriber.
+                No workflow is active in this environment. Activate one to set its channels for this subscriber.
               </p>
             )}
           </section>
@@ -90,7 +90,7 @@ export function PreferencesOf({ subscriber }: { subscriber: Subscriber }) {
   )
 }
 
-/** As it will be; the server's word follows. */
+/** Optimistic update; the server's answer follows. */
 function changed(
   before: Preferences,
   change: Omit<Change, 'workflowId'> & { workflowId: string | undefined },
@@ -128,7 +128,7 @@ function WorkflowRow({ preference, isCritical = false, ...rest }: WorkflowRowPro
       }
       badge={isCritical ? 'Always sent' : undefined}
       note={
-        isCritical ? 'Critical: nobody can switch it off' : own.length > 0 ? `Own choice: ${own.join(', ')}` : undefined
+        isCritical ? 'Critical: cannot be turned off' : own.length > 0 ? `Own setting: ${own.join(', ')}` : undefined
       }
       channels={preference.channels}
     />

@@ -1,4 +1,4 @@
-// Who a subscriber is: everything the templates and the channels know of them.
+// The profile of a subscriber: everything that templates and channels can use.
 import { useCan } from '../../api/auth.ts'
 import { type Subscriber, subscribers } from '../../api/subscribers.ts'
 import { Button } from '../../ui/base/button.tsx'
@@ -54,10 +54,15 @@ export function Profile({ subscriber }: { subscriber: Subscriber }) {
         <Field form={form} name="phone" label="Phone">
           {(control) => <Input {...control} {...text} type="tel" />}
         </Field>
-        <Field form={form} name="locale" label="Locale" hint="Which translation they get, such as de_CH.">
+        <Field form={form} name="locale" label="Locale" hint="The language of their messages, such as de_CH.">
           {(control) => <Input {...control} {...text} placeholder="The default locale" />}
         </Field>
-        <Field form={form} name="timezone" label="Time zone" hint="For their schedule, and for waits by their clock.">
+        <Field
+          form={form}
+          name="timezone"
+          label="Time zone"
+          hint="For their schedule, and for delays until a time of day."
+        >
           {({ name: _, ...control }) => (
             <Combobox {...control} {...text} options={timeZoneOptions()} placeholder="UTC" />
           )}
@@ -86,7 +91,7 @@ export function Profile({ subscriber }: { subscriber: Subscriber }) {
           <SubmitButton form={form} disabled={!form.isDirty || isBroken}>
             Save profile
           </SubmitButton>
-          {form.isDirty && <Button onClick={() => form.reset()}>Undo changes</Button>}
+          {form.isDirty && <Button onClick={() => form.reset()}>Discard</Button>}
         </div>
       )}
       <div className="border-t pt-4">

@@ -1,4 +1,4 @@
-// What was sent to a subscriber lately, and how it went.
+// The latest runs for a subscriber and their outcomes.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Activity, ArrowRight } from 'lucide-react'
@@ -14,10 +14,10 @@ const outcomes: Record<RunSummary['deliveryLifecycle']['status'], { tone: Tone; 
   pending: { tone: 'info', word: 'Pending' },
   sent: { tone: 'good', word: 'Sent' },
   delivered: { tone: 'good', word: 'Delivered' },
-  interacted: { tone: 'good', word: 'Opened' },
+  interacted: { tone: 'good', word: 'Seen' },
   skipped: { tone: 'neutral', word: 'Skipped' },
-  canceled: { tone: 'neutral', word: 'Canceled' },
-  merged: { tone: 'neutral', word: 'In a digest' },
+  canceled: { tone: 'neutral', word: 'Cancelled' },
+  merged: { tone: 'neutral', word: 'Merged' },
   errored: { tone: 'bad', word: 'Failed' },
 }
 
@@ -27,8 +27,8 @@ export function RecentRuns({ subscriberId }: { subscriberId: string }) {
     <Loaded query={query} skeleton={<SkeletonText lines={6} />}>
       {({ data }) =>
         data.length === 0 ? (
-          <EmptyState icon={<Activity />} title="Nothing was sent to them yet" className="py-8">
-            <p>A trigger that names them starts a run:</p>
+          <EmptyState icon={<Activity />} title="No runs yet" className="py-8">
+            <p>Trigger a workflow for this subscriber:</p>
             <RequestCode
               className="mt-4"
               request={{

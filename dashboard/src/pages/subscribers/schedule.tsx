@@ -1,4 +1,4 @@
-// The hours of the week in which a subscriber takes messages outside the inbox, by their own clock.
+// The weekly hours in which a subscriber accepts messages outside the inbox, in their time zone.
 import { CopyCheck, Plus, X } from 'lucide-react'
 import { useCan } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
@@ -13,7 +13,7 @@ import { timeIn, timeZoneOptions } from './time-zones.ts'
 const days = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const
 type Day = (typeof days)[number]
 
-/** Hours as a field of the browser speaks them: `17:30`. */
+/** Hours in the format of a time input: `17:30`. */
 interface Hours {
   start: string
   end: string
@@ -45,7 +45,7 @@ const isWorkday = (day: Day) => day !== 'saturday' && day !== 'sunday'
 
 function weekOf(stored: Schedule | undefined): Week {
   const entries = days.map((day): [Day, DayHours] => {
-    // Whoever has no schedule yet begins with office hours.
+    // A new schedule starts with office hours.
     if (!stored?.weeklySchedule) return [day, { isEnabled: isWorkday(day), hours: [office] }]
     const { isEnabled = false, hours = [] } = stored.weeklySchedule[day] ?? {}
     return [day, { isEnabled, hours: hours.map(({ start, end }) => ({ start: toField(start), end: toField(end) })) }]
@@ -91,7 +91,7 @@ export function WeeklySchedule({ subscriber, stored }: WeeklyScheduleProps) {
         <div className="min-w-0 flex-1">
           <h3 className="text-sm font-semibold">Weekly schedule</h3>
           <p className="mt-0.5 text-xs text-pretty text-muted">
-            Outside these hours e-mails, texts, chats and pushes are held back or left out, as each step says. The inbox
+            Outside these hours, email, SMS, chat and push messages are delayed or skipped, as each step says. The inbox
             is always open.
           </p>
         </div>
@@ -105,7 +105,7 @@ export function WeeklySchedule({ subscriber, stored }: WeeklyScheduleProps) {
       <FieldFrame
         label="Time zone"
         hint={
-          now && `It is ${now} there now.${subscriber.timezone ? '' : ' No zone is known for them, so UTC counts.'}`
+          now && `It is ${now} there now.${subscriber.timezone ? '' : ' Their time zone is unknown, so UTC is used.'}`
         }
         className="mt-4 max-w-72"
       >
@@ -141,7 +141,7 @@ export function WeeklySchedule({ subscriber, stored }: WeeklyScheduleProps) {
             <Button variant="primary" pending={form.isPending} onClick={form.submit}>
               Save schedule
             </Button>
-            <Button onClick={() => form.reset()}>Undo changes</Button>
+            <Button onClick={() => form.reset()}>Discard</Button>
           </div>
         )}
       </div>
@@ -149,7 +149,7 @@ export function WeeklySchedule({ subscriber, stored }: WeeklyScheduleProps) {
   )
 }
 
-/** The hours of one day for every day that is on. */
+/** Copies the hours of one day to every enabled day. */
 const copied = (week: Week['days'], from: Day): Week['days'] => {
   const entries = days.map((day) => [day, week[day].isEnabled ? { ...week[day], hours: week[from].hours } : week[day]])
   return Object.fromEntries(entries)
@@ -182,7 +182,7 @@ function DayRow({ day, value, canEdit, onValue, onCopy }: DayRowProps) {
       {isEnabled ? (
         <div className="flex min-w-0 flex-1 flex-wrap items-center gap-2">
           {hours.map((one, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: two ranges may be alike, and their place tells them apart
+            // biome-ignore lint/suspicious/noArrayIndexKey: two ranges may be equal
             <span key={index} className="inline-flex items-center gap-1">
               <Input
                 type="time"
@@ -213,7 +213,7 @@ function DayRow({ day, value, canEdit, onValue, onCopy }: DayRowProps) {
               )}
             </span>
           ))}
-          {hours.length === 0 && <span className="text-sm text-muted">No hours: nothing is delivered</span>}
+          {hours.length === 0 && <span className="text-sm text-muted">No hours: no messages</span>}
           {canEdit && (
             <span className="inline-flex">
               <Button
@@ -226,14 +226,14 @@ function DayRow({ day, value, canEdit, onValue, onCopy }: DayRowProps) {
               >
                 <Plus />
               </Button>
-              <Button variant="ghost" size="icon" hint="Copy to every day that is on" onClick={onCopy}>
+              <Button variant="ghost" size="icon" hint="Copy to all enabled days" onClick={onCopy}>
                 <CopyCheck />
               </Button>
             </span>
           )}
         </div>
       ) : (
-        <span className="flex h-8 items-center text-sm text-muted">Nothing is delivered</span>
+        <span className="flex h-8 items-center text-sm text-muted">No messages</span>
       )}
     </div>
   )

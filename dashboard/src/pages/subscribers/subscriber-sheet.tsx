@@ -1,4 +1,4 @@
-// One subscriber beside the list: who it is, what it wants, how it is reached, what it got.
+// The selected subscriber: profile, preferences, channels, inbox, topics and runs.
 import { useQuery } from '@tanstack/react-query'
 import { Download, Eraser, Trash2 } from 'lucide-react'
 import { toast } from 'sonner'
@@ -79,7 +79,7 @@ export function SubscriberSheet({ subscriberId, onClose }: SubscriberSheetProps)
 function SubscriberTabs({ subscriber }: { subscriber: Subscriber }) {
   const [{ tab }, set] = useUrlState(schema)
   return (
-    <Tabs label="About the subscriber" value={tab} onValue={(tab) => set({ tab })} tabs={tabs} className="-mt-2">
+    <Tabs label="Subscriber details" value={tab} onValue={(tab) => set({ tab })} tabs={tabs} className="-mt-2">
       <TabPanel value="profile">
         <Profile subscriber={subscriber} />
       </TabPanel>
@@ -124,7 +124,7 @@ function SubscriberMenu({ subscriber, onDeleted }: { subscriber: Subscriber; onD
       const list = new Intl.ListFormat('en').format(lost)
       const yes = await ask({
         title: `Delete ${name}?`,
-        body: `${lost.length > 0 ? `With them go ${list}, and all preferences.` : 'All preferences go with them.'} Past runs stay in the activity, without the name. This cannot be undone.`,
+        body: `${lost.length > 0 ? `This also deletes ${list}, and all preferences.` : 'This also deletes all preferences.'} Past runs stay in the activity, without the name. This cannot be undone.`,
         confirm: 'Delete subscriber',
       })
       if (yes) await subscribers.remove(subscriberId)
@@ -135,14 +135,14 @@ function SubscriberMenu({ subscriber, onDeleted }: { subscriber: Subscriber; onD
   })
   const exportAll = useAction({
     do: () => subscribers.exported(subscriberId),
-    done: 'Everything that is held of them is in the file',
+    done: 'Data exported',
     onDone: (all) => downloadJson(`${subscriberId.replaceAll(/[^\w.@-]+/g, '_')}.json`, all),
   })
   const erase = useAction({
     do: async () => {
       const yes = await ask({
         title: `Erase ${name}?`,
-        body: 'Every trace of them in this environment is removed: profile, preferences, messages, runs, and what triggers said of them. What waits for them is cancelled. This cannot be undone.',
+        body: 'Everything about them in this environment is deleted: profile, preferences, messages, runs and trigger data. Waiting steps are cancelled. This cannot be undone.',
         confirm: 'Erase everything',
       })
       return yes && subscribers.erase(subscriberId)
@@ -150,7 +150,7 @@ function SubscriberMenu({ subscriber, onDeleted }: { subscriber: Subscriber; onD
     refresh: ['subscribers', 'topics', 'runs'],
     onDone: (erasure) => {
       if (!erasure) return
-      toast.success(`${name} is gone. What is left of the past is being removed.`)
+      toast.success(`${name} erased. Past data is still being deleted.`)
       onDeleted()
     },
   })
@@ -167,7 +167,7 @@ function SubscriberMenu({ subscriber, onDeleted }: { subscriber: Subscriber; onD
       </MenuItem>
       {isAdmin && (
         <MenuItem icon={<Eraser />} danger onSelect={() => erase.mutate()}>
-          Erase every trace…
+          Erase all data…
         </MenuItem>
       )}
     </Menu>

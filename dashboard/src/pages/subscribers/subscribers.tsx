@@ -1,4 +1,4 @@
-// The people notifications go to: found by name, address, number or id; one of them in a sheet beside the list.
+// Subscribers: found by name, address, number or id. The selected one opens beside the list.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { Import, Plus, UserRound, UserRoundSearch } from 'lucide-react'
@@ -33,7 +33,7 @@ const schema = {
 }
 const perPage = 50
 
-/** What is typed says itself which of the API's filters is meant. */
+/** The typed text decides which filter of the API to use. */
 function meant(query: string): { email?: string; phone?: string; name?: string } {
   if (query === '') return {}
   if (query.includes('@')) return { email: query }
@@ -52,9 +52,9 @@ export function Page() {
   const list = useQuery(
     subscribers.list({ limit: perPage, orderBy: by, orderDirection: direction, after, before, ...search }),
   )
-  // An id is found only as a whole, so whoever types one gets it beside what is found by name.
+  // The API finds an id only as a whole, so an exact id match is added to the matches by name.
   const byId = useQuery({ ...subscribers.list({ limit: 1, subscriberId: query }), enabled: query !== '' && !after })
-  const isNarrowed = query !== '' || Object.values(chosen).some((value) => value !== '')
+  const isFiltered = query !== '' || Object.values(chosen).some((value) => value !== '')
   const create = () => setFilters({ new: true }, { push: true })
   const startImport = () => setFilters({ import: true }, { push: true })
   useShortcut('c', create, canEdit)
@@ -114,20 +114,20 @@ export function Page() {
         onOrder={(order) => setFilters({ by: order.by as typeof by, direction: order.direction })}
         query={list}
         empty={
-          isNarrowed ? (
+          isFiltered ? (
             <EmptyState
               icon={<UserRoundSearch />}
-              title="Nobody fits"
-              action={<Button onClick={clear}>Clear the filters</Button>}
+              title="No subscriber matches"
+              action={<Button onClick={clear}>Clear filters</Button>}
             >
-              Nobody in {environment.name} has this in their name, address or number, or has it as their whole id.
+              No subscriber in {environment.name} has this in their name, address or number, or as their id.
             </EmptyState>
           ) : after || before ? (
             <EmptyState
-              title="This page is gone"
+              title="This page no longer exists"
               action={<Button onClick={() => setFilters({ after: '' })}>Go to the first page</Button>}
             >
-              The subscribers it began with were deleted meanwhile.
+              Its first subscriber was deleted.
             </EmptyState>
           ) : (
             <NoSubscribers canEdit={canEdit} onCreate={create} onImport={startImport} />
@@ -181,7 +181,7 @@ const columns: Array<Column<Subscriber>> = [
   { id: 'phone', header: 'Phone', width: 'w-40', from: 'lg', cell: ({ phone }) => muted(phone) },
   {
     id: 'reach',
-    header: 'Reached by',
+    header: 'Channels',
     width: 'w-28',
     from: 'xl',
     cell: (subscriber) => <StepIcons kinds={reachOf(subscriber)} />,
@@ -205,7 +205,7 @@ const columns: Array<Column<Subscriber>> = [
 
 const pushProviders = new Set(['apns', 'appio', 'expo', 'fcm', 'one-signal', 'push-webhook', 'pusher-beams', 'pushpad'])
 
-/** The channels an address is known for; everybody has an inbox. */
+/** The channels with a known address; everybody has an inbox. */
 function reachOf({ email, phone, channels }: Subscriber): string[] {
   const kinds = channels.map(({ providerId }) => (pushProviders.has(providerId) ? 'push' : 'chat'))
   return ['in_app', ...(email ? ['email'] : []), ...(phone ? ['sms'] : []), ...new Set(kinds)]
@@ -230,7 +230,7 @@ function NoSubscribers(props: { canEdit: boolean; onCreate: () => void; onImport
         )
       }
     >
-      <p>Whoever a workflow is triggered for becomes one by itself. Or tell Belfry about your users first:</p>
+      <p>A trigger creates its subscriber automatically. Or add your users first:</p>
       <RequestCode
         className="mt-4"
         maxHeight={220}

@@ -1,10 +1,10 @@
-// Time zones as options, with the time it is there.
+// Time zone options, with the current time in each.
 import type { Option } from '../../ui/form/select.tsx'
 
 const clock = (timeZone: string, now: Date) =>
   new Intl.DateTimeFormat('en', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(now)
 
-/** "14:32", or nothing for a zone this browser does not know. */
+/** "14:32"; undefined for a zone this browser does not know. */
 export function timeIn(timeZone: string, now = new Date()): string | undefined {
   try {
     return clock(timeZone, now)

@@ -51,8 +51,8 @@ export function TopicsFollowed({ subscriber }: { subscriber: Subscriber }) {
       <Loaded query={query} skeleton={<SkeletonText lines={4} />}>
         {(page) =>
           page.data.length === 0 ? (
-            <EmptyState icon={<Hash />} title="Follows no topic" className="py-8">
-              A trigger can go to a topic and reaches all who follow it. {canEdit && 'Choose one above.'}
+            <EmptyState icon={<Hash />} title="No topics" className="py-8">
+              A trigger to a topic reaches all its subscribers. {canEdit && 'Choose one above.'}
             </EmptyState>
           ) : (
             <>

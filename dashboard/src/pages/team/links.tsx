@@ -1,4 +1,4 @@
-// Links that let somebody in: made here, shown once, to be copied.
+// Invitation and reset links: created here and shown once, for copying.
 import { CircleAlert, MailCheck, MailX } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { type Role, roles, useCan } from '../../api/auth.ts'
@@ -41,8 +41,8 @@ export function LinkDialog({ title, link, expiresAt, onClose, children }: LinkDi
 
 const LinkBlock = ({ link, expiresAt }: { link: string; expiresAt: string }) => (
   <>
-    <CodeBlock code={link} title="Shown this once" className="[&_pre]:break-all [&_pre]:whitespace-pre-wrap" />
-    <p className="mt-2 text-xs text-muted">It works once, until {absoluteTime(expiresAt)}.</p>
+    <CodeBlock code={link} title="Shown only once" className="[&_pre]:break-all [&_pre]:whitespace-pre-wrap" />
+    <p className="mt-2 text-xs text-muted">It works once. Expires {absoluteTime(expiresAt)}.</p>
   </>
 )
 
@@ -92,8 +92,8 @@ export function InviteDialog({ onClose, onInvited }: { onClose: () => void; onIn
     <Dialog
       open
       onClose={onClose}
-      title="Invite somebody"
-      description="They get a link by email if an email integration is set up; you can copy it in any case."
+      title="Invite a member"
+      description="Belfry emails them a link if an email integration is set up. You can copy the link too."
     >
       <Form form={form}>
         <Field form={form} name="email" label="Email">
@@ -120,7 +120,7 @@ export function InviteDialog({ onClose, onInvited }: { onClose: () => void; onIn
         <DialogFooter>
           <Button onClick={onClose}>Cancel</Button>
           <SubmitButton form={form} disabled={form.values.email.trim() === ''}>
-            Make the link
+            Create link
           </SubmitButton>
         </DialogFooter>
       </Form>
@@ -131,15 +131,15 @@ export function InviteDialog({ onClose, onInvited }: { onClose: () => void; onIn
 function Mail({ mail }: { mail: MadeInvitation['mail'] }) {
   const [icon, text] =
     mail.status === 'sent'
-      ? [<MailCheck key="icon" className="text-good" />, `Mailed through ${mail.integration}.`]
+      ? [<MailCheck key="icon" className="text-good" />, `Sent by email through ${mail.integration}.`]
       : mail.status === 'failed'
         ? [
             <CircleAlert key="icon" className="text-bad" />,
-            `The mail did not go out: ${mail.reason} Hand over the link.`,
+            `The email was not sent: ${mail.reason} Copy the link and pass it on.`,
           ]
         : [
             <MailX key="icon" className="text-muted" />,
-            'No email integration is set up, so nothing was mailed. Hand over the link.',
+            'No email integration is set up, so no email was sent. Copy the link and pass it on.',
           ]
   return (
     <p className="flex gap-2 text-sm [&_svg]:mt-0.5 [&_svg]:size-4 [&_svg]:shrink-0">

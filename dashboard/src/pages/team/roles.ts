@@ -1,8 +1,8 @@
 import type { Role } from '../../api/auth.ts'
 
 export const roleHints: Record<Role, string> = {
-  viewer: 'Looks at everything, changes nothing.',
-  editor: 'Changes workflows, layouts, translations, subscribers and topics; triggers and redrives.',
-  admin: 'Also integrations, environments, keys, variables, webhooks, settings and people; publishes.',
-  owner: 'Also makes and removes owners.',
+  viewer: 'Can view everything and change nothing.',
+  editor: 'Can also change workflows, layouts, translations, subscribers and topics, trigger, and send again.',
+  admin: 'Can also change integrations, environments, keys, variables, webhooks, settings and members, and publish.',
+  owner: 'Can also add and remove owners.',
 }

@@ -1,4 +1,4 @@
-// The people of the organization, what they may do, and who is invited.
+// The members of the organization, their roles, and the invitations.
 import { useQuery } from '@tanstack/react-query'
 import { KeyRound, Link2, Plus, Trash2, UserPlus, Users } from 'lucide-react'
 import { useState } from 'react'
@@ -41,7 +41,7 @@ export function Page() {
           icon={<UserPlus />}
           shortcut="c"
           disabled={!canManage}
-          hint={canManage ? 'Invite somebody' : 'Only admins and owners invite'}
+          hint={canManage ? 'Invite a member' : 'Only admins and owners can invite'}
           onClick={invite}
         >
           Invite
@@ -113,12 +113,12 @@ function Members({ members, query }: MembersProps) {
     },
     {
       id: 'entry',
-      header: 'Signs in by',
+      header: 'Signs in with',
       width: 'w-44',
       from: 'lg',
       cell: ({ hasPassword, hasOidc }) => (
         <span className="text-muted">
-          {[hasPassword && 'password', hasOidc && 'identity provider'].filter(Boolean).join(', ') || 'no way yet'}
+          {[hasPassword && 'password', hasOidc && 'identity provider'].filter(Boolean).join(', ') || 'nothing yet'}
         </span>
       ),
     },
@@ -146,18 +146,18 @@ function Members({ members, query }: MembersProps) {
         rows={members}
         rowKey={({ _id }) => _id}
         query={query}
-        empty={<EmptyState icon={<Users />} title="Nobody is here" />}
+        empty={<EmptyState icon={<Users />} title="No members" />}
         footer={<RolesNote />}
       />
       {link && (
         <LinkDialog
-          title="Link for a new password"
+          title="Password reset link"
           link={link.link}
           expiresAt={link.expiresAt}
           onClose={() => setLink(undefined)}
         >
-          Hand it to {link.member.name || link.member.email} where nobody else reads along. It works once, and choosing
-          a new password ends all their sessions.
+          Send it to {link.member.name || link.member.email} privately. It works once, and a new password ends all their
+          sessions.
         </LinkDialog>
       )}
     </>
@@ -171,7 +171,7 @@ function RolesNote() {
     <div className="max-w-2xl px-4 py-5 text-xs text-muted sm:px-6">
       {!canManage && (
         <p className="mb-3">
-          You are {user.role === 'viewer' ? 'a viewer' : 'an editor'}. Admins and owners change roles.
+          You are {user.role === 'viewer' ? 'a viewer' : 'an editor'}. Only admins and owners can change roles.
         </p>
       )}
       <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1">
@@ -186,7 +186,7 @@ function RolesNote() {
   )
 }
 
-/** What only an owner may touch. */
+/** Only an owner may change an owner. */
 function useMayManage(role: Role): boolean {
   const isAdmin = useCan('admin')
   const isOwner = useCan('owner')
@@ -239,13 +239,13 @@ function MemberMenu({ member, onLink }: MemberMenuProps) {
   })
   const remove = useAction({
     do: () => team.remove(member._id),
-    done: `${who} is removed`,
+    done: `${who} removed`,
     onDone: () => void refreshTeam(),
   })
   const askRemove = async () => {
     const yes = await ask({
       title: `Remove ${who}?`,
-      body: `${member.email} is signed out everywhere at once and cannot get in again without a new invitation. What they made stays.`,
+      body: `${member.email} is signed out everywhere at once and needs a new invitation to return. What they created stays.`,
       confirm: `Remove ${who}`,
     })
     if (yes) remove.mutate()
@@ -255,7 +255,7 @@ function MemberMenu({ member, onLink }: MemberMenuProps) {
     <RowActions>
       <Menu label={`Actions for ${who}`}>
         <MenuItem icon={<KeyRound />} onSelect={() => reset.mutate()}>
-          Link for a new password
+          Password reset link
         </MenuItem>
         <MenuSeparator />
         <MenuItem icon={<Trash2 />} danger onSelect={() => void askRemove()}>
@@ -290,7 +290,7 @@ function Invitations({ invitations, query, onInvite }: InvitationsProps) {
     },
     {
       id: 'expires',
-      header: 'Link works',
+      header: 'Link',
       width: 'w-36',
       from: 'sm',
       cell: ({ isExpired, expiresAt }) =>
@@ -298,7 +298,7 @@ function Invitations({ invitations, query, onInvite }: InvitationsProps) {
           <Status tone="bad">Expired</Status>
         ) : (
           <span className="text-muted">
-            ends <Time at={expiresAt} />
+            expires <Time at={expiresAt} />
           </span>
         ),
     },
@@ -320,14 +320,14 @@ function Invitations({ invitations, query, onInvite }: InvitationsProps) {
         empty={
           <EmptyState
             icon={<UserPlus />}
-            title="Nobody is waiting"
+            title="No pending invitations"
             action={
               <Button variant="primary" icon={<Plus />} onClick={onInvite}>
-                Invite somebody
+                Invite a member
               </Button>
             }
           >
-            Whoever you invite gets a link that works once, for seven days.
+            An invitation link works once and expires after seven days.
           </EmptyState>
         }
       />
@@ -338,7 +338,7 @@ function Invitations({ invitations, query, onInvite }: InvitationsProps) {
           expiresAt={made.expiresAt}
           onClose={() => setMade(undefined)}
         >
-          The link before it has stopped working.
+          The previous link no longer works.
         </LinkDialog>
       )}
     </>
@@ -357,7 +357,7 @@ function InvitationMenu({ invitation, onMade }: { invitation: Invitation; onMade
   })
   const withdraw = useAction({
     do: () => team.withdraw(_id),
-    done: `The invitation of ${email} is withdrawn; its link no longer works`,
+    done: `Invitation of ${email} withdrawn. Its link no longer works`,
     onDone: () => void refreshTeam(),
   })
   if (!mayManage) return null

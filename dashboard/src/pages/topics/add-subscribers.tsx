@@ -1,4 +1,4 @@
-// More followers: found one by one, or as a list of ids from elsewhere.
+// Adds subscribers to a topic: by search, or as a pasted list of ids.
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { toast } from 'sonner'
@@ -33,14 +33,14 @@ export const AddSubscribers = ({ topicKey, open, onClose }: AddSubscribersProps)
   </Dialog>
 )
 
-/** Ids as people paste them: by lines, commas, semicolons or tabs, with quotes or without. */
+/** Splits pasted ids at lines, commas, semicolons or tabs, with or without quotes. */
 const idsIn = (text: string) =>
   text
     .split(/[\n,;\t]+/)
     .map((id) => id.trim().replaceAll(/^["']|["']$/g, ''))
     .filter((id) => id !== '')
 
-/** All refused is an error of its own, which has the reasons too. */
+/** If all ids are refused, the API throws an error that lists the reasons. */
 async function subscribe(topicKey: string, ids: string[]): Promise<Failure[]> {
   try {
     return (await topics.subscribe(topicKey, { subscriptions: ids })).errors ?? []
@@ -88,7 +88,7 @@ function AddForm({ topicKey, onClose }: Omit<AddSubscribersProps, 'open'>) {
         ['topics', 'subscribers'].map((name) => cache.invalidateQueries({ queryKey: inEnvironment(name) })),
       )
       if (failed.length === 0) onClose()
-      // What is left is what was refused, to be mended.
+      // Keep only the refused ids, so that the user can fix them.
       setChosen([])
       setPasted(failed.map(({ subscriberId }) => subscriberId).join('\n'))
       setFailures(failed)
@@ -112,10 +112,7 @@ function AddForm({ topicKey, onClose }: Omit<AddSubscribersProps, 'open'>) {
           />
         )}
       </FieldFrame>
-      <FieldFrame
-        label="Or paste ids"
-        hint="One a line, or with commas between them. People there is no subscriber for are refused."
-      >
+      <FieldFrame label="Or paste ids" hint="One per line, or separated by commas. Unknown ids are refused.">
         {(control) => (
           <Textarea
             {...control}

@@ -20,7 +20,7 @@ function CreateForm({ onClose }: { onClose: () => void }) {
     initial: { name: '', key: '' },
     submit: ({ name, key }) => topics.create({ key: key.trim(), name: name.trim() }),
     refresh: ['topics'],
-    done: ({ name, key }) => `${name ?? key} is there`,
+    done: ({ name, key }) => `${name ?? key} created`,
     onDone: ({ key }) =>
       void navigate({
         to: '/topics/{-$topicKey}',
@@ -42,7 +42,7 @@ function CreateForm({ onClose }: { onClose: () => void }) {
           />
         )}
       </Field>
-      <Field form={form} name="key" label="Key" hint="Triggers name it. It cannot be changed later.">
+      <Field form={form} name="key" label="Key" hint="Triggers use it. It cannot be changed later.">
         {(control) => (
           <Input
             {...control}

@@ -1,4 +1,4 @@
-// What reaches a subscriber through a topic: all workflows, or only some, or only with certain payloads.
+// Which workflows reach a subscriber through a topic: all, some, or only with certain payloads.
 import { useQuery } from '@tanstack/react-query'
 import { X } from 'lucide-react'
 import { useState } from 'react'
@@ -31,8 +31,8 @@ export function SubscriptionPreferences({ topicKey, identifier, onClose }: Subsc
       open={identifier !== undefined}
       onClose={onClose}
       size="md"
-      title="What reaches them"
-      description="Workflows that are not listed here reach them through this topic as always."
+      title="Workflows of this subscription"
+      description="Workflows that are not listed here always reach the subscriber through this topic."
     >
       {identifier !== undefined && (
         <Loaded query={query} skeleton={<SkeletonText lines={5} />}>
@@ -101,7 +101,7 @@ function PreferencesForm({ topicKey, details, onClose }: PreferencesFormProps) {
       </Field>
       {details.contextKeys.length > 0 && (
         <p className="flex flex-wrap items-center gap-2 text-sm text-muted">
-          Only in{' '}
+          Only in context{' '}
           {details.contextKeys.map((key) => (
             <Badge key={key}>{key}</Badge>
           ))}
@@ -109,7 +109,7 @@ function PreferencesForm({ topicKey, details, onClose }: PreferencesFormProps) {
       )}
       {rules.length === 0 ? (
         <p className="rounded-surface border border-dashed px-4 py-6 text-center text-sm text-muted">
-          Every workflow that is triggered for this topic reaches them.
+          Every workflow triggered for this topic reaches the subscriber.
         </p>
       ) : (
         <ul className="divide-y rounded-surface border">
@@ -121,7 +121,7 @@ function PreferencesForm({ topicKey, details, onClose }: PreferencesFormProps) {
                 </span>
                 <fieldset disabled={!canEdit} className="contents">
                   <Segments<Mode>
-                    label={`${rule.name} reaches them`}
+                    label={`When to send ${rule.name}`}
                     value={rule.mode}
                     onValue={(mode) => canEdit && setRule(rule.workflowId, { mode })}
                     options={[
@@ -135,7 +135,7 @@ function PreferencesForm({ topicKey, details, onClose }: PreferencesFormProps) {
                   <Button
                     variant="ghost"
                     size="icon"
-                    hint={`Take ${rule.name} off the list`}
+                    hint={`Remove ${rule.name}`}
                     onClick={() => form.set({ rules: rules.filter((one) => one !== rule) })}
                   >
                     <X />
@@ -151,7 +151,7 @@ function PreferencesForm({ topicKey, details, onClose }: PreferencesFormProps) {
                     onValue={(condition) => setRule(rule.workflowId, { condition })}
                   />
                   <p className="text-xs text-muted">
-                    JSON Logic over <code>payload</code>; the message goes out where it is true.
+                    JSON Logic over <code>payload</code>. The message is sent if it is true.
                   </p>
                 </>
               )}

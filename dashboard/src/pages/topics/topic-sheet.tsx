@@ -1,4 +1,4 @@
-// A topic beside the list: its name, and who follows it.
+// The selected topic and its subscribers.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Pencil, SlidersHorizontal, Trash2, UserRoundPlus, Users, X } from 'lucide-react'
@@ -62,14 +62,14 @@ function TopicMenu({ topic, onDeleted }: { topic: Topic; onDeleted: () => void }
   const remove = useAction({
     do: () => topics.remove(topic.key),
     refresh: ['topics', 'subscribers'],
-    done: `${name} is deleted`,
+    done: `${name} deleted`,
     onDone: onDeleted,
   })
   const confirmRemove = async () => {
     const count = followers.data?.totalCount ?? 0
     const yes = await ask({
       title: `Delete ${name}?`,
-      body: `${count === 0 ? 'Nobody follows it.' : `${count.toLocaleString('en')} ${count === 1 ? 'subscription is' : 'subscriptions are'} lost with it, with their conditions.`} Triggers to “${topic.key}” will reach nobody. This cannot be undone.`,
+      body: `${count === 0 ? 'It has no subscribers.' : `${count.toLocaleString('en')} ${count === 1 ? 'subscription is' : 'subscriptions are'} deleted with it, including their conditions.`} Triggers to “${topic.key}” will reach nobody. This cannot be undone.`,
       confirm: 'Delete topic',
     })
     if (yes) remove.mutate()
@@ -157,7 +157,7 @@ function Followers({ topic }: { topic: Topic }) {
           page.data.length === 0 ? (
             <EmptyState
               icon={<Users />}
-              title={subscriber ? 'They do not follow it' : 'Nobody follows it yet'}
+              title={subscriber ? 'Not a subscriber of this topic' : 'No subscribers yet'}
               className="py-8"
             >
               {!subscriber && (
@@ -237,7 +237,7 @@ function FollowerRow({ subscription, canEdit, onOpen }: FollowerRowProps) {
           <code>{subscriber.subscriberId}</code> · since <Time at={createdAt} />
         </div>
       </div>
-      <Button variant="ghost" size="icon" hint={`What reaches ${name} through it`} onClick={onOpen}>
+      <Button variant="ghost" size="icon" hint={`Workflows for ${name}`} onClick={onOpen}>
         <SlidersHorizontal />
       </Button>
       {canEdit && (

@@ -1,4 +1,4 @@
-// Topics: names that subscribers follow, so that one trigger reaches them all. Whoever follows one is in its sheet.
+// Topics: one trigger reaches all subscribers of a topic. The selected topic lists them.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { Hash, Plus } from 'lucide-react'
@@ -57,7 +57,7 @@ export function Page() {
   const { query, name, by, direction, after, before } = filters
   const order = { limit: perPage, orderBy: by, orderDirection: direction }
   const list = useQuery(topics.list({ ...order, after, before, key: query, name }))
-  // The API looks in keys or in names; who types into the field means either.
+  // The API searches keys or names; the search field searches both.
   const byName = useQuery({
     ...topics.list({ ...order, name: query }),
     enabled: query !== '' && name === '' && !after && !before,
@@ -105,10 +105,10 @@ export function Page() {
           query || name || after || before ? (
             <EmptyState
               icon={<Hash />}
-              title="No topic fits"
-              action={<Button onClick={() => setFilters({ query: '', name: '' })}>Show all topics</Button>}
+              title="No topic matches"
+              action={<Button onClick={() => setFilters({ query: '', name: '' })}>Clear filters</Button>}
             >
-              Nothing in {environment.name} has this in its key or name.
+              No topic in {environment.name} has this in its key or name.
             </EmptyState>
           ) : (
             <NoTopics canEdit={canEdit} onCreate={create} />
@@ -149,7 +149,7 @@ const NoTopics = ({ canEdit, onCreate }: { canEdit: boolean; onCreate: () => voi
       )
     }
   >
-    <p>Subscribers follow a topic, and a trigger that goes to it reaches them all. Subscribing makes it, too:</p>
+    <p>A trigger to a topic reaches all its subscribers. Subscribing to a new key creates the topic:</p>
     <RequestCode
       className="mt-4"
       maxHeight={220}

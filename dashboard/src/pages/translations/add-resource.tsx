@@ -20,8 +20,8 @@ export const AddResource = ({ open, ...rest }: AddResourceProps) => (
   <Dialog
     open={open}
     onClose={rest.onClose}
-    title="Translate something"
-    description="Its templates can name texts by keys from then on. What they say now stays as it is."
+    title="Add a translation"
+    description="Its templates can then use texts by key. Existing content stays as it is."
   >
     {open && <AddForm {...rest} />}
   </Dialog>
@@ -76,7 +76,7 @@ function AddForm({ onClose, onAdded }: Omit<AddResourceProps, 'open'>) {
           pending={enable.isPending}
           onClick={() => enable.mutate()}
         >
-          Translate it
+          Add translation
         </Button>
       </DialogFooter>
     </div>

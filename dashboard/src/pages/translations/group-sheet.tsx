@@ -1,4 +1,4 @@
-// One workflow or layout: its locales at the left, the texts of one of them at the right.
+// The translations of one workflow or layout: locales at the left, the texts of the selected one at the right.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Download, Trash2, Upload } from 'lucide-react'
@@ -161,7 +161,7 @@ function GroupActions({ group, onDeleted }: { group: TranslationGroup; onDeleted
   const confirmRemove = async () => {
     const yes = await ask({
       title: `Stop translating ${group.resourceName}?`,
-      body: `Its texts in ${new Intl.ListFormat('en').format(group.locales.map(localeName))} are deleted. Templates that name them show nothing in their place. This cannot be undone; download the files first to keep them.`,
+      body: `Its texts in ${new Intl.ListFormat('en').format(group.locales.map(localeName))} are deleted. Templates that use them show nothing instead. This cannot be undone; download the files first to keep them.`,
       confirm: 'Delete all texts',
     })
     if (yes) remove.mutate()

@@ -17,7 +17,7 @@ export const LocaleSettings = ({ open, settings, onClose }: LocaleSettingsProps)
     open={open}
     onClose={onClose}
     title="Locales"
-    description="They are the same in all environments of the organization."
+    description="They apply to all environments of the organization."
   >
     {open && <LocalesForm settings={settings} onClose={onClose} />}
   </Dialog>
@@ -40,13 +40,13 @@ function LocalesForm({ settings, onClose }: Omit<LocaleSettingsProps, 'open'>) {
         form={form}
         name="defaultLocale"
         label="Default"
-        hint="Used for whoever has no locale, and where a text is missing."
+        hint="Used for subscribers without a locale, and where a text is missing."
       >
         {({ name: _, ...control }) => <Combobox {...control} disabled={!canEdit} options={options} allowNew />}
       </Field>
       <Field form={form} name="targetLocales" label="Translated into" hint="A language with its region, such as de_CH.">
         {({ name: _, ...control }) => (
-          <MultiCombobox {...control} disabled={!canEdit} options={options} allowNew placeholder="Nothing yet" />
+          <MultiCombobox {...control} disabled={!canEdit} options={options} allowNew placeholder="None yet" />
         )}
       </Field>
       <FormError form={form} />
@@ -59,7 +59,7 @@ function LocalesForm({ settings, onClose }: Omit<LocaleSettingsProps, 'open'>) {
             </SubmitButton>
           </>
         ) : (
-          <p className="text-xs text-muted">An admin can change them.</p>
+          <p className="text-xs text-muted">Only admins and owners can change them.</p>
         )}
       </DialogFooter>
     </Form>

@@ -1,4 +1,4 @@
-// Locales as people call them, and those offered first. The server knows which it takes.
+// Names of locales, and the common ones. The server decides which are valid.
 import type { Option } from '../../ui/form/select.tsx'
 
 const languages = new Intl.DisplayNames('en', { type: 'language' })

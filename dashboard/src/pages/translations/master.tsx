@@ -1,4 +1,4 @@
-// All texts of a locale in one file, for people who translate with tools of their own.
+// All texts of a locale in one file, for translation with other tools.
 import { Download, Upload } from 'lucide-react'
 import { useRef, useState } from 'react'
 import { useAction } from '../../api/cache.ts'
@@ -38,7 +38,7 @@ export const ExportMaster = ({ open, settings, onClose }: MasterProps) => (
     open={open}
     onClose={onClose}
     title="Export a locale"
-    description="One file with the texts of all workflows and layouts, to be translated and imported again."
+    description="One file with the texts of all workflows and layouts, to translate and import again."
   >
     {open && <ExportForm settings={settings} onClose={onClose} />}
   </Dialog>
@@ -73,7 +73,7 @@ export const ImportMaster = ({ open, settings, onClose }: MasterProps) => (
     open={open}
     onClose={onClose}
     title="Import a locale"
-    description="The texts in the file take the place of those there are, for every workflow and layout it names."
+    description="The texts in the file replace the current ones for every workflow and layout in it."
   >
     {open && <ImportForm settings={settings} onClose={onClose} />}
   </Dialog>
@@ -103,7 +103,7 @@ function ImportForm({ settings, onClose }: Omit<MasterProps, 'open'>) {
       return
     }
     setChosen({ name: file.name, master: { workflows, layouts } })
-    // A file that was exported is named after its locale.
+    // An exported file is named after its locale.
     const [, named] = /^([a-z]{2,3}[_-][A-Z]{2})\.json$/.exec(file.name) ?? []
     if (named) setLocale(named.replace('-', '_'))
   }

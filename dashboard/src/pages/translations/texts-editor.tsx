@@ -1,4 +1,4 @@
-// The texts of one locale, beside those of the default locale, or as the JSON they are.
+// The texts of one locale beside those of the default locale, or as JSON.
 import { Download, Plus, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useCan } from '../../api/auth.ts'
@@ -23,14 +23,14 @@ interface TextsEditorProps {
   original: Texts
   stored: Texts
   updatedAt: string | null
-  /** A text of the default locale is missing here, or was written since. */
+  /** A text of the default locale is missing here or is newer. */
   isOutdated: boolean
 }
 
 export function TextsEditor(props: TextsEditorProps) {
   const { resource, locale, isDefault, defaultLocale, original, stored, updatedAt, isOutdated } = props
   const canEdit = useCan('editor')
-  // Not in the URL: to go there would ask about changes that are not saved.
+  // Not in the URL: navigating would ask about unsaved changes.
   const [view, setView] = useState<'texts' | 'json'>('texts')
   const form = useForm({
     initial: { json: jsonText(stored) },
@@ -42,7 +42,7 @@ export function TextsEditor(props: TextsEditorProps) {
   const remove = useAction({
     do: () => translations.removeLocale(resource, locale),
     refresh: ['translations'],
-    done: `The texts in ${locale} are deleted`,
+    done: `Texts in ${locale} deleted`,
     undo: () => translations.write(resource, locale, stored),
   })
   const { value, problem } = readJsonObject(form.values.json)
@@ -56,11 +56,11 @@ export function TextsEditor(props: TextsEditorProps) {
           <p className="min-w-48 flex-1">
             {missing > 0
               ? `${missing} of the texts in ${defaultLocale} ${missing === 1 ? 'is' : 'are'} missing here.`
-              : `${defaultLocale} was written after this. Look whether it still says the same.`}
+              : `${defaultLocale} changed after this. Check that the texts still match.`}
           </p>
           {missing === 0 && canEdit && !form.isDirty && (
             <Button size="sm" pending={form.isPending} onClick={form.submit}>
-              It still says the same
+              Mark as up to date
             </Button>
           )}
         </div>
@@ -81,7 +81,7 @@ export function TextsEditor(props: TextsEditorProps) {
               Written <Time at={updatedAt} />
             </>
           ) : (
-            'Nothing is written yet'
+            'No texts yet'
           )}
         </span>
         {updatedAt && (
@@ -132,7 +132,7 @@ export function TextsEditor(props: TextsEditorProps) {
             <Button variant="primary" pending={form.isPending} disabled={problem !== undefined} onClick={form.submit}>
               Save {locale}
             </Button>
-            <Button onClick={() => form.reset()}>Undo changes</Button>
+            <Button onClick={() => form.reset()}>Discard</Button>
           </div>
         )}
       </div>
@@ -154,7 +154,7 @@ function TextRows({ texts, original, isDefault, defaultLocale, locale, canEdit, 
   const own = new Map(flat(texts).map(({ path, text }) => [idOf(path), text]))
   const source = flat(original)
   const known = new Set(source.map(({ path }) => idOf(path)))
-  // A text that was emptied keeps its row until it is saved, so that it can be written anew.
+  // An emptied text keeps its row until it is saved, so that the user can write it again.
   const [emptied, setEmptied] = useState<string[][]>([])
   const more = [...flat(texts).map(({ path }) => path), ...emptied].filter((path) => !known.has(idOf(path)))
   const rows = [
@@ -171,7 +171,7 @@ function TextRows({ texts, original, isDefault, defaultLocale, locale, canEdit, 
         <p className="rounded-surface border border-dashed px-4 py-8 text-center text-sm text-muted">
           {isDefault
             ? 'No texts yet. Add the first below, or upload a file.'
-            : `There are no texts in ${defaultLocale} to translate yet. Begin there.`}
+            : `No texts in ${defaultLocale} to translate yet. Start there.`}
         </p>
       )}
       <ul className="space-y-4">

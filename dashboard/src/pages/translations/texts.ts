@@ -1,4 +1,4 @@
-// Texts by their keys: nested as they are kept, flat as they are edited.
+// Texts by key: stored nested, edited flat.
 import type { Texts } from '../../api/translations.ts'
 
 /** `['order', 'title']` is written `{{t.order.title}}`. */
@@ -14,7 +14,7 @@ export const nameOf = (path: readonly string[]): string => path.join('.')
 const isObject = (value: unknown): value is Texts =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Every text in there; what is no text (a number, a list) is for the JSON view. */
+/** All texts. Other values (numbers, lists) appear only in the JSON view. */
 export function flat(texts: Texts, above: string[] = []): Text[] {
   return Object.entries(texts).flatMap(([key, value]) => {
     const path = [...above, key]
@@ -23,7 +23,7 @@ export function flat(texts: Texts, above: string[] = []): Text[] {
   })
 }
 
-/** The same with another text at a path; an empty one takes the key away, so that the default locale's is used. */
+/** Sets the text at a path. An empty text removes the key, so that the default locale's is used. */
 export function withText(texts: Texts, path: readonly string[], text: string): Texts {
   const [key, ...rest] = path
   if (key === undefined) return texts

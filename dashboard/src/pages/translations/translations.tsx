@@ -1,4 +1,4 @@
-// What is translated, into which locales, and where a translation fell behind.
+// Translated workflows and layouts, their locales, and which are outdated.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { FileJson, Languages, Plus, Settings2 } from 'lucide-react'
@@ -16,7 +16,7 @@ import { Menu, MenuItem } from '../../ui/frame/menu.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
 import { FilterBar } from '../../ui/list/filters.tsx'
 import { type Column, Table } from '../../ui/list/table.tsx'
-import { oneOf, text, useUrlState, wholeNumber } from '../../ui/list/url-state.ts'
+import { oneOf, text, type UrlState, useUrlState, wholeNumber } from '../../ui/list/url-state.ts'
 import { AddResource } from './add-resource.tsx'
 import { GroupSheet } from './group-sheet.tsx'
 import { LocaleSettings } from './locale-settings.tsx'
@@ -95,8 +95,10 @@ export function Page() {
   const canEdit = useCan('editor')
   const list = useQuery(translations.list({ query, limit: perPage, offset: page * perPage }))
   const locales = useQuery(translations.locales())
-  const add = () => set({ dialog: 'add' }, { push: true })
-  const close = () => set({ dialog: '' })
+  const show = (dialog: UrlState<typeof schema>['dialog'], options?: { push: boolean }) =>
+    set({ dialog, page }, options)
+  const add = () => show('add', { push: true })
+  const close = () => show('')
   useShortcut('c', add, canEdit)
   const resource = resourceIn(key)
   const openResource = (one: Resource) =>
@@ -118,14 +120,14 @@ export function Page() {
               </Button>
             }
           >
-            <MenuItem onSelect={() => set({ dialog: 'export' })}>Export a locale…</MenuItem>
-            {canEdit && <MenuItem onSelect={() => set({ dialog: 'import' })}>Import a locale…</MenuItem>}
+            <MenuItem onSelect={() => show('export')}>Export a locale…</MenuItem>
+            {canEdit && <MenuItem onSelect={() => show('import')}>Import a locale…</MenuItem>}
           </Menu>
-          <Button icon={<Settings2 />} onClick={() => set({ dialog: 'locales' }, { push: true })}>
+          <Button icon={<Settings2 />} onClick={() => show('locales', { push: true })}>
             Locales
           </Button>
           {canEdit && (
-            <Button variant="primary" icon={<Plus />} shortcut="c" hint="Translate something" onClick={add}>
+            <Button variant="primary" icon={<Plus />} shortcut="c" hint="Add a translation" onClick={add}>
               Translate
             </Button>
           )}
@@ -135,7 +137,7 @@ export function Page() {
       <FilterBar>
         <SearchInput
           value={query}
-          onValue={(query) => set({ query, page: 0 })}
+          onValue={(query) => set({ query })}
           label="Search translations"
           placeholder="Name or identifier…"
           className="w-full sm:w-64"
@@ -144,7 +146,7 @@ export function Page() {
           <span className="text-xs text-muted">
             From {localeName(locales.data.defaultLocale)}{' '}
             {locales.data.targetLocales.length === 0
-              ? 'into nothing yet'
+              ? 'into no other locale yet'
               : `into ${locales.data.targetLocales.map(localeName).join(', ')}`}
           </span>
         )}
@@ -161,10 +163,10 @@ export function Page() {
           query ? (
             <EmptyState
               icon={<Languages />}
-              title="Nothing fits"
-              action={<Button onClick={() => set({ query: '' })}>Clear the search</Button>}
+              title="No translation matches"
+              action={<Button onClick={() => set({ query: '' })}>Clear search</Button>}
             >
-              Nothing that is translated in {environment.name} is called so.
+              No translated workflow or layout in {environment.name} has this name or identifier.
             </EmptyState>
           ) : (
             <NothingTranslated canEdit={canEdit} onAdd={add} />
@@ -224,7 +226,7 @@ const NothingTranslated = ({ canEdit, onAdd }: { canEdit: boolean; onAdd: () => 
   return (
     <EmptyState
       icon={<Languages />}
-      title="Nothing is translated yet"
+      title="No translations yet"
       action={
         canEdit && (
           <Button variant="primary" icon={<Plus />} onClick={onAdd}>
@@ -234,8 +236,8 @@ const NothingTranslated = ({ canEdit, onAdd }: { canEdit: boolean; onAdd: () => 
       }
     >
       <p>
-        Templates name a text by its key, and everybody gets it in the language of their locale. Where a text is
-        missing, that of the default locale is used.
+        Templates use a text by its key, and each subscriber gets it in their language. If a text is missing, the
+        default locale is used.
       </p>
       <CodeBlock className="mt-4" title="In a template" code={'{{t.greeting}}, {{subscriber.firstName}}!'} />
     </EmptyState>

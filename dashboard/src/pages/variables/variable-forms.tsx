@@ -17,7 +17,7 @@ import { Sheet } from '../../ui/frame/sheet.tsx'
 interface Values {
   key: string
   isSecret: boolean
-  /** By environment; null leaves what is stored. */
+  /** By environment; null keeps the stored value. */
   values: Record<string, string | null>
 }
 
@@ -31,7 +31,7 @@ export function CreateVariable({ onClose }: { onClose: () => void }) {
     submit: ({ key, isSecret, values }) =>
       variables.create({ key, isSecret, values: given(values).filter(({ value }) => value !== '') }),
     refresh: ['variables'],
-    done: ({ key }) => `${key} is there`,
+    done: ({ key }) => `${key} created`,
     onDone: ({ key }) => void navigate({ to: '/variables/{-$variableKey}', params: { variableKey: key }, search: {} }),
   })
   return (
@@ -59,7 +59,7 @@ export function VariableSheet({ variableKey, onClose }: { variableKey: string | 
   const remove = useAction({
     do: (key: string) => variables.remove(key),
     refresh: ['variables'],
-    done: (_, key) => `${key} is deleted`,
+    done: (_, key) => `${key} deleted`,
     onDone: onClose,
   })
   if (variableKey === undefined) return null
@@ -70,8 +70,8 @@ export function VariableSheet({ variableKey, onClose }: { variableKey: string | 
     const used =
       workflows.length === 0
         ? 'No workflow uses it.'
-        : `${workflows.length === 1 ? 'One workflow uses it' : `${workflows.length} workflows use it`}: ${names.join(', ')}${more}. Where it stands, there will be nothing.`
-    const body = `${used} Its values in all environments go with it. This cannot be undone.`
+        : `${workflows.length === 1 ? 'One workflow uses it' : `${workflows.length} workflows use it`}: ${names.join(', ')}${more}. They will render it empty.`
+    const body = `${used} Its values in all environments are deleted. This cannot be undone.`
     if (await ask({ title: `Delete ${variableKey}?`, body, confirm: 'Delete variable' })) remove.mutate(variableKey)
   }
   return (
@@ -114,7 +114,7 @@ function EditVariable({ variable }: { variable: Variable }) {
       })
     },
     refresh: ['variables'],
-    done: 'Saved. It counts from the next message on',
+    done: 'Saved. It applies from the next message on',
     onDone: (after) => {
       if (after.key !== variable.key)
         void navigate({ to: '/variables/{-$variableKey}', params: { variableKey: after.key }, search: true })
@@ -130,7 +130,7 @@ function EditVariable({ variable }: { variable: Variable }) {
     <div className="space-y-6">
       {!canChange && (
         <p className="rounded-surface border bg-raised px-3 py-2 text-sm text-muted">
-          You can look at it. Admins and owners change variables.
+          You can view this. Only admins and owners can change variables.
         </p>
       )}
       <Form form={form}>
@@ -176,7 +176,7 @@ function SecretField({ form, disabled }: { form: FormState<Values>; disabled: bo
       form={form}
       name="isSecret"
       label="Secret"
-      hint="Nobody is shown its values again. Templates still use them."
+      hint="Its values are never shown again. Templates still use them."
       inline
     >
       {(control) => <Checkbox {...control} disabled={disabled} />}
@@ -186,7 +186,7 @@ function SecretField({ form, disabled }: { form: FormState<Values>; disabled: bo
 
 interface ValueFieldsProps {
   form: FormState<Values>
-  /** Environments with a value. */
+  /** Environments that have a value. */
   stored: readonly string[]
   isStoredSecret: boolean
   disabled: boolean
@@ -235,7 +235,7 @@ function ValueFields({ form, stored, isStoredSecret, disabled }: ValueFieldsProp
                     dir="auto"
                   />
                   {isStoredSecret && stored.includes(_id) && (
-                    <Button onClick={() => set(_id, null)}>Keep the stored one</Button>
+                    <Button onClick={() => set(_id, null)}>Keep the stored value</Button>
                   )}
                 </div>
               )

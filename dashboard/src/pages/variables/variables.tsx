@@ -21,7 +21,7 @@ import { flag, text, useUrlState } from '../../ui/list/url-state.ts'
 import { CreateVariable, VariableSheet } from './variable-forms.tsx'
 
 const schema = { search: text(), new: flag() }
-/** More columns than these would be too narrow to read. */
+/** More columns would be too narrow to read. */
 const mostColumns = 4
 
 export function Page() {
@@ -34,7 +34,7 @@ export function Page() {
   const list = useQuery(variables.list(url.search))
   const create = () => setUrl({ new: true }, { push: true })
   useShortcut('c', create, canChange)
-  // The one that is looked at first: on a phone there is room for no other.
+  // The current environment first: a phone has room for only one.
   const shown = [here, ...environments.filter(({ _id }) => _id !== here._id)].slice(0, mostColumns)
   const columns: Array<Column<Variable>> = [
     {
@@ -94,7 +94,7 @@ export function Page() {
           icon={<Plus />}
           shortcut="c"
           disabled={!canChange}
-          hint={canChange ? 'New variable' : 'Only admins and owners make variables'}
+          hint={canChange ? 'New variable' : 'Only admins and owners can create variables'}
           onClick={create}
         >
           New variable
@@ -132,8 +132,8 @@ export function Page() {
               }
             >
               <p>
-                What differs between environments, such as the address of your support or a base URL. The same template
-                then says the right thing in each.
+                Use a variable for what differs between environments, such as your support address or a base URL.
+                Templates then work in every environment.
               </p>
               <CodeBlock className="mt-4" code={'Questions? Write to {{env.SUPPORT_EMAIL}}.'} title="In a template" />
             </EmptyState>

@@ -1,4 +1,4 @@
-// The log of one endpoint: what it was sent, what it answered, and sending it again.
+// The delivery log of one endpoint: what was sent, how it answered, and a button to send again.
 import { useQuery } from '@tanstack/react-query'
 import { ChevronRight, RotateCw, Send } from 'lucide-react'
 import { useCan } from '../../api/auth.ts'
@@ -18,8 +18,8 @@ import { manyOf, text, useUrlState } from '../../ui/list/url-state.ts'
 const states: Record<WebhookDelivery['status'], { word: string; tone: Tone }> = {
   pending: { word: 'Waiting', tone: 'info' },
   sending: { word: 'Sending', tone: 'info' },
-  delivered: { word: 'Taken', tone: 'good' },
-  failed: { word: 'Given up', tone: 'bad' },
+  delivered: { word: 'Delivered', tone: 'good' },
+  failed: { word: 'Failed', tone: 'bad' },
 }
 const statuses = Object.keys(states) as Array<WebhookDelivery['status']>
 const schema = { status: manyOf(statuses), delivery: text(), after: text(), before: text() }
@@ -50,13 +50,11 @@ export function Deliveries({ endpoint }: { endpoint: WebhookEndpoint }) {
       ) : list.data.data.length === 0 ? (
         <EmptyState
           icon={<Send />}
-          title={status.length > 0 ? 'No delivery is in this state' : 'Nothing was sent to it yet'}
+          title={status.length > 0 ? 'No delivery matches' : 'No deliveries yet'}
           className="py-10"
           action={status.length > 0 && <Button onClick={() => setUrl({ status: [] })}>Show all</Button>}
         >
-          {status.length > 0
-            ? undefined
-            : 'As soon as something happens that it wants to hear of, it stands here. Test sends one event right away.'}
+          {status.length > 0 ? undefined : 'Events sent to this endpoint appear here. Click Test to send one now.'}
         </EmptyState>
       ) : (
         <ul aria-label="Deliveries" className="divide-y rounded-surface border">
@@ -121,7 +119,7 @@ function DeliveryDetails({ delivery, endpoint }: { delivery: WebhookDelivery; en
   const resend = useAction({
     do: () => webhooks.resend(delivery.eventId, endpoint._id),
     refresh: ['webhooks'],
-    done: 'It is sent once more',
+    done: 'Sending again',
   })
   return (
     <div className="animate-rise space-y-4 border-t bg-raised px-3 py-3 sm:pl-10">
@@ -134,7 +132,7 @@ function DeliveryDetails({ delivery, endpoint }: { delivery: WebhookDelivery; en
             pending={resend.isPending}
             disabled={!endpoint.active}
             onClick={() => resend.mutate()}
-            {...(endpoint.active ? {} : { hint: 'Switch the endpoint on first' })}
+            {...(endpoint.active ? {} : { hint: 'Turn the endpoint on first' })}
           >
             Send again
           </Button>
@@ -148,7 +146,7 @@ function DeliveryDetails({ delivery, endpoint }: { delivery: WebhookDelivery; en
           {delivery.history.toReversed().map((attempt, index) => {
             const isTaken = attempt.status !== undefined && attempt.status >= 200 && attempt.status < 300
             return (
-              // biome-ignore lint/suspicious/noArrayIndexKey: two attempts may bear the same time
+              // biome-ignore lint/suspicious/noArrayIndexKey: two attempts may have the same time
               <li key={index} className="rounded-control border bg-page px-2.5 py-2 text-sm">
                 <div className="flex flex-wrap items-center gap-x-3 gap-y-0.5">
                   <Status tone={isTaken ? 'good' : 'bad'}>
@@ -170,7 +168,7 @@ function DeliveryDetails({ delivery, endpoint }: { delivery: WebhookDelivery; en
         </ol>
         {delivery.nextAttemptAt && (
           <p className="mt-2 text-xs text-muted">
-            The next attempt is <Time at={delivery.nextAttemptAt} />.
+            Next attempt: <Time at={delivery.nextAttemptAt} />.
           </p>
         )}
       </section>

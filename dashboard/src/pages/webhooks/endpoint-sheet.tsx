@@ -55,13 +55,14 @@ function OpenSheet({ endpoint, onClose, onSecret }: OpenSheetProps) {
   const setActive = useAction({
     do: (isOn: boolean) => webhooks.change(id, { active: isOn }),
     refresh: ['webhooks'],
-    done: (_, isOn) => (isOn ? 'On again. What it missed can be replayed' : 'Off; it is told nothing'),
+    done: (_, isOn) =>
+      isOn ? 'Endpoint turned on. You can replay what it missed' : 'Endpoint turned off. It gets no events',
     undo: (_, isOn) => webhooks.change(id, { active: !isOn }),
   })
   const test = useAction({
     do: () => webhooks.test(id),
     refresh: ['webhooks'],
-    done: 'A test event is on its way',
+    done: 'Sending a test event',
     onDone: () => setUrl({ tab: 'deliveries' }),
   })
   const remove = useAction({
@@ -73,7 +74,7 @@ function OpenSheet({ endpoint, onClose, onSecret }: OpenSheetProps) {
   const askRemove = async () => {
     const yes = await ask({
       title: 'Delete this endpoint?',
-      body: `${url} is told nothing more. Its secret, what is waiting to be sent to it, and the log of what was, go with it. This cannot be undone.`,
+      body: `${url} gets no more events. Its secret, its waiting events and its log are deleted. This cannot be undone.`,
       confirm: 'Delete endpoint',
     })
     if (yes) remove.mutate()
@@ -93,7 +94,7 @@ function OpenSheet({ endpoint, onClose, onSecret }: OpenSheetProps) {
               icon={<Send />}
               pending={test.isPending}
               disabled={!active}
-              hint={active ? 'Sends one signed event' : 'Switch it on first'}
+              hint={active ? 'Sends one signed event' : 'Turn it on first'}
               onClick={() => test.mutate()}
             >
               Test
@@ -147,14 +148,14 @@ function Trouble({ endpoint: { disabledAt, failingSince, active } }: { endpoint:
   if (disabledAt)
     return (
       <p role="status" className="mb-4 rounded-surface border border-bad/30 bg-bad/8 px-3 py-2 text-sm">
-        Belfry switched it off <Time at={disabledAt} />, because nothing had come through for five days. Put your system
-        in order, switch it on, and replay what it missed.
+        Belfry turned it off <Time at={disabledAt} />, because all deliveries failed for five days. Fix your endpoint,
+        turn it on, and replay what it missed.
       </p>
     )
   if (active && failingSince)
     return (
       <p role="status" className="mb-4 rounded-surface border border-warn/30 bg-warn/8 px-3 py-2 text-sm">
-        Nothing has come through since {absoluteTime(failingSince)}. Belfry keeps trying, and switches it off after five
+        All deliveries have failed since {absoluteTime(failingSince)}. Belfry keeps trying, and turns it off after five
         days.
       </p>
     )
@@ -173,7 +174,7 @@ function Settings({ endpoint, canChange }: { endpoint: WebhookEndpoint; canChang
     <Form form={form}>
       {!canChange && (
         <p className="rounded-surface border bg-raised px-3 py-2 text-sm text-muted">
-          You can look at it. Admins and owners change webhooks.
+          You can view this. Only admins and owners can change webhooks.
         </p>
       )}
       <EndpointFields form={form} disabled={!canChange} />
@@ -197,7 +198,7 @@ const overlaps = [
   { value: '168', label: 'After one week' },
 ]
 
-/** The few lines that tell Belfry's requests from others, for those who have no library of the scheme. */
+/** Verification code for users without a Standard Webhooks library. */
 const verification = `import { createHmac, timingSafeEqual } from 'node:crypto'
 
 export function readEvent(secret, headers, body) {
@@ -234,11 +235,11 @@ function Signing({ endpoint, canChange, onSecret }: SigningProps) {
         <div className="flex items-center gap-2 rounded-surface border px-3 py-2.5 text-sm">
           <KeyRound className="size-4 shrink-0 text-muted" aria-hidden />
           <code className="flex-1 truncate">whsec_••••••••••••••••••••</code>
-          <span className="text-xs text-muted">shown when it was made</span>
+          <span className="text-xs text-muted">shown only when created</span>
         </div>
         {previousSecretExpiresAt && (
           <p className="text-sm text-muted">
-            The secret before it signs too, until {absoluteTime(previousSecretExpiresAt)}.
+            The previous secret also signs until {absoluteTime(previousSecretExpiresAt)}.
           </p>
         )}
         {canChange && (
@@ -254,8 +255,8 @@ function Signing({ endpoint, canChange, onSecret }: SigningProps) {
       </section>
       <section aria-label="Verification" className="space-y-2">
         <p className="text-sm text-pretty text-muted">
-          Requests are signed as Standard Webhooks describes; any of its libraries can check them. By hand, with the
-          bytes as they came:
+          Requests are signed according to Standard Webhooks; any of its libraries can verify them. To verify by hand,
+          use the raw body:
         </p>
         <CodeBlock code={verification} title="Node.js" maxHeight={360} />
       </section>
@@ -272,11 +273,7 @@ function Replay({ endpointId, onClose }: { endpointId: string; onClose: () => vo
       webhooks.replay(endpointId, { since: new Date(since).toISOString(), status: all ? 'all' : 'missed' }),
     refresh: ['webhooks'],
     done: ({ count }) =>
-      count === 0
-        ? 'There is nothing it has missed'
-        : count === 1
-          ? 'One event is on its way'
-          : `${count} events are on their way`,
+      count === 0 ? 'It has missed nothing' : count === 1 ? 'Sending one event' : `Sending ${count} events`,
     onDone: onClose,
   })
   return (
@@ -284,7 +281,7 @@ function Replay({ endpointId, onClose }: { endpointId: string; onClose: () => vo
       open
       onClose={onClose}
       title="Replay events"
-      description="Sends what happened since a time, of the types it wants, that it has not taken."
+      description="Sends the events since a time that it has not received, for its event types."
     >
       <Form form={form}>
         <FieldFrame label="Since">
@@ -297,7 +294,7 @@ function Replay({ endpointId, onClose }: { endpointId: string; onClose: () => vo
             />
           )}
         </FieldFrame>
-        <FieldFrame label="Also what it has taken" hint="It gets those a second time, with the same ids." inline>
+        <FieldFrame label="Also events it has received" hint="It gets those again, with the same ids." inline>
           {(control) => <Checkbox {...control} value={form.values.all} onValue={(all) => form.set({ all })} />}
         </FieldFrame>
         <FormError form={form} />

@@ -7,27 +7,27 @@ import { Checkbox } from '../../ui/form/switch.tsx'
 import { Dialog, DialogFooter } from '../../ui/frame/dialog.tsx'
 import { Segments } from '../../ui/frame/tabs.tsx'
 
-/** Typed so that a new one of the server's is missed here by the compiler, not by people. */
+/** Typed, so that the compiler reports a missing event type. */
 const meanings: Record<EventType, string> = {
-  'message.sent': 'A provider took it, or it is in the inbox',
-  'message.failed': 'It was given up on',
+  'message.sent': 'A provider accepted it, or it is in the inbox',
+  'message.failed': 'It failed for good',
   'message.delivered': 'It arrived',
   'message.seen': 'Seen in the inbox, or opened',
   'message.read': 'Read, or clicked',
   'message.unread': 'Marked as unread',
   'message.archived': 'Archived in the inbox',
-  'message.unarchived': 'Brought back from the archive',
-  'message.snoozed': 'Put off',
-  'message.unsnoozed': 'Back again',
+  'message.unarchived': 'Unarchived',
+  'message.snoozed': 'Snoozed',
+  'message.unsnoozed': 'Unsnoozed',
   'message.deleted': 'Deleted',
-  'workflow.created': 'Made',
+  'workflow.created': 'Created',
   'workflow.updated': 'Changed',
   'workflow.deleted': 'Deleted',
-  'workflow.published': 'Brought in from another environment',
-  'subscriber.created': 'Made',
+  'workflow.published': 'Published from another environment',
+  'subscriber.created': 'Created',
   'subscriber.updated': 'Changed',
   'subscriber.deleted': 'Deleted',
-  'preference.updated': 'A subscriber chose otherwise',
+  'preference.updated': 'A subscriber changed a preference',
 }
 const eventTypes = Object.keys(meanings) as EventType[]
 const groups = [
@@ -40,7 +40,7 @@ const groups = [
 export interface EndpointValues {
   url: string
   description: string
-  /** Null is all. */
+  /** Null for all event types. */
   eventTypes: string[] | null
 }
 
@@ -86,7 +86,7 @@ export function EndpointFields({ form, disabled }: { form: FormState<EndpointVal
   }
   return (
     <>
-      <Field form={form} name="url" label="URL" hint="Gets a signed POST for every event.">
+      <Field form={form} name="url" label="URL" hint="Belfry sends it a signed POST for every event.">
         {(control) => (
           <Input
             {...control}
@@ -100,7 +100,7 @@ export function EndpointFields({ form, disabled }: { form: FormState<EndpointVal
         )}
       </Field>
       <Field form={form} name="description" label="Description" optional>
-        {(control) => <Input {...control} disabled={disabled} dir="auto" placeholder="Who listens there" />}
+        {(control) => <Input {...control} disabled={disabled} dir="auto" placeholder="What this endpoint is for" />}
       </Field>
       <FieldFrame label="Events" errors={form.errors.eventTypes ?? []}>
         {({ id, ...control }) => (
@@ -114,7 +114,7 @@ export function EndpointFields({ form, disabled }: { form: FormState<EndpointVal
               }
               options={[
                 { value: 'all', label: 'All events' },
-                { value: 'some', label: 'Only some' },
+                { value: 'some', label: 'Selected events' },
               ]}
             />
             {wanted !== null && (
@@ -127,7 +127,7 @@ export function EndpointFields({ form, disabled }: { form: FormState<EndpointVal
                       <legend className="sr-only">{label}</legend>
                       <div className="flex h-9 items-center gap-2.5 border-b bg-raised px-3 text-xs font-medium">
                         <Checkbox
-                          aria-label={`All of ${label}`}
+                          aria-label={`All ${label}`}
                           value={count === types.length ? true : count > 0 ? 'indeterminate' : false}
                           onValue={() => set(types, count !== types.length)}
                           disabled={disabled}
@@ -168,11 +168,11 @@ export function SecretDialog({ secret, isNew, onClose }: { secret: string; isNew
       open
       onClose={onClose}
       size="md"
-      title={isNew ? 'The endpoint is there' : 'The new secret'}
-      description="By this secret your system knows that a request is Belfry’s. Keep it now: it is not shown again."
+      title={isNew ? 'Endpoint created' : 'New secret created'}
+      description="Use it to verify that requests come from Belfry. Copy it now: it is not shown again."
       footer={
         <Button variant="primary" onClick={onClose}>
-          I have kept it
+          I have saved it
         </Button>
       }
     >

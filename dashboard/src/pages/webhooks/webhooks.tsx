@@ -1,4 +1,4 @@
-// Endpoints that are told what happens: which there are, and whether they can be reached.
+// Webhook endpoints and their state.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { Plus, Webhook } from 'lucide-react'
@@ -20,7 +20,7 @@ import { CreateEndpoint, SecretDialog } from './forms.tsx'
 const schema = { new: flag(), after: text(), before: text() }
 
 function stateOf({ active, disabledAt, failingSince }: WebhookEndpoint): { tone: Tone; word: string } {
-  if (disabledAt) return { tone: 'bad', word: 'Switched off' }
+  if (disabledAt) return { tone: 'bad', word: 'Turned off' }
   if (!active) return { tone: 'neutral', word: 'Off' }
   if (failingSince) return { tone: 'warn', word: 'Failing' }
   return { tone: 'good', word: 'On' }
@@ -33,7 +33,7 @@ export function Page() {
   const canChange = useCan('admin')
   const { after, before } = url
   const list = useQuery(webhooks.endpoints({ limit: 50, after, before }))
-  // The only time it is shown; it outlives the dialog it was made in.
+  // Shown only now, so it outlives the dialog that created it.
   const [secret, setSecret] = useState<{ secret: string; isNew: boolean }>()
   const create = () => setUrl({ new: true }, { push: true })
   const open = (id: string | undefined) =>
@@ -93,7 +93,7 @@ export function Page() {
           icon={<Plus />}
           shortcut="c"
           disabled={!canChange}
-          hint={canChange ? 'New endpoint' : 'Only admins and owners make endpoints'}
+          hint={canChange ? 'New endpoint' : 'Only admins and owners can create endpoints'}
           onClick={create}
         >
           New endpoint
@@ -111,7 +111,7 @@ export function Page() {
         empty={
           <EmptyState
             icon={<Webhook />}
-            title="Nobody is told what happens"
+            title="No webhook endpoints yet"
             className="max-w-2xl"
             action={
               canChange && (
@@ -122,9 +122,8 @@ export function Page() {
             }
           >
             <p>
-              An endpoint is a URL of yours that hears of messages, workflows, subscribers and preferences as they
-              change.
-              {!canChange && ' Admins and owners make them.'}
+              An endpoint is your URL that receives events about messages, workflows, subscribers and preferences.
+              {!canChange && ' Only admins and owners can create them.'}
             </p>
             <RequestCode
               className="mt-4"

@@ -1,4 +1,4 @@
-// A new workflow: a name, and what it begins with.
+// The dialog to create a workflow: a name and a template.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -16,7 +16,7 @@ import { Dialog, DialogFooter } from '../../ui/frame/dialog.tsx'
 import { type Template, templates } from './draft/templates.ts'
 
 interface CreateWorkflowProps {
-  /** The template that is chosen at first; closed without. */
+  /** The preselected template; undefined closes the dialog. */
   from: string | undefined
   onClose: () => void
 }
@@ -64,7 +64,7 @@ function CreateForm({ from, onClose }: { from: string; onClose: () => void }) {
   return (
     <Form form={form}>
       <fieldset>
-        <legend className="mb-1.5 text-sm font-medium">Begin with</legend>
+        <legend className="mb-1.5 text-sm font-medium">Start from</legend>
         <div className="grid gap-2 sm:grid-cols-2">
           {templates.map((one) => (
             <button
@@ -101,7 +101,7 @@ function CreateForm({ from, onClose }: { from: string; onClose: () => void }) {
         )}
       </Field>
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field form={form} name="workflowId" label="Identifier" hint="Triggers name it. It cannot be changed later.">
+        <Field form={form} name="workflowId" label="Identifier" hint="Triggers use it. It cannot be changed later.">
           {(control) => (
             <Input
               {...control}

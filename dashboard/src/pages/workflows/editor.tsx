@@ -1,4 +1,4 @@
-// One workflow: its steps as a flow, the selected step beside it, and around them saving, issues, settings and test runs.
+// The workflow editor: the flow of steps, the selected step beside it, saving, issues, settings and test runs.
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { ChevronRight, CircleCheck, Code, CopyPlus, Play, Settings2, TriangleAlert } from 'lucide-react'
@@ -63,16 +63,16 @@ export function Page() {
 }
 
 const schema = { step: text(), wide: flag(), settings: flag(), run: flag() }
-const mostSteps = 20
+const maxSteps = 20
 
 function Editor({ workflow }: { workflow: Workflow }) {
   const environment = useEnvironment()
   const mayEdit = useCan('editor')
   const canSync = useCan('admin')
   const isCode = workflow.origin === 'external'
-  // In Production an active workflow is what people get: there, saving is somebody's decision.
-  const [savesItself] = useState(environment.type === 'dev' || !workflow.active)
-  const state = useDraft(workflow, { canEdit: mayEdit, savesItself })
+  // In Production, saving an active workflow changes what recipients get: it needs a click.
+  const [autosaves] = useState(environment.type === 'dev' || !workflow.active)
+  const state = useDraft(workflow, { canEdit: mayEdit, autosaves })
   const { draft, saved, change, flush } = state
   const data = usePreviewData(workflow.workflowId)
   const [open, setOpen] = useUrlState(schema)
@@ -93,8 +93,8 @@ function Editor({ workflow }: { workflow: Workflow }) {
   const select = (step: string | undefined) => setOpen({ step: step ?? '', ...(step ? {} : { wide: false }) })
 
   const insert = (step: DraftStep, at: number) => {
-    if (draft.steps.length >= mostSteps) {
-      toast.error(`A workflow has at most ${mostSteps} steps.`)
+    if (draft.steps.length >= maxSteps) {
+      toast.error(`A workflow has at most ${maxSteps} steps.`)
       return
     }
     change((before) => ({ ...before, steps: before.steps.toSpliced(at, 0, step) }))
@@ -108,7 +108,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
       action: {
         label: 'Undo',
         onClick: () => {
-          // The server has forgotten its id by now, unless nothing was saved in between; the name it goes by stays.
+          // The server may have deleted the step, so its _id is invalid. The stepId stays.
           const { _id, ...rest } = step
           change((before) => {
             if (before.steps.some(({ stepId }) => stepId === step.stepId)) return before
@@ -127,7 +127,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
   useEffect(() => {
     if (!state.isRestored || told.current) return
     told.current = true
-    toast('Your changes from last time are back.')
+    toast('Your unsaved changes are restored.')
   }, [state.isRestored])
 
   return (
@@ -149,7 +149,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
       }
       actions={
         <>
-          {mayEdit && <SaveStatus state={state} savesItself={savesItself} />}
+          {mayEdit && <SaveStatus state={state} autosaves={autosaves} />}
           <IssueList steps={draft.steps} issues={issues} onOpen={select} />
           <label className="mx-1 flex items-center gap-2 text-sm" htmlFor="workflow-active">
             <Switch
@@ -163,7 +163,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
           <Button
             icon={<Play />}
             shortcut="t"
-            hint={mayEdit ? 'Run it with a payload of yours' : 'Viewers cannot run workflows'}
+            hint={mayEdit ? 'Run it with your own payload' : 'Viewers cannot run workflows'}
             disabled={!mayEdit}
             onClick={() => setOpen({ run: true })}
           >
@@ -192,11 +192,11 @@ function Editor({ workflow }: { workflow: Workflow }) {
           <div role="alert" className="flex flex-wrap items-center gap-2 border-b bg-warn/8 px-4 py-2 text-sm sm:px-6">
             <TriangleAlert className="size-4 text-warn" aria-hidden />
             <span className="flex-1">
-              You have changes from {relativeTime(new Date(state.conflict.at))} that were not saved, and the workflow
-              has been changed since.
+              You have unsaved changes from {relativeTime(new Date(state.conflict.at))}, and the workflow has changed
+              since.
             </span>
             <Button size="sm" onClick={() => state.resolve(false)}>
-              Keep what is saved
+              Keep the saved version
             </Button>
             <Button size="sm" variant="primary" onClick={() => state.resolve(true)}>
               Use my changes
@@ -268,7 +268,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
         workflow={saved}
         draft={draft}
         readOnly={!mayEdit}
-        saving={mayEdit && <SaveStatus state={state} savesItself={savesItself} />}
+        saving={mayEdit && <SaveStatus state={state} autosaves={autosaves} />}
         onChange={set}
       />
       <TestRun
@@ -291,7 +291,7 @@ interface IssueListProps {
   onOpen: (stepId: string) => void
 }
 
-/** How many there are, and a way to each. */
+/** The number of issues, with a link to each. */
 function IssueList({ steps, issues, onOpen }: IssueListProps) {
   const all = steps.flatMap((step) => (issues.get(step.stepId) ?? []).map((issue) => ({ step, issue })))
   if (all.length === 0)
@@ -310,9 +310,9 @@ function IssueList({ steps, issues, onOpen }: IssueListProps) {
         </Button>
       }
     >
-      <MenuLabel>What keeps it from working</MenuLabel>
+      <MenuLabel>Issues to fix</MenuLabel>
       {all.map(({ step, issue }, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: two issues may read alike
+        // biome-ignore lint/suspicious/noArrayIndexKey: two issues may have the same text
         <MenuItem key={index} icon={<StepIcon kind={step.type} />} onSelect={() => onOpen(step.stepId)}>
           <span className="block truncate">{issue.message}</span>
           <span className="block truncate text-xs text-muted">{step.name}</span>
@@ -327,7 +327,7 @@ function DuplicateItem({ workflowId }: { workflowId: string }) {
   const duplicate = useAction({
     do: () => workflows.duplicate(workflowId),
     refresh: ['workflows'],
-    done: 'Copied. This is the copy; it is inactive',
+    done: 'Duplicated. This copy is inactive',
     onDone: (copy) =>
       void navigate({ to: '/workflows/$workflowId', params: { workflowId: copy.workflowId }, search: {} }),
   })

@@ -1,4 +1,4 @@
-// All workflows: found by name, tag and state, ordered by what was used last.
+// The list of workflows, filtered by name, tag and status.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Copy, CopyPlus, Plus, Power, PowerOff, Trash2, Workflow as WorkflowIcon } from 'lucide-react'
@@ -50,8 +50,8 @@ export function Page() {
     }),
   )
   const known = useQuery(environments.tags(environment._id))
-  const isNarrowed = query !== '' || tags.length > 0 || status.length > 0
-  const create = (from = 'blank') => setFilters({ new: from }, { push: true })
+  const isFiltered = query !== '' || tags.length > 0 || status.length > 0
+  const create = (from = 'blank') => setFilters({ new: from, page }, { push: true })
   useShortcut('c', () => create(), canEdit)
 
   const columns: Array<Column<WorkflowSummary>> = [
@@ -128,7 +128,7 @@ export function Page() {
           variant="primary"
           icon={<Plus />}
           shortcut="c"
-          hint={canEdit ? 'New workflow' : 'Viewers cannot make workflows'}
+          hint={canEdit ? 'New workflow' : 'Viewers cannot create workflows'}
           disabled={!canEdit}
           onClick={() => create()}
         >
@@ -139,7 +139,7 @@ export function Page() {
       <FilterBar>
         <SearchInput
           value={query}
-          onValue={(query) => setFilters({ query, page: 0 })}
+          onValue={(query) => setFilters({ query })}
           label="Search workflows"
           placeholder="Name or identifier…"
           className="w-full sm:w-64"
@@ -148,13 +148,13 @@ export function Page() {
           label="Status"
           options={Object.entries(states).map(([value, { word }]) => ({ value, label: word }))}
           value={status}
-          onValue={(status) => setFilters({ status: status as typeof filters.status, page: 0 })}
+          onValue={(status) => setFilters({ status: status as typeof filters.status })}
         />
         <FilterChip
           label="Tag"
           options={(known.data ?? []).map(({ name }) => ({ value: name, label: name }))}
           value={tags}
-          onValue={(tags) => setFilters({ tags, page: 0 })}
+          onValue={(tags) => setFilters({ tags })}
         />
       </FilterBar>
       <Table
@@ -164,18 +164,16 @@ export function Page() {
         rowKey={({ _id }) => _id}
         rowLink={({ workflowId }) => ({ to: '/workflows/$workflowId', params: { workflowId }, search: {} })}
         order={{ by, direction }}
-        onOrder={(order: Order) => setFilters({ by: order.by as typeof by, direction: order.direction, page: 0 })}
+        onOrder={(order: Order) => setFilters({ by: order.by as typeof by, direction: order.direction })}
         query={list}
         empty={
-          isNarrowed ? (
+          isFiltered ? (
             <EmptyState
               icon={<WorkflowIcon />}
-              title="No workflow fits"
-              action={
-                <Button onClick={() => setFilters({ query: '', tags: [], status: [] })}>Clear the filters</Button>
-              }
+              title="No workflow matches"
+              action={<Button onClick={() => setFilters({ query: '', tags: [], status: [] })}>Clear filters</Button>}
             >
-              Nothing in {environment.name} has this name, tag and status.
+              No workflow in {environment.name} has this name, tag and status.
             </EmptyState>
           ) : (
             <NoWorkflows canEdit={canEdit} onCreate={create} />
@@ -184,7 +182,7 @@ export function Page() {
         footer={
           shown && (
             <nav
-              aria-label="Pages of the list"
+              aria-label="Pages of workflows"
               className="flex h-12 items-center justify-between gap-4 px-4 text-xs text-muted sm:px-6"
             >
               <span>
@@ -206,7 +204,7 @@ export function Page() {
       />
       <CreateWorkflow
         from={canEdit && filters.new !== '' ? filters.new : undefined}
-        onClose={() => setFilters({ new: '' })}
+        onClose={() => setFilters({ new: '', page })}
       />
       <SyncDialog target={syncing} onClose={() => setSyncing(undefined)} />
     </Frame>
@@ -226,13 +224,13 @@ function NoWorkflows({ canEdit, onCreate }: { canEdit: boolean; onCreate: (from?
               New workflow
             </Button>
             <Button icon={<Copy />} onClick={() => onCreate('comments')}>
-              Begin with a template
+              Start from a template
             </Button>
           </>
         )
       }
     >
-      <p>A workflow says what is sent when your program triggers it. Make one here, or by a request:</p>
+      <p>A workflow says what to send when your program triggers it. Create one here, or with a request:</p>
       <RequestCode
         className="mt-4"
         maxHeight={260}
@@ -268,13 +266,13 @@ function WorkflowMenu({ workflow, onSync }: { workflow: WorkflowSummary; onSync:
   const activate = useAction({
     do: (active: boolean) => workflows.setActive(workflowId, active),
     refresh: ['workflows'],
-    done: (_, active) => (active ? `“${name}” is active` : `“${name}” is inactive; its triggers do nothing`),
+    done: (_, active) => (active ? `“${name}” is active` : `“${name}” is inactive. Triggers do nothing`),
     undo: (_, active) => workflows.setActive(workflowId, !active),
   })
   const duplicate = useAction({
     do: () => workflows.duplicate(workflowId),
     refresh: ['workflows'],
-    done: 'Copied. The copy is inactive',
+    done: 'Duplicated. The copy is inactive',
     onDone: (copy) =>
       void navigate({ to: '/workflows/$workflowId', params: { workflowId: copy.workflowId }, search: {} }),
   })
@@ -282,7 +280,7 @@ function WorkflowMenu({ workflow, onSync }: { workflow: WorkflowSummary; onSync:
   const confirmRemove = async () => {
     const yes = await ask({
       title: `Delete “${name}”?`,
-      body: `Its ${workflow.steps.length} steps, translations and all subscribers’ preferences for it go with it. Triggers for “${workflowId}” will be refused. This cannot be undone.`,
+      body: `Its ${workflow.steps.length} steps, translations and all subscribers’ preferences are deleted. Triggers for “${workflowId}” will be refused. This cannot be undone.`,
       confirm: 'Delete workflow',
     })
     if (yes) remove.mutate()

@@ -1,6 +1,6 @@
 import { cn } from './class-names.ts'
 
-/** Two letters in a circle. */
+/** Initials in a circle. */
 export function Avatar({ name, className }: { name: string; className?: string }) {
   const words = name.split(/[\s@._-]+/).filter(Boolean)
   const letters = [words[0], words.length > 1 ? words.at(-1) : undefined].map((word) => [...(word ?? '')][0] ?? '')

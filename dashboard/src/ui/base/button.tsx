@@ -33,11 +33,11 @@ export const buttonClass = ({ variant = 'secondary', size = 'md' }: Look = {}) =
   )
 
 export interface ButtonProps extends Omit<ComponentProps<'button'>, 'title'>, Look {
-  /** Shows a turning circle and takes no further clicks. */
+  /** Shows a spinner and ignores clicks. */
   pending?: boolean
-  /** Said on hover; buttons that are only an icon need one, it is their name too. */
+  /** A tooltip. Required for icon buttons, where it is also the accessible name. */
   hint?: string
-  /** Shown behind the hint; the page listens for it with useShortcut. */
+  /** Shown after the hint; the page handles it with useShortcut. */
   shortcut?: string
   icon?: ReactNode
 }
@@ -54,7 +54,7 @@ export function Button(props: ButtonProps) {
       aria-busy={pending || undefined}
       className={cn(
         buttonClass({ ...(variant ? { variant } : {}), ...(size ? { size } : {}) }),
-        // Two classes that the merge knows nothing of: a button in work stays as wide as it was.
+        // Classes that tailwind-merge does not know: a pending button keeps its width.
         className,
       )}
     >

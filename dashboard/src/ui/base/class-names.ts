@@ -1,7 +1,7 @@
 import { type ClassValue, clsx } from 'clsx'
 import { extendTailwindMerge } from 'tailwind-merge'
 
-// Our own names in styles.css, so that a later class wins over an earlier one of its kind and of no other.
+// Our own names in styles.css, so that a later class overrides only an earlier one of its kind.
 const merge = extendTailwindMerge({
   extend: {
     theme: {
@@ -12,5 +12,5 @@ const merge = extendTailwindMerge({
   },
 })
 
-/** Joins class names; of two that set the same thing, the later one counts. */
+/** Joins class names; of two that set the same property, the later one wins. */
 export const cn = (...classes: ClassValue[]) => merge(clsx(classes))

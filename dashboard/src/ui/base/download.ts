@@ -1,4 +1,4 @@
-// Gives the browser a file that was made here.
+// Downloads a file created in the browser.
 
 export function download(name: string, text: string | readonly string[], type: string): void {
   const url = URL.createObjectURL(new Blob([text].flat(), { type: `${type};charset=utf-8` }))
@@ -6,7 +6,7 @@ export function download(name: string, text: string | readonly string[], type: s
   link.href = url
   link.download = name
   link.click()
-  // The browser has taken the file over once the click is through.
+  // After the click the browser owns the file.
   setTimeout(() => URL.revokeObjectURL(url), 10_000)
 }
 

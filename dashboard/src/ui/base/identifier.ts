@@ -9,7 +9,7 @@ export const identifierOf = (name: string): string =>
     .replaceAll(/^-+|-+$/g, '')
     .slice(0, 100)
 
-/** With a number behind it where another one has it. */
+/** Adds a number if the identifier is taken. */
 export function freeIdentifier(wanted: string, taken: ReadonlySet<string>): string {
   let found = wanted
   for (let number = 2; taken.has(found); number += 1) found = `${wanted}-${number}`

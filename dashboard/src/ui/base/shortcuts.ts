@@ -1,8 +1,8 @@
 import { useEffect, useRef } from 'react'
 
 /**
- * Calls when a key is pressed anywhere, unless somebody is typing (those with `mod+` always work) or a dialog is open.
- * Show it where it belongs: `<Button shortcut="c">`.
+ * Handles a key pressed anywhere, unless the user is typing (`mod+` shortcuts always work) or a dialog is open. Show the
+ * shortcut on its button: `<Button shortcut="c">`.
  */
 export function useShortcut(keys: string, call: (event: KeyboardEvent) => void, isOn = true): void {
   const latest = useRef(call)

@@ -1,4 +1,4 @@
-// What a page shows when it has nothing to show yet: loading, empty, failed.
+// Placeholders of a page: loading, empty, failed.
 import type { UseQueryResult } from '@tanstack/react-query'
 import { CircleAlert, RotateCw } from 'lucide-react'
 import type { ReactNode } from 'react'
@@ -6,7 +6,7 @@ import { ApiError } from '../../api/client.ts'
 import { Button } from './button.tsx'
 import { cn } from './class-names.ts'
 
-/** A grey place for something; appears after 150 ms, so that fast answers do not flicker. */
+/** A grey placeholder; appears after 150 ms, so that fast answers do not flicker. */
 export const Skeleton = ({ className }: { className?: string }) => (
   <div aria-hidden className={cn('h-4 animate-late rounded-sm', className)}>
     <div className="size-full animate-pulse rounded-[inherit] bg-line/70" />
@@ -18,7 +18,7 @@ export function SkeletonText({ lines = 3 }: { lines?: number }) {
   return (
     <div className="space-y-2" role="status" aria-label="Loading">
       {Array.from({ length: lines }, (_, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: lines that are all alike
+        // biome-ignore lint/suspicious/noArrayIndexKey: identical lines
         <Skeleton key={index} className={cn('h-3.5', widths[index % widths.length])} />
       ))}
     </div>
@@ -28,11 +28,11 @@ export function SkeletonText({ lines = 3 }: { lines?: number }) {
 interface EmptyStateProps {
   icon?: ReactNode
   title: string
-  /** What would fill it. */
+  /** How to fill it. */
   children?: ReactNode
   /** The button that fills it. */
   action?: ReactNode
-  /** It stands for a whole page. */
+  /** Fills a whole page. */
   isPage?: boolean
   className?: string
 }
@@ -60,10 +60,10 @@ interface ErrorStateProps {
   className?: string
 }
 
-/** The server's sentence, which says what to do next, and a way to try again where that may help. */
+/** The server's message, and a Try again button if that may help. */
 export function ErrorState({ error, onRetry, className }: ErrorStateProps) {
   const status = error instanceof ApiError ? error.status : undefined
-  const title = status === 404 ? 'Not here' : status === 403 ? 'Not allowed' : 'This did not work'
+  const title = status === 404 ? 'Not found' : status === 403 ? 'Not allowed' : 'Something went wrong'
   return (
     <div role="alert" className={cn('mx-auto flex max-w-xl flex-col items-center px-4 py-16 text-center', className)}>
       <div className="mb-4 grid size-10 place-items-center rounded-surface bg-bad/10 text-bad">
@@ -87,14 +87,14 @@ interface LoadedProps<Data> {
   children: (data: Data) => ReactNode
 }
 
-/** The data once it is there; until then the skeleton, and the error if it does not come. */
+/** Renders the data, a skeleton while it loads, or the error. */
 export function Loaded<Data>({ query, skeleton = <SkeletonText />, children }: LoadedProps<Data>) {
   if (query.data !== undefined) return children(query.data)
   if (query.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />
   return skeleton
 }
 
-/** How far long work has come. Without a total it only shows that something happens. */
+/** Progress of long work. Without a total it only shows activity. */
 export function ProgressBar({ done, total, label }: { done: number; total?: number; label: string }) {
   const part = total ? Math.min(1, done / total) : undefined
   return (

@@ -11,7 +11,7 @@ const dots: Record<Tone, string> = {
   neutral: 'bg-faint',
 }
 
-/** A state: always a dot and a word, never a colour alone. `live` is for what is still going on. */
+/** A state: always a dot and a word, never colour alone. `live` marks work in progress. */
 export function Status({ tone, live = false, children }: { tone: Tone; live?: boolean; children: ReactNode }) {
   return (
     <span className="inline-flex items-center gap-1.5 align-middle whitespace-nowrap">
@@ -21,7 +21,7 @@ export function Status({ tone, live = false, children }: { tone: Tone; live?: bo
   )
 }
 
-// On its own tint a tone alone would be a little too pale to read.
+// A tone on its own tint has too little contrast.
 const badges: Record<Tone, string> = {
   good: 'bg-good/10 text-[color-mix(in_oklab,var(--good)_80%,var(--ink))]',
   warn: 'bg-warn/12 text-[color-mix(in_oklab,var(--warn)_80%,var(--ink))]',
@@ -30,7 +30,7 @@ const badges: Record<Tone, string> = {
   neutral: 'bg-hover text-muted',
 }
 
-/** A small word about something: a tag, a role, "primary". */
+/** A small label: a tag, a role, "primary". */
 export function Badge({
   tone = 'neutral',
   className,

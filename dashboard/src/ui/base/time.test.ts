@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 
-// The file asks the browser nothing at load but its language; the functions are plain.
+// time.tsx needs no browser at import.
 const { duration, relativeTime } = await import('./time.tsx')
 const now = Date.parse('2026-05-01T10:00:00Z')
 const ago = (seconds: number) => new Date(now - seconds * 1000)
 
-describe('how long ago', () => {
+describe('relative time', () => {
   test.each([
     [2, 'now'],
     [-2, 'now'],
@@ -20,7 +20,7 @@ describe('how long ago', () => {
   ])('%s seconds', (seconds, text) => expect(relativeTime(ago(seconds), now)).toBe(text))
 })
 
-describe('how long', () => {
+describe('duration', () => {
   test.each([
     [0, '0 ms'],
     [340, '340 ms'],

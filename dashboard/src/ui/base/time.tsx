@@ -26,7 +26,7 @@ export function relativeTime(at: string | Date, now = Date.now()): string {
   return seconds < 0 ? `${count} ${unit} ago` : `in ${count} ${unit}`
 }
 
-/** With the exact time on hover; goes on counting. */
+/** Relative time that keeps updating, with the exact time on hover. */
 export function Time({ at, className }: { at: string | Date | null | undefined; className?: string }) {
   const now = useNow()
   if (!at) return <span className="text-muted">—</span>
@@ -42,7 +42,7 @@ const subscribers = new Set<() => void>()
 let now = Date.now()
 let timer: ReturnType<typeof setInterval> | undefined
 
-/** The time, the same for all that show one, renewed now and then. */
+/** The current time, shared by all components that show one and updated regularly. */
 function useNow(): number {
   return useSyncExternalStore(subscribe, () => now)
 }

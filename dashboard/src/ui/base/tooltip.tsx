@@ -9,7 +9,7 @@ interface TooltipProps {
   children: ReactNode
 }
 
-/** Wraps one element that can have the focus. */
+/** Wraps one focusable element. */
 export function Tooltip({ text, shortcut, side = 'bottom', children }: TooltipProps) {
   return (
     <Radix.Root>
@@ -35,7 +35,8 @@ export const TooltipProvider = ({ children }: { children: ReactNode }) => (
   </Radix.Provider>
 )
 
-const isMac = /mac|iphone|ipad/i.test(navigator.platform)
+// Unit tests import this in Node.js, which may have no navigator.
+const isMac = /mac|iphone|ipad/i.test(globalThis.navigator?.platform ?? '')
 
 /** `mod+k` is ⌘K on a Mac and Ctrl K elsewhere. */
 export function Kbd({ keys, className }: { keys: string; className?: string }) {

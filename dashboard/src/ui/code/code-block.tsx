@@ -6,7 +6,7 @@ import { type ApiRequest, type Language, languages, snippet } from './snippets.t
 interface CodeBlockProps {
   code: string
   title?: ReactNode
-  /** Ends the block after so many pixels and lets it scroll. */
+  /** In pixels; longer code scrolls. */
   maxHeight?: number
   className?: string
 }
@@ -20,7 +20,7 @@ export function CodeBlock({ code, title, maxHeight, className }: CodeBlockProps)
           <CopyButton text={code} />
         </div>
       )}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be in reach of the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard */}
       <pre className="overflow-auto p-3 text-code text-ink" style={{ maxHeight }} tabIndex={0}>
         {code}
       </pre>
@@ -41,12 +41,12 @@ interface RequestCodeProps {
   className?: string
 }
 
-const remembered = 'belfry-language'
+const storageKey = 'belfry-language'
 
-/** A request in the reader's language, with the key filled in where it is known; the language is remembered. */
+/** A request in the chosen language, with the API key filled in if known. Remembers the language. */
 export function RequestCode({ request, apiKey = 'YOUR_API_KEY', maxHeight = 360, className }: RequestCodeProps) {
   const [language, setLanguage] = useState<Language>(() => {
-    const before = localStorage.getItem(remembered)
+    const before = localStorage.getItem(storageKey)
     return languages.find(({ value }) => value === before)?.value ?? 'curl'
   })
   const code = snippet(language, request, { origin: window.location.origin, apiKey })
@@ -61,7 +61,7 @@ export function RequestCode({ request, apiKey = 'YOUR_API_KEY', maxHeight = 360,
               aria-pressed={value === language}
               onClick={() => {
                 setLanguage(value)
-                localStorage.setItem(remembered, value)
+                localStorage.setItem(storageKey, value)
               }}
               className="h-6 rounded-sm px-2 text-xs whitespace-nowrap text-muted hover:text-ink aria-pressed:bg-page aria-pressed:font-medium aria-pressed:text-ink aria-pressed:shadow-[0_0_0_1px_var(--line)]"
             >
@@ -71,7 +71,7 @@ export function RequestCode({ request, apiKey = 'YOUR_API_KEY', maxHeight = 360,
         </fieldset>
         <CopyButton text={code} label="Copy the code" />
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be in reach of the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard */}
       <pre className="overflow-auto p-3 text-code" style={{ maxHeight }} tabIndex={0}>
         {code}
       </pre>

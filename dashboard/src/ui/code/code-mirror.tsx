@@ -1,4 +1,4 @@
-// CodeMirror in our colours. Loaded on demand: pages use code-editor.tsx.
+// CodeMirror with our theme. Loaded on demand: pages use code-editor.tsx.
 import {
   autocompletion,
   type CompletionSource,
@@ -23,16 +23,16 @@ export interface CodeMirrorProps {
   value: string
   onValue: (value: string) => void
   language: 'liquid' | 'html' | 'json' | 'text'
-  /** Offers what may stand at the cursor: variables, filters. */
+  /** Completions at the cursor: variables, filters. */
   completions?: CompletionSource
-  /** Problems to underline, by place in the text. */
+  /** Problems to underline, by position. */
   problems?: readonly Diagnostic[]
-  /** Enter does not start a line; for subjects and titles. */
+  /** A single line, for subjects and titles. */
   singleLine?: boolean
   hasLineNumbers?: boolean
   placeholder?: string
   readOnly?: boolean
-  /** Any extension more, such as decorations; keep the same array between renders. */
+  /** More extensions, such as decorations; keep the same array between renders. */
   extensions?: Extension
   className?: string
   'aria-label'?: string
@@ -52,7 +52,7 @@ const look = EditorView.theme({
   '&.cm-focused': { outline: 'none' },
   '.cm-scroller': { fontFamily: 'var(--font-mono)', lineHeight: '20px' },
   '.cm-content': { padding: '5px 0', caretColor: 'var(--accent)' },
-  // Each line goes the way its first letter does: Arabic from the right.
+  // Each line follows the direction of its first letter: Arabic starts at the right.
   '.cm-line': { padding: '0 10px', unicodeBidi: 'plaintext' },
   '.cm-gutters': { backgroundColor: 'transparent', color: 'var(--muted)', border: 'none' },
   '.cm-cursor': { borderLeftColor: 'var(--accent)' },
@@ -115,7 +115,7 @@ export function CodeMirror(props: CodeMirrorProps) {
     EditorView.editable.of(!readOnly),
     hasLineNumbers ? lineNumbers() : [],
     placeholder ? showPlaceholder(placeholder) : [],
-    // Without a source of our own, each language offers what it knows.
+    // Without our own source, each language offers its default completions.
     autocompletion(completions ? { override: [completions], icons: false } : { icons: false }),
     EditorView.contentAttributes.of({
       ...(label ? { 'aria-label': label } : {}),
@@ -125,7 +125,7 @@ export function CodeMirror(props: CodeMirrorProps) {
     extensions ?? [],
   ]
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: made once; what changes goes through the compartment below
+  // biome-ignore lint/correctness/useExhaustiveDependencies: created once; changes go through the compartment below
   useEffect(() => {
     const editor = new EditorView({
       parent: host.current ?? document.body,
@@ -139,7 +139,7 @@ export function CodeMirror(props: CodeMirrorProps) {
         singleLine
           ? EditorState.transactionFilter.of((change) => (change.newDoc.lines > 1 ? [] : change))
           : EditorView.lineWrapping,
-        // Tab leaves a single line, and indents in a text; Escape then Tab leaves that too.
+        // Tab leaves a single-line field and indents in a larger one, which Escape then Tab leaves.
         keymap.of([
           ...closeBracketsKeymap,
           ...completionKeymap,
@@ -159,7 +159,7 @@ export function CodeMirror(props: CodeMirrorProps) {
     return () => editor.destroy()
   }, [])
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: configuration is made of these
+  // biome-ignore lint/correctness/useExhaustiveDependencies: configuration depends on these
   useEffect(() => {
     view.current?.dispatch({ effects: changing.current.reconfigure(configuration()) })
   }, [language, readOnly, hasLineNumbers, placeholder, completions, extensions, label, describedBy, id])

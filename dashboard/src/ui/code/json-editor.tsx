@@ -1,11 +1,11 @@
-// JSON that people write: an editor that says at once what is wrong with it.
+// A JSON editor that shows errors while the user types.
 import { useMemo } from 'react'
 import { CodeEditor } from './code-editor.tsx'
 
 type JsonObject = Record<string, unknown>
 type ReadJson = { value: JsonObject; problem?: undefined } | { value?: undefined; problem: string }
 
-/** The object in a text, or what is wrong with it. Nothing at all is an empty object. */
+/** Parses a JSON object, or returns the error. An empty text is an empty object. */
 export function readJsonObject(text: string): ReadJson {
   if (text.trim() === '') return { value: {} }
   try {
@@ -13,7 +13,7 @@ export function readJsonObject(text: string): ReadJson {
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { value: value as JsonObject }
     return { problem: 'This must be an object: {"name": "value"}.' }
   } catch (error) {
-    return { problem: `This is not JSON yet: ${(error as Error).message}` }
+    return { problem: `This is not valid JSON: ${(error as Error).message}` }
   }
 }
 

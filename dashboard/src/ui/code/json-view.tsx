@@ -5,13 +5,13 @@ import { CopyButton } from '../base/copy.tsx'
 
 interface JsonViewProps {
   value: unknown
-  /** Levels that are open at first. */
+  /** Levels open at first. */
   open?: number
   title?: ReactNode
   className?: string
 }
 
-/** JSON to read: folds, colours, and copies as a whole. */
+/** Read-only JSON with folding, colours and a copy button. */
 export function JsonView({ value, open = 2, title, className }: JsonViewProps) {
   return (
     <div className={cn('group/json relative overflow-hidden rounded-surface border bg-sunken', className)}>

@@ -1,4 +1,4 @@
-// A text with Liquid in it: variables and filters are offered, and what is wrong is underlined.
+// A text editor with Liquid: suggests variables and filters, and underlines problems.
 import { useMemo } from 'react'
 import { CodeEditor } from './code-editor.tsx'
 import { liquidCompletions, problemsIn, type Variable } from './liquid.ts'

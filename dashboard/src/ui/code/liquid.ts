@@ -1,4 +1,4 @@
-// What may stand in a template: the variables of a JSON Schema and the filters the service knows, offered while typing.
+// Completions for templates: the variables of a JSON Schema and the filters of the server.
 import type { Completion, CompletionContext, CompletionSource } from '@codemirror/autocomplete'
 import type { Diagnostic } from '@codemirror/lint'
 
@@ -18,7 +18,7 @@ const isObject = (value: unknown): value is JsonSchema =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * Every variable a schema names. Blocks inside a repeat name what an item has by the path of its list; `inLists` adds those.
+ * All variables of a schema. Blocks inside a repeat use fields of an item by the path of its list; `inLists` adds those.
  */
 export function variablesIn(schema: unknown, { inLists = false } = {}): Variable[] {
   const found: Variable[] = []
@@ -29,7 +29,7 @@ export function variablesIn(schema: unknown, { inLists = false } = {}): Variable
     const isList = at.type === 'array' || at.items !== undefined
     if (path !== '') {
       const type = isList ? 'list' : typeof at.type === 'string' ? at.type : properties.length > 0 ? 'object' : ''
-      // What only holds others is not worth printing itself, unless nothing says what it holds.
+      // Skip objects that only contain other variables, unless their fields are unknown.
       if (type !== 'object' || properties.length === 0) found.push({ path, type })
     }
     for (const [name, inner] of properties) walk(inner, join(path, name), depth + 1)
@@ -49,50 +49,50 @@ function join(path: string, name: string): string {
 
 interface FilterHelp {
   name: string
-  /** What is written after its name. */
+  /** Inserted after the name. */
   rest?: string
   help: string
 }
 
-/** The filters people reach for first, then the others the service knows. */
+/** The most used filters first, then the others of the server. */
 export const filters: readonly FilterHelp[] = [
-  { name: 'default', rest: ": 'there'", help: 'This text where there is no value' },
-  { name: 'capitalize', help: 'The first letter large' },
-  { name: 'upcase', help: 'ALL LARGE' },
-  { name: 'downcase', help: 'all small' },
+  { name: 'default', rest: ": 'there'", help: 'This text if there is no value' },
+  { name: 'capitalize', help: 'Capitalizes the first letter' },
+  { name: 'upcase', help: 'UPPERCASE' },
+  { name: 'downcase', help: 'lowercase' },
   { name: 'truncate', rest: ': 80', help: 'At most so many characters' },
   { name: 'truncatewords', rest: ': 12', help: 'At most so many words' },
-  { name: 'date', rest: ": '%-d %B %Y'", help: 'A moment as people write it' },
+  { name: 'date', rest: ": '%-d %B %Y'", help: 'A formatted date' },
   { name: 'pluralize', rest: ": 'comment', 'comments'", help: '1 comment, 2 comments' },
   { name: 'toSentence', rest: ": 'payload.author', 2, 'other'", help: 'Ada, Grace, and 2 others' },
   { name: 'digest', rest: ": 2, 'payload.author', ', '", help: 'Ada, Grace and 2 others' },
   { name: 'size', help: 'How many items, or characters' },
   { name: 'first', help: 'The first item' },
   { name: 'last', help: 'The last item' },
-  { name: 'join', rest: ": ', '", help: 'A list as a text' },
-  { name: 'map', rest: ": 'name'", help: 'One member of each item' },
+  { name: 'join', rest: ": ', '", help: 'Joins a list into a text' },
+  { name: 'map', rest: ": 'name'", help: 'One field of each item' },
   { name: 'where', rest: ": 'status', 'open'", help: 'Items with this value' },
   { name: 'sort', rest: ": 'name'", help: 'Items in order' },
   { name: 'uniq', help: 'Each item once' },
-  { name: 'compact', help: 'Items that are something' },
-  { name: 'reverse', help: 'Items from the last to the first' },
-  { name: 'slice', rest: ': 0, 5', help: 'A part of a list or a text' },
-  { name: 'sum', help: 'All numbers together' },
+  { name: 'compact', help: 'Removes empty items' },
+  { name: 'reverse', help: 'Items in reverse order' },
+  { name: 'slice', rest: ': 0, 5', help: 'Part of a list or text' },
+  { name: 'sum', help: 'Sum of all numbers' },
   { name: 'plus', rest: ': 1', help: 'Adds' },
   { name: 'minus', rest: ': 1', help: 'Subtracts' },
   { name: 'times', rest: ': 2', help: 'Multiplies' },
   { name: 'divided_by', rest: ': 2', help: 'Divides' },
-  { name: 'round', rest: ': 2', help: 'To so many digits' },
-  { name: 'replace', rest: ": 'this', 'that'", help: 'One text for another' },
-  { name: 'remove', rest: ": 'this'", help: 'Without this text' },
-  { name: 'append', rest: ": '!'", help: 'Puts a text behind' },
-  { name: 'prepend', rest: ": '# '", help: 'Puts a text before' },
-  { name: 'split', rest: ": ','", help: 'A text as a list' },
-  { name: 'strip', help: 'Without space around it' },
-  { name: 'strip_html', help: 'Without tags' },
-  { name: 'escape', help: 'Safe inside HTML' },
+  { name: 'round', rest: ': 2', help: 'Rounds to so many digits' },
+  { name: 'replace', rest: ": 'this', 'that'", help: 'Replaces a text' },
+  { name: 'remove', rest: ": 'this'", help: 'Removes a text' },
+  { name: 'append', rest: ": '!'", help: 'Appends a text' },
+  { name: 'prepend', rest: ": '# '", help: 'Prepends a text' },
+  { name: 'split', rest: ": ','", help: 'Splits a text into a list' },
+  { name: 'strip', help: 'Removes space around it' },
+  { name: 'strip_html', help: 'Removes HTML tags' },
+  { name: 'escape', help: 'Escapes for HTML' },
   { name: 'newline_to_br', help: 'Line breaks for HTML' },
-  { name: 'url_encode', help: 'Safe inside an address' },
+  { name: 'url_encode', help: 'Escapes for a URL' },
   { name: 'json', help: 'As JSON' },
 ]
 
@@ -104,7 +104,7 @@ export function liquidCompletions(variables: readonly Variable[]): CompletionSou
     label: path,
     detail: type,
     type: 'variable',
-    // What the workflow brings along comes before what the service adds.
+    // Variables of the workflow come before those of the server.
     boost: path.startsWith('payload') ? 2 : path.startsWith('subscriber') ? 1 : 0,
   }))
   const ofFilters: Completion[] = filters.map(({ name, rest = '', help }) => ({
@@ -133,7 +133,7 @@ interface TemplateIssue {
   variableName?: string | undefined
 }
 
-/** Where in the text each issue is; those without a place are only said below the field. */
+/** The position of each issue in the text; issues without one are shown only below the field. */
 export function problemsIn(text: string, issues: readonly TemplateIssue[]): Diagnostic[] {
   const found: Diagnostic[] = []
   for (const { message, variableName } of issues) {

@@ -1,4 +1,4 @@
-// One request to the API, written in the languages people call it from.
+// Code snippets: one API request in several languages.
 
 export interface ApiRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -8,7 +8,7 @@ export interface ApiRequest {
 }
 
 interface Place {
-  /** Where the service is: `https://belfry.example.com`. */
+  /** The URL of the server: `https://belfry.example.com`. */
   origin: string
   apiKey: string
 }
@@ -30,7 +30,7 @@ export function snippet(language: Language, request: ApiRequest, place: Place): 
   return writers[language](request, place)
 }
 
-/** Every line but the first, pushed to the right. */
+/** Indents every line but the first. */
 const indented = (text: string, by: number) => text.replaceAll('\n', `\n${' '.repeat(by)}`)
 const json = (body: unknown) => JSON.stringify(body, undefined, 2)
 
@@ -170,8 +170,7 @@ const writers: Record<Language, (request: ApiRequest, place: Place) => string> =
 const shell = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 const script = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 /**
- * For languages whose texts in single quotes know no mark for the end of a line: there a text over several lines would be
- * pushed to the right with the code.
+ * For languages without escapes in single-quoted strings: indenting the code would change a string with line breaks.
  */
 const inEitherQuotes = (special: RegExp) => (text: string) =>
   /[\n\r]/.test(text)
@@ -179,7 +178,7 @@ const inEitherQuotes = (special: RegExp) => (text: string) =>
     : script(text)
 const phpText = inEitherQuotes(/[\\"$]/g)
 const rubyText = inEitherQuotes(/[\\"#]/g)
-/** A raw text cannot hold a back-quote. */
+/** A raw string cannot contain a backquote. */
 const goText = (text: string) => (text.includes('`') ? JSON.stringify(text) : `\`${text}\``)
 const csharpText = (text: string) => {
   const longest = Math.max(2, ...[...text.matchAll(/"+/g)].map(([run]) => run.length))
@@ -192,7 +191,7 @@ interface Notation {
   constants: { true: string; false: string; null: string }
   list: readonly [open: string, close: string]
   object: readonly [open: string, close: string]
-  /** Where it is not just the two marks. */
+  /** If different from the two brackets. */
   emptyObject?: string
   member: (name: string) => string
   indent: number
@@ -237,7 +236,7 @@ const phpValue = (value: unknown) =>
   written(value, {
     list: ['[', ']'],
     object: ['[', ']'],
-    // It has one kind of brackets for both, and reads empty ones as a list.
+    // PHP uses the same brackets for both, and reads empty ones as a list.
     emptyObject: '(object) []',
     text: phpText,
     constants: { true: 'true', false: 'false', null: 'null' },

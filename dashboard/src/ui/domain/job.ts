@@ -1,4 +1,4 @@
-// Long work that goes on while people look at other pages: where it stands, for whoever comes back.
+// Long work that continues while the user visits other pages, and its progress.
 import { useSyncExternalStore } from 'react'
 
 export class Job<State> {
@@ -29,7 +29,7 @@ export const useJob = <State>(job: Job<State>): State | undefined =>
 
 const asksToStay = (event: BeforeUnloadEvent) => event.preventDefault()
 
-/** Closing the window would end the work; the browser asks first. */
+/** Closing the window would end the work, so the browser asks first. */
 export async function keepWindowOpen<Result>(work: () => Promise<Result>): Promise<Result> {
   window.addEventListener('beforeunload', asksToStay)
   try {
@@ -39,5 +39,5 @@ export async function keepWindowOpen<Result>(work: () => Promise<Result>): Promi
   }
 }
 
-/** Whether somebody looks at the page on which the work shows itself. */
+/** Whether the page that shows the progress is open. */
 export const isInSight = (): boolean => window.location.pathname.split('/')[1] === 'subscribers'

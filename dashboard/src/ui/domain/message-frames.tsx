@@ -1,4 +1,4 @@
-// Messages as the people who get them see them: a row of the inbox, a mail client, bubbles, a lock screen.
+// Messages as recipients see them: an inbox row, a mail client, a chat bubble, a lock screen.
 import { Bell } from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { cn } from '../base/class-names.ts'
@@ -95,8 +95,8 @@ export function EmailFrame({ from, to, subject, when, html, narrow = false, clas
 }
 
 /**
- * The HTML in a frame of its own, where no script runs and no style of ours reaches; as high as it is. E-mails are written for
- * white paper, so it stays white in the dark.
+ * Email HTML in a sandboxed frame without scripts or our styles, as high as its content. Emails are designed for a white
+ * background, so it stays white in the dark theme.
  */
 export function EmailBody({ html, title }: { html: string; title: string }) {
   const frame = useRef<HTMLIFrameElement>(null)
@@ -106,7 +106,7 @@ export function EmailBody({ html, title }: { html: string; title: string }) {
     if (!element) return
     const measure = () => {
       const needed = Math.min(2_000, element.contentDocument?.documentElement?.scrollHeight ?? 160)
-      // Where the page is zoomed a pixel is lost in rounding; following it would let the frame grow without end.
+      // Zoom loses a pixel in rounding; following it would let the frame grow forever.
       setHeight((before) => (Math.abs(before - needed) > 2 ? needed : before))
     }
     element.addEventListener('load', measure)

@@ -40,13 +40,13 @@ export type StepKind = keyof typeof stepKinds
 export const channels = ['in_app', 'email', 'sms', 'chat', 'push'] as const satisfies StepKind[]
 export type Channel = (typeof channels)[number]
 
-/** What is known of a kind; those of a newer server get a plain look. */
+/** The look of a kind; unknown kinds of a newer server get a plain one. */
 export const lookOf = (kind: string): KindLook =>
   (stepKinds as Record<string, KindLook>)[kind] ?? { label: kind, icon: Braces, hue: 'var(--muted)' }
 
 interface StepIconProps {
   kind: string
-  /** A tile with a tinted ground, or the bare icon. */
+  /** A tile with a tinted background, or only the icon. */
   tile?: boolean
   className?: string
 }
@@ -65,13 +65,13 @@ export function StepIcon({ kind, tile = false, className }: StepIconProps) {
   )
 }
 
-/** The icons of all steps of a workflow in their order, in little space. */
+/** The icons of all steps of a workflow, in order. */
 export function StepIcons({ kinds, limit = 6 }: { kinds: readonly string[]; limit?: number }) {
   const shown = kinds.slice(0, limit)
   return (
     <span className="inline-flex items-center gap-1.5 align-middle">
       {shown.map((kind, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a kind may come twice, and its place is what tells them apart
+        // biome-ignore lint/suspicious/noArrayIndexKey: a kind may appear twice
         <StepIcon key={index} kind={kind} />
       ))}
       {kinds.length > limit && <span className="text-xs text-muted">+{kinds.length - limit}</span>}

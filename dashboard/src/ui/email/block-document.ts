@@ -1,5 +1,5 @@
-// The document of the block editor, to and from the form in which the editor holds it. Whatever the editor does not know goes
-// through untouched: nodes and marks as sealed pieces, attributes in a bag of their own.
+// Converts the stored block document to the form of the editor and back. Unknown parts survive untouched: nodes and marks as
+// sealed pieces, attributes in `more`.
 
 export interface BlockNode {
   type: string
@@ -29,7 +29,7 @@ export function readDocument(body: string): BlockNode | undefined {
 
 export const isDocument = (body: string): boolean => readDocument(body) !== undefined
 
-/** How each known node may be filled; the rest of its attributes are its own affair and kept in `more`. */
+/** What each known node may contain. Its other attributes are kept in `more`. */
 const blocks = new Set([
   ...['paragraph', 'heading', 'bulletList', 'orderedList', 'listItem', 'blockquote', 'horizontalRule', 'spacer'],
   ...[
@@ -49,12 +49,12 @@ const blocks = new Set([
 const inlines = new Set(['text', 'hardBreak', 'variable', 'inlineImage'])
 const knownMarks = new Set(['bold', 'italic', 'underline', 'strike', 'code', 'link', 'textStyle'])
 
-/** Attributes the editor itself works with. All others, known or not, are in `more`. */
+/** Attributes the editor itself uses. All others are in `more`. */
 const own: Readonly<Record<string, readonly string[]>> = { heading: ['level'], orderedList: ['start'] }
 
 const textBlocks = new Set(['paragraph', 'heading', 'footer'])
 
-/** What may stand in each; a child that may not is sealed with its parent's other children left alone. */
+/** Allowed children of each node. A child that is not allowed is sealed; its siblings are not. */
 function fits(parent: string, child: string): boolean {
   if (textBlocks.has(parent)) return inlines.has(child)
   if (parent === 'bulletList' || parent === 'orderedList') return child === 'listItem'
@@ -92,10 +92,10 @@ function nodeToEditor(node: BlockNode, parent: string): BlockNode {
   const cannotHold = !fits(parent, node.type) || (leaves.has(node.type) && content.length > 0)
   const hasUnknownMark = (node.marks ?? []).some(({ type }) => !knownMarks.has(type))
   const isHollow = node.type === 'text' && (typeof node.text !== 'string' || node.text === '')
-  // Lists and columns hold one kind of thing; a stranger among them seals the whole, so that the order stays.
+  // Lists and columns allow one kind of child. Any other child seals the whole list, to keep the order.
   const isStrict = ['bulletList', 'orderedList', 'columns'].includes(node.type)
-  const hasStranger = isStrict && (content.length === 0 || content.some((child) => !fits(node.type, child.type)))
-  if (cannotHold || hasUnknownMark || isHollow || hasStranger) return sealed(node, isInline)
+  const hasUnknownChild = isStrict && (content.length === 0 || content.some((child) => !fits(node.type, child.type)))
+  if (cannotHold || hasUnknownMark || isHollow || hasUnknownChild) return sealed(node, isInline)
   const { attrs = {} } = node
   const names = own[node.type] ?? []
   const kept = Object.entries(attrs).filter(([name]) => !names.includes(name))

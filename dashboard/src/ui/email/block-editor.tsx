@@ -12,7 +12,7 @@ import { BlockToolbar } from './block-toolbar.tsx'
 
 interface BlockEditorProps {
   label: string
-  /** The document as JSON; anything else is an empty one. */
+  /** The document as JSON; anything else becomes an empty document. */
   value: string
   onValue: (value: string) => void
   variables: readonly Variable[]
@@ -22,7 +22,7 @@ interface BlockEditorProps {
 
 const emptyDocument: BlockNode = { type: 'doc', content: [{ type: 'paragraph' }] }
 
-/** A block that the editor would have to change to hold it is sealed instead. */
+/** A block that the editor would have to change is sealed instead. */
 function loadable(schema: Schema, document: BlockNode): BlockNode {
   const originals = document.content ?? []
   const { content = [] } = toEditor(document)
@@ -48,7 +48,7 @@ export function BlockEditor({ label, value, onValue, variables, issues, readOnly
   const [isAsking, setAsking] = useState(false)
   const latest = useRef({ onValue, issues })
   latest.current = { onValue, issues }
-  /** What the editor wrote last, so that it is not given its own words back. */
+  /** The last output of the editor, so that it does not reload its own change. */
   const written = useRef(value)
   const [setUp] = useState(() => {
     const extensions = extensionsWith({
@@ -88,7 +88,7 @@ export function BlockEditor({ label, value, onValue, variables, issues, readOnly
     editor?.setEditable(!readOnly, false)
   }, [editor, readOnly])
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the marks are drawn anew when there are other issues
+  // biome-ignore lint/correctness/useExhaustiveDependencies: redraw the marks when the issues change
   useEffect(() => {
     if (editor && !editor.isDestroyed) editor.view.dispatch(editor.state.tr.setMeta(issuesKey, true))
   }, [editor, issues])

@@ -1,5 +1,5 @@
-// What the block editor is made of: one node for each block the service can render. Attributes live in one bag, `more`, as the
-// document has them, so that none is lost that this editor has no control for.
+// The nodes of the block editor: one for each block the server can render. Attributes are kept in `more` as in the document, so
+// that those without a control are not lost.
 import { Extension, InputRule, Mark, mergeAttributes, Node } from '@tiptap/core'
 import { Plugin, PluginKey } from '@tiptap/pm/state'
 import { Decoration, DecorationSet } from '@tiptap/pm/view'
@@ -34,7 +34,7 @@ const pixels = (value: unknown, otherwise: number): number => {
 const colour = (value: unknown, otherwise: string): string =>
   /^[#\w(),.% ]+$/.test(text(value)) ? text(value) : otherwise
 
-/** A value that is a variable, as people write one. */
+/** A variable value in template form. */
 export const shownText = (value: unknown, isVariable: unknown): string => {
   const plain = text(value)
   return isVariable === true && plain !== '' && !plain.includes('{{') ? `{{${plain}}}` : plain
@@ -55,7 +55,7 @@ interface Atom {
   render: (more: Attributes) => Spec
 }
 
-/** A block that is edited by its settings, not by typing into it. */
+/** A block edited through its settings, not by typing. */
 const atom = ({ name, isInline = false, render }: Atom) =>
   Node.create({
     name,
@@ -74,7 +74,7 @@ const atom = ({ name, isInline = false, render }: Atom) =>
     },
   })
 
-/** A block that holds others. */
+/** A block that contains others. */
 const box = (name: string, content: string, classes: string, label?: (more: Attributes) => string) =>
   Node.create({
     name,
@@ -213,7 +213,7 @@ const footer = Node.create({
 const boxClass =
   'relative my-2 rounded-surface border border-dashed border-line-strong px-3 pt-5 pb-2 before:pointer-events-none before:absolute before:top-0.5 before:left-2 before:font-sans before:text-2xs before:text-muted before:content-[attr(data-label)]'
 
-/** What the editor does not know: kept sealed, and said so. */
+/** An unknown block: kept as it is, and labelled. */
 const sealed = (name: string, isInline: boolean) =>
   Node.create({
     name,
@@ -237,7 +237,9 @@ const sealed = (name: string, isInline: boolean) =>
           ? 'rounded-sm bg-sunken px-1 text-xs text-muted'
           : 'my-2 rounded-control border border-dashed border-line-strong bg-sunken px-3 py-2 text-xs text-muted',
       }),
-      isInline ? sealedText(node.attrs.json) : `Block “${sealedType(node.attrs.json)}”: kept as it is`,
+      isInline
+        ? sealedText(node.attrs.json)
+        : `Block “${sealedType(node.attrs.json)}”: not editable here, kept unchanged`,
     ],
   })
 
@@ -283,7 +285,7 @@ const textStyle = Mark.create({
   ],
 })
 
-/** The bag for the nodes and marks that come with the kit, and what it says about how they look. */
+/** Adds `more` to the nodes and marks of the starter kit, and renders its styles. */
 const bags = Extension.create({
   name: 'bags',
   addGlobalAttributes: () => [
@@ -316,7 +318,7 @@ const bags = Extension.create({
 })
 
 export interface BlockIssues {
-  /** Paths that lead nowhere. */
+  /** Invalid variable paths. */
   wrong: readonly string[]
 }
 
@@ -327,7 +329,7 @@ interface VariableOptions {
   issues: () => BlockIssues
 }
 
-/** `{{path}}` typed out becomes a chip; `{{` alone asks which. Chips that lead nowhere are marked. */
+/** Typing `{{path}}` creates a chip; `{{` alone opens the picker. Chips with invalid paths are marked. */
 const variables = Extension.create<VariableOptions>({
   name: 'variables',
   addOptions: () => ({ onAsk: () => undefined, issues: () => ({ wrong: [] }) }),
@@ -385,8 +387,8 @@ export const extensionsWith = (options: VariableOptions) => [
   variable,
   inlineImage,
   button,
-  picture('image', 'Picture: say where it is'),
-  picture('logo', 'Logo: say where it is', 40),
+  picture('image', 'Picture: add its address'),
+  picture('logo', 'Logo: add its address', 40),
   spacer,
   linkCard,
   footer,

@@ -1,4 +1,4 @@
-// The settings of the block that is selected, or of the box the cursor is in.
+// The settings of the selected block, or of the box around the cursor.
 import type { Editor } from '@tiptap/core'
 import { NodeSelection } from '@tiptap/pm/state'
 import { ArrowDown, ArrowUp, CopyPlus, Trash2 } from 'lucide-react'
@@ -17,7 +17,7 @@ interface Setting {
   name: string
   label: string
   kind: 'text' | 'number' | 'colour' | 'choice' | 'path'
-  /** The attribute that says the text is the path of a variable. */
+  /** The attribute that marks the text as a variable path. */
   flag?: string
   options?: readonly string[]
   fallback?: string
@@ -58,8 +58,8 @@ interface BlockLook {
 
 const picture = [
   words('src', 'Address of the picture', 'isSrcVariable'),
-  words('alt', 'In words, for those who do not see it'),
-  words('externalLink', 'Leads to', 'isExternalLinkVariable'),
+  words('alt', 'Alternative text'),
+  words('externalLink', 'Link', 'isExternalLinkVariable'),
 ]
 const repeat: BlockLook = {
   label: 'Repeat',
@@ -71,7 +71,7 @@ const looks: Record<string, BlockLook> = {
     label: 'Button',
     settings: [
       words('text', 'Label', 'isTextVariable'),
-      words('url', 'Leads to', 'isUrlVariable'),
+      words('url', 'Link', 'isUrlVariable'),
       alignment,
       choice('variant', 'Kind', ['filled', 'outline'], 'filled'),
       choice('borderRadius', 'Corners', ['sharp', 'smooth', 'round'], 'smooth'),
@@ -115,7 +115,7 @@ const looks: Record<string, BlockLook> = {
     label: 'Column',
     settings: [
       number('width', 'Width in %'),
-      choice('verticalAlign', 'Stands at the', ['top', 'middle', 'bottom'], 'top'),
+      choice('verticalAlign', 'Vertical alignment', ['top', 'middle', 'bottom'], 'top'),
     ],
   },
   repeat,
@@ -126,15 +126,15 @@ const looks: Record<string, BlockLook> = {
     settings: [
       words('title', 'Title'),
       words('description', 'Description'),
-      words('linkTitle', 'Words of the link'),
-      words('link', 'Leads to', 'isLinkVariable'),
+      words('linkTitle', 'Link text'),
+      words('link', 'Link', 'isLinkVariable'),
       words('image', 'Picture'),
       words('badgeText', 'Badge'),
     ],
   },
   variable: {
     label: 'Variable',
-    settings: [{ name: 'id', label: 'Which', kind: 'path' }, words('fallback', 'Where there is none')],
+    settings: [{ name: 'id', label: 'Variable', kind: 'path' }, words('fallback', 'Fallback')],
   },
   unknownBlock: { label: 'Unknown block', settings: [] },
 }
@@ -146,7 +146,7 @@ export interface ChosenBlock {
   isSelected: boolean
 }
 
-/** The selected block, else the innermost box around the cursor. */
+/** The selected block, otherwise the innermost box around the cursor. */
 export function chosenBlock({ state: { selection } }: Editor): ChosenBlock | undefined {
   if (selection instanceof NodeSelection && looks[selection.node.type.name])
     return {
@@ -177,7 +177,7 @@ function change(editor: Editor, { position }: ChosenBlock, patch: Attributes): v
   view.dispatch(transaction)
 }
 
-/** Past its neighbour in the same box. */
+/** Swaps the block with its neighbour in the same box. */
 function move(editor: Editor, { position }: ChosenBlock, by: 1 | -1): void {
   const { state, view } = editor
   const node = state.doc.nodeAt(position)
@@ -217,7 +217,7 @@ export function BlockSettings({ editor, block, variables }: BlockSettingsProps) 
   if (!look) return null
   return (
     <section
-      aria-label={`Settings of the block: ${look.label}`}
+      aria-label={`Block settings: ${look.label}`}
       className="sticky -bottom-4 z-2 max-h-[45vh] overflow-y-auto rounded-b-control border-t bg-raised p-3"
     >
       <header className="mb-2 flex items-center gap-0.5">

@@ -1,4 +1,4 @@
-// The line above the blocks: how text looks, and what can be put in.
+// The toolbar above the blocks: text formatting and insertable blocks.
 import type { ChainedCommands, Editor } from '@tiptap/core'
 import { useEditorState } from '@tiptap/react'
 import { Command } from 'cmdk'
@@ -285,7 +285,7 @@ function VariablePicker({ editor, variables, isOpen, onOpen }: VariablePickerPro
           <Command label="Variables">
             <Command.Input
               value={typed}
-              // Who types the braces out means what stands between them.
+              // Strips braces the user typed.
               onValueChange={(next) => (next.endsWith('}}') ? put(next.slice(0, -2).trim()) : setTyped(next))}
               placeholder="Which variable?"
               className="h-9 w-full border-b bg-transparent px-3 font-mono text-code outline-none"
@@ -407,7 +407,7 @@ function ColourPicker({ editor }: { editor: Editor }) {
             />
           ))}
           <Button size="sm" variant="ghost" onClick={() => set(undefined, close)}>
-            Usual
+            Default
           </Button>
         </div>
       )}

@@ -1,4 +1,4 @@
-// The body of an email or of a layout: blocks, or HTML with Liquid. Each editor is loaded when it is first needed.
+// The body of an email or layout: blocks, or HTML with Liquid. Each editor loads on first use.
 import { Blocks, CodeXml } from 'lucide-react'
 import { lazy, Suspense } from 'react'
 import { Skeleton } from '../base/states.tsx'
@@ -15,11 +15,11 @@ interface EmailEditorProps {
   label?: string
   type: EmailEditorType
   onType: (type: EmailEditorType) => void
-  /** HTML, or the document of the block editor as JSON. */
+  /** HTML, or the block document as JSON. */
   value: string
   onValue: (value: string) => void
   variables: readonly Variable[]
-  /** With what the items of lists have, for blocks inside a repeat. */
+  /** Including fields of list items, for blocks inside a repeat. */
   variablesInLists: readonly Variable[]
   issues: ReadonlyArray<{ message: string; variableName?: string | undefined }>
   readOnly: boolean
@@ -73,7 +73,7 @@ export function EmailEditor(props: EmailEditorProps) {
         </Suspense>
       ) : isDocument(value) ? (
         <p role="status" className="rounded-control border border-dashed px-3 py-6 text-center text-sm text-muted">
-          The blocks become HTML when this is saved…
+          Saving converts the blocks to HTML…
         </p>
       ) : (
         <LiquidEditor

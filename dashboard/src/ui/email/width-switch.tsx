@@ -1,4 +1,4 @@
-// Whether an e-mail is looked at as on a desk or as on a phone.
+// Switches an email preview between desktop and phone width.
 import { Monitor, Smartphone } from 'lucide-react'
 import { Segments } from '../frame/tabs.tsx'
 

@@ -9,11 +9,11 @@ import type { Option } from './select.tsx'
 interface CommonProps {
   id?: string
   options: readonly Option[]
-  /** Options come from the server: what is typed is handed over, and nothing is left out here. */
+  /** Called with the typed text if the server filters the options. */
   onSearch?: (text: string) => void
   isLoading?: boolean
   placeholder?: string
-  /** Makes what was typed an option. */
+  /** Allows the typed text as a value. */
   allowNew?: boolean
   disabled?: boolean
   className?: string
@@ -25,11 +25,11 @@ interface CommonProps {
 interface ComboboxProps extends CommonProps {
   value: string | undefined
   onValue: (value: string) => void
-  /** What stands for a value that is not among the options. */
+  /** The label of a value that is not among the options. */
   display?: ReactNode
 }
 
-/** One of many, found by typing. */
+/** A searchable select for one value. */
 export function Combobox({ value, onValue, display, ...rest }: ComboboxProps) {
   const chosen = rest.options.find((option) => option.value === value)
   return (
@@ -49,7 +49,7 @@ interface MultiComboboxProps extends CommonProps {
   onValue: (value: string[]) => void
 }
 
-/** Any number of many, such as tags. */
+/** A searchable select for several values, such as tags. */
 export function MultiCombobox({ value, onValue, ...rest }: MultiComboboxProps) {
   const labels = value.map((one) => rest.options.find((option) => option.value === one)?.label ?? one)
   return (
@@ -125,7 +125,7 @@ function Picker(props: PickerProps) {
             <Command.List className="max-h-64 overflow-y-auto p-1">
               {!isNew && (
                 <Command.Empty className="px-2 py-4 text-center text-sm text-muted">
-                  {isLoading ? 'Looking…' : 'Nothing found'}
+                  {isLoading ? 'Searching…' : 'Nothing found'}
                 </Command.Empty>
               )}
               {options.map((option) => (

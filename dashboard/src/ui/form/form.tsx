@@ -1,4 +1,4 @@
-// Forms: values, what has changed, and the server's complaints at the fields they are about.
+// Forms: values, dirty state, and the server's errors at their fields.
 import { useBlocker } from '@tanstack/react-router'
 import { type FormEvent, type ReactNode, useCallback, useId, useState } from 'react'
 import { useAction } from '../../api/cache.ts'
@@ -19,13 +19,13 @@ interface FormOptions<Values, Output> {
 export interface FormState<Values> {
   values: Values
   set: (patch: Partial<Values>) => void
-  /** Back to what it was, or to what is now saved. */
+  /** Resets to the initial or given values. */
   reset: (values?: Values) => void
   isDirty: boolean
   isPending: boolean
-  /** By field, nested ones joined by dots, as the server names them. */
+  /** Errors by field; nested names are joined by dots, as the server does. */
   errors: Record<string, string[]>
-  /** What is wrong with no field in particular. */
+  /** Errors of no particular field. */
   error: string | undefined
   submit: () => void
 }
@@ -105,7 +105,7 @@ interface FieldProps<Values, Name extends keyof Values & string> {
   label: ReactNode
   hint?: ReactNode
   optional?: boolean
-  /** The label beside the control: for switches and checkboxes. */
+  /** Puts the label beside the control, for switches and checkboxes. */
   inline?: boolean
   className?: string
   children: (control: Control<Values[Name]>) => ReactNode
@@ -120,7 +120,7 @@ export function Field<Values, Name extends keyof Values & string>(props: FieldPr
       hint={hint}
       optional={optional ?? false}
       inline={inline ?? false}
-      errors={nested.flatMap(([, messages]) => messages.map((message) => forPeople(message, name, label)))}
+      errors={nested.flatMap(([, messages]) => messages.map((message) => readable(message, name, label)))}
       {...(className ? { className } : {})}
     >
       {(control) =>
@@ -135,8 +135,8 @@ export function Field<Values, Name extends keyof Values & string>(props: FieldPr
   )
 }
 
-/** The server speaks of `newPassword`; on the page the field has a name people can read. */
-function forPeople(message: string, name: string, label: ReactNode): string {
+/** Replaces the server's field name, such as `newPassword`, with the label. */
+function readable(message: string, name: string, label: ReactNode): string {
   if (typeof label !== 'string' || !message.startsWith(`${name} `)) return message
   return `${label}${message.slice(name.length)}.`
 }
@@ -151,7 +151,7 @@ interface FieldFrameProps {
   children: (control: Pick<Control<unknown>, 'id' | 'aria-invalid' | 'aria-describedby'>) => ReactNode
 }
 
-/** Label, control, hint and complaints, for controls whose value is not in a useForm. */
+/** Label, control, hint and errors, for controls outside a useForm. */
 export function FieldFrame({ label, hint, optional, inline, errors = [], className, children }: FieldFrameProps) {
   const id = useId()
   const isWrong = errors.length > 0
@@ -188,7 +188,7 @@ export function FieldFrame({ label, hint, optional, inline, errors = [], classNa
   )
 }
 
-/** What is wrong with no field in particular. */
+/** Errors of no particular field. */
 export function FormError({ form }: { form: { error: string | undefined } }) {
   if (!form.error) return null
   return (
@@ -208,7 +208,7 @@ export function SubmitButton({ form, children, ...rest }: SubmitButtonProps) {
   )
 }
 
-/** Asks before leaving a page, or closing the window, with changes that are not saved. */
+/** Asks before the user leaves the page or closes the window with unsaved changes. */
 export function useUnsavedGuard(isDirty: boolean): void {
   const ask = useConfirm()
   useBlocker({
@@ -217,7 +217,7 @@ export function useUnsavedGuard(isDirty: boolean): void {
     shouldBlockFn: async () =>
       !(await ask({
         title: 'Leave without saving?',
-        body: 'Your changes on this page are not saved. They will be lost.',
+        body: 'Your unsaved changes will be lost.',
         confirm: 'Leave',
       })),
   })

@@ -24,7 +24,7 @@ export function Input({ onValue, onChange, className, ...rest }: ComponentProps<
   )
 }
 
-/** Grows with what is in it. */
+/** Grows with its content. */
 export function Textarea({ onValue, onChange, className, ...rest }: ComponentProps<'textarea'> & TextValue) {
   return (
     <textarea
@@ -41,7 +41,7 @@ export function Textarea({ onValue, onChange, className, ...rest }: ComponentPro
 
 interface SearchInputProps {
   value: string
-  /** Told once typing has paused. */
+  /** Called once the user pauses typing. */
   onValue: (value: string) => void
   placeholder?: string
   label: string
@@ -50,14 +50,14 @@ interface SearchInputProps {
   ref?: Ref<HTMLInputElement>
 }
 
-/** The filter of a list: `/` goes there, Escape empties it. */
+/** The search field of a list: `/` focuses it, Escape clears it. */
 export function SearchInput(props: SearchInputProps) {
   const { value, onValue, placeholder = 'Search…', label, className, autoFocus = false } = props
   const [typed, setTyped] = useState(value)
   const input = useRef<HTMLInputElement>(null)
   const latest = useRef(onValue)
   latest.current = onValue
-  // What comes back from the URL is mostly what was typed a moment ago; whoever types on must not lose a letter to it.
+  // The URL usually returns what the user typed a moment ago; it must not overwrite newer input.
   const told = useRef(value)
   const tell = (text: string) => {
     told.current = text
@@ -86,7 +86,7 @@ export function SearchInput(props: SearchInputProps) {
       <input
         ref={input}
         type="search"
-        // biome-ignore lint/a11y/noAutofocus: only where a dialog is opened to search in it
+        // biome-ignore lint/a11y/noAutofocus: only in dialogs opened for searching
         autoFocus={autoFocus}
         aria-label={label}
         placeholder={placeholder}

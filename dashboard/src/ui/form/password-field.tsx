@@ -12,7 +12,7 @@ interface PasswordFieldProps<Values, Name extends keyof Values & string> {
   label: string
 }
 
-/** For a password that is chosen: says how long it must be, and can show it. */
+/** For a new password: shows the minimum length, and can reveal the password. */
 export function PasswordField<Name extends string, Values extends Record<Name, string>>(
   props: PasswordFieldProps<Values, Name & keyof Values & string>,
 ) {

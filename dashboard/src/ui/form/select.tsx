@@ -24,7 +24,7 @@ interface SelectProps<Value extends string> {
   'aria-invalid'?: boolean | undefined
 }
 
-/** One of a few. For many, or those that must be asked for, use Combobox. */
+/** One of a few options. For many options, or options from the server, use Combobox. */
 export function Select<Value extends string>(props: SelectProps<Value>) {
   const { value, onValue, options, placeholder = 'Choose…', disabled = false, className, ...rest } = props
   return (

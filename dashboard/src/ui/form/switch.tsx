@@ -12,7 +12,7 @@ interface SwitchProps {
   'aria-invalid'?: boolean | undefined
 }
 
-/** For what takes effect at once; in a form with a save button, use a checkbox. */
+/** For settings that take effect at once. In a form with a save button, use a checkbox. */
 export function Switch({ value, onValue, ...rest }: SwitchProps) {
   return (
     <RadixSwitch.Root

@@ -10,7 +10,7 @@ interface DialogProps {
   title: string
   description?: ReactNode
   size?: 'sm' | 'md' | 'lg'
-  /** Buttons at the bottom, the one that goes on last. Forms put theirs inside. */
+  /** Buttons at the bottom, the primary one last. Forms put theirs inside. */
   footer?: ReactNode
   children?: ReactNode
 }
@@ -68,7 +68,7 @@ interface Question {
 const AskContext = createContext<(question: Question) => Promise<boolean>>(async () => false)
 
 /**
- * Asks before what cannot be undone; everything else is done at once, with an undo.
+ * Asks before an action that cannot be undone. Other actions run at once and offer Undo.
  *
  *     const ask = useConfirm()
  *     if (await ask({ title: 'Delete topic?', body: '…', confirm: 'Delete topic' })) remove.mutate(key)

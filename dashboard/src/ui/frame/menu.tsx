@@ -7,7 +7,7 @@ import { cn } from '../base/class-names.ts'
 import { Kbd } from '../base/tooltip.tsx'
 
 interface MenuProps {
-  /** What opens it; three dots when there is none. */
+  /** The button that opens it; three dots by default. */
   trigger?: ReactNode
   label?: string
   align?: 'start' | 'end'

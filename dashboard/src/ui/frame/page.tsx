@@ -3,13 +3,13 @@ import { cn } from '../base/class-names.ts'
 
 interface PageProps {
   title: string
-  /** In place of the title as text: a name that can be edited, a way back. */
+  /** Replaces the title text, for example with an editable name or a back link. */
   heading?: ReactNode
   description?: ReactNode
   actions?: ReactNode
-  /** Tables and the canvas use all the width; forms and texts are easier to read in at most 1,200 px. */
+  /** Tables and the canvas use the full width; forms and text read better in at most 1,200 px. */
   width?: 'full' | 'content' | 'narrow'
-  /** No space around the content: for tables, which reach to the edges. */
+  /** No padding, for tables that reach the edges. */
   flush?: boolean
   /** Fills the window instead of scrolling: for the canvas. */
   fills?: boolean
@@ -18,7 +18,7 @@ interface PageProps {
 
 const widths = { full: '', content: 'mx-auto w-full max-w-300', narrow: 'mx-auto w-full max-w-180' }
 
-/** Title and actions at the top, the content below. Every page is one of these. */
+/** The frame of every page: title and actions at the top, content below. */
 export function Page(props: PageProps) {
   const { title, heading, description, actions, width = 'full', flush = false, fills = false, children } = props
   useEffect(() => {
@@ -33,7 +33,7 @@ export function Page(props: PageProps) {
           width !== 'full' && cn(widths[width], 'pt-6'),
         )}
       >
-        {/* Where both do not fit beside each other, the buttons go below the title. */}
+        {/* If they do not fit side by side, the buttons go below the title. */}
         <div className="min-w-44 flex-1">
           <h1 className="truncate text-title font-semibold tracking-tight">{heading ?? title}</h1>
           {description && <p className="mt-0.5 text-sm text-pretty text-muted">{description}</p>}
@@ -47,7 +47,7 @@ export function Page(props: PageProps) {
   )
 }
 
-/** A part of a page of settings: what it is at the left, the controls at the right. */
+/** A section of a settings page: title at the left, controls at the right. */
 export function Section({
   title,
   description,
@@ -68,7 +68,7 @@ export function Section({
   )
 }
 
-/** Names and values below each other: the facts about one thing. */
+/** A list of names and values. */
 export function Facts({ facts }: { facts: ReadonlyArray<readonly [name: ReactNode, value: ReactNode]> }) {
   return (
     <dl className="grid grid-cols-[minmax(96px,auto)_1fr] gap-x-6 gap-y-2 text-sm">

@@ -6,21 +6,21 @@ import { cn } from '../base/class-names.ts'
 
 interface SheetProps {
   open: boolean
-  /** Goes to the URL of the list. */
+  /** Navigates to the list. */
   onClose: () => void
   title: ReactNode
-  /** The name for those who do not see it, where the title is more than a text. */
+  /** The accessible name if the title is more than text. */
   label?: string
   subtitle?: ReactNode
   /** Buttons at the top right. */
   actions?: ReactNode
-  /** Stays at the bottom, for the save button of a form. */
+  /** Fixed at the bottom, for the save button of a form. */
   footer?: ReactNode
   wide?: boolean
   children: ReactNode
 }
 
-/** Rather than its first button, whose hint would pop up; a field that asked for the focus keeps it. */
+/** Focuses the sheet itself: its first button would show its tooltip. A field with autofocus keeps the focus. */
 function focusItself(event: Event): void {
   event.preventDefault()
   const sheet = event.currentTarget as HTMLElement
@@ -28,8 +28,8 @@ function focusItself(event: Event): void {
 }
 
 /**
- * The selected thing beside its list. Whether it is open is in the URL (`/topics/{-$topicKey}`), so back and links work. The
- * list stays in reach: clicking another row, or j/k and Enter, shows that one instead.
+ * The selected item beside its list. It is open if the URL says so (`/topics/{-$topicKey}`), so Back and links work. The list
+ * stays usable: click another row, or press j/k and Enter, to show that one instead.
  */
 export function Sheet({ open, onClose, title, label, subtitle, actions, footer, wide = false, children }: SheetProps) {
   return (

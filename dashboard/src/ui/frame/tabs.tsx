@@ -13,7 +13,7 @@ interface TabsProps<Value extends string> {
   children: ReactNode
 }
 
-/** Which tab is open belongs into the URL: `useUrlState({ tab: oneOf([...]) })`. */
+/** Keep the open tab in the URL: `useUrlState({ tab: oneOf([...]) })`. */
 export function Tabs<Value extends string>(props: TabsProps<Value>) {
   const { value, onValue, tabs, label, actions, className, children } = props
   return (
@@ -61,7 +61,7 @@ interface SegmentsProps<Value extends string> {
   label: string
 }
 
-/** A choice of two to four that changes what is shown: desktop or phone, visual or code. */
+/** A choice of two to four views: desktop or phone, visual or code. */
 export function Segments<Value extends string>({ value, onValue, options, label }: SegmentsProps<Value>) {
   return (
     <fieldset aria-label={label} className="inline-flex h-8 items-center rounded-control border bg-sunken p-0.5">

@@ -1,4 +1,4 @@
-// The line above a list: a search field, chips for what the list is narrowed to, and a range of time.
+// The filter bar above a list: a search field, filter chips and a time range.
 import { CalendarRange, Check, Plus, X } from 'lucide-react'
 import { Popover } from 'radix-ui'
 import { type ReactNode, useState } from 'react'
@@ -17,20 +17,20 @@ interface FilterChipProps {
   options: readonly Option[]
   value: readonly string[]
   onValue: (value: string[]) => void
-  /** One at most. */
+  /** At most one value. */
   single?: boolean
-  /** Options come from the server: what is typed is handed over. */
+  /** Called with the typed text if the server filters the options. */
   onSearch?: (text: string) => void
 }
 
-/** More options than these are found by typing. */
+/** With more options, the chip has a search field. */
 const fewOptions = 9
 
 const chipClass =
   'inline-flex h-7 items-center gap-1 rounded-full border px-2.5 text-xs transition-colors duration-120 hover:bg-hover pointer-coarse:h-9'
 const popoverClass = 'z-50 animate-appear rounded-surface border border-line bg-page shadow-float outline-none'
 
-/** Dashed while it narrows nothing; says what it narrows to once it does. */
+/** Dashed while the filter is empty; shows its values once set. */
 export function FilterChip({ label, options, value, onValue, single = false, onSearch }: FilterChipProps) {
   const [isOpen, setOpen] = useState(false)
   const [typed, setTyped] = useState('')
@@ -122,7 +122,7 @@ export function FilterChip({ label, options, value, onValue, single = false, onS
   )
 }
 
-/** A filter with a text of its own, such as a transaction id. */
+/** A filter with free text, such as a transaction id. */
 export function TextFilterChip(props: {
   label: string
   value: string
@@ -189,7 +189,7 @@ export function TextFilterChip(props: {
 }
 
 export interface TimeRange {
-  /** ISO, or a span such as `24h` counted back from now; empty for no limit. */
+  /** ISO time, or a span such as `24h` before now; empty for no limit. */
   after: string
   before: string
 }
@@ -201,7 +201,7 @@ const spans = [
   { value: '30d', label: 'Last 30 days', ms: 2_592_000_000 },
 ]
 
-/** The two moments of a range as it is in the URL; a span is counted back from `now`. */
+/** The start and end of a range from the URL; a span ends at `now`. */
 export function momentsOf({ after, before }: TimeRange, now = Date.now()): { after?: string; before?: string } {
   const span = spans.find(({ value }) => value === after)
   return {
@@ -225,12 +225,12 @@ interface DateRangeProps {
   onValue: (range: TimeRange) => void
 }
 
-/** A span back from now, or two moments. Both are plain texts, made for the URL. */
+/** A span before now, or two times. Both are plain text for the URL. */
 export function DateRange({ value, onValue }: DateRangeProps) {
   const [isOpen, setOpen] = useState(false)
   const span = spans.find((one) => one.value === value.after)
   const isSet = value.after !== '' || value.before !== ''
-  // Whatever stands in the URL, the server says what is wrong with it.
+  // The URL may have anything; the server reports what is wrong with it.
   const moment = (text: string) => (isTime(text) ? short.format(new Date(text)) : text || '…')
   const label = span
     ? span.label
@@ -281,7 +281,7 @@ export function DateRange({ value, onValue }: DateRangeProps) {
 }
 
 function MomentField({ label, value, onValue }: { label: string; value: string; onValue: (iso: string) => void }) {
-  // A field of this kind speaks local time without a zone.
+  // A datetime-local field uses local time without a zone.
   const local = isTime(value)
     ? new Date(Date.parse(value) - new Date(value).getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
     : ''

@@ -1,18 +1,18 @@
-// Which rows of a long list are in sight. The others need not be drawn: a list stays fast however far somebody scrolls.
+// Which rows of a long list are visible. Only those are rendered, so that the list stays fast however far the user scrolls.
 import { type RefObject, useLayoutEffect, useState } from 'react'
 
 interface Rows {
   count: number
-  /** All are of this height. */
+  /** Every row has this height. */
   rowHeight: number
   isOn: boolean
 }
 
-/** Drawn beyond the edges, so that scrolling and the keyboard find rows there; and drawn anew only once so many are passed. */
+/** Rows rendered beyond the edges, for scrolling and keyboard. Rendered again only after scrolling past so many rows. */
 const beyond = 20
 const stride = 10
 
-/** From `start` up to, but without, `end`. */
+/** `end` is exclusive. */
 export function useRowsInSight(
   list: RefObject<HTMLElement | null>,
   { count, rowHeight, isOn }: Rows,

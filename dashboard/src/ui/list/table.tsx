@@ -1,4 +1,4 @@
-// The list of a page: dense, with a head that stays, rows that are links, and j/k to walk through them.
+// A dense table with a sticky header, rows that are links, and j/k to move between them.
 import type { UseQueryResult } from '@tanstack/react-query'
 import { Link, type LinkProps } from '@tanstack/react-router'
 import { ArrowDown, ArrowUp, ChevronLeft, ChevronRight } from 'lucide-react'
@@ -13,14 +13,14 @@ export interface Column<Row> {
   id: string
   header: ReactNode
   cell: (row: Row) => ReactNode
-  /** A class such as `w-40`; what has none shares the rest. */
+  /** A class such as `w-40`; columns without one share the remaining width. */
   width?: string
   align?: 'right'
-  /** Left out on screens narrower than this. */
+  /** Hidden on screens narrower than this. */
   from?: 'sm' | 'md' | 'lg' | 'xl'
-  /** The name the API orders by. */
+  /** The API's name for sorting by this column. */
   orderBy?: string
-  /** It has the link of the row; otherwise the first has it. */
+  /** Has the link of the row; by default the first column has it. */
   isLink?: boolean
 }
 
@@ -34,23 +34,23 @@ interface TableProps<Row> {
   columns: ReadonlyArray<Column<Row>>
   rows: readonly Row[] | undefined
   rowKey: (row: Row) => string
-  /** Rows of one group stand together, below its heading; they come in that order. */
+  /** Group headings; rows must come ordered by group. */
   group?: { of: (row: Row) => string; heading: (group: string) => ReactNode }
-  /** Where a row leads. Filters stay in the URL. */
+  /** The link of a row. Filters stay in the URL. */
   rowLink?: (row: Row) => LinkProps
   /** The key of the row that is open in the sheet. */
   selected?: string | undefined
   order?: Order
   onOrder?: (order: Order) => void
   query?: Pick<UseQueryResult<unknown, Error>, 'error' | 'refetch' | 'isPlaceholderData'>
-  /** What stands there when there is no row. */
+  /** Shown if there are no rows. */
   empty: ReactNode
   footer?: ReactNode
-  /** A list without pages: only the rows in sight are drawn, and more are asked for when its end comes near. */
+  /** An endless list: renders only visible rows, and loads more near its end. */
   endless?: { hasMore: boolean; isLoading: boolean; onEnd: () => void }
 }
 
-/** As `cellClass` has it. */
+/** Matches `cellClass`. */
 const rowHeight = 40
 const nearEnd = 15
 
@@ -104,7 +104,7 @@ export function Table<Row>(props: TableProps<Row>) {
           {sight.start > 0 && <Gap rows={sight.start} columns={columns.length} />}
           {rows === undefined
             ? Array.from({ length: 10 }, (_, index) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: rows that are all alike
+                // biome-ignore lint/suspicious/noArrayIndexKey: identical rows
                 <tr key={index}>
                   {columns.map((column, place) => (
                     <td key={column.id} className={cn(cellClass, column.width, column.from && from[column.from])}>
@@ -171,7 +171,7 @@ export function Table<Row>(props: TableProps<Row>) {
                       >
                         {group.heading(group.of(row))}
                       </th>
-                      {/* A cell for each column that may be left out: one that spans them would bring them back. */}
+                      {/* One cell per column that may be hidden: a spanning cell would show hidden columns again. */}
                       {columns.map(
                         (column) =>
                           column.from && (
@@ -191,7 +191,7 @@ export function Table<Row>(props: TableProps<Row>) {
   )
 }
 
-/** Where rows are that nobody sees. */
+/** Space for rows that are not rendered. */
 const Gap = ({ rows, columns }: { rows: number; columns: number }) => (
   <tr aria-hidden>
     <td colSpan={columns} className="p-0" style={{ height: rows * rowHeight }} />
@@ -201,7 +201,7 @@ const Gap = ({ rows, columns }: { rows: number; columns: number }) => (
 const cellClass = 'h-10 truncate border-b px-3 py-1 first:pl-4 last:pr-4 sm:first:pl-6 sm:last:pr-6'
 const skeletonWidths = ['w-2/3', 'w-1/2', 'w-3/4', 'w-2/5']
 
-/** Buttons in a row; the rest of the row is a link, and they lie above it. */
+/** Buttons in a row, above the link that covers the row. */
 export const RowActions = ({ children }: { children: ReactNode }) => (
   <div className="relative z-1 flex items-center justify-end gap-1">{children}</div>
 )
@@ -254,13 +254,13 @@ interface PagingProps {
     | undefined
   /** Puts the cursor into the URL. */
   onPage: (cursor: { after: string } | { before: string }) => void
-  /** What is counted: "topics". */
+  /** The plural noun: "topics". */
   noun: string
 }
 
 const singular = (noun: string) => noun.replace(/ies$/, 'y').replace(/s$/, '')
 
-/** Under a table: how many there are, and the pages before and behind. */
+/** Below a table: the total, and buttons for the previous and next page. */
 export function Paging({ page, onPage, noun }: PagingProps) {
   if (!page) return null
   const { next, previous, totalCount, totalCountCapped } = page

@@ -1,11 +1,11 @@
-// Filters, sort and page live in the URL. A page says once what may stand there; everything else in it is ignored.
+// Filters, sort and page live in the URL. A page declares its parameters in a schema; others are ignored.
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'react'
 
 type Raw = string | string[] | undefined
 interface Parser<Value> {
   parse: (raw: Raw) => Value
-  /** Left out of the URL. */
+  /** The default; left out of the URL. */
   fallback: Value
 }
 
@@ -21,7 +21,7 @@ export const oneOf = <const Value extends string>(
   parse: (raw) => values.find((value) => value === first(raw)) ?? fallback,
 })
 
-/** As many as are in the URL; without a list of values, any text. */
+/** All values in the URL; without a list of allowed values, any text. */
 export const manyOf = <const Value extends string = string>(values?: readonly Value[]): Parser<Value[]> => ({
   fallback: [],
   parse: (raw) => {
@@ -44,14 +44,14 @@ type Schema = Record<string, Parser<unknown>>
 export type UrlState<S extends Schema> = { [Name in keyof S]: S[Name]['fallback'] }
 
 interface ChangeOptions {
-  /** A step of its own in the browser's history; filters replace what is there. */
+  /** Adds an entry to the browser history. By default a change replaces the current entry. */
   push?: boolean
 }
 
 /**
  *     const schema = { query: text(), status: manyOf(['active', 'inactive']), after: text(), before: text() }
  *     const [filters, setFilters] = useUrlState(schema)
- *     setFilters({ status: ['active'] })   // also leads back to the first page: after and before are dropped
+ *     setFilters({ status: ['active'] })   // also goes back to the first page
  */
 export function useUrlState<S extends Schema>(
   schema: S,
@@ -69,13 +69,7 @@ export function useUrlState<S extends Schema>(
         to: '.',
         replace: !push,
         resetScroll: false,
-        search: ((previous: Record<string, unknown>) => {
-          const cursors = 'after' in schema || 'before' in schema ? { after: undefined, before: undefined } : {}
-          const next: Record<string, unknown> = { ...previous, ...cursors, ...patch }
-          for (const [name, { fallback }] of Object.entries(schema))
-            if (JSON.stringify(next[name]) === JSON.stringify(fallback)) next[name] = undefined
-          return next
-        }) as never,
+        search: ((previous: Record<string, unknown>) => searchAfter(schema, previous, patch)) as never,
       })
     },
     [navigate, schema],
@@ -83,7 +77,26 @@ export function useUrlState<S extends Schema>(
   return [state, change]
 }
 
-/** `?status=a&status=b`: plain, so that people and other programs can write them. */
+/** Where in a list the user is. */
+const positions = ['after', 'before', 'page']
+
+/**
+ * The search parameters after a change. Page 7 of one filter is not page 7 of another, so every change goes back to the first
+ * page unless the patch itself sets the position.
+ */
+export function searchAfter(
+  schema: Schema,
+  previous: Record<string, unknown>,
+  patch: Record<string, unknown>,
+): Record<string, unknown> {
+  const firstPage = Object.fromEntries(positions.filter((name) => name in schema).map((name) => [name, undefined]))
+  const next: Record<string, unknown> = { ...previous, ...firstPage, ...patch }
+  for (const [name, { fallback }] of Object.entries(schema))
+    if (JSON.stringify(next[name]) === JSON.stringify(fallback)) next[name] = undefined
+  return next
+}
+
+/** `?status=a&status=b`: simple enough to write by hand or in other programs. */
 export function parseSearch(search: string): Record<string, Raw> {
   const result: Record<string, Raw> = {}
   for (const [name, value] of new URLSearchParams(search)) {

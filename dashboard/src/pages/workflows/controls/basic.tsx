@@ -1,4 +1,4 @@
-// The small controls steps are made of: texts with Liquid, choices, switches, JSON, and a fallback for any schema.
+// The basic controls of steps: text with Liquid, choices, switches, JSON, and a fallback for any schema.
 import { type ReactNode, useEffect, useState } from 'react'
 import { CodeEditor } from '../../../ui/code/code-editor.tsx'
 import { LiquidEditor } from '../../../ui/code/liquid-editor.tsx'
@@ -10,7 +10,7 @@ import { type SchemaField, wordsOf } from '../draft/schema-fields.ts'
 import { issuesAt, textOf, useStep } from '../draft/step-context.ts'
 
 interface ControlProps {
-  /** The dotted path issues use. */
+  /** The dotted path, as in issues. */
   path: string
   label: string
   hint?: ReactNode
@@ -25,7 +25,7 @@ interface TextControlProps extends ControlProps {
   className?: string
 }
 
-/** A text that may hold Liquid. */
+/** A text field that accepts Liquid. */
 export function TextControl({
   path,
   label,
@@ -57,7 +57,7 @@ export function TextControl({
   )
 }
 
-/** A number, or a template for one where that is allowed; empty is none. */
+/** A number, or a template for one if allowed; empty removes the value. */
 export function NumberControl(
   props: ControlProps & {
     value: unknown
@@ -133,7 +133,7 @@ export function SwitchControl(props: ControlProps & { value: unknown; onValue: (
 
 interface JsonControlProps extends ControlProps {
   value: unknown
-  /** Told of what can be read; undefined for nothing at all. */
+  /** Called with valid JSON; undefined for an empty field. */
   onValue: (value: unknown) => void
   readOnly?: boolean
   placeholder?: string
@@ -141,7 +141,7 @@ interface JsonControlProps extends ControlProps {
   className?: string
 }
 
-/** JSON as text. What cannot be read stays in the field, with the reason, and changes nothing. */
+/** JSON as text. Invalid JSON stays in the field with an error, and changes nothing. */
 export function JsonField({
   label,
   hint,
@@ -156,7 +156,7 @@ export function JsonField({
   const [text, setText] = useState(written)
   const [complaint, setComplaint] = useState('')
   useEffect(() => {
-    // Only what was changed elsewhere replaces what is being typed.
+    // Only a change from elsewhere may replace what the user is typing.
     setText((now) => (same(now, written) ? now : written))
     setComplaint('')
   }, [written])
@@ -182,7 +182,7 @@ export function JsonField({
               setComplaint('')
               if (JSON.stringify(read) !== JSON.stringify(value)) onValue(read)
             } catch (error) {
-              setComplaint(`This is not JSON yet: ${(error as Error).message}.`)
+              setComplaint(`This is not valid JSON: ${(error as Error).message}.`)
             }
           }}
         />
@@ -205,7 +205,7 @@ export function JsonControl({ path, ...rest }: JsonControlProps) {
   return <JsonField {...rest} readOnly={readOnly} errors={issuesAt(issues, path).map(({ message }) => message)} />
 }
 
-/** Whatever a schema declares that has no control of its own: fields of code, and of newer servers. */
+/** For schema fields without their own control: those of code-first steps and of newer servers. */
 export function SchemaControl({ field }: { field: SchemaField }) {
   const { values, set } = useStep()
   const { name, schema, placeholder, isRequired } = field

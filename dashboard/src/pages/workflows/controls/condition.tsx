@@ -1,4 +1,4 @@
-// The condition of a step: rows of field, operator and value, in groups; or the JSON Logic itself.
+// The condition of a step: groups of rows with field, operator and value; or the JSON Logic itself.
 import { Braces, Plus, SquareStack, X } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { Button } from '../../../ui/base/button.tsx'
@@ -41,7 +41,7 @@ export function ConditionControl({ field }: { field: SchemaField }) {
           <p className="text-sm text-muted">
             {root.members.length === 0
               ? 'This step always runs.'
-              : 'This step runs only if this holds; otherwise it is skipped.'}
+              : 'This step runs only if this is met; otherwise it is skipped.'}
           </p>
           <Segments
             label="Condition as"
@@ -56,7 +56,7 @@ export function ConditionControl({ field }: { field: SchemaField }) {
         {view === 'json' ? (
           <JsonField
             label="JSON Logic"
-            hint="Every operator may be used here, also those rows do not show."
+            hint="You can use every operator here, also those that rows cannot show."
             value={stored}
             readOnly={readOnly}
             errors={own.map(({ message }) => message)}
@@ -74,7 +74,7 @@ interface GroupProps {
   group: Group
   onChange: (group: Group) => void
   onRemove?: () => void
-  /** Where it is, as the server's issues name it: `0.1`. */
+  /** The path in the server's issues: `0.1`. */
   path: string
   issues: readonly Issue[]
   depth: number
@@ -90,12 +90,12 @@ function GroupRows({ group, onChange, onRemove, path, issues, depth }: GroupProp
     <div className={cn('space-y-2', depth > 0 && 'rounded-surface border border-dashed border-line-strong p-2')}>
       {members.length > 1 && (
         <Segments
-          label="Which must hold"
+          label="How to combine the conditions"
           value={group.join}
           onValue={(join) => !readOnly && onChange({ ...group, join })}
           options={[
-            { value: 'and', label: 'All hold' },
-            { value: 'or', label: 'Any holds' },
+            { value: 'and', label: 'All match' },
+            { value: 'or', label: 'Any matches' },
           ]}
         />
       )}
@@ -104,7 +104,7 @@ function GroupRows({ group, onChange, onRemove, path, issues, depth }: GroupProp
         const common = { path: at, issues, onRemove: () => replace(index, undefined) }
         const change = (next: Condition) => replace(index, next)
         return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: rows have no name of their own
+          // biome-ignore lint/suspicious/noArrayIndexKey: rows have no id
           <div key={index}>
             {member.kind === 'group' ? (
               <GroupRows {...common} group={member} onChange={change} depth={depth + 1} />
@@ -308,7 +308,7 @@ interface ListInputProps {
   'aria-invalid': boolean | undefined
 }
 
-/** Keeps what is typed: a comma at the end is a value that is about to come. */
+/** Keeps the typed text: a trailing comma starts the next value. */
 function ListInput({ value, onValue, ...rest }: ListInputProps) {
   const written = value.map(textOfValue).join(', ')
   const [typed, setTyped] = useState(written)

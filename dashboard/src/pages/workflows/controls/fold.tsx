@@ -2,7 +2,7 @@ import { ChevronRight } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { cn } from '../../../ui/base/class-names.ts'
 
-/** A part that is seldom needed; open while something in it is wrong. */
+/** A folded section for rare settings; open while it contains an issue. */
 export function Fold({
   title,
   count = 0,

@@ -1,4 +1,4 @@
-// The HTTP request step: where to, what with, and what becomes of the answer.
+// The HTTP request step: address, headers, body, and how to handle the response.
 import { Plus, X } from 'lucide-react'
 import { Button } from '../../../ui/base/button.tsx'
 import { Segments } from '../../../ui/frame/tabs.tsx'
@@ -58,7 +58,7 @@ function Pairs({
     <fieldset className="space-y-2">
       <legend className="mb-1.5 text-sm font-medium">{label}</legend>
       {value.map((pair, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: two may be alike while they are typed
+        // biome-ignore lint/suspicious/noArrayIndexKey: two rows may be equal while the user types
         <div key={index} className="grid grid-cols-[2fr_3fr_auto] items-end gap-2">
           <TextControl
             path={`${path}.${index}.key`}
@@ -160,9 +160,9 @@ export function AnswerSchemaControl({ field }: OfField) {
   return (
     <JsonControl
       path={field.name}
-      label="What the answer looks like"
+      label="Response schema"
       optional
-      hint="A JSON Schema. Later steps are then offered what it names, under steps and the id of this step."
+      hint="A JSON Schema. Later steps can then use its fields, under steps and the id of this step."
       placeholder={'{ "type": "object", "properties": { "plan": { "type": "string" } } }'}
       value={values[field.name]}
       onValue={(schema) => set({ [field.name]: schema })}
@@ -175,8 +175,8 @@ export function EnforceControl({ field }: OfField) {
   return (
     <SwitchControl
       path={field.name}
-      label="Refuse other answers"
-      hint="An answer that does not look like that is a failure."
+      label="Refuse other responses"
+      hint="A response that does not match the schema is a failure."
       value={values[field.name]}
       onValue={(on) => set({ [field.name]: on })}
     />
@@ -188,7 +188,7 @@ export function ContinueControl({ field }: OfField) {
   return (
     <SwitchControl
       path={field.name}
-      label="Go on when it fails"
+      label="Continue when it fails"
       hint="Otherwise the run ends here."
       value={values[field.name]}
       onValue={(on) => set({ [field.name]: on })}
@@ -201,7 +201,7 @@ export function TimeoutControl({ field }: OfField) {
   return (
     <NumberControl
       path={field.name}
-      label="Give up after (ms)"
+      label="Timeout (ms)"
       optional
       placeholder={field.placeholder}
       value={values[field.name]}

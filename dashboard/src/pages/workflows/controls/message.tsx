@@ -1,4 +1,4 @@
-// Controls of what is sent: buttons and links of in-app messages, sender and layout of emails, bodies.
+// Controls for content: bodies, buttons and links of in-app messages, sender and layout of emails.
 import { useQuery } from '@tanstack/react-query'
 import { MousePointerClick, Plus, X } from 'lucide-react'
 import { useState } from 'react'
@@ -24,7 +24,7 @@ export function SubjectControl({ field }: OfField) {
       path={field.name}
       label={step.type === 'push' ? 'Title' : 'Subject'}
       optional={!field.isRequired || step.type === 'in_app'}
-      placeholder={step.type === 'email' ? 'What the reader sees first' : ''}
+      placeholder={step.type === 'email' ? 'What the recipient sees first' : ''}
       value={values[field.name]}
       onValue={(text) => set({ [field.name]: text || undefined })}
     />
@@ -33,8 +33,8 @@ export function SubjectControl({ field }: OfField) {
 
 const bodyHints: Record<string, string> = {
   sms: 'One SMS holds 160 characters, or 70 with emoji.',
-  chat: 'Plain text; each service adds its own marks.',
-  in_app: '**bold** is shown bold in the inbox.',
+  chat: 'Plain text; each service has its own formatting.',
+  in_app: 'The inbox shows **bold** as bold.',
 }
 
 export function BodyControl({ field }: OfField) {
@@ -69,9 +69,9 @@ export function AvatarControl({ field }: OfField) {
 const targets = [
   { value: '_self', label: 'the same tab' },
   { value: '_blank', label: 'a new tab' },
-  { value: '_parent', label: 'the frame around it' },
+  { value: '_parent', label: 'the parent frame' },
   { value: '_top', label: 'the whole window' },
-  { value: '_unfencedTop', label: 'the window outside fences' },
+  { value: '_unfencedTop', label: 'the window outside fenced frames' },
 ]
 
 function Redirect({
@@ -112,7 +112,7 @@ export function RedirectControl({ field }: OfField) {
   return (
     <Redirect
       path={field.name}
-      label="A click leads to"
+      label="Link"
       value={objectOf(values[field.name])}
       onValue={(redirect) => set({ [field.name]: redirect })}
     />
@@ -121,7 +121,7 @@ export function RedirectControl({ field }: OfField) {
 
 const buttonNames: Record<string, string> = { primaryAction: 'Primary button', secondaryAction: 'Secondary button' }
 
-/** Nothing but an offer until there is a button. */
+/** Only an Add button until there is an action. */
 export function ActionControl({ field }: OfField) {
   const { values, set, readOnly } = useStep()
   const action = objectOf(values[field.name])
@@ -181,7 +181,7 @@ export function DataControl({ field }: OfField) {
       path={field.name}
       label="Data"
       optional
-      hint="Comes with the message, for your own inbox to use."
+      hint="Sent with the message, for your own inbox to use."
       placeholder={'{ "orderId": "{{payload.id}}" }'}
       value={values[field.name]}
       onValue={(data) => set({ [field.name]: data })}
@@ -230,7 +230,7 @@ export function SenderControl({ field }: OfField) {
         path={`${field.name}.name`}
         label="Sender name"
         optional
-        placeholder="As the integration says"
+        placeholder="From the integration"
         value={from.name}
         onValue={(name) => change({ name })}
       />
@@ -238,7 +238,7 @@ export function SenderControl({ field }: OfField) {
         path={`${field.name}.email`}
         label="Sender address"
         optional
-        placeholder="As the integration says"
+        placeholder="From the integration"
         value={from.email}
         onValue={(email) => change({ email })}
       />
@@ -255,12 +255,12 @@ export function EmailBodyControl({ field }: OfField) {
     const body = textOf(values[field.name])
     if (next === 'html') {
       const yes = await ask({
-        title: 'Go on in HTML?',
+        title: 'Continue in HTML?',
         body: 'The blocks become HTML. They cannot become blocks again; the HTML would be one block.',
-        confirm: 'Go on in HTML',
+        confirm: 'Continue in HTML',
         danger: false,
       })
-      // The server makes HTML of the blocks when it stores them.
+      // The server converts the blocks to HTML when it stores them.
       if (yes) set({ editorType: 'html' })
     } else {
       const content =

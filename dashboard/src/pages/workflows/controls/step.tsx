@@ -1,5 +1,5 @@
-// Every control of a step, drawn from its schemas. A component of the uiSchema has its control here; what has none gets a
-// plain one by its type, so that nothing the server knows is out of reach.
+// All controls of a step, rendered from its schemas. Each component of the uiSchema has a control here; a field without one gets
+// a basic control by its type, so that every field can be edited.
 import { type ComponentType, Fragment } from 'react'
 import type { WorkflowStep } from '../../../api/workflows.ts'
 import { fieldsOf, type SchemaField } from '../draft/schema-fields.ts'
@@ -37,10 +37,10 @@ interface Entry {
 
 const main = (Control: Entry['Control']): Entry => ({ place: 'main', Control })
 const more = (Control: Entry['Control']): Entry => ({ place: 'more', Control })
-/** Part of another control. */
+/** Rendered inside another control. */
 const within: Entry = main(() => null)
 
-/** By component, or by kind and name where the uiSchema says nothing. In the order of the page. */
+/** By component, or by kind and name if the uiSchema has none. In page order. */
 const controls: Record<string, Entry> = {
   TEXT_INLINE_LABEL: main(SubjectControl),
   IN_APP_PRIMARY_SUBJECT: main(SubjectControl),
@@ -98,7 +98,7 @@ function SanitizationControl({ field }: { field: SchemaField }) {
     <SwitchControl
       path={field.name}
       label="Leave HTML as it is"
-      hint="Scripts and unknown tags are taken out otherwise. Only for texts you trust."
+      hint="Otherwise scripts and unknown tags are removed. Use it only for content you trust."
       value={values[field.name]}
       onValue={(on) => set({ [field.name]: on })}
     />

@@ -8,7 +8,7 @@ interface SubscriberPickerProps {
   id?: string
   value: string | undefined
   onValue: (subscriberId: string) => void
-  /** Whom it is shown for when nobody is chosen. */
+  /** The text while no subscriber is chosen. */
   placeholder?: string
   disabled?: boolean
   allowNew?: boolean

@@ -1,4 +1,4 @@
-// Digest, delay and throttle: how long, until when, and for whom it counts.
+// The controls of digest, delay and throttle.
 import { FieldFrame } from '../../../ui/form/form.tsx'
 import { Input } from '../../../ui/form/input.tsx'
 import { Select } from '../../../ui/form/select.tsx'
@@ -14,7 +14,7 @@ interface DurationProps {
   label: string
   hint?: string
   optional?: boolean
-  /** Before `amount` and `unit` in the paths of issues. */
+  /** The prefix of `amount` and `unit` in issue paths. */
   prefix?: string
   value: ControlValues
   onValue: (patch: { amount?: number | undefined; unit?: string }) => void
@@ -114,7 +114,7 @@ function ExtendToSchedule() {
     <SwitchControl
       path="extendToSchedule"
       label="Wait for the subscriber’s schedule"
-      hint="If it ends while the subscriber wants to be left alone, it goes on until they are there again."
+      hint="If it ends outside the subscriber’s schedule, it waits until the schedule opens."
       value={values.extendToSchedule}
       onValue={(extendToSchedule) => set({ extendToSchedule })}
     />
@@ -130,7 +130,7 @@ export function DigestControls() {
     <div className="space-y-4">
       {!readOnly && (
         <Segments
-          label="How it collects"
+          label="Collect"
           value={isTimed ? 'timed' : 'regular'}
           onValue={(type) =>
             set(
@@ -150,7 +150,7 @@ export function DigestControls() {
       ) : (
         <Duration
           label="Collect for"
-          hint="From the first event on; everything that comes meanwhile becomes one message."
+          hint="Starts with the first event; all events until then become one message."
           value={values}
           onValue={set}
         />
@@ -160,7 +160,7 @@ export function DigestControls() {
         label="Group by"
         optional
         placeholder="payload.postId"
-        hint="Events with the same value are collected together. Each subscriber has their own anyway."
+        hint="Events with the same value are collected together. Each subscriber has their own digest anyway."
         value={values.digestKey}
         onValue={(digestKey) => set({ digestKey: digestKey || undefined })}
       />
@@ -168,14 +168,14 @@ export function DigestControls() {
         <>
           <SwitchControl
             path="lookBackWindow"
-            label="Send the first one at once"
-            hint="An event goes on without waiting, unless there was another shortly before it."
+            label="Send the first event at once"
+            hint="An event is sent without waiting, unless another came shortly before."
             value={hasWindow}
             onValue={(on) => set({ lookBackWindow: on ? { amount: 5, unit: 'minutes' } : undefined })}
           />
           {hasWindow && (
             <Duration
-              label="Shortly before is within"
+              label="Shortly before means within"
               prefix="lookBackWindow."
               value={window}
               onValue={(patch) => set({ lookBackWindow: { ...window, ...patch } })}
@@ -206,13 +206,13 @@ export function DelayControls() {
           options={[
             { value: 'regular', label: 'For a time' },
             { value: 'timed', label: 'Until a time of day' },
-            { value: 'dynamic', label: 'As the trigger says' },
+            { value: 'dynamic', label: 'From the trigger' },
           ]}
         />
       )}
       {type === 'regular' && <Duration label="Wait for" value={values} onValue={set} />}
       {type === 'timed' && <Cron value={values.cron} onValue={(cron) => set({ cron })} />}
-      {type === 'dynamic' && <DynamicKey hint="Where the moment is: a date, or an amount and a unit." />}
+      {type === 'dynamic' && <DynamicKey hint="The path of a date, or of an amount and a unit." />}
       <ExtendToSchedule />
     </div>
   )
@@ -239,8 +239,8 @@ export function ThrottleControls() {
     <div className="space-y-4">
       <NumberControl
         path="threshold"
-        label="Let through at most"
-        hint="Runs beyond that end here, for each subscriber."
+        label="Allow at most"
+        hint="Further runs for the same subscriber end here."
         min={1}
         placeholder="1"
         value={values.threshold}
@@ -260,21 +260,21 @@ export function ThrottleControls() {
           }
           options={[
             { value: 'fixed', label: 'In a time' },
-            { value: 'dynamic', label: 'As the trigger says' },
+            { value: 'dynamic', label: 'From the trigger' },
           ]}
         />
       )}
       {isDynamic ? (
-        <DynamicKey hint="Where the end of the window is: a date, or an amount and a unit." />
+        <DynamicKey hint="The path of the end of the window: a date, or an amount and a unit." />
       ) : (
-        <Duration label="In any" value={values} onValue={set} units={['minutes', 'hours', 'days']} />
+        <Duration label="Within" value={values} onValue={set} units={['minutes', 'hours', 'days']} />
       )}
       <TextControl
         path="throttleKey"
         label="Count by"
         optional
         placeholder="payload.projectId"
-        hint="Each value is counted on its own."
+        hint="Each value is counted separately."
         value={values.throttleKey}
         onValue={(throttleKey) => set({ throttleKey: throttleKey || undefined })}
       />

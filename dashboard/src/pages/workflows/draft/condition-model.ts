@@ -1,4 +1,4 @@
-// A condition as rows and groups, read from JSON Logic and written back. What a row cannot show stays as it is, as JSON.
+// A condition as rows and groups, read from JSON Logic and written back. What rows cannot show stays as JSON.
 
 export interface Group {
   kind: 'group'
@@ -17,7 +17,7 @@ export interface Raw {
 }
 export type Condition = Group | Rule | Raw
 
-/** What a row asks for beside the field. */
+/** The value input of a row. */
 export type Shape = 'value' | 'text' | 'list' | 'range' | 'ago' | 'none'
 
 export interface OperatorLook {
@@ -39,12 +39,12 @@ export const operators: readonly OperatorLook[] = [
   { value: 'notBetween', label: 'is not between', shape: 'range' },
   { value: '!!', label: 'is true', shape: 'none' },
   { value: '!', label: 'is not true', shape: 'none' },
-  { value: 'notNull', label: 'is there', shape: 'none' },
-  { value: 'null', label: 'is not there', shape: 'none' },
+  { value: 'notNull', label: 'exists', shape: 'none' },
+  { value: 'null', label: 'does not exist', shape: 'none' },
   { value: 'contains', label: 'contains', shape: 'text' },
   { value: 'doesNotContain', label: 'does not contain', shape: 'text' },
-  { value: 'startsWith', label: 'begins with', shape: 'text' },
-  { value: 'doesNotBeginWith', label: 'does not begin with', shape: 'text' },
+  { value: 'startsWith', label: 'starts with', shape: 'text' },
+  { value: 'doesNotBeginWith', label: 'does not start with', shape: 'text' },
   { value: 'endsWith', label: 'ends with', shape: 'text' },
   { value: 'doesNotEndWith', label: 'does not end with', shape: 'text' },
   { value: 'in', label: 'is one of', shape: 'list' },
@@ -69,7 +69,7 @@ function fieldIn(operand: unknown): string | undefined {
   return typeof path === 'string' ? path : undefined
 }
 
-/** Reading and writing again gives the same rule, or the row is shown as JSON. */
+/** A rule that does not survive reading and writing is shown as JSON. */
 export function readCondition(json: unknown): Condition {
   const read = readLoosely(json)
   return sameJson(writeCondition(read), json) ? read : { kind: 'raw', json }
@@ -106,14 +106,14 @@ export function writeCondition(condition: Condition): unknown {
   }
 }
 
-/** A condition of one row is written as a group of one, so that a second can join it. */
+/** A single row is kept in a group, so that a second row can be added. */
 export function readRoot(skip: unknown): Group {
   if (!isObject(skip) || Object.keys(skip).length === 0) return { kind: 'group', join: 'and', members: [] }
   const read = readCondition(skip)
   return read.kind === 'group' ? read : { kind: 'group', join: 'and', members: [read] }
 }
 
-/** Undefined for no condition at all. */
+/** Undefined if there is no condition. */
 export function writeRoot(group: Group): unknown {
   if (group.members.length === 0) return undefined
   return writeCondition(group)
@@ -121,7 +121,7 @@ export function writeRoot(group: Group): unknown {
 
 export const newRule = (field = ''): Rule => ({ kind: 'rule', field, operator: '==', value: '' })
 
-/** What a value begins with when the operator asks for another shape. */
+/** The initial value when a new operator needs another kind of value. */
 export function valueFor(operator: string, before: unknown): unknown {
   const shape = shapeOf(operator)
   if (shape === 'none') return undefined
@@ -131,7 +131,7 @@ export function valueFor(operator: string, before: unknown): unknown {
   return isObject(before) || Array.isArray(before) ? '' : (before ?? '')
 }
 
-/** Numbers and true or false as such; in quotation marks they stay texts. */
+/** Numbers, true and false become values; in quotes they stay text. */
 export function readValue(text: string): unknown {
   const quoted = /^"(.*)"$/s.exec(text)
   if (quoted) return quoted[1]
@@ -146,7 +146,7 @@ export function textOfValue(value: unknown): string {
   return readValue(value) === value ? value : `"${value}"`
 }
 
-/** "payload.plan is pro and 2 more", for the line that is folded. */
+/** "payload.plan is pro and 2 more", for the folded section. */
 export function inWords(group: Group): string {
   const count = (one: Condition): number =>
     one.kind === 'group' ? one.members.reduce((sum, member) => sum + count(member), 0) : 1

@@ -1,4 +1,4 @@
-// The workflow as it is being edited: saved by itself while it is a draft, kept on this device until it is, and never lost.
+// The workflow being edited: autosaved, or saved by a button in Production; kept in this browser until the server has it.
 import { useBlocker } from '@tanstack/react-router'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { cache } from '../../../api/cache.ts'
@@ -11,9 +11,9 @@ type StepInput = Change['steps'][number]
 export type ControlValues = Record<string, unknown>
 
 export interface DraftStep {
-  /** Of a step the server knows. */
+  /** Only for steps the server has stored. */
   _id?: string
-  /** Chosen here for a new step; it never changes, so URLs and keys go by it. */
+  /** Chosen here for a new step. It never changes, so URLs and React keys use it. */
   stepId: string
   name: string
   type: string
@@ -63,7 +63,7 @@ function changeOf(draft: Draft, origin: string): Change {
     steps: steps.map(({ type, active, shouldStopOnFail, replyCallback, ...step }) => ({
       ...step,
       type: type as StepInput['type'],
-      // What is as usual is not written down.
+      // Defaults are sent as null.
       active: active ? null : false,
       shouldStopOnFail: shouldStopOnFail ? true : null,
       replyCallback,
@@ -71,7 +71,7 @@ function changeOf(draft: Draft, origin: string): Change {
   }
 }
 
-/** What was typed while a save was under way stays; only the ids of new steps are learned from its answer. */
+/** Keeps what the user typed during a save and takes only the ids of new steps from the answer. */
 const withIds = (draft: Draft, saved: Workflow): Draft => ({
   ...draft,
   steps: draft.steps.map((step) => {
@@ -86,45 +86,45 @@ export type SaveState =
   | { state: 'saving' }
   | { state: 'failed'; error: Error }
 
-interface Kept {
+interface StoredDraft {
   draft: Draft
-  /** Of the workflow it was made from. */
+  /** `updatedAt` of the workflow on which the draft is based. */
   updatedAt: string
   at: number
 }
 
-const placeOf = (workflowId: string) => `belfry-draft:${currentEnvironment()}:${workflowId}`
+const storageKey = (workflowId: string) => `belfry-draft:${currentEnvironment()}:${workflowId}`
 
-function readKept(workflowId: string): Kept | undefined {
+function readStored(workflowId: string): StoredDraft | undefined {
   try {
-    const kept = JSON.parse(localStorage.getItem(placeOf(workflowId)) ?? 'null') as Kept | null
-    return kept && Array.isArray(kept.draft?.steps) ? kept : undefined
+    const stored = JSON.parse(localStorage.getItem(storageKey(workflowId)) ?? 'null') as StoredDraft | null
+    return stored && Array.isArray(stored.draft?.steps) ? stored : undefined
   } catch {
     return undefined
   }
 }
 
-function writeKept(workflowId: string, kept: Kept | undefined): void {
+function writeStored(workflowId: string, stored: StoredDraft | undefined): void {
   try {
-    if (kept) localStorage.setItem(placeOf(workflowId), JSON.stringify(kept))
-    else localStorage.removeItem(placeOf(workflowId))
+    if (stored) localStorage.setItem(storageKey(workflowId), JSON.stringify(stored))
+    else localStorage.removeItem(storageKey(workflowId))
   } catch {
-    // Full or switched off: saving to the server does not need it.
+    // Storage is full or disabled. Saving to the server works without it.
   }
 }
 
 export interface DraftState {
   draft: Draft
-  /** As the server has it, with its issues and variables. */
+  /** The stored workflow, with its issues and variables. */
   saved: Workflow
   save: SaveState
   isDirty: boolean
-  /** Edits from an earlier visit that do not fit what the server has now; to be taken or dropped. */
-  conflict: Kept | undefined
-  /** Whether edits of an earlier visit were taken up. */
+  /** Unsaved edits of an earlier visit, while the workflow has changed since. The user chooses. */
+  conflict: StoredDraft | undefined
+  /** Whether unsaved edits of an earlier visit were restored. */
   isRestored: boolean
   change: (work: (draft: Draft) => Draft) => void
-  /** Saves at once; true when everything is saved. */
+  /** Saves at once; resolves to true if everything is saved. */
   flush: () => Promise<boolean>
   discard: () => void
   resolve: (takeMine: boolean) => void
@@ -132,19 +132,25 @@ export interface DraftState {
 
 interface Options {
   canEdit: boolean
-  /** Otherwise somebody has to press save: people are being written to by it. */
-  savesItself: boolean
+  /** Off for active workflows in Production, which need a click on Save: real recipients get the result. */
+  autosaves: boolean
 }
 
 const pauseMs = 700
-const retryMs = 5_000
 
-export function useDraft(workflow: Workflow, { canEdit, savesItself }: Options): DraftState {
+/** When autosave tries again after a failure. Temporary errors only: after a refusal the user has to change something. */
+export function retryAfterMs(save: SaveState, autosaves: boolean): number | undefined {
+  if (!autosaves || save.state !== 'failed' || !(save.error instanceof ApiError)) return undefined
+  const { status } = save.error
+  return status === 0 || status >= 500 ? 5_000 : undefined
+}
+
+export function useDraft(workflow: Workflow, { canEdit, autosaves }: Options): DraftState {
   const { workflowId } = workflow
-  const [kept] = useState(() => (canEdit ? readKept(workflowId) : undefined))
-  const fits = kept !== undefined && kept.updatedAt === workflow.updatedAt
-  const [draft, setDraft] = useState<Draft>(() => (kept && fits ? kept.draft : draftOf(workflow)))
-  const [conflict, setConflict] = useState(() => (kept && !fits ? kept : undefined))
+  const [stored] = useState(() => (canEdit ? readStored(workflowId) : undefined))
+  const fits = stored !== undefined && stored.updatedAt === workflow.updatedAt
+  const [draft, setDraft] = useState<Draft>(() => (stored && fits ? stored.draft : draftOf(workflow)))
+  const [conflict, setConflict] = useState(() => (stored && !fits ? stored : undefined))
   const [saved, setSaved] = useState(workflow)
   const [save, setSave] = useState<SaveState>({ state: 'saved' })
   const latest = useRef(draft)
@@ -156,11 +162,11 @@ export function useDraft(workflow: Workflow, { canEdit, savesItself }: Options):
   const adopt = useCallback((answer: Workflow, sent?: Draft) => {
     savedText.current = JSON.stringify(draftOf(answer))
     setSaved(answer)
-    // The server may store a body in another form; who has typed on in the meantime keeps what was typed.
+    // The server may change what it stores. Text typed during the save wins.
     setDraft((now) => (sent === undefined || now === sent ? draftOf(answer) : withIds(now, answer)))
   }, [])
 
-  // Somebody else saved it, or an integration came or went: shown unless there is something of one's own to lose.
+  // Another user saved it, or an integration changed: take the new version unless there are unsaved edits.
   const dirty = useRef(isDirty)
   dirty.current = isDirty
   const running = useRef<Promise<boolean> | undefined>(undefined)
@@ -197,23 +203,22 @@ export function useDraft(workflow: Workflow, { canEdit, savesItself }: Options):
 
   useEffect(() => {
     if (!isDirty) {
-      if (!conflict) writeKept(workflowId, undefined)
+      if (!conflict) writeStored(workflowId, undefined)
       return
     }
-    writeKept(workflowId, { draft, updatedAt: saved.updatedAt, at: Date.now() })
-    if (!savesItself || conflict) return
+    writeStored(workflowId, { draft, updatedAt: saved.updatedAt, at: Date.now() })
+    if (!autosaves || conflict) return
     setSave((before) => (before.state === 'failed' ? before : { state: 'waiting' }))
     const pause = setTimeout(() => void flush(), pauseMs)
     return () => clearTimeout(pause)
-  }, [draft, isDirty, savesItself, conflict, workflowId, saved.updatedAt, flush])
+  }, [draft, isDirty, autosaves, conflict, workflowId, saved.updatedAt, flush])
 
-  // A server that was away for a moment is asked again; a refusal needs somebody to change something.
   useEffect(() => {
-    if (save.state !== 'failed' || !(save.error instanceof ApiError)) return
-    if (!savesItself || (save.error.status !== 0 && save.error.status < 500)) return
+    const retryMs = retryAfterMs(save, autosaves)
+    if (retryMs === undefined) return
     const pause = setTimeout(() => void flush(), retryMs)
     return () => clearTimeout(pause)
-  }, [save, savesItself, flush])
+  }, [save, autosaves, flush])
 
   const ask = useConfirm()
   useBlocker({
@@ -221,10 +226,10 @@ export function useDraft(workflow: Workflow, { canEdit, savesItself }: Options):
     enableBeforeUnload: () => isDirty,
     shouldBlockFn: async ({ current, next }) => {
       if (current.pathname === next.pathname) return false
-      if (savesItself && (await flush())) return false
+      if (autosaves && (await flush())) return false
       return !(await ask({
         title: 'Leave with unsaved changes?',
-        body: 'They stay on this device and are offered when you come back, but nobody else sees them and runs do not use them.',
+        body: 'They stay in this browser for your next visit, but nobody else sees them and runs do not use them.',
         confirm: 'Leave',
         danger: false,
       }))
@@ -241,13 +246,13 @@ export function useDraft(workflow: Workflow, { canEdit, savesItself }: Options):
     flush,
     change: useCallback((work) => setDraft(work), []),
     discard: () => {
-      writeKept(workflowId, undefined)
+      writeStored(workflowId, undefined)
       setDraft(draftOf(saved))
       setSave({ state: 'saved' })
     },
     resolve: (takeMine) => {
       if (takeMine && conflict) setDraft(withIds(conflict.draft, saved))
-      else writeKept(workflowId, undefined)
+      else writeStored(workflowId, undefined)
       setConflict(undefined)
     },
   }

@@ -1,4 +1,4 @@
-// With what a workflow is previewed and tried: an example payload and a subscriber, kept on this device.
+// The example payload and subscriber for previews and test runs, kept in this browser.
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { currentEnvironment } from '../../../api/client.ts'
@@ -7,7 +7,7 @@ import { type Workflow, workflows } from '../../../api/workflows.ts'
 import { objectOf } from './step-context.ts'
 
 export interface PreviewData {
-  /** What differs from the server's example; undefined for nothing. */
+  /** The user's changes to the server's example; undefined for none. */
   payload: Record<string, unknown> | undefined
   subscriberId: string | undefined
   subscriber: Subscriber | undefined
@@ -44,17 +44,17 @@ export function usePreviewData(workflowId: string): PreviewData {
   }
 }
 
-/** What a trigger could bring: what is named in the schema, and what the texts read. */
+/** An example payload: fields of the schema and variables the templates use. */
 export function useExamplePayload(workflow: Workflow): Record<string, unknown> {
   const { workflowId, steps, updatedAt } = workflow
-  // The last step sees the most.
+  // The last step can use the most variables.
   const stepId = steps.at(-1)?.stepId ?? ''
   const preview = useQuery({ ...workflows.preview(workflowId, stepId, {}, updatedAt), enabled: stepId !== '' })
   const example = objectOf(preview.data?.previewPayloadExample)
   return objectOf(example.payload ?? workflow.payloadExample)
 }
 
-/** As templates see it: without what is empty. */
+/** As templates see it: without empty values. */
 export function variablesOf(subscriber: Subscriber): Record<string, unknown> {
   const { subscriberId, firstName, lastName, email, phone, avatar, locale, timezone, data } = subscriber
   const all = { subscriberId, firstName, lastName, email, phone, avatar, locale, timezone, data: data ?? {} }

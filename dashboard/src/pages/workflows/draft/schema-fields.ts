@@ -1,17 +1,17 @@
-// The controls of a step as its schemas declare them: the values from dataSchema, how each is shown from uiSchema.
+// The fields of a step: values from dataSchema, components from uiSchema.
 import type { JsonSchema } from '../../../ui/code/liquid.ts'
 import { objectOf } from './step-context.ts'
 
 export interface SchemaField {
   name: string
   schema: JsonSchema
-  /** Of the uiSchema; none for values that only the dataSchema knows. */
+  /** From the uiSchema; undefined for values that only the dataSchema has. */
   component: string | undefined
   placeholder: string
   isRequired: boolean
 }
 
-/** In the order of the uiSchema, then whatever else the values may have. Of several variants, the first that knows a name. */
+/** In the order of the uiSchema, then other fields of the dataSchema. Of several variants, the first that has the name. */
 export function fieldsOf(controls: {
   dataSchema?: JsonSchema | undefined
   uiSchema?: JsonSchema | undefined
@@ -43,7 +43,7 @@ export function fieldsOf(controls: {
   })
 }
 
-/** `disableOutputSanitization` as people say it: "Disable output sanitization". */
+/** `disableOutputSanitization` becomes "Disable output sanitization". */
 export function wordsOf(name: string): string {
   const words = name.replaceAll(/[_-]+/g, ' ').replaceAll(/([a-z\d])([A-Z])/g, (_, before: string, letter: string) => {
     return `${before} ${letter.toLowerCase()}`

@@ -1,4 +1,4 @@
-// What every control of the selected step needs: its values, a way to change them, what they may read, what is wrong.
+// What the controls of the selected step share: values, setter, variables and issues.
 import { createContext, use } from 'react'
 import type { Variable } from '../../../ui/code/liquid.ts'
 import type { ControlValues, DraftStep } from './draft.ts'
@@ -10,7 +10,7 @@ export interface StepEditing {
   /** Undefined removes a value. */
   set: (patch: ControlValues) => void
   variables: readonly Variable[]
-  /** With what the items of lists have, for blocks inside a repeat. */
+  /** Including fields of list items, for blocks inside a repeat. */
   variablesInLists: readonly Variable[]
   issues: readonly Issue[]
   readOnly: boolean
@@ -20,11 +20,11 @@ export const StepContext = createContext<StepEditing | undefined>(undefined)
 
 export function useStep(): StepEditing {
   const editing = use(StepContext)
-  if (!editing) throw new Error('There is no step around this control.')
+  if (!editing) throw new Error('useStep needs a StepContext around it.')
   return editing
 }
 
-/** What is wrong at a path or below it. */
+/** Issues at a path or below it. */
 export const issuesAt = (issues: readonly Issue[], path: string): Issue[] =>
   issues.filter((issue) => issue.path === path || issue.path?.startsWith(`${path}.`))
 

@@ -1,4 +1,4 @@
-// What the editor knows of the kinds of steps: what a new one begins with, and how each is summed up in a line.
+// The kinds of steps in the editor: initial values, and a one-line summary of each.
 import type { StepIssues, WorkflowStep } from '../../../api/workflows.ts'
 import { freeIdentifier, identifierOf } from '../../../ui/base/identifier.ts'
 import { lookOf, type StepKind } from '../../../ui/domain/step-kind.tsx'
@@ -19,11 +19,11 @@ export const addable: Array<{ label: string; kinds: Array<{ kind: StepKind; hint
     label: 'Wait',
     kinds: [
       { kind: 'digest', hint: 'Collects events into one message' },
-      { kind: 'delay', hint: 'For a time, or until a moment' },
-      { kind: 'throttle', hint: 'At most so many in a time' },
+      { kind: 'delay', hint: 'For a time, or until a time of day' },
+      { kind: 'throttle', hint: 'At most so many per time window' },
     ],
   },
-  { label: 'Call', kinds: [{ kind: 'http_request', hint: 'Asks another service, for later steps to read' }] },
+  { label: 'Call', kinds: [{ kind: 'http_request', hint: 'Calls another service; later steps can use the response' }] },
 ]
 
 const beginnings: Partial<Record<StepKind, ControlValues>> = {
@@ -77,7 +77,7 @@ export function amountOf({ amount, unit }: ControlValues): string | undefined {
   return `${count} ${count === 1 ? words[0] : words[1]}`
 }
 
-/** What the line below a step says of the time that passes there. */
+/** The text on the line below a step: how long it waits. */
 export function waitOf({ type, controlValues: values }: Pick<DraftStep, 'type' | 'controlValues'>): string | undefined {
   const { cron, dynamicKey } = values
   const until = typeof cron === 'string' && cron !== '' ? cronInWords(cron) : undefined
@@ -97,7 +97,7 @@ export function waitOf({ type, controlValues: values }: Pick<DraftStep, 'type' |
 
 const dayNames = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
 
-/** The expressions people mostly write, as words; others as they are. */
+/** Common cron expressions in words; others as they are. */
 export function cronInWords(cron: string): string {
   const [minute = '', hour = '', day = '', month = '', weekday = ''] = cron.trim().split(/\s+/)
   const isPlain = (part: string) => /^\d{1,2}$/.test(part)
@@ -112,7 +112,7 @@ export function cronInWords(cron: string): string {
   return cron
 }
 
-/** The second line of a card: what the step says or does. */
+/** The second line of a card: the content or effect of the step. */
 export function summaryOf({ type, controlValues: values }: DraftStep): string {
   const said = (name: string) =>
     typeof values[name] === 'string' ? String(values[name]).replaceAll(/\s+/g, ' ').trim() : ''
@@ -133,7 +133,7 @@ export const hasCondition = ({ controlValues: { skip } }: DraftStep): boolean =>
   typeof skip === 'object' && skip !== null && Object.keys(skip).length > 0
 
 export interface Issue {
-  /** The dotted path of the control; of none for what is wrong with the channel. */
+  /** The dotted path of the control; undefined for issues of the channel. */
   path: string | undefined
   message: string
   variableName?: string | undefined
@@ -149,7 +149,7 @@ export function issuesOf(issues: StepIssues | undefined): Issue[] {
   return [...ofControls, ...ofChannel]
 }
 
-/** What is known of the controls of a step that the server has not seen yet; its own schemas take over with the first save. */
+/** Controls of a step that is not saved yet; after the first save the server returns its schemas. */
 const firstControls: Partial<Record<string, Record<string, string>>> = {
   in_app: {
     ...{ subject: 'IN_APP_PRIMARY_SUBJECT', body: 'IN_APP_BODY', avatar: 'IN_APP_AVATAR' },

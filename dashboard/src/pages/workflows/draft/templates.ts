@@ -1,4 +1,4 @@
-// What a new workflow can begin with.
+// Templates for new workflows.
 import type { Body } from '../../../api/client.ts'
 
 type NewWorkflow = Body<'POST /v2/workflows'>
@@ -7,7 +7,7 @@ export interface Template {
   id: string
   name: string
   description: string
-  /** What the name of the workflow is at first. */
+  /** The suggested name of the workflow. */
   suggestion: string
   workflow: Pick<NewWorkflow, 'steps'> & Partial<NewWorkflow>
 }
@@ -51,7 +51,7 @@ export const templates: Template[] = [
   {
     id: 'welcome',
     name: 'Welcome email',
-    description: 'An email at once, and a hint in the inbox a day later.',
+    description: 'An email at once, and an inbox hint a day later.',
     suggestion: 'Welcome',
     workflow: {
       tags: ['onboarding'],
@@ -150,7 +150,7 @@ export const templates: Template[] = [
   {
     id: 'password-reset',
     name: 'Password reset',
-    description: 'A critical email: nobody can switch it off.',
+    description: 'A critical email that nobody can turn off.',
     suggestion: 'Password reset',
     workflow: {
       tags: ['security'],

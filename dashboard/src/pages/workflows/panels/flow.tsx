@@ -1,4 +1,4 @@
-// The steps from top to bottom, with the waits on the lines between them: add anywhere, drag, or move by keyboard.
+// The steps from top to bottom, with waits on the lines between them. Add, drag, or move them by keyboard.
 import {
   type Announcements,
   closestCenter,
@@ -63,9 +63,9 @@ export function Flow(props: FlowProps) {
   const announcements: Announcements = {
     onDragStart: ({ active }) => `${nameOf(active.id)} picked up. Move it with the arrow keys, drop it with space.`,
     onDragOver: ({ active, over }) =>
-      over ? `${nameOf(active.id)} is at place ${placeOf(over.id) + 1} of ${steps.length}.` : undefined,
-    onDragEnd: ({ active, over }) => (over ? `${nameOf(active.id)} dropped at place ${placeOf(over.id) + 1}.` : ''),
-    onDragCancel: ({ active }) => `${nameOf(active.id)} is where it was.`,
+      over ? `${nameOf(active.id)} is at position ${placeOf(over.id) + 1} of ${steps.length}.` : undefined,
+    onDragEnd: ({ active, over }) => (over ? `${nameOf(active.id)} dropped at position ${placeOf(over.id) + 1}.` : ''),
+    onDragCancel: ({ active }) => `${nameOf(active.id)} was not moved.`,
   }
   const drop = ({ active, over }: DragEndEvent) => {
     const [from, to] = [placeOf(active.id), placeOf(over?.id)]
@@ -75,7 +75,7 @@ export function Flow(props: FlowProps) {
     const to = from + by
     if (to < 0 || to >= steps.length) return
     onMove(from, to)
-    setSaid(`${steps[from]?.name} is at place ${to + 1} of ${steps.length}.`)
+    setSaid(`${steps[from]?.name} is at position ${to + 1} of ${steps.length}.`)
   }
   const focus = (place: number) =>
     list.current?.querySelectorAll<HTMLElement>('[data-step]')[Math.max(0, Math.min(steps.length - 1, place))]?.focus()
@@ -123,7 +123,7 @@ export function Flow(props: FlowProps) {
       </DndContext>
       {steps.length === 0 ? (
         <p className="rounded-surface border border-dashed border-line-strong px-4 py-5 text-center text-sm text-muted">
-          {canEdit ? 'Add the first step with the plus above.' : 'No steps yet.'}
+          {canEdit ? 'Add the first step with the plus button above.' : 'No steps yet.'}
         </p>
       ) : (
         <p className="text-center text-xs text-muted">End</p>
@@ -161,7 +161,7 @@ function Step(props: StepProps) {
       if (!event.altKey) onFocusAt(place + by)
       else if (canEdit) {
         onStep(by)
-        // React moves the card; the focus goes with it once it has.
+        // Wait until React has moved the card, then focus it.
         requestAnimationFrame(() => onFocusAt(Math.max(0, Math.min(steps.length - 1, place + by))))
       }
     }
@@ -282,7 +282,7 @@ interface LineProps {
   onAdd: (kind: StepKind) => void
 }
 
-/** Between two steps: dashed, with a word about it, where time passes. */
+/** The line between two steps; dashed and labelled if the run waits there. */
 function Line({ canAdd, wait, hue = 'var(--line-strong)', label, isLast, onAdd }: LineProps) {
   return (
     <div className={cn('relative flex flex-col items-center', wait ? 'h-20' : 'h-12')}>
@@ -332,12 +332,12 @@ function Line({ canAdd, wait, hue = 'var(--line-strong)', label, isLast, onAdd }
   )
 }
 
-/** Said below the flow, where there is room for it. */
+/** Keyboard hints below the flow. */
 export const FlowKeys = () => (
   <p className="flex flex-wrap items-center justify-center gap-x-3 gap-y-1 px-4 pb-6 text-xs text-muted pointer-coarse:hidden">
     <span className="inline-flex items-center gap-1">
       <Kbd keys="↑" />
-      <Kbd keys="↓" /> walk
+      <Kbd keys="↓" /> select
     </span>
     <span className="inline-flex items-center gap-1">
       <Kbd keys="alt+↑" /> move

@@ -1,4 +1,4 @@
-// What the selected step would deliver, in its true frame, while it is being written.
+// A live preview of what the selected step would deliver.
 import { useQuery } from '@tanstack/react-query'
 import { RotateCcw, Send } from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
@@ -26,16 +26,16 @@ import { amountOf, cronInWords } from '../draft/steps.ts'
 interface PreviewProps {
   workflowId: string
   step: DraftStep
-  /** When the workflow was saved last: what earlier steps come to may have changed with it. */
+  /** When the workflow was last saved: the results of earlier steps may have changed. */
   version: string
   data: PreviewData
 }
 
-/** The value once it has been still for a moment. */
-function useCalm<Value>(value: Value, ms: number): Value {
+/** The debounced value. */
+function useDebounced<Value>(value: Value, ms: number): Value {
   const [calm, setCalm] = useState(value)
   const text = JSON.stringify(value)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: compared by what is in it
+  // biome-ignore lint/correctness/useExhaustiveDependencies: compared by content
   useEffect(() => {
     const pause = setTimeout(() => setCalm(value), ms)
     return () => clearTimeout(pause)
@@ -45,7 +45,7 @@ function useCalm<Value>(value: Value, ms: number): Value {
 
 export function Preview({ workflowId, step, version, data }: PreviewProps) {
   const { payload, subscriber } = data
-  const request = useCalm(
+  const request = useDebounced(
     {
       controlValues: step.controlValues,
       previewPayload: {
@@ -100,12 +100,12 @@ export function Preview({ workflowId, step, version, data }: PreviewProps) {
         <Shown step={step} preview={shown} example={example} to={subscriber ? nameOf(subscriber) : 'John Doe'} />
       )}
       {step.type === 'http_request' && <TryRequest step={step} data={data} />}
-      <Fold title="Example payload" aside={payload ? 'yours' : 'made from what the texts read'}>
+      <Fold title="Example payload" aside={payload ? 'yours' : 'from the variables in your templates'}>
         <JsonField
           label="Payload"
           value={payload ?? example.payload ?? {}}
           onValue={(next) => data.setPayload(next === undefined ? undefined : objectOf(next))}
-          hint="Also what a test run begins with."
+          hint="Test runs use it too."
         />
       </Fold>
     </div>
@@ -177,7 +177,7 @@ function EmailPreview({ subject, html, to, from }: { subject: string; html: stri
   )
 }
 
-/** As wide as it says, drawn smaller where there is less room: a narrow column must not make a phone of a desktop. */
+/** Renders at the given width and scales down to fit: a narrow column must not turn a desktop preview into a phone. */
 function AtWidth({ px, children }: { px: number | undefined; children: ReactNode }) {
   const outer = useRef<HTMLDivElement>(null)
   const [room, setRoom] = useState(px ?? 0)
@@ -196,7 +196,7 @@ function AtWidth({ px, children }: { px: number | undefined; children: ReactNode
   )
 }
 
-/** How many messages a text takes: outside of the usual alphabet each holds less. */
+/** The number of SMS a text needs; characters outside the GSM alphabet reduce the size of each. */
 function Sized({ text, children }: { text: string; children: ReactNode }) {
   const isPlain = /^[\n\r\x20-\x7e£¥èéùìòÇØøÅåΔÆæßÉ¤¡ÄÖÑÜ§¿äöñüà€]*$/.test(text)
   const [one, many] = isPlain ? [160, 153] : [70, 67]
@@ -206,7 +206,7 @@ function Sized({ text, children }: { text: string; children: ReactNode }) {
       {children}
       <p className="mt-1.5 text-xs text-muted">
         {text.length} characters, {count === 1 ? 'one message' : `${count} messages`}
-        {!isPlain && ', with characters that make it longer'}
+        {!isPlain && ', because of special characters'}
       </p>
     </div>
   )
@@ -244,16 +244,16 @@ function Explained({
             and <code>{textOf(values.digestKey)}</code>
           </>
         ) : null}{' '}
-        are collected ({time}). The run then goes on once, and later steps read them as{' '}
+        are collected ({time}). The run then continues once, and later steps can use them as{' '}
         <code>{`steps.${stepId}.events`}</code>.
       </>
     ),
     delay: (
-      <>The run rests here ({values.type === 'dynamic' ? textOf(values.dynamicKey) || '…' : time}), then goes on.</>
+      <>The run waits here ({values.type === 'dynamic' ? textOf(values.dynamicKey) || '…' : time}), then continues.</>
     ),
     throttle: (
       <>
-        The first {Number(values.threshold) || 1} in each window of {time} go on. Runs beyond that end here, and say so.
+        The first {Number(values.threshold) || 1} in each window of {time} continue. Further runs end here.
       </>
     ),
     custom: <>This step runs in your own code.</>,
@@ -263,13 +263,13 @@ function Explained({
     <div className="space-y-3">
       <p className="text-sm text-pretty text-muted">{sentences[step.type]}</p>
       {step.type !== 'delay' && Object.keys(objectOf(result[stepId])).length > 0 && (
-        <JsonView title="What it says" value={result[stepId]} open={1} />
+        <JsonView title="Result" value={result[stepId]} open={1} />
       )}
     </div>
   )
 }
 
-/** Sends the request for real and shows the answer. */
+/** Sends the real request and shows the response. */
 function TryRequest({ step, data }: { step: DraftStep; data: PreviewData }) {
   const canTry = useCan('editor')
   const attempt = useAction({
@@ -291,7 +291,7 @@ function TryRequest({ step, data }: { step: DraftStep; data: PreviewData }) {
         icon={<Send />}
         pending={attempt.isPending}
         disabled={!canTry}
-        hint={canTry ? 'Sends it now, with the values above' : 'Viewers cannot send requests'}
+        hint={canTry ? 'Sends the real request now' : 'Viewers cannot send requests'}
         onClick={() => attempt.mutate()}
       >
         Try the request

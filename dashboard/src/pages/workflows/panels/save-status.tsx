@@ -1,4 +1,4 @@
-// Whether everything is saved, in a word at the top; with a way to try again, and a button where saving is deliberate.
+// The save state at the top of the editor, with buttons to retry, save or discard.
 import { CircleAlert, Cloud, LoaderCircle, RotateCw } from 'lucide-react'
 import { Button } from '../../../ui/base/button.tsx'
 import { Tooltip } from '../../../ui/base/tooltip.tsx'
@@ -6,12 +6,12 @@ import type { DraftState } from '../draft/draft.ts'
 
 interface SaveStatusProps {
   state: DraftState
-  savesItself: boolean
+  autosaves: boolean
 }
 
-export function SaveStatus({ state, savesItself }: SaveStatusProps) {
+export function SaveStatus({ state, autosaves }: SaveStatusProps) {
   const { save, isDirty, conflict, flush, discard } = state
-  if (conflict && isDirty) return <span className="text-sm text-warn">Not saved: choose below first</span>
+  if (conflict && isDirty) return <span className="text-sm text-warn">Not saved: choose a version below</span>
   if (save.state === 'failed')
     return (
       <span role="status" className="flex items-center gap-1.5 text-sm text-bad">
@@ -26,7 +26,7 @@ export function SaveStatus({ state, savesItself }: SaveStatusProps) {
         </Button>
       </span>
     )
-  if (!savesItself && isDirty)
+  if (!autosaves && isDirty)
     return (
       <span className="flex items-center gap-2">
         <Button size="sm" variant="ghost" onClick={discard}>

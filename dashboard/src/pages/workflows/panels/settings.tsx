@@ -1,4 +1,4 @@
-// The settings of a workflow: what it is called, who may switch it off, what a trigger has to bring.
+// The settings of a workflow: name, preferences and payload schema.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Trash2 } from 'lucide-react'
@@ -27,7 +27,7 @@ interface SettingsProps {
   workflow: Workflow
   draft: Draft
   readOnly: boolean
-  /** Whether it is saved. */
+  /** Saves first; true if saved. */
   saving: ReactNode
   onChange: (patch: Partial<Draft>) => void
 }
@@ -47,7 +47,7 @@ export function Settings({ open, onClose, workflow, draft, readOnly, saving, onC
       <div className="space-y-5">
         <Row
           label="Active"
-          hint="While it is not, triggers are accepted and do nothing."
+          hint="While it is off, triggers are accepted but do nothing."
           value={draft.active}
           onValue={(active) => onChange({ active })}
           readOnly={readOnly}
@@ -67,7 +67,7 @@ export function Settings({ open, onClose, workflow, draft, readOnly, saving, onC
         <div>
           <p className="mb-1.5 text-sm font-medium">Identifier</p>
           <Id value={workflow.workflowId} />
-          <p className="mt-1 text-xs text-muted">Triggers name it, so it stays.</p>
+          <p className="mt-1 text-xs text-muted">Triggers use it, so it cannot be changed.</p>
         </div>
         <FieldFrame label="Description" optional>
           {(control) => (
@@ -115,7 +115,7 @@ export function Settings({ open, onClose, workflow, draft, readOnly, saving, onC
         <PayloadSchema draft={draft} workflow={workflow} readOnly={readOnly} onChange={onChange} />
         <Row
           label="Translations"
-          hint="Texts such as {{t.title}} are looked up in the language of the subscriber."
+          hint="Texts such as {{t.title}} appear in the language of the subscriber."
           value={draft.isTranslationEnabled}
           onValue={(isTranslationEnabled) => onChange({ isTranslationEnabled })}
           readOnly={readOnly}
@@ -148,7 +148,7 @@ function Preferences({ draft, readOnly, onChange }: Part) {
   const { user, default: fallback } = draft.preferences
   const current = user ?? fallback
   const write = (next: typeof current) => onChange({ preferences: { ...draft.preferences, user: next } })
-  // Either of the two can make it critical, so both have to say that it is not.
+  // Either preference can make it critical, so turning critical off must clear both.
   const isCritical = current.all.readOnly || fallback.all.readOnly
   const setCritical = (readOnly: boolean) =>
     onChange({
@@ -163,14 +163,14 @@ function Preferences({ draft, readOnly, onChange }: Part) {
       <div className="space-y-3 p-4 pt-2">
         <Row
           label="Critical"
-          hint="Subscribers cannot switch it off, and it is sent outside their schedule too."
+          hint="Subscribers cannot turn it off, and it ignores their schedule."
           value={isCritical}
           onValue={setCritical}
           readOnly={readOnly}
         />
         <Row
-          label="On for everybody"
-          hint={isCritical ? undefined : 'What holds for those who have not chosen.'}
+          label="On by default"
+          hint={isCritical ? undefined : 'For subscribers without their own setting.'}
           value={current.all.enabled}
           onValue={(enabled) => write({ ...current, all: { ...current.all, enabled } })}
           readOnly={readOnly}
@@ -181,7 +181,7 @@ function Preferences({ draft, readOnly, onChange }: Part) {
               <StepIcon kind={channel} />
               <span className="flex-1">{lookOf(channel).label}</span>
               <Switch
-                aria-label={`${lookOf(channel).label} on for everybody`}
+                aria-label={`${lookOf(channel).label} on by default`}
                 disabled={readOnly}
                 value={current.channels[channel].enabled}
                 onValue={(enabled) => write({ ...current, channels: { ...current.channels, [channel]: { enabled } } })}
@@ -202,15 +202,15 @@ function PayloadSchema({ draft, workflow, readOnly, onChange }: Part & { workflo
       <legend className="ml-3 px-1 text-sm font-medium">Payload</legend>
       <div className="space-y-3 p-4 pt-2">
         <Row
-          label="Refuse triggers that do not fit"
-          hint="A trigger whose payload breaks the schema gets an error at once."
+          label="Refuse invalid payloads"
+          hint="A trigger whose payload does not match the schema gets an error."
           value={draft.validatePayload}
           onValue={(validatePayload) => onChange({ validatePayload })}
           readOnly={readOnly}
         />
         <JsonField
           label="Schema"
-          hint="A JSON Schema of what a trigger brings. Texts are held against it, and editors are offered its names."
+          hint="A JSON Schema of the payload. Templates are checked against it, and editors suggest its fields."
           value={draft.payloadSchema}
           readOnly={readOnly}
           className="max-h-80"
@@ -237,7 +237,7 @@ function PayloadSchema({ draft, workflow, readOnly, onChange }: Part & { workflo
               })
             }}
           >
-            Add what the texts read
+            Add variables from templates
           </Button>
         )}
       </div>
@@ -245,7 +245,7 @@ function PayloadSchema({ draft, workflow, readOnly, onChange }: Part & { workflo
   )
 }
 
-/** What the texts of all steps read of the payload, by its first name. */
+/** The top-level payload fields that the templates of all steps use. */
 function payloadNames({ steps }: Workflow): string[] {
   const text = JSON.stringify(steps.map(({ controlValues }) => controlValues))
   return [...new Set([...text.matchAll(/\bpayload\.(\w+)/g)].map(([, name = '']) => name))]
@@ -263,7 +263,7 @@ function Delete({ workflow: { workflowId, name, steps } }: { workflow: Workflow 
   const confirm = async () => {
     const yes = await ask({
       title: `Delete “${name}”?`,
-      body: `Its ${steps.length} steps, translations and all subscribers’ preferences for it go with it. Triggers for “${workflowId}” will be refused. This cannot be undone.`,
+      body: `Its ${steps.length} steps, translations and all subscribers’ preferences are deleted. Triggers for “${workflowId}” will be refused. This cannot be undone.`,
       confirm: 'Delete workflow',
     })
     if (yes) remove.mutate()

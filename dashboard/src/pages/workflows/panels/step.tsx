@@ -1,4 +1,4 @@
-// The selected step: its controls, and beside them what they come to.
+// The selected step: its controls and the preview.
 import { Link } from '@tanstack/react-router'
 import { Maximize2, Minimize2, Plug, X } from 'lucide-react'
 import { useMemo, useState } from 'react'
@@ -53,7 +53,7 @@ export function StepPanel(props: StepPanelProps) {
         <header className="flex h-13 shrink-0 items-center gap-2 border-b pr-2 pl-4">
           <StepIcon kind={step.type} tile />
           <Input
-            aria-label="Name of the step"
+            aria-label="Step name"
             className="h-8 min-w-0 flex-1 border-transparent bg-transparent px-1.5 text-base font-semibold hover:border-line-strong disabled:bg-transparent disabled:text-ink"
             dir="auto"
             maxLength={128}
@@ -112,7 +112,7 @@ export function StepPanel(props: StepPanelProps) {
             )}
           >
             <h2 className="sr-only">Preview</h2>
-            <h3 className="sr-only">As it arrives</h3>
+            <h3 className="sr-only">As delivered</h3>
             <Preview workflowId={workflow.workflowId} step={step} version={workflow.updatedAt} data={data} />
           </div>
         </div>
@@ -136,14 +136,14 @@ function StepSettings({ saved, onChange }: StepSettingsProps) {
           <SwitchControl
             path="(active)"
             label="On"
-            hint="Runs that begin while it is off go past it."
+            hint="Runs that start while it is off skip this step."
             value={step.active}
             onValue={(active) => onChange({ active })}
           />
           <SwitchControl
             path="(shouldStopOnFail)"
             label="End the run when it fails"
-            hint="Otherwise the steps behind it run all the same."
+            hint="Otherwise the next steps still run."
             value={step.shouldStopOnFail}
             onValue={(shouldStopOnFail) => onChange({ shouldStopOnFail })}
           />
@@ -151,13 +151,13 @@ function StepSettings({ saved, onChange }: StepSettingsProps) {
             <>
               <SwitchControl
                 path="(replyCallback)"
-                label="Send answers to your program"
-                hint="What people answer to the email is posted to an address of yours."
+                label="Forward replies"
+                hint="Replies to the email are posted to your URL."
                 value={callback.active}
                 onValue={(active) => onChange({ replyCallback: active ? { ...callback, active } : null })}
               />
               {callback.active && (
-                <FieldFrame label="Address for answers">
+                <FieldFrame label="URL for replies">
                   {(control) => (
                     <Input
                       {...control}

@@ -1,4 +1,4 @@
-// Brings one workflow into another environment: what would change there comes first, the deed second.
+// Syncs one workflow to another environment, after showing what would change there.
 import { useQuery } from '@tanstack/react-query'
 import { type Environment, useSession } from '../../../api/auth.ts'
 import { useAction } from '../../../api/cache.ts'
@@ -23,7 +23,7 @@ interface SyncItemsProps {
   onChoose: (target: SyncTarget) => void
 }
 
-/** In a menu: one line for each other environment. */
+/** Menu items: one for each other environment. */
 export function SyncItems({ workflow, onChoose }: SyncItemsProps) {
   const { environments } = useSession()
   const here = useEnvironment()
@@ -82,7 +82,7 @@ function OpenSyncDialog({
   const sync = useAction({
     do: () => workflows.sync(workflowId, environment._id),
     refresh: ['workflows'],
-    done: `“${name}” is in ${environment.name} now`,
+    done: `“${name}” synced to ${environment.name}`,
     onDone: onClose,
   })
   return (
@@ -91,7 +91,7 @@ function OpenSyncDialog({
       onClose={onClose}
       size="md"
       title={`Sync to ${environment.name}`}
-      description={`“${name}” in ${environment.name} becomes what it is in ${here.name}. Runs that have begun go on as they were.`}
+      description={`“${name}” in ${environment.name} becomes the same as in ${here.name}. Runs in progress keep their version.`}
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -105,12 +105,12 @@ function OpenSyncDialog({
         {(changes) =>
           changes.length === 0 ? (
             <p className="rounded-surface border bg-raised px-3 py-2.5 text-sm text-muted">
-              It is the same in both environments already.
+              It is already the same in both environments.
             </p>
           ) : (
             <ul aria-label="Changes" className="divide-y rounded-surface border">
               {changes.map(({ action, resourceType, sourceResource, targetResource }, index) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: a resource may come twice, moved and changed
+                // biome-ignore lint/suspicious/noArrayIndexKey: a resource may appear twice, as moved and as changed
                 <li key={index} className="flex min-h-10 items-center gap-3 px-3 text-sm">
                   <span className="w-20 text-xs">
                     <Status tone={words[action]?.tone ?? 'neutral'}>{words[action]?.word ?? action}</Status>

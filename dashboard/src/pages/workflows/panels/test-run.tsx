@@ -1,4 +1,4 @@
-// A test run: a chosen subscriber and payload, a real trigger, and what becomes of it while one watches.
+// A test run: choose a subscriber and payload, send a real trigger, and watch the run.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { ArrowRight, Play, Power } from 'lucide-react'
@@ -28,7 +28,7 @@ interface TestRunProps {
   data: PreviewData
   isActive: boolean
   onActivate: () => void
-  /** Nothing older than what is on the screen is run. */
+  /** Saves first, so that the run uses what is on the screen. */
   flush: () => Promise<boolean>
 }
 
@@ -39,7 +39,7 @@ export function TestRun({ open, onClose, ...rest }: TestRunProps) {
       onClose={onClose}
       size="md"
       title="Test run"
-      description="A real trigger: it sends what the workflow sends, through the integrations of this environment."
+      description="A test run is a real trigger: it sends real messages through the integrations of this environment."
     >
       {open && <Inner {...rest} />}
     </Dialog>
@@ -83,7 +83,7 @@ function Inner({ workflow, data, isActive, onActivate, flush }: Omit<TestRunProp
       <JsonField label="Payload" className="max-h-56" value={payload} onValue={(next) => setWritten(objectOf(next))} />
       {!isActive && (
         <div className="flex flex-wrap items-center gap-2 rounded-control border border-warn/30 bg-warn/8 px-3 py-2 text-sm">
-          <span className="flex-1">The workflow is inactive: a trigger would do nothing.</span>
+          <span className="flex-1">The workflow is inactive: triggers do nothing.</span>
           <Button size="sm" icon={<Power />} onClick={onActivate}>
             Activate it
           </Button>
@@ -112,8 +112,8 @@ const refusals: Record<string, string> = {
   trigger_not_active: 'The workflow is inactive. Activate it, then run it again.',
   no_workflow_steps_defined: 'The workflow has no steps. Add one, then run it again.',
   no_workflow_active_steps_defined: 'All steps of the workflow are off. Turn one on, then run it again.',
-  no_tenant_found: 'The tenant is not there.',
-  invalid_recipients: 'This subscriber cannot be sent to.',
+  no_tenant_found: 'The tenant does not exist.',
+  invalid_recipients: 'This subscriber cannot receive messages.',
 }
 
 const words: Record<string, { word: string; tone: Tone; live?: boolean }> = {
@@ -121,17 +121,17 @@ const words: Record<string, { word: string; tone: Tone; live?: boolean }> = {
   failed: { word: 'Failed', tone: 'bad' },
   error: { word: 'Failed', tone: 'bad' },
   skipped: { word: 'Skipped', tone: 'neutral' },
-  canceled: { word: 'Canceled', tone: 'neutral' },
-  merged: { word: 'Joined a digest', tone: 'info' },
-  delayed: { word: 'Waits', tone: 'info', live: true },
-  pending: { word: 'Next', tone: 'neutral' },
-  queued: { word: 'Next', tone: 'neutral' },
+  canceled: { word: 'Cancelled', tone: 'neutral' },
+  merged: { word: 'Merged', tone: 'info' },
+  delayed: { word: 'Waiting', tone: 'info', live: true },
+  pending: { word: 'Pending', tone: 'neutral' },
+  queued: { word: 'Pending', tone: 'neutral' },
   running: { word: 'Running', tone: 'info', live: true },
   processing: { word: 'Running', tone: 'info', live: true },
 }
 const wordFor = (status: string) => words[status] ?? { word: status, tone: 'neutral' as const }
 
-/** Asks every second while the run is going on. */
+/** Polls every second while the run is in progress. */
 function Outcome({ transactionId }: { transactionId: string }) {
   const found = useQuery({
     ...runs.list({ transactionId: [transactionId], limit: 1 }),
@@ -148,7 +148,7 @@ function Outcome({ transactionId }: { transactionId: string }) {
               ? 'The run is done'
               : run.status === 'error'
                 ? 'The run failed'
-                : 'The run is going on'}
+                : 'The run is in progress'}
           </Status>
         ) : (
           <Status tone="info" live>

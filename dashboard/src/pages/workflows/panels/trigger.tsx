@@ -1,4 +1,4 @@
-// What is shown while no step is selected: how a program starts this workflow, and what it may say.
+// Shown while no step is selected: how to trigger this workflow, and its details.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useCan } from '../../../api/auth.ts'
@@ -32,7 +32,7 @@ export function TriggerPanel({ workflow, data }: TriggerPanelProps) {
       <p className="mt-1 mb-3 text-sm text-pretty text-muted">
         {subscriber
           ? `To ${nameOf(subscriber)}, as chosen for the preview.`
-          : 'The subscriber is made if it is not there yet.'}
+          : 'A new subscriber is created automatically.'}
       </p>
       <RequestCode
         request={{ method: 'POST', path: '/v1/events/trigger', body: { name: workflow.workflowId, to, payload } }}
