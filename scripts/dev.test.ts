@@ -4,7 +4,8 @@ import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
-import { databasePid, freePort } from '../server/test/program.ts'
+import { freePort } from '../server/test/free-port.ts'
+import { databasePid } from '../server/test/program.ts'
 import { copyRepository } from './mutants/copy.mjs'
 
 const root = path.dirname(import.meta.dirname)
@@ -36,7 +37,7 @@ test('saved sources are served, in the service and in the dashboard, on the same
   const [copy, dataDir] = [path.join(folder(), 'belfry'), folder()]
   copyRepository(root, copy)
   const { PATH = '', HOME = '/' } = process.env
-  const env = { PATH, HOME, PORT: await freePort(), BELFRY_DATA_DIR: dataDir }
+  const env = { PATH, HOME, PORT: String(await freePort()), BELFRY_DATA_DIR: dataDir }
   const dev = spawn(process.execPath, [path.join(copy, 'scripts/dev.mjs')], { cwd: copy, env })
   const ended = new Promise((resolve) => dev.once('close', resolve))
   ends.push(async () => {
