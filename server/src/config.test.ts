@@ -23,6 +23,7 @@ test('without settings everything has a default', () => {
     dedupDays: 30,
     databaseConnections: 20,
     sessionDatabaseUrl: undefined,
+    limits: { workflows: 1000, steps: 100, layouts: 1000, environments: 100, variables: 1000 },
     mostRequests: 1000,
     mostSockets: 10_000,
     answerSeconds: 50,
@@ -54,6 +55,18 @@ test('where several processes may share a database, balancers have time to find 
   expect(readConfig({ ...own, BELFRY_DRAIN_SECONDS: '0' }).config.drainSeconds).toBe(0)
 })
 
+test('limits of resources are read', () => {
+  const env = {
+    BELFRY_MAX_WORKFLOWS: '5',
+    BELFRY_MAX_STEPS: '4',
+    BELFRY_MAX_LAYOUTS: '3',
+    BELFRY_MAX_ENVIRONMENTS: '2',
+  }
+  expect(readConfig({ ...env, BELFRY_MAX_VARIABLES: '1' }).config.limits).toEqual({
+    ...{ workflows: 5, steps: 4, layouts: 3, environments: 2, variables: 1 },
+  })
+})
+
 test('an empty setting is no setting', () => {
   expect(readConfig({ PORT: '', BELFRY_ROLE: ' ' }).config).toMatchObject({ port: 3000, role: 'all' })
 })
@@ -77,6 +90,11 @@ test.each([
   [{ BELFRY_DATABASE_SESSION_URL: 'pooler' }, 'BELFRY_DATABASE_SESSION_URL must start with postgres:// or'],
   [{ BELFRY_DRAIN_SECONDS: 'long' }, 'BELFRY_DRAIN_SECONDS must be a whole number from 0 to 600; it is "long".'],
   [{ BELFRY_MAX_REQUESTS: '0' }, 'BELFRY_MAX_REQUESTS must be a whole number from 10 to 1000000; it is "0".'],
+  [{ BELFRY_MAX_WORKFLOWS: '0' }, 'BELFRY_MAX_WORKFLOWS must be a whole number from 1 to 1000; it is "0".'],
+  [{ BELFRY_MAX_STEPS: '1001' }, 'BELFRY_MAX_STEPS must be a whole number from 1 to 1000; it is "1001".'],
+  [{ BELFRY_MAX_LAYOUTS: 'many' }, 'BELFRY_MAX_LAYOUTS must be a whole number from 1 to 1000; it is "many".'],
+  [{ BELFRY_MAX_ENVIRONMENTS: '1' }, 'BELFRY_MAX_ENVIRONMENTS must be a whole number from 2 to 1000; it is "1".'],
+  [{ BELFRY_MAX_VARIABLES: '-1' }, 'BELFRY_MAX_VARIABLES must be a whole number from 1 to 1000; it is "-1".'],
   [{ BELFRY_QUEUE_PATIENCE_SECONDS: '0' }, 'BELFRY_QUEUE_PATIENCE_SECONDS must be a whole number from 1 to 86400;'],
   [{ BELFRY_CANARY: 'yes' }, 'BELFRY_CANARY must be one of false, true; it is "yes".'],
   [{ BELFRY_PUBLIC_URL: 'belfry.example.com' }, 'BELFRY_PUBLIC_URL must be an http(s) URL; it is'],

@@ -43,6 +43,7 @@ export interface Config {
   extraProviders: readonly string[]
   /** How long a transaction id is remembered. */
   dedupDays: number
+  limits: ResourceLimits
   /** Requests that are worked on at a time; more are refused. */
   mostRequests: number
   /** Sockets of browsers that are open at a time. */
@@ -68,6 +69,20 @@ export interface Config {
   inboundMail: InboundMailSettings | undefined
   /** Where the built dashboard lies. No setting: it comes with the service; tests may serve another build. */
   dashboardDir?: string | undefined
+}
+
+/** How many of each kind may exist. */
+export interface ResourceLimits {
+  /** Per environment. */
+  workflows: number
+  /** Per workflow. */
+  steps: number
+  /** Per environment. */
+  layouts: number
+  /** Per organization. */
+  environments: number
+  /** Per organization. */
+  variables: number
 }
 
 /** The identity provider, and whom of those it vouches for we let in uninvited. */
@@ -163,6 +178,31 @@ export const settings = [
     default: '10000',
     meaning:
       'Sockets of browsers open at a time, in each process; more are refused with 503, and the browser tries again.',
+  },
+  {
+    name: 'BELFRY_MAX_WORKFLOWS',
+    default: '1000',
+    meaning: 'Workflows in an environment, 1 to 1000; one more is refused with 400.',
+  },
+  {
+    name: 'BELFRY_MAX_STEPS',
+    default: '100',
+    meaning: 'Steps in a workflow, 1 to 1000; a workflow with more is refused with 400.',
+  },
+  {
+    name: 'BELFRY_MAX_LAYOUTS',
+    default: '1000',
+    meaning: 'Layouts in an environment, 1 to 1000; one more is refused with 400.',
+  },
+  {
+    name: 'BELFRY_MAX_ENVIRONMENTS',
+    default: '100',
+    meaning: 'Environments in an organization, 2 to 1000; one more is refused with 400.',
+  },
+  {
+    name: 'BELFRY_MAX_VARIABLES',
+    default: '1000',
+    meaning: 'Environment variables in an organization, 1 to 1000; one more is refused with 400.',
   },
   {
     name: 'BELFRY_ANSWER_SECONDS',
@@ -291,6 +331,8 @@ export const settings = [
 
 /** A century: time enough, and dates that every part can hold. */
 const longestDays = 36_500
+/** Lists of workflows, layouts, environments and variables are answered whole, up to this length. */
+const longestList = 1_000
 /** Two of them listen for jobs all the time, and a worker's transactions need a few more to be side by side. */
 const fewestConnections = 5
 
@@ -440,6 +482,13 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     },
     extraProviders: [oneOf('BELFRY_EXTRA_PROVIDERS', extraProviders)].filter((id) => id !== 'none'),
     dedupDays: days('BELFRY_DEDUP_DAYS', 1),
+    limits: {
+      workflows: whole('BELFRY_MAX_WORKFLOWS', 1, longestList),
+      steps: whole('BELFRY_MAX_STEPS', 1, longestList),
+      layouts: whole('BELFRY_MAX_LAYOUTS', 1, longestList),
+      environments: whole('BELFRY_MAX_ENVIRONMENTS', 2, longestList),
+      variables: whole('BELFRY_MAX_VARIABLES', 1, longestList),
+    },
     mostRequests: whole('BELFRY_MAX_REQUESTS', 10, 1_000_000),
     mostSockets: whole('BELFRY_MAX_SOCKETS', 1, 1_000_000),
     answerSeconds: whole('BELFRY_ANSWER_SECONDS', 1, 3_600),

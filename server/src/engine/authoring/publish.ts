@@ -93,7 +93,7 @@ async function lockEnvironments(tx: Tx, { organizationId, sourceId, targetId }: 
   if (missing !== undefined) throw fail('publish_environment_not_found', { environmentId: missing })
 }
 
-/** An environment has at most a hundred of each; whoever writes texts locks what they belong to. */
+/** The limits in PublishOptions bound both lists. Whoever writes translations locks their workflow or layout, so those rows need no lock. */
 async function load(tx: Tx, { sourceId, targetId }: Route, lock?: 'locked'): Promise<Contents> {
   const both = [sourceId, targetId]
   const isLocked = lock === 'locked'

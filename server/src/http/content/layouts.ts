@@ -7,7 +7,7 @@ import { findEnvironmentAccess } from '../../db/core/environment-access.ts'
 import { randomLower } from '../../db/core/ids.ts'
 import { allOf, contains } from '../../db/core/page.ts'
 import { lockEnvironment } from '../../db/queries/environments.ts'
-import { findLayout, insertLayout, type LayoutRow, mostLayouts } from '../../db/queries/layouts.ts'
+import { findLayout, insertLayout, type LayoutRow } from '../../db/queries/layouts.ts'
 import { copyTranslations, disableTranslations, enableTranslations } from '../../db/queries/translations.ts'
 import { fieldsOf, saveWorkflows, type WorkflowRow, type WorkflowStep } from '../../db/queries/workflows.ts'
 import { previewLayout } from '../../engine/authoring/layout-preview.ts'
@@ -86,7 +86,7 @@ const Preview = Type.Object({
 const Name = Identifier()
 const Params = Type.Object({ layoutId: Type.String({ description: 'Identifier, slug or internal id' }) })
 
-export const layouts: Resource = (app, { db, clock, secrets, brand }) => {
+export const layouts: Resource = (app, { db, clock, secrets, brand, config: { limits } }) => {
   const tags = ['Layouts']
   const branding = brandingOf(brand.word)
 
@@ -107,7 +107,12 @@ export const layouts: Resource = (app, { db, clock, secrets, brand }) => {
     },
     async (request, reply) => {
       const { layoutId, name, isTranslationEnabled = false } = request.body
-      const row = await addLayout(db, request.environment, { identifier: layoutId, name, isTranslationEnabled }, clock)
+      const row = await addLayout(
+        db,
+        request.environment,
+        { identifier: layoutId, name, isTranslationEnabled },
+        { clock, limit: limits.layouts },
+      )
       reply.code(201)
       return toLayout(row, brand, await layoutVariables(db, request.environment.id, row.content?.email?.body))
     },
@@ -287,7 +292,12 @@ export const layouts: Resource = (app, { db, clock, secrets, brand }) => {
       const { name, layoutId, isTranslationEnabled } = request.body
       const original = request.params.layoutId
       const identifier = layoutId ?? (slugify(name) || `layout-${randomLower(8)}`)
-      const row = await addLayout(db, request.environment, { identifier, name, isTranslationEnabled, original }, clock)
+      const row = await addLayout(
+        db,
+        request.environment,
+        { identifier, name, isTranslationEnabled, original },
+        { clock, limit: limits.layouts },
+      )
       reply.code(201)
       return toLayout(row, brand, await layoutVariables(db, request.environment.id, row.content?.email?.body))
     },
@@ -399,12 +409,12 @@ async function addLayout(
   db: Db,
   environment: Environment,
   { identifier, name, isTranslationEnabled, original }: NewLayout,
-  clock: { now(): Date },
+  { clock, limit }: { clock: { now(): Date }; limit: number },
 ): Promise<LayoutRow> {
   try {
     return await db.transaction().execute(async (tx) => {
       await lockEnvironment(tx, environment.id)
-      await refuseOneTooMany(tx, environment.id)
+      await refuseOneTooMany(tx, environment.id, limit)
       const source = original === undefined ? undefined : await readLayout(tx, environment, original)
       const isTranslated = isTranslationEnabled ?? source?.is_translation_enabled ?? false
       const row = await insertLayout(
@@ -431,14 +441,13 @@ async function addLayout(
   }
 }
 
-async function refuseOneTooMany(tx: Tx, environmentId: string): Promise<void> {
+async function refuseOneTooMany(tx: Tx, environmentId: string, limit: number): Promise<void> {
   const { count } = await tx
     .selectFrom('layouts')
     .select((select) => select.fn.countAll<string>().as('count'))
     .where('environment_id', '=', environmentId)
     .executeTakeFirstOrThrow()
-  if (Number(count) >= mostLayouts)
-    throw fail('too_many_layouts', { limit: mostLayouts }, { ctx: { currentCount: Number(count), limit: mostLayouts } })
+  if (Number(count) >= limit) throw fail('too_many_layouts', { limit }, { ctx: { currentCount: Number(count), limit } })
 }
 
 const translatedBy = ({ environment_id, id }: LayoutRow) =>

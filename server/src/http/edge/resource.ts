@@ -69,6 +69,7 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
     | 'oidc'
     | 'dashboardDir'
     | 'retention'
+    | 'limits'
     | 'mostRequests'
     | 'answerSeconds'
     | 'queuePatienceSeconds'

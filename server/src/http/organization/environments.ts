@@ -21,7 +21,6 @@ import { maySeeKeys } from '../edge/roles.ts'
 import { Body, Enum, Id, Identifier, Timestamp } from '../edge/schema.ts'
 import { slugOf } from '../edge/slug.ts'
 
-const mostEnvironments = 10
 /** More than there can be; a list without a limit is a fault waiting to happen. */
 const mostListed = 1_000
 
@@ -138,7 +137,7 @@ async function explainingTakenKeys<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-export const environments: Resource = (app, { db, clock, secrets, apiKeys, people }) => {
+export const environments: Resource = (app, { db, clock, secrets, apiKeys, people, config: { limits } }) => {
   const tags = ['Environments']
 
   app.post(
@@ -172,7 +171,8 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys, peopl
             .select((select) => select.fn.countAll<string>().as('count'))
             .where('organization_id', '=', organizationId)
             .executeTakeFirstOrThrow()
-          if (Number(count) >= mostEnvironments) throw fail('too_many_environments', { limit: mostEnvironments })
+          const limit = limits.environments
+          if (Number(count) >= limit) throw fail('too_many_environments', { limit })
           const { color } = request.body
           const fields = { organization_id: organizationId, name, type: 'prod', color, parent_id: null } as const
           const { id } = await createEnvironment(tx, { ...fields, userId }, secrets, clock.now())

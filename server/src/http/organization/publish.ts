@@ -85,7 +85,7 @@ const RequestedResource = Body({
   resourceId: Identifier({ description: 'Identifier, slug or internal id' }),
 })
 
-export const environmentPublish: Resource = (app, { db, clock }) => {
+export const environmentPublish: Resource = (app, { db, clock, config: { limits } }) => {
   const tags = ['Environments']
 
   app.post(
@@ -139,7 +139,8 @@ export const environmentPublish: Resource = (app, { db, clock }) => {
       const { dryRun = false, deleteMissing = false, resources } = request.body
       const route = await routeOf(db, request.environment, request.params, request.body)
       // Naming what only the target has is asking for its deletion.
-      const options = { resources: resources?.map(asNamed), deleteMissing: deleteMissing || resources !== undefined }
+      const isDeleting = deleteMissing || resources !== undefined
+      const options = { resources: resources?.map(asNamed), deleteMissing: isDeleting, limits }
       const occasion = { userId: request.environment.userId, now: clock.now() }
       const outcomes = dryRun
         ? await tryPublish(db, route, options)

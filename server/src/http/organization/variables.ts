@@ -12,7 +12,6 @@ import type { Resource } from '../edge/resource.ts'
 import { Body, Empty, Enum, Timestamp } from '../edge/schema.ts'
 import { generalError } from '../edge/validation.ts'
 
-const mostVariables = 10
 const mostListed = 1_000
 const longest = 256
 
@@ -86,7 +85,7 @@ const toVariable = (row: Row, secrets: Secrets): Static<typeof Variable> => ({
   updatedAt: row.updated_at,
 })
 
-export const environmentVariables: Resource = (app, { db, clock, secrets }) => {
+export const environmentVariables: Resource = (app, { db, clock, secrets, config: { limits } }) => {
   const tags = ['Environment variables']
 
   app.get(
@@ -129,7 +128,7 @@ export const environmentVariables: Resource = (app, { db, clock, secrets }) => {
       const row = await db.transaction().execute(async (tx) => {
         await lockOrganization(tx, organizationId)
         await refuseTakenKey(tx, organizationId, key)
-        await refuseOneTooMany(tx, organizationId)
+        await refuseOneTooMany(tx, organizationId, limits.variables)
         const now = clock.now()
         const id = newId(now)
         await tx
@@ -276,18 +275,14 @@ async function refuseTakenKey(tx: Tx, organizationId: string, key: string): Prom
   if (taken) throw fail('variable_exists', { key })
 }
 
-async function refuseOneTooMany(tx: Tx, organizationId: string): Promise<void> {
+async function refuseOneTooMany(tx: Tx, organizationId: string, limit: number): Promise<void> {
   const { count } = await tx
     .selectFrom('environment_variables')
     .select((select) => select.fn.countAll<string>().as('count'))
     .where('organization_id', '=', organizationId)
     .executeTakeFirstOrThrow()
-  if (Number(count) >= mostVariables)
-    throw fail(
-      'too_many_variables',
-      { limit: mostVariables },
-      { ctx: { currentCount: Number(count), limit: mostVariables } },
-    )
+  if (Number(count) >= limit)
+    throw fail('too_many_variables', { limit }, { ctx: { currentCount: Number(count), limit } })
 }
 
 /** Every value is kept encrypted, so that a variable can become a secret without being written anew. */

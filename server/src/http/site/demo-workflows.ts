@@ -2,7 +2,7 @@
 import type { Tx } from '../../db/core/database.ts'
 import { newId } from '../../db/core/ids.ts'
 import { lockEnvironment } from '../../db/queries/environments.ts'
-import { saveWorkflows, workflowLimit } from '../../db/queries/workflows.ts'
+import { saveWorkflows } from '../../db/queries/workflows.ts'
 import { completePreferences } from '../../engine/core/preferences.ts'
 import { fail } from '../../errors.ts'
 import { planSteps, storedValues } from '../workflows/steps.ts'
@@ -126,17 +126,17 @@ export const demoWorkflows: DemoWorkflow[] = [
 /** Makes those that are not there. What somebody made of the others is left alone. */
 export async function addDemoWorkflows(
   tx: Tx,
-  { environmentId, userId, now }: { environmentId: string; userId: string; now: Date },
+  { environmentId, userId, now, limit }: { environmentId: string; userId: string; now: Date; limit: number },
 ): Promise<void> {
   await lockEnvironment(tx, environmentId)
   const there = await tx
     .selectFrom('workflows')
     .select('identifier')
     .where('environment_id', '=', environmentId)
-    .limit(workflowLimit)
+    .limit(limit)
     .execute()
   const missing = demoWorkflows.filter(({ identifier }) => !there.some((row) => row.identifier === identifier))
-  if (there.length + missing.length > workflowLimit) throw fail('too_many_workflows', { limit: workflowLimit })
+  if (there.length + missing.length > limit) throw fail('too_many_workflows', { limit })
   await saveWorkflows(
     tx,
     { environmentId, userId, now },

@@ -97,7 +97,9 @@ export const demo: Resource = (app, services) => {
     async (request) => {
       const { id, identifier, userId, key } = await enter(request)
       const now = clock.now()
-      await db.transaction().execute((tx) => addDemoWorkflows(tx, { environmentId: id, userId, now }))
+      await db
+        .transaction()
+        .execute((tx) => addDemoWorkflows(tx, { environmentId: id, userId, now, limit: settings.limits.workflows }))
       return {
         applicationIdentifier: identifier,
         subscriberId: subscriber.subscriberId,

@@ -34,7 +34,7 @@ export class TriggerBridges {
   async find({ name, bridgeUrl, controls }: BridgedTrigger): Promise<BridgedWorkflow> {
     const all = await this.#discover(bridgeUrl)
     const declared = all.filter((each) => (each as { workflowId?: unknown } | null)?.workflowId === name)
-    const [found] = readDiscovered(declared)
+    const [found] = readDiscovered(declared, this.#services.config.limits.steps)
     if (!found) throw fail('unknown_trigger')
     // The same for every trigger of the same code, so that digests and throttles know what belongs together.
     const id = sha256(JSON.stringify([this.#environmentId, bridgeUrl, name])).slice(0, 24)

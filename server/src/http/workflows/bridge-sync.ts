@@ -11,7 +11,6 @@ import {
   type WorkflowFields,
   type WorkflowRow,
   type WorkflowStep,
-  workflowLimit,
 } from '../../db/queries/workflows.ts'
 import { completePreferences, isCritical, type PartialPreferences } from '../../engine/core/preferences.ts'
 import { fail } from '../../errors.ts'
@@ -19,7 +18,6 @@ import { type StepType, stepTypes } from '../../steps/contract/kind.ts'
 import { compileOwnSchema } from '../../steps/json-schema/json-schema.ts'
 import type { JsonSchema } from '../../steps/json-schema/run.ts'
 import { workflowFields } from './shape.ts'
-import { mostSteps } from './steps.ts'
 
 interface Discovered {
   workflowId: string
@@ -55,7 +53,6 @@ const discoveredSchema: JsonSchema = {
     payload: declared,
     steps: {
       type: 'array',
-      maxItems: mostSteps,
       items: {
         type: 'object',
         required: ['stepId', 'type'],
@@ -66,7 +63,7 @@ const discoveredSchema: JsonSchema = {
 }
 
 /** What the application declares, or which of it cannot be stored. */
-export function readDiscovered(workflows: unknown[]): Discovered[] {
+export function readDiscovered(workflows: unknown[], mostSteps: number): Discovered[] {
   const ids = new Set<string>()
   return workflows.map((workflow, i) => {
     const named = (workflow as Partial<Discovered> | null)?.workflowId
@@ -78,6 +75,7 @@ export function readDiscovered(workflows: unknown[]): Discovered[] {
     if (ids.has(found.workflowId)) throw invalid('it is declared twice')
     ids.add(found.workflowId)
     const steps = found.steps.map(({ stepId }) => stepId)
+    if (steps.length > mostSteps) throw invalid(`it has ${steps.length} steps; at most ${mostSteps} are allowed`)
     if (new Set(steps).size < steps.length) throw invalid('two of its steps have the same stepId')
     return found
   })
@@ -88,10 +86,11 @@ interface Sync {
   userId: string
   bridgeUrl: string
   now: Date
+  mostWorkflows: number
 }
 
 export async function syncWorkflows(tx: Tx, sync: Sync, discovered: Discovered[]): Promise<WorkflowRow[]> {
-  const { environmentId, bridgeUrl, now } = sync
+  const { environmentId, bridgeUrl, now, mostWorkflows: limit } = sync
   // Others who make workflows here wait: the limit and the identifiers are exact.
   await lockEnvironment(tx, environmentId)
   const stored = (await tx
@@ -107,12 +106,8 @@ export async function syncWorkflows(tx: Tx, sync: Sync, discovered: Discovered[]
     if (taken && taken.origin !== 'external') throw fail('bridge_workflow_taken', { workflowId })
   }
   const others = stored.filter(({ origin }) => origin !== 'external').length
-  if (others + discovered.length > workflowLimit)
-    throw fail(
-      'too_many_workflows',
-      { limit: workflowLimit },
-      { ctx: { currentCount: others + discovered.length, limit: workflowLimit } },
-    )
+  const currentCount = others + discovered.length
+  if (currentCount > limit) throw fail('too_many_workflows', { limit }, { ctx: { currentCount, limit } })
 
   const planned = discovered.map((workflow) => {
     const row = byIdentifier.get(workflow.workflowId)

@@ -1,10 +1,10 @@
 import { SeverityLevelEnum, type Workflow, workflow } from '@novu/framework/express'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { useApplication } from '../../../test/application.ts'
-import { type Api, useServer } from '../../../test/server.ts'
+import { type Api, lowLimits, useServer } from '../../../test/server.ts'
 import { useVendor } from '../../../test/vendor.ts'
 
-const server = useServer({ brand: 'novu', allowPrivateAddresses: true })
+const server = useServer({ brand: 'novu', allowPrivateAddresses: true, limits: lowLimits })
 /** Written with the library itself. */
 const app = useApplication()
 /** Says whatever the test makes it say. */
@@ -360,7 +360,11 @@ describe('syncing', () => {
     ],
     ['has too many tags', declared({ tags: Array.from({ length: 17 }, String) }), 'tags must NOT have more than 16'],
     ['has a severity nobody knows', declared({ severity: 'huge' }), 'severity must be equal to one of'],
-    ['has too many steps', declared({ steps: Array.from({ length: 21 }, (_, i) => step(`s${i}`)) }), 'steps must NOT'],
+    [
+      'has too many steps',
+      declared({ steps: Array.from({ length: 21 }, (_, i) => step(`s${i}`)) }),
+      'it has 21 steps; at most 20',
+    ],
     ['has a step of a kind nobody knows', declared({ steps: [step('a', { type: 'tool' })] }), 'steps.0.type must be'],
     ['has a step twice', declared({ steps: [step('a'), step('a')] }), 'two of its steps have the same stepId'],
     ['has a schema that is none', declared({ payload: { schema: 'x' } }), 'payload.schema must be object'],
@@ -379,7 +383,7 @@ describe('syncing', () => {
     expect((await sync(fake.url)).body.message).toBe('Workflow "w" cannot be synced: it is declared twice')
   })
 
-  test('no more than a hundred workflows fit into an environment', async () => {
+  test('a sync that would exceed the limit of workflows is refused', async () => {
     await cloudWorkflow('mine')
     const workflows = Array.from({ length: 100 }, (_, i) => declared({ workflowId: `w${i}` }))
     fake.plays(() => ({ body: { workflows } }))

@@ -30,7 +30,7 @@ const StepParams = Type.Object({
   stepId: Type.String({ description: '`stepId`, slug or internal id' }),
 })
 
-export const bridges: Resource = (app, { db, clock, secrets, brand, http }) => {
+export const bridges: Resource = (app, { db, clock, secrets, brand, http, config: { limits } }) => {
   const tags = ['Bridge']
   const bridge = new Bridge({ http, clock, signatureHeader: `${brand.word}-signature` })
 
@@ -65,8 +65,9 @@ export const bridges: Resource = (app, { db, clock, secrets, brand, http }) => {
       const { id: environmentId, userId } = request.environment
       const { bridgeUrl } = request.body
       const access = await accessOf(environmentId)
-      const discovered = readDiscovered(await worded(bridge.discover(targetIn(access, bridgeUrl))))
-      const sync = { environmentId, userId, bridgeUrl, now: clock.now() }
+      const declared = await worded(bridge.discover(targetIn(access, bridgeUrl)))
+      const discovered = readDiscovered(declared, limits.steps)
+      const sync = { environmentId, userId, bridgeUrl, now: clock.now(), mostWorkflows: limits.workflows }
       const rows = await db.transaction().execute((tx) => syncWorkflows(tx, sync, discovered))
       const envKeys = await envKeysOf(db, environmentId)
       reply.code(201)

@@ -10,12 +10,11 @@ import { idIn, slugify } from '../edge/slug.ts'
 import type { StepInput } from './shape.ts'
 import { readStepFilters } from './step-filter.ts'
 
-export const mostSteps = 20
 const mostTries = 5
 
-export function refuseTooManySteps(steps: readonly unknown[]): void {
-  if (steps.length <= mostSteps) return
-  throw fail('too_many_steps', { limit: mostSteps }, { ctx: { currentCount: steps.length, limit: mostSteps } })
+export function refuseTooManySteps(steps: readonly unknown[], limit: number): void {
+  if (steps.length <= limit) return
+  throw fail('too_many_steps', { limit }, { ctx: { currentCount: steps.length, limit } })
 }
 
 /**

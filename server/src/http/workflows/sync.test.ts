@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { describe, expect, test, vi } from 'vitest'
 import { step, workflow, writeWorkflow } from '../../../test/environment-content.ts'
-import { type Api, useServer } from '../../../test/server.ts'
+import { type Api, lowLimits, useServer } from '../../../test/server.ts'
 import { lockEnvironment } from '../../db/queries/environments.ts'
-import { deleteWorkflow, findWorkflow, type WorkflowFields, workflowLimit } from '../../db/queries/workflows.ts'
+import { deleteWorkflow, findWorkflow, type WorkflowFields } from '../../db/queries/workflows.ts'
 
-const server = useServer()
+const server = useServer({ limits: lowLimits })
 
 const save = (api: Api, identifier: string, changes?: Partial<WorkflowFields>) =>
   writeWorkflow(server, api, identifier, changes)
@@ -171,7 +171,7 @@ describe('refusals', () => {
     await database.db
       .insertInto('workflows')
       .values(
-        Array.from({ length: workflowLimit }, (_, index) => ({
+        Array.from({ length: lowLimits.workflows }, (_, index) => ({
           environment_id: production.environmentId,
           id: index.toString(16).padStart(24, '0'),
           identifier: `w${index}`,

@@ -11,7 +11,7 @@ import { idIn } from '../edge/slug.ts'
 import { showWorkflow, Workflow } from './shape.ts'
 
 export const workflowSync: Resource = (app, services) => {
-  const { db, clock, brand } = services
+  const { db, clock, brand, config } = services
 
   app.put(
     '/v2/workflows/:workflowId/sync',
@@ -41,7 +41,7 @@ export const workflowSync: Resource = (app, services) => {
       const occasion = { userId, now: clock.now() }
       const row = await db.transaction().execute(async (tx) => {
         // Deleting is no part of it, should the workflow be deleted at this moment.
-        const options = { resources, deleteMissing: false }
+        const options = { resources, deleteMissing: false, limits: config.limits }
         const outcomes = await publish(tx, { organizationId, sourceId, targetId }, options, occasion)
         if (!outcomes.some(({ type, pair }) => type === 'workflow' && pair?.source?.rowId === rowId)) throw missing()
         await markPublished(tx, sourceId, [rowId], occasion)

@@ -12,7 +12,6 @@ import {
   saveWorkflow,
   type WorkflowFields,
   type WorkflowRow,
-  workflowLimit,
 } from '../../db/queries/workflows.ts'
 import { completePreferences, isCritical } from '../../engine/core/preferences.ts'
 import { fail } from '../../errors.ts'
@@ -78,19 +77,15 @@ function refuseSchema(schema: JsonSchema | null | undefined): void {
 }
 
 /** Whoever makes workflows in an environment does so one after the other: the limit and the identifiers are exact. */
-async function reservePlace(tx: Tx, environmentId: string): Promise<void> {
+async function reservePlace(tx: Tx, environmentId: string, limit: number): Promise<void> {
   await lockEnvironment(tx, environmentId)
   const { count } = await tx
     .selectFrom('workflows')
     .select((select) => select.fn.countAll<string>().as('count'))
     .where('environment_id', '=', environmentId)
     .executeTakeFirstOrThrow()
-  if (Number(count) >= workflowLimit)
-    throw fail(
-      'too_many_workflows',
-      { limit: workflowLimit },
-      { ctx: { currentCount: Number(count), limit: workflowLimit } },
-    )
+  if (Number(count) >= limit)
+    throw fail('too_many_workflows', { limit }, { ctx: { currentCount: Number(count), limit } })
 }
 
 /** As asked for, or with a random tail where another workflow has it. */
@@ -122,6 +117,7 @@ async function followSwitch(tx: Tx, row: WorkflowRow, wasEnabled: boolean): Prom
 
 export const workflows: Resource = (app, services) => {
   const { db, clock, brand } = services
+  const { limits } = services.config
   const tags = ['Workflows']
   const upsert = workflowFields('UpsertWorkflowCommand', 'workflowDto')
   const patch = workflowFields('PatchWorkflowCommand')
@@ -177,14 +173,14 @@ export const workflows: Resource = (app, services) => {
     },
     async (request, reply) => {
       const { name, workflowId, severity, preferences, payloadSchema, ...body } = request.body
-      refuseTooManySteps(body.steps)
+      refuseTooManySteps(body.steps, limits.steps)
       refuseSchema(payloadSchema)
       const { environmentId, userId, now } = writing(request.environment)
       const given = storedValues(body.steps)
       const workflow = completePreferences(preferences?.workflow)
       const user = preferences?.user ? completePreferences(preferences.user) : null
       const row = await db.transaction().execute(async (tx) => {
-        await reservePlace(tx, environmentId)
+        await reservePlace(tx, environmentId, limits.workflows)
         const saved = await saveWorkflow(
           tx,
           { environmentId, userId, now, id: newId(now) },
@@ -282,7 +278,7 @@ export const workflows: Resource = (app, services) => {
     },
     async (request) => {
       const { body, environment } = request
-      refuseTooManySteps(body.steps)
+      refuseTooManySteps(body.steps, limits.steps)
       refuseSchema(body.payloadSchema)
       const workflow = completePreferences(body.preferences.workflow)
       const user = body.preferences.user ? completePreferences(body.preferences.user) : null
@@ -399,7 +395,7 @@ export const workflows: Resource = (app, services) => {
       const { environmentId, userId, now } = writing(request.environment)
       const body = request.body ?? {}
       const row = await db.transaction().execute(async (tx) => {
-        await reservePlace(tx, environmentId)
+        await reservePlace(tx, environmentId, limits.workflows)
         const original = await readWorkflow(tx, { environmentId, workflowId: request.params.workflowId })
         refuseOtherOrigins(original, brand)
         const name = body.name ?? `${original.name.slice(0, 128 - copySuffix.length)}${copySuffix}`
