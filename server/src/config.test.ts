@@ -44,12 +44,12 @@ test.each([
   expect(readConfig(env).config.publicUrl).toBe(publicUrl)
 })
 
-test('what is kept for ever has no days', () => {
+test('0 days keeps activity and messages forever', () => {
   const env = { BELFRY_RETENTION_DAYS: '0', BELFRY_MESSAGE_RETENTION_DAYS: '0' }
   expect(readConfig(env).config.retention).toEqual({ activityDays: 0, messageDays: 0 })
 })
 
-test('where several processes may share a database, balancers have time to find out that one of them ends', () => {
+test('with DATABASE_URL a stopping process gives load balancers time to notice', () => {
   const own = { DATABASE_URL: 'postgres://x', BELFRY_SECRET_KEY: 'ab'.repeat(32) }
   expect(readConfig(own).config.drainSeconds).toBe(5)
   expect(readConfig({ ...own, BELFRY_DRAIN_SECONDS: '0' }).config.drainSeconds).toBe(0)
@@ -103,7 +103,7 @@ test.each([
     'BELFRY_TRUSTED_PROXIES must list addresses, networks or `loopback`',
   ],
   [{ BELFRY_TRUSTED_PROXIES: '10.0.0.0/33' }, 'it has "10.0.0.0/33".'],
-  [{ BELFRY_OIDC_ISSUER: 'https://id.example' }, 'BELFRY_OIDC_CLIENT_SECRET are set together or not at all.'],
+  [{ BELFRY_OIDC_ISSUER: 'https://id.example' }, 'BELFRY_OIDC_CLIENT_SECRET must be set together or not at all.'],
   [{ ...oidc, BELFRY_OIDC_ISSUER: 'http://id.example' }, 'BELFRY_OIDC_ISSUER must be an https URL; it is'],
   [{ ...oidc, BELFRY_OIDC_ISSUER: 'http://localhost.evil.example' }, 'BELFRY_OIDC_ISSUER must be an https URL; it is'],
   [
@@ -111,7 +111,7 @@ test.each([
     'BELFRY_OIDC_DEFAULT_ROLE must be one of none, viewer, editor, admin;',
   ],
   [{ BELFRY_INBOUND_MAIL_PORT: 'smtp' }, 'BELFRY_INBOUND_MAIL_PORT must be a number from 0 to 65535; it is "smtp".'],
-  [{ BELFRY_INBOUND_MAIL_KEY: '/key.pem' }, 'BELFRY_INBOUND_MAIL_KEY are set together or not at all.'],
+  [{ BELFRY_INBOUND_MAIL_KEY: '/key.pem' }, 'BELFRY_INBOUND_MAIL_KEY must be set together or not at all.'],
 ])('%j is refused', (env, message) => {
   expect(() => readConfig(env)).toThrow(message)
 })
@@ -129,7 +129,7 @@ test('an identity provider and proxies are read', () => {
   })
   expect(warnings).toEqual([])
   const open = readConfig({ ...oidc, BELFRY_OIDC_DEFAULT_ROLE: 'viewer' })
-  expect(open.warnings).toEqual([expect.stringContaining('lets in whoever has an account at the issuer')])
+  expect(open.warnings).toEqual([expect.stringContaining('lets in anyone with an account at the issuer')])
   expect(readConfig({}).config).toMatchObject({ trustedProxies: [], oidc: undefined })
 })
 

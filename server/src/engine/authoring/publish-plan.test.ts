@@ -187,7 +187,7 @@ describe('named resources', () => {
   test('those of another origin fail', () => {
     const elsewhere = content([workflow('code', { origin: 'external' })])
     expect(inShort(planPublish(elsewhere, nothing, only({ resourceId: 'code' })))).toEqual([
-      'workflow code: Workflow "code" cannot be copied to another environment: only those made in the product or by its API can',
+      'workflow code: Workflow "code" cannot be copied to another environment: only workflows made in the dashboard or with the API can',
     ])
     expect(planPublish(elsewhere, nothing, everything)).toEqual([])
   })

@@ -1,5 +1,5 @@
-// Code-first workflows brought into an environment: what an application declares is stored, and what it no longer declares
-// is deleted, all of it or nothing. What people set here stays: control values, their own preferences, active or not.
+// Sync of code-first workflows: stores what an application declares and deletes what it no longer declares, all or nothing.
+// Settings made here stay: control values, user preferences, active or not.
 import { isDeepStrictEqual } from 'node:util'
 import type { Tx } from '../../db/core/database.ts'
 import { newId } from '../../db/core/ids.ts'
@@ -62,7 +62,7 @@ const discoveredSchema: JsonSchema = {
   },
 }
 
-/** What the application declares, or which of it cannot be stored. */
+/** Validates the declared workflows; throws for one that cannot be stored. */
 export function readDiscovered(workflows: unknown[], mostSteps: number): Discovered[] {
   const ids = new Set<string>()
   return workflows.map((workflow, i) => {
@@ -91,7 +91,7 @@ interface Sync {
 
 export async function syncWorkflows(tx: Tx, sync: Sync, discovered: Discovered[]): Promise<WorkflowRow[]> {
   const { environmentId, bridgeUrl, now, mostWorkflows: limit } = sync
-  // Others who make workflows here wait: the limit and the identifiers are exact.
+  // Serializes the creation of workflows, so that the limit and unique identifiers are exact.
   await lockEnvironment(tx, environmentId)
   const stored = (await tx
     .selectFrom('workflows')
@@ -148,10 +148,10 @@ function fieldsAfter(found: Discovered, row: WorkflowRow | undefined, now: Date)
   }
 }
 
-/** Of one that is run as it is found, and stored nowhere. */
+/** For a workflow that runs as declared, without being stored. */
 export const fieldsOfDiscovered = (found: Discovered): WorkflowFields => fieldsAfter(found, undefined, new Date(0))
 
-/** What code says nothing about, until somebody does. */
+/** Fields that code does not declare. */
 const newFields = {
   origin: 'external',
   active: true,

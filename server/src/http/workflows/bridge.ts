@@ -1,4 +1,4 @@
-// The bridge: the application of a user's that holds an environment's code-first workflows, found at one URL.
+// The bridge: the user's application that holds an environment's code-first workflows, at one URL.
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/core/database.ts'
 import { type EnvironmentAccess, envKeysOf, findEnvironmentAccess } from '../../db/core/environment-access.ts'
@@ -36,7 +36,7 @@ export const bridges: Resource = (app, { db, clock, secrets, brand, http, config
 
   const accessOf = async (environmentId: string): Promise<EnvironmentAccess> => {
     const access = await findEnvironmentAccess(db, secrets, environmentId)
-    // Deleted after the key was checked.
+    // The environment was deleted after the key was checked.
     if (!access) throw fail('api_key_not_found')
     return access
   }
@@ -55,8 +55,8 @@ export const bridges: Resource = (app, { db, clock, secrets, brand, http, config
         tags,
         summary: 'Store the workflows that an application declares',
         description:
-          'Workflows that were made by code and are no longer declared are deleted. Control values and preferences set here are kept.',
-        querystring: Type.Object({ source: Type.Optional(Type.String({ description: 'Accepted, without effect' })) }),
+          'Deletes code-first workflows that are no longer declared. Keeps control values and preferences set here.',
+        querystring: Type.Object({ source: Type.Optional(Type.String({ description: 'Accepted and ignored' })) }),
         body: Body({ bridgeUrl: BridgeUrl }),
         response: { 201: Type.Array(ListedWorkflow) },
       },
@@ -81,7 +81,7 @@ export const bridges: Resource = (app, { db, clock, secrets, brand, http, config
       bodyLimit,
       schema: {
         tags,
-        summary: 'Show what the application at the stored URL declares beside what is given',
+        summary: 'Compare the workflows of the application at the stored URL with those given',
         body: FreeObject,
         response: {
           201: Type.Object({
@@ -101,7 +101,7 @@ export const bridges: Resource = (app, { db, clock, secrets, brand, http, config
 
   app.get(
     '/v1/bridge/status',
-    { schema: { tags, summary: 'Ask the application how it is', response: { 200: FreeObject } } },
+    { schema: { tags, summary: 'Retrieve the status of the application', response: { 200: FreeObject } } },
     async (request) => worded(bridge.healthCheck(targetIn(await bridged(request.environment.id)))),
   )
 
@@ -110,7 +110,7 @@ export const bridges: Resource = (app, { db, clock, secrets, brand, http, config
     {
       schema: {
         tags,
-        summary: 'Find out whether an application answers at a URL',
+        summary: 'Check whether an application answers at a URL',
         body: Body({ bridgeUrl: BridgeUrl }),
         response: { 201: Type.Object({ isValid: Type.Boolean(), error: Type.Optional(Type.String()) }) },
       },
@@ -172,7 +172,7 @@ export const bridges: Resource = (app, { db, clock, secrets, brand, http, config
       bodyLimit,
       schema: {
         tags,
-        summary: 'Have the application show a step',
+        summary: 'Preview a step with the application',
         params: StepParams,
         body: Body({ controls: Maybe(FreeObject), payload: Maybe(FreeObject) }),
         response: {
@@ -196,7 +196,7 @@ export const bridges: Resource = (app, { db, clock, secrets, brand, http, config
   )
 }
 
-/** Of a workflow that lives in code; others are changed elsewhere. */
+/** The step of a code-first workflow; other workflows have their own operations. */
 async function findBridged(
   db: Db | Tx,
   environmentId: string,
@@ -208,7 +208,7 @@ async function findBridged(
   return { workflow, step }
 }
 
-/** What a caller is told where the application did not do as it should. */
+/** Turns failures of the application into errors for the client. */
 export async function worded<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
