@@ -23,6 +23,7 @@ test('without settings everything has a default', () => {
     dedupDays: 30,
     databaseConnections: 20,
     sessionDatabaseUrl: undefined,
+    limits: { workflows: 1000, steps: 100, layouts: 1000, environments: 100, variables: 1000 },
     mostRequests: 1000,
     mostSockets: 10_000,
     answerSeconds: 50,
@@ -43,15 +44,27 @@ test.each([
   expect(readConfig(env).config.publicUrl).toBe(publicUrl)
 })
 
-test('what is kept for ever has no days', () => {
+test('0 days keeps activity and messages forever', () => {
   const env = { BELFRY_RETENTION_DAYS: '0', BELFRY_MESSAGE_RETENTION_DAYS: '0' }
   expect(readConfig(env).config.retention).toEqual({ activityDays: 0, messageDays: 0 })
 })
 
-test('where several processes may share a database, balancers have time to find out that one of them ends', () => {
+test('with DATABASE_URL a stopping process gives load balancers time to notice', () => {
   const own = { DATABASE_URL: 'postgres://x', BELFRY_SECRET_KEY: 'ab'.repeat(32) }
   expect(readConfig(own).config.drainSeconds).toBe(5)
   expect(readConfig({ ...own, BELFRY_DRAIN_SECONDS: '0' }).config.drainSeconds).toBe(0)
+})
+
+test('limits of resources are read', () => {
+  const env = {
+    BELFRY_MAX_WORKFLOWS: '5',
+    BELFRY_MAX_STEPS: '4',
+    BELFRY_MAX_LAYOUTS: '3',
+    BELFRY_MAX_ENVIRONMENTS: '2',
+  }
+  expect(readConfig({ ...env, BELFRY_MAX_VARIABLES: '1' }).config.limits).toEqual({
+    ...{ workflows: 5, steps: 4, layouts: 3, environments: 2, variables: 1 },
+  })
 })
 
 test('an empty setting is no setting', () => {
@@ -77,6 +90,11 @@ test.each([
   [{ BELFRY_DATABASE_SESSION_URL: 'pooler' }, 'BELFRY_DATABASE_SESSION_URL must start with postgres:// or'],
   [{ BELFRY_DRAIN_SECONDS: 'long' }, 'BELFRY_DRAIN_SECONDS must be a whole number from 0 to 600; it is "long".'],
   [{ BELFRY_MAX_REQUESTS: '0' }, 'BELFRY_MAX_REQUESTS must be a whole number from 10 to 1000000; it is "0".'],
+  [{ BELFRY_MAX_WORKFLOWS: '0' }, 'BELFRY_MAX_WORKFLOWS must be a whole number from 1 to 1000; it is "0".'],
+  [{ BELFRY_MAX_STEPS: '1001' }, 'BELFRY_MAX_STEPS must be a whole number from 1 to 1000; it is "1001".'],
+  [{ BELFRY_MAX_LAYOUTS: 'many' }, 'BELFRY_MAX_LAYOUTS must be a whole number from 1 to 1000; it is "many".'],
+  [{ BELFRY_MAX_ENVIRONMENTS: '1' }, 'BELFRY_MAX_ENVIRONMENTS must be a whole number from 2 to 1000; it is "1".'],
+  [{ BELFRY_MAX_VARIABLES: '-1' }, 'BELFRY_MAX_VARIABLES must be a whole number from 1 to 1000; it is "-1".'],
   [{ BELFRY_QUEUE_PATIENCE_SECONDS: '0' }, 'BELFRY_QUEUE_PATIENCE_SECONDS must be a whole number from 1 to 86400;'],
   [{ BELFRY_CANARY: 'yes' }, 'BELFRY_CANARY must be one of false, true; it is "yes".'],
   [{ BELFRY_PUBLIC_URL: 'belfry.example.com' }, 'BELFRY_PUBLIC_URL must be an http(s) URL; it is'],
@@ -85,7 +103,7 @@ test.each([
     'BELFRY_TRUSTED_PROXIES must list addresses, networks or `loopback`',
   ],
   [{ BELFRY_TRUSTED_PROXIES: '10.0.0.0/33' }, 'it has "10.0.0.0/33".'],
-  [{ BELFRY_OIDC_ISSUER: 'https://id.example' }, 'BELFRY_OIDC_CLIENT_SECRET are set together or not at all.'],
+  [{ BELFRY_OIDC_ISSUER: 'https://id.example' }, 'BELFRY_OIDC_CLIENT_SECRET must be set together or not at all.'],
   [{ ...oidc, BELFRY_OIDC_ISSUER: 'http://id.example' }, 'BELFRY_OIDC_ISSUER must be an https URL; it is'],
   [{ ...oidc, BELFRY_OIDC_ISSUER: 'http://localhost.evil.example' }, 'BELFRY_OIDC_ISSUER must be an https URL; it is'],
   [
@@ -93,7 +111,7 @@ test.each([
     'BELFRY_OIDC_DEFAULT_ROLE must be one of none, viewer, editor, admin;',
   ],
   [{ BELFRY_INBOUND_MAIL_PORT: 'smtp' }, 'BELFRY_INBOUND_MAIL_PORT must be a number from 0 to 65535; it is "smtp".'],
-  [{ BELFRY_INBOUND_MAIL_KEY: '/key.pem' }, 'BELFRY_INBOUND_MAIL_KEY are set together or not at all.'],
+  [{ BELFRY_INBOUND_MAIL_KEY: '/key.pem' }, 'BELFRY_INBOUND_MAIL_KEY must be set together or not at all.'],
 ])('%j is refused', (env, message) => {
   expect(() => readConfig(env)).toThrow(message)
 })
@@ -111,7 +129,7 @@ test('an identity provider and proxies are read', () => {
   })
   expect(warnings).toEqual([])
   const open = readConfig({ ...oidc, BELFRY_OIDC_DEFAULT_ROLE: 'viewer' })
-  expect(open.warnings).toEqual([expect.stringContaining('lets in whoever has an account at the issuer')])
+  expect(open.warnings).toEqual([expect.stringContaining('lets in anyone with an account at the issuer')])
   expect(readConfig({}).config).toMatchObject({ trustedProxies: [], oidc: undefined })
 })
 

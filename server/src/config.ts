@@ -14,16 +14,16 @@ const extraProviders = ['none', 'telegram'] as const
 export interface Config {
   host: string
   port: number
-  /** Where callers and browsers reach this service; OAuth redirects and links are built on it. */
+  /** The address clients and browsers use; OAuth redirects and links start with it. */
   publicUrl: string
   databaseUrl: string | undefined
-  /** The same database, for connections that have to be sessions of their own; undefined where there is no pooler in between. */
+  /** The same database without a pooler in between, for LISTEN and session locks; undefined: databaseUrl serves for both. */
   sessionDatabaseUrl: string | undefined
-  /** Of this process, for its statements; a few more listen, hold locks and look things up. */
+  /** For statements of this process; a few more connections listen, hold locks and look things up. */
   databaseConnections: number
   dataDir: string
   secretKey: string | undefined
-  /** Keys that what is stored, or in the hands of callers, may have been made with. */
+  /** Keys that stored credentials or tokens in use may have been made with. */
   otherSecretKeys: string[]
   apiKey: string | undefined
   role: (typeof roles)[number]
@@ -35,61 +35,76 @@ export interface Config {
   allowPrivateAddresses: boolean
   allowLoopbackInDevelopment: boolean
   retention: {
-    /** Days that triggers, runs and their steps are kept; 0 is for ever. */
+    /** Days to keep triggers, runs and their steps; 0 is forever. */
     activityDays: number
     /** The same for messages. */
     messageDays: number
   }
   extraProviders: readonly string[]
-  /** How long a transaction id is remembered. */
+  /** Days to remember a transaction id. */
   dedupDays: number
-  /** Requests that are worked on at a time; more are refused. */
+  limits: ResourceLimits
+  /** Requests in flight; more are refused. */
   mostRequests: number
-  /** Sockets of browsers that are open at a time. */
+  /** Open browser sockets per process. */
   mostSockets: number
-  /** After which a request that is not done is answered all the same. */
+  /** A request that takes longer is answered with 503. */
   answerSeconds: number
-  /** How long requests are still taken after SIGTERM, while balancers find out. */
+  /** How long to keep serving after SIGTERM, until load balancers notice. */
   drainSeconds: number
-  /** A due job that waits longer than this makes the service unready. */
+  /** The service reports not ready when a due job has waited longer than this. */
   queuePatienceSeconds: number
-  /** Whether it sends itself a notification every minute. */
+  /** Whether workers send themselves a test notification every minute. */
   hasCanary: boolean
-  /** Whether messages keep what they say. */
+  /** Whether messages keep their content. */
   storeContent: boolean
   oauth: OAuthUrls
-  /** Reverse proxies whose word is taken for who is asking and by which protocol. */
+  /** Reverse proxies trusted to name the client's address and protocol. */
   trustedProxies: string[]
-  /** Where people sign in besides, if anywhere. */
+  /** The identity provider, if there is one. */
   oidc: OidcSettings | undefined
-  /** How traces are sent, if they are; where to is for the libraries that do. */
+  /** The format of traces, if they are sent; the OpenTelemetry libraries read the address themselves. */
   traces: { protocol: (typeof traceProtocols)[number] } | undefined
-  /** Where answers to e-mails arrive, if anywhere. */
+  /** Where email replies arrive, if inbound mail is on. */
   inboundMail: InboundMailSettings | undefined
-  /** Where the built dashboard lies. No setting: it comes with the service; tests may serve another build. */
+  /** The built dashboard. No setting: it ships with the service; tests may serve another build. */
   dashboardDir?: string | undefined
 }
 
-/** The identity provider, and whom of those it vouches for we let in uninvited. */
+/** How many of each kind may exist. */
+export interface ResourceLimits {
+  /** Per environment. */
+  workflows: number
+  /** Per workflow. */
+  steps: number
+  /** Per environment. */
+  layouts: number
+  /** Per organization. */
+  environments: number
+  /** Per organization. */
+  variables: number
+}
+
+/** The identity provider, and who may sign in with it uninvited. */
 export interface OidcSettings {
   issuer: string
   clientId: string
   clientSecret: string
-  /** The only domain addresses may be of; any, where it is undefined. */
+  /** The only email domain allowed; undefined allows any. */
   allowedDomain: string | undefined
-  /** The role of newcomers; those who were not invited are turned away where it is undefined. */
+  /** The role of people without an invitation; undefined refuses them. */
   defaultRole: 'admin' | 'editor' | 'viewer' | undefined
 }
 
 interface InboundMailSettings {
   host: string
   port: number
-  /** Files in PEM. Connections are not encrypted without them. */
+  /** PEM files. Without them connections are not encrypted. */
   certificate: string | undefined
   key: string | undefined
 }
 
-/** The hosts of the two chat sign-in flows; other values point them at a local stand-in. */
+/** The hosts of the two chat sign-in flows; tests point them at a local fake. */
 export interface OAuthUrls {
   slack: string
   microsoftLogin: string
@@ -102,7 +117,7 @@ interface Setting {
   meaning: string
 }
 
-/** Also the source of the table in docs/operating.md; a test keeps the two alike. */
+/** A test compares this with the table in docs/operating.md. */
 export const settings = [
   { name: 'PORT', default: '3000', meaning: 'One port for everything: API, its reference, health and metrics.' },
   { name: 'HOST', default: '127.0.0.1', meaning: 'The address to listen on; `0.0.0.0` for every interface.' },
@@ -114,13 +129,13 @@ export const settings = [
   {
     name: 'BELFRY_DATABASE_SESSION_URL',
     default: 'DATABASE_URL',
-    meaning: 'The way around a pooler in transaction mode, for the few connections that listen or hold locks.',
+    meaning:
+      'A direct address, if `DATABASE_URL` leads to a pooler in transaction mode; for the few connections that listen or hold locks.',
   },
   {
     name: 'BELFRY_DATABASE_CONNECTIONS',
     default: '20',
-    meaning:
-      'Connections that this process uses for its statements, at the most; up to six more are for other purposes.',
+    meaning: 'The most connections this process uses for statements; it opens up to six more for other purposes.',
   },
   { name: 'BELFRY_DATA_DIR', default: '.belfry', meaning: 'Where the embedded database and generated secrets live.' },
   {
@@ -131,7 +146,7 @@ export const settings = [
   {
     name: 'BELFRY_OTHER_SECRET_KEYS',
     default: 'none',
-    meaning: 'Keys, separated by commas, that are still or already accepted while the secret key is being changed.',
+    meaning: 'Old or future secret keys, separated by commas, also accepted while you rotate `BELFRY_SECRET_KEY`.',
   },
   {
     name: 'BELFRY_API_KEY',
@@ -151,33 +166,58 @@ export const settings = [
   {
     name: 'BELFRY_DRAIN_SECONDS',
     default: '5 with DATABASE_URL, else 0',
-    meaning: 'For so long after `SIGTERM` requests are still taken, while readiness tells balancers to send no more.',
+    meaning:
+      'How long the service still takes requests after `SIGTERM`, while readiness tells load balancers to stop sending them.',
   },
   {
     name: 'BELFRY_MAX_REQUESTS',
     default: '1000',
-    meaning: 'Requests worked on at a time; more are refused with 429 or 503, those of the busiest environment first.',
+    meaning: 'Requests in flight at a time; more are refused with 429 or 503, those of the busiest environment first.',
   },
   {
     name: 'BELFRY_MAX_SOCKETS',
     default: '10000',
-    meaning:
-      'Sockets of browsers open at a time, in each process; more are refused with 503, and the browser tries again.',
+    meaning: 'Browser sockets open at a time, per process; more are refused with 503, and the browser retries.',
+  },
+  {
+    name: 'BELFRY_MAX_WORKFLOWS',
+    default: '1000',
+    meaning: 'Workflows in an environment, 1 to 1000; one more is refused with 400.',
+  },
+  {
+    name: 'BELFRY_MAX_STEPS',
+    default: '100',
+    meaning: 'Steps in a workflow, 1 to 1000; a workflow with more is refused with 400.',
+  },
+  {
+    name: 'BELFRY_MAX_LAYOUTS',
+    default: '1000',
+    meaning: 'Layouts in an environment, 1 to 1000; one more is refused with 400.',
+  },
+  {
+    name: 'BELFRY_MAX_ENVIRONMENTS',
+    default: '100',
+    meaning: 'Environments in an organization, 2 to 1000; one more is refused with 400.',
+  },
+  {
+    name: 'BELFRY_MAX_VARIABLES',
+    default: '1000',
+    meaning: 'Environment variables in an organization, 1 to 1000; one more is refused with 400.',
   },
   {
     name: 'BELFRY_ANSWER_SECONDS',
     default: '50',
-    meaning: 'A request that is not done after so long is answered with 503, so that nobody waits for ever.',
+    meaning: 'Requests that take longer are answered with 503.',
   },
   {
     name: 'BELFRY_QUEUE_PATIENCE_SECONDS',
     default: '60',
-    meaning: 'A due job that waits longer than this makes the service unready.',
+    meaning: 'The service reports not ready when a due job has waited longer than this.',
   },
   {
     name: 'BELFRY_CANARY',
     default: 'true',
-    meaning: 'Whether workers send a notification to nobody every minute, so that metrics tell whether it arrives.',
+    meaning: 'Whether workers send a test notification to themselves every minute; metrics show whether it arrived.',
   },
   { name: 'BELFRY_LOG', default: 'info', meaning: 'Log level; pretty on a terminal, JSON otherwise.' },
   { name: 'BELFRY_PUBLIC_URL', default: 'http://HOST:PORT', meaning: 'The address callers and browsers use.' },
@@ -185,24 +225,29 @@ export const settings = [
     name: 'BELFRY_TRUSTED_PROXIES',
     default: 'none',
     meaning:
-      'Addresses or networks of reverse proxies, separated by commas (`loopback` for this machine), whose `X-Forwarded-…` headers are believed.',
+      'Addresses or networks of reverse proxies, separated by commas (`loopback` for this machine), whose `X-Forwarded-…` headers are trusted.',
   },
   {
     name: 'BELFRY_OIDC_ISSUER',
     default: 'none',
     meaning: 'The identity provider people may sign in with; needs a client id and secret too.',
   },
-  { name: 'BELFRY_OIDC_CLIENT_ID', default: 'none', meaning: 'What the identity provider calls this service.' },
-  { name: 'BELFRY_OIDC_CLIENT_SECRET', default: 'none', meaning: 'The secret that belongs to it.' },
+  {
+    name: 'BELFRY_OIDC_CLIENT_ID',
+    default: 'none',
+    meaning: 'The client id of this service at the identity provider.',
+  },
+  { name: 'BELFRY_OIDC_CLIENT_SECRET', default: 'none', meaning: 'The secret of that client.' },
   {
     name: 'BELFRY_OIDC_ALLOWED_DOMAIN',
     default: 'any',
-    meaning: 'The domain that addresses from the identity provider must have.',
+    meaning: 'The only email domain that may sign in with the identity provider.',
   },
   {
     name: 'BELFRY_OIDC_DEFAULT_ROLE',
     default: 'none',
-    meaning: '`viewer`, `editor` or `admin`: what newcomers become who were not invited; `none` turns them away.',
+    meaning:
+      'The role of people who sign in without an invitation: `viewer`, `editor` or `admin`; `none` refuses them.',
   },
   {
     name: 'BELFRY_RATE_LIMIT',
@@ -223,49 +268,49 @@ export const settings = [
     name: 'BELFRY_ALLOW_PRIVATE_ADDRESSES',
     default: 'development',
     meaning:
-      'Who may have private addresses called: `development` lets development environments call this machine (`localhost`), `true` lets all call it and its network, `false` none.',
+      'Whether workflows may call private addresses: `development` lets development environments call this machine (`localhost`), `true` lets every environment call it and its network, `false` forbids both.',
   },
   {
     name: 'BELFRY_STORE_CONTENT',
     default: 'true',
-    meaning: 'Keep what e-mails, SMS, chat and push messages say; `false` keeps only that they were sent.',
+    meaning: 'Keep the content of emails, SMS, chat and push messages; `false` keeps only that they were sent.',
   },
   {
     name: 'BELFRY_EXTRA_PROVIDERS',
     default: 'none',
-    meaning: '`telegram` offers it too; the public client libraries cannot read answers that name it.',
+    meaning: '`telegram` adds Telegram; the public client libraries cannot read answers that name it.',
   },
   {
     name: 'BELFRY_DEDUP_DAYS',
     default: '30',
-    meaning: 'For so many days a `transactionId` that was used is recognised, and the trigger ignored.',
+    meaning: 'How many days a `transactionId` is remembered; a second trigger with it is ignored.',
   },
   {
     name: 'BELFRY_RETENTION_DAYS',
     default: '90',
-    meaning: 'How long activity (triggers, runs and their steps) is kept at least; `0` for ever.',
+    meaning: 'Days to keep activity (triggers, runs and their steps), at least; `0` keeps it forever.',
   },
   {
     name: 'BELFRY_MESSAGE_RETENTION_DAYS',
     default: '365',
-    meaning: 'How long messages, and with them what an inbox shows, are kept at least; `0` for ever.',
+    meaning: 'Days to keep messages, and so what an inbox shows, at least; `0` keeps them forever.',
   },
   {
     name: 'BELFRY_INBOUND_MAIL_PORT',
     default: 'none',
-    meaning: 'The port on which answers to e-mails are taken, over SMTP; `none` listens nowhere.',
+    meaning: 'The SMTP port that receives email replies; `none` turns this off.',
   },
   {
     name: 'BELFRY_INBOUND_MAIL_HOST',
     default: 'HOST',
-    meaning: 'The address to listen on for them; `0.0.0.0` for every interface.',
+    meaning: 'The address that port listens on; `0.0.0.0` for every interface.',
   },
   {
     name: 'BELFRY_INBOUND_MAIL_CERTIFICATE',
     default: 'none',
-    meaning: 'A file with the certificate, in PEM, that lets mail servers encrypt what they bring; needs a key too.',
+    meaning: 'A certificate file in PEM, so that mail servers can deliver encrypted; needs a key too.',
   },
-  { name: 'BELFRY_INBOUND_MAIL_KEY', default: 'none', meaning: 'The file with the key that belongs to it.' },
+  { name: 'BELFRY_INBOUND_MAIL_KEY', default: 'none', meaning: 'The file with the private key of that certificate.' },
   { name: 'BELFRY_SLACK_URL', default: 'https://slack.com', meaning: 'Where Slack sign-in happens.' },
   {
     name: 'BELFRY_MICROSOFT_LOGIN_URL',
@@ -280,18 +325,20 @@ export const settings = [
   {
     name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
     default: 'none',
-    meaning: 'Where traces are sent; more variables of OpenTelemetry count then: [Tracing](#tracing).',
+    meaning: 'Where to send traces. Other OpenTelemetry variables then apply: [Tracing](#tracing).',
   },
   {
     name: 'OTEL_EXPORTER_OTLP_PROTOCOL',
     default: 'http/protobuf',
-    meaning: 'How they are written: `http/protobuf` or `http/json`.',
+    meaning: 'The format of traces: `http/protobuf` or `http/json`.',
   },
 ] as const satisfies readonly Setting[]
 
-/** A century: time enough, and dates that every part can hold. */
+/** A century, so that every date stays representable. */
 const longestDays = 36_500
-/** Two of them listen for jobs all the time, and a worker's transactions need a few more to be side by side. */
+/** Some lists of workflows, environments and variables are answered whole, up to this length. */
+const longestList = 1_000
+/** Two always listen for jobs, and a worker's parallel transactions need a few more. */
 const fewestConnections = 5
 
 type SettingName = (typeof settings)[number]['name']
@@ -357,16 +404,16 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     if (issuer === undefined && clientId === undefined && clientSecret === undefined) return undefined
     if (issuer === undefined || clientId === undefined || clientSecret === undefined) {
       problems.push(
-        'BELFRY_OIDC_ISSUER, BELFRY_OIDC_CLIENT_ID and BELFRY_OIDC_CLIENT_SECRET are set together or not at all.',
+        'BELFRY_OIDC_ISSUER, BELFRY_OIDC_CLIENT_ID and BELFRY_OIDC_CLIENT_SECRET must be set together or not at all.',
       )
       return undefined
     }
-    // Over plain HTTP anybody on the way could be anyone; on this machine nobody is on the way.
+    // Over plain HTTP anyone on the path could impersonate the provider; on this machine there is no path.
     if (!URL.canParse(issuer) || !/^https:|^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(?=[:/]|$)/.test(issuer))
       problems.push(`BELFRY_OIDC_ISSUER must be an https URL; it is "${issuer}".`)
     if (role !== 'none' && allowedDomain === undefined)
       warnings.push(
-        'BELFRY_OIDC_DEFAULT_ROLE without BELFRY_OIDC_ALLOWED_DOMAIN lets in whoever has an account at the issuer.',
+        'BELFRY_OIDC_DEFAULT_ROLE without BELFRY_OIDC_ALLOWED_DOMAIN lets in anyone with an account at the issuer.',
       )
     return { issuer, clientId, clientSecret, allowedDomain, defaultRole: role === 'none' ? undefined : role }
   }
@@ -381,7 +428,7 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
   function inboundMail(): InboundMailSettings | undefined {
     const [certificate, key] = [given('BELFRY_INBOUND_MAIL_CERTIFICATE'), given('BELFRY_INBOUND_MAIL_KEY')]
     if ((certificate === undefined) !== (key === undefined))
-      problems.push('BELFRY_INBOUND_MAIL_CERTIFICATE and BELFRY_INBOUND_MAIL_KEY are set together or not at all.')
+      problems.push('BELFRY_INBOUND_MAIL_CERTIFICATE and BELFRY_INBOUND_MAIL_KEY must be set together or not at all.')
     if (text('BELFRY_INBOUND_MAIL_PORT') === 'none') return undefined
     if (text('BELFRY_ROLE') === 'worker') warnings.push('BELFRY_INBOUND_MAIL_PORT is not used by a worker.')
     return {
@@ -398,7 +445,7 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
   const databaseUrl = postgresUrl('DATABASE_URL')
   const sessionDatabaseUrl = postgresUrl('BELFRY_DATABASE_SESSION_URL')
   if (sessionDatabaseUrl !== undefined && databaseUrl === undefined)
-    problems.push('BELFRY_DATABASE_SESSION_URL needs a DATABASE_URL, which leads to the same database.')
+    problems.push('BELFRY_DATABASE_SESSION_URL needs a DATABASE_URL for the same database.')
   const secretKey = matching('BELFRY_SECRET_KEY', /^[0-9a-f]{64}$/i, '64 hex digits (try: openssl rand -hex 32)')
   const otherSecretKeys = matching(
     'BELFRY_OTHER_SECRET_KEYS',
@@ -440,6 +487,13 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     },
     extraProviders: [oneOf('BELFRY_EXTRA_PROVIDERS', extraProviders)].filter((id) => id !== 'none'),
     dedupDays: days('BELFRY_DEDUP_DAYS', 1),
+    limits: {
+      workflows: whole('BELFRY_MAX_WORKFLOWS', 1, longestList),
+      steps: whole('BELFRY_MAX_STEPS', 1, longestList),
+      layouts: whole('BELFRY_MAX_LAYOUTS', 1, longestList),
+      environments: whole('BELFRY_MAX_ENVIRONMENTS', 2, longestList),
+      variables: whole('BELFRY_MAX_VARIABLES', 1, longestList),
+    },
     mostRequests: whole('BELFRY_MAX_REQUESTS', 10, 1_000_000),
     mostSockets: whole('BELFRY_MAX_SOCKETS', 1, 1_000_000),
     answerSeconds: whole('BELFRY_ANSWER_SECONDS', 1, 3_600),
@@ -479,7 +533,7 @@ function isNetwork(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
 }
 
-/** How a browser on the same machine writes the address. */
+/** The address as a browser on the same machine would write it. */
 function reachable(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost'
   return host.includes(':') ? `[${host}]` : host

@@ -1,4 +1,4 @@
-// Every error a caller can get: its code, status and sentence. `throw fail(code, params)` raises one; http/app.ts answers it.
+// Every error a client can get: code, status and sentence. `throw fail(code, params)` raises one; http/app.ts sends it.
 
 type Sentence = (params: never) => string
 interface ErrorKind {
@@ -7,7 +7,7 @@ interface ErrorKind {
 }
 
 const says = (sentence: string) => () => sentence
-/** Also a field's sentence when an endpoint is created. */
+/** Also used for the field itself when an endpoint is created. */
 export const endpointFormatText = (type: string) => `Endpoint must match the required format for type "${type}"`
 
 export const errorTable = {
@@ -63,13 +63,13 @@ export const errorTable = {
   },
   unfinished: {
     status: 503,
-    message: says('The request took too long, or others were in its way. Please retry.'),
+    message: says('The request took too long. Please retry.'),
   },
-  overloaded: { status: 503, message: says('The service has more to do than it can at the moment. Please retry.') },
+  overloaded: { status: 503, message: says('The service is overloaded at the moment. Please retry.') },
   too_many_sockets: { status: 503, message: says('No more sockets can be opened at the moment. Please retry.') },
   too_many_at_once: {
     status: 429,
-    message: says('Too many requests of this environment are under way. Please wait for some of them, and retry.'),
+    message: says('Too many requests of this environment are in flight. Wait for some of them to finish, then retry.'),
   },
 
   // authentication, idempotency, rate limits
@@ -80,7 +80,7 @@ export const errorTable = {
   too_many_api_keys: {
     status: 409,
     message: (p: { limit: number }) =>
-      `The environment has ${p.limit} API keys that work; wait until one of them ends, or replace them all`,
+      `The environment has ${p.limit} valid API keys; wait until one of them expires, or replace them all`,
   },
   foreign_environment: {
     status: 403,
@@ -105,22 +105,22 @@ export const errorTable = {
   rate_limited: { status: 429, message: says('API rate limit exceeded') },
 
   // people and their sessions
-  not_signed_in: { status: 401, message: says('Sign in to go on: there is no session, or it has ended') },
+  not_signed_in: { status: 401, message: says('Sign in to continue: there is no session, or it has expired') },
   cross_site_request: {
     status: 403,
     message: says(
-      'Requests with a session come from pages of this service, and those that change something carry a Belfry-Environment header',
+      'A request with a session must come from a page of this service, and needs a Belfry-Environment header to change anything',
     ),
   },
   insufficient_role: {
     status: 403,
     message: (p: { role: string; needed: string }) =>
-      `This takes the role ${p.needed}, and yours is ${p.role}; ask an owner or admin of the organization`,
+      `This needs the role ${p.needed}, and yours is ${p.role}; ask an owner or admin of the organization`,
   },
   too_many_wrong_keys: {
     status: 429,
     message: says(
-      'Too many API keys that there are not came from this address; wait as long as Retry-After says, then use the key of the environment',
+      'Too many unknown API keys came from this address; wait as long as Retry-After says, then use the key of the environment',
     ),
   },
   people_only: { status: 403, message: says('This is for people who have signed in; an API key cannot do it') },
@@ -132,20 +132,20 @@ export const errorTable = {
   sign_in_busy: { status: 503, message: says('Too many people are signing in at the moment. Please retry.') },
   link_not_found: {
     status: 404,
-    message: says('The link does not work (any more): it was used, replaced or has expired. Ask for a new one'),
+    message: says('The link is not valid: it was used, replaced or has expired. Ask for a new one'),
   },
   already_set_up: {
     status: 409,
-    message: says('The organization has an owner already; sign in, or ask for an invitation'),
+    message: says('The organization already has an owner; sign in, or ask for an invitation'),
   },
-  email_taken: { status: 409, message: says('There is an account with this email address already') },
+  email_taken: { status: 409, message: says('An account with this email address already exists') },
   wrong_password: { status: 400, message: says('The current password is wrong') },
   session_not_found: { status: 404, message: (p: { sessionId: string }) => `Session ${p.sessionId} not found` },
   member_not_found: { status: 404, message: (p: { memberId: string }) => `Member ${p.memberId} not found` },
   owner_needed: { status: 403, message: says('Only an owner can make, change or remove an owner') },
   last_owner: {
     status: 409,
-    message: says('An organization keeps at least one owner; make somebody else an owner first'),
+    message: says('An organization needs at least one owner; make somebody else an owner first'),
   },
   too_many_members: {
     status: 409,
@@ -205,7 +205,7 @@ export const errorTable = {
   erasure_not_found: { status: 404, message: (p: { erasureId: string }) => `Erasure ${p.erasureId} not found` },
   too_many_exports: {
     status: 429,
-    message: says('Other exports are being read at the moment; try again when they are done.'),
+    message: says('Too many exports are running at the moment; try again when they have finished.'),
   },
   subscriber_to_delete_not_found: { status: 404, message: says('Subscriber was not found') },
   subscriber_exists: {
@@ -229,7 +229,7 @@ export const errorTable = {
   too_many_device_tokens: {
     status: 400,
     message: (p: { currentCount: number; limit: number }) =>
-      `Device tokens limit exceeded. An integration keeps up to ${p.limit} tokens of a subscriber, with these there would be ${p.currentCount}; replace the list to drop old ones.`,
+      `Device tokens limit exceeded. An integration keeps up to ${p.limit} tokens of a subscriber, and these would make ${p.currentCount}; replace the list to drop old ones.`,
   },
 
   // preferences
@@ -256,9 +256,9 @@ export const errorTable = {
   },
   demo_closed: {
     status: 403,
-    message: says('The demo is for those who sit at the machine Belfry runs on, or have signed in to its dashboard'),
+    message: says('Open the demo on the machine Belfry runs on, or sign in to the dashboard first'),
   },
-  demo_without_development: { status: 404, message: says('The demo needs an environment of the kind Development') },
+  demo_without_development: { status: 404, message: says('The demo needs a Development environment') },
   keyless_not_offered: { status: 400, message: says('Keyless is not supported in community edition') },
   session_subscriber_missing: { status: 422, message: says('Subscriber ID is required') },
   application_identifier_unknown: { status: 400, message: says('Please provide a valid application identifier') },
@@ -276,7 +276,7 @@ export const errorTable = {
   link_not_offered: {
     status: 400,
     message: (p: { identifier: string }) =>
-      `Integration ${p.identifier} has no link to be followed; use the sign-in URL of channel-endpoints/oauth`,
+      `Integration ${p.identifier} has no link to follow; use the sign-in URL of channel-endpoints/oauth`,
   },
   link_refused: {
     status: 400,
@@ -352,7 +352,7 @@ export const errorTable = {
   notification_cursor_unknown: {
     status: 400,
     message: (p: { after: string }) =>
-      `There is no notification "${p.after}" to continue after; it may have been deleted. Start again from the newest`,
+      `Notification "${p.after}" does not exist, so the list cannot continue after it; it may have been deleted. Start again from the newest`,
   },
   unread_and_archived: {
     status: 400,
@@ -376,7 +376,7 @@ export const errorTable = {
   activity_too_many_buckets: {
     status: 400,
     message: (p: { buckets: number; limit: number }) =>
-      `There would be ${p.buckets} intervals, and at most ${p.limit} are shown; choose a longer interval or a shorter time`,
+      `That makes ${p.buckets} intervals, and at most ${p.limit} are shown; choose a longer interval or a shorter time range`,
   },
   replay_workflow_gone: {
     status: 409,
@@ -384,7 +384,7 @@ export const errorTable = {
   },
   replay_files_gone: {
     status: 409,
-    message: says('The files that came with the trigger are no longer kept; trigger the workflow with them once more'),
+    message: says('The attachments of the trigger are no longer stored; trigger the workflow again with them'),
   },
 
   // topics and their subscriptions
@@ -423,7 +423,7 @@ export const errorTable = {
   integration_not_testable: {
     status: 400,
     message: (p: { providerId: string }) =>
-      `${p.providerId} takes no test message; to see something in an inbox, trigger a workflow with an in-app step`,
+      `${p.providerId} cannot send a test message; to see a message in an inbox, trigger a workflow with an in-app step`,
   },
   integration_not_found: { status: 404, message: (p: { id: string }) => `Integration with id ${p.id} not found` },
   integration_to_configure_not_found: {
@@ -469,22 +469,22 @@ export const errorTable = {
   },
   inbound_events_not_offered: {
     status: 404,
-    message: (p: { providerId: string }) => `Provider ${p.providerId} does not report what became of messages`,
+    message: (p: { providerId: string }) => `Provider ${p.providerId} does not report delivery events`,
   },
   inbound_webhook_off: {
     status: 400,
     message: says(
-      'The integration does not take reports; set "inboundWebhookEnabled" in its configurations, or call auto-configure',
+      'The integration does not accept delivery events; set "inboundWebhookEnabled" in its configurations, or call auto-configure',
     ),
   },
   inbound_signature_invalid: {
     status: 401,
-    message: says('The signature is missing or was not made with the signing key of this integration'),
+    message: says('The signature is missing, or was not made with the signing key of this integration'),
   },
   inbound_not_verifiable: {
     status: 503,
     message: (p: { providerId: string }) =>
-      `What ${p.providerId} signs with could not be fetched, so the request was not taken. Please retry.`,
+      `The signing keys of ${p.providerId} could not be fetched, so the request was not accepted. Please retry.`,
   },
   webhook_not_offered: {
     status: 400,
@@ -494,7 +494,7 @@ export const errorTable = {
 
   // webhooks of ours
   webhook_endpoint_not_found: { status: 404, message: (p: { id: string }) => `Webhook endpoint ${p.id} not found` },
-  webhook_endpoint_off: { status: 400, message: says('The webhook endpoint is switched off; switch it on first') },
+  webhook_endpoint_off: { status: 400, message: says('The webhook endpoint is disabled; enable it first') },
   webhook_event_not_found: { status: 404, message: (p: { id: string }) => `Webhook event ${p.id} not found` },
   too_many_webhook_endpoints: {
     status: 400,
@@ -647,8 +647,7 @@ export const errorTable = {
   variable_patch_empty: { status: 400, message: says('At least one field must be provided to update') },
   variable_value_masked: {
     status: 400,
-    message: (p: { mask: string }) =>
-      `The value "${p.mask}" only stands for a secret that is not shown; send the value itself`,
+    message: (p: { mask: string }) => `The value "${p.mask}" is the mask of a secret; send the value itself`,
   },
   variable_environment_unknown: {
     status: 400,
@@ -664,14 +663,14 @@ export const errorTable = {
   trigger_payload_too_large: {
     status: 413,
     message: (p: { bytes: number; limit: number; index: number | undefined }) =>
-      `The payload${p.index === undefined ? '' : ` of event ${p.index}`} has ${p.bytes} bytes; at most ${p.limit} are taken, files not counted`,
+      `The payload${p.index === undefined ? '' : ` of event ${p.index}`} has ${p.bytes} bytes; at most ${p.limit} are allowed, attachments not counted`,
   },
-  /** What a trigger answers; clients compare the text. */
   transaction_not_found: {
     status: 404,
     message: (p: { transactionId: string }) =>
-      `There is no trigger with the transaction id ${p.transactionId}, or it is no longer remembered`,
+      `There is no trigger with the transaction id ${p.transactionId}, or it has expired`,
   },
+  /** The answer to a trigger of an unknown workflow; clients compare the text. */
   unknown_trigger: { status: 422, message: says('workflow_not_found') },
   workflow_not_found: { status: 404, message: says('Workflow cannot be found') },
   workflow_step_not_found: { status: 400, message: says('No step found') },
@@ -721,12 +720,12 @@ export const errorTable = {
   workflow_not_publishable: {
     status: 400,
     message: (p: { workflowId: string }) =>
-      `Workflow "${p.workflowId}" cannot be copied to another environment: only those made in the product or by its API can`,
+      `Workflow "${p.workflowId}" cannot be copied to another environment: only workflows made in the dashboard or with the API can`,
   },
   published_identifier_taken: {
     status: 400,
     message: (p: { workflowId: string }) =>
-      `The target environment already has a workflow "${p.workflowId}" of another origin, which is not overwritten; nothing was published. To publish the others, name them in resources`,
+      `The target environment already has a workflow "${p.workflowId}" of another origin, and publishing does not overwrite it; nothing was published. To publish the others, name them in resources`,
   },
 
   // deliveries and the sandbox
@@ -737,7 +736,7 @@ export const errorTable = {
   delivery_not_redrivable: {
     status: 409,
     message: (p: { id: string }) =>
-      `Delivery ${p.id} cannot be sent once more: its subscriber, workflow or trigger is gone`,
+      `Delivery ${p.id} cannot be sent again: its subscriber, workflow or trigger has been deleted`,
   },
   sandbox_message_not_found: {
     status: 404,
@@ -758,12 +757,12 @@ export const errorTable = {
 
   workflow_override_not_found: {
     status: 404,
-    message: says('Workflow override cannot be found; it was deleted, or the tenant has set nothing for this workflow'),
+    message: says('Workflow override not found; it was deleted, or the tenant has none for this workflow'),
   },
   workflow_override_exists: {
     status: 409,
     message: (p: { workflowId: string; tenantId: string }) =>
-      `Tenant ${p.tenantId} has an override for workflow ${p.workflowId} already; change that one`,
+      `Tenant ${p.tenantId} already has an override for workflow ${p.workflowId}; change that one`,
   },
 
   // layouts
@@ -783,7 +782,7 @@ export const errorTable = {
   },
   layout_invalid: {
     status: 400,
-    message: says('The content of the layout was not saved; `controls` says what is wrong with it'),
+    message: says('The layout was not saved; `controls` lists what is wrong with its content'),
   },
 
   // translations
@@ -833,7 +832,7 @@ export const errorTable = {
   bridge_workflow_taken: {
     status: 400,
     message: (p: { workflowId: string }) =>
-      `Workflow "${p.workflowId}" exists already and was not made by code; rename one of the two`,
+      `Workflow "${p.workflowId}" already exists and was not made by code; rename one of the two`,
   },
   bridge_step_not_found: {
     status: 404,
@@ -871,10 +870,10 @@ type Arguments<Code extends ErrorCode> =
     ? [params: Params, extras?: Extras]
     : [params?: undefined, extras?: Extras]
 
-/** Why the service cannot start or go on, worded for whoever operates it; no caller ever sees it. */
+/** Why the service cannot start or continue, worded for its operator; clients never see it. */
 export class StartError extends Error {}
 
-/** Makes the error with this code, to be thrown; `params` fill its sentence, where it has any. */
+/** Creates the error with this code; `params` fill in its sentence. */
 export function fail<Code extends ErrorCode>(code: Code, ...[params, extras]: Arguments<Code>): RequestError {
   const sentence = errorTable[code].message as (params: unknown) => string
   return new RequestError(code, sentence(params), extras ?? {})

@@ -1,4 +1,4 @@
-// The only wiring: settings → database → worker → HTTP; how the service starts and how it stops.
+// The only wiring: settings → database → worker → HTTP. Starts and stops the service.
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -31,35 +31,35 @@ import { HttpClient } from './providers/http-client.ts'
 import { startTracing, type Tracing } from './tracing.ts'
 
 const lookupConnections = 3
-/** Of a worker behind a pooler: two listen for jobs, the others take and end them. */
+/** For a worker behind a pooler: two connections listen for jobs, the others lease and complete them. */
 const queueConnections = 6
 const jobsAtOnce = 10
 /**
- * Jobs that mostly wait for others' answers have workers of their own, so that a provider that hangs keeps no trigger from
- * being begun. They are four times as many as calls one integration may have under way (steps/delivery/circuit-breaker.ts): several
- * may hang, and the others do not notice.
+ * Delivery jobs mostly wait for providers, so they have workers of their own: a provider that hangs must not delay new
+ * triggers. Four times the calls one integration may have in flight (steps/delivery/circuit-breaker.ts), so that several
+ * integrations can hang without slowing the others.
  */
 const deliveriesAtOnce = 256
-/** How long requests and jobs in hand may take to finish once the service is asked to stop. */
+/** How long requests and jobs in flight may take to finish during shutdown. */
 const patienceMs = 20_000
-/** One Ctrl-C can arrive twice, from the terminal and handed on by npm; a second one after this time is meant. */
+/** One Ctrl-C can arrive twice, from the terminal and from npm; a second signal after this time is deliberate. */
 const echoMs = 500
 
 export interface Service {
   app: App
   url: string
-  /** Where answers to e-mails arrive, if anywhere. */
+  /** The port that receives email replies, if inbound mail is on. */
   mailPort: number | undefined
   /** The environments with their keys, on the first start only. */
   created: NewEnvironment[] | undefined
-  /** What makes its bearer the owner, on the first start only. */
+  /** Makes its bearer the owner; on the first start only. */
   setUpToken: string | undefined
-  /** Whether nobody has used it yet. */
+  /** True until somebody has set up the dashboard. */
   needsOwner: boolean
   engine: Engine
-  /** What the queue's jobs do. */
+  /** The handlers of the queue's jobs. */
   tasks: TaskList
-  /** Says that it is about to end, and goes on serving while balancers find out. */
+  /** Reports not ready, and keeps serving until load balancers have noticed. */
   drain(): Promise<void>
   stop(): Promise<void>
 }
@@ -72,7 +72,7 @@ interface Surroundings {
   tracing?: Tracing | undefined
 }
 
-/** What has been started, to be ended in the opposite order. */
+/** What has been started, stopped in reverse order. */
 class Parts {
   readonly #ends: Array<() => unknown> = []
 
@@ -80,7 +80,7 @@ class Parts {
     this.#ends.push(end)
   }
 
-  /** One that fails to end does not keep the others from it. */
+  /** Stops every part, even when one of them fails to stop. */
   async end(): Promise<void> {
     const failures: unknown[] = []
     for (const end of this.#ends.splice(0).reverse()) {
@@ -90,16 +90,16 @@ class Parts {
         failures.push(error)
       }
     }
-    if (failures.length > 0) throw new AggregateError(failures, 'Not everything could be ended properly.')
+    if (failures.length > 0) throw new AggregateError(failures, 'Some parts of the service did not stop cleanly.')
   }
 }
 
-/** Everything but the embedded database, on a database that exists. */
+/** Starts everything except the embedded database. */
 export async function startService(
   config: Config,
   { databaseUrl, secretKey, clock, log, tracing }: Surroundings,
 ): Promise<Service> {
-  // Not the error itself: the driver hangs whole connections on it.
+  // Not the error itself: the driver attaches whole connections to it.
   const onError = (error: Error) => log.warn({ reason: reasonOf(error) }, 'database connection failed')
   const parts = new Parts()
   const stopping = { isStopping: false }
@@ -109,7 +109,7 @@ export async function startService(
     await database.pool.query('SELECT 1').catch((cause: unknown) => {
       throw new StartError('The database cannot be used; is DATABASE_URL right?', { cause })
     })
-    // What listens, or holds a lock that goes with its connection, has to have one to itself.
+    // LISTEN and session locks need connections that no pooler shares.
     const sessions = config.sessionDatabaseUrl
       ? openDatabase(config.sessionDatabaseUrl, { connections: queueConnections, onError })
       : database
@@ -138,7 +138,7 @@ export async function startService(
       ...database,
       ...{ lookups, clock, log, secrets, changes, http, brand, dedupDays, storeContent, tracing },
       meter: metrics.engine,
-      // Where others do the work, accepting should take as little as it can.
+      // Where separate workers run the jobs, accepting a trigger should do as little as possible.
       startsAtOnce: config.role === 'all',
     })
     parts.add(() => engine.close())
@@ -149,12 +149,12 @@ export async function startService(
       ...engine.tasks(),
       ...canary({ ...database, secrets, clock, engine }),
     }
-    // What is stored need not wait for the hour.
+    // Re-encrypt now rather than at the next hourly run.
     if (isKeyChanging) await queue.addJob('re_encrypt', {}, { jobKey: 're_encrypt' })
     if (config.role !== 'api') {
-      // Those who are in the way may be busy for long; until the chore succeeds, the default partitions do as well.
+      // Long transactions can hold the locks this needs. Until the daily chore succeeds, the default partitions serve.
       await preparePartitions(database.pool, clock.now()).catch((error: unknown) =>
-        log.warn({ err: error }, 'partitions could not be made; the chore that does it daily will try again'),
+        log.warn({ err: error }, 'could not create partitions; the daily chore will try again'),
       )
       const schedule = [...choreSchedule, ...engineSchedule, ...(config.hasCanary ? canarySchedule : [])]
       const { deliver, ...others } = tasks
@@ -204,12 +204,14 @@ export async function startService(
         : undefined
     if (mail) {
       parts.add(() => mail.stop())
-      log.info({ port: mail.port }, 'taking answers to e-mails')
+      log.info({ port: mail.port }, 'listening for email replies')
     }
     const url = await app.listen({ host: config.host, port: config.port }).catch((cause: unknown) => {
-      throw new StartError(`Port ${config.port} of ${config.host} cannot be used; set PORT or HOST.`, { cause })
+      throw new StartError(`Belfry cannot listen on port ${config.port} of ${config.host}; set PORT or HOST.`, {
+        cause,
+      })
     })
-    // Last of all, because the keys it makes are shown once: nothing may fail between making and showing them.
+    // Last, because the keys are shown once: nothing may fail between creating and printing them.
     const needsOwner = !(await isSetUp(database.db))
     const first = await prepareFirstStart(database.db, secrets, config.apiKey, clock.now())
     const { environments: created, setUpToken } = first ?? { environments: undefined, setUpToken: undefined }
@@ -219,7 +221,7 @@ export async function startService(
     }
     const stop = async () => {
       stopping.isStopping = true
-      // Calls in hand may be answered. One that hangs is cut off, and its attempt recorded as one of unknown outcome.
+      // Let calls in flight finish. One that hangs is cut off, and its attempt recorded with an unknown outcome.
       const patience = setTimeout(() => void http.close(), patienceMs / 2)
       await parts.end().finally(() => clearTimeout(patience))
     }
@@ -230,7 +232,7 @@ export async function startService(
   }
 }
 
-/** Answers what was asked. A caller who is still sending after all that time is not waited for. */
+/** Finishes the requests in flight, but does not wait for clients that are still sending. */
 async function closeApp(app: App): Promise<void> {
   const patience = setTimeout(() => app.server.closeAllConnections(), patienceMs / 2)
   await app.close()
@@ -244,7 +246,7 @@ async function startFromCommandLine(): Promise<void> {
   const stop = async (exitCode: number) => {
     stoppingSince ??= Date.now()
     setTimeout(() => {
-      process.stderr.write('Not everything came to an end in time; leaving the rest.\n')
+      process.stderr.write(`Shutdown took longer than ${patienceMs / 1000} seconds; exiting anyway.\n`)
       process.exit(1)
     }, patienceMs).unref()
     try {
@@ -263,7 +265,7 @@ async function startFromCommandLine(): Promise<void> {
       traces &&
       (await startTracing({
         ...{ role, protocol: traces.protocol },
-        onFailure: (error) => log.warn({ reason: reasonOf(error) }, 'traces could not be sent'),
+        onFailure: (error) => log.warn({ reason: reasonOf(error) }, 'could not send traces'),
       }))
     const log = makeLog(config, tracing)
     if (tracing) parts.add(() => tracing.close())
@@ -272,8 +274,8 @@ async function startFromCommandLine(): Promise<void> {
       process.on(signal, () => {
         if (stoppingSince === undefined) {
           stoppingSince = Date.now()
-          log.info(`${signal}: finishing what is in hand`)
-          // To a worker nobody sends requests, and a person at a terminal does not wait for balancers.
+          log.info(`${signal}: finishing requests and jobs in flight`)
+          // A worker gets no requests, and a person at a terminal has no load balancer.
           const drained = signal === 'SIGTERM' && config.role !== 'worker' ? service?.drain() : undefined
           void Promise.resolve(drained).then(() => stop(0))
         } else if (Date.now() - stoppingSince > echoMs) process.exit(1)
@@ -286,7 +288,7 @@ async function startFromCommandLine(): Promise<void> {
     parts.add(() => started.stop())
     process.stdout.write(welcome(started, config))
   } catch (error) {
-    // Whoever stops a start need not hear that it failed for that reason.
+    // A start that was interrupted fails; that is no news to whoever interrupted it.
     if (stoppingSince !== undefined) return
     process.stderr.write(`\n${explain(error)}\n`)
     await stop(1)
@@ -327,7 +329,7 @@ function makeLog(config: Config, tracing: Tracing | undefined): Logger {
     : pino(options)
 }
 
-/** What a person needs to go on. Keys are shown once, on the start that made them. */
+/** The next steps for the person who started it. Keys are shown once, by the start that created them. */
 function welcome({ url, created, setUpToken, needsOwner }: Service, config: Config): string {
   const home = config.port === 0 ? url : config.publicUrl
   const lines = ['', `  Belfry is ready at ${home}`]
@@ -343,12 +345,15 @@ function welcome({ url, created, setUpToken, needsOwner }: Service, config: Conf
   if (created && development) {
     lines.push('', '  Your API keys (shown this once):')
     for (const { name, apiKey } of created) lines.push(`    ${name.padEnd(12)} ${apiKey}`)
+    // The lines begin with another word than those of the keys: scripts find a key by its environment's name.
+    lines.push('', '  Application identifiers for the browser inbox (not secret):')
+    for (const { name, identifier } of created) lines.push(`    of ${name.padEnd(12)} ${identifier}`)
     if (config.role !== 'worker') lines.push('', ...firstNotification(url, development.apiKey))
   }
   return `${lines.join('\n')}\n\n`
 }
 
-/** As in README.md: a workflow, a trigger, and where to see what came of it. */
+/** As in README.md: create a workflow, trigger it, look at the result. */
 function firstNotification(url: string, apiKey: string): string[] {
   const authorization = quoted(`Authorization: ApiKey ${apiKey}`)
   const post = (path: string, body: string) => [
@@ -358,13 +363,13 @@ function firstNotification(url: string, apiKey: string): string[] {
     `      -d '${body}'`,
   ]
   return [
-    '  Send your first notification, an in-app message and an e-mail:',
+    '  Send your first notification, an in-app message and an email:',
     '',
     ...post('/v2/workflows', firstWorkflow),
     '',
     ...post('/v1/events/trigger', firstTrigger),
     '',
-    '  The e-mail went to the sandbox, where nothing has to be set up. See it there:',
+    '  The email went to the sandbox, which needs no provider. See it there:',
     '',
     `    curl ${url}/v1/sandbox/messages -H ${authorization}`,
   ]
@@ -374,7 +379,7 @@ const firstWorkflow = `{
         "name": "Welcome", "workflowId": "welcome", "active": true,
         "steps": [
           {"name": "Inbox", "type": "in_app", "controlValues": {"body": "Hello {{subscriber.firstName}}"}},
-          {"name": "E-mail", "type": "email", "controlValues": {
+          {"name": "Email", "type": "email", "controlValues": {
             "subject": "Hello {{subscriber.firstName}}", "editorType": "html", "body": "<p>It works.</p>"}}
         ]
       }`
@@ -383,28 +388,28 @@ const firstTrigger = `{
         "to": {"subscriberId": "ada", "firstName": "Ada", "email": "ada@example.com"}
       }`
 
-/** For a shell: a key that was given may hold any printable character. */
+/** For a shell: BELFRY_API_KEY may hold any printable character. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** One clear message where we know what is wrong; the whole story where we do not. */
+/** One clear message for known problems; the stack trace for the others. */
 function explain(error: unknown): string {
   if (!(error instanceof StartError)) return (error as Error).stack ?? String(error)
   const { message, cause } = error
   return cause instanceof Error ? `${message}\nReason: ${reasonOf(cause)}` : message
 }
 
-/** When several addresses fail, the error that stands for them all has a code but no message. */
+/** When several addresses fail, the combined error has a code but no message. */
 function reasonOf({ message, code = 'unknown' }: NodeJS.ErrnoException): string {
   return message || code
 }
 
 const linkCommand = 'npm run sign-in-link'
 
-/** What can be asked of the program beside serving: it is done, and the program ends. */
+/** One-off commands: `node main.ts <command>` does it and exits. */
 const commands: Record<string, (config: Config, parts: Parts, args: string[]) => Promise<string>> = {
-  /** For whoever runs the service and cannot get in: a link that makes an owner, or lets a member choose a new password. */
+  /** For an operator who cannot sign in: a link that creates the owner, or lets a member choose a new password. */
   async 'sign-in-link'(config, parts, [email]) {
     const { databaseUrl } = await findRunningDatabase(config, parts)
     const database = openDatabase(databaseUrl, { connections: 1, onError: () => undefined })
@@ -425,22 +430,22 @@ const commands: Record<string, (config: Config, parts: Parts, args: string[]) =>
     const { size } = statSync(file)
     return `${file}: ${tables} tables, ${rows} rows, ${Math.ceil(size / 1000)} kB. ${
       withKey
-        ? 'It holds the key to the credentials in it: keep it as you would keep them.'
-        : 'The secret key is not in it: keep that too, elsewhere.'
+        ? 'It contains the secret key that decrypts its credentials: keep it safe.'
+        : 'It does not contain the secret key: keep that separately.'
     }`
   },
 
   async restore(config, parts, args) {
     refuseOwnDatabase(config)
     const [name] = args.filter(isNoFlag)
-    if (name === undefined) throw new StartError('Say which file: npm run restore -- <file>')
+    if (name === undefined) throw new StartError('Name the backup file: npm run restore -- <file>')
     const { dataDir, secretKey } = config
     const claim = await claimDataDir(dataDir)
     parts.add(() => claim.release())
     const options = { file: path.resolve(name), dataDir: realpathSync(dataDir), secretKey, now: new Date(), say }
     const done = await restoreBackup({ ...options, force: args.includes('--force') })
-    const kept = done.movedTo === undefined ? '' : ` What was there before is in ${done.movedTo}.`
-    return `${dataDir} is as it was at ${done.createdAt}: ${done.tables} tables, ${done.rows} rows.${kept}`
+    const kept = done.movedTo === undefined ? '' : ` The previous data is in ${done.movedTo}.`
+    return `Restored ${dataDir} to its state of ${done.createdAt}: ${done.tables} tables, ${done.rows} rows.${kept}`
   },
 }
 
@@ -448,14 +453,14 @@ const isNoFlag = (arg: string) => !arg.startsWith('--')
 
 function refuseOwnDatabase({ databaseUrl }: Config): void {
   if (databaseUrl !== undefined)
-    throw new StartError('This is for the embedded database. For the one at DATABASE_URL use pg_dump and pg_restore.')
+    throw new StartError('This command is for the embedded database. With DATABASE_URL, use pg_dump and pg_restore.')
 }
 
 async function runCommand(command: string, args: string[]): Promise<void> {
   const parts = new Parts()
   try {
     const work = commands[command]
-    if (!work) throw new StartError(`There is no command ${command}; there are ${Object.keys(commands).join(', ')}.`)
+    if (!work) throw new StartError(`There is no command ${command}; use one of ${Object.keys(commands).join(', ')}.`)
     process.stdout.write(`${await work(readConfig(process.env).config, parts, args)}\n`)
   } catch (error) {
     process.stderr.write(`\n${explain(error)}\n`)
@@ -465,7 +470,7 @@ async function runCommand(command: string, args: string[]): Promise<void> {
   }
 }
 
-/** The one that Belfry has running, or the same started for a moment. */
+/** The embedded database: as Belfry runs it now, else started for this command. */
 async function findRunningDatabase(config: Config, parts: Parts): Promise<FoundDatabase> {
   const { databaseUrl, secretKey, dataDir } = config
   if (databaseUrl !== undefined) return { databaseUrl, secretKey: secretKey ?? '' }

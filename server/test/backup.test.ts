@@ -147,7 +147,7 @@ test('everything accepted before a backup under load is there after a restore el
   expect(databasePid(dataDir)).toBeUndefined()
 
   const restored = await restore(elsewhere, file)
-  expect(restored).toMatchObject({ code: 0, output: expect.stringContaining('is as it was at 20') })
+  expect(restored).toMatchObject({ code: 0, output: expect.stringContaining('to its state of 20') })
   expect(readdirSync(elsewhere).sort()).toEqual(['database-url', 'postgres', 'secrets.json'])
   const again = await startIn(elsewhere)
   expect(again.keys).toEqual([])

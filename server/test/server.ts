@@ -14,6 +14,9 @@ import { template, withDatabase } from './global-setup.ts'
 
 export const secretKey = 'a1'.repeat(32)
 
+/** Limits that a test can reach. */
+export const lowLimits = { workflows: 100, steps: 20, layouts: 100, environments: 10, variables: 10 }
+
 export class TestClock {
   #now = new Date('2026-05-01T10:00:00.000Z')
 

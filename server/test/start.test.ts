@@ -99,6 +99,22 @@ describe('one data folder', () => {
     expect(await ask(ada, production)).toMatchObject({ status: 404 })
   })
 
+  test('prints the application identifier of each environment, which opens the browser inbox', async () => {
+    const identifiers = [...first.output.matchAll(/^ {4}of (\w+) +(\S+)$/gm)].map(([, name, id]) => [name, id])
+    expect(first.output).toContain('\n  Application identifiers for the browser inbox (not secret):\n')
+    expect(identifiers).toEqual([
+      ['Development', expect.stringMatching(/^\S{12}$/)],
+      ['Production', expect.stringMatching(/^\S{12}$/)],
+    ])
+    for (const [i, [, applicationIdentifier]] of identifiers.entries()) {
+      const me = await ask(`${first.url}/v1/environments/me`, first.keys[i] ?? '')
+      expect(me.body).toMatchObject({ identifier: applicationIdentifier })
+    }
+    // As .ci/run reads the key of Development.
+    const lines = first.output.split('\n').filter((line) => /^ *Development +/.test(line))
+    expect(lines.map((line) => line.replace(/^ *Development +/, ''))).toEqual([first.keys[0]])
+  })
+
   test('prints a link to become the owner, once; the operator can print another', async () => {
     const token = setUpTokenIn(first.output)
     expect(await lookUp(first, token)).toBe(200)
@@ -263,7 +279,9 @@ describe('the first start', () => {
     const PORT = String(typeof address === 'object' ? address?.port : '')
     const { code, output } = await programs.start({ PORT, BELFRY_DATA_DIR: dataDir }).ended
     expect(code).toBe(1)
-    expect(output).toContain(`Port ${PORT} of 127.0.0.1 cannot be used; set PORT or HOST.\nReason: listen EADDRINUSE`)
+    expect(output).toContain(
+      `Belfry cannot listen on port ${PORT} of 127.0.0.1; set PORT or HOST.\nReason: listen EADDRINUSE`,
+    )
     expect(withoutLog(output)).not.toContain('    at ')
     expect(databasePid(dataDir)).toBeUndefined()
     expect(databaseLog(dataDir)).toContain('database system is shut down')

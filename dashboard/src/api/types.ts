@@ -8,7 +8,7 @@ export interface Operations {
       status: string
     }
   }
-  /** Can it do its work? */
+  /** Is the service ready? */
   'GET /health/ready': {
     answer: {
       status: string
@@ -24,16 +24,16 @@ export interface Operations {
       /** The identifier of the workflow */
       name: string
       overrides?: Record<string, unknown> | undefined
-      /** A trigger with an id that was used before is ignored */
+      /** A trigger with an id that was already used is ignored */
       transactionId?: string | undefined
       /** A subscriber id, or a subscriber object that is created or updated */
       actor?: unknown | undefined
       /** The identifier of a tenant, or `{identifier, name?, data?}` */
       tenant?: unknown | undefined
       context?: Record<string, unknown> | undefined
-      /** Of an application whose workflow is to be run as it is there now; for development */
+      /** The URL of an application; runs the workflow as it is declared there now. For development */
       bridgeUrl?: string | undefined
-      /** With `bridgeUrl`: values for the controls of its steps, `{"steps": {"<stepId>": {…}}}` */
+      /** With `bridgeUrl`: control values of its steps, `{"steps": {"<stepId>": {…}}}` */
       controls?: Record<string, unknown> | undefined
       /** At most 100: a subscriber id, a subscriber object, a topic `{"type": "Topic", "topicKey": …, "exclude"?: […]}`, or a list of those */
       to: unknown
@@ -44,7 +44,7 @@ export interface Operations {
       status: 'error' | 'trigger_not_active' | 'no_workflow_active_steps_defined' | 'no_workflow_steps_defined' | 'processed' | 'no_tenant_found' | 'invalid_recipients'
       error?: Array<string> | undefined
       transactionId?: string | undefined
-      /** The page of the dashboard that shows what came of it */
+      /** The dashboard page with its activity */
       activityFeedLink?: string | undefined
     }
   }
@@ -55,16 +55,16 @@ export interface Operations {
         /** The identifier of the workflow */
         name: string
         overrides?: Record<string, unknown> | undefined
-        /** A trigger with an id that was used before is ignored */
+        /** A trigger with an id that was already used is ignored */
         transactionId?: string | undefined
         /** A subscriber id, or a subscriber object that is created or updated */
         actor?: unknown | undefined
         /** The identifier of a tenant, or `{identifier, name?, data?}` */
         tenant?: unknown | undefined
         context?: Record<string, unknown> | undefined
-        /** Of an application whose workflow is to be run as it is there now; for development */
+        /** The URL of an application; runs the workflow as it is declared there now. For development */
         bridgeUrl?: string | undefined
-        /** With `bridgeUrl`: values for the controls of its steps, `{"steps": {"<stepId>": {…}}}` */
+        /** With `bridgeUrl`: control values of its steps, `{"steps": {"<stepId>": {…}}}` */
         controls?: Record<string, unknown> | undefined
         /** At most 100: a subscriber id, a subscriber object, a topic `{"type": "Topic", "topicKey": …, "exclude"?: […]}`, or a list of those */
         to: unknown
@@ -76,7 +76,7 @@ export interface Operations {
       status: 'error' | 'trigger_not_active' | 'no_workflow_active_steps_defined' | 'no_workflow_steps_defined' | 'processed' | 'no_tenant_found' | 'invalid_recipients'
       error?: Array<string> | undefined
       transactionId?: string | undefined
-      /** The page of the dashboard that shows what came of it */
+      /** The dashboard page with its activity */
       activityFeedLink?: string | undefined
     }>
   }
@@ -86,16 +86,16 @@ export interface Operations {
       /** The identifier of the workflow */
       name: string
       overrides?: Record<string, unknown> | undefined
-      /** A trigger with an id that was used before is ignored */
+      /** A trigger with an id that was already used is ignored */
       transactionId?: string | undefined
       /** A subscriber id, or a subscriber object that is created or updated */
       actor?: unknown | undefined
       /** The identifier of a tenant, or `{identifier, name?, data?}` */
       tenant?: unknown | undefined
       context?: Record<string, unknown> | undefined
-      /** Of an application whose workflow is to be run as it is there now; for development */
+      /** The URL of an application; runs the workflow as it is declared there now. For development */
       bridgeUrl?: string | undefined
-      /** With `bridgeUrl`: values for the controls of its steps, `{"steps": {"<stepId>": {…}}}` */
+      /** With `bridgeUrl`: control values of its steps, `{"steps": {"<stepId>": {…}}}` */
       controls?: Record<string, unknown> | undefined
       payload: Record<string, unknown>
     }
@@ -104,31 +104,31 @@ export interface Operations {
       status: 'error' | 'trigger_not_active' | 'no_workflow_active_steps_defined' | 'no_workflow_steps_defined' | 'processed' | 'no_tenant_found' | 'invalid_recipients'
       error?: Array<string> | undefined
       transactionId?: string | undefined
-      /** The page of the dashboard that shows what came of it */
+      /** The dashboard page with its activity */
       activityFeedLink?: string | undefined
     }
   }
-  /** Cancel what a trigger has not done yet */
+  /** Cancel the pending steps of a trigger */
   'DELETE /v1/events/trigger/{transactionId}': {
     path: {
       transactionId: string
     }
     answer: boolean
   }
-  /** See what became of a trigger, and who got nothing by it */
+  /** Report the progress of a trigger, and recipients without a run */
   'GET /v1/events/trigger/{transactionId}': {
     path: {
       transactionId: string
     }
     query?: {
-      /** Only why this one was passed over */
+      /** Only why this subscriber got no run */
       subscriberId?: string | undefined
       limit?: number | undefined
     }
     answer: {
       transactionId: string
       workflowId?: string | undefined
-      /** Whether it waits for a worker, goes through its topics, or has reached everybody it will reach */
+      /** Whether it waits for a worker, is expanding its topics, or has reached all its recipients */
       status: 'queued' | 'expanding' | 'expanded'
       runs: {
         processing: number
@@ -137,15 +137,15 @@ export interface Operations {
       }
       passedOver: Array<{
         reason: 'topic_not_found' | 'topic_subscription_preference_evaluation' | 'excluded' | 'actor' | 'invalid_recipient' | 'canceled_by_user'
-        /** Of a subscription: what it says, such as `disabled` */
+        /** For a topic subscription: why it excluded the workflow, such as `disabled` */
         detail?: string | undefined
-        /** A topic or an id that stands for nobody, as the trigger has it */
+        /** The unknown topic or invalid id, as the trigger has it */
         named?: string | undefined
-        /** Up to 500; none where it is about a name, or about all who were left when the trigger was cancelled */
+        /** Up to 500; empty for a `named` topic or id, and for recipients left when the trigger was cancelled */
         subscriberIds: Array<string>
         createdAt: string
       }>
-      /** Whether more were passed over than are listed */
+      /** Whether there are more than listed */
       hasMore: boolean
       createdAt: string
       startedAt?: string | undefined
@@ -169,20 +169,20 @@ export interface Operations {
   /** List contexts */
   'GET /v2/contexts': {
     query?: {
-      /** Cursor: items behind this one */
+      /** Cursor: the items after this one */
       after?: string | undefined
-      /** Cursor: items in front of this one */
+      /** Cursor: the items before this one */
       before?: string | undefined
       limit?: number | undefined
       /** ASC or DESC */
       orderDirection?: string | undefined
-      /** Field to order by; the usual one when it is not known */
+      /** Field to order by; an unknown one means the default */
       orderBy?: string | undefined
-      /** Make the cursor item part of the page */
+      /** Include the cursor item in the page */
       includeCursor?: boolean | undefined
       type?: string | undefined
       id?: string | undefined
-      /** Anywhere in `type:id`, in any case */
+      /** Part of `type:id`, case-insensitive */
       search?: string | undefined
     }
     answer: {
@@ -241,7 +241,7 @@ export interface Operations {
   /** Create or update a subscriber */
   'POST /v2/subscribers': {
     query?: {
-      /** Leave an existing subscriber alone and answer 409 */
+      /** Do not change an existing subscriber; answer 409 */
       failIfExists?: boolean | undefined
     }
     body: {
@@ -294,24 +294,24 @@ export interface Operations {
   /** Search subscribers */
   'GET /v2/subscribers': {
     query?: {
-      /** Cursor: items behind this one */
+      /** Cursor: the items after this one */
       after?: string | undefined
-      /** Cursor: items in front of this one */
+      /** Cursor: the items before this one */
       before?: string | undefined
       limit?: number | undefined
       /** ASC or DESC */
       orderDirection?: string | undefined
-      /** Field to order by; the usual one when it is not known */
+      /** Field to order by; an unknown one means the default */
       orderBy?: string | undefined
-      /** Make the cursor item part of the page */
+      /** Include the cursor item in the page */
       includeCursor?: boolean | undefined
-      /** Anywhere in the address, in any case */
+      /** Part of the address, case-insensitive */
       email?: string | undefined
-      /** Anywhere in the number */
+      /** Part of the number */
       phone?: string | undefined
-      /** Anywhere in first and last name, in any case */
+      /** Part of the full name, case-insensitive */
       name?: string | undefined
-      /** Exactly this id */
+      /** The exact id */
       subscriberId?: string | undefined
     }
     answer: {
@@ -448,7 +448,7 @@ export interface Operations {
       updatedAt: string
     }
   }
-  /** Delete a subscriber with all that belongs to it */
+  /** Delete a subscriber with all its data */
   'DELETE /v2/subscribers/{subscriberId}': {
     path: {
       subscriberId: string
@@ -473,7 +473,7 @@ export interface Operations {
         data?: Record<string, unknown> | null | undefined
         channels?: Array<{
           providerId: 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad'
-          /** Else the newest active one of the provider */
+          /** Default: the newest active one of the provider */
           integrationIdentifier?: string | undefined
           credentials: {
             webhookUrl?: string | undefined
@@ -607,7 +607,7 @@ export interface Operations {
       data?: Record<string, unknown> | null | undefined
       channels?: Array<{
         providerId: 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad'
-        /** Else the newest active one of the provider */
+        /** Default: the newest active one of the provider */
         integrationIdentifier?: string | undefined
         credentials: {
           webhookUrl?: string | undefined
@@ -718,7 +718,7 @@ export interface Operations {
       data?: Record<string, unknown> | null | undefined
       channels?: Array<{
         providerId: 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad'
-        /** Else the newest active one of the provider */
+        /** Default: the newest active one of the provider */
         integrationIdentifier?: string | undefined
         credentials: {
           webhookUrl?: string | undefined
@@ -785,7 +785,7 @@ export interface Operations {
     }
     body: {
       providerId: 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad'
-      /** Else the newest active one of the provider */
+      /** Default: the newest active one of the provider */
       integrationIdentifier?: string | undefined
       credentials: {
         webhookUrl?: string | undefined
@@ -841,7 +841,7 @@ export interface Operations {
     }
     body: {
       providerId: 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad'
-      /** Else the newest active one of the provider */
+      /** Default: the newest active one of the provider */
       integrationIdentifier?: string | undefined
       credentials: {
         webhookUrl?: string | undefined
@@ -890,7 +890,7 @@ export interface Operations {
       updatedAt: string
     }
   }
-  /** Forget a subscriber's credentials for all integrations of a provider */
+  /** Delete a subscriber's credentials for all integrations of a provider */
   'DELETE /v1/subscribers/{subscriberId}/credentials/{providerId}': {
     path: {
       subscriberId: string
@@ -928,7 +928,7 @@ export interface Operations {
           chat?: boolean | undefined
           push?: boolean | undefined
         }
-        /** Who decided about each channel */
+        /** Which layer decided about each channel */
         overrides: Array<{
           channel: 'in_app' | 'email' | 'sms' | 'chat' | 'push'
           source: 'template' | 'workflowOverride' | 'subscriber'
@@ -943,7 +943,7 @@ export interface Operations {
       }>
     }
   }
-  /** Change a subscriber's preferences, in general or for one workflow */
+  /** Change a subscriber's preferences, globally or for one workflow */
   'PATCH /v2/subscribers/{subscriberId}/preferences': {
     path: {
       subscriberId: string
@@ -956,7 +956,7 @@ export interface Operations {
         chat?: boolean | undefined
         push?: boolean | undefined
       } | undefined
-      /** Without it the channels are meant for all workflows */
+      /** Without it the channels apply to all workflows */
       workflowId?: string | undefined
       schedule?: {
         isEnabled: boolean
@@ -1035,7 +1035,7 @@ export interface Operations {
           chat?: boolean | undefined
           push?: boolean | undefined
         }
-        /** Who decided about each channel */
+        /** Which layer decided about each channel */
         overrides: Array<{
           channel: 'in_app' | 'email' | 'sms' | 'chat' | 'push'
           source: 'template' | 'workflowOverride' | 'subscriber'
@@ -1120,7 +1120,7 @@ export interface Operations {
       }
     }>
   }
-  /** Change a subscriber's preferences in general */
+  /** Change a subscriber's global preferences */
   'PATCH /v1/subscribers/{subscriberId}/preferences': {
     path: {
       subscriberId: string
@@ -1149,7 +1149,7 @@ export interface Operations {
       }
     }
   }
-  /** Retrieve a subscriber's preferences for every workflow, or in general */
+  /** Retrieve a subscriber's preferences for every workflow, or the global ones */
   'GET /v1/subscribers/{subscriberId}/preferences/{level}': {
     path: {
       subscriberId: string
@@ -1220,7 +1220,7 @@ export interface Operations {
       }
     }
   }
-  /** Erase a subscriber: every trace of the person in this environment */
+  /** Erase a subscriber with all data of the person in this environment */
   'POST /v2/subscribers/{subscriberId}/erase': {
     path: {
       subscriberId: string
@@ -1228,7 +1228,7 @@ export interface Operations {
     answer: {
       _id: string
       status: 'pending' | 'running' | 'completed'
-      /** How many rows were removed, by table; `events_changed` counts triggers for others that named the person */
+      /** Removed rows, by table; `events_changed` counts triggers for others that named the person */
       report: Record<string, number>
       createdAt: string
       completedAt: string | null
@@ -1237,23 +1237,23 @@ export interface Operations {
   /** List the erasures of this environment */
   'GET /v2/erasures': {
     query?: {
-      /** Cursor: items behind this one */
+      /** Cursor: the items after this one */
       after?: string | undefined
-      /** Cursor: items in front of this one */
+      /** Cursor: the items before this one */
       before?: string | undefined
       limit?: number | undefined
       /** ASC or DESC */
       orderDirection?: string | undefined
-      /** Field to order by; the usual one when it is not known */
+      /** Field to order by; an unknown one means the default */
       orderBy?: string | undefined
-      /** Make the cursor item part of the page */
+      /** Include the cursor item in the page */
       includeCursor?: boolean | undefined
     }
     answer: {
       data: Array<{
         _id: string
         status: 'pending' | 'running' | 'completed'
-        /** How many rows were removed, by table; `events_changed` counts triggers for others that named the person */
+        /** Removed rows, by table; `events_changed` counts triggers for others that named the person */
         report: Record<string, number>
         createdAt: string
         completedAt: string | null
@@ -1264,7 +1264,7 @@ export interface Operations {
       totalCountCapped: boolean
     }
   }
-  /** Retrieve an erasure: how far it is, and what was removed */
+  /** Retrieve the progress of an erasure, and what was removed */
   'GET /v2/erasures/{erasureId}': {
     path: {
       erasureId: string
@@ -1272,13 +1272,13 @@ export interface Operations {
     answer: {
       _id: string
       status: 'pending' | 'running' | 'completed'
-      /** How many rows were removed, by table; `events_changed` counts triggers for others that named the person */
+      /** Removed rows, by table; `events_changed` counts triggers for others that named the person */
       report: Record<string, number>
       createdAt: string
       completedAt: string | null
     }
   }
-  /** Export everything that is held of a subscriber, as JSON */
+  /** Export all data of a subscriber, as JSON */
   'GET /v2/subscribers/{subscriberId}/export': {
     path: {
       subscriberId: string
@@ -1286,7 +1286,7 @@ export interface Operations {
     answer: {
       subscriberId: string
       exportedAt: string
-      /** Rows by what they are */
+      /** Rows by kind */
       data: Record<string, Array<Record<string, unknown>>>
     }
   }
@@ -1408,7 +1408,7 @@ export interface Operations {
         createdAt: string
         updatedAt: string
       } | undefined
-      /** The workflow as it is now; absent once it is deleted */
+      /** The workflow as it is now; absent after its deletion */
       template?: {
         _id: string
         name: string
@@ -1480,7 +1480,7 @@ export interface Operations {
     }
     answer: number
   }
-  /** Set what became of the buttons of a message */
+  /** Set the state of the buttons of a message */
   'POST /v1/subscribers/{subscriberId}/messages/{messageId}/actions/{type}': {
     path: {
       subscriberId: string
@@ -1599,7 +1599,7 @@ export interface Operations {
         createdAt: string
         updatedAt: string
       } | undefined
-      /** The workflow as it is now; absent once it is deleted */
+      /** The workflow as it is now; absent after its deletion */
       template?: {
         _id: string
         name: string
@@ -1660,7 +1660,7 @@ export interface Operations {
       errorText?: string | undefined
     }
   }
-  /** List in-app messages of a subscriber, the newest first */
+  /** List in-app messages of a subscriber, newest first */
   'GET /v1/subscribers/{subscriberId}/notifications/feed': {
     path: {
       subscriberId: string
@@ -1670,7 +1670,7 @@ export interface Operations {
       limit?: number | undefined
       read?: boolean | undefined
       seen?: boolean | undefined
-      /** A JSON object in base64: those whose trigger had all of it in its payload */
+      /** A JSON object in base64; matches messages whose trigger payload contains all of it */
       payload?: string | undefined
       feedIdentifier?: Array<string> | undefined
     }
@@ -1728,14 +1728,14 @@ export interface Operations {
       totalCount?: number | undefined
     }
   }
-  /** Count in-app messages that were not seen yet */
+  /** Count unseen in-app messages */
   'GET /v1/subscribers/{subscriberId}/notifications/unseen': {
     path: {
       subscriberId: string
     }
     query?: {
       seen?: boolean | undefined
-      /** Where counting stops */
+      /** The maximum count */
       limit?: number | undefined
       feedId?: Array<string> | undefined
     }
@@ -1743,7 +1743,7 @@ export interface Operations {
       count: number
     }
   }
-  /** List a subscriber's notifications, the newest first */
+  /** List a subscriber's notifications, newest first */
   'GET /v2/subscribers/{subscriberId}/notifications': {
     path: {
       subscriberId: string
@@ -1758,14 +1758,14 @@ export interface Operations {
       seen?: boolean | undefined
       /** Any of these; as one JSON text also `{"or": [...]}` or `{"and": [{"or": [...]}, ...]}` */
       tags?: Array<string> | undefined
-      /** A JSON object: those whose data has all of it */
+      /** A JSON object; matches notifications whose data contains all of it */
       data?: string | undefined
       severity?: Array<'high' | 'medium' | 'low' | 'none'> | undefined
       /** In milliseconds since 1970; inclusive */
       createdGte?: number | undefined
       /** In milliseconds since 1970; inclusive */
       createdLte?: number | undefined
-      /** Those with exactly these contexts, each `type:id`, in any order; one empty value: those without any */
+      /** Only items with exactly these contexts, each `type:id`, in any order; one empty value: only items without a context */
       contextKeys?: Array<string> | undefined
     }
     answer: {
@@ -1851,7 +1851,7 @@ export interface Operations {
       notificationId: string
     }
     query?: {
-      /** Those with exactly these contexts, each `type:id`, in any order; one empty value: those without any */
+      /** Only items with exactly these contexts, each `type:id`, in any order; one empty value: only items without a context */
       contextKeys?: Array<string> | undefined
     }
     answer: {
@@ -1912,14 +1912,14 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
     }
   }
-  /** Mark a notification as unread, which takes it out of the archive */
+  /** Mark a notification as unread, which also unarchives it */
   'PATCH /v2/subscribers/{subscriberId}/notifications/{notificationId}/unread': {
     path: {
       subscriberId: string
       notificationId: string
     }
     query?: {
-      /** Those with exactly these contexts, each `type:id`, in any order; one empty value: those without any */
+      /** Only items with exactly these contexts, each `type:id`, in any order; one empty value: only items without a context */
       contextKeys?: Array<string> | undefined
     }
     answer: {
@@ -1980,14 +1980,14 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
     }
   }
-  /** Put a notification into the archive */
+  /** Archive a notification */
   'PATCH /v2/subscribers/{subscriberId}/notifications/{notificationId}/archive': {
     path: {
       subscriberId: string
       notificationId: string
     }
     query?: {
-      /** Those with exactly these contexts, each `type:id`, in any order; one empty value: those without any */
+      /** Only items with exactly these contexts, each `type:id`, in any order; one empty value: only items without a context */
       contextKeys?: Array<string> | undefined
     }
     answer: {
@@ -2048,14 +2048,14 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
     }
   }
-  /** Take a notification out of the archive */
+  /** Unarchive a notification */
   'PATCH /v2/subscribers/{subscriberId}/notifications/{notificationId}/unarchive': {
     path: {
       subscriberId: string
       notificationId: string
     }
     query?: {
-      /** Those with exactly these contexts, each `type:id`, in any order; one empty value: those without any */
+      /** Only items with exactly these contexts, each `type:id`, in any order; one empty value: only items without a context */
       contextKeys?: Array<string> | undefined
     }
     answer: {
@@ -2116,14 +2116,14 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
     }
   }
-  /** Put a notification aside until a time */
+  /** Snooze a notification */
   'PATCH /v2/subscribers/{subscriberId}/notifications/{notificationId}/snooze': {
     path: {
       subscriberId: string
       notificationId: string
     }
     query?: {
-      /** Those with exactly these contexts, each `type:id`, in any order; one empty value: those without any */
+      /** Only items with exactly these contexts, each `type:id`, in any order; one empty value: only items without a context */
       contextKeys?: Array<string> | undefined
     }
     body: {
@@ -2187,14 +2187,14 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
     }
   }
-  /** Take a notification back that was put aside */
+  /** Unsnooze a notification */
   'PATCH /v2/subscribers/{subscriberId}/notifications/{notificationId}/unsnooze': {
     path: {
       subscriberId: string
       notificationId: string
     }
     query?: {
-      /** Those with exactly these contexts, each `type:id`, in any order; one empty value: those without any */
+      /** Only items with exactly these contexts, each `type:id`, in any order; one empty value: only items without a context */
       contextKeys?: Array<string> | undefined
     }
     answer: {
@@ -2263,7 +2263,7 @@ export interface Operations {
       actionType: 'primary' | 'secondary'
     }
     query?: {
-      /** Those with exactly these contexts, each `type:id`, in any order; one empty value: those without any */
+      /** Only items with exactly these contexts, each `type:id`, in any order; one empty value: only items without a context */
       contextKeys?: Array<string> | undefined
     }
     answer: {
@@ -2332,7 +2332,7 @@ export interface Operations {
       actionType: 'primary' | 'secondary'
     }
     query?: {
-      /** Those with exactly these contexts, each `type:id`, in any order; one empty value: those without any */
+      /** Only items with exactly these contexts, each `type:id`, in any order; one empty value: only items without a context */
       contextKeys?: Array<string> | undefined
     }
     answer: {
@@ -2400,31 +2400,31 @@ export interface Operations {
       notificationId: string
     }
     query?: {
-      /** Those with exactly these contexts, each `type:id`, in any order; one empty value: those without any */
+      /** Only items with exactly these contexts, each `type:id`, in any order; one empty value: only items without a context */
       contextKeys?: Array<string> | undefined
     }
     answer: undefined
   }
-  /** Mark notifications as seen: those named, else all that match */
+  /** Mark notifications as seen: the named ones, or else all that match */
   'POST /v2/subscribers/{subscriberId}/notifications/seen': {
     path: {
       subscriberId: string
     }
     body: {
-      /** These, whatever else is asked for */
+      /** Only these, ignoring other filters */
       notificationIds?: Array<string> | undefined
       /** A list: any of these; `{"or": [...]}`: the same; `{"and": [{"or": [...]}]}`: one of every group */
       tags?: unknown | undefined
-      /** The text of a JSON object: those whose data has all of it */
+      /** The text of a JSON object; matches notifications whose data contains all of it */
       data?: string | undefined
       /** In milliseconds since 1970; inclusive */
       createdLte?: number | undefined
-      /** Those with at least one of these */
+      /** At least one of these */
       contextKeys?: Array<string> | undefined
     }
     answer: undefined
   }
-  /** Mark all notifications that match as read */
+  /** Mark all matching notifications as read */
   'POST /v2/subscribers/{subscriberId}/notifications/read': {
     path: {
       subscriberId: string
@@ -2432,16 +2432,16 @@ export interface Operations {
     body: {
       /** A list: any of these; `{"or": [...]}`: the same; `{"and": [{"or": [...]}]}`: one of every group */
       tags?: unknown | undefined
-      /** The text of a JSON object: those whose data has all of it */
+      /** The text of a JSON object; matches notifications whose data contains all of it */
       data?: string | undefined
       /** In milliseconds since 1970; inclusive */
       createdLte?: number | undefined
-      /** Those with at least one of these */
+      /** At least one of these */
       contextKeys?: Array<string> | undefined
     }
     answer: undefined
   }
-  /** Put all notifications that match into the archive */
+  /** Archive all matching notifications */
   'POST /v2/subscribers/{subscriberId}/notifications/archive': {
     path: {
       subscriberId: string
@@ -2449,16 +2449,16 @@ export interface Operations {
     body: {
       /** A list: any of these; `{"or": [...]}`: the same; `{"and": [{"or": [...]}]}`: one of every group */
       tags?: unknown | undefined
-      /** The text of a JSON object: those whose data has all of it */
+      /** The text of a JSON object; matches notifications whose data contains all of it */
       data?: string | undefined
       /** In milliseconds since 1970; inclusive */
       createdLte?: number | undefined
-      /** Those with at least one of these */
+      /** At least one of these */
       contextKeys?: Array<string> | undefined
     }
     answer: undefined
   }
-  /** Put all read notifications that match into the archive */
+  /** Archive all matching read notifications */
   'POST /v2/subscribers/{subscriberId}/notifications/read-archive': {
     path: {
       subscriberId: string
@@ -2466,16 +2466,16 @@ export interface Operations {
     body: {
       /** A list: any of these; `{"or": [...]}`: the same; `{"and": [{"or": [...]}]}`: one of every group */
       tags?: unknown | undefined
-      /** The text of a JSON object: those whose data has all of it */
+      /** The text of a JSON object; matches notifications whose data contains all of it */
       data?: string | undefined
       /** In milliseconds since 1970; inclusive */
       createdLte?: number | undefined
-      /** Those with at least one of these */
+      /** At least one of these */
       contextKeys?: Array<string> | undefined
     }
     answer: undefined
   }
-  /** Delete all notifications that match */
+  /** Delete all matching notifications */
   'POST /v2/subscribers/{subscriberId}/notifications/delete': {
     path: {
       subscriberId: string
@@ -2483,16 +2483,16 @@ export interface Operations {
     body: {
       /** A list: any of these; `{"or": [...]}`: the same; `{"and": [{"or": [...]}]}`: one of every group */
       tags?: unknown | undefined
-      /** The text of a JSON object: those whose data has all of it */
+      /** The text of a JSON object; matches notifications whose data contains all of it */
       data?: string | undefined
       /** In milliseconds since 1970; inclusive */
       createdLte?: number | undefined
-      /** Those with at least one of these */
+      /** At least one of these */
       contextKeys?: Array<string> | undefined
     }
     answer: undefined
   }
-  /** Begin a session for a subscriber, who is created if missing */
+  /** Start a session for a subscriber, who is created if missing */
   'POST /v1/inbox/session': {
     body: {
       applicationIdentifier?: string | undefined
@@ -2511,7 +2511,7 @@ export interface Operations {
       subscriberHash?: string | undefined
       context?: Record<string, unknown> | undefined
       contextHash?: string | undefined
-      /** When the subscriber wants messages, until it says otherwise */
+      /** The schedule of the subscriber, until it sets another */
       defaultSchedule?: unknown | undefined
     }
     answer: {
@@ -2537,7 +2537,7 @@ export interface Operations {
       }
     }
   }
-  /** List notifications, the newest first */
+  /** List notifications, newest first */
   'GET /v1/inbox/notifications': {
     query?: {
       limit?: number | undefined
@@ -2549,7 +2549,7 @@ export interface Operations {
       seen?: boolean | undefined
       /** Any of these; as one JSON text also `{"or": [...]}` or `{"and": [{"or": [...]}, ...]}` */
       tags?: Array<string> | undefined
-      /** A JSON object: those whose data has all of it */
+      /** A JSON object; matches notifications whose data contains all of it */
       data?: string | undefined
       severity?: Array<'high' | 'medium' | 'low' | 'none'> | undefined
       /** In milliseconds since 1970; inclusive */
@@ -2697,7 +2697,7 @@ export interface Operations {
       }
     }
   }
-  /** Mark a notification as unread, which takes it out of the archive */
+  /** Mark a notification as unread, which also unarchives it */
   'PATCH /v1/inbox/notifications/{notificationId}/unread': {
     path: {
       notificationId: string
@@ -2762,7 +2762,7 @@ export interface Operations {
       }
     }
   }
-  /** Put a notification into the archive */
+  /** Archive a notification */
   'PATCH /v1/inbox/notifications/{notificationId}/archive': {
     path: {
       notificationId: string
@@ -2827,7 +2827,7 @@ export interface Operations {
       }
     }
   }
-  /** Take a notification out of the archive */
+  /** Unarchive a notification */
   'PATCH /v1/inbox/notifications/{notificationId}/unarchive': {
     path: {
       notificationId: string
@@ -2892,7 +2892,7 @@ export interface Operations {
       }
     }
   }
-  /** Put a notification aside until a time */
+  /** Snooze a notification */
   'PATCH /v1/inbox/notifications/{notificationId}/snooze': {
     path: {
       notificationId: string
@@ -2960,7 +2960,7 @@ export interface Operations {
       }
     }
   }
-  /** Take a notification back that was put aside */
+  /** Unsnooze a notification */
   'PATCH /v1/inbox/notifications/{notificationId}/unsnooze': {
     path: {
       notificationId: string
@@ -3168,69 +3168,69 @@ export interface Operations {
     }
     answer: undefined
   }
-  /** Mark notifications as seen: those named, else all that match */
+  /** Mark notifications as seen: the named ones, or else all that match */
   'POST /v1/inbox/notifications/seen': {
     body: {
-      /** These, whatever else is asked for */
+      /** Only these, ignoring other filters */
       notificationIds?: Array<string> | undefined
       /** A list: any of these; `{"or": [...]}`: the same; `{"and": [{"or": [...]}]}`: one of every group */
       tags?: unknown | undefined
-      /** The text of a JSON object: those whose data has all of it */
+      /** The text of a JSON object; matches notifications whose data contains all of it */
       data?: string | undefined
       /** In milliseconds since 1970; inclusive */
       createdLte?: number | undefined
     }
     answer: undefined
   }
-  /** Mark all notifications that match as read */
+  /** Mark all matching notifications as read */
   'POST /v1/inbox/notifications/read': {
     body: {
       /** A list: any of these; `{"or": [...]}`: the same; `{"and": [{"or": [...]}]}`: one of every group */
       tags?: unknown | undefined
-      /** The text of a JSON object: those whose data has all of it */
+      /** The text of a JSON object; matches notifications whose data contains all of it */
       data?: string | undefined
       /** In milliseconds since 1970; inclusive */
       createdLte?: number | undefined
     }
     answer: undefined
   }
-  /** Put all notifications that match into the archive */
+  /** Archive all matching notifications */
   'POST /v1/inbox/notifications/archive': {
     body: {
       /** A list: any of these; `{"or": [...]}`: the same; `{"and": [{"or": [...]}]}`: one of every group */
       tags?: unknown | undefined
-      /** The text of a JSON object: those whose data has all of it */
+      /** The text of a JSON object; matches notifications whose data contains all of it */
       data?: string | undefined
       /** In milliseconds since 1970; inclusive */
       createdLte?: number | undefined
     }
     answer: undefined
   }
-  /** Put all read notifications that match into the archive */
+  /** Archive all matching read notifications */
   'POST /v1/inbox/notifications/read-archive': {
     body: {
       /** A list: any of these; `{"or": [...]}`: the same; `{"and": [{"or": [...]}]}`: one of every group */
       tags?: unknown | undefined
-      /** The text of a JSON object: those whose data has all of it */
+      /** The text of a JSON object; matches notifications whose data contains all of it */
       data?: string | undefined
       /** In milliseconds since 1970; inclusive */
       createdLte?: number | undefined
     }
     answer: undefined
   }
-  /** Delete all notifications that match */
+  /** Delete all matching notifications */
   'POST /v1/inbox/notifications/delete': {
     body: {
       /** A list: any of these; `{"or": [...]}`: the same; `{"and": [{"or": [...]}]}`: one of every group */
       tags?: unknown | undefined
-      /** The text of a JSON object: those whose data has all of it */
+      /** The text of a JSON object; matches notifications whose data contains all of it */
       data?: string | undefined
       /** In milliseconds since 1970; inclusive */
       createdLte?: number | undefined
     }
     answer: undefined
   }
-  /** List preferences: in general, then for each workflow */
+  /** List preferences: the global ones, then those of each workflow */
   'GET /v1/inbox/preferences': {
     query?: {
       criticality?: 'critical' | 'nonCritical' | 'all' | undefined
@@ -3265,7 +3265,7 @@ export interface Operations {
       }>
     }
   }
-  /** Change the preferences in general, or the schedule */
+  /** Change the global preferences, or the schedule */
   'PATCH /v1/inbox/preferences': {
     body: {
       email?: boolean | undefined
@@ -3355,7 +3355,7 @@ export interface Operations {
       }
     }
   }
-  /** Retrieve the preferences in general */
+  /** Retrieve the global preferences */
   'GET /v1/inbox/preferences/global': {
     answer: {
       data: {
@@ -3396,7 +3396,7 @@ export interface Operations {
         chat?: boolean | undefined
         push?: boolean | undefined
         enabled?: boolean | undefined
-        /** JSON Logic over the payload; decides alone */
+        /** JSON Logic over the payload; replaces `enabled` */
         condition?: Record<string, unknown> | null | undefined
       }>
     }
@@ -3479,7 +3479,7 @@ export interface Operations {
       chat?: boolean | undefined
       push?: boolean | undefined
       enabled?: boolean | undefined
-      /** JSON Logic over the payload; decides alone */
+      /** JSON Logic over the payload; replaces `enabled` */
       condition?: Record<string, unknown> | null | undefined
     }
     answer: {
@@ -3514,7 +3514,7 @@ export interface Operations {
     answer: {
       data: {
         subscriberId: string
-        /** Absent where nobody has said; then it is UTC */
+        /** Absent if not set; then UTC applies */
         timezone?: string | undefined
       }
     }
@@ -3527,7 +3527,7 @@ export interface Operations {
     answer: {
       data: {
         subscriberId: string
-        /** Absent where nobody has said; then it is UTC */
+        /** Absent if not set; then UTC applies */
         timezone?: string | undefined
       }
     }
@@ -3567,7 +3567,7 @@ export interface Operations {
       topicKey: string
     }
     body: {
-      /** Made up where empty */
+      /** Default: generated */
       identifier?: string | undefined
       name?: string | undefined
       topic?: {
@@ -3583,7 +3583,7 @@ export interface Operations {
         } | undefined
         /** The workflow's default when absent */
         enabled?: boolean | undefined
-        /** JSON Logic over the payload; decides alone */
+        /** JSON Logic over the payload; replaces `enabled` */
         condition?: Record<string, unknown> | null | undefined
       }> | undefined
     }
@@ -3611,7 +3611,7 @@ export interface Operations {
       }
     }
   }
-  /** Retrieve one of the subscriber's subscriptions; nothing where there is none */
+  /** Retrieve one of the subscriber's subscriptions; empty if there is none */
   'GET /v1/inbox/topics/{topicKey}/subscriptions/{identifier}': {
     path: {
       topicKey: string
@@ -3664,7 +3664,7 @@ export interface Operations {
         } | undefined
         /** The workflow's default when absent */
         enabled?: boolean | undefined
-        /** JSON Logic over the payload; decides alone */
+        /** JSON Logic over the payload; replaces `enabled` */
         condition?: Record<string, unknown> | null | undefined
       }> | undefined
     }
@@ -3704,19 +3704,19 @@ export interface Operations {
       }
     }
   }
-  /** List the chat workspaces that are connected */
+  /** List connected chat workspaces */
   'GET /v1/inbox/channel-connections': {
     query?: {
-      /** Cursor: items behind this one */
+      /** Cursor: the items after this one */
       after?: string | undefined
-      /** Cursor: items in front of this one */
+      /** Cursor: the items before this one */
       before?: string | undefined
       limit?: number | undefined
       /** ASC or DESC */
       orderDirection?: string | undefined
-      /** Field to order by; the usual one when it is not known */
+      /** Field to order by; an unknown one means the default */
       orderBy?: string | undefined
-      /** Make the cursor item part of the page */
+      /** Include the cursor item in the page */
       includeCursor?: boolean | undefined
       integrationIdentifier?: string | undefined
       channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | undefined
@@ -3768,17 +3768,17 @@ export interface Operations {
     }
     answer: undefined
   }
-  /** Make a URL that connects a workspace */
+  /** Create a URL that connects a workspace */
   'POST /v1/inbox/channel-connections/oauth': {
     body: {
       integrationIdentifier: string
       connectionIdentifier?: string | undefined
       context?: Record<string, unknown> | undefined
       contextHash?: string | undefined
-      /** Slack: what the bot may do; a sensible set when absent */
+      /** Slack: the bot scopes; default: a sensible set */
       scope?: Array<string> | undefined
       connectionMode?: 'subscriber' | 'shared' | undefined
-      /** Also make an endpoint of the person who signs in */
+      /** Also create an endpoint for the person who signs in */
       autoLinkUser?: boolean | undefined
     }
     answer: {
@@ -3787,14 +3787,14 @@ export interface Operations {
       }
     }
   }
-  /** Make a URL that links a chat identity */
+  /** Create a URL that links a chat identity */
   'POST /v1/inbox/channel-endpoints/oauth': {
     body: {
       integrationIdentifier: string
       connectionIdentifier?: string | undefined
       context?: Record<string, unknown> | undefined
       contextHash?: string | undefined
-      /** Slack: what is asked about the person; `identity.basic` when absent */
+      /** Slack: the user scopes; default: `identity.basic` */
       userScope?: Array<string> | undefined
     }
     answer: {
@@ -3803,19 +3803,19 @@ export interface Operations {
       }
     }
   }
-  /** Make a URL for either */
+  /** Create a URL for either */
   'POST /v1/inbox/chat/oauth': {
     body: {
       integrationIdentifier: string
       connectionIdentifier?: string | undefined
       context?: Record<string, unknown> | undefined
       contextHash?: string | undefined
-      /** Slack: what the bot may do; a sensible set when absent */
+      /** Slack: the bot scopes; default: a sensible set */
       scope?: Array<string> | undefined
       connectionMode?: 'subscriber' | 'shared' | undefined
-      /** Also make an endpoint of the person who signs in */
+      /** Also create an endpoint for the person who signs in */
       autoLinkUser?: boolean | undefined
-      /** Slack: what is asked about the person; `identity.basic` when absent */
+      /** Slack: the user scopes; default: `identity.basic` */
       userScope?: Array<string> | undefined
       mode?: 'connect' | 'link_user' | undefined
     }
@@ -3828,16 +3828,16 @@ export interface Operations {
   /** List the chat identities of the subscriber */
   'GET /v1/inbox/channel-endpoints': {
     query?: {
-      /** Cursor: items behind this one */
+      /** Cursor: the items after this one */
       after?: string | undefined
-      /** Cursor: items in front of this one */
+      /** Cursor: the items before this one */
       before?: string | undefined
       limit?: number | undefined
       /** ASC or DESC */
       orderDirection?: string | undefined
-      /** Field to order by; the usual one when it is not known */
+      /** Field to order by; an unknown one means the default */
       orderBy?: string | undefined
-      /** Make the cursor item part of the page */
+      /** Include the cursor item in the page */
       includeCursor?: boolean | undefined
       integrationIdentifier?: string | undefined
       channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | undefined
@@ -3865,20 +3865,20 @@ export interface Operations {
       }
     }
   }
-  /** Forget a chat identity */
+  /** Delete a chat identity */
   'DELETE /v1/inbox/channel-endpoints/{identifier}': {
     path: {
       identifier: string
     }
     answer: undefined
   }
-  /** List messages of all channels, the newest first */
+  /** List messages of all channels, newest first */
   'GET /v1/messages': {
     query?: {
       channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | undefined
       subscriberId?: string | undefined
       transactionId?: Array<string> | undefined
-      /** Those with exactly these contexts, each `type:id`, in any order; one empty value: those without any */
+      /** Only items with exactly these contexts, each `type:id`, in any order; one empty value: only items without a context */
       contextKeys?: Array<string> | undefined
       page?: number | undefined
       /** At most 1000 */
@@ -3993,7 +3993,7 @@ export interface Operations {
           createdAt: string
           updatedAt: string
         } | undefined
-        /** The workflow as it is now; absent once it is deleted */
+        /** The workflow as it is now; absent after its deletion */
         template?: {
           _id: string
           name: string
@@ -4079,7 +4079,7 @@ export interface Operations {
     }
     answer: undefined
   }
-  /** List what triggers started, one record for each subscriber, the newest first */
+  /** List the activity, one record for each trigger and subscriber, newest first */
   'GET /v1/notifications': {
     query?: {
       channels?: Array<string> | undefined
@@ -4088,18 +4088,18 @@ export interface Operations {
       /** Identifiers of workflows */
       workflowIds?: Array<string> | undefined
       emails?: Array<string> | undefined
-      /** Anywhere in the address of the subscriber, or its id. Anybody whom this, `emails` or `subscriberIds` mean is shown */
+      /** Part of the email address of the subscriber, or its id. Matches of this, `emails` and `subscriberIds` are combined */
       search?: string | undefined
       subscriberIds?: Array<string> | undefined
       status?: Array<'processing' | 'completed' | 'error'> | undefined
-      /** Runs with a step that did not simply complete, for one of these reasons, such as `provider_failed` */
+      /** Runs with a step that did not complete normally, for one of these reasons, such as `provider_failed` */
       reasons?: Array<string> | undefined
       severity?: Array<'high' | 'medium' | 'low' | 'none'> | undefined
       transactionId?: Array<string> | undefined
       topicKey?: string | undefined
       /** The identifier of a topic subscription */
       subscriptionId?: string | undefined
-      /** Those with exactly these contexts, each `type:id`, in any order; one empty value: those without any */
+      /** Only items with exactly these contexts, each `type:id`, in any order; one empty value: only items without a context */
       contextKeys?: Array<string> | undefined
       /** ISO 8601; inclusive */
       after?: string | undefined
@@ -4107,7 +4107,7 @@ export interface Operations {
       before?: string | undefined
       page?: number | undefined
       limit?: number | undefined
-      /** The `_id` of a record: those below it. In long lists it is quicker than `page` */
+      /** The `_id` of a record: lists those below it. Faster than `page` in long lists */
       cursor?: string | undefined
     }
     answer: {
@@ -4118,11 +4118,11 @@ export interface Operations {
         _subscriberId: string
         _templateId: string
         _digestedNotificationId?: string | undefined
-        /** Of the workflow, as it was when the run began */
+        /** The version of the workflow that the run began with */
         workflowVersion: number
         transactionId: string
         status: 'processing' | 'completed' | 'error'
-        /** How far it got over all channels, and why no further */
+        /** The furthest delivery state over all channels, and what stopped it */
         deliveryLifecycle: {
           status: 'pending' | 'sent' | 'delivered' | 'interacted' | 'skipped' | 'canceled' | 'merged' | 'errored'
           detail?: string | undefined
@@ -4152,7 +4152,7 @@ export interface Operations {
           _id: string
           type: string
           status: string
-          /** Why it did not just complete, such as `preference` or `missing_email` */
+          /** Why it did not complete normally, such as `preference` or `missing_email` */
           reason?: string | undefined
           error?: string | undefined
           providerId: string
@@ -4170,7 +4170,7 @@ export interface Operations {
             /** What the provider reported, such as `bounced` */
             webhookStatus?: string | undefined
           }>
-          /** What the step sent. What a message says, and to whom, is in the single record */
+          /** The messages of the step. Their content and recipients are in the single record */
           messages: Array<{
             _id: string
             channel: 'in_app' | 'email' | 'sms' | 'chat' | 'push'
@@ -4217,7 +4217,7 @@ export interface Operations {
           payload?: Record<string, unknown> | undefined
           overrides?: Record<string, unknown> | undefined
           scheduleExtensionsCount: number
-          /** When it goes on, while it waits */
+          /** When a waiting step continues */
           dueAt?: string | undefined
           createdAt: string
           updatedAt: string
@@ -4244,7 +4244,7 @@ export interface Operations {
       totalCount?: number | undefined
     }
   }
-  /** Count what the list would show above a record, or since a time */
+  /** Count the records above a record, or since a time */
   'GET /v1/notifications/count': {
     query: {
       /** The `_id` of the newest record you know, or an ISO 8601 time */
@@ -4255,18 +4255,18 @@ export interface Operations {
       /** Identifiers of workflows */
       workflowIds?: Array<string> | undefined
       emails?: Array<string> | undefined
-      /** Anywhere in the address of the subscriber, or its id. Anybody whom this, `emails` or `subscriberIds` mean is shown */
+      /** Part of the email address of the subscriber, or its id. Matches of this, `emails` and `subscriberIds` are combined */
       search?: string | undefined
       subscriberIds?: Array<string> | undefined
       status?: Array<'processing' | 'completed' | 'error'> | undefined
-      /** Runs with a step that did not simply complete, for one of these reasons, such as `provider_failed` */
+      /** Runs with a step that did not complete normally, for one of these reasons, such as `provider_failed` */
       reasons?: Array<string> | undefined
       severity?: Array<'high' | 'medium' | 'low' | 'none'> | undefined
       transactionId?: Array<string> | undefined
       topicKey?: string | undefined
       /** The identifier of a topic subscription */
       subscriptionId?: string | undefined
-      /** Those with exactly these contexts, each `type:id`, in any order; one empty value: those without any */
+      /** Only items with exactly these contexts, each `type:id`, in any order; one empty value: only items without a context */
       contextKeys?: Array<string> | undefined
       /** ISO 8601; inclusive */
       after?: string | undefined
@@ -4280,7 +4280,7 @@ export interface Operations {
       isCapped: boolean
     }
   }
-  /** Retrieve what a trigger started for one subscriber */
+  /** Retrieve an activity record */
   'GET /v1/notifications/{notificationId}': {
     path: {
       notificationId: string
@@ -4292,11 +4292,11 @@ export interface Operations {
       _subscriberId: string
       _templateId: string
       _digestedNotificationId?: string | undefined
-      /** Of the workflow, as it was when the run began */
+      /** The version of the workflow that the run began with */
       workflowVersion: number
       transactionId: string
       status: 'processing' | 'completed' | 'error'
-      /** How far it got over all channels, and why no further */
+      /** The furthest delivery state over all channels, and what stopped it */
       deliveryLifecycle: {
         status: 'pending' | 'sent' | 'delivered' | 'interacted' | 'skipped' | 'canceled' | 'merged' | 'errored'
         detail?: string | undefined
@@ -4326,7 +4326,7 @@ export interface Operations {
         _id: string
         type: string
         status: string
-        /** Why it did not just complete, such as `preference` or `missing_email` */
+        /** Why it did not complete normally, such as `preference` or `missing_email` */
         reason?: string | undefined
         error?: string | undefined
         providerId: string
@@ -4344,7 +4344,7 @@ export interface Operations {
           /** What the provider reported, such as `bounced` */
           webhookStatus?: string | undefined
         }>
-        /** What the step sent. What a message says, and to whom, is in the single record */
+        /** The messages of the step. Their content and recipients are in the single record */
         messages: Array<{
           _id: string
           channel: 'in_app' | 'email' | 'sms' | 'chat' | 'push'
@@ -4391,7 +4391,7 @@ export interface Operations {
         payload?: Record<string, unknown> | undefined
         overrides?: Record<string, unknown> | undefined
         scheduleExtensionsCount: number
-        /** When it goes on, while it waits */
+        /** When a waiting step continues */
         dueAt?: string | undefined
         createdAt: string
         updatedAt: string
@@ -4413,7 +4413,7 @@ export interface Operations {
       updatedAt: string
     }
   }
-  /** Trigger once more what this record is of, for the same subscriber */
+  /** Trigger the workflow of this record again, for the same subscriber */
   'POST /v1/notifications/{notificationId}/replay': {
     path: {
       notificationId: string
@@ -4423,18 +4423,18 @@ export interface Operations {
       status: 'error' | 'trigger_not_active' | 'no_workflow_active_steps_defined' | 'no_workflow_steps_defined' | 'processed' | 'no_tenant_found' | 'invalid_recipients'
       error?: Array<string> | undefined
       transactionId?: string | undefined
-      /** The page of the dashboard that shows what came of it */
+      /** The dashboard page with its activity */
       activityFeedLink?: string | undefined
     }
   }
-  /** Count runs, failures and messages over time, and how long messages took */
+  /** Count runs, failures, messages and latency over time */
   'GET /v1/activity/charts': {
     query?: {
-      /** ISO 8601; a day before the end unless given */
+      /** ISO 8601; default: a day before the end */
       after?: string | undefined
-      /** ISO 8601; now unless given */
+      /** ISO 8601; default: now */
       before?: string | undefined
-      /** Seconds; what suits the time unless given. Intervals begin at multiples of it, in UTC */
+      /** Seconds; by default chosen to match the time range. Intervals begin at multiples of it, in UTC */
       interval?: 60 | 600 | 1800 | 3600 | 10800 | 21600 | 86400 | undefined
       /** Identifiers of workflows */
       workflowIds?: Array<string> | undefined
@@ -4444,14 +4444,14 @@ export interface Operations {
       before: string
       /** Seconds */
       interval: number
-      /** All of them, also where nothing was */
+      /** Every interval, also empty ones */
       buckets: Array<{
         at: string
-        /** Runs that were started */
+        /** Runs started */
         runs: number
-        /** Those of them that have failed since */
+        /** Of these, runs that have failed since */
         failed: number
-        /** Messages that were made */
+        /** Messages created */
         messages: {
           in_app: number
           email: number
@@ -4459,18 +4459,18 @@ export interface Operations {
           chat: number
           push: number
         }
-        /** From trigger to message, of runs without delay or digest; right to 6 % */
+        /** From trigger to message, for runs without delay or digest; accurate to 6 % */
         latency?: {
           p50Ms: number
           p95Ms: number
         } | undefined
       }>
       totals: {
-        /** Runs that were started */
+        /** Runs started */
         runs: number
-        /** Those of them that have failed since */
+        /** Of these, runs that have failed since */
         failed: number
-        /** Messages that were made */
+        /** Messages created */
         messages: {
           in_app: number
           email: number
@@ -4478,7 +4478,7 @@ export interface Operations {
           chat: number
           push: number
         }
-        /** From trigger to message, of runs without delay or digest; right to 6 % */
+        /** From trigger to message, for runs without delay or digest; accurate to 6 % */
         latency?: {
           p50Ms: number
           p95Ms: number
@@ -4647,7 +4647,7 @@ export interface Operations {
         useFromAddressOverride?: boolean | undefined
         tlsOptions?: Record<string, unknown> | string | undefined
       } | undefined
-      /** Try the credentials at the provider first, where it allows that */
+      /** Check the credentials with the provider first, if it supports that */
       check?: boolean | undefined
       /** Each `{isNegated, type, value, children: [{field, value, operator, on}]}`, as in the answer */
       conditions?: Array<unknown> | undefined
@@ -4919,7 +4919,7 @@ export interface Operations {
         useFromAddressOverride?: boolean | undefined
         tlsOptions?: Record<string, unknown> | string | undefined
       } | undefined
-      /** Try the credentials at the provider first, where it allows that */
+      /** Check the credentials with the provider first, if it supports that */
       check?: boolean | undefined
       /** Each `{isNegated, type, value, children: [{field, value, operator, on}]}`, as in the answer */
       conditions?: Array<unknown> | undefined
@@ -5220,7 +5220,7 @@ export interface Operations {
       updatedAt: string
     }
   }
-  /** Have the provider report deliveries to this service */
+  /** Set up delivery events at the provider */
   'POST /v1/integrations/{integrationId}/auto-configure': {
     path: {
       /** Its `_id` */
@@ -5323,7 +5323,7 @@ export interface Operations {
       } | undefined
     }
   }
-  /** Whether the provider of an integration can report deliveries to this service */
+  /** Check whether the provider of an integration supports delivery events */
   'GET /v1/integrations/webhook/provider/{providerOrIntegrationId}/status': {
     path: {
       /** A provider id, or an `_id` */
@@ -5344,34 +5344,34 @@ export interface Operations {
       _id: string
       url: string
       description: string | null
-      /** What it is told of; null is everything */
+      /** The event types it gets; null is all of them */
       eventTypes: Array<string> | null
       active: boolean
-      /** Since when nothing has come through */
+      /** Since when every delivery has failed */
       failingSince: string | null
-      /** Set when the service switched it off, because nothing had come through for five days */
+      /** Set when the service disabled it, after every delivery had failed for five days */
       disabledAt: string | null
-      /** Until then requests are signed with the secret before, too */
+      /** Until then requests are also signed with the previous secret */
       previousSecretExpiresAt: string | null
       createdAt: string
       updatedAt: string
-      /** Shown this once */
+      /** Shown only this once */
       secret: string
     }
   }
   /** List webhook endpoints */
   'GET /v2/webhooks/endpoints': {
     query?: {
-      /** Cursor: items behind this one */
+      /** Cursor: the items after this one */
       after?: string | undefined
-      /** Cursor: items in front of this one */
+      /** Cursor: the items before this one */
       before?: string | undefined
       limit?: number | undefined
       /** ASC or DESC */
       orderDirection?: string | undefined
-      /** Field to order by; the usual one when it is not known */
+      /** Field to order by; an unknown one means the default */
       orderBy?: string | undefined
-      /** Make the cursor item part of the page */
+      /** Include the cursor item in the page */
       includeCursor?: boolean | undefined
     }
     answer: {
@@ -5379,14 +5379,14 @@ export interface Operations {
         _id: string
         url: string
         description: string | null
-        /** What it is told of; null is everything */
+        /** The event types it gets; null is all of them */
         eventTypes: Array<string> | null
         active: boolean
-        /** Since when nothing has come through */
+        /** Since when every delivery has failed */
         failingSince: string | null
-        /** Set when the service switched it off, because nothing had come through for five days */
+        /** Set when the service disabled it, after every delivery had failed for five days */
         disabledAt: string | null
-        /** Until then requests are signed with the secret before, too */
+        /** Until then requests are also signed with the previous secret */
         previousSecretExpiresAt: string | null
         createdAt: string
         updatedAt: string
@@ -5407,14 +5407,14 @@ export interface Operations {
       _id: string
       url: string
       description: string | null
-      /** What it is told of; null is everything */
+      /** The event types it gets; null is all of them */
       eventTypes: Array<string> | null
       active: boolean
-      /** Since when nothing has come through */
+      /** Since when every delivery has failed */
       failingSince: string | null
-      /** Set when the service switched it off, because nothing had come through for five days */
+      /** Set when the service disabled it, after every delivery had failed for five days */
       disabledAt: string | null
-      /** Until then requests are signed with the secret before, too */
+      /** Until then requests are also signed with the previous secret */
       previousSecretExpiresAt: string | null
       createdAt: string
       updatedAt: string
@@ -5437,14 +5437,14 @@ export interface Operations {
       _id: string
       url: string
       description: string | null
-      /** What it is told of; null is everything */
+      /** The event types it gets; null is all of them */
       eventTypes: Array<string> | null
       active: boolean
-      /** Since when nothing has come through */
+      /** Since when every delivery has failed */
       failingSince: string | null
-      /** Set when the service switched it off, because nothing had come through for five days */
+      /** Set when the service disabled it, after every delivery had failed for five days */
       disabledAt: string | null
-      /** Until then requests are signed with the secret before, too */
+      /** Until then requests are also signed with the previous secret */
       previousSecretExpiresAt: string | null
       createdAt: string
       updatedAt: string
@@ -5471,34 +5471,34 @@ export interface Operations {
       _id: string
       url: string
       description: string | null
-      /** What it is told of; null is everything */
+      /** The event types it gets; null is all of them */
       eventTypes: Array<string> | null
       active: boolean
-      /** Since when nothing has come through */
+      /** Since when every delivery has failed */
       failingSince: string | null
-      /** Set when the service switched it off, because nothing had come through for five days */
+      /** Set when the service disabled it, after every delivery had failed for five days */
       disabledAt: string | null
-      /** Until then requests are signed with the secret before, too */
+      /** Until then requests are also signed with the previous secret */
       previousSecretExpiresAt: string | null
       createdAt: string
       updatedAt: string
-      /** Shown this once */
+      /** Shown only this once */
       secret: string
     }
   }
   /** List events */
   'GET /v2/webhooks/events': {
     query?: {
-      /** Cursor: items behind this one */
+      /** Cursor: the items after this one */
       after?: string | undefined
-      /** Cursor: items in front of this one */
+      /** Cursor: the items before this one */
       before?: string | undefined
       limit?: number | undefined
       /** ASC or DESC */
       orderDirection?: string | undefined
-      /** Field to order by; the usual one when it is not known */
+      /** Field to order by; an unknown one means the default */
       orderBy?: string | undefined
-      /** Make the cursor item part of the page */
+      /** Include the cursor item in the page */
       includeCursor?: boolean | undefined
       type?: 'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | undefined
       subscriberId?: string | undefined
@@ -5540,16 +5540,16 @@ export interface Operations {
   /** List deliveries of events to endpoints */
   'GET /v2/webhooks/deliveries': {
     query?: {
-      /** Cursor: items behind this one */
+      /** Cursor: the items after this one */
       after?: string | undefined
-      /** Cursor: items in front of this one */
+      /** Cursor: the items before this one */
       before?: string | undefined
       limit?: number | undefined
       /** ASC or DESC */
       orderDirection?: string | undefined
-      /** Field to order by; the usual one when it is not known */
+      /** Field to order by; an unknown one means the default */
       orderBy?: string | undefined
-      /** Make the cursor item part of the page */
+      /** Include the cursor item in the page */
       includeCursor?: boolean | undefined
       endpointId?: string | undefined
       eventId?: string | undefined
@@ -5566,7 +5566,7 @@ export interface Operations {
         eventType: string
         endpointId: string
         status: 'pending' | 'sending' | 'delivered' | 'failed'
-        /** Since it was last asked for */
+        /** Since the delivery was created or replayed */
         attempts: number
         nextAttemptAt: string | null
         /** The latest attempts, newest last */
@@ -5586,7 +5586,7 @@ export interface Operations {
       totalCountCapped: boolean
     }
   }
-  /** Send an event once more */
+  /** Send an event again */
   'POST /v2/webhooks/events/{eventId}/resend': {
     path: {
       /** Its `id` */
@@ -5600,7 +5600,7 @@ export interface Operations {
       count: number
     }
   }
-  /** Send an endpoint an event for trying it out */
+  /** Send a test event to an endpoint */
   'POST /v2/webhooks/endpoints/{endpointId}/test': {
     path: {
       /** Its `_id` */
@@ -5610,7 +5610,7 @@ export interface Operations {
       eventId: string
     }
   }
-  /** Send an endpoint what happened since a time */
+  /** Send an endpoint the events since a time again */
   'POST /v2/webhooks/endpoints/{endpointId}/replay': {
     path: {
       /** Its `_id` */
@@ -5628,23 +5628,23 @@ export interface Operations {
       count: number
     }
   }
-  /** Whether an integration works */
+  /** Retrieve the health of an integration */
   'GET /v1/integrations/{integrationId}/health': {
     path: {
       /** Its `_id` */
       integrationId: string
     }
     answer: {
-      /** `closed`: messages go out. `open`: they go to another integration or wait. `half_open`: the next one shows whether it works again. */
+      /** `closed`: messages go out. `open`: they go to another integration or wait. `half_open`: the next message tests whether it works again. */
       state: 'closed' | 'open' | 'half_open'
       /** In a row */
       failures: number
       error?: string | undefined
       retryAt?: string | undefined
-      /** Where the addresses are the subscribers’ own, such as chat webhooks: those that do not work */
+      /** For addresses of subscribers, such as chat webhooks: those that fail */
       hosts: Array<{
         host: string
-        /** `closed`: messages go out. `open`: they go to another integration or wait. `half_open`: the next one shows whether it works again. */
+        /** `closed`: messages go out. `open`: they go to another integration or wait. `half_open`: the next message tests whether it works again. */
         state: 'closed' | 'open' | 'half_open'
         /** In a row */
         failures: number
@@ -5660,20 +5660,20 @@ export interface Operations {
       integrationId: string
     }
     body: {
-      /** An e-mail address, a phone number, a device token, or the webhook of a chat */
+      /** An email address, a phone number, a device token, or a chat webhook */
       to: string
-      /** Of an e-mail or push message */
+      /** Of an email or push message */
       subject?: string | undefined
       content?: string | undefined
     }
     answer: {
       success: boolean
-      /** What the provider calls the message */
+      /** The message id of the provider */
       providerMessageId?: string | undefined
       error?: {
         /** Such as `unauthorized` or `timeout` */
         code: string
-        /** What can help: to try later; another provider; other credentials; another address; or nothing, for the message is refused */
+        /** What may help: retry later; another provider; other credentials; another address; or nothing, because the message is refused */
         kind: 'later' | 'failover' | 'credentials' | 'address' | 'never'
         message: string
         /** HTTP status of the answer */
@@ -5682,7 +5682,7 @@ export interface Operations {
       durationMs: number
     }
   }
-  /** List deliveries that were given up on, the newest first */
+  /** List failed deliveries, newest first */
   'GET /v1/deliveries': {
     query?: {
       status?: 'failed' | undefined
@@ -5692,7 +5692,7 @@ export interface Operations {
       transactionId?: string | undefined
       subscriberId?: string | undefined
       workflowId?: string | undefined
-      /** Cursor: `next` of the page before */
+      /** Cursor: `next` of the previous page */
       after?: string | undefined
       limit?: number | undefined
     }
@@ -5704,16 +5704,16 @@ export interface Operations {
         reason: 'provider_failed' | 'provider_refused' | 'outcome_unknown' | 'no_integration' | 'content_failed' | 'layout_not_found' | 'filter_failed' | 'bridge_failed' | 'internal'
         error?: string | undefined
         providerId?: string | undefined
-        /** Of the activity record that says more */
+        /** The id of its activity record */
         notificationId: string
         transactionId: string
         subscriberId: string
         workflowId?: string | undefined
         stepId: string
-        /** One, or as many as the subscriber has devices or chats; those that were sent are not sent again */
+        /** One, or one per device or chat of the subscriber; those already sent are not sent again */
         destinations: Array<{
           status: 'waiting' | 'sent' | 'failed'
-          /** How often a provider was asked to take it */
+          /** How often the provider was called */
           calls: number
           providerId?: string | undefined
           integrationId?: string | undefined
@@ -5725,7 +5725,7 @@ export interface Operations {
       next: string | null
     }
   }
-  /** Send once more what was given up on */
+  /** Send a failed delivery again */
   'POST /v1/deliveries/{deliveryId}/redrive': {
     path: {
       deliveryId: string
@@ -5734,7 +5734,7 @@ export interface Operations {
       redriven: number
     }
   }
-  /** Send once more everything that matches */
+  /** Send all matching failed deliveries again */
   'POST /v1/deliveries/redrive': {
     body: {
       channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | undefined
@@ -5749,26 +5749,26 @@ export interface Operations {
       hasMore: boolean
     }
   }
-  /** List what the sandbox has taken */
+  /** List the messages in the sandbox */
   'GET /v1/sandbox/messages': {
     query?: {
-      /** Cursor: items behind this one */
+      /** Cursor: the items after this one */
       after?: string | undefined
-      /** Cursor: items in front of this one */
+      /** Cursor: the items before this one */
       before?: string | undefined
       limit?: number | undefined
       /** ASC or DESC */
       orderDirection?: string | undefined
-      /** Field to order by; the usual one when it is not known */
+      /** Field to order by; an unknown one means the default */
       orderBy?: string | undefined
-      /** Make the cursor item part of the page */
+      /** Include the cursor item in the page */
       includeCursor?: boolean | undefined
       channel?: 'email' | 'sms' | 'chat' | 'push' | undefined
       subscriberId?: string | undefined
       /** An address, number, device or chat */
       to?: string | undefined
       transactionId?: string | undefined
-      /** Anywhere in the subject, the text, an address or the id of the subscriber */
+      /** Part of the subject, the text, an address or the subscriber id */
       search?: string | undefined
     }
     answer: {
@@ -5834,18 +5834,18 @@ export interface Operations {
       }>
     }
   }
-  /** List how the sandbox fails at the moment */
+  /** List the simulated faults */
   'GET /v1/sandbox/faults': {
     answer: Array<{
-      /** Absent: for every channel that has none of its own */
+      /** Absent: every channel without its own fault */
       channel?: 'email' | 'sms' | 'chat' | 'push' | undefined
       fault: 'rate_limited' | 'timeout' | 'reset' | 'server_error' | 'bounce' | 'rejected' | 'unauthorized'
       retryAfterSeconds?: number | undefined
-      /** For so many messages; absent: until it is taken away */
+      /** For this many messages; absent: until it is removed */
       count?: number | undefined
     }>
   }
-  /** Make the sandbox fail */
+  /** Simulate a fault */
   'PUT /v1/sandbox/faults': {
     body: {
       channel?: 'email' | 'sms' | 'chat' | 'push' | undefined
@@ -5854,19 +5854,19 @@ export interface Operations {
       count?: number | undefined
     }
     answer: Array<{
-      /** Absent: for every channel that has none of its own */
+      /** Absent: every channel without its own fault */
       channel?: 'email' | 'sms' | 'chat' | 'push' | undefined
       fault: 'rate_limited' | 'timeout' | 'reset' | 'server_error' | 'bounce' | 'rejected' | 'unauthorized'
       retryAfterSeconds?: number | undefined
-      /** For so many messages; absent: until it is taken away */
+      /** For this many messages; absent: until it is removed */
       count?: number | undefined
     }>
   }
-  /** Let the sandbox work again */
+  /** Remove the simulated faults */
   'DELETE /v1/sandbox/faults': {
     answer: undefined
   }
-  /** List the providers there are, by channel and id */
+  /** List providers, by channel and id */
   'GET /v1/providers': {
     query?: {
       channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | undefined
@@ -5876,19 +5876,19 @@ export interface Operations {
       id: string
       name: string
       channel: 'in_app' | 'email' | 'sms' | 'chat' | 'push'
-      /** The vendor's own documentation, or ours where messages go to a server of yours. */
+      /** The vendor's documentation, or ours for your own server. */
       docs?: string | undefined
-      /** It can tell our inbound webhook what became of messages. */
+      /** Whether it can send delivery events to our inbound webhook. */
       reportsDeliveries: boolean
       credentials: Array<{
-        /** The member of `credentials` to store it under. */
+        /** The member of `credentials`. */
         name: string
         label: string
-        /** A string, a boolean, or an object (its JSON text is taken too). */
+        /** A string, a boolean, or an object (or its JSON text). */
         type: 'text' | 'flag' | 'object'
-        /** Nothing can be delivered without it; it can be saved without all the same. */
+        /** Needed for delivery, but not for saving. */
         required: boolean
-        /** Stored encrypted; not to be shown while it is typed. */
+        /** Stored encrypted; hide it in forms. */
         secret: boolean
         help?: string | undefined
         choices?: Array<string> | undefined
@@ -5932,23 +5932,23 @@ export interface Operations {
   /** List channel connections */
   'GET /v1/channel-connections': {
     query?: {
-      /** Cursor: items behind this one */
+      /** Cursor: the items after this one */
       after?: string | undefined
-      /** Cursor: items in front of this one */
+      /** Cursor: the items before this one */
       before?: string | undefined
       limit?: number | undefined
       /** ASC or DESC */
       orderDirection?: string | undefined
-      /** Field to order by; the usual one when it is not known */
+      /** Field to order by; an unknown one means the default */
       orderBy?: string | undefined
-      /** Make the cursor item part of the page */
+      /** Include the cursor item in the page */
       includeCursor?: boolean | undefined
       /** Never matches shared connections */
       subscriberId?: string | undefined
       channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | undefined
       providerId?: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic' | undefined
       integrationIdentifier?: string | undefined
-      /** Those with exactly these contexts, each `type:id`, in any order; one empty value: those without any */
+      /** Only items with exactly these contexts, each `type:id`, in any order; one empty value: only items without a context */
       contextKeys?: Array<string> | undefined
     }
     answer: {
@@ -6066,23 +6066,23 @@ export interface Operations {
   /** List channel endpoints */
   'GET /v1/channel-endpoints': {
     query?: {
-      /** Cursor: items behind this one */
+      /** Cursor: the items after this one */
       after?: string | undefined
-      /** Cursor: items in front of this one */
+      /** Cursor: the items before this one */
       before?: string | undefined
       limit?: number | undefined
       /** ASC or DESC */
       orderDirection?: string | undefined
-      /** Field to order by; the usual one when it is not known */
+      /** Field to order by; an unknown one means the default */
       orderBy?: string | undefined
-      /** Make the cursor item part of the page */
+      /** Include the cursor item in the page */
       includeCursor?: boolean | undefined
       subscriberId?: string | undefined
       channel?: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | undefined
       providerId?: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic' | undefined
       integrationIdentifier?: string | undefined
       connectionIdentifier?: string | undefined
-      /** Those with exactly these contexts, each `type:id`, in any order; one empty value: those without any */
+      /** Only items with exactly these contexts, each `type:id`, in any order; one empty value: only items without a context */
       contextKeys?: Array<string> | undefined
     }
     answer: {
@@ -6124,7 +6124,7 @@ export interface Operations {
       updatedAt: string
     }
   }
-  /** Replace where a channel endpoint leads; its type stays */
+  /** Replace the address of a channel endpoint; its type stays */
   'PATCH /v1/channel-endpoints/{identifier}': {
     path: {
       identifier: string
@@ -6154,50 +6154,50 @@ export interface Operations {
     }
     answer: undefined
   }
-  /** Make a URL that connects a chat workspace */
+  /** Create a URL that connects a chat workspace */
   'POST /v1/integrations/channel-connections/oauth': {
     body: {
       integrationIdentifier: string
       subscriberId?: string | undefined
       connectionIdentifier?: string | undefined
       context?: Record<string, unknown> | undefined
-      /** Slack: what the bot may do; a sensible set when absent */
+      /** Slack: the bot scopes; default: a sensible set */
       scope?: Array<string> | undefined
       connectionMode?: 'subscriber' | 'shared' | undefined
-      /** Also make an endpoint of the person who signs in */
+      /** Also create an endpoint for the person who signs in */
       autoLinkUser?: boolean | undefined
     }
     answer: {
       url: string
     }
   }
-  /** Make a URL that links a subscriber to their chat identity */
+  /** Create a URL that links a subscriber to their chat user */
   'POST /v1/integrations/channel-endpoints/oauth': {
     body: {
       integrationIdentifier: string
       subscriberId: string
       connectionIdentifier?: string | undefined
       context?: Record<string, unknown> | undefined
-      /** Slack: what is asked about the person; `identity.basic` when absent */
+      /** Slack: the user scopes; default: `identity.basic` */
       userScope?: Array<string> | undefined
     }
     answer: {
       url: string
     }
   }
-  /** Make a URL for either */
+  /** Create a URL for either */
   'POST /v1/integrations/chat/oauth': {
     body: {
       integrationIdentifier: string
       subscriberId?: string | undefined
       connectionIdentifier?: string | undefined
       context?: Record<string, unknown> | undefined
-      /** Slack: what the bot may do; a sensible set when absent */
+      /** Slack: the bot scopes; default: a sensible set */
       scope?: Array<string> | undefined
       connectionMode?: 'subscriber' | 'shared' | undefined
-      /** Also make an endpoint of the person who signs in */
+      /** Also create an endpoint for the person who signs in */
       autoLinkUser?: boolean | undefined
-      /** Slack: what is asked about the person; `identity.basic` when absent */
+      /** Slack: the user scopes; default: `identity.basic` */
       userScope?: Array<string> | undefined
       mode?: 'connect' | 'link_user' | undefined
     }
@@ -6217,7 +6217,7 @@ export interface Operations {
     }
     answer: undefined
   }
-  /** Make a link by which the subscriber tells a bot who they are */
+  /** Create a link that connects the subscriber with a bot */
   'POST /v1/inbox/channel-endpoints/link': {
     body: {
       integrationIdentifier: string
@@ -6234,7 +6234,7 @@ export interface Operations {
       }
     }
   }
-  /** Make a link by which a subscriber tells a bot who they are */
+  /** Create a link that connects a subscriber with a bot */
   'POST /v1/integrations/channel-endpoints/link': {
     body: {
       integrationIdentifier: string
@@ -6345,9 +6345,9 @@ export interface Operations {
         _tenantId: string
         workflowId?: string | undefined
         tenantId?: string | undefined
-        /** Absent where it is left to the workflow */
+        /** Absent: as the workflow */
         active?: boolean | undefined
-        /** What is not named is left to the workflow */
+        /** Absent channels follow the workflow */
         preferenceSettings: {
           email?: boolean | undefined
           sms?: boolean | undefined
@@ -6364,7 +6364,7 @@ export interface Operations {
       totalCount?: number | undefined
     }
   }
-  /** Have something else hold for a tenant than what a workflow says */
+  /** Override a workflow for a tenant */
   'POST /v1/workflow-overrides': {
     body: {
       /** Identifier or internal id */
@@ -6373,7 +6373,7 @@ export interface Operations {
       tenantId: string
       /** Whether triggers for this tenant run the workflow */
       active?: boolean | null | undefined
-      /** Replaces what was set before */
+      /** Replaces the previous settings */
       preferenceSettings?: {
         email?: boolean | undefined
         sms?: boolean | undefined
@@ -6390,9 +6390,9 @@ export interface Operations {
       _tenantId: string
       workflowId?: string | undefined
       tenantId?: string | undefined
-      /** Absent where it is left to the workflow */
+      /** Absent: as the workflow */
       active?: boolean | undefined
-      /** What is not named is left to the workflow */
+      /** Absent channels follow the workflow */
       preferenceSettings: {
         email?: boolean | undefined
         sms?: boolean | undefined
@@ -6417,9 +6417,9 @@ export interface Operations {
       _tenantId: string
       workflowId?: string | undefined
       tenantId?: string | undefined
-      /** Absent where it is left to the workflow */
+      /** Absent: as the workflow */
       active?: boolean | undefined
-      /** What is not named is left to the workflow */
+      /** Absent channels follow the workflow */
       preferenceSettings: {
         email?: boolean | undefined
         sms?: boolean | undefined
@@ -6431,7 +6431,7 @@ export interface Operations {
       updatedAt: string
     }
   }
-  /** Change a workflow override; what is not given stays */
+  /** Change the given fields of a workflow override */
   'PUT /v1/workflow-overrides/{overrideId}': {
     path: {
       overrideId: string
@@ -6439,7 +6439,7 @@ export interface Operations {
     body: {
       /** Whether triggers for this tenant run the workflow */
       active?: boolean | null | undefined
-      /** Replaces what was set before */
+      /** Replaces the previous settings */
       preferenceSettings?: {
         email?: boolean | undefined
         sms?: boolean | undefined
@@ -6456,9 +6456,9 @@ export interface Operations {
       _tenantId: string
       workflowId?: string | undefined
       tenantId?: string | undefined
-      /** Absent where it is left to the workflow */
+      /** Absent: as the workflow */
       active?: boolean | undefined
-      /** What is not named is left to the workflow */
+      /** Absent channels follow the workflow */
       preferenceSettings: {
         email?: boolean | undefined
         sms?: boolean | undefined
@@ -6470,14 +6470,14 @@ export interface Operations {
       updatedAt: string
     }
   }
-  /** Let the workflow hold for the tenant again */
+  /** Delete a workflow override */
   'DELETE /v1/workflow-overrides/{overrideId}': {
     path: {
       overrideId: string
     }
     answer: undefined
   }
-  /** Retrieve what a tenant has set for a workflow */
+  /** Retrieve the override of a workflow for a tenant */
   'GET /v1/workflow-overrides/workflows/{workflowId}/tenants/{tenantId}': {
     path: {
       /** Identifier or internal id */
@@ -6493,9 +6493,9 @@ export interface Operations {
       _tenantId: string
       workflowId?: string | undefined
       tenantId?: string | undefined
-      /** Absent where it is left to the workflow */
+      /** Absent: as the workflow */
       active?: boolean | undefined
-      /** What is not named is left to the workflow */
+      /** Absent channels follow the workflow */
       preferenceSettings: {
         email?: boolean | undefined
         sms?: boolean | undefined
@@ -6507,7 +6507,7 @@ export interface Operations {
       updatedAt: string
     }
   }
-  /** Change what a tenant has set for a workflow; what is not given stays */
+  /** Change the given fields of the override of a workflow for a tenant */
   'PUT /v1/workflow-overrides/workflows/{workflowId}/tenants/{tenantId}': {
     path: {
       /** Identifier or internal id */
@@ -6518,7 +6518,7 @@ export interface Operations {
     body: {
       /** Whether triggers for this tenant run the workflow */
       active?: boolean | null | undefined
-      /** Replaces what was set before */
+      /** Replaces the previous settings */
       preferenceSettings?: {
         email?: boolean | undefined
         sms?: boolean | undefined
@@ -6535,9 +6535,9 @@ export interface Operations {
       _tenantId: string
       workflowId?: string | undefined
       tenantId?: string | undefined
-      /** Absent where it is left to the workflow */
+      /** Absent: as the workflow */
       active?: boolean | undefined
-      /** What is not named is left to the workflow */
+      /** Absent channels follow the workflow */
       preferenceSettings: {
         email?: boolean | undefined
         sms?: boolean | undefined
@@ -6554,7 +6554,7 @@ export interface Operations {
     body: {
       name: string
       color: string
-      /** Accepted from older callers, without effect */
+      /** Accepted from older clients and ignored */
       parentId?: string | undefined
     }
     answer: {
@@ -6570,7 +6570,7 @@ export interface Operations {
         key: string
         _userId: string
         createdAt: string
-        /** Of one that has been replaced */
+        /** Set once the key has been replaced */
         expiresAt?: string | undefined
         hash: string
       }>
@@ -6599,7 +6599,7 @@ export interface Operations {
         key: string
         _userId: string
         createdAt: string
-        /** Of one that has been replaced */
+        /** Set once the key has been replaced */
         expiresAt?: string | undefined
         hash: string
       }>
@@ -6628,7 +6628,7 @@ export interface Operations {
         key: string
         _userId: string
         createdAt: string
-        /** Of one that has been replaced */
+        /** Set once the key has been replaced */
         expiresAt?: string | undefined
         hash: string
       }>
@@ -6672,7 +6672,7 @@ export interface Operations {
         key: string
         _userId: string
         createdAt: string
-        /** Of one that has been replaced */
+        /** Set once the key has been replaced */
         expiresAt?: string | undefined
         hash: string
       }>
@@ -6686,7 +6686,7 @@ export interface Operations {
       updatedAt: string
     }
   }
-  /** Delete an environment with all that belongs to it */
+  /** Delete an environment with all its data */
   'DELETE /v1/environments/{environmentId}': {
     path: {
       environmentId: string
@@ -6699,7 +6699,7 @@ export interface Operations {
       key: string
       _userId: string
       createdAt: string
-      /** Of one that has been replaced */
+      /** Set once the key has been replaced */
       expiresAt?: string | undefined
     }>
   }
@@ -6709,21 +6709,21 @@ export interface Operations {
       key: string
       _userId: string
       createdAt: string
-      /** Of one that has been replaced */
+      /** Set once the key has been replaced */
       expiresAt?: string | undefined
     }>
   }
-  /** Add an API key to the key's environment; those it has go on working for a while */
+  /** Add an API key to the key's environment; existing keys stay valid for a while */
   'POST /v1/environments/api-keys/rotate': {
     body: {
-      /** How long the keys it has go on working; what is to end sooner does */
+      /** How long existing keys stay valid; one that expires sooner is not extended */
       overlapHours?: number | undefined
     }
     answer: Array<{
       key: string
       _userId: string
       createdAt: string
-      /** Of one that has been replaced */
+      /** Set once the key has been replaced */
       expiresAt?: string | undefined
     }>
   }
@@ -6743,7 +6743,7 @@ export interface Operations {
       targetEnvironmentId: string
     }
     body: {
-      /** Where to publish from; the Development environment when absent */
+      /** Where to publish from; default: the Development environment */
       sourceEnvironmentId?: string | undefined
     }
     answer: {
@@ -6823,21 +6823,21 @@ export interface Operations {
       }
     }
   }
-  /** Bring the workflows and layouts of one environment into another; nothing is deleted unless asked for */
+  /** Publish the workflows and layouts of one environment into another; deletes nothing unless asked */
   'POST /v2/environments/{targetEnvironmentId}/publish': {
     path: {
       targetEnvironmentId: string
     }
     body: {
-      /** Where to publish from; the Development environment when absent */
+      /** Where to publish from; default: the Development environment */
       sourceEnvironmentId?: string | undefined
       /** Change nothing, and report what would happen */
       dryRun?: boolean | undefined
-      /** Also delete what only the target has. Without it that is kept, and reported as skipped */
+      /** Also delete what only the target has; otherwise it is kept, and reported as skipped */
       deleteMissing?: boolean | undefined
-      /** Publish only these, with the layouts that the workflows among them use. One that only the target has is deleted there */
+      /** Publish only these, and the layouts that the workflows among them use. A named resource that only the target has is deleted */
       resources?: Array<{
-        /** `workflow` or `layout`; with one of the last three, the workflow of that id or else the layout */
+        /** `workflow` or `layout`; the last three mean the workflow with that id, or else the layout */
         resourceType: 'workflow' | 'layout' | 'WORKFLOW' | 'LAYOUT' | 'REGULAR' | 'ECHO' | 'BRIDGE'
         /** Identifier, slug or internal id */
         resourceId: string
@@ -6874,19 +6874,19 @@ export interface Operations {
       }
     }
   }
-  /** Retrieve how long an environment keeps its data */
+  /** Retrieve the retention of an environment */
   'GET /v2/environments/{environmentId}/retention': {
     path: {
       environmentId: string
     }
     answer: {
-      /** Null: as the service does */
+      /** Null: as the service */
       activityDays: number | null
-      /** Null: as the service does */
+      /** Null: as the service */
       messageDays: number | null
-      /** Null: as the service does */
+      /** Null: as the service */
       inboxDays: number | null
-      /** What the service does where an environment says nothing */
+      /** The settings of the service, for environments without their own */
       usual: {
         activityDays: number
         messageDays: number
@@ -6894,27 +6894,27 @@ export interface Operations {
       }
     }
   }
-  /** Change how long an environment keeps its data */
+  /** Change the retention of an environment */
   'PATCH /v2/environments/{environmentId}/retention': {
     path: {
       environmentId: string
     }
     body: {
-      /** How long triggers, runs and their steps are kept; 0 for ever, null as the service does */
+      /** Days to keep triggers, runs and their steps; 0: forever, null: as the service */
       activityDays?: number | null | undefined
-      /** The same for what was sent by e-mail, SMS, chat and push */
+      /** The same for messages sent by email, SMS, chat and push */
       messageDays?: number | null | undefined
-      /** The same for what an inbox shows */
+      /** The same for in-app messages */
       inboxDays?: number | null | undefined
     }
     answer: {
-      /** Null: as the service does */
+      /** Null: as the service */
       activityDays: number | null
-      /** Null: as the service does */
+      /** Null: as the service */
       messageDays: number | null
-      /** Null: as the service does */
+      /** Null: as the service */
       inboxDays: number | null
-      /** What the service does where an environment says nothing */
+      /** The settings of the service, for environments without their own */
       usual: {
         activityDays: number
         messageDays: number
@@ -6925,7 +6925,7 @@ export interface Operations {
   /** List the environment variables of the organization */
   'GET /v1/environment-variables': {
     query?: {
-      /** Anywhere in the key, in any case */
+      /** Part of the key, case-insensitive */
       search?: string | undefined
     }
     answer: Array<{
@@ -7036,20 +7036,20 @@ export interface Operations {
   /** List topics */
   'GET /v2/topics': {
     query?: {
-      /** Cursor: items behind this one */
+      /** Cursor: the items after this one */
       after?: string | undefined
-      /** Cursor: items in front of this one */
+      /** Cursor: the items before this one */
       before?: string | undefined
       limit?: number | undefined
       /** ASC or DESC */
       orderDirection?: string | undefined
-      /** Field to order by; the usual one when it is not known */
+      /** Field to order by; an unknown one means the default */
       orderBy?: string | undefined
-      /** Make the cursor item part of the page */
+      /** Include the cursor item in the page */
       includeCursor?: boolean | undefined
-      /** Anywhere in the key, in any case */
+      /** Part of the key, case-insensitive */
       key?: string | undefined
-      /** Anywhere in the name, in any case */
+      /** Part of the name, case-insensitive */
       name?: string | undefined
     }
     answer: {
@@ -7069,7 +7069,7 @@ export interface Operations {
   /** Create or rename a topic */
   'POST /v2/topics': {
     query?: {
-      /** Leave an existing topic alone and answer 409 */
+      /** Do not change an existing topic; answer 409 */
       failIfExists?: boolean | undefined
     }
     body: {
@@ -7130,7 +7130,7 @@ export interface Operations {
     body: {
       subscriptions?: Array<string | {
         subscriberId: string
-        /** Unique in the environment; made up when absent */
+        /** Unique in the environment; default: generated */
         identifier?: string | undefined
         name?: string | undefined
       }> | undefined
@@ -7147,7 +7147,7 @@ export interface Operations {
         } | undefined
         /** The workflow's default when absent */
         enabled?: boolean | undefined
-        /** JSON Logic over the payload; decides alone */
+        /** JSON Logic over the payload; replaces `enabled` */
         condition?: Record<string, unknown> | null | undefined
       }> | undefined
     }
@@ -7210,20 +7210,20 @@ export interface Operations {
       topicKey: string
     }
     query?: {
-      /** Cursor: items behind this one */
+      /** Cursor: the items after this one */
       after?: string | undefined
-      /** Cursor: items in front of this one */
+      /** Cursor: the items before this one */
       before?: string | undefined
       limit?: number | undefined
       /** ASC or DESC */
       orderDirection?: string | undefined
-      /** Field to order by; the usual one when it is not known */
+      /** Field to order by; an unknown one means the default */
       orderBy?: string | undefined
-      /** Make the cursor item part of the page */
+      /** Include the cursor item in the page */
       includeCursor?: boolean | undefined
-      /** Exactly this subscriber */
+      /** The exact subscriber id */
       subscriberId?: string | undefined
-      /** Those with exactly these contexts, each `type:id`, in any order; one empty value: those without any */
+      /** Only items with exactly these contexts, each `type:id`, in any order; one empty value: only items without a context */
       contextKeys?: Array<string> | undefined
     }
     answer: {
@@ -7351,7 +7351,7 @@ export interface Operations {
         } | undefined
         /** The workflow's default when absent */
         enabled?: boolean | undefined
-        /** JSON Logic over the payload; decides alone */
+        /** JSON Logic over the payload; replaces `enabled` */
         condition?: Record<string, unknown> | null | undefined
       }> | undefined
     }
@@ -7402,20 +7402,20 @@ export interface Operations {
       subscriberId: string
     }
     query?: {
-      /** Cursor: items behind this one */
+      /** Cursor: the items after this one */
       after?: string | undefined
-      /** Cursor: items in front of this one */
+      /** Cursor: the items before this one */
       before?: string | undefined
       limit?: number | undefined
       /** ASC or DESC */
       orderDirection?: string | undefined
-      /** Field to order by; the usual one when it is not known */
+      /** Field to order by; an unknown one means the default */
       orderBy?: string | undefined
-      /** Make the cursor item part of the page */
+      /** Include the cursor item in the page */
       includeCursor?: boolean | undefined
-      /** Exactly this topic */
+      /** The exact topic key */
       key?: string | undefined
-      /** Those with exactly these contexts, each `type:id`, in any order; one empty value: those without any */
+      /** Only items with exactly these contexts, each `type:id`, in any order; one empty value: only items without a context */
       contextKeys?: Array<string> | undefined
     }
     answer: {
@@ -7469,17 +7469,17 @@ export interface Operations {
       name: string
       workflowId: string
       steps: Array<{
-        /** Of a step that is there already; it keeps its `stepId` */
+        /** The id of an existing step, which keeps its `stepId` */
         _id?: string | null | undefined
         stepId?: string | null | undefined
         name: string
         type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request'
         controlValues?: Record<string, unknown> | null | undefined
-        /** False leaves it out of runs that start from now on */
+        /** False leaves it out of future runs */
         active?: boolean | null | undefined
         /** Whether its failure ends the run */
         shouldStopOnFail?: boolean | null | undefined
-        /** Where answers to its e-mails go */
+        /** Where replies to its emails go */
         replyCallback?: {
           active?: boolean | undefined
           url?: string | undefined
@@ -7550,7 +7550,7 @@ export interface Operations {
           } | null | undefined
         } | null | undefined
       } | null | undefined
-      /** Where it is made; not kept */
+      /** Where it is created; ignored */
       __source?: 'template_store' | 'editor' | 'notification_directory' | 'onboarding_digest_demo' | 'onboarding_in_app' | 'empty_state' | 'dropdown' | 'onboarding_get_started' | 'bridge' | 'dashboard' | 'ai' | null | undefined
     }
     answer: {
@@ -7568,7 +7568,7 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
-      /** Always empty: what is wrong is told step by step */
+      /** Always empty: each step has its own issues */
       issues: Record<string, unknown>
       preferences: {
         user: {
@@ -7636,7 +7636,7 @@ export interface Operations {
         workflowDatabaseId: string
         active?: boolean | undefined
         shouldStopOnFail?: boolean | undefined
-        /** Where answers to its e-mails go */
+        /** Where replies to its emails go */
         replyCallback?: {
           active?: boolean | undefined
           url?: string | undefined
@@ -7709,11 +7709,11 @@ export interface Operations {
       offset?: number | undefined
       orderBy?: 'createdAt' | 'updatedAt' | 'name' | 'lastTriggeredAt' | undefined
       orderDirection?: 'ASC' | 'DESC' | undefined
-      /** Anywhere in name or identifier, in any case */
+      /** Part of the name or identifier, case-insensitive */
       query?: string | undefined
-      /** Those with any of these */
+      /** Any of these */
       tags?: Array<string> | undefined
-      /** Those with any of these */
+      /** Any of these */
       status?: Array<'ACTIVE' | 'INACTIVE' | 'ERROR'> | undefined
     }
     answer: {
@@ -7730,7 +7730,7 @@ export interface Operations {
         updatedBy?: {
           _id: string
         } | undefined
-        /** Empty when it never was */
+        /** Empty if never published */
         lastPublishedAt: string
         lastPublishedBy?: {
           _id: string
@@ -7783,7 +7783,7 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
-      /** Always empty: what is wrong is told step by step */
+      /** Always empty: each step has its own issues */
       issues: Record<string, unknown>
       preferences: {
         user: {
@@ -7851,7 +7851,7 @@ export interface Operations {
         workflowDatabaseId: string
         active?: boolean | undefined
         shouldStopOnFail?: boolean | undefined
-        /** Where answers to its e-mails go */
+        /** Where replies to its emails go */
         replyCallback?: {
           active?: boolean | undefined
           url?: string | undefined
@@ -7926,17 +7926,17 @@ export interface Operations {
     body: {
       name: string
       steps: Array<{
-        /** Of a step that is there already; it keeps its `stepId` */
+        /** The id of an existing step, which keeps its `stepId` */
         _id?: string | null | undefined
         stepId?: string | null | undefined
         name: string
         type: 'in_app' | 'email' | 'sms' | 'chat' | 'push' | 'digest' | 'delay' | 'throttle' | 'custom' | 'http_request'
         controlValues?: Record<string, unknown> | null | undefined
-        /** False leaves it out of runs that start from now on */
+        /** False leaves it out of future runs */
         active?: boolean | null | undefined
         /** Whether its failure ends the run */
         shouldStopOnFail?: boolean | null | undefined
-        /** Where answers to its e-mails go */
+        /** Where replies to its emails go */
         replyCallback?: {
           active?: boolean | undefined
           url?: string | undefined
@@ -8000,7 +8000,7 @@ export interface Operations {
           } | null | undefined
         } | null | undefined
       }
-      /** Accepted and not applied: a workflow keeps its origin */
+      /** Accepted and ignored: a workflow keeps its origin */
       origin: 'svc-cloud' | 'svc-cloud-v1' | 'external'
       /** Applied to code-first workflows only */
       workflowId?: string | null | undefined
@@ -8027,7 +8027,7 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
-      /** Always empty: what is wrong is told step by step */
+      /** Always empty: each step has its own issues */
       issues: Record<string, unknown>
       preferences: {
         user: {
@@ -8095,7 +8095,7 @@ export interface Operations {
         workflowDatabaseId: string
         active?: boolean | undefined
         shouldStopOnFail?: boolean | undefined
-        /** Where answers to its e-mails go */
+        /** Where replies to its emails go */
         replyCallback?: {
           active?: boolean | undefined
           url?: string | undefined
@@ -8191,7 +8191,7 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
-      /** Always empty: what is wrong is told step by step */
+      /** Always empty: each step has its own issues */
       issues: Record<string, unknown>
       preferences: {
         user: {
@@ -8259,7 +8259,7 @@ export interface Operations {
         workflowDatabaseId: string
         active?: boolean | undefined
         shouldStopOnFail?: boolean | undefined
-        /** Where answers to its e-mails go */
+        /** Where replies to its emails go */
         replyCallback?: {
           active?: boolean | undefined
           url?: string | undefined
@@ -8361,7 +8361,7 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
-      /** Always empty: what is wrong is told step by step */
+      /** Always empty: each step has its own issues */
       issues: Record<string, unknown>
       preferences: {
         user: {
@@ -8429,7 +8429,7 @@ export interface Operations {
         workflowDatabaseId: string
         active?: boolean | undefined
         shouldStopOnFail?: boolean | undefined
-        /** Where answers to its e-mails go */
+        /** Where replies to its emails go */
         replyCallback?: {
           active?: boolean | undefined
           url?: string | undefined
@@ -8521,7 +8521,7 @@ export interface Operations {
       workflowDatabaseId: string
       active?: boolean | undefined
       shouldStopOnFail?: boolean | undefined
-      /** Where answers to its e-mails go */
+      /** Where replies to its emails go */
       replyCallback?: {
         active?: boolean | undefined
         url?: string | undefined
@@ -8576,7 +8576,7 @@ export interface Operations {
       } | undefined
     }
   }
-  /** Describe, as JSON Schemas, whom a trigger needs and what it takes */
+  /** Describe the recipient and payload of a trigger, as JSON Schemas */
   'GET /v2/workflows/{workflowId}/test-data': {
     path: {
       /** Identifier, slug or internal id */
@@ -8587,7 +8587,7 @@ export interface Operations {
       payload: Record<string, unknown>
     }
   }
-  /** Bring a workflow into another environment of the organization */
+  /** Publish a workflow into another environment of the organization */
   'PUT /v2/workflows/{workflowId}/sync': {
     path: {
       /** Identifier, slug or internal id */
@@ -8612,7 +8612,7 @@ export interface Operations {
       severity: 'high' | 'medium' | 'low' | 'none'
       origin: string
       status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
-      /** Always empty: what is wrong is told step by step */
+      /** Always empty: each step has its own issues */
       issues: Record<string, unknown>
       preferences: {
         user: {
@@ -8680,7 +8680,7 @@ export interface Operations {
         workflowDatabaseId: string
         active?: boolean | undefined
         shouldStopOnFail?: boolean | undefined
-        /** Where answers to its e-mails go */
+        /** Where replies to its emails go */
         replyCallback?: {
           active?: boolean | undefined
           url?: string | undefined
@@ -8746,13 +8746,13 @@ export interface Operations {
       lastTriggeredAt: string | null
     }
   }
-  /** Create a layout that shows the content of the email and nothing else yet */
+  /** Create a layout; at first it only shows the content of the email */
   'POST /v2/layouts': {
     body: {
       layoutId: string
       name: string
       isTranslationEnabled?: boolean | undefined
-      /** Where it is created; not kept */
+      /** Where it is created; ignored */
       __source?: string | undefined
     }
     answer: {
@@ -8789,7 +8789,7 @@ export interface Operations {
       offset?: number | undefined
       orderBy?: 'createdAt' | 'updatedAt' | 'name' | undefined
       orderDirection?: 'ASC' | 'DESC' | undefined
-      /** Anywhere in name or identifier, in any case */
+      /** Part of the name or identifier, case-insensitive */
       query?: string | undefined
     }
     answer: {
@@ -8855,7 +8855,7 @@ export interface Operations {
       }
     }
   }
-  /** Change a layout: its name, its content where given, whether it is translated where given */
+  /** Change a layout: its name and, if given, its content and whether it is translated */
   'PUT /v2/layouts/{layoutId}': {
     path: {
       /** Identifier, slug or internal id */
@@ -8906,7 +8906,7 @@ export interface Operations {
     }
     answer: undefined
   }
-  /** Make a layout the default: emails that name none get it from the next message on */
+  /** Make a layout the default for emails that name none, from the next message on */
   'POST /v1/layouts/{layoutId}/default': {
     path: {
       /** Identifier, slug or internal id */
@@ -8922,9 +8922,9 @@ export interface Operations {
     }
     body: {
       name: string
-      /** Made from the name when absent */
+      /** Default: made from the name */
       layoutId?: string | undefined
-      /** As the original when absent; its translations are copied */
+      /** Default: as the original; its translations are copied */
       isTranslationEnabled?: boolean | undefined
     }
     answer: {
@@ -8961,7 +8961,7 @@ export interface Operations {
       layoutId: string
     }
     body: {
-      /** Shown instead of what is stored */
+      /** Shown instead of the stored content */
       controlValues?: Record<string, unknown> | undefined
       previewPayload?: {
         subscriber?: Record<string, unknown> | undefined
@@ -8974,7 +8974,7 @@ export interface Operations {
         preview?: {
           body: string
         } | undefined
-        /** Why there is nothing to see */
+        /** Why there is no preview */
         error?: {
           title: string
           message: string
@@ -8985,7 +8985,7 @@ export interface Operations {
       schema: Record<string, unknown> | null
     }
   }
-  /** List the workflows with an email that names the layout */
+  /** List the workflows with an email that uses the layout */
   'GET /v2/layouts/{layoutId}/usage': {
     path: {
       /** Identifier, slug or internal id */
@@ -8998,7 +8998,7 @@ export interface Operations {
       }>
     }
   }
-  /** Write the texts of a workflow or layout in one locale, in place of those there are */
+  /** Replace the texts of a workflow or layout in one locale */
   'POST /v2/translations': {
     body: {
       /** Identifier, slug or internal id of the workflow or layout */
@@ -9016,10 +9016,10 @@ export interface Operations {
       updatedAt: string
     }
   }
-  /** List the workflows and layouts that are translated, last changed first */
+  /** List translated workflows and layouts, last changed first */
   'GET /v2/translations/list': {
     query?: {
-      /** Anywhere in name or identifier, in any case */
+      /** Part of the name or identifier, case-insensitive */
       query?: string | undefined
       limit?: number | undefined
       offset?: number | undefined
@@ -9030,7 +9030,7 @@ export interface Operations {
         resourceType: 'workflow' | 'layout'
         resourceName: string
         locales: Array<string>
-        /** Target locales that lack texts the default locale has, have others, or were last written before it; absent when there are none */
+        /** Target locales whose keys differ from the default locale, or that are older; absent when there are none */
         outdatedLocales?: Array<string> | undefined
         createdAt: string
         updatedAt: string
@@ -9040,7 +9040,7 @@ export interface Operations {
       offset: number
     }
   }
-  /** Retrieve which locales a workflow or layout has texts in */
+  /** Retrieve the locales of a workflow or layout */
   'GET /v2/translations/group/{resourceType}/{resourceId}': {
     path: {
       resourceType: 'workflow' | 'layout'
@@ -9051,7 +9051,7 @@ export interface Operations {
       resourceType: 'workflow' | 'layout'
       resourceName: string
       locales: Array<string>
-      /** Target locales that lack texts the default locale has, have others, or were last written before it; absent when there are none */
+      /** Target locales whose keys differ from the default locale, or that are older; absent when there are none */
       outdatedLocales?: Array<string> | undefined
       createdAt: string
       updatedAt: string
@@ -9082,7 +9082,7 @@ export interface Operations {
     }
     answer: undefined
   }
-  /** Delete the texts of a workflow or layout in all locales and switch its translation off */
+  /** Delete the texts of a workflow or layout in all locales and turn its translation off */
   'DELETE /v2/translations/{resourceType}/{resourceId}': {
     path: {
       resourceType: 'workflow' | 'layout'
@@ -9120,9 +9120,9 @@ export interface Operations {
   /** Retrieve the settings of the organization */
   'GET /v1/organizations/settings': {
     answer: {
-      /** Leave the mark of the service out of emails */
+      /** Leave our branding out of emails */
       removeSvcBranding: boolean
-      /** Its texts are used where those of another locale are missing */
+      /** The fallback for texts missing in another locale */
       defaultLocale: string
       /** The locales to translate into */
       targetLocales: Array<string>
@@ -9136,9 +9136,9 @@ export interface Operations {
       targetLocales?: Array<string> | undefined
     }
     answer: {
-      /** Leave the mark of the service out of emails */
+      /** Leave our branding out of emails */
       removeSvcBranding: boolean
-      /** Its texts are used where those of another locale are missing */
+      /** The fallback for texts missing in another locale */
       defaultLocale: string
       /** The locales to translate into */
       targetLocales: Array<string>
@@ -9164,7 +9164,7 @@ export interface Operations {
       result: {
         type?: string | undefined
         preview: Record<string, unknown>
-        /** Why there is nothing to see */
+        /** Why there is no preview */
         error?: {
           title: string
           message: string
@@ -9203,7 +9203,7 @@ export interface Operations {
   /** Store the workflows that an application declares */
   'POST /v1/bridge/sync': {
     query?: {
-      /** Accepted, without effect */
+      /** Accepted and ignored */
       source?: string | undefined
     }
     body: {
@@ -9222,7 +9222,7 @@ export interface Operations {
       updatedBy?: {
         _id: string
       } | undefined
-      /** Empty when it never was */
+      /** Empty if never published */
       lastPublishedAt: string
       lastPublishedBy?: {
         _id: string
@@ -9248,7 +9248,7 @@ export interface Operations {
       }>
     }>
   }
-  /** Show what the application at the stored URL declares beside what is given */
+  /** Compare the workflows of the application at the stored URL with those given */
   'POST /v1/bridge/diff': {
     body: Record<string, unknown>
     answer: {
@@ -9259,11 +9259,11 @@ export interface Operations {
       new: Record<string, unknown>
     }
   }
-  /** Ask the application how it is */
+  /** Retrieve the status of the application */
   'GET /v1/bridge/status': {
     answer: Record<string, unknown>
   }
-  /** Find out whether an application answers at a URL */
+  /** Check whether an application answers at a URL */
   'POST /v1/bridge/validate': {
     body: {
       bridgeUrl: string
@@ -9300,7 +9300,7 @@ export interface Operations {
       controls: Record<string, unknown>
     }
   }
-  /** Have the application show a step */
+  /** Preview a step with the application */
   'POST /v1/bridge/preview/{workflowId}/{stepId}': {
     path: {
       /** Identifier, slug or internal id */
@@ -9319,12 +9319,12 @@ export interface Operations {
       metadata: Record<string, unknown>
     }
   }
-  /** Find out how people can sign in */
+  /** Retrieve the sign-in options */
   'GET /v1/auth/options': {
     answer: {
       /** Whether there is an owner */
       isSetUp: boolean
-      /** The identity provider people can sign in with, and where that begins */
+      /** The identity provider, and the URL to start with */
       oidc: {
         name: string
         url: string
@@ -9335,10 +9335,10 @@ export interface Operations {
       }
     }
   }
-  /** Find out what a link is for */
+  /** Look up the purpose of a link */
   'POST /v1/auth/links/look-up': {
     body: {
-      /** What stands behind the # of the link */
+      /** The part of the link after the # */
       token: string
     }
     answer: {
@@ -9350,10 +9350,10 @@ export interface Operations {
       expiresAt: string
     }
   }
-  /** Become the owner, by the link that the first start printed */
+  /** Become the owner, with the link that the first start printed */
   'POST /v1/auth/set-up': {
     body: {
-      /** What stands behind the # of the link */
+      /** The part of the link after the # */
       token: string
       name: string
       email: string
@@ -9368,7 +9368,7 @@ export interface Operations {
         email: string
         role: 'viewer' | 'editor' | 'admin' | 'owner'
         hasPassword: boolean
-        /** Whether the identity provider has vouched for them */
+        /** Whether they have signed in with the identity provider */
         hasOidc: boolean
         createdAt: string
       }
@@ -9376,7 +9376,7 @@ export interface Operations {
         _id: string
         name: string
       }
-      /** Those that can be named in `Belfry-Environment`; the first is the usual one */
+      /** The values for `Belfry-Environment`; the first is the default */
       environments: Array<{
         _id: string
         name: string
@@ -9404,7 +9404,7 @@ export interface Operations {
         email: string
         role: 'viewer' | 'editor' | 'admin' | 'owner'
         hasPassword: boolean
-        /** Whether the identity provider has vouched for them */
+        /** Whether they have signed in with the identity provider */
         hasOidc: boolean
         createdAt: string
       }
@@ -9412,7 +9412,7 @@ export interface Operations {
         _id: string
         name: string
       }
-      /** Those that can be named in `Belfry-Environment`; the first is the usual one */
+      /** The values for `Belfry-Environment`; the first is the default */
       environments: Array<{
         _id: string
         name: string
@@ -9431,10 +9431,10 @@ export interface Operations {
   'POST /v1/auth/sign-out': {
     answer: undefined
   }
-  /** Choose a new password, by a link for that; all sessions end and a new one begins */
+  /** Choose a new password with a link; ends all sessions and starts a new one */
   'POST /v1/auth/password-reset': {
     body: {
-      /** What stands behind the # of the link */
+      /** The part of the link after the # */
       token: string
       /** At least 10 characters */
       password: string
@@ -9446,7 +9446,7 @@ export interface Operations {
         email: string
         role: 'viewer' | 'editor' | 'admin' | 'owner'
         hasPassword: boolean
-        /** Whether the identity provider has vouched for them */
+        /** Whether they have signed in with the identity provider */
         hasOidc: boolean
         createdAt: string
       }
@@ -9454,7 +9454,7 @@ export interface Operations {
         _id: string
         name: string
       }
-      /** Those that can be named in `Belfry-Environment`; the first is the usual one */
+      /** The values for `Belfry-Environment`; the first is the default */
       environments: Array<{
         _id: string
         name: string
@@ -9469,15 +9469,15 @@ export interface Operations {
       }
     }
   }
-  /** Go to the identity provider to sign in */
+  /** Start a sign-in with the identity provider */
   'GET /v1/auth/oidc/start': {
     query?: {
-      /** Where to go afterwards, within here */
+      /** The path of this service to go to afterwards */
       returnTo?: string | undefined
     }
     answer: undefined
   }
-  /** Find out who is signed in */
+  /** Retrieve the signed-in person */
   'GET /v1/auth/session': {
     answer: {
       user: {
@@ -9486,7 +9486,7 @@ export interface Operations {
         email: string
         role: 'viewer' | 'editor' | 'admin' | 'owner'
         hasPassword: boolean
-        /** Whether the identity provider has vouched for them */
+        /** Whether they have signed in with the identity provider */
         hasOidc: boolean
         createdAt: string
       }
@@ -9494,7 +9494,7 @@ export interface Operations {
         _id: string
         name: string
       }
-      /** Those that can be named in `Belfry-Environment`; the first is the usual one */
+      /** The values for `Belfry-Environment`; the first is the default */
       environments: Array<{
         _id: string
         name: string
@@ -9524,7 +9524,7 @@ export interface Operations {
         email: string
         role: 'viewer' | 'editor' | 'admin' | 'owner'
         hasPassword: boolean
-        /** Whether the identity provider has vouched for them */
+        /** Whether they have signed in with the identity provider */
         hasOidc: boolean
         createdAt: string
       }
@@ -9532,7 +9532,7 @@ export interface Operations {
         _id: string
         name: string
       }
-      /** Those that can be named in `Belfry-Environment`; the first is the usual one */
+      /** The values for `Belfry-Environment`; the first is the default */
       environments: Array<{
         _id: string
         name: string
@@ -9580,7 +9580,7 @@ export interface Operations {
       hasPassword: boolean
       hasOidc: boolean
       isYou: boolean
-      /** Null for whoever has no session now */
+      /** Null without a current session */
       lastSeenAt: string | null
       createdAt: string
     }>
@@ -9601,7 +9601,7 @@ export interface Operations {
       hasPassword: boolean
       hasOidc: boolean
       isYou: boolean
-      /** Null for whoever has no session now */
+      /** Null without a current session */
       lastSeenAt: string | null
       createdAt: string
     }
@@ -9613,7 +9613,7 @@ export interface Operations {
     }
     answer: undefined
   }
-  /** Make a link by which a member chooses a new password */
+  /** Create a link for a member to choose a new password */
   'POST /v1/auth/members/{memberId}/reset-link': {
     path: {
       memberId: string
@@ -9633,7 +9633,7 @@ export interface Operations {
       name: string
     }
   }
-  /** List invitations nobody has accepted */
+  /** List open and expired invitations */
   'GET /v1/auth/invitations': {
     answer: Array<{
       _id: string
@@ -9659,11 +9659,11 @@ export interface Operations {
       createdAt: string
       expiresAt: string
       isExpired: boolean
-      /** Shown this once */
+      /** Shown only this once */
       link: string
       mail: {
         status: 'sent' | 'not_configured' | 'failed'
-        /** The name of the integration that was asked to send it */
+        /** The name of the integration that sent it */
         integration: string | null
         reason: string | null
       }
@@ -9679,7 +9679,7 @@ export interface Operations {
   /** Accept an invitation by its link, and sign in */
   'POST /v1/auth/invitations/accept': {
     body: {
-      /** What stands behind the # of the link */
+      /** The part of the link after the # */
       token: string
       name: string
       /** At least 10 characters */
@@ -9692,7 +9692,7 @@ export interface Operations {
         email: string
         role: 'viewer' | 'editor' | 'admin' | 'owner'
         hasPassword: boolean
-        /** Whether the identity provider has vouched for them */
+        /** Whether they have signed in with the identity provider */
         hasOidc: boolean
         createdAt: string
       }
@@ -9700,7 +9700,7 @@ export interface Operations {
         _id: string
         name: string
       }
-      /** Those that can be named in `Belfry-Environment`; the first is the usual one */
+      /** The values for `Belfry-Environment`; the first is the default */
       environments: Array<{
         _id: string
         name: string
@@ -9715,21 +9715,21 @@ export interface Operations {
       }
     }
   }
-  /** List what was administered in the organization */
+  /** List the audit log of the organization */
   'GET /v1/audit': {
     query?: {
-      /** Cursor: items behind this one */
+      /** Cursor: the items after this one */
       after?: string | undefined
-      /** Cursor: items in front of this one */
+      /** Cursor: the items before this one */
       before?: string | undefined
       limit?: number | undefined
       /** ASC or DESC */
       orderDirection?: string | undefined
-      /** Field to order by; the usual one when it is not known */
+      /** Field to order by; an unknown one means the default */
       orderBy?: string | undefined
-      /** Make the cursor item part of the page */
+      /** Include the cursor item in the page */
       includeCursor?: boolean | undefined
-      /** The whole action, or what stands before its point */
+      /** The whole action, or the part before its dot */
       action?: string | undefined
       /** The id of a person, or of an API key's environment */
       actor?: string | undefined
@@ -9737,7 +9737,7 @@ export interface Operations {
     answer: {
       data: Array<{
         _id: string
-        /** What was done, such as `member.role-changed` */
+        /** The action, such as `member.role-changed` */
         action: string
         actor: {
           type: 'person' | 'api-key' | 'system'
@@ -9762,7 +9762,7 @@ export interface Operations {
       totalCountCapped: boolean
     }
   }
-  /** Where a provider sees that the address is ours, before it reports anything */
+  /** Verify the address for a provider, before it sends events */
   'GET /v2/inbound-webhooks/delivery-providers/{environmentId}/{integrationId}': {
     path: {
       /** Its `_id` */
@@ -9772,7 +9772,7 @@ export interface Operations {
     }
     answer: string
   }
-  /** Where a provider reports what became of messages */
+  /** Receive delivery events of a provider */
   'POST /v2/inbound-webhooks/delivery-providers/{environmentId}/{integrationId}': {
     path: {
       /** Its `_id` */
@@ -9781,7 +9781,7 @@ export interface Operations {
       integrationId: string
     }
     answer: Array<{
-      /** What the provider calls the message */
+      /** The message id of the provider */
       id: string
       event: {
         status: string
@@ -9793,7 +9793,7 @@ export interface Operations {
       }
     }>
   }
-  /** The same, at the address that older set-ups know */
+  /** The same, at the legacy address */
   'POST /webhooks/organizations/{organizationId}/environments/{environmentId}/{channel}/{providerOrIntegrationId}': {
     path: {
       /** Its `_id` */
@@ -9805,7 +9805,7 @@ export interface Operations {
       providerOrIntegrationId: string
     }
     answer: Array<{
-      /** What the provider calls the message */
+      /** The message id of the provider */
       id: string
       event: {
         status: string
@@ -9817,7 +9817,7 @@ export interface Operations {
       }
     }>
   }
-  /** Where a vendor brings what is said to a bot */
+  /** Receive updates of a bot */
   'POST /v2/inbound-webhooks/bots/{environmentId}/{integrationId}': {
     path: {
       environmentId: string

@@ -25,7 +25,7 @@ import { InboxTokens } from './inbox/token.ts'
 import { resources } from './routes.ts'
 import { registerDocs } from './site/docs.ts'
 
-/** Of the path. What is longer would lead to no route but the one for whatever else a browser asks for. */
+/** Of one path segment. A longer one would only reach the catch-all route of the dashboard. */
 const longestPart = 2_000
 
 /** Bodies over this many bytes are refused, unless a route allows more. */
@@ -44,9 +44,9 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
     keepAliveTimeout: 61_000,
-    // Whoever sends a byte now and then must not hold a connection for ever.
+    // A client that trickles bytes must not hold a connection forever.
     requestTimeout: 120_000,
-    // At shutdown idle sockets are closed and requests are still answered in full, also those that came a moment late.
+    // At shutdown, close idle sockets and finish every request, even one that arrived a moment late.
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     routerOptions: { maxParamLength: longestPart, ignoreTrailingSlash: true },
@@ -77,7 +77,7 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
   registerDeadline(app, config.answerSeconds)
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(securityHeaders)
-    // Callers whose connection stays open would otherwise never go elsewhere.
+    // A client with a kept-alive connection would otherwise never move to another process.
     if (stopping.isStopping) reply.header('Connection', 'close')
     const isPreflight = openToBrowsers(request, reply, services.brand)
     if (isPreflight) return reply.code(204).send()
@@ -88,7 +88,7 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
     if (always) return
     const held = overload.enter(reply)
     request.held = held
-    // Until it is known who asks, it is the address that has it under way: what is made up must not take the room of others.
+    // Until we know who asks, the load counts against the client's address: made-up keys must not use up others' share.
     const from = () => `from ${networkOf(request.ip)}`
     const beforeLookUp = () => overload.charge(held, from(), 0)
     if (isInbox) request.session = await tokens.authenticate(request)
@@ -98,7 +98,7 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
     }
     const token = people.tokenOf(request)
     if (token !== undefined) {
-      // What one person may see is not for the next who uses the browser.
+      // The next person at the same browser must not see this from its cache.
       reply.header('Cache-Control', 'no-store')
       await people.authenticate(request, token, beforeLookUp)
     } else if (isForPeople && request.headers.authorization === undefined) throw fail('not_signed_in')
@@ -114,7 +114,7 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
   registerIdempotency(app, services)
   registerAudit(app, services)
   app.addHook('preValidation', async (request) => {
-    // No body is judged as one without members, so that the answer names what is missing.
+    // Treat a missing body as an empty one, so that the answer names the missing members.
     if (request.body === undefined && request.routeOptions.schema?.body !== undefined) request.body = {}
   })
   app.addHook('onResponse', async (request, reply) => metrics.observe(request, reply))
@@ -134,7 +134,7 @@ function refuseLongParts(url: string): void {
   if (path.split('/').some((part) => part.length > longestPart)) throw fail('url_too_long')
 }
 
-/** Compiling every schema, of what comes in and of what goes out, would be half of the time it takes to start. */
+/** Compiling every request and response schema up front would be half of the start time. */
 function onFirstUse<Argument, Result>(make: () => (argument: Argument) => Result): (argument: Argument) => Result {
   let made: ((argument: Argument) => Result) | undefined
   return (argument) => {
@@ -156,14 +156,14 @@ const json = 'application/json; charset=utf-8'
 const answerWith = (clock: Clock) => (error: Error, request: FastifyRequest, reply: FastifyReply) => {
   const failure = asRequestError(error, request)
   const errorId = failure.code === 'internal' ? randomUUID() : undefined
-  // Without the query: sign-in codes and people's addresses come that way.
+  // Without the query, which can hold sign-in codes and email addresses.
   const path = request.url.split('?', 1)[0]
   if (errorId) request.log.error({ err: error, errorId, path }, 'request failed unexpectedly')
-  // What is shed is counted by metrics; writing it down would be more work just when there is too much.
+  // Metrics count shed requests; logging them would add work just when there is too much.
   else if (failure.status >= 500 && failure.code !== 'overloaded')
-    request.log.warn({ err: error, path }, 'request could not be served')
+    request.log.warn({ err: error, path }, 'could not serve the request')
   else if (failure.code === 'unstorable')
-    request.log.warn({ err: error, path }, 'our checks let pass what cannot be stored')
+    request.log.warn({ err: error, path }, 'validation accepted a value that the database refused')
   void reply
     .code(failure.status)
     .headers(failure.headers)
@@ -177,7 +177,7 @@ interface Occasion {
   errorId?: string | undefined
 }
 
-/** Every member of `ctx` also stands at the top level, where older callers look for it; the standard fields win. */
+/** Repeats the members of `ctx` at the top level, where older clients look; the standard fields win. */
 function errorBody(failure: RequestError, { path, now, errorId }: Occasion): string {
   const { code, status, message } = failure
   const reason = { error: STATUS_CODES[status], statusCode: status }
@@ -203,7 +203,7 @@ const isBare = ({ code }: RequestError) =>
 
 function asRequestError(error: Error, request: FastifyRequest): RequestError {
   if (error instanceof RequestError) return error
-  // The caller hung up before all of its body had come. It fails with ECONNRESET, like a database that is away.
+  // The client hung up while sending its body. That fails with ECONNRESET, as an unreachable database does.
   if (!request.raw.complete && request.raw.destroyed) return fail('malformed_request', undefined, { cause: error })
   if (isPassing(error)) {
     const code = isOutage(error) ? 'unavailable' : 'unfinished'
@@ -226,7 +226,7 @@ const brokenRequestCodes: Record<string, 'request_timeout' | 'headers_too_large'
   HPE_HEADER_OVERFLOW: 'headers_too_large',
 }
 
-/** What never became a request, because it is not HTTP or did not arrive whole, has nothing but its socket to be answered on. */
+/** Input that is not HTTP, or did not arrive completely, never became a request: answer on the bare socket. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, now: Date): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
@@ -243,7 +243,7 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, now: 
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
 }
 
-/** For clients that expect `{"data": …}` around every body that is no page of a list. */
+/** For clients that expect `{"data": …}` around every body except pages of lists. */
 function registerWrapping(app: App): void {
   app.addHook('onSend', async (request, reply, payload) => {
     const isBody = typeof payload === 'string' && reply.statusCode < 300 && reply.statusCode !== 204

@@ -63,7 +63,6 @@ export function Page() {
 }
 
 const schema = { step: text(), wide: flag(), settings: flag(), run: flag() }
-const maxSteps = 20
 
 function Editor({ workflow }: { workflow: Workflow }) {
   const environment = useEnvironment()
@@ -93,10 +92,6 @@ function Editor({ workflow }: { workflow: Workflow }) {
   const select = (step: string | undefined) => setOpen({ step: step ?? '', ...(step ? {} : { wide: false }) })
 
   const insert = (step: DraftStep, at: number) => {
-    if (draft.steps.length >= maxSteps) {
-      toast.error(`A workflow has at most ${maxSteps} steps.`)
-      return
-    }
     change((before) => ({ ...before, steps: before.steps.toSpliced(at, 0, step) }))
     select(step.stepId)
   }

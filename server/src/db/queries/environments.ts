@@ -12,6 +12,8 @@ import { makeSignInLink } from './sign-in-links.ts'
 export interface NewEnvironment {
   id: string
   name: string
+  /** Names the environment to the browser inbox; no secret. */
+  identifier: string
   apiKey: string
 }
 
@@ -41,9 +43,10 @@ export async function createEnvironment(
   now: Date,
 ): Promise<NewEnvironment> {
   const id = given ?? newId(now)
+  const identifier = randomUrlSafe(12)
   await tx
     .insertInto('environments')
-    .values({ ...fields, id, identifier: randomUrlSafe(12), created_at: now, updated_at: now })
+    .values({ ...fields, id, identifier, created_at: now, updated_at: now })
     .execute()
   await insertApiKey(tx, { environmentId: id, userId, apiKey }, secrets, now)
   await tx
@@ -67,7 +70,7 @@ export async function createEnvironment(
     .insertInto('notification_groups')
     .values({ environment_id: id, id: newId(now), name: generalGroup, created_at: now, updated_at: now })
     .execute()
-  return { id, name: fields.name, apiKey }
+  return { id, name: fields.name, identifier, apiKey }
 }
 
 export async function insertApiKey(

@@ -5,9 +5,6 @@ import type { Db, Tx } from '../core/database.ts'
 import { newId } from '../core/ids.ts'
 import type { LayoutTable } from '../core/tables.ts'
 
-/** In one environment. */
-export const mostLayouts = 100
-
 export type LayoutRow = Selectable<LayoutTable>
 export type LayoutContent = NonNullable<LayoutRow['content']>
 

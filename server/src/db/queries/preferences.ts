@@ -29,7 +29,7 @@ export type PreferenceWorkflow = Pick<
   | 'updated_at'
 > & { step_types: string[] }
 
-/** Well above how many an environment may have: nobody misses one, and the answer has an end. */
+/** As many as BELFRY_MAX_WORKFLOWS can allow. */
 const mostListed = 1_000
 
 // Steps are long; only what they are called leaves the database.

@@ -5,9 +5,6 @@ import type { Db, Tx } from '../core/database.ts'
 import type { WorkflowTable } from '../core/tables.ts'
 import { type EventType, type NewEvent, tell, wantedTypes } from './webhook-events.ts'
 
-/** How many an environment may have. */
-export const workflowLimit = 100
-
 /** One step as stored. `_id` and `stepId` stay with it for life; `controlSchema` is set where code declared it. */
 export interface WorkflowStep {
   _id: string

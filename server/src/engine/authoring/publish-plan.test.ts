@@ -3,11 +3,13 @@ import { content, layout, nothing, step, texts, workflow } from '../../../test/e
 import type { EnvironmentContent } from './environment-diff.ts'
 import { type NamedResource, type Outcome, type PublishOptions, planPublish, report } from './publish-plan.ts'
 
-const everything: PublishOptions = { resources: undefined, deleteMissing: false }
-const withDeletions: PublishOptions = { resources: undefined, deleteMissing: true }
+const limits = { workflows: 100, layouts: 100 }
+const everything: PublishOptions = { resources: undefined, deleteMissing: false, limits }
+const withDeletions: PublishOptions = { resources: undefined, deleteMissing: true, limits }
 const only = (...resources: Array<Partial<NamedResource> & { resourceId: string }>): PublishOptions => ({
   resources: resources.map((resource) => ({ resourceType: undefined, rowId: undefined, ...resource })),
   deleteMissing: true,
+  limits,
 })
 
 const unchanged = 'No changes detected'
@@ -185,7 +187,7 @@ describe('named resources', () => {
   test('those of another origin fail', () => {
     const elsewhere = content([workflow('code', { origin: 'external' })])
     expect(inShort(planPublish(elsewhere, nothing, only({ resourceId: 'code' })))).toEqual([
-      'workflow code: Workflow "code" cannot be copied to another environment: only those made in the product or by its API can',
+      'workflow code: Workflow "code" cannot be copied to another environment: only workflows made in the dashboard or with the API can',
     ])
     expect(planPublish(elsewhere, nothing, everything)).toEqual([])
   })

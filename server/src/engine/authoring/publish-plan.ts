@@ -1,6 +1,5 @@
 // Plans a publish from one environment to another, for each workflow and layout, before anything is written.
-import { mostLayouts } from '../../db/queries/layouts.ts'
-import { type WorkflowRow, workflowLimit } from '../../db/queries/workflows.ts'
+import type { WorkflowRow } from '../../db/queries/workflows.ts'
 import { errorTable, fail } from '../../errors.ts'
 import { type EnvironmentContent, layoutsUsedBy, type Pair, pairUp, type ResourceType } from './environment-diff.ts'
 
@@ -17,6 +16,8 @@ export interface PublishOptions {
   resources: NamedResource[] | undefined
   /** Delete from the target what the source does not have; of named resources, only those. */
   deleteMissing: boolean
+  /** How many an environment may have. */
+  limits: { workflows: number; layouts: number }
 }
 
 export type Action = 'created' | 'updated' | 'deleted'
@@ -39,7 +40,7 @@ const keptReason =
 export function planPublish(
   source: EnvironmentContent,
   target: EnvironmentContent,
-  { resources, deleteMissing }: PublishOptions,
+  { resources, deleteMissing, limits }: PublishOptions,
 ): Outcome[] {
   const pairs = pairUp(source, target)
   const named = resources?.map((resource) => findNamed(pairs, resource, source))
@@ -57,7 +58,7 @@ export function planPublish(
     })
   const outcomes = keepUsedLayouts(wanted, source, target)
   refuseTakenIdentifiers(outcomes, target)
-  refuseTooMany(outcomes, target)
+  refuseTooMany(outcomes, target, limits)
   return [...outcomes, ...(named ?? []).flatMap(({ failure }) => failure ?? [])]
 }
 
@@ -102,7 +103,11 @@ function refuseTakenIdentifiers(outcomes: Outcome[], { workflows }: EnvironmentC
 }
 
 /** An environment that already has too many, made otherwise, can still be changed. */
-function refuseTooMany(outcomes: Outcome[], { workflows, layouts }: EnvironmentContent): void {
+function refuseTooMany(
+  outcomes: Outcome[],
+  { workflows, layouts }: EnvironmentContent,
+  limits: PublishOptions['limits'],
+): void {
   const refuse = (
     type: ResourceType,
     code: 'too_many_workflows' | 'too_many_layouts',
@@ -114,8 +119,8 @@ function refuseTooMany(outcomes: Outcome[], { workflows, layouts }: EnvironmentC
     const currentCount = present + count('created') - count('deleted')
     if (count('created') > 0 && currentCount > limit) throw fail(code, { limit }, { ctx: { currentCount, limit } })
   }
-  refuse('workflow', 'too_many_workflows', workflows.length, workflowLimit)
-  refuse('layout', 'too_many_layouts', layouts.length, mostLayouts)
+  refuse('workflow', 'too_many_workflows', workflows.length, limits.workflows)
+  refuse('layout', 'too_many_layouts', layouts.length, limits.layouts)
 }
 
 /** Keeps the default layout, and those that workflows of the target will still use after the publish. */

@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import { expect, test } from 'vitest'
 import { owner, step, workflow } from '../../../test/environment-content.ts'
-import { type Api, useServer } from '../../../test/server.ts'
+import { type Api, lowLimits, useServer } from '../../../test/server.ts'
 import type { Tables } from '../../db/core/tables.ts'
 import { writeTranslations } from '../../db/queries/translations.ts'
 import { fieldsOf, saveWorkflows } from '../../db/queries/workflows.ts'
@@ -29,7 +29,8 @@ async function statementsToPublish(count: number): Promise<string[]> {
   const publishAll = () =>
     db.transaction().execute(async (tx) => {
       const occasion = { userId: owner, now: server.clock.now() }
-      const outcomes = await publish(tx, route, { resources: undefined, deleteMissing: true }, occasion)
+      const options = { resources: undefined, deleteMissing: true, limits: lowLimits }
+      const outcomes = await publish(tx, route, options, occasion)
       expect(outcomes.filter(({ verdict }) => 'done' in verdict)).toHaveLength(2 * count)
     })
 

@@ -92,7 +92,7 @@ async function lockEnvironments(tx: Tx, { organizationId, sourceId, targetId }: 
   if (missing !== undefined) throw fail('publish_environment_not_found', { environmentId: missing })
 }
 
-/** An environment has at most a hundred of each. Translations need no lock: their writers lock the resource. */
+/** The limits in PublishOptions bound both lists. Translations need no lock: their writers lock the resource. */
 async function load(tx: Tx, { sourceId, targetId }: Route, lock?: 'locked'): Promise<Contents> {
   const both = [sourceId, targetId]
   const isLocked = lock === 'locked'

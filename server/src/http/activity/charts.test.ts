@@ -76,12 +76,12 @@ describe('the figures', () => {
     },
   }
 
-  test('runs by their start, messages by the time they were made, and how long those took', async () => {
+  test('count runs by their start, messages by their creation, and measure latency', async () => {
     await make()
     expect(await hours('10:00', '13:00')).toEqual(expected)
   })
 
-  test('are the same once they have been counted, however often that is done, and half-way', async () => {
+  test('are the same before, during and after counting, however often it runs', async () => {
     await make()
     await count('11:43:00')
     expect(await hours('10:00', '13:00')).toEqual(expected)
@@ -92,7 +92,7 @@ describe('the figures', () => {
     expect(rows).toEqual([{ until: time('13:50:00') }])
   })
 
-  test('what was counted is not read again, but failures are', async () => {
+  test('counted rows are not read again, except failures', async () => {
     const { id } = await run('10:15:00')
     await count('12:00:00')
     await sql`UPDATE notifications SET status = 'error' WHERE id = ${id}`.execute(server.database.db)
@@ -101,7 +101,7 @@ describe('the figures', () => {
     expect((await hours('10:00', '11:00')).totals).toMatchObject({ runs: 1, failed: 0 })
   })
 
-  test('of some workflows, counted or not', async () => {
+  test('can be limited to some workflows, counted or not', async () => {
     const one = await addWorkflow(server, api.environmentId, 'one')
     const two = await addWorkflow(server, api.environmentId, 'two')
     for (const at of ['10:01:00', '10:45:00']) {
@@ -120,14 +120,14 @@ describe('the figures', () => {
     expect(await totals('&workflowIds=three')).toEqual({ runs: 0, failed: 0 })
   })
 
-  test('of one environment only', async () => {
+  test('cover one environment only', async () => {
     await run('10:01:00', { status: 'error' }, await server.freshApi())
     expect((await hours('10:00', '11:00')).totals).toEqual({ runs: 0, failed: 0, messages: none })
     await count('12:00:00')
     expect((await hours('10:00', '11:00')).totals).toEqual({ runs: 0, failed: 0, messages: none })
   })
 
-  test('a wait that was asked for is no latency, nor is a message that was not sent, or that comes back', async () => {
+  test('latency leaves out delays and digests, unsent messages, and snoozed ones that return', async () => {
     await run('10:01:00', { channels: ['delay', 'in_app'], messages: { in_app: 600_000 } })
     await run('10:02:00', { channels: ['digest', 'sms'], messages: { sms: 600_000 } })
     const failed = await run('10:03:00')
@@ -139,14 +139,14 @@ describe('the figures', () => {
     })
   })
 
-  test('half of the latencies are below the first, 95 of 100 below the second, to within 6 %', async () => {
+  test('the latency percentiles p50 and p95 are right to within 6 %', async () => {
     for (let n = 1; n <= 100; n += 1) await run('10:01:00', { messages: { email: n * 10 } })
     const { latency } = (await hours('10:00', '11:00')).totals
     expect(latency.p50Ms / 500).toBeCloseTo(1, 1)
     expect(latency.p95Ms / 950).toBeCloseTo(1, 1)
   })
 
-  test('a trigger is in them at once', async () => {
+  test('include a trigger at once', async () => {
     await makeWorkflow(api, 'hello', [inApp()])
     await trigger(api, 'hello', ['ada', 'bob'])
     await server.drain()
@@ -154,8 +154,8 @@ describe('the figures', () => {
   })
 })
 
-describe('the time', () => {
-  test('is the last day unless said otherwise, and the interval what suits it', async () => {
+describe('the time range', () => {
+  test('is the last day by default, with an interval to match', async () => {
     const { after, before, interval, buckets } = await chart('')
     expect({ after, before, interval, count: buckets.length }).toEqual({
       ...{ after: '2026-04-30T10:00:00.000Z', before: '2026-05-01T10:10:00.000Z', interval: 600, count: 145 },

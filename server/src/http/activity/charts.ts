@@ -1,4 +1,4 @@
-// The activity in figures: volume, failures, latency and channels over time. See db/queries/activity-counts.ts for how it stays quick.
+// Activity statistics: volume, failures, latency and channels over time. db/queries/activity-counts.ts says how they stay fast.
 import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
 import {
@@ -17,28 +17,28 @@ import { Timestamp } from '../edge/schema.ts'
 import { idsOfWorkflows, readRange } from './filter.ts'
 
 const channels = ['in_app', 'email', 'sms', 'chat', 'push'] as const
-/** Seconds. Finer than a slot only for times so short that the rows themselves are few. */
+/** Seconds. Shorter than a counted slot only for ranges with so few rows that we can read them directly. */
 const intervals = [60, 600, 1_800, 3_600, 10_800, 21_600, 86_400] as const
-/** As many as a chart can show apart. */
+/** As many as a chart can show legibly. */
 const mostChosen = 150
 const mostBuckets = 1_000
 const shortMs = 2 * 3_600_000
 const dayMs = 86_400_000
 
 const figures = {
-  runs: Type.Integer({ description: 'Runs that were started' }),
-  failed: Type.Integer({ description: 'Those of them that have failed since' }),
+  runs: Type.Integer({ description: 'Runs started' }),
+  failed: Type.Integer({ description: 'Of these, runs that have failed since' }),
   messages: Type.Object(
     Object.fromEntries(channels.map((channel) => [channel, Type.Integer()])) as Record<
       (typeof channels)[number],
       ReturnType<typeof Type.Integer>
     >,
-    { description: 'Messages that were made' },
+    { description: 'Messages created' },
   ),
   latency: Type.Optional(
     Type.Object(
       { p50Ms: Type.Number(), p95Ms: Type.Number() },
-      { description: 'From trigger to message, of runs without delay or digest; right to 6 %' },
+      { description: 'From trigger to message, for runs without delay or digest; accurate to 6 %' },
     ),
   ),
 }
@@ -50,7 +50,7 @@ const Charts = Type.Object({
   before: Timestamp,
   interval: Type.Integer({ description: 'Seconds' }),
   buckets: Type.Array(Type.Object({ at: Timestamp, ...figures }), {
-    description: 'All of them, also where nothing was',
+    description: 'Every interval, also empty ones',
   }),
   totals: Figures,
 })
@@ -61,15 +61,16 @@ export const activityCharts: Resource = (app, { db, clock }) => {
     {
       schema: {
         tags: ['Activity'],
-        summary: 'Count runs, failures and messages over time, and how long messages took',
+        summary: 'Count runs, failures, messages and latency over time',
         querystring: Type.Object({
-          after: Type.Optional(Type.String({ description: 'ISO 8601; a day before the end unless given' })),
-          before: Type.Optional(Type.String({ description: 'ISO 8601; now unless given' })),
+          after: Type.Optional(Type.String({ description: 'ISO 8601; default: a day before the end' })),
+          before: Type.Optional(Type.String({ description: 'ISO 8601; default: now' })),
           interval: Type.Optional(
             Type.Unsafe<number>({
               type: 'integer',
               enum: [...intervals],
-              description: 'Seconds; what suits the time unless given. Intervals begin at multiples of it, in UTC',
+              description:
+                'Seconds; by default chosen to match the time range. Intervals begin at multiples of it, in UTC',
             }),
           ),
           workflowIds: Type.Optional(Type.Array(Type.String(), { description: 'Identifiers of workflows' })),
@@ -84,7 +85,7 @@ export const activityCharts: Resource = (app, { db, clock }) => {
       const after = asked.after ?? new Date(before.getTime() - dayMs)
       if (after > before) throw fail('activity_range_invalid')
       const interval = query.interval ?? suitable(after, before)
-      // What happens this very moment belongs to it, too.
+      // Include the current millisecond.
       const span = aligned(after, asked.before ?? new Date(before.getTime() + 1), interval)
       const buckets = (span.to.getTime() - span.from.getTime()) / (interval * 1_000)
       if (buckets > mostBuckets) throw fail('activity_too_many_buckets', { buckets, limit: mostBuckets })
@@ -105,14 +106,14 @@ function suitable(after: Date, before: Date): number {
   return intervals.find((seconds) => seconds >= slotSeconds && ms / (seconds * 1_000) <= mostChosen) ?? 86_400
 }
 
-/** Whole intervals, of which the first holds the first moment and the last one the last. */
+/** Extends the range to whole intervals. */
 function aligned(after: Date, before: Date, interval: number): Span {
   const ms = interval * 1_000
   const from = Math.floor(after.getTime() / ms) * ms
   return { from: new Date(from), to: new Date(Math.max(from + ms, Math.ceil(before.getTime() / ms) * ms)) }
 }
 
-/** What has been counted, and from there on the rows themselves. */
+/** The counted slots, and from there on the rows themselves. */
 async function countsOf(
   db: Db,
   whose: Parameters<typeof freshCounts>[1],

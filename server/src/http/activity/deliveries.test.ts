@@ -33,7 +33,7 @@ const listed = async (api: Api, query = '') => {
 const inSandbox = async (api: Api) => (await api.get('/v1/sandbox/messages')).body.data
 
 describe('failed deliveries', () => {
-  test('are listed with the reason, the newest first', async () => {
+  test('are listed with the reason, newest first', async () => {
     const api = await prepared()
     await send(api)
     const first = await failed(api)
@@ -67,7 +67,7 @@ describe('failed deliveries', () => {
     })
   })
 
-  test('are found by what they have in common, page by page', async () => {
+  test('can be filtered and paged', async () => {
     const api = await prepared()
     const first = await failed(api)
     server.clock.advance({ seconds: 2 })
@@ -83,12 +83,12 @@ describe('failed deliveries', () => {
     expect(next).toMatchObject({ data: [{ subscriberId: 'ada' }], next: null })
   })
 
-  test('are refused filters that are none', async () => {
+  test('with an invalid filter are refused', async () => {
     for (const query of ['status=sent', 'channel=digest', 'reason=preference', 'limit=101'])
       expect(await server.api.get(`/v1/deliveries?${query}`)).toMatchObject({ status: 422 })
   })
 
-  test('of other environments are not there', async () => {
+  test('of other environments are not listed', async () => {
     const [api, other] = [await prepared(), await prepared()]
     await failed(api)
     const [{ id }] = await listed(api)
@@ -102,8 +102,8 @@ describe('failed deliveries', () => {
   })
 })
 
-describe('a delivery that is redriven', () => {
-  test('is sent, and nothing that came after it is done again', async () => {
+describe('a redriven delivery', () => {
+  test('is sent, and later steps are not repeated', async () => {
     const api = await prepared()
     const transactionId = await failed(api)
     expect(await runOf(api, transactionId)).toMatchObject({ status: 'error' })
@@ -136,7 +136,7 @@ describe('a delivery that is redriven', () => {
     expect(await listed(api)).toMatchObject([{ id, error: expect.stringMatching(/cannot reach this recipient/) }])
   })
 
-  test('twice at once is sent once', async () => {
+  test('is sent once when redriven twice at once', async () => {
     const api = await prepared()
     await failed(api)
     const [{ id }] = await listed(api)
@@ -148,7 +148,7 @@ describe('a delivery that is redriven', () => {
     expect(await api.post(`/v1/deliveries/${id}/redrive`)).toMatchObject({ status: 404 })
   })
 
-  test('for several devices goes to those alone that have not got it', async () => {
+  test('for several devices goes only to those that have not got it', async () => {
     const api = await prepared([{ type: 'push', controlValues: { subject: 'Ping', body: 'Hi' } }])
     await api.post('/v2/subscribers', ada)
     const integrations = (await api.get('/v1/integrations')).body
@@ -171,7 +171,7 @@ describe('a delivery that is redriven', () => {
     expect((await messagesOf(api, 'channel=push')).map(({ status }) => status)).toEqual(['sent', 'sent'])
   })
 
-  test('whose subscriber is gone is refused', async () => {
+  test('whose subscriber was deleted is refused', async () => {
     const api = await prepared()
     await failed(api)
     const [{ id }] = await listed(api)
@@ -183,7 +183,7 @@ describe('a delivery that is redriven', () => {
   })
 })
 
-test('all that match are redriven at once', async () => {
+test('is one of many when all that match are redriven', async () => {
   const api = await prepared()
   for (const subscriberId of ['ada', 'bob', 'eve']) await failed(api, { ...ada, subscriberId })
   expect(await api.post('/v1/deliveries/redrive', { subscriberId: 'bob' })).toMatchObject({
@@ -198,7 +198,7 @@ test('all that match are redriven at once', async () => {
   expect(await listed(api)).toEqual([])
 })
 
-test('what found no integration can be sent once there is one', async () => {
+test('that found no integration can be sent once there is one', async () => {
   const { production: api } = await server.freshOrganization()
   await makeWorkflow(api, 'code', [sms])
   await send(api)
@@ -210,14 +210,14 @@ test('what found no integration can be sent once there is one', async () => {
   expect(await inSandbox(api)).toHaveLength(1)
 })
 
-test('an integration of another environment, or none, has no health', async () => {
+test('the health of an unknown integration, or of another environment, is not found', async () => {
   const [api, other] = [await prepared(), await prepared()]
   const [{ _id }] = (await api.get('/v1/integrations')).body
   expect(await other.get(`/v1/integrations/${_id}/health`)).toMatchObject({ status: 404 })
   expect(await api.get(`/v1/integrations/${_id}/health`)).toMatchObject({ status: 200, body: { state: 'closed' } })
 })
 
-describe('a step that failed before anybody was asked to deliver it', () => {
+describe('a step that failed before its provider was called', () => {
   const redriven = async (api: Api) => {
     const answer = await api.post('/v1/deliveries/redrive', {})
     await server.drain()
@@ -234,7 +234,7 @@ describe('a step that failed before anybody was asked to deliver it', () => {
     expect(answer, answer.text).toMatchObject({ status: 200 })
   }
 
-  test.each(['in_app', 'sms'])('for its template (%s) is sent once that is mended', async (type) => {
+  test.each(['in_app', 'sms'])('because of its template (%s) is sent once that is fixed', async (type) => {
     const broken: Step = { type, controlValues: { body: '{{ payload.n | plus: }}{% bad %}' } }
     const api = await prepared([broken])
     const transactionId = await send(api)
@@ -249,7 +249,7 @@ describe('a step that failed before anybody was asked to deliver it', () => {
     expect(await listed(api)).toEqual([])
   })
 
-  test('fails again while it is not mended, and stays listed', async () => {
+  test('fails again while it is not fixed, and stays listed', async () => {
     const api = await prepared([{ type: 'in_app', controlValues: { body: '{{payload.missing}}' } }])
     const transactionId = await send(api)
     await redriven(api)
@@ -257,7 +257,7 @@ describe('a step that failed before anybody was asked to deliver it', () => {
     expect(await listed(api)).toHaveLength(1)
   })
 
-  test('for its layout is sent once there is one', async () => {
+  test('because of a missing layout is sent once there is one', async () => {
     const mail: Step = { type: 'email', controlValues: { subject: 'Hi', body: '<p>Hi</p>', editorType: 'html' } }
     const api = await prepared([mail])
     const transactionId = await trigger(api, 'code', ada, { overrides: { layoutIdentifier: 'frame' } })
@@ -269,7 +269,7 @@ describe('a step that failed before anybody was asked to deliver it', () => {
     expect(await inSandbox(api)).toHaveLength(1)
   })
 
-  test('for an address its filter asks is asked again', async () => {
+  test('because of its webhook condition asks that address again', async () => {
     let isUp = false
     const vendor = createServer((_, response) => {
       response.writeHead(isUp ? 200 : 500, { 'content-type': 'application/json' }).end('{"ok":true}')
@@ -302,7 +302,7 @@ describe('a step that failed before anybody was asked to deliver it', () => {
     }
   })
 
-  test('and delivers nothing, such as an HTTP request, is not listed', async () => {
+  test('is not listed if it delivers nothing, such as an HTTP request', async () => {
     const api = await prepared([
       { type: 'http_request', controlValues: { method: 'GET', url: 'http://10.0.0.1/' } },
       inApp,

@@ -1,4 +1,4 @@
-// Deliveries that were given up on: listed with the reason, and sent once more when somebody says so.
+// Failed deliveries: listed with the reason, and sent again on request.
 import { type RawBuilder, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { allOf } from '../../db/core/page.ts'
@@ -13,12 +13,12 @@ import { given } from './message-shape.ts'
 
 const channels = ['in_app', 'email', 'sms', 'chat', 'push'] as const
 const mostPerPage = 100
-/** Redriven by one request. */
+/** Per request. */
 const mostRedriven = 1_000
 
 const Destination = Type.Object({
   status: Enum(['waiting', 'sent', 'failed']),
-  calls: Type.Integer({ description: 'How often a provider was asked to take it' }),
+  calls: Type.Integer({ description: 'How often the provider was called' }),
   providerId: Type.Optional(Type.String()),
   integrationId: Type.Optional(Type.String()),
   error: Type.Optional(Type.String()),
@@ -31,13 +31,13 @@ const Delivery = Type.Object({
   reason: Enum(undeliveredReasons),
   error: Type.Optional(Type.String()),
   providerId: Type.Optional(Type.String()),
-  notificationId: Type.String({ description: 'Of the activity record that says more' }),
+  notificationId: Type.String({ description: 'The id of its activity record' }),
   transactionId: Type.String(),
   subscriberId: Type.String(),
   workflowId: Type.Optional(Type.String()),
   stepId: Type.String(),
   destinations: Type.Array(Destination, {
-    description: 'One, or as many as the subscriber has devices or chats; those that were sent are not sent again',
+    description: 'One, or one per device or chat of the subscriber; those already sent are not sent again',
   }),
   createdAt: Timestamp,
   failedAt: Timestamp,
@@ -67,7 +67,7 @@ interface Row extends FailedJob {
   updated_at: Date
 }
 
-/** In the words of the index that holds them, so that it is used. */
+/** Worded exactly as in the partial index, so that PostgreSQL uses it. */
 const isUndelivered = sql.raw(`j.reason IN (${undeliveredReasons.map((reason) => `'${reason}'`).join(', ')})`)
 
 export const deliveries: Resource = (app, { db, engine, brand }) => {
@@ -95,11 +95,11 @@ export const deliveries: Resource = (app, { db, engine, brand }) => {
     {
       schema: {
         tags,
-        summary: 'List deliveries that were given up on, the newest first',
+        summary: 'List failed deliveries, newest first',
         querystring: Type.Object({
           status: Type.Optional(Enum(['failed'])),
           ...filters,
-          after: Type.Optional(Type.String({ description: 'Cursor: `next` of the page before' })),
+          after: Type.Optional(Type.String({ description: 'Cursor: `next` of the previous page' })),
           limit: Type.Optional(Type.Integer({ minimum: 1, maximum: mostPerPage, default: 10, zeroIsAbsent: true })),
         }),
         response: {
@@ -124,7 +124,7 @@ export const deliveries: Resource = (app, { db, engine, brand }) => {
     {
       schema: {
         tags,
-        summary: 'Send once more what was given up on',
+        summary: 'Send a failed delivery again',
         description: 'Only this step is repeated. Devices and chats that got the message do not get it again.',
         params: Type.Object({ deliveryId: Type.String() }),
         response: { 200: Type.Object({ redriven: Type.Integer() }) },
@@ -147,8 +147,8 @@ export const deliveries: Resource = (app, { db, engine, brand }) => {
     {
       schema: {
         tags,
-        summary: 'Send once more everything that matches',
-        description: `At most ${mostRedriven} at a time, the newest first; \`hasMore\` says whether there are others.`,
+        summary: 'Send all matching failed deliveries again',
+        description: `At most ${mostRedriven} at a time, newest first; \`hasMore\` says whether more are left.`,
         body: Type.Optional(Body(filters, { examples: [{ channel: 'email', reason: 'provider_failed' }] })),
         response: { 200: Type.Object({ redriven: Type.Integer(), hasMore: Type.Boolean() }) },
       },

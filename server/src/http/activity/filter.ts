@@ -1,7 +1,6 @@
-// Which runs a caller wants to see: every filter of the activity, and the way to those rows that stays short however many
-// there are. Of a person, a trigger or a workflow there is an index that gives the runs in order. Other filters lead the way
-// themselves where none of those does: ids are taken from their own indexes, newest first and some at a time, and each run is
-// looked at by its id until there are enough.
+// The filters of the activity, and query plans that stay fast however many runs there are. For a subscriber, a trigger or a
+// workflow an index gives the runs in order. Without one of those, another filter leads: ids come from its own index, newest
+// first and in batches, and each run is looked up by id until the page is full.
 import { type RawBuilder, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
@@ -12,11 +11,11 @@ import { fail } from '../../errors.ts'
 import { ContextKeys, Enum, QueryList } from '../edge/schema.ts'
 import { Severity } from '../workflows/shape.ts'
 
-/** More subscribers than this are not named one by one: each run's is looked up instead. */
+/** With more subscribers than this the query looks up each run's subscriber instead of listing them. */
 const mostNamedSubscribers = 1_000
-/** Ids that are looked at together where others have to be passed over. */
+/** Batch sizes of ids, when some of them may not match. */
 const [fewestAtOnce, mostAtOnce] = [50, 5_000]
-/** A run's id and its time come from one clock, in one second. */
+/** A run's id and its time come from the same clock, within a second. */
 const secondMs = 1_000
 
 export const RunStatus = Enum(['processing', 'completed', 'error'])
@@ -30,14 +29,15 @@ export const activityFilter = {
     Type.String({
       deprecated: true,
       description:
-        'Anywhere in the address of the subscriber, or its id. Anybody whom this, `emails` or `subscriberIds` mean is shown',
+        'Part of the email address of the subscriber, or its id. Matches of this, `emails` and `subscriberIds` are combined',
     }),
   ),
   subscriberIds: Type.Optional(QueryList),
   status: Type.Optional(Type.Array(RunStatus)),
   reasons: Type.Optional(
     Type.Array(Type.String(), {
-      description: 'Runs with a step that did not simply complete, for one of these reasons, such as `provider_failed`',
+      description:
+        'Runs with a step that did not complete normally, for one of these reasons, such as `provider_failed`',
     }),
   ),
   severity: Type.Optional(Type.Array(Severity)),
@@ -51,14 +51,14 @@ export const activityFilter = {
 const Filter = Type.Object(activityFilter)
 type Filter = Static<typeof Filter>
 
-/** What runs, called `t`, have to match; and the ids among which they are, where something leads to those. */
+/** The conditions on runs `t`; and the filter that leads, if one does. */
 export interface Selection {
   environmentId: string
   where: RawBuilder<unknown>
   lead?: Lead
 }
 
-/** Further limits of a list: ids on one side of this one. */
+/** Bounds of a page: ids on one side of this one. */
 interface Beyond {
   newerThan?: string | Date | undefined
   olderThan?: string | undefined
@@ -85,7 +85,7 @@ export function readRange(query: { after?: string; before?: string }): { after?:
 export const readMoment = (name: string, value: string): string | Date =>
   isId.test(value) ? value.toLowerCase() : (readDate(name, value) ?? value)
 
-/** Undefined: nobody is meant, or nothing can be. */
+/** Undefined: nothing can match. */
 export async function selectRuns(
   db: Db,
   environmentId: string,
@@ -121,7 +121,7 @@ export async function selectRuns(
   return { environmentId, where, ...(lead ? { lead } : {}) }
 }
 
-/** The newest of them, so many. */
+/** The newest `count` of them. */
 export async function findRunIds(db: Db, { environmentId, where, lead }: Selection, count: number): Promise<string[]> {
   if (!lead) {
     const { rows } = await sql<{ id: string }>`
@@ -131,7 +131,7 @@ export async function findRunIds(db: Db, { environmentId, where, lead }: Selecti
   const ids: string[] = []
   let olderThan: string | undefined
   for (let size = Math.max(count, fewestAtOnce); ids.length < count; size = Math.min(size * 4, mostAtOnce)) {
-    // One by one behind the LIMITs: as a join, PostgreSQL may go through all runs there are beside the few that are wanted.
+    // One look-up per id, behind the LIMITs: given a join, PostgreSQL may scan all runs for the few we want.
     const { rows } = await sql<{ ids: string[]; last: string | null; taken: number }>`
       WITH next AS MATERIALIZED (
         SELECT id FROM (${sql.join(lead.lists(olderThan, size), sql` UNION ALL `)}) lists ORDER BY id DESC LIMIT ${size})
@@ -149,7 +149,7 @@ export async function findRunIds(db: Db, { environmentId, where, lead }: Selecti
 
 type Within = (id: RawBuilder<unknown>) => RawBuilder<unknown>[]
 
-/** The bounds of the id keep to the partitions of that time, and to a part of the index. */
+/** Bounds on the id limit the scan to the partitions of that time and a part of the index. */
 function boundsOf({ after, before }: { after?: Date; before?: Date }, { newerThan, olderThan }: Beyond): Within {
   const until = before && firstIdAt(new Date(before.getTime() + secondMs))
   return (id) => [
@@ -167,10 +167,10 @@ const timesOf = ({ after, before }: { after?: Date; before?: Date }, { newerThan
   ...(newerThan instanceof Date ? [sql`t.created_at > ${newerThan}`] : []),
 ]
 
-/** A filter that can be asked of a run, and has an index that gives the ids of those it lets through in order. */
+/** A filter with an index that gives the ids of matching runs in order. */
 interface Lead {
   condition: RawBuilder<unknown>
-  /** Lists of ids older than this one, each the newest first and so long at most; an id may be there more than once. */
+  /** Lists of ids older than this one, newest first, at most `length` each; an id may occur more than once. */
   lists(olderThan: string | undefined, length: number): RawBuilder<unknown>[]
 }
 
@@ -188,7 +188,7 @@ function leadsOf(environmentId: string, query: Filter, within: Within): Lead[] {
   }
   const runs = list(sql`notifications t`, 't', 'id')
   const steps = list(sql`jobs j`, 'j', 'notification_id')
-  // Written out, for a partial index is only used where its condition can be seen to hold.
+  // Written out, because PostgreSQL uses a partial index only if the query implies its condition.
   const eachOf = (column: RawBuilder<unknown>, values: readonly string[] | undefined): Lead[] => {
     if (values === undefined) return []
     const names = [...new Set(values)].map((name) => sql.lit(name))
@@ -206,14 +206,14 @@ function leadsOf(environmentId: string, query: Filter, within: Within): Lead[] {
 
 type ListsOf = (conditions: RawBuilder<unknown>[]) => Lead['lists']
 
-/** The OFFSET has the steps of each run looked up, in place of all steps that any run has for these reasons. */
+/** The OFFSET makes PostgreSQL look up each run's steps instead of all steps with these reasons. */
 const byReason = (reasons: string[], steps: ListsOf): Lead => ({
   condition: sql`EXISTS (SELECT FROM jobs j
     WHERE j.environment_id = t.environment_id AND j.notification_id = t.id AND j.reason = ANY(${reasons}::text[]) OFFSET 0)`,
   lists: steps(reasons.map((reason) => sql`j.reason = ${reason}`)),
 })
 
-/** Who came through several topics is found by the first of them, or else among the few of whom that is true. */
+/** The index has each run's first topic; the few runs with several topics are searched separately. */
 function byTopic(topicKey: string, runs: ListsOf): Lead {
   const first = sql`(t.topics #>> '{0,topicKey}')`
   const condition = cameThrough(sql`topic ->> 'topicKey' = ${topicKey}`)
@@ -226,11 +226,11 @@ function byTopic(topicKey: string, runs: ListsOf): Lead {
   }
 }
 
-/** Runs with a topic of which this holds. */
+/** Runs that came through a topic with this condition. */
 const cameThrough = (condition: RawBuilder<unknown>) =>
   sql`t.topics IS NOT NULL AND EXISTS (SELECT FROM json_array_elements(t.topics) topic WHERE ${condition})`
 
-/** A subscription is one subscriber's. One that has been deleted is looked for among all runs. */
+/** A subscription belongs to one subscriber. A deleted one is searched for among all runs. */
 async function throughSubscription(
   db: Db,
   environmentId: string,
@@ -249,7 +249,7 @@ async function throughSubscription(
   ]
 }
 
-/** Internal ids of those that there are. */
+/** The internal ids of those that exist. */
 export async function idsOfWorkflows(
   db: Db,
   environmentId: string,
@@ -270,7 +270,7 @@ const isOneOf = (column: RawBuilder<unknown>, values: string[] | undefined) => {
 
 type People = Pick<Filter, 'emails' | 'subscriberIds' | 'search'>
 
-/** Subscribers `s` of whom any of this is true. */
+/** Matches subscribers `s` by any of these. */
 function isMeant({ emails, subscriberIds, search }: People): RawBuilder<unknown> | undefined {
   const alternatives = [
     ...(emails ? [sql`s.email = ANY(${emails}::text[])`] : []),
@@ -280,7 +280,7 @@ function isMeant({ emails, subscriberIds, search }: People): RawBuilder<unknown>
   return alternatives.length === 0 ? undefined : sql`(${sql.join(alternatives, sql` OR `)})`
 }
 
-/** The runs of those people. Nobody at all is told apart from people without runs. */
+/** The runs of those subscribers, or 'nobody' when no subscriber matches. */
 async function runsOf(db: Db, environmentId: string, people: People): Promise<RawBuilder<unknown>[] | 'nobody'> {
   const meant = isMeant(people)
   if (!meant) return []

@@ -1,4 +1,4 @@
-// Messages as callers see them, with the people they are between, the trigger they came from and the workflow that made them.
+// Messages in the API's format, with their subscriber and actor, their trigger and their workflow.
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
@@ -10,14 +10,14 @@ import { Channel, Enum, FreeObject, Timestamp } from '../edge/schema.ts'
 import { Subscriber, toSubscriber } from '../subscribers/subscribers.ts'
 import { MessageWorkflow, workflowsOf } from './message-workflow.ts'
 
-/** What a page carries of a trigger for each of up to 1,000 messages; larger ones are shown with their activity record. */
+/** The largest payload shown with a message, since a page has up to 1,000. The activity record shows larger ones. */
 const mostTriggerBytes = 32 * 1024
 const triggerText = `Left out of lists when larger than ${mostTriggerBytes / 1024} KB`
 
 const OptionalText = Type.Optional(Type.String())
 const OptionalTime = Type.Optional(Timestamp)
 
-/** What the feed of version 1 shows too. */
+/** Also shown by the v1 feed. */
 export const messageFields = {
   _id: Type.String(),
   _templateId: Type.String(),
@@ -71,7 +71,7 @@ export const Message = Type.Object({
 })
 export type Message = Static<typeof Message>
 
-/** Members that have no value are left out. */
+/** Leaves out members without a value. */
 export function given<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], null | undefined> } {
   const entries = Object.entries(members).filter(([, value]) => value !== null && value !== undefined)
   return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], null | undefined> }
@@ -83,7 +83,7 @@ interface Trigger {
   overrides: Record<string, unknown> | null
 }
 
-/** What the triggers of these messages said, by the id of their event; one statement for all. */
+/** The triggers of these messages, by event id; one statement for all. */
 export async function triggersOf(
   db: Db,
   environmentId: string,

@@ -1,4 +1,4 @@
-// The workflow that a message came from, as messages show it: what it is and which steps it has, without what they say.
+// The workflow of a message, in the API's format: its settings and steps, without their content.
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
@@ -59,7 +59,7 @@ export const MessageWorkflow = Type.Object(
     }),
     data: Type.Optional(FreeObject),
   },
-  { description: 'The workflow as it is now; absent once it is deleted' },
+  { description: 'The workflow as it is now; absent after its deletion' },
 )
 type MessageWorkflow = Static<typeof MessageWorkflow>
 
@@ -83,7 +83,7 @@ interface Row
   group_name: string
 }
 
-/** The workflows of these messages that there still are, by their ids; one statement for all. */
+/** The existing workflows of these messages, by id; one statement for all. */
 export async function workflowsOf(
   db: Db,
   { id: environmentId, organizationId }: Pick<Environment, 'id' | 'organizationId'>,
@@ -91,7 +91,7 @@ export async function workflowsOf(
 ): Promise<Map<string, MessageWorkflow>> {
   const ids = [...new Set(messages.map(({ workflow_id }) => workflow_id))]
   if (ids.length === 0) return new Map()
-  // What steps say may be megabytes, and nobody looks for it here.
+  // Without the steps' content, which can be megabytes and is not shown.
   const { rows } = await sql<Row>`
     SELECT w.id, w.identifier, w.name, w.description, w.active, w.critical, w.tags, w.data, w.preferences, w.user_preferences,
            coalesce(w.created_by, w.updated_by, '') AS creator_id, g.id AS group_id, g.name AS group_name,
@@ -112,7 +112,7 @@ function toMessageWorkflow(row: Row, environmentId: string, organizationId: stri
     name: row.name,
     description: row.description,
     active: row.active,
-    // What is written is in force at once.
+    // There are no drafts: a saved workflow is live.
     draft: false,
     critical: isCritical(layers),
     preferenceSettings: Object.fromEntries(settings),
@@ -131,7 +131,7 @@ function toMessageWorkflow(row: Row, environmentId: string, organizationId: stri
     _notificationGroupId: row.group_id,
     triggers: [{ type: 'event', identifier: row.identifier, variables: [] }],
     deleted: false,
-    // Callers want texts here, whether or not there is anything to say.
+    // Clients expect strings here, even empty ones.
     deletedAt: '',
     deletedBy: '',
     notificationGroup: { _id: row.group_id, name: row.group_name, ...place },

@@ -6,7 +6,7 @@ const server = useServer()
 const ids = (answer: { body: { data: Array<{ _id: string }> } }) => answer.body.data.map(({ _id }) => _id)
 
 describe('listing', () => {
-  test('a message is shown with all that is known of it, and with whom it is between', async () => {
+  test('a message is shown with all its fields, its subscriber and its actor', async () => {
     const api = await server.freshApi()
     await api.post('/v2/subscribers', { subscriberId: 'ada', firstName: 'Ada' })
     const { subscriberRowId: actor_row_id } = await insertRun(server, api, 'bob')
@@ -52,7 +52,7 @@ describe('listing', () => {
     })
   })
 
-  test('a message shows the workflow it came from, in the group of its environment, until that is deleted', async () => {
+  test('a message shows its workflow, in the group of its environment, until the workflow is deleted', async () => {
     const api = await server.freshApi()
     const replyCallback = { active: true, url: 'https://example.com/replies' }
     const { body: workflow } = await api.post('/v2/workflows', {
@@ -93,7 +93,7 @@ describe('listing', () => {
     expect(await read()).toEqual([undefined, undefined])
   })
 
-  test('workflows of one environment share a group, those of another have theirs', async () => {
+  test('the workflows of an environment share one group', async () => {
     const { development, production } = await server.freshOrganization()
     const groupOf = async (api: Api, workflowId: string) => {
       const { body } = await api.post('/v2/workflows', { name: workflowId, workflowId, steps: [] })
@@ -109,7 +109,7 @@ describe('listing', () => {
     expect(await groupOf(production, 'one')).not.toBe(here)
   })
 
-  test('what failed says so, and how it was to go out', async () => {
+  test('a failed message shows its error and its provider', async () => {
     const api = await server.freshApi()
     const run = await insertRun(server, api, 'ada')
     const none = { content: null, delivered_at: null }
@@ -188,7 +188,7 @@ describe('listing', () => {
       expect(ids(answer)).toEqual([...names].map((name) => made[name]))
     })
 
-    test('there is more only when there is, and the total does not depend on the page', async () => {
+    test('hasMore is exact, and the total does not depend on the page', async () => {
       const pages = await Promise.all([0, 1, 2, 3].map((page) => api.get(`/v1/messages?limit=2&page=${page}`)))
       expect(pages.map(({ body }) => [body.data.length, body.hasMore, body.totalCount, body.page])).toEqual([
         [2, true, 5, 0],
@@ -201,7 +201,7 @@ describe('listing', () => {
     })
   })
 
-  test('what was put aside and came back is new again among those of its subscriber', async () => {
+  test('a snoozed message that returned counts as new in the list of its subscriber', async () => {
     const api = await server.freshApi()
     const run = await insertRun(server, api, 'ada')
     const first = await insertMessage(server, run, { created_at: new Date('2026-05-01T09:00:00Z') })
@@ -221,12 +221,12 @@ describe('listing', () => {
     ['limit=-1', 'limit must not be less than 1'],
     ['page=-1', 'page must not be less than 0'],
     ['channel=fax', 'channel must be one of the following values: in_app, email, sms, chat, push'],
-  ])('%s is refused as such', async (query, message) => {
+  ])('%s is refused with a general error', async (query, message) => {
     const answer = await server.api.get(`/v1/messages?${query}`)
     expect([answer.status, answer.body.errors.general.messages]).toEqual([422, [message]])
   })
 
-  test('another environment sees nothing of it', async () => {
+  test('another environment sees none of them', async () => {
     const [api, other] = [await server.freshApi(), await server.freshApi()]
     await insertMessage(server, await insertRun(server, api, 'ada', { transaction_id: 'shared' }))
     expect((await other.get('/v1/messages?transactionId=shared')).body).toMatchObject({ data: [], totalCount: 0 })
@@ -234,7 +234,7 @@ describe('listing', () => {
 })
 
 describe('deleting', () => {
-  test('a message is gone, of whatever channel; the record of its run stays', async () => {
+  test('a message of any channel is deleted; its activity record stays', async () => {
     const api = await server.freshApi()
     const run = await insertRun(server, api, 'ada', { jobs: [{ type: 'email' }] })
     const id = await insertMessage(server, run, { channel: 'email' })
@@ -251,7 +251,7 @@ describe('deleting', () => {
     })
   })
 
-  test('with a message that was put aside goes what would bring it back', async () => {
+  test('deleting a snoozed message also deletes its timer', async () => {
     const api = await server.freshApi()
     const run = await insertRun(server, api, 'ada')
     const [id, kept] = [await insertMessage(server, run), await insertMessage(server, run)]
@@ -262,12 +262,12 @@ describe('deleting', () => {
     expect(await timersOf(server, api)).toMatchObject([{ subject_id: kept }])
   })
 
-  test('what is no id is refused', async () => {
+  test('a malformed id is refused', async () => {
     const answer = await server.api.delete('/v1/messages/x')
     expect([answer.status, answer.body.errors.general.messages]).toEqual([422, ['messageId must be a mongodb id']])
   })
 
-  test('a message stays when its subscriber is gone, also when somebody has the name again', async () => {
+  test('a message stays when its subscriber is deleted, even when the id is used again', async () => {
     const api = await server.freshApi()
     const id = await insertMessage(server, await insertRun(server, api, 'ada'))
     const refused = { status: 400, body: { message: `A subscriber was not found for message ${id}` } }
@@ -299,7 +299,7 @@ describe('deleting', () => {
     ])
   })
 
-  test('what belongs to another environment is not found and stays', async () => {
+  test('messages of another environment are not found, and stay', async () => {
     const [api, other] = [await server.freshApi(), await server.freshApi()]
     const id = await insertMessage(server, await insertRun(server, api, 'ada', { transaction_id: 'shared' }))
     await insertRun(server, other, 'ada')
@@ -308,7 +308,7 @@ describe('deleting', () => {
     expect(ids(await api.get('/v1/messages'))).toEqual([id])
   })
 
-  test('version 2 removes the messages of a subscriber with it, version 1 keeps them', async () => {
+  test('v2 deletes the messages of a deleted subscriber, v1 keeps them', async () => {
     const api = await server.freshApi()
     const put = async (subscriberId: string, channel: 'email' | 'in_app') =>
       insertMessage(server, await insertRun(server, api, subscriberId), { channel })

@@ -1,4 +1,4 @@
-// Messages: what was sent through any channel, listed and removed.
+// Messages of all channels: list and delete.
 import { type RawBuilder, sql } from 'kysely'
 import { Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
@@ -32,9 +32,9 @@ const conditionsOf = (selection: Selection): RawBuilder<unknown>[] => [
 ]
 
 /**
- * Newest first. Each way to select messages has an index that holds them in order: those of a subscriber by time for each
- * channel, those of a transaction by run, all others by id. Of several channels or transactions each gives its first ones,
- * and only those are sorted.
+ * Newest first. Every kind of selection has an index in that order: a subscriber's messages by channel and time, those of a
+ * transaction by run, all others by id. With several channels or transactions each contributes its first rows, and only
+ * those are sorted.
  */
 async function readPage(db: Db, selection: Selection, limit: number, offset: number): Promise<MessageRow[]> {
   const where = allOf(conditionsOf(selection))
@@ -53,7 +53,7 @@ async function readPage(db: Db, selection: Selection, limit: number, offset: num
   return (await query.execute(db)).rows
 }
 
-/** As far as lists are counted. The order keeps it on an index of this environment's rows. */
+/** Counts up to the cap of lists. The ORDER BY keeps the scan on an index of this environment's rows. */
 async function count(db: Db, selection: Selection): Promise<number> {
   const isWhole = selection.subscriberRowId === undefined && selection.transactionIds === undefined
   const { rows } = await sql<{ count: number }>`
@@ -71,7 +71,7 @@ export const messages: Resource = (app, { db, brand, clock }) => {
     {
       schema: {
         tags,
-        summary: 'List messages of all channels, the newest first',
+        summary: 'List messages of all channels, newest first',
         querystring: Type.Object({
           channel: Type.Optional(Channel),
           subscriberId: Type.Optional(Type.String()),

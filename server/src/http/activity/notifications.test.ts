@@ -19,7 +19,7 @@ const stepsOf = async (workflowId: string) => {
 }
 
 describe('a record', () => {
-  test('shows the run, its steps, what each logged and sent, and how far it got', async () => {
+  test('shows the run, its steps with their logs and messages, and the delivery progress', async () => {
     const api = await server.freshApi()
     await api.post('/v2/subscribers', { subscriberId: 'ada', firstName: 'Ada', email: 'ada@example.com' })
     const workflow_id = await addWorkflow(server, api.environmentId, 'welcome', {
@@ -151,7 +151,7 @@ describe('a record', () => {
     })
   })
 
-  test('lists leave out what messages say', async () => {
+  test('lists leave out the content of messages', async () => {
     const api = await server.freshApi()
     const run = await insertRun(server, api, 'ada', { jobs: [{ type: 'in_app' }] })
     const _id = await insertMessage(server, run)
@@ -160,7 +160,7 @@ describe('a record', () => {
     ])
   })
 
-  test('says until when a step waits', async () => {
+  test('shows when a waiting step continues', async () => {
     const api = await server.freshApi()
     await makeWorkflow(api, 'later', [{ type: 'delay', controlValues: { amount: 10, unit: 'minutes' } }, inApp()])
     const transactionId = await trigger(api, 'later', 'ada')
@@ -169,7 +169,7 @@ describe('a record', () => {
     expect(jobs.map(({ dueAt }: { dueAt?: string }) => dueAt)).toEqual(['2026-05-01T10:10:00.000Z', undefined])
   })
 
-  test('says why somebody did not get it', async () => {
+  test('says why a subscriber did not get it', async () => {
     const api = await server.freshApi()
     const run = await insertRun(server, api, 'ada', {
       jobs: [
@@ -183,7 +183,7 @@ describe('a record', () => {
     })
   })
 
-  test('the steps are those the run began with, whatever is edited meanwhile', async () => {
+  test('shows the steps that the run began with, whatever was edited since', async () => {
     const api = await server.freshApi()
     const step = { name: 'First', type: 'in_app', controlValues: { body: 'One' } }
     const made = await api.post('/v2/workflows', { name: 'W', workflowId: 'w', steps: [step], active: true })
@@ -200,7 +200,7 @@ describe('a record', () => {
     expect(await shownStep()).toMatchObject({ name: 'First', controlVariables: { body: 'One' } })
   })
 
-  test('stays when its workflow and its subscriber are gone, without them', async () => {
+  test('stays when its workflow and subscriber are deleted', async () => {
     const api = await server.freshApi()
     const workflow_id = await addWorkflow(server, api.environmentId, 'welcome')
     const run = await insertRun(server, api, 'ada', { workflow_id, digested_into: 'd'.repeat(24) })
@@ -223,7 +223,7 @@ describe('a record', () => {
     expect((await api.get(`/v1/notifications/${run.id}`)).body).not.toHaveProperty('subscriber')
   })
 
-  test('a provider nobody knows, and none, is shown as our own; steps of no version by their ids', async () => {
+  test('shows an unknown or missing provider as the native one, and steps of no known version by id', async () => {
     const api = await server.freshApi()
     const { id, jobIds } = await insertRun(server, api, 'ada', {
       jobs: [
@@ -245,7 +245,7 @@ describe('a record', () => {
     expect(body.to).toEqual({ subscriberId: 'ada' })
   })
 
-  test('of another environment, or none, is not found; what is no id is refused', async () => {
+  test('of another environment, or unknown, is not found; a malformed id is refused', async () => {
     const run = await insertRun(server, await server.freshApi(), 'ada')
     const notFound = { status: 404, body: { message: 'Notification not found' } }
     expect(await server.api.get(`/v1/notifications/${run.id}`)).toMatchObject(notFound)
@@ -256,7 +256,7 @@ describe('a record', () => {
     })
   })
 
-  test('has its payload whatever its size; lists leave out what is over 64 KB', async () => {
+  test('has a payload of any size; lists leave out payloads over 64 KB', async () => {
     const api = await server.freshApi()
     const sizes = [64 * 1024 - 11, 64 * 1024 - 10]
     const runs = []
@@ -275,8 +275,8 @@ describe('a record', () => {
   })
 })
 
-describe('what the engine did', () => {
-  test('two triggers, one digest: who sent it, with which events, and where the other went', async () => {
+describe('after the engine ran', () => {
+  test('two triggers, one digest: one record has the events and the message, the other says it was merged', async () => {
     const api = await server.freshApi()
     await makeWorkflow(api, 'comments', [
       { type: 'digest', controlValues: { amount: 10, unit: 'minutes' } },
@@ -311,7 +311,7 @@ describe('what the engine did', () => {
     })
   })
 
-  test('a notification that was put aside comes back when its time has come', async () => {
+  test('a snoozed notification returns at its time', async () => {
     const api = await server.freshApi()
     await makeWorkflow(api, 'hello', [inApp()])
     await trigger(api, 'hello', 'ada')
@@ -331,10 +331,10 @@ describe('what the engine did', () => {
   })
 })
 
-describe('once more', () => {
+describe('a replay', () => {
   const replay = (api: Api, id: string) => api.post(`/v1/notifications/${id}/replay`)
 
-  test('a record is triggered again for its subscriber, with all that the trigger said', async () => {
+  test('triggers a record again for its subscriber, with everything the trigger had', async () => {
     const api = await server.freshApi()
     await makeWorkflow(api, 'order', [
       inApp('Order {{payload.order}} for {{tenant.identifier}} by {{actor.subscriberId}}'),
@@ -366,7 +366,7 @@ describe('once more', () => {
     expect(body.jobs[0].messages).toMatchObject([{ content: 'Order 7 for acme by bob' }])
   })
 
-  test('files go with it', async () => {
+  test('includes the attachments', async () => {
     const api = server.api
     await makeWorkflow(api, 'invoice', [{ type: 'email', controlValues: { subject: 'Invoice', body: 'Here' } }])
     const attachments = [{ name: 'a.txt', mime: 'text/plain', file: Buffer.from('Total: 7').toString('base64') }]
@@ -383,7 +383,7 @@ describe('once more', () => {
     expect(await replay(api, _id)).toMatchObject({ status: 409, body: { code: 'replay_files_gone' } })
   })
 
-  test('is refused where there is nobody or nothing left to trigger', async () => {
+  test('is refused when the subscriber or workflow was deleted', async () => {
     const api = await server.freshApi()
     await makeWorkflow(api, 'hello', [inApp()])
     const { _id } = await trigger(api, 'hello', 'ada').then(async (transactionId) => {
@@ -534,7 +534,7 @@ describe('the list', () => {
     expect(await names(query.replaceAll(/\$(\w)/g, (_, name) => ids(name)))).toBe(expected)
   })
 
-  test('through a subscription: of its subscriber while it is there, and as well when it is gone', async () => {
+  test('filters by subscription, existing or deleted', async () => {
     await api.post('/v2/topics', { key: 'weekly' })
     const added = await api.post('/v2/topics/weekly/subscriptions', { subscriberIds: ['bob'] })
     const { identifier } = added.body.data[0]
@@ -547,7 +547,7 @@ describe('the list', () => {
     await server.database.db.deleteFrom('notifications').where('id', '=', id).execute()
   })
 
-  describe('how many are new', () => {
+  describe('the count of new records', () => {
     const count = async (query: string) => {
       const answer = await api.get(
         `/v1/notifications/count?${query.replaceAll(/\$(\w)/g, (_, name) => made[name] ?? '')}`,
@@ -572,7 +572,7 @@ describe('the list', () => {
       expect(await count(query)).toEqual({ count: expected, isCapped: false })
     })
 
-    test('counting stops at a hundred, and says so', async () => {
+    test('stops at a hundred, and says so', async () => {
       const busy = await server.freshApi()
       const add = (some: number, from: number) =>
         server.database.pool.query(
@@ -592,7 +592,7 @@ describe('the list', () => {
       expect(await counted()).toEqual({ count: 100, isCapped: true })
     })
 
-    test('since when has to be said, as an id or a time', async () => {
+    test('needs a start, as an id or a time', async () => {
       expect(await api.get('/v1/notifications/count')).toMatchObject({ status: 422 })
       expect(await api.get('/v1/notifications/count?since=yesterday')).toMatchObject({
         status: 400,
@@ -601,13 +601,13 @@ describe('the list', () => {
       expect(await api.get('/v1/notifications/count?since=')).toMatchObject({ status: 422 })
     })
 
-    test('another environment has its own', async () => {
+    test('another environment has its own records', async () => {
       const { body } = await server.api.get('/v1/notifications/count?since=2026-03-31&subscriberIds=bob')
       expect(body).toEqual({ count: 0, isCapped: false })
     })
   })
 
-  test('there is more only when there is', async () => {
+  test('hasMore is exact', async () => {
     const page = async (query: string) => {
       const { data, ...rest } = (await api.get(`/v1/notifications?${query}`)).body
       return { ...rest, items: data.length }
@@ -618,12 +618,12 @@ describe('the list', () => {
     expect(await page('limit=2&page=3')).toEqual({ page: 3, pageSize: 2, hasMore: false, items: 0 })
   })
 
-  test('nobody is meant: an empty first page', async () => {
+  test('filters that match no subscriber give an empty first page', async () => {
     const answer = await api.get('/v1/notifications?emails=x@example.com&page=4&limit=7')
     expect(answer.body).toEqual({ page: 0, pageSize: 7, hasMore: false, data: [] })
   })
 
-  test('people too many to be named one by one', async () => {
+  test('filters that match very many subscribers work', async () => {
     const crowded = await server.freshApi()
     const run = await insertRun(server, crowded, 'one@example.com')
     await insertRun(server, crowded, 'another')
@@ -650,7 +650,7 @@ describe('the list', () => {
       'after=2026-04-02&before=2026-04-01',
       'Invalid date range: start date (after) must be earlier than end date (before)',
     ],
-  ])('%s is a bad request', async (query, message) => {
+  ])('%s is refused with 400', async (query, message) => {
     expect(await api.get(`/v1/notifications?${query}`)).toMatchObject({ status: 400, body: { message } })
   })
 
@@ -666,12 +666,12 @@ describe('the list', () => {
     expect([answer.status, answer.body.errors.general.messages]).toEqual([422, [message]])
   })
 
-  test('another environment has its own', async () => {
+  test('another environment has its own records', async () => {
     expect((await server.api.get('/v1/notifications?transactionId=shared')).body.data).toEqual([])
   })
 })
 
-describe('however many', () => {
+describe('with many records', () => {
   test('a page takes the same few statements', async () => {
     const api = await server.freshApi()
     await api.get('/v1/notifications')

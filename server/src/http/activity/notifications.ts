@@ -1,4 +1,4 @@
-// The activity: what every trigger started for every subscriber, and what became of it.
+// The activity: one record for each run, that is for each trigger and subscriber.
 import { type RawBuilder, sql } from 'kysely'
 import { Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
@@ -12,7 +12,7 @@ import { replayOf } from './replay.ts'
 import { Activity, type RunRow, showActivities } from './run-shape.ts'
 
 const mostPerPage = 50
-/** Nobody counts further than "more than a hundred". */
+/** Beyond this the dashboard shows "more than a hundred". */
 const mostCounted = 100
 
 const Params = Type.Object({
@@ -23,7 +23,7 @@ const Params = Type.Object({
   }),
 })
 
-/** Runs `t` with what hangs on each, which is looked up of these alone. */
+/** Runs `t` with their subscriber and workflow, looked up only for these. */
 async function readRuns(db: Db, runs: RawBuilder<unknown>): Promise<RunRow[]> {
   const { rows } = await sql<RunRow>`
     SELECT n.*, s.first_name, s.last_name, s.email, s.phone, s.id IS NOT NULL AS is_subscriber_there,
@@ -51,14 +51,14 @@ export const notifications: Resource = (app, services) => {
     {
       schema: {
         tags,
-        summary: 'List what triggers started, one record for each subscriber, the newest first',
+        summary: 'List the activity, one record for each trigger and subscriber, newest first',
         querystring: Type.Object({
           ...activityFilter,
           page: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000, default: 0 })),
           limit: Type.Optional(Type.Integer({ minimum: 1, maximum: mostPerPage, default: 10 })),
           cursor: Type.Optional({
             ...Id,
-            description: 'The `_id` of a record: those below it. In long lists it is quicker than `page`',
+            description: 'The `_id` of a record: lists those below it. Faster than `page` in long lists',
           }),
         }),
         response: { 200: NumberedPage(Activity) },
@@ -80,7 +80,7 @@ export const notifications: Resource = (app, services) => {
     {
       schema: {
         tags,
-        summary: 'Count what the list would show above a record, or since a time',
+        summary: 'Count the records above a record, or since a time',
         querystring: Type.Object({
           since: Type.String({
             minLength: 1,
@@ -111,7 +111,7 @@ export const notifications: Resource = (app, services) => {
     {
       schema: {
         tags,
-        summary: 'Retrieve what a trigger started for one subscriber',
+        summary: 'Retrieve an activity record',
         params: Params,
         response: { 200: Activity },
       },
@@ -130,7 +130,7 @@ export const notifications: Resource = (app, services) => {
     {
       schema: {
         tags,
-        summary: 'Trigger once more what this record is of, for the same subscriber',
+        summary: 'Trigger the workflow of this record again, for the same subscriber',
         description:
           'The same workflow as it is now, with the same payload, overrides, actor, tenant and context, under a new `transactionId`.',
         params: Params,

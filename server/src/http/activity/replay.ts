@@ -1,4 +1,4 @@
-// A trigger made anew from what an earlier one left behind, for one of its recipients.
+// Replays: a new trigger built from the stored data of an earlier one, for one of its recipients.
 import { type Selectable, sql } from 'kysely'
 import type { Db } from '../../db/core/database.ts'
 import type { EventTable, Recipient } from '../../db/core/tables.ts'
@@ -16,7 +16,7 @@ interface Row extends Pick<Selectable<EventTable>, 'recipients' | 'actor' | 'ten
   is_subscriber_there: boolean
 }
 
-/** Whoever was reached through a topic, or with everybody, is named directly. */
+/** Names the subscriber directly, even one reached through a topic or broadcast. */
 export async function replayOf(db: Db, environmentId: string, notificationId: string): Promise<TriggerRequest> {
   const { rows } = await sql<Row>`
     SELECT n.event_id, n.subscriber_id, s.id IS NOT NULL AS is_subscriber_there, w.identifier AS workflow,
@@ -29,7 +29,7 @@ export async function replayOf(db: Db, environmentId: string, notificationId: st
   const [row] = rows
   if (!row) throw fail('activity_not_found')
   const { subscriber_id: subscriberId } = row
-  // A trigger would create the subscriber anew, which nobody who has deleted somebody wants.
+  // A trigger would create the deleted subscriber again.
   if (!row.is_subscriber_there) throw fail('subscriber_not_found', { subscriberId })
   if (row.workflow === null) throw fail('replay_workflow_gone')
   const isThisOne = (one: Recipient) => 'subscriberId' in one && one.subscriberId === subscriberId
@@ -46,7 +46,7 @@ export async function replayOf(db: Db, environmentId: string, notificationId: st
   }
 }
 
-/** The files of the trigger as its payload had them, put back where it describes them. */
+/** Puts the stored attachments back into the payload. */
 async function withFiles(db: Db, environmentId: string, eventId: string, payload: Members): Promise<Members> {
   const { attachments } = payload
   if (!Array.isArray(attachments)) return payload
@@ -65,7 +65,7 @@ async function withFiles(db: Db, environmentId: string, eventId: string, payload
       if (typeof described !== 'object' || described === null || !('position' in described)) return described
       const { position, size: _, ...about } = described as Members & { position: number }
       const file = files.get(position)
-      // An invoice without the invoice is worse than none.
+      // Better no email than an invoice email without the invoice.
       if (!file) throw fail('replay_files_gone')
       return { ...about, file: file.toString('base64') }
     }),

@@ -1,4 +1,4 @@
-// Activity records as callers see them: one run with its steps, their logs and messages, and how far it got.
+// Activity records in the API's format: a run with its steps, their logs and messages, and the delivery progress.
 
 import { type Selectable, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
@@ -33,7 +33,7 @@ const ExecutionDetail = Type.Object({
   webhookStatus: Type.Optional(Type.String({ description: 'What the provider reported, such as `bounced`' })),
 })
 
-/** Of a message, where one record is shown. */
+/** Members of a message that only the single record shows. */
 const alone = {
   recipient: Type.Optional(Type.String({ description: 'The address or number it went to' })),
   subject: OptionalText,
@@ -52,7 +52,7 @@ const Job = Type.Object({
   type: Type.String(),
   status: Type.String(),
   reason: Type.Optional(
-    Type.String({ description: 'Why it did not just complete, such as `preference` or `missing_email`' }),
+    Type.String({ description: 'Why it did not complete normally, such as `preference` or `missing_email`' }),
   ),
   error: OptionalText,
   providerId: Type.String(),
@@ -68,7 +68,7 @@ const Job = Type.Object({
       errorText: OptionalText,
       ...alone,
     }),
-    { description: 'What the step sent. What a message says, and to whom, is in the single record' },
+    { description: 'The messages of the step. Their content and recipients are in the single record' },
   ),
   step: Type.Object({
     _id: Type.String(),
@@ -83,7 +83,7 @@ const Job = Type.Object({
   payload: OptionalObject,
   overrides: OptionalObject,
   scheduleExtensionsCount: Type.Integer(),
-  dueAt: Type.Optional(Type.Unsafe<Date>({ ...Timestamp, description: 'When it goes on, while it waits' })),
+  dueAt: Type.Optional(Type.Unsafe<Date>({ ...Timestamp, description: 'When a waiting step continues' })),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 })
@@ -95,12 +95,12 @@ export const Activity = Type.Object({
   _subscriberId: Type.String(),
   _templateId: Type.String(),
   _digestedNotificationId: OptionalText,
-  workflowVersion: Type.Integer({ description: 'Of the workflow, as it was when the run began' }),
+  workflowVersion: Type.Integer({ description: 'The version of the workflow that the run began with' }),
   transactionId: Type.String(),
   status: Enum(['processing', 'completed', 'error']),
   deliveryLifecycle: Type.Object(
     { status: Enum(lifecycleStatuses), detail: OptionalText },
-    { description: 'How far it got over all channels, and why no further' },
+    { description: 'The furthest delivery state over all channels, and what stopped it' },
   ),
   channels: Type.Array(Type.String()),
   subscriber: Type.Optional(
@@ -144,7 +144,7 @@ export const Activity = Type.Object({
 })
 type Activity = Static<typeof Activity>
 
-/** A run with the subscriber and the workflow it belongs to, whose columns are null once those are gone. */
+/** A run with its subscriber and workflow, whose columns are null after their deletion. */
 export interface RunRow extends Selectable<NotificationTable> {
   first_name: string | null
   last_name: string | null
@@ -204,7 +204,7 @@ interface VersionRow {
   steps: WorkflowStep[]
 }
 
-/** Of each record's trigger, in a list: a page has fifty of them. */
+/** The largest payload shown in a list, since a page has fifty. */
 const mostPayloadBytes = 64 * 1024
 const hourMs = 3_600_000
 
@@ -216,8 +216,8 @@ interface Parts {
 }
 
 /**
- * Everything that belongs to these runs, in four statements whatever their number. Only the record shown alone has the
- * payload of its trigger whatever its size and with each job too, and the events that its digests collected.
+ * Everything that belongs to these runs, in four statements however many they are. Only a single record has payloads of any
+ * size, the payload in each job, and the events that its digests collected.
  */
 export async function showActivities(
   db: Db,
@@ -264,7 +264,7 @@ async function jobsOf(db: Db, environmentId: string, runs: RunRow[], isAlone: bo
 
 const saidOfMessages = sql`, subject, content, avatar, cta, data, email, phone, identifier, integration_id, created_at, updated_at`
 
-/** A run's messages are younger than it, up to what the clocks of two processes may differ: older partitions are not read. */
+/** Reads no partition older than the runs (minus clock skew), since messages are younger than their run. */
 async function messagesOf(db: Db, environmentId: string, runs: RunRow[], isAlone: boolean): Promise<SentMessage[]> {
   const oldest = Math.min(...runs.map(({ created_at }) => created_at.getTime()))
   const { rows } = await sql<SentMessage>`
@@ -360,13 +360,13 @@ function templateOf(run: RunRow, brand: Brand): Activity['template'] {
   }
 }
 
-/** As the trigger named this subscriber, or by its id alone where it was reached through a topic. */
+/** The recipient as the trigger named it, or its id if it was reached through a topic. */
 function recipientOf({ subscriber_id: subscriberId }: RunRow, trigger: TriggerRow | undefined) {
   const named = trigger?.recipients?.find((one) => 'subscriberId' in one && one.subscriberId === subscriberId)
   return named ? { ...named } : { subscriberId }
 }
 
-/** Those of most triggers are empty. */
+/** Most triggers have none. */
 const overridesOf = (trigger: TriggerRow | undefined) =>
   Object.keys(trigger?.overrides ?? {}).length > 0 ? trigger?.overrides : null
 
@@ -434,7 +434,7 @@ function toJob(job: JobRow, { steps, messages, trigger, brand, isAlone }: JobCon
   }
 }
 
-/** Lines are only ever added at the end, so that a place is as good as an id. */
+/** Lines are only appended, so their position can serve as an id. */
 const detailId = (jobId: string, place: number) => jobId.slice(0, 8) + sha256(`${jobId} ${place}`).slice(0, 16)
 
 function toDetail(detail: StoredDetail, { id, brand }: { id: string; brand: Brand }): Static<typeof ExecutionDetail> {

@@ -30,7 +30,7 @@ const report = async (transactionId: string, query = '') => {
   return answer.body
 }
 
-/** Each as `reason, who or what`. */
+/** Each as `reason, subscriber or name`. */
 const passedOver = async (transactionId: string, query = '') =>
   (await report(transactionId, query)).passedOver.map(
     ({ reason, named, subscriberIds }: { reason: string; named?: string; subscriberIds: string[] }) =>
@@ -38,7 +38,7 @@ const passedOver = async (transactionId: string, query = '') =>
   )
 
 describe('a trigger', () => {
-  test('says how far it has come', async () => {
+  test('reports its progress', async () => {
     const createdAt = server.clock.now().toISOString()
     const transactionId = await trigger(api, 'news', ['ada', 'bob'])
     expect(await report(transactionId)).toEqual({
@@ -58,7 +58,7 @@ describe('a trigger', () => {
     })
   })
 
-  test('counts runs that wait and runs that failed', async () => {
+  test('counts waiting and failed runs', async () => {
     const delay = { type: 'delay', controlValues: { type: 'regular', amount: 1, unit: 'hours' } }
     await makeWorkflow(api, 'slow', [delay, inApp('{{payload.missing}}')])
     const transactionId = await trigger(api, 'slow', ['ada', 'bob'])
@@ -68,7 +68,7 @@ describe('a trigger', () => {
     expect((await report(transactionId)).runs).toEqual({ processing: 0, completed: 0, error: 2 })
   })
 
-  test('is not found by another id, nor from another environment', async () => {
+  test('is not found by an unknown id, or from another environment', async () => {
     const transactionId = await send('ada')
     expect(await api.get('/v1/events/trigger/nothing')).toMatchObject({
       status: 404,
@@ -79,8 +79,8 @@ describe('a trigger', () => {
   })
 })
 
-describe('those who got nothing', () => {
-  test('are told of with a topic that is not there, whether or not others are', async () => {
+describe('recipients without a run', () => {
+  test('are reported for a topic that does not exist, with or without other recipients', async () => {
     await subscribe('cats', ['ada'])
     await api.post('/v2/topics', { key: 'empty', name: 'Nobody' })
     expect(await passedOver(await send([topic('cats'), topic('dogs')]))).toEqual(['topic_not_found dogs'])
@@ -89,7 +89,7 @@ describe('those who got nothing', () => {
     expect(await passedOver(await send([topic('cats')]))).toEqual([])
   })
 
-  test('are told of where the trigger leaves them out, or they caused it', async () => {
+  test('are reported when the trigger excludes them, or they are its actor', async () => {
     await subscribe('cats', ['ada', 'bob', 'carol', 'dan'])
     const to = [topic('cats', ['ada', 'bob', 'stranger']), 'ada']
     const transactionId = await send(to, { actor: 'carol' })
@@ -97,7 +97,7 @@ describe('those who got nothing', () => {
     expect((await report(transactionId)).runs.completed).toBe(2)
   })
 
-  test('are told of where their subscriptions do not let the workflow through', async () => {
+  test('are reported when their topic subscriptions exclude the workflow', async () => {
     const condition = { '==': [{ var: 'payload.n' }, 1] }
     await subscribe('cats', ['ada'], { preferences: [{ filter: { workflowIds: ['news'] }, condition }] })
     await subscribe('cats', ['bob'], { preferences: [{ filter: { workflowIds: ['news'] }, enabled: false }] })
@@ -115,14 +115,14 @@ describe('those who got nothing', () => {
     expect(await passedOver(await send(topic('cats'), { payload: { n: 1 } }))).toEqual([`${reason} bob`])
   })
 
-  test('are told of where the id given is none', async () => {
+  test('are reported for an invalid id', async () => {
     expect(await passedOver(await send(['ada', 'no one', 'x'.repeat(300)]))).toEqual([
       'invalid_recipient no one',
       `invalid_recipient ${'x'.repeat(255)}`,
     ])
   })
 
-  test('are told of once, however often the trigger is sent', async () => {
+  test('are reported once, however often the trigger is sent', async () => {
     await subscribe('cats', ['ada'])
     const again = () => send([topic('cats', ['ada']), 'no one'], { transactionId: 'once' })
     await again()
@@ -131,7 +131,7 @@ describe('those who got nothing', () => {
     expect(await passedOver('once')).toHaveLength(2)
   })
 
-  test('by a cancellation are all who had not been reached', async () => {
+  test('after a cancellation are all who had not been reached', async () => {
     await subscribe('cats', ['ada'])
     const transactionId = await trigger(api, 'news', [topic('cats'), 'bob'])
     await api.delete(`/v1/events/trigger/${transactionId}`)
@@ -141,7 +141,7 @@ describe('those who got nothing', () => {
     expect(await passedOver(transactionId, 'subscriberId=bob')).toEqual([])
   })
 
-  test('are found one by one', async () => {
+  test('can be looked up one by one', async () => {
     await subscribe('cats', ['ada', 'bob', 'carol'])
     const transactionId = await send([topic('cats', ['ada', 'bob']), topic('dogs')])
     expect(await passedOver(transactionId, 'subscriberId=bob')).toEqual(['excluded bob'])
@@ -150,7 +150,7 @@ describe('those who got nothing', () => {
     expect((await api.get(`/v1/events/trigger/${transactionId}?limit=101`)).status).toBe(422)
   })
 
-  test('of a topic of many are all told of, in rows of a chunk each', async () => {
+  test('of a large topic are all reported, in one row per chunk', async () => {
     const ids = Array.from({ length: 1_100 }, (_, number) => `member-${number}`)
     for (let at = 0; at < ids.length; at += 100) {
       const some = ids.slice(at, at + 100)

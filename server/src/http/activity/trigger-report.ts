@@ -1,4 +1,4 @@
-// What has become of a trigger as a whole: how many runs it has, and who got none, and why.
+// The report on a trigger: how many runs it has, and which recipients got none, and why.
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { passedOverReasons } from '../../engine/runs/passed-over.ts'
@@ -9,10 +9,12 @@ import { given } from './message-shape.ts'
 
 const PassedOver = Type.Object({
   reason: Enum(passedOverReasons),
-  detail: Type.Optional(Type.String({ description: 'Of a subscription: what it says, such as `disabled`' })),
-  named: Type.Optional(Type.String({ description: 'A topic or an id that stands for nobody, as the trigger has it' })),
+  detail: Type.Optional(
+    Type.String({ description: 'For a topic subscription: why it excluded the workflow, such as `disabled`' }),
+  ),
+  named: Type.Optional(Type.String({ description: 'The unknown topic or invalid id, as the trigger has it' })),
   subscriberIds: Type.Array(Type.String(), {
-    description: 'Up to 500; none where it is about a name, or about all who were left when the trigger was cancelled',
+    description: 'Up to 500; empty for a `named` topic or id, and for recipients left when the trigger was cancelled',
   }),
   createdAt: Timestamp,
 })
@@ -21,11 +23,11 @@ const Report = Type.Object({
   transactionId: Type.String(),
   workflowId: Type.Optional(Type.String()),
   status: Enum(['queued', 'expanding', 'expanded'], {
-    description: 'Whether it waits for a worker, goes through its topics, or has reached everybody it will reach',
+    description: 'Whether it waits for a worker, is expanding its topics, or has reached all its recipients',
   }),
   runs: Type.Object({ processing: Type.Integer(), completed: Type.Integer(), error: Type.Integer() }),
   passedOver: Type.Array(PassedOver),
-  hasMore: Type.Boolean({ description: 'Whether more were passed over than are listed' }),
+  hasMore: Type.Boolean({ description: 'Whether there are more than listed' }),
   createdAt: Timestamp,
   startedAt: Type.Optional(Timestamp),
 })
@@ -53,11 +55,11 @@ export const triggerReport: Resource = (app, { db }) => {
     {
       schema: {
         tags: ['Events'],
-        summary: 'See what became of a trigger, and who got nothing by it',
-        description: 'As long as its transaction id is remembered.',
+        summary: 'Report the progress of a trigger, and recipients without a run',
+        description: 'Available as long as the transaction id is remembered.',
         params: Type.Object({ transactionId: Type.String() }),
         querystring: Type.Object({
-          subscriberId: Type.Optional(Type.String({ description: 'Only why this one was passed over' })),
+          subscriberId: Type.Optional(Type.String({ description: 'Only why this subscriber got no run' })),
           limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 10, zeroIsAbsent: true })),
         }),
         response: { 200: Report },

@@ -1,4 +1,4 @@
-// What the content of a layout may be, and the variables it can use.
+// Validates the content of a layout, and lists the variables it can use.
 import type { Db, Tx } from '../../db/core/database.ts'
 import { envKeysOf } from '../../db/core/environment-access.ts'
 import type { LayoutContent } from '../../db/queries/layouts.ts'
@@ -20,8 +20,7 @@ const analyses = new Cache<Analysis>(4 * 1024 * 1024)
 const analyse = (body: string) => analyses.get(body, () => analyseBody(body, { isLayout: true }))
 
 /**
- * Less than a step can use: a layout stands around emails of any workflow, so what belongs to one of them (its payload, its
- * steps) is not there to rely on.
+ * Fewer than a step can use: a layout surrounds emails of any workflow, so it cannot rely on the payload or steps of one.
  */
 export async function layoutVariables(
   db: Db | Tx,
@@ -39,7 +38,7 @@ export async function layoutVariables(
 
 const mostIssues = 100
 
-/** Unlike a step, a layout with a fault is not kept: it would break the emails of all workflows at once. */
+/** Unlike a step, a broken layout is refused: it would break the emails of all workflows at once. */
 export function refuseContent(email: Email, variables: JsonSchema): void {
   const issues = contentIssues(email, variables)
   if (issues.length > 0)

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { describe, expect, test, vi } from 'vitest'
-import { type Answer, type Api, useServer } from '../../../test/server.ts'
+import { type Answer, type Api, lowLimits, useServer } from '../../../test/server.ts'
 import type { Tx } from '../../db/core/database.ts'
 import { newId } from '../../db/core/ids.ts'
 import { findLayout, layoutOfStep } from '../../db/queries/layouts.ts'
 import { saveWorkflow, type WorkflowStep } from '../../db/queries/workflows.ts'
 import { SOURCE_LIMIT } from '../../render/limits.ts'
 
-const server = useServer()
+const server = useServer({ limits: lowLimits })
 
 const html = (inside: string) => `<!doctype html><html><body>${inside}</body></html>`
 const plain = html('{{ content }}')
@@ -70,7 +70,7 @@ describe('creating', () => {
     expect((await server.api.get('/v2/layouts/default-layout')).body.isDefault).toBe(true)
   })
 
-  test('a layout starts with the content of the email and nothing else', async () => {
+  test('a new layout only shows the content of the email', async () => {
     const api = await server.freshApi()
     const { status, body } = await api.post('/v2/layouts', {
       layoutId: 'letter.1',
@@ -124,7 +124,7 @@ describe('creating', () => {
     expect((await api.get('/v2/layouts/letter.1')).body).toEqual(body)
   })
 
-  test('an identifier is taken once', async () => {
+  test('an identifier is unique', async () => {
     const api = await server.freshApi()
     await api.post('/v2/layouts', { layoutId: 'letter', name: 'Letter' })
     expect(await api.post('/v2/layouts', { layoutId: 'letter', name: 'Another' })).toMatchObject({
@@ -153,7 +153,7 @@ describe('creating', () => {
     expect((await api.get('/v2/layouts')).body.totalCount).toBe(1)
   })
 
-  test('where there is none, exactly one of those made at once is the default', async () => {
+  test('without a default, exactly one of several layouts created at once becomes it', async () => {
     const api = await server.freshApi()
     await server.database.db.deleteFrom('layouts').where('environment_id', '=', api.environmentId).execute()
     const made = await Promise.all(
@@ -163,7 +163,7 @@ describe('creating', () => {
     expect(made.filter(({ body }) => body.isDefault)).toHaveLength(1)
   })
 
-  test('an environment has at most 100, also when several are made at once', async () => {
+  test('an environment never exceeds its limit of layouts, however many are created at once', async () => {
     const api = await server.freshApi()
     const now = server.clock.now()
     await server.database.db
@@ -193,7 +193,7 @@ describe('creating', () => {
 })
 
 describe('reading', () => {
-  test('a layout is found by identifier, slug or id, and an identifier comes first', async () => {
+  test('a layout is found by identifier, slug or id, in this order', async () => {
     const api = await server.freshApi()
     const { body: letter } = await api.post('/v2/layouts', { layoutId: 'letter', name: 'Letter' })
     for (const name of [
@@ -208,7 +208,7 @@ describe('reading', () => {
     expect((await api.get(`/v2/layouts/${letter.slug}`)).body.name).toBe('Letter')
   })
 
-  test('what is not there is not found, nor what is elsewhere', async () => {
+  test('unknown layouts, and those of other environments, are not found', async () => {
     const [api, other] = [await server.freshApi(), await server.freshApi()]
     const { body: theirs } = await other.post('/v2/layouts', { layoutId: 'theirs', name: 'Theirs' })
     for (const name of ['nope', 'theirs', theirs.slug, theirs._id]) {
@@ -224,7 +224,7 @@ describe('reading', () => {
     expect((await other.get('/v2/layouts/theirs')).body).toEqual(theirs)
   })
 
-  test('the list is ordered, filtered and cut, and has no content', async () => {
+  test('the list is sorted, filtered and paged, and has no content', async () => {
     const api = await server.freshApi()
     for (const [layoutId, name] of [
       ['one', 'beta'],
@@ -308,7 +308,7 @@ describe('changing', () => {
     expect((await server.api.get('/v2/layouts/default-layout')).body.name).toBe('Default Layout')
   })
 
-  test('switching translation on makes a group of texts, switching it off deletes them', async () => {
+  test('turning translation on creates a group of texts, turning it off deletes it', async () => {
     const api = await server.freshApi()
     const change = (body: object) => api.put('/v2/layouts/default-layout', { name: 'Default', ...body })
     const group = () => api.get('/v2/translations/group/layout/default-layout')
@@ -418,7 +418,7 @@ describe('content that is refused', () => {
       html('{% for n in subscriber.data.list %}{{ n.title }}{% endfor %}{{content}}{% assign a = env.SITE %}{{ a }}'),
     ],
     ['block', shown(variable('subscriber.firstName'), variable('t.footer'), variable('env.SITE'))],
-  ])('%s %s is taken', async (editorType, body) => {
+  ])('%s %s is accepted', async (editorType, body) => {
     const { development: api } = await server.freshOrganization()
     const values = [{ _environmentId: api.environmentId, value: 'https://example.com' }]
     await api.post('/v1/environment-variables', { key: 'SITE', values })
@@ -435,7 +435,7 @@ describe('preview', () => {
     return { result: { type: 'email', error }, previewPayloadExample: {}, schema: null }
   }
 
-  test('shows what is stored, with an example of a person and a place for the content', async () => {
+  test('shows the stored layout, with an example subscriber and a placeholder for the content', async () => {
     const { status, body } = await preview(await server.freshApi())
     expect(status).toBe(201)
     expect(body).toEqual({
@@ -451,7 +451,7 @@ describe('preview', () => {
     })
   })
 
-  test("shows the caller's content, person and contexts", async () => {
+  test("shows the caller's content, subscriber and contexts", async () => {
     const api = await server.freshApi()
     const { body } = await preview(api, {
       controlValues: email(
@@ -476,7 +476,7 @@ describe('preview', () => {
     expect(body.result.preview.body).toContain('••••••••')
   })
 
-  test("the layout's own translations are used, in the person's language", async () => {
+  test("the layout's own translations are used, in the subscriber's language", async () => {
     const api = await server.freshApi()
     const controlValues = email(html('<p>{{t.footer}}</p>{{content}}'))
     await api.put('/v2/layouts/default-layout', { name: 'Default', isTranslationEnabled: true, controlValues })
@@ -506,7 +506,7 @@ describe('preview', () => {
     [{ email: { body: '{% if %}' } }, 'template_syntax'],
     [email(html('{% for i in (1..100000000) %}{{content}}{% endfor %}')), 'work_limit'],
     [email(JSON.stringify({ type: 'doc', content: [{ type: 'nope' }] }), 'block'), 'unknown_block'],
-  ])('what cannot be rendered (%j) is nothing to see but why', async (controlValues, title) => {
+  ])('a layout that cannot be rendered (%j) shows the error instead', async (controlValues, title) => {
     const { status, body } = await preview(server.api, { controlValues })
     expect([status, body]).toEqual([201, nothing(title)])
   })
@@ -517,7 +517,7 @@ describe('preview', () => {
   })
 })
 
-test('no content whatsoever is a fault of ours, to save or to show', async () => {
+test('no content whatsoever makes saving or previewing answer 500', async () => {
   const api = await server.freshApi()
   const word = fc.constantFrom(
     ...[
@@ -629,7 +629,7 @@ describe('deleting', () => {
     expect((await api.get('/v2/layouts/default-layout')).status).toBe(200)
   })
 
-  test('a workflow that names the layout at the same moment does not keep it', async () => {
+  test('a workflow that starts to use the layout during its deletion does not keep it', async () => {
     const api = await server.freshApi()
     await api.post('/v2/layouts', { layoutId: 'letter', name: 'Letter' })
     const { db } = server.database
@@ -652,7 +652,7 @@ describe('deleting', () => {
     expect(await stepsOf(id)).toEqual({ version: 2, layoutIds: [undefined] })
   })
 
-  test('of two who delete it one is told that it is gone', async () => {
+  test('of two concurrent deletions one gets a 404', async () => {
     const api = await server.freshApi()
     await api.post('/v2/layouts', { layoutId: 'letter', name: 'Letter' })
     const deleted = await Promise.all([api.delete('/v2/layouts/letter'), api.delete('/v2/layouts/letter')])
@@ -666,13 +666,13 @@ describe('the default', () => {
       .filter(({ isDefault }: { isDefault: boolean }) => isDefault)
       .map(({ layoutId }: { layoutId: string }) => layoutId)
 
-  test('another layout takes its place, by any of its names, and the one before can be deleted then', async () => {
+  test('can be another layout, by identifier, slug or id; the previous one can then be deleted', async () => {
     const api = await server.freshApi()
     const { body: letter } = await api.post('/v2/layouts', { layoutId: 'letter', name: 'Letter' })
     expect((await api.post('/v1/layouts/letter/default')).status).toBe(204)
     expect(await defaults(api)).toEqual(['letter'])
     expect((await api.delete('/v2/layouts/letter')).status).toBe(409)
-    // Once more changes nothing.
+    // Repeating it changes nothing.
     const { updatedAt } = (await api.get('/v2/layouts/letter')).body
     server.clock.advance({ minutes: 1 })
     expect((await api.post(`/v1/layouts/${letter._id}/default`)).status).toBe(204)
@@ -681,7 +681,7 @@ describe('the default', () => {
     expect(await defaults(api)).toEqual(['letter'])
   })
 
-  test('a layout that is not there, or elsewhere, is not found, and the default stays', async () => {
+  test('an unknown layout, or one of another environment, is not found, and the default stays', async () => {
     const [api, other] = [await server.freshApi(), await server.freshApi()]
     const { body: letter } = await other.post('/v2/layouts', { layoutId: 'letter', name: 'Letter' })
     for (const layoutId of ['nowhere', 'letter', letter._id])
@@ -693,7 +693,7 @@ describe('the default', () => {
     expect(await defaults(other)).toEqual(['default-layout'])
   })
 
-  test('of several that are chosen at once exactly one is the default', async () => {
+  test('is exactly one of several chosen at once', async () => {
     const api = await server.freshApi()
     const names = ['a1', 'b1', 'c1', 'd1']
     for (const layoutId of names) await api.post('/v2/layouts', { layoutId, name: layoutId })
@@ -706,7 +706,7 @@ describe('the default', () => {
 })
 
 describe('duplicating', () => {
-  test('the copy has the content, a name of its own and an identifier made from it', async () => {
+  test('the copy has the same content, its own name and an identifier made from it', async () => {
     const api = await server.freshApi()
     await api.put('/v2/layouts/default-layout', { name: 'Default', controlValues: email(plain) })
     const { status, body } = await api.post('/v2/layouts/default-layout/duplicate', { name: 'Summer Sale' })
@@ -728,7 +728,7 @@ describe('duplicating', () => {
     expect((await api.post('/v2/layouts/winter/duplicate', { name: 'Empty' })).body.controls.values).toEqual({})
   })
 
-  test('a copy is the default only where there is none', async () => {
+  test('a copy becomes the default only if there is none', async () => {
     const api = await server.freshApi()
     const copy = async (name: string) => (await api.post('/v2/layouts/default-layout/duplicate', { name })).body
     expect((await copy('One')).isDefault).toBe(false)
@@ -741,7 +741,7 @@ describe('duplicating', () => {
     expect((await copy('Three')).isDefault).toBe(false)
   })
 
-  test('translations are copied with it, unless it is not to be translated', async () => {
+  test('translations are copied too, unless the copy has translation off', async () => {
     const api = await server.freshApi()
     await api.post('/v2/layouts', { layoutId: 'letter', name: 'Letter', isTranslationEnabled: true })
     await api.post('/v2/translations', {
@@ -763,7 +763,7 @@ describe('duplicating', () => {
 })
 
 describe('usage', () => {
-  test('lists the workflows with an email that names the layout', async () => {
+  test('lists the workflows with an email that uses the layout', async () => {
     const api = await server.freshApi()
     await api.post('/v2/layouts', { layoutId: 'letter', name: 'Letter' })
     await addWorkflow(api, 'second', [null, 'letter'])
@@ -785,7 +785,7 @@ describe('usage', () => {
 })
 
 describe('for an email', () => {
-  test('the layout is the one it names, the default when it names none, and none when it says so', async () => {
+  test('the layout is the named one, the default if none is named, and none for null', async () => {
     const api = await server.freshApi()
     const { body: letter } = await api.post('/v2/layouts', { layoutId: 'letter', name: 'Letter' })
     const resolve = (layoutId: string | null | undefined) =>

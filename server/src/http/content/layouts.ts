@@ -1,4 +1,4 @@
-// Layouts: what stands around the content of an email.
+// Layouts: what surrounds the content of an email.
 import { type RawBuilder, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { announce } from '../../db/core/changes.ts'
@@ -7,7 +7,7 @@ import { findEnvironmentAccess } from '../../db/core/environment-access.ts'
 import { randomLower } from '../../db/core/ids.ts'
 import { allOf, contains } from '../../db/core/page.ts'
 import { lockEnvironment } from '../../db/queries/environments.ts'
-import { findLayout, insertLayout, type LayoutRow, mostLayouts } from '../../db/queries/layouts.ts'
+import { findLayout, insertLayout, type LayoutRow } from '../../db/queries/layouts.ts'
 import { copyTranslations, disableTranslations, enableTranslations } from '../../db/queries/translations.ts'
 import { fieldsOf, saveWorkflows, type WorkflowRow, type WorkflowStep } from '../../db/queries/workflows.ts'
 import { previewLayout } from '../../engine/authoring/layout-preview.ts'
@@ -21,7 +21,7 @@ import { PreviewError } from '../workflows/preview.ts'
 import { OwnIdentifier, userOf } from '../workflows/shape.ts'
 import { layoutVariables, refuseContent } from './layout-content.ts'
 
-/** A body of the largest size that can be rendered, as JSON in JSON. */
+/** Fits the largest renderable body, as JSON in JSON. */
 const largestBody = 4 * 1024 * 1024
 
 const EditorType = Enum(['block', 'html'])
@@ -86,7 +86,7 @@ const Preview = Type.Object({
 const Name = Identifier()
 const Params = Type.Object({ layoutId: Type.String({ description: 'Identifier, slug or internal id' }) })
 
-export const layouts: Resource = (app, { db, clock, secrets, brand }) => {
+export const layouts: Resource = (app, { db, clock, secrets, brand, config: { limits } }) => {
   const tags = ['Layouts']
   const branding = brandingOf(brand.word)
 
@@ -95,19 +95,24 @@ export const layouts: Resource = (app, { db, clock, secrets, brand }) => {
     {
       schema: {
         tags,
-        summary: 'Create a layout that shows the content of the email and nothing else yet',
+        summary: 'Create a layout; at first it only shows the content of the email',
         body: Body({
           layoutId: OwnIdentifier,
           name: Name,
           isTranslationEnabled: Type.Optional(Type.Boolean()),
-          __source: Type.Optional(Type.String({ description: 'Where it is created; not kept' })),
+          __source: Type.Optional(Type.String({ description: 'Where it is created; ignored' })),
         }),
         response: { 201: Layout },
       },
     },
     async (request, reply) => {
       const { layoutId, name, isTranslationEnabled = false } = request.body
-      const row = await addLayout(db, request.environment, { identifier: layoutId, name, isTranslationEnabled }, clock)
+      const row = await addLayout(
+        db,
+        request.environment,
+        { identifier: layoutId, name, isTranslationEnabled },
+        { clock, limit: limits.layouts },
+      )
       reply.code(201)
       return toLayout(row, brand, await layoutVariables(db, request.environment.id, row.content?.email?.body))
     },
@@ -124,7 +129,7 @@ export const layouts: Resource = (app, { db, clock, secrets, brand }) => {
           offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
           orderBy: Type.Optional(Enum(['createdAt', 'updatedAt', 'name'], { default: 'createdAt' })),
           orderDirection: Type.Optional(Enum(['ASC', 'DESC'], { default: 'DESC' })),
-          query: Type.Optional(Type.String({ description: 'Anywhere in name or identifier, in any case' })),
+          query: Type.Optional(Type.String({ description: 'Part of the name or identifier, case-insensitive' })),
         }),
         response: { 200: Type.Object({ layouts: Type.Array(Layout), totalCount: Type.Integer() }) },
       },
@@ -137,7 +142,7 @@ export const layouts: Resource = (app, { db, clock, secrets, brand }) => {
       ])
       const direction = orderDirection === 'ASC' ? sql`ASC` : sql`DESC`
       const [page, total] = await Promise.all([
-        // Contents are large and not shown.
+        // Without the content, which is large and not shown.
         sql<LayoutRow>`
           SELECT id, identifier, name, is_default, is_translation_enabled, updated_by, created_at, updated_at, NULL AS content
           FROM layouts WHERE ${where}
@@ -166,7 +171,7 @@ export const layouts: Resource = (app, { db, clock, secrets, brand }) => {
       bodyLimit: largestBody,
       schema: {
         tags,
-        summary: 'Change a layout: its name, its content where given, whether it is translated where given',
+        summary: 'Change a layout: its name and, if given, its content and whether it is translated',
         params: Params,
         body: Body({
           name: Name,
@@ -240,7 +245,7 @@ export const layouts: Resource = (app, { db, clock, secrets, brand }) => {
     {
       schema: {
         tags,
-        summary: 'Make a layout the default: emails that name none get it from the next message on',
+        summary: 'Make a layout the default for emails that name none, from the next message on',
         params: Params,
         response: { 204: Empty },
       },
@@ -248,7 +253,7 @@ export const layouts: Resource = (app, { db, clock, secrets, brand }) => {
     async (request, reply) => {
       const { environment } = request
       await db.transaction().execute(async (tx) => {
-        // Of two that are chosen at once, the later one is the default.
+        // Of two concurrent choices, the later one wins.
         await lockEnvironment(tx, environment.id)
         const { id, is_default } = await readLayout(tx, environment, request.params.layoutId, 'FOR UPDATE')
         if (is_default) return
@@ -275,9 +280,9 @@ export const layouts: Resource = (app, { db, clock, secrets, brand }) => {
         params: Params,
         body: Body({
           name: Name,
-          layoutId: Type.Optional({ ...OwnIdentifier, description: 'Made from the name when absent' }),
+          layoutId: Type.Optional({ ...OwnIdentifier, description: 'Default: made from the name' }),
           isTranslationEnabled: Type.Optional(
-            Type.Boolean({ description: 'As the original when absent; its translations are copied' }),
+            Type.Boolean({ description: 'Default: as the original; its translations are copied' }),
           ),
         }),
         response: { 201: Layout },
@@ -287,7 +292,12 @@ export const layouts: Resource = (app, { db, clock, secrets, brand }) => {
       const { name, layoutId, isTranslationEnabled } = request.body
       const original = request.params.layoutId
       const identifier = layoutId ?? (slugify(name) || `layout-${randomLower(8)}`)
-      const row = await addLayout(db, request.environment, { identifier, name, isTranslationEnabled, original }, clock)
+      const row = await addLayout(
+        db,
+        request.environment,
+        { identifier, name, isTranslationEnabled, original },
+        { clock, limit: limits.layouts },
+      )
       reply.code(201)
       return toLayout(row, brand, await layoutVariables(db, request.environment.id, row.content?.email?.body))
     },
@@ -304,7 +314,7 @@ export const layouts: Resource = (app, { db, clock, secrets, brand }) => {
         params: Params,
         body: Type.Optional(
           Body({
-            controlValues: Type.Optional({ ...FreeObject, description: 'Shown instead of what is stored' }),
+            controlValues: Type.Optional({ ...FreeObject, description: 'Shown instead of the stored content' }),
             previewPayload: Type.Optional(
               Body({ subscriber: Type.Optional(FreeObject), context: Type.Optional(FreeObject) }),
             ),
@@ -318,7 +328,7 @@ export const layouts: Resource = (app, { db, clock, secrets, brand }) => {
       const layout = await readLayout(db, request.environment, request.params.layoutId)
       const { body } = ((controlValues ?? layout.content)?.email ?? {}) as { body?: unknown }
       const access = await findEnvironmentAccess(db, secrets, request.environment.id)
-      // Deleted after the key was checked.
+      // The environment was deleted after the key was checked.
       if (!access) throw fail('api_key_not_found')
       const preview = await previewLayout({ db, access, branding, now: clock.now() }, { layout, body, previewPayload })
       reply.code(201)
@@ -337,7 +347,7 @@ export const layouts: Resource = (app, { db, clock, secrets, brand }) => {
     {
       schema: {
         tags,
-        summary: 'List the workflows with an email that names the layout',
+        summary: 'List the workflows with an email that uses the layout',
         params: Params,
         response: {
           200: Type.Object({ workflows: Type.Array(Type.Object({ name: Type.String(), workflowId: Type.String() })) }),
@@ -390,21 +400,21 @@ interface NewLayout {
   identifier: string
   name: string
   isTranslationEnabled?: boolean | undefined
-  /** Whose content it gets. */
+  /** The layout whose content it copies. */
   original?: string
 }
 
-/** The environment is locked first: of two layouts made at once one is the first, and their number is exact. */
+/** Locks the environment first, so that one of two concurrent layouts becomes the default, and the limit is exact. */
 async function addLayout(
   db: Db,
   environment: Environment,
   { identifier, name, isTranslationEnabled, original }: NewLayout,
-  clock: { now(): Date },
+  { clock, limit }: { clock: { now(): Date }; limit: number },
 ): Promise<LayoutRow> {
   try {
     return await db.transaction().execute(async (tx) => {
       await lockEnvironment(tx, environment.id)
-      await refuseOneTooMany(tx, environment.id)
+      await refuseOneTooMany(tx, environment.id, limit)
       const source = original === undefined ? undefined : await readLayout(tx, environment, original)
       const isTranslated = isTranslationEnabled ?? source?.is_translation_enabled ?? false
       const row = await insertLayout(
@@ -431,14 +441,13 @@ async function addLayout(
   }
 }
 
-async function refuseOneTooMany(tx: Tx, environmentId: string): Promise<void> {
+async function refuseOneTooMany(tx: Tx, environmentId: string, limit: number): Promise<void> {
   const { count } = await tx
     .selectFrom('layouts')
     .select((select) => select.fn.countAll<string>().as('count'))
     .where('environment_id', '=', environmentId)
     .executeTakeFirstOrThrow()
-  if (Number(count) >= mostLayouts)
-    throw fail('too_many_layouts', { limit: mostLayouts }, { ctx: { currentCount: Number(count), limit: mostLayouts } })
+  if (Number(count) >= limit) throw fail('too_many_layouts', { limit }, { ctx: { currentCount: Number(count), limit } })
 }
 
 const translatedBy = ({ environment_id, id }: LayoutRow) =>
@@ -450,13 +459,13 @@ async function switchTranslation(tx: Tx, layout: LayoutRow, isEnabled: boolean, 
   else await disableTranslations(tx, translatedBy(layout))
 }
 
-/** Steps keep the identifier of their layout; its id is what code may have written. */
+/** Steps store the identifier of their layout; code-first ones may have stored its id. */
 const hasStep = (step: object, { identifier, id }: LayoutRow): RawBuilder<boolean> => {
   const one = (layoutId: string) => JSON.stringify([{ ...step, controlValues: { layoutId } }])
   return sql`(steps @> ${one(identifier)}::jsonb OR steps @> ${one(id)}::jsonb)`
 }
 
-/** Layouts are locked before workflows, here and where a workflow is written, so that the two cannot wait for each other. */
+/** Locks layouts before workflows, as saving a workflow does, to avoid deadlocks. */
 async function unsetLayout(tx: Tx, { id: environmentId, userId }: Environment, layout: LayoutRow, now: Date) {
   const { rows } = await sql<WorkflowRow>`
     SELECT * FROM workflows WHERE environment_id = ${environmentId} AND ${hasStep({}, layout)}

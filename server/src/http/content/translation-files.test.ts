@@ -6,7 +6,7 @@ import { type Api, useServer } from '../../../test/server.ts'
 
 const server = useServer()
 
-/** Two translated layouts and one that is not, in an organization of its own that translates into French and Spanish. */
+/** Two translated layouts and an untranslated one, in their own organization with the target locales French and Spanish. */
 async function organization() {
   const { development: api } = await server.freshOrganization()
   await api.patch('/v1/organizations/settings', { targetLocales: ['fr_FR', 'es_ES'] })
@@ -56,7 +56,7 @@ describe('uploading files of one resource', () => {
     expect((await api.get('/v2/translations/group/layout/mail')).body).not.toHaveProperty('outdatedLocales')
   })
 
-  test('a name that leads elsewhere leads nowhere: what is left of it names a locale, or it is refused', async () => {
+  test('a file name with a path is reduced to its last part, which must be a locale', async () => {
     const { api, textsOf } = await organization()
     const boundary = 'b0undary'
     const uploadAs = async (fileName: string) => {
@@ -92,7 +92,7 @@ describe('uploading files of one resource', () => {
       const { status, body } = await uploadAs(name)
       expect([name, status]).toEqual([name, expect.toBeOneOf([200, 400, 422])])
       const isTaken = status === 200 && body.successfulUploads === 1
-      // Taken for the locale at its end, if at all.
+      // Read as the locale at its end, if there is one.
       if (isTaken) expect([name, await textsOf('mail', 'fr_FR')]).toEqual([name, { hello: String(name.length) }])
       expect([name, (await locales()).filter((locale) => !before.includes(locale) && locale !== 'fr_FR')]).toEqual([
         name,
@@ -192,7 +192,7 @@ describe('uploading files of one resource', () => {
     expect(await textsOf('mail', 'fr_FR')).toBeUndefined()
   })
 
-  test('the resource must be named, be there, and be translated', async () => {
+  test('the resource must be named, exist, and have translation on', async () => {
     const { api } = await organization()
     const file: Part = ['files', '{}', 'fr_FR.json']
     const to = (...fields: Part[]) => send(api, '/v2/translations/upload', [...fields, file])
@@ -223,7 +223,7 @@ describe('uploading files of one resource', () => {
   })
 })
 
-describe('what is no form', () => {
+describe('a body that is not a form', () => {
   const headers = (type: string) => ({ 'content-type': type })
   test.each<[string, string | Uint8Array, number]>([
     ['application/json', '{"resourceId":"mail","resourceType":"layout","files":[{}]}', 415],
@@ -247,7 +247,7 @@ describe('what is no form', () => {
     }
   })
 
-  test('elsewhere forms are not taken', async () => {
+  test('other routes do not accept forms', async () => {
     const { api } = await organization()
     expect((await send(api, '/v2/translations', mail)).status).toBe(415)
   })
@@ -266,13 +266,13 @@ describe('master JSON', () => {
     expect(await textsOf('mail', 'fr_FR')).toEqual({ hello: 'Bonjour' })
     expect((await api.get(`${path}?locale=fr_FR`)).body).toEqual({ workflows: {}, ...masterJson })
     expect((await api.get(`${path}?locale=zh-CN`)).body).toEqual({ workflows: {}, layouts: {} })
-    // Without a locale it is the default one, in which nothing has been written.
+    // Without a locale it exports the default one, which has no texts.
     expect((await api.get(path)).body).toEqual({ workflows: {}, layouts: {} })
     await api.post(path, { locale: 'en_US', masterJson: { layouts: { bill: { total: 'Total' } } } })
     expect((await api.get(path)).body).toEqual({ workflows: {}, layouts: { bill: { total: 'Total' } } })
   })
 
-  test('what is unknown, not translated or no object of texts fails, the rest is imported', async () => {
+  test('unknown or untranslated resources and malformed texts fail, the rest is imported', async () => {
     const { api, textsOf } = await organization()
     const { body } = await api.post(path, {
       locale: 'zh_CN',
@@ -290,7 +290,7 @@ describe('master JSON', () => {
     expect(await textsOf('mail', 'zh_CN')).toEqual({ hello: 'Nihao' })
   })
 
-  test('nothing imported is no success', async () => {
+  test('an import of nothing is not a success', async () => {
     const { api } = await organization()
     const give = async (masterJson: object) => (await api.post(path, { locale: 'fr_FR', masterJson })).body
     expect(await give({ layouts: { plain: {}, nope: {} } })).toEqual({
@@ -317,7 +317,7 @@ describe('master JSON', () => {
     expect((await api.get(`${path}?locale=fr`)).status).toBe(422)
   })
 
-  test('is taken from one file, named after its locale', async () => {
+  test('can be uploaded as one file, named after its locale', async () => {
     const { api, textsOf } = await organization()
     const text = JSON.stringify({ layouts: { mail: { hello: 'Ni hao' }, nope: {} } })
     const answer = await send(api, `${path}/upload`, [['file', text, 'zh_CN.json']])

@@ -18,7 +18,7 @@ import { Body, FreeObject } from '../edge/schema.ts'
 import { largestContent, ResourceId, ResourceType, readTranslated } from './translations.ts'
 import { takeForms, UploadedFile } from './upload.ts'
 
-/** Room for every locale in use; the whole of a request is kept in memory. */
+/** Enough for every locale in use; the whole request is held in memory. */
 const mostFiles = 100
 const largestUpload = 26 * 1024 * 1024
 /** A master JSON has the texts of all resources in one locale. */
@@ -150,10 +150,10 @@ export const translationFiles: Resource = (app, { db, clock }) => {
   })
 }
 
-/** A field that is no file can stand under the same name. */
+/** A plain field can have the same name. */
 const filesIn = (files: UploadedFile[] = []) => files.filter((file) => file instanceof UploadedFile)
 
-/** Each file's locale by its name. All names must be good: a file that is taken for another locale destroys texts. */
+/** The locale of each file, from its name. One bad name refuses all: a file under the wrong locale would overwrite texts. */
 function localesOf(files: UploadedFile[]): string[] {
   const locales = files.map(({ name }) => (name.endsWith('.json') ? supportedLocale(name.slice(0, -5)) : undefined))
   const errors = files.flatMap(({ name }, i) => {
@@ -194,7 +194,7 @@ function readFiles(files: UploadedFile[]) {
   return { valid, errors }
 }
 
-/** The JSON object in a file, or why there is none. */
+/** The JSON object in a file, or why it cannot be read. */
 function parseFile(bytes: Buffer): TranslationContent | string {
   try {
     const content = parseBody(bytes)
@@ -226,7 +226,7 @@ function readMasterFile({ bytes }: UploadedFile): Master {
   return { workflows, layouts }
 }
 
-/** Layouts are locked before workflows, as everywhere. */
+/** Layouts are locked before workflows everywhere, to avoid deadlocks. */
 const masterLists: Array<{ resourceType: TranslatedType; list: keyof Master }> = [
   { resourceType: 'layout', list: 'layouts' },
   { resourceType: 'workflow', list: 'workflows' },

@@ -5,7 +5,7 @@ import { loadTranslations } from '../../db/queries/translations.ts'
 const server = useServer()
 const settings = '/v1/organizations/settings'
 
-/** A translated layout in an organization of its own. */
+/** A translated layout in its own organization. */
 async function translatedLayout(locales: { defaultLocale?: string; targetLocales?: string[] } = {}) {
   const { development: api, production: other } = await server.freshOrganization()
   await api.patch(settings, locales)
@@ -74,7 +74,7 @@ describe('texts in one locale', () => {
     }
   })
 
-  test('are those of a workflow as well as of a layout with the same identifier', async () => {
+  test('of a workflow and of a layout with the same identifier are separate', async () => {
     const { api, write } = await translatedLayout()
     await addWorkflow(api, 'mail')
     await write('fr_FR', { of: 'layout' })
@@ -100,7 +100,7 @@ describe('texts in one locale', () => {
     expect((await group()).body.locales).toEqual(['en_US'])
   })
 
-  test('a locale in a path must be one of ours too', async () => {
+  test('a locale in a path must be supported too', async () => {
     const { api } = await translatedLayout()
     for (const method of ['GET', 'DELETE'])
       expect(await api.send(method, '/v2/translations/layout/mail/french')).toMatchObject({
@@ -110,7 +110,7 @@ describe('texts in one locale', () => {
     expect((await api.get('/v2/translations/step/mail/fr_FR')).status).toBe(422)
   })
 
-  test('need a resource that is there and translated', async () => {
+  test('need an existing resource with translation on', async () => {
     const { api, other } = await translatedLayout()
     await api.post('/v2/layouts', { layoutId: 'plain', name: 'Plain' })
     const body = { resourceType: 'layout', locale: 'fr_FR', content: {} }
@@ -134,7 +134,7 @@ describe('texts in one locale', () => {
 })
 
 describe('groups', () => {
-  test('a resource that is switched on starts with nothing, in the default locale', async () => {
+  test('a newly translated resource starts empty, in the default locale', async () => {
     const { api, group } = await translatedLayout({ defaultLocale: 'de_DE' })
     expect((await group()).body).toEqual({
       resourceId: 'mail',
@@ -174,7 +174,7 @@ describe('groups', () => {
     expect(await outdated()).toEqual(['es_ES'])
   })
 
-  test('nothing is outdated without targets, whatever locales have texts', async () => {
+  test('nothing is outdated without target locales, whatever texts there are', async () => {
     const { api, write, group } = await translatedLayout()
     await write('fr_FR', { other: 'Autre' })
     server.clock.advance({ minutes: 1 })
@@ -188,7 +188,7 @@ describe('groups', () => {
     })
   })
 
-  test('deleting one switches translation off', async () => {
+  test('deleting one turns translation off', async () => {
     const { api, layout, write, group } = await translatedLayout()
     await write('fr_FR', { hello: 'Bonjour' })
     expect(await api.delete(`/v2/translations/layout/${layout.slug}`)).toMatchObject({ status: 204, text: '' })
@@ -198,7 +198,7 @@ describe('groups', () => {
     expect((await group()).body.locales).toEqual(['en_US'])
   })
 
-  test('deleting that of a workflow makes another version of the workflow', async () => {
+  test('deleting the group of a workflow creates a new version of the workflow', async () => {
     const { api } = await translatedLayout()
     const id = await addWorkflow(api, 'welcome')
     expect((await api.delete('/v2/translations/workflow/welcome')).status).toBe(204)
@@ -252,7 +252,7 @@ describe('groups', () => {
 })
 
 describe('for rendering', () => {
-  test("the default locale's texts are loaded, and the recipient's where there are any", async () => {
+  test("the default locale's texts are loaded, and the recipient's if there are any", async () => {
     const { api, layout, write } = await translatedLayout()
     await write('en_US', { hello: 'Hello' })
     await write('fr_FR', { hello: 'Bonjour' })
@@ -271,7 +271,7 @@ describe('for rendering', () => {
   })
 })
 
-test('texts written while translation is switched off are not left behind', async () => {
+test('texts written while translation is being turned off are not left behind', async () => {
   const { api, write } = await translatedLayout()
   const [written, off] = await Promise.all([
     write('fr_FR', { hello: 'Bonjour' }),

@@ -18,7 +18,7 @@ import type { Environment, Resource } from '../edge/resource.ts'
 import { Body, Empty, Enum, FreeObject, Identifier, Timestamp } from '../edge/schema.ts'
 import { idIn } from '../edge/slug.ts'
 
-/** More bytes of text than a resource has in any language; also what one uploaded file may have. */
+/** Bytes of text per resource and locale; also the limit of an uploaded file. */
 export const largestContent = 1024 * 1024
 
 export const ResourceType = Enum(['workflow', 'layout'])
@@ -41,7 +41,7 @@ const Group = Type.Object({
   outdatedLocales: Type.Optional(
     Type.Array(Type.String(), {
       description:
-        'Target locales that lack texts the default locale has, have others, or were last written before it; absent when there are none',
+        'Target locales whose keys differ from the default locale, or that are older; absent when there are none',
     }),
   ),
   createdAt: Timestamp,
@@ -60,7 +60,7 @@ export const translations: Resource = (app, { db, clock }) => {
       bodyLimit: largestContent,
       schema: {
         tags,
-        summary: 'Write the texts of a workflow or layout in one locale, in place of those there are',
+        summary: 'Replace the texts of a workflow or layout in one locale',
         body: Body({ resourceId: ResourceId, resourceType: ResourceType, locale: Locale, content: FreeObject }),
         response: { 200: Translation },
       },
@@ -72,7 +72,7 @@ export const translations: Resource = (app, { db, clock }) => {
         const resource = await readTranslated(tx, request.environment, request.body, 'lock')
         const text = { resourceType, resourceRowId: resource.id, locale, content }
         const [row] = await writeTranslations(tx, request.environment.id, [text], clock.now())
-        if (!row) throw new Error('The translation written in this transaction is not there.')
+        if (!row) throw new Error('The translation written in this transaction cannot be read back.')
         return toTranslation(resourceType, resource, { ...row, content })
       })
     },
@@ -83,9 +83,9 @@ export const translations: Resource = (app, { db, clock }) => {
     {
       schema: {
         tags,
-        summary: 'List the workflows and layouts that are translated, last changed first',
+        summary: 'List translated workflows and layouts, last changed first',
         querystring: Type.Object({
-          query: Type.Optional(Type.String({ description: 'Anywhere in name or identifier, in any case' })),
+          query: Type.Optional(Type.String({ description: 'Part of the name or identifier, case-insensitive' })),
           limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 50 })),
           offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
         }),
@@ -112,7 +112,7 @@ export const translations: Resource = (app, { db, clock }) => {
     {
       schema: {
         tags,
-        summary: 'Retrieve which locales a workflow or layout has texts in',
+        summary: 'Retrieve the locales of a workflow or layout',
         params: ResourceParams,
         response: { 200: Group },
       },
@@ -191,7 +191,7 @@ export const translations: Resource = (app, { db, clock }) => {
     {
       schema: {
         tags,
-        summary: 'Delete the texts of a workflow or layout in all locales and switch its translation off',
+        summary: 'Delete the texts of a workflow or layout in all locales and turn its translation off',
         params: ResourceParams,
         response: { 204: Empty },
       },
@@ -207,13 +207,13 @@ export const translations: Resource = (app, { db, clock }) => {
   )
 }
 
-/** What names a resource in a body, a form or a path. */
+/** Names a resource in a body, a form or a path. */
 interface Named {
   resourceType: TranslatedType
   resourceId: string
 }
 
-/** Throws unless the resource is there and its translation is on. */
+/** Throws unless the resource exists and its translation is on. */
 export async function readTranslated(
   db: Db | Tx,
   { id: environmentId }: Environment,
@@ -259,10 +259,10 @@ interface GroupRow {
   texts: Array<{ locale: string; isBehind: boolean }>
 }
 
-/** More than an environment can have. */
-const mostGroups = 1_000
+/** As many as an environment can have: 1,000 workflows and 1,000 layouts. */
+const mostGroups = 2_000
 
-/** The texts themselves are never read: which of them are behind the default locale shows by their keys' hash and their age. */
+/** Does not read the texts: the hash of their keys and their age tell which are behind the default locale. */
 async function readGroups(
   db: Db,
   { id: environmentId, organizationId }: Environment,
@@ -304,7 +304,7 @@ function toGroup(row: GroupRow): Static<typeof Group> {
   }
 }
 
-/** A workflow without its texts is another version of it. */
+/** Dropping a workflow's texts creates a new version of it. */
 async function switchOff(
   tx: Tx,
   { id: environmentId, userId }: Environment,
@@ -327,7 +327,7 @@ async function switchOff(
       .where('id', '=', id)
       .forUpdate()
       .executeTakeFirst()
-    // Deleted meanwhile: then its texts are gone too.
+    // Deleted in the meantime, with its texts.
     const fields = row && { ...fieldsOf(row as WorkflowRow), is_translation_enabled: false }
     if (fields) await saveWorkflow(tx, { environmentId, id, userId, now }, fields)
   }

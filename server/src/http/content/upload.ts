@@ -1,4 +1,4 @@
-// Bodies of kind multipart/form-data: fields as text, files in memory.
+// multipart/form-data bodies: fields as text, files in memory.
 import { createHash } from 'node:crypto'
 import { Busboy, type BusboyHeaders } from '@fastify/busboy'
 import type { FastifyRequest } from 'fastify'
@@ -15,7 +15,7 @@ export class UploadedFile {
     this.bytes = bytes
   }
 
-  /** Requests with the same idempotency key are told apart by this. */
+  /** Idempotency compares bodies by this. */
   toJSON() {
     return [this.name, createHash('sha256').update(this.bytes).digest('hex')]
   }
@@ -28,13 +28,13 @@ export interface UploadLimits {
   fileBytes: number
 }
 
-/** No form of ours has more than two fields. */
+/** Our forms have at most two fields. */
 const mostFields = 20
 const longestField = 2_000
 
 /**
- * Makes the routes of this scope take forms, and nothing else. The body is read before anything else looks at it, so that schema and
- * idempotency see a form as they see JSON: text under the name of each field, lists of files under theirs (`files[]` is `files`).
+ * Makes the routes of this scope accept forms only. The body is parsed first, so that schemas and idempotency see a form like
+ * JSON: text under each field's name, lists of files under theirs (`files[]` is `files`).
  */
 export function takeForms(scope: App, limits: UploadLimits): void {
   scope.removeAllContentTypeParsers()

@@ -15,7 +15,7 @@ beforeAll(async () => {
 const log = async (query = '') => (await admin.get(`/v1/audit?limit=100${query}`)).body
 const actions = async (query?: string) => (await log(query)).data.map((entry: { action: string }) => entry.action)
 
-test('an act says who did what to what, in which environment and from where, but no value', async () => {
+test('an audit entry says who did what to what, in which environment and from where, without values', async () => {
   const credentials = { apiKey: 'SG.secret', from: 'a@example.com' }
   const sendgrid = { providerId: 'sendgrid', channel: 'email', name: 'Ours', credentials }
   const { body: integration } = await admin.post('/v1/integrations', sendgrid)
@@ -44,7 +44,7 @@ test('an act says who did what to what, in which environment and from where, but
   })
 })
 
-test('what was refused or only looked at is no act', async () => {
+test('refused requests and reads are not logged', async () => {
   const before = await actions()
   const editor = await signInAs(server, api, 'editor')
   await editor.post('/v1/integrations', {})
@@ -55,7 +55,7 @@ test('what was refused or only looked at is no act', async () => {
   expect(await actions()).toEqual(before)
 })
 
-test('keys, environments, variables, webhooks and settings are administered', async () => {
+test('changes of keys, environments, variables, webhooks and settings are logged', async () => {
   const { body: keys } = await admin.post('/v1/environments/api-keys/regenerate')
   const { body: staging } = await admin.post('/v1/environments', { name: 'Staging', color: '#123456' })
   await admin.put(`/v1/environments/${staging._id}`, { name: 'Stage' })
@@ -78,12 +78,12 @@ test('keys, environments, variables, webhooks and settings are administered', as
   ])
   expect(keys).toMatchObject([{ key: expect.stringMatching(/./) }])
   expect(JSON.stringify(await log())).not.toContain(keys[0].key)
-  // An environment that is purged leaves its acts.
+  // Deleting an environment keeps its audit entries.
   await server.drain()
   expect(await actions('&action=environment.deleted')).toEqual(['environment.deleted'])
 })
 
-test('so are people, with the names they had', async () => {
+test('changes of people are logged, with their names at the time', async () => {
   const owner = await signInAs(server, api, 'owner')
   const viewer = await signInAs(server, api, 'viewer')
   await owner.patch(`/v1/auth/members/${viewer.id}`, { role: 'editor' })
@@ -111,7 +111,7 @@ test('so are people, with the names they had', async () => {
   expect(await actions('&action=invitation')).toEqual(['invitation.withdrawn', 'invitation.created'])
 })
 
-test("the log comes in pages, and is one organization's", async () => {
+test('the log is paged, and shows one organization', async () => {
   const all = await actions()
   const first = (await admin.get('/v1/audit?limit=2')).body
   const second = (await admin.get(`/v1/audit?limit=2&after=${first.next}`)).body
@@ -125,7 +125,7 @@ test("the log comes in pages, and is one organization's", async () => {
   expect(await development.get('/v1/audit')).toMatchObject({ status: 200, body: { data: [] } })
 })
 
-test('an answer that cannot be logged is given all the same, and the loss is', async () => {
+test('when the audit log cannot be written the client still gets its answer, and the loss is logged', async () => {
   await server.database.pool.query('ALTER TABLE audit_log RENAME TO audit_log_away')
   try {
     expect(await admin.post('/v1/environment-variables', { key: 'KEPT' })).toMatchObject({ status: 200 })

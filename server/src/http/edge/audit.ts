@@ -1,4 +1,4 @@
-// The log of administrative acts: who did what, to whom or what, when, and from where. Values are never in it.
+// The audit log: who did what to whom or what, when, and from where. It never holds values.
 import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
@@ -8,14 +8,14 @@ import { type Act, type Actor, actorTypes, recordAct } from '../../db/queries/au
 import type { App, Resource, Services } from './resource.ts'
 import { CursorPage, cursorQuery, Enum, FreeObject, Nullable, Timestamp } from './schema.ts'
 
-/** For what a signed-in person does. */
+/** The actor of a signed-in person's request. */
 export const personActs = ({ person, ip }: FastifyRequest): Pick<Act, 'organizationId' | 'actor' | 'address'> => ({
   organizationId: person?.organizationId ?? '',
   actor: { type: 'person', id: person?.id ?? '', name: person?.name ?? '', email: person?.email ?? '' },
   address: ip,
 })
 
-/** For what somebody does who has no session yet, or no longer. */
+/** The actor of a request before sign-in or after sign-out. */
 export const userActs = (
   user: { id: string; organization_id: string; name: string; email: string },
   { ip }: FastifyRequest,
@@ -25,7 +25,7 @@ export const userActs = (
   address: ip,
 })
 
-/** Routes that name an act have it written down when it succeeded, before its answer goes out. Others are not slowed down. */
+/** Logs a successful request of a route that names an act, before its answer goes out. Other routes pay nothing. */
 export function registerAudit(app: App, { db, clock }: Pick<Services, 'db' | 'clock'>): void {
   app.addHook('onRoute', (route) => {
     const action = route.config?.act
@@ -40,7 +40,7 @@ export function registerAudit(app: App, { db, clock }: Pick<Services, 'db' | 'cl
   })
 }
 
-/** For what somebody does in an environment, a person or whoever has its key. */
+/** The actor of a request in an environment: a person, or its API key. */
 export function requestActs(
   request: FastifyRequest,
 ): Pick<Act, 'organizationId' | 'actor' | 'address' | 'environmentId'> {
@@ -57,7 +57,7 @@ async function recordRequest(db: Db, request: FastifyRequest, action: string, id
   try {
     await recordAct(db, act, now)
   } catch (error) {
-    // The act is done, and whoever did it must hear so.
+    // The change is committed, so the client must get its answer.
     request.log.error(
       { err: error, act: { ...act, actor: act.actor.id } },
       'an act could not be written to the audit log',
@@ -65,14 +65,14 @@ async function recordRequest(db: Db, request: FastifyRequest, action: string, id
   }
 }
 
-/** Which fields were given, not what is in them. */
+/** The names of the given fields, without their values. */
 function detailsOf({ body }: FastifyRequest): Record<string, unknown> {
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
   const fields = isObject ? Object.keys(body) : []
   return fields.length === 0 ? {} : { fields }
 }
 
-/** The thing the path names, or else the one that was made. */
+/** What the path names, or else what was created. */
 function targetIn({ params }: FastifyRequest, payload: unknown): string | null {
   const named = Object.values(params as Record<string, string>)[0]
   if (named !== undefined) return named
@@ -83,7 +83,7 @@ function targetIn({ params }: FastifyRequest, payload: unknown): string | null {
 
 const Entry = Type.Object({
   _id: Type.String(),
-  action: Type.String({ description: 'What was done, such as `member.role-changed`' }),
+  action: Type.String({ description: 'The action, such as `member.role-changed`' }),
   actor: Type.Object({
     type: Enum(actorTypes),
     id: Nullable(Type.String()),
@@ -131,10 +131,10 @@ export const audit: Resource = (app, { db }) => {
       config: { role: 'admin' },
       schema: {
         tags: ['Team'],
-        summary: 'List what was administered in the organization',
+        summary: 'List the audit log of the organization',
         querystring: Type.Object({
           ...cursorQuery('ListAuditCommand', ['minimum', 'maximum']),
-          action: Type.Optional(Type.String({ description: 'The whole action, or what stands before its point' })),
+          action: Type.Optional(Type.String({ description: 'The whole action, or the part before its dot' })),
           actor: Type.Optional(Type.String({ description: "The id of a person, or of an API key's environment" })),
         }),
         response: { 200: CursorPage(Entry) },

@@ -45,7 +45,7 @@ describe('a request without a valid key', () => {
     expect(later.filter((name) => answer.headers.has(name))).toEqual([])
   })
 
-  test('a valid key counts only as it was issued, with nothing around it', async () => {
+  test('a key is valid only exactly as issued', async () => {
     const { key } = server.api
     for (const spoilt of [`${key} `.padEnd(40, 'x'), ` ${key}`, key.toUpperCase(), key.slice(0, -1), `${key}0`])
       expect({ spoilt, ...(await withAuthorization(`ApiKey ${spoilt}`)) }).toMatchObject({
@@ -79,7 +79,7 @@ describe('guessing keys', () => {
   const count = async () => (await server.database.db.selectFrom('sign_in_attempts').selectAll().execute())[0]?.attempts
   const guess = (n: number) => withAuthorization(`ApiKey guess ${n}`)
 
-  test('is limited for an address; what is known goes on, and the same wrong key once more is no guess', async () => {
+  test('is limited per address; known keys keep working, and repeating the same wrong key is not a guess', async () => {
     const { key } = server.api
     expect((await withAuthorization(`ApiKey ${key}`)).status).toBe(404)
     await server.database.db.deleteFrom('sign_in_attempts').execute()
@@ -90,16 +90,16 @@ describe('guessing keys', () => {
     const limited = await guess(2)
     expect(limited).toMatchObject({ status: 429, body: { code: 'too_many_wrong_keys' } })
     expect(limited.headers.get('retry-after')).toBe('900')
-    // From here on guesses cost no statement, and right keys that are remembered nothing either.
+    // From here on neither guesses nor cached right keys cost a statement.
     const after = await count()
     expect((await guess(3)).status).toBe(429)
     expect(await count()).toBe(after)
     expect((await withAuthorization(`ApiKey ${key}`)).status).toBe(404)
-    // Also when all are looked up again, because somebody's keys have changed.
+    // Also after a change of some key has emptied the cache.
     await server.database.db.transaction().execute((tx) => announce(tx, 'api_keys', 'somebody'))
     await expect.poll(async () => (await guess(0)).status).toBe(429)
     expect((await withAuthorization(`ApiKey ${key}`)).status).toBe(404)
-    // In every process, as soon as it has asked once.
+    // In every process, after its first look-up.
     const another = await server.startAnother()
     const there = await fetch(`${another.url}/v2/subscribers`, { headers: { authorization: 'ApiKey guess 4' } })
     expect(there.status).toBe(429)
@@ -110,7 +110,7 @@ describe('guessing keys', () => {
     expect((await withAuthorization(`ApiKey ${(await server.freshApi()).key}`)).status).toBe(404)
   })
 
-  test('a key that was wrong is right as soon as there is such a one', async () => {
+  test('a key that was unknown works as soon as it is created', async () => {
     const api = await server.freshApi()
     const row = await server.database.db
       .deleteFrom('api_keys')
@@ -143,14 +143,14 @@ describe('a valid key', () => {
 
     const theirs = (await other.get('/v2/subscribers')).body
     expect(theirs.data.map((one: { subscriberId: string }) => one.subscriberId)).toEqual(['bob', 'ada'])
-    // A cursor of another environment leads nowhere.
+    // A cursor of another environment finds nothing.
     expect((await mine.get(`/v2/subscribers?after=${theirs.data[0]._id}`)).body).toMatchObject({
       data: [],
       totalCount: 0,
     })
   })
 
-  test('is kept as a hash and encrypted, never in clear', async () => {
+  test('is stored hashed and encrypted, never in plain text', async () => {
     const { key } = server.api
     const rows = await server.database.db.selectFrom('api_keys').selectAll().execute()
     expect(rows.map((row) => row.hash)).toContain(sha256(key))
@@ -158,14 +158,14 @@ describe('a valid key', () => {
   })
 })
 
-describe('a key that is taken away', () => {
+describe('a deleted key', () => {
   const removeKey = (key: string) =>
     server.database.db.transaction().execute(async (tx) => {
       await tx.deleteFrom('api_keys').where('hash', '=', sha256(key)).execute()
       await announce(tx, 'api_keys', sha256(key))
     })
 
-  test('stops working in every process that remembered it', async () => {
+  test('stops working in every process that had cached it', async () => {
     const api = await server.freshApi()
     const another = await server.startAnother()
     const ask = async (url: string) =>
@@ -176,7 +176,7 @@ describe('a key that is taken away', () => {
     await another.stop()
   })
 
-  test('is not remembered by a look-up that began before', async () => {
+  test('is not cached again by a look-up that began earlier', async () => {
     const [api, bystander] = [await server.freshApi(), await server.freshApi()]
     expect((await bystander.get('/v2/subscribers')).status).toBe(200)
     const { pool } = server.database
@@ -185,7 +185,7 @@ describe('a key that is taken away', () => {
       (await pool.query("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'advisory' AND query LIKE '%api_keys%'"))
         .rowCount
     try {
-      // From here on a look-up has read the key and then stops at the gate.
+      // From here on a look-up has read the key and then waits at the gate.
       await gate.query(`
         ALTER TABLE environments RENAME TO real_environments;
         ALTER TABLE api_keys DISABLE TRIGGER counted;
@@ -196,7 +196,7 @@ describe('a key that is taken away', () => {
       const early = api.get('/v2/subscribers')
       await expect.poll(waiting).toBe(1)
       await removeKey(api.key)
-      // The announcement has been heard once the other key, remembered until then, is looked up as well.
+      // The process has heard the announcement once it looks up the other, cached key again.
       const others: Array<Promise<unknown>> = []
       await expect
         .poll(async () => {

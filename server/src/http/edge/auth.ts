@@ -1,4 +1,4 @@
-// Who is asking: an API key, found by its SHA-256, opens the environment it belongs to.
+// Authentication by API key: the key, found by its SHA-256, opens its environment.
 import type { FastifyRequest } from 'fastify'
 import type { Changes } from '../../db/core/changes.ts'
 import type { Db } from '../../db/core/database.ts'
@@ -8,20 +8,20 @@ import type { Clock, Environment } from './resource.ts'
 import { WrongKeys } from './sign-in-limit.ts'
 
 const scheme = 'ApiKey'
-/** Keys that turned out wrong: a program that has not heard of a new one asks again and again. */
+/** Wrong keys to remember: a client with a replaced key keeps retrying. */
 const mostWrong = 1_000
 
 interface Known {
   environment: Environment
-  /** Of a key that has been replaced. */
+  /** Set once the key has been replaced. */
   expiresAt: Date | null
 }
 
-/** Keys seen by this process: all that are right, and the last of those that are not. */
+/** This process's cache of keys: all valid ones, and the latest wrong ones. */
 export class ApiKeys {
   #known = new Map<string, Known>()
   #wrong = new Set<string>()
-  /** Were right when last looked up; not forgotten, so that a change of keys does not make guesses of them. */
+  /** Valid when last looked up. Kept when the cache is emptied, so that these do not count as guesses. */
   readonly #everRight = new Set<string>()
   readonly #guesses: WrongKeys
   readonly #db: Db
@@ -33,29 +33,29 @@ export class ApiKeys {
     this.#changes = changes
     this.#clock = clock
     this.#guesses = new WrongKeys(db)
-    // The change of one environment's keys is rare: forgetting all of them costs one look-up each.
+    // Keys change rarely, so emptying the whole cache is cheap enough: one look-up per key.
     changes.on('api_keys', () => this.forget())
     changes.onLoss(() => this.forget())
   }
 
-  /** Called by whoever changed keys in this process, so that it need not wait for its own announcement. */
+  /** Call after changing keys in this process; other processes hear the announcement. */
   forget(): void {
-    // A new map: a look-up under way puts what it found into the old one, where it can no longer outlive a removal.
+    // A new map: a look-up in flight writes its stale result into the old one.
     this.#known = new Map()
     this.#wrong = new Set()
   }
 
-  /** A key that nobody remembers waits for the database; `beforeLookUp` may refuse that. */
+  /** A key that is not cached is looked up in the database; `beforeLookUp` may refuse that. */
   async authenticate(request: FastifyRequest, beforeLookUp: () => void): Promise<Environment> {
     const hash = sha256(keyOf(request.headers.authorization))
     const [known, wrong] = [this.#known, this.#wrong]
     const remembered = known.get(hash)
     if (remembered) return this.#unlessExpired(remembered)
-    // The same once more is no guess.
+    // Repeating the same wrong key is not a guess.
     if (wrong.has(hash)) throw fail('api_key_not_found')
     if (!this.#everRight.has(hash)) this.#guesses.refuseMore(request.ip, this.#clock.now())
     beforeLookUp()
-    // Asked before the look-up: what was read while nobody listened may have been changed unheard since.
+    // Read before the look-up: while disconnected we miss announcements, so the result must not be cached.
     const wouldHearOfChange = this.#changes.connected
     const found = await this.#find(hash)
     if (!found) {
@@ -69,7 +69,7 @@ export class ApiKeys {
     return this.#unlessExpired(found)
   }
 
-  /** Asked each time: nobody announces that time has passed. */
+  /** Checked on every request, because nothing announces an expiry. */
   #unlessExpired({ environment, expiresAt }: Known): Environment {
     if (expiresAt !== null && expiresAt <= this.#clock.now()) throw fail('api_key_not_found')
     return environment
@@ -94,7 +94,7 @@ function rememberWrong(wrong: Set<string>, hash: string): void {
   wrong.add(hash)
 }
 
-/** The key is all that follows the scheme word and one space. */
+/** The key is everything after the scheme and one space. */
 function keyOf(header: string | undefined): string {
   if (!header) throw fail('missing_authorization')
   const [word = ''] = header.split(' ', 1)

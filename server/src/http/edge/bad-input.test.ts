@@ -16,10 +16,10 @@ beforeAll(async () => {
   token = (await openInbox(server, server.api, 'ada')).token
   owner = await signInAs(server, server.api, 'owner')
 })
-// What a browser may ask in a while is limited.
+// Browsers have a rate limit.
 beforeEach(() => server.clock.advance({ minutes: 1 }))
 
-/** As whoever the operation is for: an application, a subscriber's browser, or a person. */
+/** Authenticated as the operation expects: an application, a subscriber's browser, or a person. */
 async function send({ method, path }: Operation, to: string, body: string | Uint8Array): Promise<Answer> {
   if (path.startsWith('/v1/auth/')) return owner.send(method, to, body)
   const own = path.startsWith('/v1/inbox/') ? { authorization: `Bearer ${token}` } : {}
@@ -27,7 +27,7 @@ async function send({ method, path }: Operation, to: string, body: string | Uint
 }
 
 const withBody = () => operations.filter(({ body }) => body !== undefined)
-/** The operation's path with something in the place of each parameter. */
+/** The operation's path with a value for each parameter. */
 const filled = ({ path }: Operation, value = 'x') => path.replaceAll(/\{[^}]+\}/g, value)
 
 /** A hash of everything stored, to be compared before and after. */
@@ -50,14 +50,14 @@ async function everythingStored(): Promise<string> {
 const expectErrorShape = (answer: Answer, note: string) => expectShape(answer, server.clock.now(), note)
 
 async function expectNothingStored(act: () => Promise<void>): Promise<void> {
-  // When somebody was last there is noted now and then.
+  // The last-seen time is written now and then.
   await owner.get('/v1/auth/session')
   const before = await everythingStored()
   await act()
   expect(await everythingStored()).toBe(before)
 }
 
-describe('a body that is no sound JSON is refused by every operation', () => {
+describe('every operation refuses a body that is not valid JSON', () => {
   const deep = (open: string, close: string) => open.repeat(10_000) + close.repeat(10_000)
   test.each<[string, string | Uint8Array, string]>([
     ['garbage', 'not json', 'malformed_json'],
@@ -101,7 +101,7 @@ describe('a body that is no sound JSON is refused by every operation', () => {
   })
 
   test.each(['null', '5', '-0.5', '"text"', 'true', '[]', '[{"subscriberId":"a"}]', '[[]]'])(
-    'the JSON value %s, where an object is asked for',
+    'the JSON value %s instead of an object',
     async (body) => {
       await expectNothingStored(async () => {
         for (const operation of withBody()) {
@@ -173,13 +173,13 @@ describe('the kind and size of a body', () => {
     expect(response.status).toBe(415)
   })
 
-  test('the type may say more about itself', async () => {
+  test('the content type may have parameters', async () => {
     const api = await server.freshApi()
     for (const type of ['application/json; charset=utf-8', 'application/json;charset=UTF-8', 'Application/JSON'])
       expect((await api.post('/v2/subscribers', '{"subscriberId":"a"}', { 'content-type': type })).status).toBe(201)
   })
 
-  test('no body is one that lacks what is required', async () => {
+  test('a missing body lacks the required members', async () => {
     await expectNothingStored(async () => {
       for (const headers of [json, {}]) {
         const answer = await server.api.send('POST', '/v2/subscribers', undefined, headers)
@@ -216,14 +216,14 @@ describe('the kind and size of a body', () => {
   })
 })
 
-describe('what is strange but legal', () => {
+describe('unusual but valid input', () => {
   test('of two members with the same name the last one counts', async () => {
     const api = await server.freshApi()
     const answer = await api.post('/v2/subscribers', '{"subscriberId":"a","firstName":"x","firstName":"y"}')
     expect(answer).toMatchObject({ status: 201, body: { firstName: 'y' } })
   })
 
-  test('every other character is stored and read back as it is', async () => {
+  test('every other character is stored and read back unchanged', async () => {
     const api = await server.freshApi()
     const text = '\u0001\t\n"\\ ü ✓ 😀 \u202e \ufeff \uffff 👩‍👩‍👧 \u2028 %00 \\u0000 constructor __proto__'
     const data = { [text]: [text, 1e300, 5e-324, -0.1, 123456789012345, { constructor: text, hasOwnProperty: 1 }] }
@@ -234,7 +234,7 @@ describe('what is strange but legal', () => {
     expect((await api.get(`/v2/subscribers?name=${encodeURIComponent(text)}`)).body.totalCount).toBe(1)
   })
 
-  test('members named like those of every object do no harm', async () => {
+  test('members named like those of Object.prototype do no harm', async () => {
     const api = await server.freshApi()
     const odd = '{"subscriberId":"a","constructor":"x","toString":1,"valueOf":null,"hasOwnProperty":[]}'
     expect((await api.post('/v2/subscribers', odd)).status).toBe(201)
@@ -246,7 +246,7 @@ describe('what is strange but legal', () => {
     const nested = (levels: number) => `{"subscriberId":"a","data":${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}}`
     expect((await api.post('/v2/subscribers', nested(99))).status).toBe(201)
     expect((await api.post('/v2/subscribers', nested(100))).status).toBe(400)
-    // Brackets inside text are no nesting.
+    // Brackets inside strings do not nest.
     const text = JSON.stringify({ subscriberId: 'a', firstName: `${'['.repeat(500)}"\\` })
     expect((await api.post('/v2/subscribers', text)).status).toBe(201)
   })
@@ -285,7 +285,7 @@ describe('the URL', () => {
     }
   })
 
-  test('an over-long part is told to be so', async () => {
+  test('an overlong path segment is refused with 414', async () => {
     expect((await server.api.get(`/v2/subscribers/${'x'.repeat(2_000)}`)).body.code).toBe('subscriber_not_found')
     const answer = await server.api.get(`/v2/subscribers/${'x'.repeat(2_001)}`)
     expect(answer).toMatchObject({ status: 414, body: { code: 'url_too_long' } })
@@ -330,14 +330,14 @@ describe('the URL', () => {
     'limit',
   ])('the query %s is tolerated', async (query) => {
     const answer = await server.api.get(`/v2/subscribers?${query}`)
-    // A name without a value is an empty value, and that is no number.
+    // A name without a value has an empty value, which is not a number.
     expect(answer.status).toBe(query === 'limit' ? 422 : 200)
     if (query.startsWith('after') || query.startsWith('before'))
       expect(answer.body).toEqual({ data: [], next: null, previous: null, totalCount: 0, totalCountCapped: false })
   })
 })
 
-describe('what is wrong is said', () => {
+describe('a validation error lists problems', () => {
   const messagesOf = (answer: Answer) =>
     Object.values<any>(answer.body.errors).flatMap((entry) => entry.messages as string[])
 
@@ -362,7 +362,7 @@ describe('what is wrong is said', () => {
     )
   })
 
-  test('in the terms of the list, when one of its items is wrong', async () => {
+  test('naming the list, when one of its items is wrong', async () => {
     const answer = await server.api.post('/v1/subscribers/bulk', { subscribers: ['a', 5, { subscriberId: 7 }] })
     expect(answer.status).toBe(422)
     expect(messagesOf(answer)).toEqual(

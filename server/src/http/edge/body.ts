@@ -1,4 +1,4 @@
-// Reads request bodies, and refuses what could not be stored or read back as it was sent.
+// Parses request bodies, and refuses text that could not be stored and read back unchanged.
 import { parse as parseQuery } from 'node:querystring'
 import { parseStorable, refuseUnstorableText, Unstorable } from '../../db/core/storable.ts'
 import { fail } from '../../errors.ts'
@@ -26,7 +26,7 @@ function decode(bytes: Buffer): string {
   }
 }
 
-/** For a URL or a URL-encoded body, as it was sent. */
+/** For a URL or a URL-encoded body, before decoding. */
 export function refuseUnstorableUrl(encoded: string): void {
   let text: string
   try {

@@ -8,7 +8,7 @@ export class Brand {
     this.word = word
   }
 
-  /** `svc-email` as callers know it, for example `novu-email`. Other identifiers pass unchanged. */
+  /** `svc-email` as clients know it, for example `novu-email`. Other identifiers stay unchanged. */
   toWire(identifier: string): string {
     return swapWord(identifier, neutral, this.word)
   }

@@ -1,7 +1,7 @@
-// Where a caller is, for limits that are kept per address.
+// The client's network, for limits per address.
 import { isIPv6 } from 'node:net'
 
-/** Whoever has an IPv6 address has 2^64 of them: the first half counts. */
+/** An IPv6 client usually has 2^64 addresses, so limits use the first half. */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped !== undefined || !isIPv6(address)) return mapped ?? address

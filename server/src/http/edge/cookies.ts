@@ -1,4 +1,4 @@
-// Cookies for pages of this service only: out of reach of scripts and of other sites, and by https of neighbouring hosts too.
+// Cookies for pages of this service only: hidden from scripts and other sites and, over HTTPS, from sibling hosts.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 export class Cookies {
@@ -17,11 +17,11 @@ export class Cookies {
     return undefined
   }
 
-  /** `value` is made of letters, digits, `-`, `_` and `.`. */
+  /** `value` may have letters, digits, `-`, `_` and `.` only. */
   set(request: FastifyRequest, reply: FastifyReply, name: string, value: string, seconds: number): void {
     const secure = this.#isSecure(request) ? '; Secure' : ''
     const cookie = `${this.#nameOf(request, name)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`
-    // Added to those set before.
+    // Fastify appends this to earlier Set-Cookie headers.
     reply.header('Set-Cookie', cookie)
   }
 
@@ -29,12 +29,12 @@ export class Cookies {
     this.set(request, reply, name, '', 0)
   }
 
-  /** Browsers take the prefix only from the host itself, by https, for all its paths. */
+  /** Browsers accept the `__Host-` prefix only from the host itself, over HTTPS, for all its paths. */
   #nameOf(request: FastifyRequest, name: string): string {
     return this.#isSecure(request) ? `__Host-${name}` : name
   }
 
-  /** Browsers come by the public address, even where the proxy in front does not say so. */
+  /** Browsers use the public address, even when the proxy in front does not say so. */
   #isSecure(request: FastifyRequest): boolean {
     return this.#isPublicSecure || request.protocol === 'https'
   }

@@ -1,20 +1,20 @@
-// Nobody waits for ever: a request that has not been answered for so long is told to come back. What it began may still be
-// done, as when its connection had broken; so whoever repeats it says so, by a `transactionId` or an `Idempotency-Key`.
+// The deadline of requests: one that takes too long is answered with 503. Its work may still complete, as after a broken
+// connection, so a client that retries should send a `transactionId` or an `Idempotency-Key`.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { fail } from '../../errors.ts'
 import type { App } from './resource.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whether it was answered before it was done. */
+    /** Whether the deadline answered it before its handler did. */
     isOverdue: boolean
   }
 }
 
-/** Between two looks, as a part of the time there is. */
+/** How often to check, per deadline. */
 const looks = 20
 
-/** To be called ahead of everything that may take long. How long a caller takes to send its body is not counted. */
+/** Register before any slow hook. The time a client takes to send its body does not count. */
 export function registerDeadline(app: App, seconds: number): void {
   const open = new Map<FastifyRequest, { reply: FastifyReply; since: number }>()
   app.decorateRequest('isOverdue', false)
@@ -39,7 +39,7 @@ export function registerDeadline(app: App, seconds: number): void {
       for (const [request, entry] of open) {
         if (entry.since > since) continue
         open.delete(request)
-        // What has begun to be sent, as an export, takes as long as it takes.
+        // A response that is already streaming, such as an export, has no deadline.
         if (entry.reply.sent || entry.reply.raw.headersSent) continue
         request.isOverdue = true
         entry.reply.send(fail('unfinished', undefined, { headers: { 'Retry-After': '1' } }))

@@ -1,8 +1,8 @@
-// What the engine does, in figures: triggers, runs, calls to providers, webhooks, and what is out of order at the moment.
+// Metrics of the engine: triggers, runs, provider calls, webhooks, and what is failing at the moment.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Meter } from '../../engine/core/meter.ts'
 
-/** Read when the figures are asked for. */
+/** Read at each scrape. */
 interface Watched {
   openCircuits(): number
   sockets(): number
@@ -22,39 +22,39 @@ export class EngineMetrics implements Meter {
     this.#registers = registers
     this.#accepted = new Counter({
       name: 'belfry_triggers_accepted_total',
-      help: 'Triggers that were committed by this process',
+      help: 'Triggers committed by this process',
       registers,
     })
     this.#started = new Counter({
       name: 'belfry_runs_started_total',
-      help: 'Runs that were begun by this process, one for each recipient of a trigger',
+      help: 'Runs started by this process, one for each recipient of a trigger',
       registers,
     })
     this.#ended = new Counter({
       name: 'belfry_runs_ended_total',
-      help: 'Runs that came to an end in this process, by how',
+      help: 'Runs that ended in this process, by status',
       labelNames: ['status'],
       registers,
     })
     this.#calls = new Histogram({
       name: 'belfry_provider_call_seconds',
-      help: 'Duration of calls to providers, by provider and outcome: sent, or the code of what went wrong',
+      help: 'Duration of calls to providers, by provider and outcome: sent, or the error code',
       labelNames: ['provider', 'outcome'],
       buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
       registers,
     })
     this.#webhooks = new Counter({
       name: 'belfry_webhook_requests_total',
-      help: 'Requests to endpoints of webhooks, by outcome',
+      help: 'Requests to webhook endpoints, by outcome',
       labelNames: ['outcome'],
       registers,
     })
     this.#socketsRefused = new Counter({
       name: 'belfry_inbox_sockets_refused_total',
-      help: 'Sockets of browsers that were refused because as many were open as may be',
+      help: 'Browser sockets refused because BELFRY_MAX_SOCKETS were open',
       registers,
     })
-    // What has not happened yet is 0, so that its rate is known from the first time on.
+    // Start at 0, so that a rate exists from the first event on.
     for (const status of ['completed', 'error'] as const) this.ended(status, 0)
     for (const outcome of ['delivered', 'failed'] as const) this.told(outcome, 0)
   }
@@ -87,7 +87,7 @@ export class EngineMetrics implements Meter {
     const registers = this.#registers
     new Gauge({
       name: 'belfry_circuits_open',
-      help: 'Integrations that this process leaves alone for a while, because they failed again and again',
+      help: 'Integrations that this process pauses because they failed repeatedly',
       registers,
       collect(): void {
         this.set(openCircuits())
@@ -95,7 +95,7 @@ export class EngineMetrics implements Meter {
     })
     new Gauge({
       name: 'belfry_inbox_sockets',
-      help: 'Sockets of browsers that are connected to this process',
+      help: 'Browser sockets connected to this process',
       registers,
       collect(): void {
         this.set(sockets())

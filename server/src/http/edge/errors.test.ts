@@ -31,7 +31,7 @@ describe('the body of an error', () => {
     })
   })
 
-  test('a conflict carries the existing subscriber, for clients that read it as one', async () => {
+  test('a conflict carries the existing subscriber, for clients that read the answer as one', async () => {
     const { body: ada } = await server.api.post('/v2/subscribers', { subscriberId: 'ada', data: { plan: 'pro' } })
     const answer = await server.api.post('/v2/subscribers?failIfExists=true', { subscriberId: 'ada' })
     expect(answer.status).toBe(409)
@@ -102,7 +102,7 @@ describe('the body of an error', () => {
       expect(body.ctx).toMatchObject({ message: 'mine', reason: 'kept', statusCode: 404 })
     })
 
-    test.each(['/v1/bug', '/v1/odd-bug'])('%s shows nothing of its inside', async (path) => {
+    test.each(['/v1/bug', '/v1/odd-bug'])('%s reveals no internals', async (path) => {
       const answer = await api.get(path)
       expect(answer.status).toBe(500)
       expect(Object.keys(answer.body).sort()).toEqual(
@@ -113,8 +113,8 @@ describe('the body of an error', () => {
   })
 })
 
-describe('what we did not foresee', () => {
-  test('is a 500 with an errorId, under which the log has the cause', async () => {
+describe('an unexpected error', () => {
+  test('is a 500 with an errorId; the log has the cause under the same id', async () => {
     await server.database.pool.query('ALTER TABLE contexts RENAME TO contexts_away')
     const answer = await server.api.get('/v2/contexts/tenant/acme')
     await server.database.pool.query('ALTER TABLE contexts_away RENAME TO contexts')
@@ -226,11 +226,11 @@ describe('on the wire', () => {
     expect((await server.api.get('/health/live')).status).toBe(200)
   })
 
-  test('whoever takes too long to send a request is told so, and let go', async () => {
+  test('a client that sends its request too slowly gets a 408, and the connection is closed', async () => {
     let limitMs: number | undefined
     const { api, stop } = await serveWith(server, ({ server: http }) => {
       limitMs = http.requestTimeout
-      // As Node.js does when the time is over.
+      // As Node.js does after its timeout.
       const late = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
       http.once('connection', (socket) => http.emit('clientError', late, socket))
     })
@@ -241,7 +241,7 @@ describe('on the wire', () => {
     await stop()
   })
 
-  test('a caller that hangs up in the middle of its body is no outage', async () => {
+  test('a client that hangs up while sending its body does not count as an outage', async () => {
     const began: string[] = []
     const ended: number[] = []
     const { api, stop } = await serveWith(server, (app) => {
@@ -279,7 +279,7 @@ async function exchange(sent: string, url = server.url): Promise<string> {
   return received
 }
 
-describe('while the database is away', () => {
+describe('while the database is unreachable', () => {
   const administer = async (statement: string) => {
     const client = new pg.Client({ connectionString: inject('databaseUrl') })
     await client.connect()
@@ -287,7 +287,7 @@ describe('while the database is away', () => {
     await client.end()
   }
 
-  test('requests get a 503 that says when to come back, and later work again', async () => {
+  test('requests get a 503 with Retry-After, and work again later', async () => {
     const name = (await server.database.pool.query('SELECT current_database() AS name')).rows[0].name
     const stranger = await server.freshApi()
     await administer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`)
@@ -312,14 +312,14 @@ describe('while the database is away', () => {
           ctx: { error: 'Service Unavailable', statusCode: 503 },
         })
       }
-      // A wrong key cannot be told from a right one now, but a missing one can.
+      // Without the database a wrong key looks like a right one; a missing key is still refused.
       expect((await server.api.get('/v2/contexts', { authorization: 'ApiKey wrong' })).status).toBe(503)
       expect((await fetch(`${server.url}/v2/contexts`)).status).toBe(401)
       expect((await server.api.get('/health/live')).status).toBe(200)
       const ready = await server.api.get('/health/ready')
       expect(ready).toMatchObject({ status: 503, body: { status: 'unavailable', checks: { database: { ok: false } } } })
       expect(await server.api.get('/metrics')).toMatchObject({ status: 200 })
-      expect(server.logged.some((line) => line.msg === 'request could not be served')).toBe(true)
+      expect(server.logged.some((line) => line.msg === 'could not serve the request')).toBe(true)
     } finally {
       await administer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`)
     }

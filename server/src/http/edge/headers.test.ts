@@ -1,4 +1,4 @@
-// What every answer says to browsers, whichever route it comes from.
+// The headers that every route sends to browsers.
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { sendAs, signInAs } from '../../../test/people.ts'
@@ -12,7 +12,7 @@ const filled = ({ path }: Route) => path.replaceAll(/\{[^}]+\}/g, 'x').replaceAl
 test('no answer may be framed, sniffed or referred from, and none is for other origins but those of the inbox', async () => {
   const owner = await signInAs(server, server.api, 'owner')
   const html: string[] = []
-  // Sockets are no pages: what they answer is their own protocol.
+  // Sockets are not pages, and answer in their own protocol.
   const seen = routes.filter(({ method, path }) => method === 'GET' && path !== '/socket.io')
   expect(seen.length).toBeGreaterThan(90)
   for (const route of seen)
@@ -36,11 +36,11 @@ test('no answer may be framed, sniffed or referred from, and none is for other o
           expect([route.path, cookie]).toEqual([route.path, expect.stringMatching(/HttpOnly.*SameSite=(Lax|Strict)/)])
         if (all.get('content-type')?.startsWith('text/html')) html.push(route.path)
       }
-  // Else it would be about JSON alone.
+  // Otherwise this would cover JSON only.
   expect([...new Set(html)]).toEqual(expect.arrayContaining(['/', '/docs', '/demo']))
 }, 300_000)
 
-test('a page of another origin is told nothing of what it may do', async () => {
+test('a page of another origin gets no CORS headers', async () => {
   for (const route of routes.filter(({ config }) => !config.inbox && !config.public)) {
     const answer = await sendAs(server.url, 'OPTIONS', filled(route), undefined, {
       origin: 'https://evil.example',
@@ -51,7 +51,7 @@ test('a page of another origin is told nothing of what it may do', async () => {
   }
 }, 300_000)
 
-test('a compressed body is not unpacked, whatever is in it', async () => {
+test('a compressed body is not decompressed', async () => {
   const bomb = gzipSync(JSON.stringify({ subscriberId: 'a', firstName: 'x'.repeat(50_000_000) }))
   expect(bomb.length).toBeLessThan(100_000)
   for (const encoding of ['gzip', 'deflate', 'br']) {

@@ -18,7 +18,7 @@ describe('health', () => {
     })
   })
 
-  test('a queue that has stood still for a minute makes it unready; a start has that minute to catch up', async () => {
+  test('a queue that has stalled for a minute makes the service not ready; a fresh start gets a minute to catch up', async () => {
     const { pool } = server.database
     await pool.query("SELECT graphile_worker.add_job('nobody_does_this', run_at => now() - interval '61 seconds')")
     expect((await open('/health/ready')).status).toBe(200)
@@ -36,7 +36,7 @@ describe('health', () => {
     expect(JSON.parse((await open('/health/ready')).text).checks.queue).toEqual({ ok: true })
   })
 
-  test('a migration that is missing makes it unready', async () => {
+  test('a missing migration makes the service not ready', async () => {
     const { pool } = server.database
     await pool.query('ALTER TABLE belfry_migrations RENAME TO belfry_migrations_kept')
     await pool.query('CREATE TABLE belfry_migrations AS SELECT * FROM belfry_migrations_kept OFFSET 1')
@@ -50,7 +50,7 @@ describe('health', () => {
   })
 })
 
-test('metrics count requests by route, not by what stands in the path', async () => {
+test('metrics count requests by route pattern, not by path', async () => {
   await server.api.get('/v2/subscribers/one')
   await server.api.get('/v2/subscribers/two')
   await server.api.get('/v1/made/up/path')
@@ -78,7 +78,7 @@ test('how long a job may wait is a setting', async () => {
   await patient.stop()
 })
 
-test('metrics are there, too, while all connections to the database are taken', async () => {
+test('metrics work while all database connections are busy', async () => {
   const { url } = await server.startAnother({ databaseConnections: 2 })
   const figures = async () => (await fetch(`${url}/metrics`)).text()
   const holder = await server.database.pool.connect()
@@ -103,7 +103,7 @@ test('a worker serves health and metrics, and nothing of the API', async () => {
   await worker.stop()
 })
 
-test('a service that is about to end says so, and goes on serving while balancers find out', async () => {
+test('a stopping service reports not ready, and keeps serving until load balancers notice', async () => {
   const other = await server.startAnother({ drainSeconds: 1 })
   const drained = other.drain()
   const ready = await fetch(`${other.url}/health/ready`)

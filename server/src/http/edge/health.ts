@@ -1,4 +1,4 @@
-// Whether the service is alive, ready for work, and how it is doing.
+// Liveness, readiness and metrics.
 import { Type } from 'typebox'
 import { pendingMigrations } from '../../db/core/migrate.ts'
 import { dueJobs } from './metrics.ts'
@@ -28,7 +28,7 @@ export const health: Resource = (app, { pool, metrics, clock, config, stopping }
     '/health/ready',
     {
       ...open,
-      schema: { tags: ['Operating'], summary: 'Can it do its work?', response: { 200: Readiness, 503: Readiness } },
+      schema: { tags: ['Operating'], summary: 'Is the service ready?', response: { 200: Readiness, 503: Readiness } },
     },
     async (_request, reply) => {
       const [database, migrations, queue] = await Promise.all([
@@ -42,7 +42,7 @@ export const health: Resource = (app, { pool, metrics, clock, config, stopping }
         }),
         attempt(async () => {
           const { count, oldestSeconds } = await dueJobs(pool)
-          // Too few, or none, work on the queue. What waited while nothing ran is no fault of the start that is about to work on it.
+          // Too few workers, or none. Jobs that waited while nothing ran do not count against a fresh start.
           const upSeconds = (clock.now().getTime() - startedAt) / 1000
           if (Math.min(oldestSeconds, upSeconds) > config.queuePatienceSeconds)
             throw new Error(`${count} jobs are due, the oldest for ${Math.round(oldestSeconds)} s`)

@@ -14,10 +14,10 @@ const keyed = (key: string) => ({ 'idempotency-key': key })
 const marks = ({ headers }: Answer) => [headers.get('idempotency-key'), headers.get('idempotency-replay')]
 const subscriberCount = async () => (await api.get('/v2/subscribers')).body.totalCount
 
-/** What a repeat must give back unchanged. */
+/** The parts of an answer that a repeat must return unchanged. */
 const essence = ({ status, text, headers }: Answer) => ({ status, text, type: headers.get('content-type') })
 
-/** Holds up whoever wants to change this subscriber, until released. */
+/** Blocks changes of this subscriber until released. */
 async function holdSubscriber(subscriberId: string) {
   const client = await server.database.pool.connect()
   await client.query('BEGIN')
@@ -119,7 +119,7 @@ describe('a repeated request', () => {
     expect(marks(other)).toEqual(['k', null])
     expect(other.headers.get('link')).toMatch(/^<.*docs.*>/)
     expect(await subscriberCount()).toBe(1)
-    // Being refused leaves the first result as it was.
+    // The refusal leaves the first result unchanged.
     expect(essence(await api.post('/v2/subscribers', one, keyed('k')))).toEqual(essence(first))
   })
 
@@ -155,7 +155,7 @@ describe('the scope of a key', () => {
     for (const answer of fresh) expect(answer.headers.get('idempotency-replay')).toBeNull()
   })
 
-  test('is the path as meant, not as spelt', async () => {
+  test('is the decoded path, however it was encoded', async () => {
     await api.post('/v2/contexts', { type: 'tenant', id: 'acme' })
     await api.patch('/v2/contexts/tenant/acme', { data: {} }, keyed('k'))
     for (const path of ['/v2/contexts/tenant/acme/', '/v2/contexts/tenant/%61cme'])
@@ -190,7 +190,7 @@ describe('the key itself', () => {
     expect(await subscriberCount()).toBe(1)
   })
 
-  test('an empty one is none', async () => {
+  test('an empty key counts as no key', async () => {
     for (const firstName of ['One', 'Two']) {
       const answer = await api.post('/v2/subscribers', { subscriberId: 'ada', firstName }, keyed(''))
       expect(answer).toMatchObject({ status: 201, body: { firstName } })
@@ -207,7 +207,7 @@ describe('the key itself', () => {
 })
 
 describe('while the first request runs', () => {
-  test('a repeat is told to come back in a second, whatever its body, and the first still finishes', async () => {
+  test('a repeat gets a 409 that says to retry in a second, whatever its body, and the first still finishes', async () => {
     await api.post('/v2/subscribers', { subscriberId: 'ada' })
     const hold = await holdSubscriber('ada')
     const first = api.patch('/v2/subscribers/ada', { firstName: 'Ada' }, keyed('busy'))
@@ -231,8 +231,8 @@ describe('while the first request runs', () => {
     expect(essence(after)).toEqual(essence(await first))
   })
 
-  test('a process that dies holds the key for five minutes, and no longer', async () => {
-    // The lock as such a process leaves it behind.
+  test('a dead process holds the key for five minutes, no longer', async () => {
+    // The lock that a dead process leaves behind.
     await api.post('/v2/subscribers', { subscriberId: 'ada' })
     await api.patch('/v2/subscribers/ada', { firstName: 'Ada' }, keyed('dead'))
     await server.database.db
@@ -250,7 +250,7 @@ describe('while the first request runs', () => {
     expect(marks(await retry())).toEqual(['dead', 'true'])
   })
 
-  test('after five minutes another takes over, and the slow first one does not disturb its result', async () => {
+  test('after five minutes another request takes over, and the slow first one does not overwrite its result', async () => {
     await api.post('/v2/subscribers', { subscriberId: 'ada' })
     const hold = await holdSubscriber('ada')
     const slow = api.patch('/v2/subscribers/ada', { firstName: 'Slow' }, keyed('slow'))
@@ -267,7 +267,7 @@ describe('while the first request runs', () => {
     expect(marks(replayed)).toEqual(['slow', 'true'])
   })
 
-  test('a caller that hangs up gets the result when it asks again', async () => {
+  test('a client that hung up gets the result when it retries', async () => {
     await api.post('/v2/subscribers', { subscriberId: 'ada' })
     const hold = await holdSubscriber('ada')
     const caller = new AbortController()
@@ -288,7 +288,7 @@ describe('while the first request runs', () => {
     expect(answer.body.firstName).toBe('Ada')
   })
 
-  test('of twenty at once one executes, in whichever of two processes', async () => {
+  test('of twenty concurrent requests to two processes one executes', async () => {
     const another = await server.startAnother()
     const there = new Api(another.url, api.key, api.environmentId, api.organizationId)
     await api.get('/v2/subscribers')
@@ -332,7 +332,7 @@ describe('a result is kept', () => {
   })
 })
 
-describe('what is no result', () => {
+describe('not stored as a result', () => {
   const stored = () =>
     server.database.db
       .selectFrom('idempotency_keys')
@@ -379,7 +379,7 @@ describe('what is no result', () => {
     expect((await api.post('/v2/subscribers', '{"subscriberId":"ada"}', keyed('k'))).status).toBe(201)
   })
 
-  test('a fault of ours', async () => {
+  test('an internal error', async () => {
     const send = () => api.post('/v2/contexts', { type: 'tenant', id: 'acme' }, keyed('k'))
     await server.database.pool.query('ALTER TABLE contexts RENAME TO contexts_away')
     const failed = await send()
@@ -416,7 +416,7 @@ describe('when the results cannot be stored', () => {
         : 'ALTER TABLE idempotency_keys_away RENAME TO idempotency_keys',
     )
 
-  test('the caller gets its answer, and the result follows when the store is back', async () => {
+  test('the client gets its answer, and the result is stored when the database is back', async () => {
     await api.post('/v2/subscribers', { subscriberId: 'ada' })
     const hold = await holdSubscriber('ada')
     const first = api.patch('/v2/subscribers/ada', { firstName: 'Ada' }, keyed('later'))
@@ -425,7 +425,7 @@ describe('when the results cannot be stored', () => {
     await hold.release()
     expect(await first).toMatchObject({ status: 200, body: { firstName: 'Ada' } })
     await away(false)
-    expect(server.logged.at(-1)?.msg).toBe('result of an idempotent request not stored yet')
+    expect(server.logged.at(-1)?.msg).toBe('could not store the result of an idempotent request yet')
     const ask = () => api.patch('/v2/subscribers/ada', { firstName: 'Ada' }, keyed('later'))
     await expect.poll(async () => (await ask()).status, { timeout: 30_000 }).toBe(200)
     expect(essence(await ask())).toEqual(essence(await first))
@@ -478,7 +478,7 @@ describe('answers of every kind', () => {
     expect(runs).toBe(1)
   })
 
-  test('a fault of somebody behind us is no result', async () => {
+  test('a 502 is not stored as a result', async () => {
     runs = 0
     const send = () => there.post('/v1/test/bad-gateway', {}, keyed('gw'))
     expect([(await send()).status, (await send()).status]).toEqual([502, 502])

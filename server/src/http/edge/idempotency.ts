@@ -58,14 +58,14 @@ export function registerIdempotency(
     const claim = request.idempotencyClaim
     if (!claim) return payload
     request.idempotencyClaim = undefined
-    // It is still at it: until the lock runs out, nobody else may be.
+    // The handler is still running, so nobody else may run it until the lock expires.
     if (request.isOverdue) return payload
     const result = { status: reply.statusCode, body: reply.statusCode === 204 ? '' : textOf(payload) }
     try {
       await results.settle(claim, result)
     } catch (error) {
-      // What was done is done: the caller gets the answer, and the result follows when the store is back.
-      request.log.warn({ err: error }, 'result of an idempotent request not stored yet')
+      // The work is done, so the client gets its answer; we store the result when the database is back.
+      request.log.warn({ err: error }, 'could not store the result of an idempotent request yet')
       void results.settleLater(claim, result)
     }
     return payload
@@ -78,7 +78,7 @@ function isProtected(request: FastifyRequest): boolean {
   return (request.method === 'POST' || request.method === 'PATCH') && request.environment !== undefined
 }
 
-/** The route with its parameters stands for the path, however that was spelt. Each person has keys of their own. */
+/** Identifies the path by route and parameters, however it was encoded. Each person has keys of their own. */
 function claimFor(request: FastifyRequest, key: string, now: Date) {
   const { method, routeOptions, params, query, body, environment, person } = request
   const asked = [method, routeOptions.url, params, key]
@@ -118,7 +118,7 @@ class Results {
     this.#isClosed = true
   }
 
-  /** Takes the key for this request, atomically: of two at once, one gets it. A lock or result past its time is taken over. */
+  /** Claims the key for this request atomically. An expired lock or result is taken over. */
   async claim(claim: Claim): Promise<boolean> {
     const { rows } = await sql`
       INSERT INTO idempotency_keys AS k (environment_id, request_hash, body_hash, holder, expires_at)
@@ -130,7 +130,7 @@ class Results {
     return rows.length === 1
   }
 
-  /** The result of the request that holds the key. Throws while there is none, or when that request was another. */
+  /** The result of the first request with this key. Throws while it runs, or if it was a different request. */
   async ofFirst({ key, environmentId, requestHash, bodyHash }: Claim): Promise<Result> {
     const first = await this.#db
       .selectFrom('idempotency_keys')
@@ -138,21 +138,21 @@ class Results {
       .where('environment_id', '=', environmentId)
       .where('request_hash', '=', requestHash)
       .executeTakeFirst()
-    // Gone since the claim failed means it was released just now; a retry in a second will find it free.
+    // Gone since our claim failed: it was released just now, and a retry in a second will find it free.
     if (!first || first.status === null || first.body === null)
       throw fail('idempotency_in_progress', { key }, { headers: { 'Retry-After': '1', Link: link } })
     if (first.body_hash !== bodyHash) throw fail('idempotency_key_reused', { key }, { headers: { Link: link } })
     return { status: first.status, body: this.#secrets.decrypt(first.body) }
   }
 
-  /** Keeps the result; a fault of ours is none, so the key becomes free for the caller's next attempt. */
+  /** Stores the result. A 5xx is not one: it frees the key for the client's retry. */
   async settle(claim: Claim, { status, body }: Result): Promise<void> {
-    // Whoever took the key over after the lock ran out has another holder, and is left alone.
+    // A request that took over an expired lock has another holder, so this does not touch it.
     if (status >= 500) {
       await this.#db.deleteFrom('idempotency_keys').where(heldBy(claim)).execute()
       return
     }
-    // Answers can hold credentials and keys: encrypted, as everywhere at rest.
+    // Encrypted at rest, because answers can hold credentials and keys.
     const expiresAt = new Date(this.#clock.now().getTime() + keptMs)
     await this.#db
       .updateTable('idempotency_keys')
@@ -161,7 +161,7 @@ class Results {
       .execute()
   }
 
-  /** After an outage the key would stay locked for the rest of its five minutes; so we try until it is over. */
+  /** Retries until the lock expires; otherwise an outage would keep the key locked for its five minutes. */
   async settleLater(claim: Claim, result: Result): Promise<void> {
     for (let waitMs = 10; !this.#isClosed && this.#clock.now() < claim.lockedUntil; waitMs *= 2) {
       await delay(Math.min(waitMs, longestRetryMs), undefined, { ref: false })
@@ -169,7 +169,7 @@ class Results {
         await this.settle(claim, result)
         return
       } catch {
-        // Still away; the outage is logged where requests fail.
+        // Still unreachable; failing requests log the outage.
       }
     }
   }

@@ -1,4 +1,4 @@
-// The locales texts can be written in: a language and a region, such as en_US.
+// The supported locales: a language and a region, such as en_US.
 import { Type } from 'typebox'
 
 /** Each language with the regions it is written in. */
@@ -111,7 +111,7 @@ const supported = new Set(
   Object.entries(regions).flatMap(([language, list]) => list.split(' ').map((region) => `${language}_${region}`)),
 )
 
-/** A locale as it is kept (`en-US` means `en_US`), or undefined if it is none of ours. */
+/** The locale in its stored form (`en-US` means `en_US`), or undefined if it is not supported. */
 export function supportedLocale(text: string): string | undefined {
   const locale = text.replace('-', '_')
   return supported.has(locale) ? locale : undefined
@@ -119,5 +119,5 @@ export function supportedLocale(text: string): string | undefined {
 
 export const localeText = 'must be a language with its region, such as en_US'
 
-/** For bodies and queries; `supportedLocale` gives the form to keep. */
+/** For bodies and queries; `supportedLocale` gives the stored form. */
 export const Locale = Type.String({ format: 'supported-locale', texts: { format: localeText } })

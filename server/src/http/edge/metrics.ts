@@ -1,4 +1,4 @@
-// What operators watch: the process's own vital signs and every request's duration, in Prometheus' format.
+// Metrics in Prometheus' format: the process itself, and the duration of every request.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
@@ -28,7 +28,7 @@ export class Metrics {
     this.#clock = clock
     const registers = [this.#registry]
     this.contentType = this.#registry.contentType
-    // The delay of the event loop is measured by a timer of this many milliseconds; at the usual 10 it takes 0.4 % of a core.
+    // The interval in ms of the timer that measures event loop delay; the default of 10 costs 0.4 % of a core.
     collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: 100 })
     this.#requests = new Histogram({
       name: 'belfry_http_request_seconds',
@@ -39,40 +39,40 @@ export class Metrics {
     })
     this.#shed = new Counter({
       name: 'belfry_http_requests_shed_total',
-      help: 'Requests refused because too much was under way, in all or of their environment',
+      help: 'Requests refused because too many were in flight, in all or of their environment',
       labelNames: ['reason'],
       registers,
     })
     for (const reason of ['overloaded', 'too_many_at_once']) this.#shed.inc({ reason }, 0)
     this.#databaseUp = new Gauge({
       name: 'belfry_database_up',
-      help: 'Whether the database answered within two seconds when these figures were asked for',
+      help: 'Whether the database answered within two seconds of this scrape',
       registers,
     })
     this.#connections = new Gauge({
       name: 'belfry_database_connections',
-      help: 'Connections of this process to the database, by state',
+      help: 'Database connections of this process, by state',
       labelNames: ['state'],
       registers,
     })
     this.#jobsDue = new Gauge({
       name: 'belfry_queue_jobs_due',
-      help: 'Jobs whose time has come and that no worker has taken yet, counted up to 1000',
+      help: 'Due jobs that no worker has taken yet, counted up to 1000',
       registers,
     })
     this.#oldestDue = new Gauge({
       name: 'belfry_queue_oldest_due_seconds',
-      help: 'For how long the oldest job that is due has been waiting',
+      help: 'How long the oldest due job has been waiting',
       registers,
     })
     this.#canaryAge = new Gauge({
       name: 'belfry_canary_age_seconds',
-      help: 'How long ago the notification that is sent every minute last arrived',
+      help: 'How long ago the canary notification, sent every minute, last arrived',
       registers,
     })
     this.#canaryTook = new Gauge({
       name: 'belfry_canary_seconds',
-      help: 'How long that notification was under way',
+      help: 'How long the canary notification took to arrive',
       registers,
     })
   }
@@ -86,11 +86,11 @@ export class Metrics {
     this.#shed.inc({ reason })
   }
 
-  /** Asked for when the figures are. */
+  /** Called at each scrape. */
   underWay(count: () => number): void {
     new Gauge({
       name: 'belfry_http_requests_under_way',
-      help: 'Requests that are being worked on',
+      help: 'Requests in flight',
       registers: [this.#registry],
       collect(): void {
         this.set(count())
@@ -98,7 +98,7 @@ export class Metrics {
     })
   }
 
-  /** All figures as of now. They matter most while the database is away or overwhelmed, so that is one of them. */
+  /** All metrics as of now. They matter most while the database is down or overloaded, so they include that. */
   async text(): Promise<string> {
     this.#connections.set({ state: 'open' }, this.#pool.totalCount)
     this.#connections.set({ state: 'idle' }, this.#pool.idleCount)
@@ -114,11 +114,11 @@ export class Metrics {
   }
 }
 
-/** Nothing where it fails or comes late, as when all connections are taken: whoever asks for figures does not wait for long. */
+/** Undefined on failure or timeout, as when all connections are busy: a scrape must not wait long. */
 const inTime = <Found>(looked: Promise<Found>): Promise<Found | undefined> =>
   Promise.race([looked, sleep(longestLookMs, undefined, { ref: false })]).catch(() => undefined)
 
-/** How many jobs wait although they are due, and for how long the oldest has. Both are bounded look-ups. */
+/** How many due jobs wait, and how long the oldest has waited. Both are bounded look-ups. */
 export async function dueJobs(pool: Database['pool']): Promise<{ count: number; oldestSeconds: number }> {
   const { rows } = await pool.query<{ count: number; oldest: number }>(
     `SELECT count(*)::int AS count, coalesce(extract(epoch FROM now() - min(run_at)), 0)::float8 AS oldest
@@ -127,7 +127,7 @@ export async function dueJobs(pool: Database['pool']): Promise<{ count: number; 
   return { count: rows[0]?.count ?? 0, oldestSeconds: rows[0]?.oldest ?? 0 }
 }
 
-/** The last that arrived, if any has. */
+/** The latest canary that arrived, if any. */
 async function lastCanary(pool: Database['pool']): Promise<{ sentAt: Date; arrivedAt: Date } | undefined> {
   const { rows } = await pool.query<{ sentAt: Date; arrivedAt: Date }>(
     `SELECT e.created_at AS "sentAt", m.created_at AS "arrivedAt"

@@ -21,7 +21,7 @@ function send(method: string, path: string, headers: Record<string, string>, bod
   })
 }
 
-test('who offers HTTP/2 is answered as if it had not, also when the body comes in many pieces', async () => {
+test('a request that offers HTTP/2 is answered over HTTP/1.1, even when its body comes in many chunks', async () => {
   const answer = await send('GET', '/v1/environments/me', offer)
   expect(answer.statusCode).toBe(200)
   expect(JSON.parse(await text(answer))).toMatchObject({ name: 'Development' })
@@ -32,7 +32,7 @@ test('who offers HTTP/2 is answered as if it had not, also when the body comes i
   expect(JSON.parse(await text(created)).data).toEqual(data)
 })
 
-test('the connection goes on after it, and ends where the request asks for that', async () => {
+test('the connection stays open afterwards, and closes when the request asks for it', async () => {
   const ports: Array<number | undefined> = []
   for (const headers of [offer, {}]) {
     const answer = await send('GET', '/v1/environments/me', headers)

@@ -1,12 +1,12 @@
-// Requests that offer to go on in another protocol. Who does not want that may answer as if nothing had been offered (RFC 9110,
-// 7.8), and Node does, until somebody listens for such requests: then all of them go there, not only those for web sockets.
-// Java's client offers HTTP/2 with every first request, as does `curl --http2`.
+// Requests with an Upgrade header. A server may ignore the offer (RFC 9110, 7.8), and Node does, until somebody listens for
+// upgrades: then it sends all of them there, not only those for web sockets. Java's client offers HTTP/2 with every first
+// request, as does `curl --http2`.
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 
 const ofTheOffer = new Set(['connection', 'upgrade', 'http2-settings'])
 
-/** Hands a request back to the server, without the offer; what follows on the connection is read as ever. */
+/** Hands a request back to the server without its upgrade; the connection continues as HTTP/1.1. */
 export function declineProtocol(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
   const { method, url, httpVersion, rawHeaders } = request
   const lines = [`${method} ${url} HTTP/${httpVersion}`]

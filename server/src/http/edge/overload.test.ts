@@ -1,4 +1,4 @@
-// Past what it can do, the service refuses at once what is too much, and answers what it has taken.
+// Under overload the service refuses excess requests at once, and answers those it accepted.
 import { EventEmitter, once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { type Answer, Api, useServer } from '../../../test/server.ts'
 import { Overload } from './overload.ts'
 
-// A list takes two connections: all that may be under way leave some to those who ask for figures.
+// A list takes two connections: with all requests in flight some are left for metrics.
 const server = useServer({ mostRequests: 10, databaseConnections: 30 })
 
 const metric = async (name: string, url = server.url) => {
@@ -19,10 +19,10 @@ const underWay = (url?: string) => metric('belfry_http_requests_under_way', url)
 const shed = (reason: string) => metric(`belfry_http_requests_shed_total{reason="${reason}"}`)
 const list = (api: Api) => api.get('/v2/subscribers')
 
-test('an environment may have as much under way as is left for all others; the rest is refused, and nothing that was taken', async () => {
+test('an environment may have as many requests in flight as it leaves for the others; more are refused, and accepted ones finish', async () => {
   const [busy, second, third, fourth, fifth] = await Promise.all(Array.from({ length: 5 }, () => server.freshApi()))
   if (!busy || !second || !third || !fourth || !fifth) throw new Error('no environments')
-  // Each key is looked up once; what follows is about lists that nobody can read for a while.
+  // Look up each key once, so that the rest is about lists that are blocked for a while.
   for (const api of [busy, second, third, fourth, fifth]) await list(api)
   const holder = await server.database.pool.connect()
   await holder.query('BEGIN; LOCK TABLE subscribers IN ACCESS EXCLUSIVE MODE')
@@ -45,7 +45,7 @@ test('an environment may have as much under way as is left for all others; the r
   const full = await list(fifth)
   expect(full).toMatchObject({ status: 503, body: { statusCode: 503, code: 'overloaded' } })
   expect(full.headers.get('retry-after')).toBe('1')
-  // Whoever watches over it is answered all the same.
+  // Health and metrics still answer.
   expect((await fetch(`${server.url}/health/live`)).status).toBe(200)
   expect([await shed('too_many_at_once'), await shed('overloaded')]).toEqual([3, 1])
 
@@ -56,14 +56,14 @@ test('an environment may have as much under way as is left for all others; the r
   expect((await list(fifth)).status).toBe(200)
 })
 
-test('keys that nobody knows take no room from those that are known, and none that is not left', async () => {
+test('unknown keys take no capacity from known ones, and no more than their share', async () => {
   const [known, newcomer] = [await server.freshApi(), await server.freshApi()]
   expect((await list(known)).status).toBe(200)
   const holder = await server.database.pool.connect()
   await holder.query('BEGIN; LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE')
   const guesses: Array<Promise<Answer>> = []
   for (let n = 0; n < 12; n += 1) guesses.push(known.get('/v2/subscribers', { authorization: `ApiKey guess ${n}` }))
-  // Half of what there is; the rest is refused at once.
+  // Half of the capacity; the rest is refused at once.
   await expect.poll(underWay).toBe(5)
   expect((await list(newcomer)).status).toBe(429)
   for (let n = 0; n < 3; n += 1) expect((await list(known)).status).toBe(200)
@@ -75,7 +75,7 @@ test('keys that nobody knows take no room from those that are known, and none th
   expect((await list(newcomer)).status).toBe(200)
 })
 
-/** The head of a trigger whose body, or the rest of it, does not come. */
+/** The head of a trigger whose body never arrives completely. */
 function announce(bytes: number, { url, key } = server.api): Socket {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -84,21 +84,21 @@ function announce(bytes: number, { url, key } = server.api): Socket {
   return socket
 }
 
-test('bodies count by their size from the moment they are announced, until their callers hang up', async () => {
+test('bodies count by their announced size, until the client hangs up', async () => {
   const bytes = 26 * 1024 * 1024
   const sockets = [announce(bytes), announce(bytes), announce(bytes)]
-  // There is room for two; whoever comes last is refused.
+  // There is room for two; the third is refused.
   const answers = sockets.map(
     (socket) => new Promise<string>((resolve) => socket.once('data', (data) => resolve(data.toString()))),
   )
   expect(await Promise.race(answers)).toMatch(/^HTTP\/1.1 429 Too Many Requests\r\n/)
-  // A small one finds room.
+  // There is still room for a small one.
   expect((await server.api.post('/v1/events/trigger', {})).status).toBe(422)
   for (const socket of sockets) socket.destroy()
   await expect.poll(underWay).toBe(0)
 })
 
-test('so do those whose length nobody has said, as they come', async () => {
+test('bodies without a length count as they arrive', async () => {
   const { hostname, port } = new URL(server.url)
   const lines = ['POST /v1/events/trigger HTTP/1.1', 'Host: x', `Authorization: ApiKey ${server.api.key}`]
   const head = [...lines, 'Content-Type: application/json', 'Transfer-Encoding: chunked', '\r\n'].join('\r\n')
@@ -113,7 +113,7 @@ test('so do those whose length nobody has said, as they come', async () => {
     }
     return socket
   })
-  // Of 128 MB nearly half is taken, so that one environment has no room for another large one.
+  // Nearly half of 128 MB is in use, so this environment has no room for another large body.
   await expect
     .poll(
       () =>
@@ -134,7 +134,7 @@ test('so do those whose length nobody has said, as they come', async () => {
   await expect.poll(underWay).toBe(0)
 })
 
-test('what a service would take is refused while its event loop is late, and taken again by itself', async () => {
+test('a late event loop makes the service refuse requests, and it recovers by itself', async () => {
   const { url } = await server.startAnother({ mostRequests: 50 })
   const api = new Api(url, server.api.key, server.api.environmentId, server.api.organizationId)
   const held: Socket[] = []
@@ -154,7 +154,7 @@ test('what a service would take is refused while its event loop is late, and tak
   await once(asking, 'connect')
   ask()
   await expect.poll(answered).toEqual([expect.stringMatching(/^HTTP\/1\.1 200 .*\}$/s)])
-  // The timer is late before the request is read. Of fifty there is then room for ten, of which five is half.
+  // The timer is late before the request is read. Of fifty there is then room for ten, and half of that is five.
   ask()
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000)
   await expect.poll(() => answered().length).toBe(2)
@@ -168,7 +168,7 @@ test('what a service would take is refused while its event loop is late, and tak
 const noMetrics = { shed: () => undefined, underWay: () => undefined }
 const newReply = () => ({ raw: new EventEmitter() }) as unknown as FastifyReply
 
-test('a body whose length nobody has said is counted as it comes', async () => {
+test('a body without a length is counted as it arrives', async () => {
   const overload = new Overload({ mostRequests: 10, metrics: noMetrics })
   const reply = newReply()
   const held = overload.enter(reply)
@@ -184,7 +184,7 @@ test('a body whose length nobody has said is counted as it comes', async () => {
   overload.charge(overload.enter(newReply()), 'b', 1)
 })
 
-test('the later the event loop, the less of those who have much under way is taken on, and as much as before once it is in time', () => {
+test('the later the event loop, the fewer requests of busy environments are accepted; once it is on time, all are again', () => {
   const overload = new Overload({ mostRequests: 100, metrics: noMetrics })
   const enterAll = () => {
     const replies: FastifyReply[] = []
@@ -193,7 +193,7 @@ test('the later the event loop, the less of those who have much under way is tak
       try {
         overload.charge(overload.enter(reply), 'busy', 0)
       } catch {
-        // Somebody else finds room all the same.
+        // Another environment still finds room.
         const other = newReply()
         overload.charge(overload.enter(other), 'calm', 0)
         for (const { raw } of [other, reply, ...replies]) raw.emit('close')

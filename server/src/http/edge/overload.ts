@@ -1,26 +1,26 @@
-// How much this process takes on at a time. What is more is refused at once, which costs little, so that what was taken is
-// answered in time and memory has a bound. Whoever has most under way is refused first: an environment may have as much as is
-// left for all others, so that a flood leaves room for a newcomer, and two floods share what there is.
+// Load shedding: how much this process accepts at a time. It refuses more at once, which is cheap, so that accepted requests
+// finish in time and memory stays bounded. The busiest environment is refused first: each may use as much as it leaves for
+// the others, so a flood leaves room for a newcomer, and two floods share the capacity.
 import { PassThrough, type Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { fail } from '../../errors.ts'
 import type { Metrics } from './metrics.ts'
 
-/** Of bodies of requests under way, together. They take a few times as much once they are read. */
+/** Total bytes of request bodies in flight. Parsed, they take a few times as much memory. */
 const mostBytes = 128 * 1024 * 1024
 const lookEveryMs = 100
-/** While the event loop is later than this, less is taken on, in proportion. */
+/** While the event loop is later than this, capacity shrinks in proportion. */
 const usualDelayMs = 250
-/** So much is always taken: somebody has to find out whether it goes on. */
+/** Always accepted, or we would never notice that the overload is over. */
 const fewest = 10
 
-/** What is under way: of all, or of one environment. */
+/** Requests in flight, of all or of one environment. */
 interface Load {
   requests: number
   bytes: number
 }
 
-/** The part of a request in it. */
+/** One request's share of the load. */
 export interface Held {
   owner: Load | undefined
   key: string
@@ -46,21 +46,21 @@ export class Overload {
     metrics.underWay(() => this.#all.requests)
   }
 
-  /** Before anything else is done about a request, so that it is counted whoever asks. */
+  /** Counts a request; call before anything else, whoever asks. */
   enter(reply: FastifyReply): Held {
     if (this.#all.requests >= this.#mostRequests) throw this.#refusal('overloaded')
     this.#all.requests += 1
     const held: Held = { owner: undefined, key: '', bytes: 0 }
-    // Answered in full, or given up by the caller.
+    // Answered completely, or abandoned by the client.
     reply.raw.once('close', () => this.#leave(held))
     return held
   }
 
-  /** Once it is known who asks, or from where, and before the body is read. */
+  /** Charges the request to a key or address; call before reading the body. */
   charge(held: Held, key: string, bytes: number): void {
     const owner = this.#byOwner.get(key) ?? { requests: 0, bytes: 0 }
     const { requests, bytes: taken } = this.#all
-    // Whoever has nothing under way is not to blame for how late we are.
+    // An environment with nothing in flight is not the cause of the delay.
     const share = Math.max(1, this.#limit - requests + 1)
     if (owner.requests >= share || owner.bytes + bytes > mostBytes - taken) throw this.#refusal('too_many_at_once')
     this.#release(held)
@@ -71,7 +71,7 @@ export class Overload {
     this.#add(held, bytes)
   }
 
-  /** Of bodies whose length nobody has said. */
+  /** Counts the bytes of a body without a length. */
   counted(held: Held, body: Readable): Readable {
     const counting = new PassThrough()
     body.on('error', (error) => counting.destroy(error))
@@ -83,7 +83,7 @@ export class Overload {
     return body.pipe(counting)
   }
 
-  /** How late the event loop is. */
+  /** Reports how late the event loop is. */
   noteDelay(ms: number): void {
     const share = Math.min(1, usualDelayMs / Math.max(ms, 1))
     this.#limit = Math.max(fewest, Math.floor(this.#mostRequests * share))
@@ -114,7 +114,7 @@ export class Overload {
   }
 }
 
-/** Measures the event loop by a timer that comes late when it is busy. */
+/** Measures event loop delay with a timer, which fires late when the loop is busy. */
 export function watchDelay(
   app: { addHook(name: 'onClose', hook: () => Promise<void>): unknown },
   overload: Overload,
@@ -128,5 +128,5 @@ export function watchDelay(
   app.addHook('onClose', async () => clearInterval(timer))
 }
 
-/** What a body will be, as far as the caller says. */
+/** The size of the body, as far as the client announced it. */
 export const announcedBytes = ({ headers }: FastifyRequest): number => Number(headers['content-length'] ?? 0) || 0

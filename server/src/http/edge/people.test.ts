@@ -1,4 +1,4 @@
-// A session in place of an API key: which environment it opens, for how long, and for whose pages.
+// Sessions in place of API keys: which environment they open, for how long, and for which pages.
 import { describe, expect, test } from 'vitest'
 import { sendAs, signInAs } from '../../../test/people.ts'
 import { useServer } from '../../../test/server.ts'
@@ -7,7 +7,7 @@ const server = useServer({ rateLimit: 'free' })
 const ada = { subscriberId: 'ada' }
 
 describe('the environment', () => {
-  test('is the one a header names, of all there are in the organization', async () => {
+  test('is the one that a header names, out of the organization', async () => {
     const { development, production } = await server.freshOrganization()
     const person = await signInAs(server, development, 'editor')
     const there = person.at({ environmentId: production.environmentId })
@@ -32,7 +32,7 @@ describe('the environment', () => {
     expect(await development.get('/v2/subscribers/ada')).toMatchObject({ status: 200 })
   })
 
-  test('of another organization, or one that is gone, is not found', async () => {
+  test('of another organization, or a deleted one, is not found', async () => {
     const [one, other] = [await server.freshOrganization(), await server.freshOrganization()]
     const person = await signInAs(server, one.development, 'owner')
     const missing = { status: 404, body: { code: 'environment_not_found' } }
@@ -59,7 +59,7 @@ describe('the environment', () => {
     expect(await two.post('/v2/contexts', { type: 'tenant', id: 'a' }, key)).toMatchObject({ status: 409 })
   })
 
-  test('knows who changed something', async () => {
+  test('records who changed something', async () => {
     const person = await signInAs(server, server.api, 'editor')
     const workflow = { name: 'Mine', workflowId: 'mine', steps: [] }
     expect((await person.post('/v2/workflows', workflow)).body.updatedBy).toMatchObject({ _id: person.id })
@@ -84,7 +84,7 @@ describe('requests with a cookie', () => {
       expect(await person.get('/v2/subscribers', headers)).toMatchObject(refused)
     }
     expect(await person.get('/v2/subscribers/eve')).toMatchObject({ status: 404 })
-    // Typed into the address bar.
+    // A URL typed into the address bar.
     expect(await person.get('/v2/subscribers', { 'sec-fetch-site': 'none' })).toMatchObject({ status: 200 })
   })
 
@@ -100,7 +100,7 @@ describe('requests with a cookie', () => {
       expect(await sendAs(server.url, method, path, {}, { cookie })).toMatchObject(refused)
   })
 
-  test('may be meant for the public address, where a proxy hands them on', async () => {
+  test('may name the public address as their origin, behind a proxy', async () => {
     const other = await server.startAnother({ publicUrl: 'https://belfry.example' })
     const person = await signInAs(server, server.api, 'editor')
     const headers = {
@@ -112,7 +112,7 @@ describe('requests with a cookie', () => {
     expect(await sendAs(other.url, 'POST', '/v2/contexts', context, headers)).toMatchObject({ status: 201 })
   })
 
-  test("are nobody's with a key as well: the key counts", async () => {
+  test('that also have an API key count as the key', async () => {
     const { development, production } = await server.freshOrganization()
     const person = await signInAs(server, development, 'viewer')
     const headers = { authorization: `ApiKey ${production.key}` }
@@ -120,7 +120,7 @@ describe('requests with a cookie', () => {
     expect(await production.get('/v2/subscribers/ada')).toMatchObject({ status: 200 })
   })
 
-  test('get answers that no cache keeps, and that are never wrapped', async () => {
+  test('get answers that are neither cached nor wrapped', async () => {
     const other = await server.startAnother({ wrapData: true })
     const person = await signInAs(server, server.api, 'viewer')
     const { body, headers } = await person.at({ url: other.url }).get('/v1/environments/me')
@@ -128,7 +128,7 @@ describe('requests with a cookie', () => {
     expect(headers.get('cache-control')).toBe('no-store')
   })
 
-  test('and a cookie of somebody else are without a key', async () => {
+  test('with only a foreign cookie count as unauthenticated', async () => {
     expect(await sendAs(server.url, 'GET', '/v2/subscribers', undefined, { cookie: 'theme=dark' })).toMatchObject({
       status: 401,
       body: { code: 'missing_authorization' },
@@ -164,7 +164,7 @@ describe('a session', () => {
     expect(await person.get('/v1/auth/session')).toMatchObject({ status: 401 })
   })
 
-  test('that another process remembers ends with its member, and has its new role', async () => {
+  test('cached by another process ends when the member is removed, and follows a change of role', async () => {
     const other = await server.startAnother()
     const owner = await signInAs(server, server.api, 'owner')
     const person = await signInAs(server, server.api, 'editor')
@@ -180,7 +180,7 @@ describe('a session', () => {
 describe('secrets', () => {
   const credentials = { apiKey: 'SG.secret', from: 'a@example.com' }
 
-  test('are for admins: others see that there are some', async () => {
+  test('are shown to admins; others only see that they exist', async () => {
     const { development: api } = await server.freshOrganization()
     const [viewer, editor, admin] = await Promise.all(
       (['viewer', 'editor', 'admin'] as const).map((role) => signInAs(server, api, role)),

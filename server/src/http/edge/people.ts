@@ -1,4 +1,4 @@
-// Who is asking, when it is a person: the cookie of a session, found by its SHA-256, opens the environments of its organization.
+// Authentication by session: the cookie, found by its SHA-256, opens the environments of the person's organization.
 import type { FastifyRequest } from 'fastify'
 import type { Db } from '../../db/core/database.ts'
 import { sha256 } from '../../db/core/secrets.ts'
@@ -11,10 +11,10 @@ export const sessionCookie = 'belfry_session'
 export const environmentHeader = 'belfry-environment'
 
 const dayMs = 86_400_000
-/** A session ends when it is not used for so long, and in any case after so long. */
+/** A session ends after this time without use, and in any case after `longestMs`. */
 export const idleMs = 14 * dayMs
 export const longestMs = 90 * dayMs
-/** How exactly it is known when it was last used; every request would be a write otherwise. */
+/** How often the time of last use is written; otherwise every request would be a write. */
 const seenEveryMs = 5 * 60_000
 
 interface KnownSession {
@@ -28,7 +28,7 @@ interface KnownSession {
 export const expiryOf = (createdAt: Date, now: Date) =>
   new Date(Math.min(now.getTime() + idleMs, createdAt.getTime() + longestMs))
 
-/** Sessions seen by this process, forgotten whenever anything about people or environments changes anywhere. */
+/** This process's cache of sessions, emptied whenever people or environments change anywhere. */
 export class People {
   #known = new Map<string, KnownSession>()
   readonly #services: Pick<Services, 'db' | 'clock' | 'changes' | 'config'>
@@ -38,29 +38,29 @@ export class People {
     this.#services = services
     this.#cookies = new Cookies(services.config)
     services.changes.on('people', () => this.forget())
-    // Told of environments that are gone, too.
+    // This also announces deleted environments.
     services.changes.on('api_keys', () => this.forget())
     services.changes.onLoss(() => this.forget())
   }
 
-  /** Called by whoever changed something about people in this process, so that it need not wait for its own announcement. */
+  /** Call after changing people in this process; other processes hear the announcement. */
   forget(): void {
-    // A new map: a look-up under way puts what it found into the old one, where it can no longer outlive a removal.
+    // A new map: a look-up in flight writes its stale result into the old one.
     this.#known = new Map()
   }
 
-  /** The token of the session, if the request comes with one and with nothing else that says who is asking. */
+  /** The session token, unless the request also has another kind of authentication. */
   tokenOf(request: FastifyRequest): string | undefined {
     if (request.headers.cookie === undefined || request.headers.authorization !== undefined) return undefined
     return this.#cookies.read(request, sessionCookie) || undefined
   }
 
-  /** Says who is asking and in which environment; refuses requests of other sites, and those the role is not enough for. */
+  /** Sets the person and the environment; refuses cross-site requests and insufficient roles. */
   async authenticate(request: FastifyRequest, token: string, beforeLookUp?: () => void): Promise<void> {
     refuseOtherSites(request, this.#services.config)
     const changesSomething = request.method !== 'GET' && request.method !== 'HEAD'
     const named = request.headers[environmentHeader]
-    // No other site's page can send this header without asking first, and we allow none.
+    // Another site's page cannot send this header without a preflight, which we refuse.
     if (changesSomething && named === undefined) throw fail('cross_site_request')
     const session = await this.#session(token, beforeLookUp)
     request.person = session.person
@@ -76,7 +76,7 @@ export class People {
     let session = known.get(hash)
     if (!session) {
       beforeLookUp?.()
-      // Asked before the look-up: what was read while nobody listened may have been removed unheard since.
+      // Read before the look-up: while disconnected we miss announcements, so the result must not be cached.
       const wouldHearOfRemoval = changes.connected
       session = await findSession(db, hash)
       if (session && wouldHearOfRemoval) known.set(hash, session)
@@ -99,7 +99,7 @@ export class People {
       .execute()
   }
 
-  /** The one that is named; Development where none is. */
+  /** The named environment, or Development. */
   async #environment({ person, environments }: KnownSession, id: string): Promise<Environment> {
     const known = environments.get(id)
     if (known) return known
@@ -144,7 +144,7 @@ async function findSession(db: Db, hash: string): Promise<KnownSession | undefin
   }
 }
 
-/** Browsers say where a request comes from; programs that are no browsers say nothing, and have no cookies of others. */
+/** Browsers name the origin of a request; other programs do not, and cannot hold another person's cookies. */
 export function refuseOtherSites(request: FastifyRequest, { publicUrl }: { publicUrl: string }): void {
   const site = request.headers['sec-fetch-site']
   if (site !== undefined && site !== 'same-origin' && site !== 'none') throw fail('cross_site_request')

@@ -1,19 +1,19 @@
-// Provider ids in requests: a closed set. A service-native one may be given with the brand's word or the neutral one.
+// Provider ids in requests: a closed set. A service-native id may use the brand's word or the neutral one.
 import type { Config } from '../../config.ts'
 import { chatAndPushIds, providerIds } from '../../providers/catalog.ts'
 import type { Brand } from './brand.ts'
 import { Enum } from './schema.ts'
 
-/** What is offered here, and under which names. */
+/** Which providers are offered, and under which brand. */
 export interface Offer {
   brand: Brand
   config: Pick<Config, 'extraProviders'>
 }
 
-/** Any provider. What arrives still has to go through `brand.toStored`. */
+/** Any provider. Pass the value through `brand.toStored`. */
 export const ProviderId = ({ brand, config }: Offer) => wireEnum(brand, [...providerIds, ...config.extraProviders])
 
-/** The providers a subscriber holds credentials for. What arrives still has to go through `brand.toStored`. */
+/** Providers for which subscribers have credentials. Pass the value through `brand.toStored`. */
 export const ChatOrPushProviderId = ({ brand, config }: Offer) =>
   wireEnum(brand, [...chatAndPushIds, ...config.extraProviders])
 

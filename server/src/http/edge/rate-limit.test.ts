@@ -34,7 +34,7 @@ async function limitedTo(rates: RateLimits): Promise<Api> {
 }
 
 describe('headers', () => {
-  test('tell what is left and by which rule', async () => {
+  test('tell the remaining tokens and the policy', async () => {
     const api = await server.freshApi()
     const first = await api.get('/v2/subscribers')
     expect(first.status).toBe(200)
@@ -46,7 +46,7 @@ describe('headers', () => {
     expect(limits(await api.get('/v2/subscribers'))).toEqual({ limit: '100', remaining: '108', reset: '0' })
   })
 
-  test('stand on errors and replays too, which cost a token each', async () => {
+  test('are also on errors and replays, which cost a token each', async () => {
     const api = await server.freshApi()
     const invalid = await api.post('/v2/subscribers', {})
     const unreadable = await api.post('/v2/subscribers', '{')
@@ -58,7 +58,7 @@ describe('headers', () => {
     expect(answers.map(remaining)).toEqual([109, 108, 107, 106, 105])
   })
 
-  test('are absent where no key is asked for, and where the limiter is off', async () => {
+  test('are absent on public routes, and when the limiter is off', async () => {
     const off = await server.startAnother({ rateLimit: 'off' })
     const api = await server.freshApi()
     const answers = [
@@ -94,11 +94,11 @@ describe('categories', () => {
     ['GET', '/v1/notifications', 'global', 150],
   ] as const
 
-  test('are told by the path', async () => {
+  test('depend on the path', async () => {
     const { api, stop } = await serveWith(
       server,
       (app) => {
-        // Whatever no resource serves itself.
+        // Paths that no resource serves.
         for (const [method, url] of table)
           if (!app.hasRoute({ method, url })) app.route({ method, url, handler: async () => ({}) })
       },
@@ -116,7 +116,7 @@ describe('categories', () => {
     ['pro', 1200, 400, 600],
     ['team', 3000, 1000, 1500],
     ['enterprise', 30_000, 10_000, 15_000],
-  ] as const)('the level %s has limits of its own', async (level, trigger, configuration, global) => {
+  ] as const)('the level %s has its own limits', async (level, trigger, configuration, global) => {
     const { api, stop } = await serveWith(server, (app) => app.get('/v1/events/anything', async () => ({})), {
       rateLimit: level,
     })
@@ -139,7 +139,7 @@ describe('categories', () => {
 })
 
 describe('an empty bucket', () => {
-  test('is answered with 429 and when to come back', async () => {
+  test('is answered with 429 and Retry-After', async () => {
     const api = await server.freshApi()
     await drain(api)
     const refused = await api.post('/v2/subscribers', { subscriberId: 'one-too-many' })
@@ -159,7 +159,7 @@ describe('an empty bucket', () => {
     expect((await api.get('/v2/subscribers/one-too-many')).status).toBe(404)
   })
 
-  test('gets a token every 50 ms, and parts of that time are not lost', async () => {
+  test('gets a token every 50 ms, and loses no fraction of that time', async () => {
     const api = await server.freshApi()
     await drain(api)
     const statuses: number[] = []
@@ -170,7 +170,7 @@ describe('an empty bucket', () => {
     expect(statuses).toEqual([429, 404, 429, 404, 429, 429, 404, 429])
   })
 
-  test('holds at most the burst again, after however long', async () => {
+  test('never refills beyond the burst', async () => {
     const api = await server.freshApi()
     await drain(api)
     server.clock.advance({ seconds: 5 })
@@ -186,11 +186,11 @@ describe('an empty bucket', () => {
     server.clock.advance({ seconds: 1 })
     expect(remaining(await ask(api))).toBe(108)
     await drain(api)
-    // The second that passed is worth twenty.
+    // The second that passed yields twenty tokens.
     expect(remaining(await ask(api))).toBe(19)
   })
 
-  test('loses nothing when a process whose clock is behind asks', async () => {
+  test('loses no tokens to a process whose clock is behind', async () => {
     const api = await server.freshApi()
     await drain(api)
     server.clock.advance({ seconds: -30 })
@@ -212,13 +212,13 @@ describe('bulk requests', () => {
     const second = await bulk(api)
     expect(second.status).toBe(429)
     expect(second.headers.get('retry-after')).toBe('5')
-    // What did not suffice for the bulk request is still there for others.
+    // Tokens that were too few for the bulk request are left for others.
     expect(limits(await ask(api))).toEqual({ limit: '100', remaining: '9', reset: '0' })
     server.clock.advance({ seconds: 5 })
     expect((await bulk(api)).status).not.toBe(429)
   })
 
-  test.each(['/v1/events/trigger/bulk', '/v1/events/trigger/broadcast'])('%s is one', async (url) => {
+  test.each(['/v1/events/trigger/bulk', '/v1/events/trigger/broadcast'])('%s is a bulk request', async (url) => {
     const { api, stop } = await serveWith(
       server,
       (app) => app.hasRoute({ method: 'POST', url }) || app.post(url, async () => ({})),
@@ -254,7 +254,7 @@ describe('limits of an environment', () => {
     expect((await send()).status).not.toBe(429)
   })
 
-  test('of next to nothing allow one request in five seconds', async () => {
+  test('close to zero allow one request in five seconds', async () => {
     for (const configuration of [0, 0.01]) {
       const api = await limitedTo({ configuration })
       expect((await ask(api)).status).toBe(404)
@@ -267,7 +267,7 @@ describe('limits of an environment', () => {
   })
 })
 
-test('however many ask at once, in however many processes, the bucket gives what it holds', async () => {
+test('a bucket never gives more tokens than it holds, however many processes ask at once', async () => {
   const another = await server.startAnother()
   const api = await server.freshApi()
   const there = at(another.url, api)

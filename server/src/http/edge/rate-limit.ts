@@ -1,4 +1,4 @@
-// How often an environment may ask: one token bucket per environment and category, shared by all processes.
+// Rate limits: one token bucket per environment and category, shared by all processes.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type { Config } from '../../config.ts'
@@ -42,7 +42,7 @@ export async function takeTokens(
   const limit = Math.max(1, Math.floor((own ?? rates[level][category]) * windowSeconds))
   const capacity = Math.floor(limit * burst)
   const isBulk = bulkRoutes.has(path)
-  // No more than a full bucket, or where limits are low a bulk request could never be served.
+  // At most a full bucket; otherwise low limits would never admit a bulk request.
   const cost = isBulk ? Math.min(bulkCost, capacity) : 1
   const now = clock.now()
   const { granted, tokens, refilled_at } = await draw(db, request.environment.id, category, {
@@ -78,8 +78,8 @@ interface Drawn {
 }
 
 /**
- * One statement, so that processes need no other agreement. A bucket refills only once a request finds too little in it;
- * then it gets what the time since its last refill is worth, and the rest of that time counts towards the next.
+ * One statement, so that processes need no further coordination. A bucket refills only when a request finds too few tokens:
+ * it gets those earned since its last refill, and the remaining fraction of time counts towards the next refill.
  */
 async function draw(db: Db, environmentId: string, category: Category, { limit, capacity, cost, now }: Draw) {
   const { rows } = await sql<Drawn>`

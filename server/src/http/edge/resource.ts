@@ -1,4 +1,4 @@
-// What a resource file gets to work with: the typed app to register routes on, and the services behind them.
+// What every resource file receives: the typed app to register routes on, and the services behind them.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type {
   FastifyBaseLogger,
@@ -40,9 +40,9 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
   secrets: Secrets
   changes: Changes
   brand: Brand
-  /** The keys this process remembers; whoever changes keys has them forgotten before answering. */
+  /** The cache of API keys; call `forget` after changing keys, before answering. */
   apiKeys: { forget(): void }
-  /** The same for people and their sessions. */
+  /** The cache of people and their sessions. */
   people: {
     forget(): void
     tokenOf(request: FastifyRequest): string | undefined
@@ -53,7 +53,7 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
   /** For calls to other services. */
   http: HttpClient
   metrics: Metrics
-  /** Where there is somewhere to send traces to. */
+  /** Set when traces are exported. */
   tracing?: Tracing | undefined
   log: Logger
   config: Pick<
@@ -69,27 +69,28 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
     | 'oidc'
     | 'dashboardDir'
     | 'retention'
+    | 'limits'
     | 'mostRequests'
     | 'answerSeconds'
     | 'queuePatienceSeconds'
   >
-  /** Whether the service is about to end. */
+  /** Whether the service is shutting down. */
   stopping: { readonly isStopping: boolean }
 }
 
-/** A subscriber in a browser: what its token opens. */
+/** The session of a subscriber in a browser. */
 export interface InboxSession {
   subscriber: SubscriberRow
   environmentId: string
   organizationId: string
-  /** Sorted; it sees and changes what has exactly these. */
+  /** Sorted. The session reads and writes only data with exactly these contexts. */
   contextKeys: string[]
-  /** Whether the backend said, by a hash, that this page may speak for the subscriber. */
+  /** Whether an HMAC hash from the backend proves that this page may act for the subscriber. */
   isVouchedFor: boolean
   expiresAt: Date
 }
 
-/** Somebody who has signed in. */
+/** A signed-in person. */
 export interface Person {
   id: string
   name: string
@@ -116,25 +117,25 @@ declare module 'fastify' {
     environment: Environment
     /** The same for routes of the inbox that need a token. */
     session: InboxSession
-    /** Who has signed in, where it is no API key that asks. */
+    /** Set for a signed-in person, not for an API key. */
     person: Person | undefined
-    /** What it counts for among all that are under way. */
+    /** Its share of the load, for load shedding. */
     held: Held | undefined
   }
   interface FastifyContextConfig {
     /** Reachable without an API key. */
     public?: boolean
-    /** Answered however much there is to do. */
+    /** Never shed under overload. */
     always?: boolean
-    /** For subscribers in their browsers, who have a token. */
+    /** For subscribers in browsers, with a session token. */
     inbox?: boolean
-    /** For people who have signed in; API keys are turned away. */
+    /** For signed-in people only; API keys are refused. */
     people?: boolean
-    /** The least role it takes; without it, `viewer` to read and `editor` for anything else. */
+    /** The minimum role; default: `viewer` to read, `editor` for anything else. */
     role?: Role
-    /** Statuses of refusals that are not among those of all operations. */
+    /** Error statuses beyond those that every operation can return. */
     refusals?: number[]
-    /** What the audit log calls it when it succeeds. */
+    /** The name of its audit log entry, written on success. */
     act?: string
   }
 }

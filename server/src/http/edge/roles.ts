@@ -1,4 +1,4 @@
-// Who may do what. Each role may do all that those before it may; a route says which one it takes, or the method does.
+// Roles. Each includes those before it; a route names the role it needs, or its method decides.
 import type { FastifyRequest } from 'fastify'
 import type { Role } from '../../db/core/tables.ts'
 import { fail } from '../../errors.ts'
@@ -7,19 +7,19 @@ export const roles = ['viewer', 'editor', 'admin', 'owner'] as const satisfies r
 
 export const isAtLeast = (role: Role, needed: Role): boolean => roles.indexOf(role) >= roles.indexOf(needed)
 
-/** What a route takes that says nothing: reading is for everybody, anything else for those who edit. */
+/** The default role of a route: everybody may read, editors may do the rest. */
 export const usualRole = (method: string): Role => (method === 'GET' || method === 'HEAD' ? 'viewer' : 'editor')
 
-/** The one place where a person's role decides about a request. */
+/** The only place that checks a person's role. */
 export function refuseLesserRole(request: FastifyRequest, role: Role): void {
   const needed = request.routeOptions.config.role ?? usualRole(request.method)
   if (!isAtLeast(role, needed)) throw fail('insufficient_role', { role, needed }, { ctx: { role, needed } })
 }
 
-/** Whether secrets may be in the answer. An API key is an admin of its environment. */
+/** Whether the answer may contain secrets. An API key is an admin of its environment. */
 export const maySeeSecrets = ({ person }: FastifyRequest): boolean =>
   person === undefined || isAtLeast(person.role, 'admin')
 
-/** Whether the clear API keys of an environment may be in the answer: owners see them on demand, and a key knows its own. */
+/** Whether the answer may contain the environment's API keys in plain text: for owners, and for a key of that environment. */
 export const maySeeKeys = ({ person, environment }: FastifyRequest, environmentId: string): boolean =>
   person === undefined ? environment.id === environmentId : isAtLeast(person.role, 'owner')

@@ -3,7 +3,7 @@ import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 import { idPattern } from '../../db/core/ids.ts'
 import { errorTable } from '../../errors.ts'
 
-/** Sentences that replace the usual ones when this property is missing or breaks a rule, by JSON Schema keyword. */
+/** Messages that replace the default ones for this property, by JSON Schema keyword. */
 export type Texts = Partial<
   Record<
     'required' | 'minLength' | 'maxLength' | 'pattern' | 'minItems' | 'maxItems' | 'format' | 'enum' | 'type',
@@ -11,15 +11,15 @@ export type Texts = Partial<
   >
 >
 
-/** Breaking the property's rules (these keywords, else all) is reported per field, under the name of a command. */
+/** Reports violations (of these keywords, or of all) per field, under the name of a command. */
 export interface PerField {
   command: string
   rules?: string[]
-  /** What stands before the name of each field, as in `workflowDto.name`. */
+  /** The prefix of each field name, as in `workflowDto.name`. */
   under?: string
 }
 
-/** A request body: members not named are dropped. */
+/** A request body; unknown members are dropped. */
 export const Body = <T extends TProperties>(properties: T, options: object = {}) =>
   Type.Object(properties, { additionalProperties: false, ...options })
 
@@ -40,7 +40,7 @@ export const Empty = Type.Null({ description: 'No content' })
 /** Long enough for any sensible identifier, short enough for an index entry. */
 export const Identifier = (options: object = {}) => Type.String({ minLength: 1, maxLength: 255, ...options })
 
-/** Each context type with an id, or with `{id, data}`. What is inside is checked where the contexts are resolved. */
+/** Maps context types to an id, or to `{id, data}`. The contents are checked when the contexts are resolved. */
 export const ContextPayload = (options: object = {}) =>
   Type.Unsafe<Record<string, unknown>>({
     ...FreeObject,
@@ -48,26 +48,27 @@ export const ContextPayload = (options: object = {}) =>
     ...options,
   })
 
-/** A string or an object. Unlike a union, one schema of two types says what is wrong inside, and drops unknown members once. */
+/** A string or an object. Unlike a union, one schema of two types reports problems inside, and drops unknown members once. */
 export const StringOr = <T extends object>(object: { properties: object; required: string[]; texts: Texts }) =>
   Type.Unsafe<string | T>({ type: ['string', 'object'], minLength: 1, additionalProperties: false, ...object })
 
 /** Repeated (`a=1&a=2`) or given once. */
 export const QueryList = Type.Array(Type.String())
 export const ContextKeys = Type.Array(Type.String(), {
-  description: 'Those with exactly these contexts, each `type:id`, in any order; one empty value: those without any',
+  description:
+    'Only items with exactly these contexts, each `type:id`, in any order; one empty value: only items without a context',
 })
 
 /** A limit below 1 is a per-field error of `command` everywhere; above 100 it is one on some lists. */
 export const cursorQuery = (command: string, rules: string[] = ['minimum']) => ({
-  after: Type.Optional(Type.String({ description: 'Cursor: items behind this one' })),
-  before: Type.Optional(Type.String({ description: 'Cursor: items in front of this one' })),
+  after: Type.Optional(Type.String({ description: 'Cursor: the items after this one' })),
+  before: Type.Optional(Type.String({ description: 'Cursor: the items before this one' })),
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 100, default: 10, zeroIsAbsent: true, perField: { command, rules } }),
   ),
   orderDirection: Type.Optional(Type.String({ description: 'ASC or DESC', default: 'DESC' })),
-  orderBy: Type.Optional(Type.String({ description: 'Field to order by; the usual one when it is not known' })),
-  includeCursor: Type.Optional(Type.Boolean({ description: 'Make the cursor item part of the page' })),
+  orderBy: Type.Optional(Type.String({ description: 'Field to order by; an unknown one means the default' })),
+  includeCursor: Type.Optional(Type.Boolean({ description: 'Include the cursor item in the page' })),
 })
 
 export const CursorPage = <T extends TSchema>(item: T) =>
@@ -79,7 +80,7 @@ export const CursorPage = <T extends TSchema>(item: T) =>
     totalCountCapped: Type.Boolean(),
   })
 
-/** A page by its number, from 0. */
+/** Page numbers, from 0. */
 export const numberedQuery = (mostPerPage = 100) => ({
   page: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000, default: 0 })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: mostPerPage, default: 10, zeroIsAbsent: true })),

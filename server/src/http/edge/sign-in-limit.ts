@@ -1,27 +1,27 @@
-// How often passwords, links and API keys may be tried: per account and per caller's address, counted where all processes see it.
+// Limits on guessing passwords, links and API keys: per account and per client address, counted in the database for all processes.
 import { sql } from 'kysely'
 import type { Db } from '../../db/core/database.ts'
 import { sha256 } from '../../db/core/secrets.ts'
 import { fail } from '../../errors.ts'
 import { networkOf } from './caller-network.ts'
 
-/** Within this time of the first attempt. */
+/** Counted from the first attempt. */
 const windowMs = 15 * 60_000
 const mostPerAccount = 10
-/** Offices share an address. */
+/** High, because offices share an address. */
 const mostPerAddress = 60
-/** Addresses a process remembers as over the limit. */
+/** Addresses over the limit that a process caches. */
 const mostRemembered = 10_000
 
 interface Attempt {
-  /** Left out where only a link is tried. */
+  /** Absent for attempts with a link. */
   email?: string
   address: string
 }
 
 /**
- * Counts the attempt before it is made, so that many at once are no way round; what turns out right is given back.
- * An account that does not exist is counted like one that does.
+ * Counts the attempt before it is made, so that concurrent attempts cannot bypass the limit. The caller refunds a correct one.
+ * Unknown accounts count like existing ones.
  */
 export async function takeAttempt(db: Db, { email, address }: Attempt, now: Date): Promise<() => Promise<void>> {
   const limits = new Map([[keyOf('address', networkOf(address)), mostPerAddress]])
@@ -29,7 +29,7 @@ export async function takeAttempt(db: Db, { email, address }: Attempt, now: Date
   const endsAt = await countAttempts(db, limits, now)
   if (endsAt) throw limited('sign_in_limited', endsAt, now)
   return async () => {
-    // The owner of the account is here: what others tried before does not count against them.
+    // The owner signed in: earlier attempts by others must not count against them.
     if (email !== undefined) await forgetAttempts(db, email)
     await db
       .updateTable('sign_in_attempts')
@@ -40,7 +40,7 @@ export async function takeAttempt(db: Db, { email, address }: Attempt, now: Date
   }
 }
 
-/** Until when there must be no more, if there were too many under one of the keys. */
+/** When the limit ends, if one of the keys is over it. */
 async function countAttempts(db: Db, limits: Map<string, number>, now: Date): Promise<Date | undefined> {
   const keys = [...limits.keys()].sort()
   const { rows } = await sql<{ key: string; attempts: number; ends_at: Date }>`
@@ -60,11 +60,11 @@ const limited = (code: 'sign_in_limited' | 'too_many_wrong_keys', endsAt: Date, 
 }
 
 /**
- * API keys that there are not, by the address they come from. They count when they turn out wrong: no number of guesses finds
- * 128 bits, so this is about what guessing costs others, and right keys shall cost nothing.
+ * Wrong API keys per client address, counted once they turn out wrong. Nobody guesses 128 bits; the limit only keeps guessing
+ * from costing the database too much, and right keys cost nothing.
  */
 export class WrongKeys {
-  /** So that a flood costs no statement. */
+  /** Cached, so that a flood costs no statements. */
   readonly #overUntil = new Map<string, Date>()
   readonly #db: Db
 

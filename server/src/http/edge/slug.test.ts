@@ -40,11 +40,11 @@ test.each([
   'a_st_WOmdqnzOjKcHpEdlxx',
   'a_st_zzzzzzzzzzzzzzzzz',
   '507f1f77bcf86cd79943901',
-])('%s only resembles the slug of a step', (parameter) => {
+])('%s is not the slug of a step', (parameter) => {
   expect(idIn(parameter, 'st')).toBeUndefined()
 })
 
-test('every id made until 2100 survives the way through a slug, whatever the name', () => {
+test('every id made until 2100 survives the round trip through a slug, whatever the name', () => {
   const ids = fc
     .tuple(fc.integer({ min: 0x6000_0000, max: 0xf486_5700 }), fc.uint8Array({ minLength: 8, maxLength: 8 }))
     .map(([seconds, rest]) => seconds.toString(16).padStart(8, '0') + Buffer.from(rest).toString('hex'))

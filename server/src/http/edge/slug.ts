@@ -1,4 +1,4 @@
-// Slugs: a name made fit for a URL, with the id of what it names in base 62 at its end.
+// Slugs: a name in URL-safe form, followed by the id in base 62.
 import transliterate from '@sindresorhus/transliterate'
 import { idPattern } from '../../db/core/ids.ts'
 
@@ -8,12 +8,12 @@ const base = BigInt(alphabet.length)
 /** What can have a slug: a workflow, a step, a layout, an environment. */
 type Kind = 'wf' | 'st' | 'lt' | 'env'
 
-/** `welcome-email_wf_f5VFlcRWmt1PF4uV`; a name without a single letter or digit that has a Latin form is left out. */
+/** `welcome-email_wf_f5VFlcRWmt1PF4uV`; without the name if none of its characters has a Latin form. */
 export function slugOf(name: string, kind: Kind, id: string): string {
   return [slugify(name), kind, toBase62(id)].filter((part) => part !== '').join('_')
 }
 
-/** Signs that are words; all others are dropped. */
+/** Symbols that are read as words; all others are dropped. */
 const words = new Map([
   ['&', ' and '],
   ['♥', ' love '],
@@ -24,14 +24,14 @@ const words = new Map([
 export function slugify(name: string): string {
   return (
     transliterate(name.replaceAll(/[&♥❤🦄]/gu, (sign) => words.get(sign) ?? sign))
-      // Letters part with the accents that are left, which are then dropped with everything else that is not plain.
+      // Splits remaining accents from their letters, so that the next step drops them.
       .normalize('NFKD')
       .replaceAll(/[\p{M}'’]/gu, '')
       .replaceAll(/([\p{Ll}\d])(\p{Lu})/gu, '$1-$2')
       .replaceAll(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1-$2')
       .toLowerCase()
       .replaceAll(/[^a-z0-9]+/g, '-')
-      // Contractions whose apostrophe was lost on the way: it-s, don-t.
+      // Contractions that lost their apostrophe: it-s, don-t.
       .replaceAll(/([a-z0-9])-([ts])(?=-|$)/g, '$1$2')
       .replaceAll(/^-+|-+$/g, '')
   )
@@ -46,8 +46,8 @@ const slugPatterns: Record<Kind, RegExp> = {
 const isId = new RegExp(idPattern)
 
 /**
- * The internal id a path parameter stands for, if it is one or is a slug of this kind. It may still be somebody's
- * identifier: whoever looks it up tries that first.
+ * The internal id in a path parameter, if it is an id or a slug of this kind. It may still be an identifier, so try that
+ * first.
  */
 export function idIn(parameter: string, kind: Kind): string | undefined {
   if (isId.test(parameter)) return parameter.toLowerCase()
@@ -55,7 +55,7 @@ export function idIn(parameter: string, kind: Kind): string | undefined {
   return digits === undefined ? undefined : fromBase62(digits)
 }
 
-/** The id's bytes as one number; each zero byte in front stays visible as a `0`. */
+/** The id's bytes as one number; each leading zero byte becomes a `0`. */
 function toBase62(id: string): string {
   let digits = ''
   for (let rest = BigInt(`0x${id}`); rest > 0n; rest /= base) digits = alphabet.charAt(Number(rest % base)) + digits
@@ -63,7 +63,7 @@ function toBase62(id: string): string {
   return '0'.repeat(zeroBytes) + digits
 }
 
-/** Undefined for a number that no id has. */
+/** Undefined if it is not an id. */
 function fromBase62(digits: string): string | undefined {
   let number = 0n
   for (const digit of digits) number = number * base + BigInt(alphabet.indexOf(digit))

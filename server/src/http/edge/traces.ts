@@ -1,4 +1,4 @@
-// A span for every request, which goes on with the caller's trace; what is logged and begun meanwhile belongs to it.
+// A span for every request, continuing the client's trace; log lines and calls within the request belong to it.
 import type { Span } from '@opentelemetry/api'
 import { loggedOf, type Tracing } from '../../tracing.ts'
 import type { App } from './resource.ts'
@@ -9,10 +9,10 @@ declare module 'fastify' {
   }
 }
 
-/** Asked every few seconds by machines, or open for hours. */
+/** Polled every few seconds by machines, or open for hours. */
 const untraced = new Set(['/health/live', '/health/ready', '/metrics', '/socket.io'])
 
-/** Before all other hooks. */
+/** Register before all other hooks. */
 export function registerTraces(app: App, tracing: Tracing): void {
   app.decorateRequest('span')
   app.addHook('onRequest', async (request) => {
@@ -27,7 +27,7 @@ export function registerTraces(app: App, tracing: Tracing): void {
     })
     request.log = request.log.child(loggedOf(request.span))
   })
-  // The last before the handler: what comes earlier goes on from the arrival of the body, outside of any span.
+  // The last hook before the handler: earlier hooks lose the span when the body arrives.
   app.addHook('preHandler', (request, _reply, done) => {
     if (request.span) tracing.within(request.span, done)
     else done()

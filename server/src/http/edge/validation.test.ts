@@ -13,18 +13,18 @@ describe('a union', () => {
   const Person = Body({ subscriberId: Type.String({ minLength: 1 }), email: Type.Optional(Type.String()) })
   const To = Body({ to: Type.Union([Type.String(), Person, Type.Array(Type.Union([Type.String(), Person]))]) })
 
-  test('says what is wrong in the branch the value was meant for', () => {
+  test('reports the problems of the branch that the value was meant for', () => {
     expect(check(To, { to: {} }).messages).toEqual(['to.subscriberId should not be empty'])
     expect(check(To, { to: { subscriberId: 'a', email: 5 } }).messages).toEqual(['to.email must be a string'])
     expect(check(To, { to: ['a', { subscriberId: '' }] }).messages).toEqual(['to.1.subscriberId should not be empty'])
   })
 
-  test('says what it takes when the value is of another kind', () => {
+  test('lists what it accepts when the value is of another type', () => {
     expect(check(To, { to: 5 }).messages).toEqual(['to must be a string or an object or an array'])
     expect(check(To, { to: [5, true] }).messages).toEqual(['each value in to must be a string or an object'])
   })
 
-  test('tells its branches by their constants', () => {
+  test('tells its branches apart by their constants', () => {
     const Step = Type.Union([
       Body({ type: Type.Literal('email'), subject: Type.String() }),
       Body({ type: Type.Literal('delay'), seconds: Type.Integer() }),
@@ -42,7 +42,7 @@ describe('a union', () => {
     expect(check(Mode, { mode: 'c' }).messages).toEqual(['mode must be one of the following values: a, b'])
   })
 
-  test('keeps what the fitting branch knows, whatever an earlier one does not', () => {
+  test('keeps the members of the matching branch, even those unknown to an earlier branch', () => {
     const Target = Body({ at: Type.Union([Body({ url: Type.String() }), Body({ phone: Type.String() })]) })
     expect(check(Target, { at: { phone: '1', junk: 2 } }).value).toEqual({ at: { phone: '1' } })
   })
@@ -76,7 +76,7 @@ describe('wording', () => {
     expect(check(Body({ items: schema }), { items: value }).messages).toEqual([`items ${text}`])
   })
 
-  test('what is missing depends on what was to be there', () => {
+  test('the message for a missing member depends on its type', () => {
     const Both = Body({ name: Type.String(), data: Body({}), list: Type.Array(Body({ id: Type.String() })) })
     expect(check(Both, { list: [{}] }).messages).toEqual([
       'name should not be empty',
@@ -85,7 +85,7 @@ describe('wording', () => {
     ])
   })
 
-  test('a property may have sentences of its own', () => {
+  test('a property may have its own messages', () => {
     const Own = Body({
       key: Type.String({ minLength: 1, texts: { required: 'Key is required', minLength: 'needs a letter' } }),
     })
@@ -100,22 +100,22 @@ describe('wording', () => {
     expect(check(Mixed, { n: 6, s: 1 }).messages).toEqual(['n must not be greater than 5', 's must be a string'])
   })
 
-  test('names that every object has do no harm', () => {
+  test('names of Object.prototype members do no harm', () => {
     const Named = Type.Record(Type.String(), Type.Integer({ perField: { command: 'DoCommand' } }))
     const odd = JSON.parse('{"constructor":"x","toString":"y"}')
     expect(Object.keys(check(Named, odd).errors)).toEqual(['constructor', 'toString'])
   })
 })
 
-describe('what is long', () => {
+describe('many problems', () => {
   const List = Body({ list: Type.Array(Body({ id: Type.String(), n: Type.Integer() })) })
 
-  test('is described by fifty problems', () => {
+  test('are cut off after fifty', () => {
     const list = Array.from({ length: 1_000 }, () => ({ id: 1, n: 'x' }))
     expect(check(List, { list }).messages).toHaveLength(50)
   })
 
-  test('is described by its first problem when it is very long', () => {
+  test('in a very long value are reduced to the first', () => {
     const list = Array.from({ length: 100_000 }, () => ({ id: 1, n: 'x' }))
     expect(check(List, { list }).messages).toEqual(['list.0.id must be a string'])
   })
@@ -131,7 +131,7 @@ describe('query and path', () => {
   })
   const read = (data: Record<string, unknown>) => check(Query, data, 'querystring')
 
-  test('numbers, booleans and lists are read from text', () => {
+  test('numbers, booleans and lists are parsed from text', () => {
     expect(read({ n: '5', is: 'true', list: 'a', numbers: ['1.5', '-2'], text: '7', more: 'x' }).value).toEqual({
       n: 5,
       is: true,
@@ -145,7 +145,7 @@ describe('query and path', () => {
   })
 
   test.each(['', ' ', 'x', '1e3', '0x10', 'Infinity', '1e400', '9'.repeat(16), '1.', '.5', '--1', '٣'])(
-    '%j is no number',
+    '%j is not a number',
     (n) => {
       expect(read({ n }).messages).toEqual(['n must be a number conforming to the specified constraints'])
     },

@@ -1,4 +1,4 @@
-// Checks requests against their route's schema and words what is wrong with them.
+// Validates requests against their route's schema, and words the problems.
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
@@ -8,10 +8,10 @@ import type { PerField, Texts } from './schema.ts'
 
 const mostMessages = 50
 const mostErrors = 1_000
-/** A request with more values than this is told its first problem only: the list of all could fill the memory. */
+/** For a request with more values than this only the first problem is reported: the whole list could fill the memory. */
 const mostValues = 10_000
 
-/** What our schemas say to this file alone; nobody who reads the API's description knows these words. */
+/** Schema keywords for this file only, left out of the API description. */
 export const ownKeywords = ['texts', 'perField', 'zeroIsAbsent']
 
 const ajvOptions = {
@@ -23,9 +23,9 @@ const bodies = checks({})
 const texts = checks({ useDefaults: true })
 
 interface Checks {
-  /** Stops at the first problem, so that a request is refused as cheaply as it is accepted. Drops members not asked for. */
+  /** Stops at the first problem, so that refusing costs no more than accepting. Drops unknown members. */
   first: Ajv
-  /** Finds all problems, to word the refusal. Drops nothing: what one branch of a union does not know, another may. */
+  /** Finds all problems for the error. Drops nothing: a member unknown to one branch of a union may belong to another. */
   all: Ajv
 }
 
@@ -51,17 +51,17 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
 
 const decimal = /^-?\d{1,15}(\.\d{1,15})?$/
 
-/** Query and path arrive as text; what it stands for depends on what is asked for. What cannot be read stays as it is. */
+/** Parses query and path values, which arrive as text, by their schema's type. Unparsable text stays text. */
 function readText(value: unknown, { type, items = {} }: Annotated): unknown {
   switch (type) {
     case 'boolean':
-      // Only the word `true` is true; any other value that is given is false.
+      // Only `true` is true; any other given value is false.
       return value === 'true'
     case 'integer':
     case 'number':
       return typeof value === 'string' && decimal.test(value) ? Number(value) : value
     case 'array':
-      // Given once, it is a list of one.
+      // A single value is a list of one.
       return [value].flat().map((item) => readText(item, items))
     default:
       return value
@@ -81,7 +81,7 @@ function checker(schema: TSchema, { first, all }: Checks) {
   }
 }
 
-/** How many values there are in all, as far as `most`. */
+/** Counts all values, up to `most`. */
 function countValues(data: unknown, most: number): number {
   const found: unknown[] = [data]
   for (let i = 0; i < found.length && found.length < most; i += 1) {
@@ -109,8 +109,8 @@ function describe(errors: ErrorObject[], data: unknown): RequestError {
 }
 
 /**
- * A union that fails reports the problems of every branch and its own. Where the value is clearly meant for one branch,
- * what is wrong in that branch is the news; otherwise only that it fits none.
+ * A failed union reports the problems of every branch and its own. If the value is clearly meant for one branch, keep that
+ * branch's problems; otherwise only that it fits none.
  */
 function withoutEchoes(errors: ErrorObject[]): ErrorObject[] {
   let kept = errors
@@ -129,7 +129,7 @@ function withoutEchoes(errors: ErrorObject[]): ErrorObject[] {
 const isInside = ({ schemaPath, instancePath }: ErrorObject, union: ErrorObject) =>
   schemaPath.startsWith(`${union.schemaPath}/`) && `${instancePath}/`.startsWith(`${union.instancePath}/`)
 
-/** The value is of another type than this branch's, or has another of the constants that tell branches apart. */
+/** The value has another type than this branch, or another of the constants that tell branches apart. */
 function isOtherKind({ keyword, instancePath }: ErrorObject, union: ErrorObject): boolean {
   return keyword === 'const' || (keyword === 'type' && instancePath === union.instancePath)
 }
@@ -164,12 +164,12 @@ function problemOf(error: ErrorObject): Problem {
   const missing = error.keyword === 'required' ? String(error.params.missingProperty) : undefined
   const property: Annotated = missing === undefined ? rules : (rules.properties?.[missing] ?? {})
   if (missing !== undefined) path.push(missing)
-  // A rule for all items of a list is broken by the list.
+  // A rule for all items is reported for the list.
   const isItem = missing === undefined && /(?<!\/properties)\/items\/[^/]+$/.test(error.schemaPath)
   const field = (isItem ? path.slice(0, -1) : path).join('.') || 'body'
   const subject = isItem ? `each value in ${field}` : field
   const own = property.texts?.[error.keyword as keyof Texts]
-  // A sentence of its own starts with a capital; anything else continues "<field> …".
+  // A message that starts with a capital stands alone; any other continues "<field> …".
   const message =
     own === undefined ? `${subject} ${ruleOf(error, property)}` : /^[A-Z]/.test(own) ? own : `${subject} ${own}`
   const { perField } = property
@@ -267,7 +267,7 @@ function isLocale(value: string): boolean {
 
 function isTimeZone(value: string): boolean {
   try {
-    // Offsets such as +02:00 are taken by Intl too, but they are no zone.
+    // Intl also accepts offsets such as +02:00, which are not time zones.
     return (
       /^[A-Za-z]/.test(value) && new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone !== ''
     )

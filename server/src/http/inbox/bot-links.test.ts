@@ -11,7 +11,7 @@ const telegram = useVendor()
 const token = '110201543:AAHdqTcv'
 let api: Api
 let inbox: InboxClient
-/** Of the integration that is called `bot`. */
+/** The integration named `bot`. */
 let integrationId: string
 
 beforeEach(async () => {
@@ -36,7 +36,7 @@ const addBot = (identifier: string, more: object = {}) =>
 
 const ask = (more: object = {}, from = inbox) =>
   from.post('/channel-endpoints/link', { integrationIdentifier: 'bot', ...more })
-/** What Telegram was told to bring with every update. */
+/** The secret that Telegram must send with every update. */
 const secretToken = () => {
   const told = telegram.asked.find(({ path }) => path.endsWith('/setWebhook'))
   return JSON.parse(told?.body ?? '{}').secret_token as string
@@ -62,7 +62,7 @@ const endpoints = async () => (await api.get('/v1/channel-endpoints')).body.data
 const taken = { status: 200, text: '{}' }
 
 describe('a link', () => {
-  test('names the bot, and Telegram is told where to bring what is said to it', async () => {
+  test('names the bot, and registers our webhook with Telegram', async () => {
     const answer = await ask()
     expect(answer).toMatchObject({
       status: 200,
@@ -81,7 +81,7 @@ describe('a link', () => {
     expect(answer.text).not.toContain(secretToken())
   })
 
-  test('is another each time, and Telegram is told no more than once a minute', async () => {
+  test('is different each time, and the webhook is registered at most once a minute', async () => {
     const first = wordOf(await ask())
     expect(wordOf(await ask())).not.toBe(first)
     expect(telegram.asked).toHaveLength(2)
@@ -90,7 +90,7 @@ describe('a link', () => {
     expect(telegram.asked).toHaveLength(4)
   })
 
-  test('is made for a backend too', async () => {
+  test('can be created by a backend too', async () => {
     const path = '/v1/integrations/channel-endpoints/link'
     const answer = await api.post(path, { integrationIdentifier: 'bot', subscriberId: 'ada' })
     expect(answer, answer.text).toMatchObject({
@@ -108,7 +108,7 @@ describe('a link', () => {
     expect(await api.post(path, { integrationIdentifier: 'bot' })).toMatchObject({ status: 422 })
   })
 
-  test('is refused where there is no bot', async () => {
+  test('is refused without a bot', async () => {
     expect(await ask({ integrationIdentifier: 'slack' })).toMatchObject({
       ...{ status: 400, body: { code: 'link_not_offered' } },
     })
@@ -116,7 +116,7 @@ describe('a link', () => {
     expect(telegram.asked).toEqual([])
   })
 
-  test('is refused to a page that nobody vouches for, where the integration asks for that', async () => {
+  test('is refused to a page without an HMAC hash, if the integration requires one', async () => {
     await addBot('strict', { hmac: true })
     const body = { integrationIdentifier: 'strict' }
     expect(await ask(body)).toMatchObject({ status: 400, body: { code: 'subscriber_hash_invalid' } })
@@ -142,7 +142,7 @@ describe('a link', () => {
     ],
     [...['something is broken', 502, 'link_unavailable', 'HTTP status 500'], { status: 500, body: '' }],
   ] as Array<[string, number, string, string, { status: number; body: unknown }]>)(
-    'is not made when Telegram says that %s',
+    'is not created when Telegram says that %s',
     async (_, status, code, reason, reply) => {
       telegram.plays(() => reply)
       const answer = await ask()
@@ -154,8 +154,8 @@ describe('a link', () => {
   )
 })
 
-describe('a word said to the bot', () => {
-  test('makes an endpoint of the chat, which the page sees and messages reach', async () => {
+describe('a code sent to the bot', () => {
+  test('creates an endpoint for the chat, which the page sees and messages reach', async () => {
     await makeWorkflow(api, 'news', [{ type: 'chat', controlValues: { body: 'Hello {{subscriber.subscriberId}}' } }])
     const word = wordOf(await ask())
     const { body: none } = await inbox.get('/channel-endpoints?integrationIdentifier=bot&providerId=telegram&limit=1')
@@ -177,14 +177,14 @@ describe('a word said to the bot', () => {
     expect(sent.map(({ body }) => JSON.parse(body))).toEqual([{ chat_id: '4815162342', text: 'Hello ada' }])
   })
 
-  test('counts once, whoever says it again', async () => {
+  test('works once', async () => {
     const word = wordOf(await ask())
     await say(`/start ${word}`)
     expect(await say(`/start ${word}`, { chat: { id: 666, type: 'private' } })).toMatchObject(taken)
     expect(await endpoints()).toMatchObject([{ endpoint: { channel: '4815162342' } }])
   })
 
-  test('counts for ten minutes', async () => {
+  test('expires after ten minutes', async () => {
     const [early, late] = [wordOf(await ask()), wordOf(await ask())]
     server.clock.advance({ minutes: 10, ms: -1 })
     await say(`/start ${early}`)
@@ -194,7 +194,7 @@ describe('a word said to the bot', () => {
     expect(await endpoints()).toHaveLength(1)
   })
 
-  test('is the word of whom it was made for, whoever else has asked', async () => {
+  test('belongs to its subscriber, even if others have requested codes', async () => {
     const bob = await openInbox(server, api, 'bob')
     const words = { ada: wordOf(await ask()), bob: wordOf(await ask({ subscriberId: 'ada' }, bob)) }
     await say(`/start ${words.bob}`)
@@ -205,7 +205,7 @@ describe('a word said to the bot', () => {
     ])
   })
 
-  test('is nothing to another bot', async () => {
+  test('does not work with another bot', async () => {
     const word = wordOf(await ask())
     const other = await addBot('other')
     const update = { message: { text: `/start ${word}`, chat: adasChat, from: { id: 1 } } }
@@ -215,7 +215,7 @@ describe('a word said to the bot', () => {
     expect(await endpoints()).toMatchObject([{ integrationIdentifier: 'bot' }])
   })
 
-  test('makes no second endpoint of the same chat, also when two are said at once', async () => {
+  test('creates no second endpoint for the same chat, even concurrently', async () => {
     const words = await Promise.all([1, 2, 3, 4].map(async () => wordOf(await ask())))
     await Promise.all(words.map((word) => say(`/start ${word}`)))
     await say(`/start ${wordOf(await ask())}`)
@@ -224,7 +224,7 @@ describe('a word said to the bot', () => {
     expect(await endpoints()).toHaveLength(2)
   })
 
-  test('leads to the contexts of the session, else to those of the request', async () => {
+  test('uses the contexts of the session, or else of the request', async () => {
     const ofTenant = await openInbox(server, api, 'ada', { context: { tenant: 'acme' } })
     const context = { tenant: 'other' }
     await say(`/start ${wordOf(await ask({ context }, ofTenant))}`)
@@ -235,7 +235,7 @@ describe('a word said to the bot', () => {
     expect(body.data).toHaveLength(1)
   })
 
-  test('is void when the subscriber is deleted, also for one who comes back', async () => {
+  test('is void when the subscriber is deleted, even if created again', async () => {
     const word = wordOf(await ask())
     await api.delete('/v2/subscribers/ada')
     await api.post('/v2/subscribers', { subscriberId: 'ada' })
@@ -244,7 +244,7 @@ describe('a word said to the bot', () => {
   })
 })
 
-describe('what else is brought', () => {
+describe('any other update', () => {
   test.each<[string, (word: string) => unknown]>([
     ['a start without a word', () => ({ message: { text: '/start', chat: adasChat } })],
     ['a word alone', (word) => ({ message: { text: word, chat: adasChat } })],
@@ -254,16 +254,16 @@ describe('what else is brought', () => {
     ['a picture', () => ({ message: { photo: [], chat: adasChat } })],
     ['a list', () => []],
     ['no JSON', () => 'hello'],
-  ])('is taken and left alone: %s', async (_, updateWith) => {
+  ])('is accepted and ignored: %s', async (_, updateWith) => {
     const word = wordOf(await ask())
     expect(await bring(updateWith(word))).toMatchObject(taken)
     expect(await endpoints()).toEqual([])
-    // The word is still good.
+    // The code still works.
     await say(`/start ${word}`)
     expect(await endpoints()).toHaveLength(1)
   })
 
-  test('is refused where it is not Telegram that brings it', async () => {
+  test('is refused without Telegram’s secret', async () => {
     const update = { message: { text: `/start ${wordOf(await ask())}`, chat: adasChat } }
     for (const secret of ['', 'x', `${secretToken()}0`, secretToken().toUpperCase(), token])
       expect(await bring(update, { secret })).toMatchObject({
@@ -273,14 +273,14 @@ describe('what else is brought', () => {
     expect(await endpoints()).toEqual([])
   })
 
-  test('is refused where there is no token to tell by', async () => {
+  test('is refused without a bot token to verify it', async () => {
     await ask()
     const secret = createHmac('sha256', '').update('inbound webhook').digest('hex')
     const id = await addBot('unfinished', { token: '' })
     expect(await bring({}, { id, secret })).toMatchObject({ status: 401 })
   })
 
-  test('is refused where there is no bot', async () => {
+  test('is refused without a bot', async () => {
     await ask()
     const { body } = await api.get('/v1/integrations')
     const slack = body.find(({ identifier }: { identifier: string }) => identifier === 'slack')._id

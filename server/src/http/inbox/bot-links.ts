@@ -1,5 +1,5 @@
-// Links by which a subscriber tells a bot who they are: made for a page or a backend, followed in the chat, and told to us by
-// the vendor. The word in a link is good for one chat and ten minutes; only its hash is kept.
+// Links that connect a subscriber's chat with a bot: created for a page or a backend, followed in the chat, and reported to us
+// by the vendor. The code in a link works for one chat and ten minutes; we store only its hash.
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { sha256 } from '../../db/core/secrets.ts'
@@ -27,7 +27,7 @@ const Link = Type.Object({
   providerMetadata: Type.Object({ botUsername: Type.String(), expiresAt: Timestamp }),
 })
 const asked = { integrationIdentifier: Identifier(), context: Type.Optional(ContextPayload()) }
-const description = `Telegram has such links. It can be followed once, within ${linkMinutes} minutes.`
+const description = `Telegram has such links. It works once, within ${linkMinutes} minutes.`
 
 interface Asked {
   integrationIdentifier: string
@@ -37,7 +37,7 @@ interface Asked {
 
 export const botLinks: Resource = (app, services) => {
   const { db, clock, secrets, brand, http, config } = services
-  // Remembers for a while which bots have been told where to bring what is said to them.
+  // Caches for a while which bots have our webhook registered.
   const delivery = new Delivery({ http, clock, brand: brand.word })
   app.addHook('onClose', () => delivery.close())
 
@@ -85,7 +85,7 @@ export const botLinks: Resource = (app, services) => {
       config: { public: true, inbox: true },
       schema: {
         tags: ['Inbox in browsers'],
-        summary: 'Make a link by which the subscriber tells a bot who they are',
+        summary: 'Create a link that connects the subscriber with a bot',
         description,
         body: Body({ ...asked, contextHash: Type.Optional(Type.String()) }),
         response: { 200: Type.Object({ data: Link }) },
@@ -101,11 +101,11 @@ export const botLinks: Resource = (app, services) => {
   app.post(
     '/v1/integrations/channel-endpoints/link',
     {
-      // It also changes where the bot brings what it hears.
+      // It also changes the webhook of the bot.
       config: { role: 'admin' },
       schema: {
         tags: ['Chat sign-in'],
-        summary: 'Make a link by which a subscriber tells a bot who they are',
+        summary: 'Create a link that connects a subscriber with a bot',
         description,
         body: Body({ ...asked, subscriberId: Identifier() }),
         response: { 200: Link },
@@ -115,7 +115,7 @@ export const botLinks: Resource = (app, services) => {
   )
 
   void app.register(async (scope: App) => {
-    // As the provider's file reads it, whatever its type is said to be.
+    // The provider's file parses the body, whatever the content type.
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, async (_: unknown, bytes: Buffer) => bytes)
 
@@ -125,11 +125,11 @@ export const botLinks: Resource = (app, services) => {
         config: { public: true },
         schema: {
           tags: ['Inbound webhooks'],
-          summary: 'Where a vendor brings what is said to a bot',
-          description: 'A word of a link makes an endpoint of whoever says it; everything else is left alone.',
+          summary: 'Receive updates of a bot',
+          description: 'The code of a link creates an endpoint for its sender; other updates are ignored.',
           params: Type.Object({ environmentId: Type.String(), integrationId: Type.String() }),
           response: {
-            200: Type.Object({}, { description: 'Nothing: vendors take an answer for something to be said' }),
+            200: Type.Object({}, { description: 'Empty, because vendors would send an answer to the chat' }),
           },
         },
       },
@@ -147,13 +147,13 @@ export const botLinks: Resource = (app, services) => {
   })
 }
 
-/** In the vendor's own words, where it has any. */
+/** With the vendor's own message, if there is one. */
 function refusal(vendor: string, cause: DeliveryError) {
   const reason = cause.says ?? cause.message
   return fail(cause.kind === 'later' ? 'link_unavailable' : 'link_refused', { vendor, reason }, { cause })
 }
 
-/** A word counts once, in time, and with the bot it was made for. */
+/** Redeems a code: once, before it expires, and with its own bot. */
 function introduce(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   integration: IntegrationRow,
@@ -172,7 +172,7 @@ function introduce(
       .executeTakeFirst()
     if (!link) return
     const { subscriber_id: subscriberId, context_keys: contextKeys } = link
-    // Held until the transaction ends, so that of two links followed at once only one makes an endpoint.
+    // Locked until the transaction ends, so that two concurrent codes create one endpoint.
     const subscriber = await tx
       .selectFrom('subscribers')
       .select('id')

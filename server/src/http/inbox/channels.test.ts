@@ -35,7 +35,7 @@ const stateOf = (url: string) => {
   return JSON.parse(state.slice(0, state.lastIndexOf('.')))
 }
 
-/** Looked up, signed in to and ended by this name, it is the connection that Ada has of her own under the longer one. */
+/** Older clients use this short name for Ada's own connection, which is stored under the longer one. */
 async function expectAdasOwn(name: string, { oauth, integration }: { oauth: string; integration: string }) {
   const identifier = `${name}-ada`
   for (const said of [name, identifier])
@@ -56,7 +56,7 @@ describe('connections', () => {
     await connect('mine-there', { ...tenant, subscriberId: 'ada' })
   })
 
-  test('are listed: one’s own, and those shared in the same contexts, without anything secret', async () => {
+  test('are listed: the subscriber’s own, and those shared in the same contexts, without secrets', async () => {
     const { body } = await inbox.get('/channel-connections?subscriberId=bob&contextKeys=tenant:acme&contextKeys=')
     expect(body).toEqual({
       data: [{ identifier: 'mine', workspace: { id: 'T1', name: 'Acme' }, createdAt: expect.any(String) }],
@@ -70,7 +70,7 @@ describe('connections', () => {
     expect(names(await inbox.get('/channel-connections?channel=chat&providerId=slack&limit=1'))).toEqual(['mine'])
   })
 
-  test('are found in and beside `data`, as clients differ', async () => {
+  test('are returned in and beside `data`, since clients differ', async () => {
     const { status, body } = await inbox.get('/channel-connections/mine?')
     const { data, ...beside } = body
     expect([status, beside]).toEqual([200, data])
@@ -79,7 +79,7 @@ describe('connections', () => {
     expect(await ofTenant.get('/channel-connections/tenants?connectionMode=subscriber')).toMatchObject({ status: 404 })
   })
 
-  test('are ended by whoever may see them', async () => {
+  test('can be deleted by any subscriber who sees them', async () => {
     for (const identifier of ['bobs', 'tenants', 'nothing'])
       expect(await inbox.delete(`/channel-connections/${identifier}`)).toMatchObject({ status: 404 })
     expect(await inbox.delete('/channel-connections/mine')).toMatchObject({ status: 204, text: '' })
@@ -87,13 +87,13 @@ describe('connections', () => {
     expect(names(await api.get('/v1/channel-connections')).sort()).toEqual(['bobs', 'mine-there'])
   })
 
-  test('that older clients call by one name are each subscriber’s own', async () => {
+  test('with the default name of older clients belong to each subscriber', async () => {
     await api.delete('/v1/channel-connections/mine')
     await connect('chconn-slack-default-ada', { subscriberId: 'ada' })
     await expectAdasOwn('chconn-slack-default', { oauth: '/chat/oauth', integration: 'slack' })
   })
 
-  test('that are shared stay when one’s own of the same name is ended', async () => {
+  test('that are shared stay when an own one of the same name is deleted', async () => {
     for (const identifier of ['mine-there', 'tenants']) await api.delete(`/v1/channel-connections/${identifier}`)
     await connect('chconn-slack-default', { ...tenant, connectionMode: 'shared' })
     await connect('chconn-slack-default-ada', { ...tenant, subscriberId: 'ada' })
@@ -106,7 +106,7 @@ describe('connections', () => {
     expect(await end()).toMatchObject({ status: 404 })
   })
 
-  test('with Teams are found by the name that pages give them', async () => {
+  test('with Teams are found by the name that pages use', async () => {
     const teams = { providerId: 'msteams', channel: 'chat', identifier: 'teams', active: true }
     await api.post('/v1/integrations', { ...teams, credentials: { clientId: 'c', secretKey: 's', tenantId: 't' } })
     await connect('chconn-msteams-default-ada', { integrationIdentifier: 'teams', subscriberId: 'ada' })
@@ -128,7 +128,7 @@ describe('signing in', () => {
     expect(stateOf(answer.body.data.url)).toMatchObject({ subscriberId: 'ada', environmentId: api.environmentId, mode })
   })
 
-  test('is in the contexts of the session, else in those of the request', async () => {
+  test('uses the contexts of the session, or else of the request', async () => {
     const context = { tenant: 'other' }
     const own = await inbox.post('/channel-connections/oauth', { integrationIdentifier, context })
     expect(stateOf(own.body.data.url).context).toEqual(context)
@@ -137,7 +137,7 @@ describe('signing in', () => {
     expect(stateOf(kept.body.data.url).context).toEqual({ tenant: 'acme' })
   })
 
-  test('needs the hash of a context where hashes are required', async () => {
+  test('needs the hash of a context if hashes are required', async () => {
     const all = await api.get('/v1/integrations')
     const { _id } = all.body.find(({ channel }: { channel: string }) => channel === 'in_app')
     await api.put(`/v1/integrations/${_id}`, { credentials: { hmac: true } })
@@ -147,7 +147,7 @@ describe('signing in', () => {
     expect(await inbox.post('/channel-connections/oauth', { ...body, contextHash })).toMatchObject({ status: 201 })
   })
 
-  test('needs the hash of the subscriber where the integration asks for it', async () => {
+  test('needs the hash of the subscriber if the integration requires it', async () => {
     const credentials = { clientId: 'c', secretKey: 's', hmac: true }
     const strict = { providerId: 'slack', channel: 'chat', identifier: 'strict', active: true, credentials }
     await api.post('/v1/integrations', strict)
@@ -158,7 +158,7 @@ describe('signing in', () => {
       expect(await inbox.post(path, body)).toMatchObject({ status: 400, body: { code: 'subscriber_hash_invalid' } })
       expect(await vouched.post(path, body)).toMatchObject({ status: 201 })
     }
-    // The backend needs none: it has the key that hashes are made with.
+    // The backend needs no hash, since it has the key.
     const byBackend = { integrationIdentifier: 'strict', subscriberId: 'ada' }
     expect(await api.post('/v1/integrations/channel-connections/oauth', byBackend)).toMatchObject({ status: 201 })
   })
@@ -177,7 +177,7 @@ describe('endpoints', () => {
     await link('bobs', 'bob')
   })
 
-  test('are listed and found: one’s own, without where they lead', async () => {
+  test('are listed and found: the subscriber’s own, without their addresses', async () => {
     const mine = { identifier: 'mine', type: 'slack_user' }
     expect((await inbox.get('/channel-endpoints?integrationIdentifier=slack')).body).toEqual({
       ...{ data: [mine], next: null, previous: null },
@@ -187,13 +187,13 @@ describe('endpoints', () => {
     expect(await inbox.get('/channel-endpoints/bobs')).toMatchObject({ status: 404 })
   })
 
-  test('are forgotten', async () => {
+  test('can be deleted', async () => {
     expect(await inbox.delete('/channel-endpoints/bobs')).toMatchObject({ status: 404 })
     expect(await inbox.delete('/channel-endpoints/mine')).toMatchObject({ status: 204, text: '' })
     expect(await inbox.delete('/channel-endpoints/mine')).toMatchObject({ status: 404 })
   })
 
-  test('are not declared by pages', async () => {
+  test('cannot be created by pages', async () => {
     const body = { integrationIdentifier: 'slack', subscriberId: 'ada', type: 'phone', endpoint: { phoneNumber: '1' } }
     expect(await inbox.post('/channel-endpoints', body)).toMatchObject({ status: 403 })
   })

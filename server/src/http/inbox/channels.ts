@@ -1,4 +1,4 @@
-// Chat workspaces and identities as a subscriber connects them in its own browser. Nothing secret is shown there.
+// Chat workspaces and identities that a subscriber connects in the browser. Answers contain no secrets.
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { allOf, cursorPage } from '../../db/core/page.ts'
@@ -54,14 +54,14 @@ const toConnection = ({ identifier, workspace, created_at }: ConnectionRow): Sta
 })
 const toEndpoint = ({ identifier, type }: EndpointRow): Static<typeof Endpoint> => ({ identifier, type })
 
-/** What older clients call the connection of every subscriber, and newer ones only with the subscriber's id behind it. */
+/** The name that older clients use for every subscriber's connection; newer ones append the subscriber's id. */
 const sharedDefault = /^chconn-(slack|msteams)-default$/
 const nameFor = (identifier: string, { subscriber }: InboxSession) =>
   sharedDefault.test(identifier) ? `${identifier}-${subscriber.subscriber_id}` : identifier
 
 /**
- * What a session asks for is in the session's contexts if it has any, else in those it names. Where hashes are required, a
- * page needs somebody to vouch for it.
+ * Requests use the session's contexts if it has any, or else those they name. If hashes are required, naming contexts needs
+ * one.
  */
 export async function contextFor(
   services: Pick<Services, 'db' | 'secrets' | 'clock'>,
@@ -87,14 +87,14 @@ export const inboxChannels: Resource = (app, services) => {
 
   const inContext = ({ environmentId, contextKeys }: InboxSession) =>
     sql`t.environment_id = ${environmentId} AND t.context_keys = ${contextKeys}::text[]`
-  /** The subscriber's own, and those that all share who are in the same contexts. */
+  /** The subscriber's own, and those shared in the same contexts. */
   const reachable = (session: InboxSession, mode?: (typeof connectionModes)[number]) => {
     const mine = sql`t.subscriber_id = ${session.subscriber.subscriber_id}`
     const shared = sql`t.subscriber_id IS NULL`
     const either = mode === 'subscriber' ? mine : mode === 'shared' ? shared : sql`(${mine} OR ${shared})`
     return [inContext(session), either]
   }
-  /** The one that a page means by a name: what it may also call its own comes before what is shared. */
+  /** The connection with this name: the subscriber's own before a shared one. */
   const named = (identifier: string, session: InboxSession, mode?: (typeof connectionModes)[number]) => {
     const names = [identifier, nameFor(identifier, session)]
     const where = [...reachable(session, mode), sql`t.identifier = ANY(${names}::text[])`]
@@ -123,7 +123,7 @@ export const inboxChannels: Resource = (app, services) => {
       config,
       schema: {
         tags,
-        summary: 'List the chat workspaces that are connected',
+        summary: 'List connected chat workspaces',
         querystring: Type.Object({
           ...cursorQuery('ListChannelConnectionsCommand'),
           ...listQuery,
@@ -157,7 +157,7 @@ export const inboxChannels: Resource = (app, services) => {
         summary: 'Retrieve a connected chat workspace',
         params: Params,
         querystring: Type.Object({ connectionMode: Mode }),
-        // Some clients look inside `data`, others beside it.
+        // Some clients read `data`, others its members.
         response: { 200: Type.Object({ ...connectionFields, data: Connection }) },
       },
     },
@@ -186,7 +186,7 @@ export const inboxChannels: Resource = (app, services) => {
     },
   )
 
-  /** Whoever is named in the request, it is for the session's subscriber, in the session's contexts if it has any. */
+  /** Always for the session's subscriber, and in the session's contexts if it has any, whatever the request names. */
   const open = async (session: InboxSession, asked: SignIn): Promise<string> => {
     const { contextHash: _, context: __, connectionIdentifier, mode = 'connect', ...more } = asked
     const context = await contextFor(services, session, asked)
@@ -209,8 +209,8 @@ export const inboxChannels: Resource = (app, services) => {
   }
 
   const signIns = [
-    { path: `${connections}/oauth`, body: Connect, mode: 'connect', summary: 'Make a URL that connects a workspace' },
-    { path: `${endpoints}/oauth`, body: Link, mode: 'link_user', summary: 'Make a URL that links a chat identity' },
+    { path: `${connections}/oauth`, body: Connect, mode: 'connect', summary: 'Create a URL that connects a workspace' },
+    { path: `${endpoints}/oauth`, body: Link, mode: 'link_user', summary: 'Create a URL that links a chat identity' },
   ] as const
   for (const { path, body, mode, summary } of signIns) {
     app.post(
@@ -225,7 +225,7 @@ export const inboxChannels: Resource = (app, services) => {
     '/v1/inbox/chat/oauth',
     {
       config,
-      schema: { tags, summary: 'Make a URL for either', deprecated: true, body: Either, response: { 201: Url } },
+      schema: { tags, summary: 'Create a URL for either', deprecated: true, body: Either, response: { 201: Url } },
     },
     async ({ session, body }, reply) => reply.code(201).send({ data: { url: await open(session, body) } }),
   )
@@ -289,7 +289,7 @@ export const inboxChannels: Resource = (app, services) => {
 
   app.delete(
     `${endpoints}/:identifier`,
-    { config, schema: { tags, summary: 'Forget a chat identity', params: Params, response: { 204: Empty } } },
+    { config, schema: { tags, summary: 'Delete a chat identity', params: Params, response: { 204: Empty } } },
     async ({ session, params }, reply) => {
       const where = [...mine(session), sql`t.identifier = ${params.identifier}`]
       const { numAffectedRows = 0n } = await sql`DELETE FROM channel_endpoints t WHERE ${allOf(where)}`.execute(db)
@@ -298,7 +298,7 @@ export const inboxChannels: Resource = (app, services) => {
     },
   )
 
-  // What a page says about addresses is nobody's word but the page's.
+  // A page is not trusted to name addresses.
   app.post(endpoints, { config, schema: { hide: true, body: FreeObject, response: { 201: Empty } } }, async () => {
     throw fail('own_endpoint_refused')
   })

@@ -1,11 +1,11 @@
-// Browsers on any page may use the inbox, and nothing else of the service: what they may see and do there is in their token,
-// and no cookie is ever used.
+// CORS: browsers on any page may use the inbox, and nothing else of the service. Their token limits what they see and do, and
+// no cookie is ever used.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Brand } from '../edge/brand.ts'
 
 const inboxPath = /^\/v1\/inbox(\/|\?|$)/
 
-/** Says so where it is so, also on errors. @returns whether the browser only asks if it may, which needs no other answer */
+/** Sets the CORS headers, also on errors. @returns whether it is a preflight, which needs no further answer */
 export function openToBrowsers(request: FastifyRequest, reply: FastifyReply, { word }: Brand): boolean {
   if (!inboxPath.test(request.url)) return false
   reply.headers({ 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' })
@@ -13,7 +13,7 @@ export function openToBrowsers(request: FastifyRequest, reply: FastifyReply, { w
   const usual = ['authorization', 'content-type', ...clientHeaders.map((name) => `${word}-${name}`)].join(', ')
   reply.headers({
     'Access-Control-Allow-Methods': 'GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS',
-    // Whatever a client calls the headers it adds; a star would not cover `authorization`.
+    // Echoes the requested headers, since a star would not cover `authorization`.
     'Access-Control-Allow-Headers': request.headers['access-control-request-headers'] ?? usual,
     'Access-Control-Max-Age': '86400',
     Vary: 'Access-Control-Request-Headers',

@@ -1,4 +1,4 @@
-// What callers ask of notifications: tags in groups, members of their data, states. As text in a URL, or as JSON.
+// Filters of notifications: tags in groups, members of their data, states. As text in a URL, or as JSON.
 import type { MemberCondition, MessageFilter } from '../../db/queries/message-filter.ts'
 import { fail } from '../../errors.ts'
 import { generalError } from '../edge/validation.ts'
@@ -15,7 +15,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const isTexts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'string')
 
-/** A list: any of them. `{or: [...]}`: the same. `{and: [{or: [...]}, ...]}`: one of every group. Empty: no matter which. */
+/** A list: any of them. `{or: [...]}`: the same. `{and: [{or: [...]}, ...]}`: one of every group. Empty: no filter. */
 export function readTags(tags: unknown): string[][] {
   const groups = groupsOf(tags)
   if (!groups)
@@ -60,13 +60,13 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What may stand in place of a value in a data filter. */
+/** The forms that a data filter accepts besides plain values. */
 export interface DataForms {
   /** `[a, b]` and `{"or": [a, b]}`: any of them; `{"and": [{"or": [a]}, ...]}`: one of every group. */
   lists?: boolean
 }
 
-/** `data` as it was sent: the text of a JSON object. @returns the object, to be shown again, and what it asks for */
+/** Parses `data`, the text of a JSON object. @returns the object, to echo it, and its conditions */
 export function readData(
   text: string | undefined,
   forms: DataForms = {},
@@ -97,13 +97,13 @@ function conditionsOfData(data: Record<string, unknown>, { lists = false }: Data
 
 const reservedNames = new Set(['__proto__', 'constructor', 'prototype'])
 
-/** The same as `leavesOf` for what may be lists and groups of values. */
+/** Like `leavesOf`, but also accepts lists and groups of values. */
 function formsOf(object: Record<string, unknown>, depth: number): MemberCondition[] | undefined {
   if (depth === 0) return undefined
   const conditions: MemberCondition[] = []
   for (const [name, value] of Object.entries(object)) {
     const groups = groupsOfValues(value)
-    // An empty group asks for nothing.
+    // An empty group is no condition.
     if (groups) conditions.push(...groups.filter(({ length }) => length > 0).map((anyOf) => ({ path: [name], anyOf })))
     const inner = groups ? [] : formsOf(value as Record<string, unknown>, depth - 1)
     if (!inner) return undefined
@@ -112,7 +112,7 @@ function formsOf(object: Record<string, unknown>, depth: number): MemberConditio
   return conditions
 }
 
-/** Nothing where the value is an object with members of its own. */
+/** Undefined for an object with other members. */
 function groupsOfValues(value: unknown): unknown[][] | undefined {
   if (Array.isArray(value)) return [value]
   if (!isObject(value)) return [[value]]
@@ -125,7 +125,7 @@ function groupsOfValues(value: unknown): unknown[][] | undefined {
   return form === 'and' && !groups.includes(undefined) ? (groups as unknown[][]) : undefined
 }
 
-/** Every member that is no object, with its path; nothing where objects stand in each other deeper than that. */
+/** Every member that is not an object, with its path; undefined if nested deeper than `depth`. */
 export function leavesOf(object: Record<string, unknown>, depth: number): MemberCondition[] | undefined {
   if (depth === 0) return undefined
   const conditions: MemberCondition[] = []
@@ -150,11 +150,11 @@ const states = ['read', 'seen', 'archived', 'snoozed'] as const
 
 interface CountFilter {
   filter: MessageFilter
-  /** As it was sent: clients find their counts by it. */
+  /** As sent, since clients match their counts by it. */
   shown: Record<string, unknown>
 }
 
-/** `filters` of a count: the text of a JSON list of filters, their members with their JSON types. */
+/** Parses `filters` of a count, the text of a JSON list of filters. */
 export function readCountFilters(text: string | undefined, forms: DataForms = {}): CountFilter[] {
   const list = parsed(text ?? '')
   if (!Array.isArray(list)) throw fail('count_filters_invalid')

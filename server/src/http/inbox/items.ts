@@ -1,4 +1,4 @@
-// What can be done with the notifications of one inbox, whoever asks: the subscriber's own browser, or the backend for it.
+// Operations on the notifications of an inbox, for both the subscriber's browser and the backend.
 import { Type } from 'typebox'
 import type { Inbox, MessageFilter } from '../../db/queries/message-filter.ts'
 import {
@@ -35,7 +35,7 @@ import { buttonOf, type InboxNotification, showNotifications } from './notificat
 const shortestSnoozeMs = 60_000
 const longestSnoozeDays = 90
 export const longestSnoozeHours = longestSnoozeDays * 24
-/** Where counting stops: enough to know that there are more than 99. */
+/** Enough to show "99+". */
 export const mostCounted = 100
 const latestTimestamp = 253_402_300_799_999
 
@@ -57,7 +57,9 @@ export const listQuery = {
       description: 'Any of these; as one JSON text also `{"or": [...]}` or `{"and": [{"or": [...]}, ...]}`',
     }),
   ),
-  data: Type.Optional(Type.String({ description: 'A JSON object: those whose data has all of it' })),
+  data: Type.Optional(
+    Type.String({ description: 'A JSON object; matches notifications whose data contains all of it' }),
+  ),
   severity: Type.Optional(Type.Array(Severity)),
   createdGte: Moment,
   createdLte: Moment,
@@ -77,30 +79,27 @@ export const selectionFields = {
       description: 'A list: any of these; `{"or": [...]}`: the same; `{"and": [{"or": [...]}]}`: one of every group',
     }),
   ),
-  data: Type.Optional(Type.String({ description: 'The text of a JSON object: those whose data has all of it' })),
+  data: Type.Optional(
+    Type.String({ description: 'The text of a JSON object; matches notifications whose data contains all of it' }),
+  ),
   createdLte: Moment,
 }
-export const NotificationIds = Type.Optional(Type.Array(Id, { description: 'These, whatever else is asked for' }))
+export const NotificationIds = Type.Optional(Type.Array(Id, { description: 'Only these, ignoring other filters' }))
 export const Snooze = Body({ snoozeUntil: Type.String({ format: 'date-time' }) })
 
-/** Marks of one notification, by the name of their operation. */
+/** Operations that mark one notification. */
 export const marks: Array<[operation: string, marking: Marking, summary: string]> = [
   ['read', 'read', 'Mark a notification as read'],
-  ['unread', 'unread', 'Mark a notification as unread, which takes it out of the archive'],
-  ['archive', 'archive', 'Put a notification into the archive'],
-  ['unarchive', 'unarchive', 'Take a notification out of the archive'],
+  ['unread', 'unread', 'Mark a notification as unread, which also unarchives it'],
+  ['archive', 'archive', 'Archive a notification'],
+  ['unarchive', 'unarchive', 'Unarchive a notification'],
 ]
 
-/** Marks of many. What was put aside stays so: it comes back, at its time, as something new. */
+/** Operations that mark many. Snoozed notifications stay unchanged, since they return as new. */
 export const bulkMarks: Array<[operation: string, marking: Marking, only: MessageFilter, summary: string]> = [
-  ['read', 'read', { snoozed: false }, 'Mark all notifications that match as read'],
-  ['archive', 'archive', { snoozed: false }, 'Put all notifications that match into the archive'],
-  [
-    'read-archive',
-    'archive_read',
-    { snoozed: false, read: true },
-    'Put all read notifications that match into the archive',
-  ],
+  ['read', 'read', { snoozed: false }, 'Mark all matching notifications as read'],
+  ['archive', 'archive', { snoozed: false }, 'Archive all matching notifications'],
+  ['read-archive', 'archive_read', { snoozed: false, read: true }, 'Archive all matching read notifications'],
 ]
 
 interface ListRequest {
@@ -117,7 +116,7 @@ interface ListRequest {
   createdLte?: number
 }
 
-/** One notification, in the contexts it is asked for in. */
+/** One notification, in the given contexts. */
 type One = MessageFilter & { ids: [string] }
 
 export class InboxItems {
@@ -129,12 +128,12 @@ export class InboxItems {
     this.#forms = forms
   }
 
-  /** The tags and the data that a selection of many names, and until when they came. */
+  /** The filter of a bulk operation: tags, data and latest creation time. */
   selection({ tags, data, createdLte }: { tags?: unknown; data?: string; createdLte?: number }): MessageFilter {
     return { tags: readTags(tags), data: readData(data, this.#forms).conditions, createdTo: momentOf(createdLte) }
   }
 
-  /** @param query as it was sent, in which tags may stand under several names */
+  /** @param query as sent, since tags may have several names */
   async list(find: () => Promise<SubscriberRow>, query: ListRequest & Record<string, unknown>, contextKeys?: string[]) {
     const { db } = this.#services
     const { limit = 10, offset = 0, after, read, archived, snoozed, seen, createdGte, createdLte } = query
@@ -182,7 +181,7 @@ export class InboxItems {
     await markAll(this.#services.db, inboxOf(subscriber), filter, marking, this.#services.clock.now())
   }
 
-  /** When it is to come back; refused where that is too soon or too late. */
+  /** The end of the snooze; refused if too soon or too late. */
   readSnooze({ snoozeUntil }: { snoozeUntil: string }): Date {
     const until = new Date(snoozeUntil)
     const aheadMs = until.getTime() - this.#services.clock.now().getTime()
@@ -209,7 +208,7 @@ export class InboxItems {
     return this.#show(row, subscriber, filter)
   }
 
-  /** A button was pressed, or is as if it had not been. */
+  /** Marks a button as pressed, or as pending again. */
   async press(subscriber: SubscriberRow, filter: One, type: ButtonType, isDone: boolean): Promise<InboxNotification> {
     const { db, clock } = this.#services
     const now = clock.now()
@@ -232,14 +231,14 @@ export class InboxItems {
       throw fail('inbox_notification_not_found', { notificationId: filter.ids[0] })
   }
 
-  /** @returns how many there were */
+  /** @returns how many were deleted */
   async deleteAll(subscriber: SubscriberRow, filter: MessageFilter): Promise<number> {
     const { db, clock } = this.#services
     return (await db.transaction().execute((tx) => deleteFromInbox(tx, inboxOf(subscriber), filter, clock.now())))
       .length
   }
 
-  /** What one operation on one notification made of it. */
+  /** The notification after an operation; throws if it was not found. */
   async #show(row: MessageRow | undefined, subscriber: SubscriberRow, { ids }: One): Promise<InboxNotification> {
     if (!row) throw fail('inbox_notification_not_found', { notificationId: ids[0] })
     const [notification] = await showNotifications(this.#services.db, [row], subscriber)

@@ -14,7 +14,7 @@ beforeEach(async () => {
 
 const begin = (address: string, body: object = { subscriber: 'ada' }) =>
   api.post('/v1/inbox/session', { applicationIdentifier, ...body }, { authorization: '', 'x-forwarded-for': address })
-/** So many at once, in rounds, and how each ended. */
+/** Sends this many at once, in rounds. @returns the results */
 async function statuses(count: number, ask: () => Promise<Answer>): Promise<Map<number, number>> {
   const counts = new Map<number, number>()
   for (let done = 0; done < count; done += 50) {
@@ -25,8 +25,8 @@ async function statuses(count: number, ask: () => Promise<Answer>): Promise<Map<
 }
 
 describe('sessions', () => {
-  test('are refused to an address that begins too many, before anything is looked up, and no other', async () => {
-    // Those that fail count as well.
+  test('are refused to an address that starts too many, before any look-up, without affecting others', async () => {
+    // Failures count too.
     const failing = () => begin('192.0.2.1', { subscriber: { subscriberId: '' } })
     expect(await statuses(1_003, failing)).toEqual(
       new Map([
@@ -48,7 +48,7 @@ describe('sessions', () => {
     )
   })
 
-  test('of one network count together', () => {
+  test('of one network are counted together', () => {
     expect(networkOf('2001:db8::1')).toBe(networkOf('2001:db8:0:0:ffff::2'))
     expect(networkOf('2001:db8::1')).not.toBe(networkOf('2001:db8:0:1::1'))
     expect(networkOf('::ffff:192.0.2.1')).toBe('192.0.2.1')
@@ -57,7 +57,7 @@ describe('sessions', () => {
 })
 
 describe('a subscriber', () => {
-  test('who asks too much is told when to come back, whichever token it uses; others go on', async () => {
+  test('who sends too many requests gets a 429 with Retry-After, with any token; others are not affected', async () => {
     const [ada, again, bob] = await Promise.all(['ada', 'ada', 'bob'].map((id) => openInbox(server, api, id)))
     const list = () => ada?.get('/notifications') as Promise<Answer>
     expect(await statuses(601, list)).toEqual(
@@ -69,7 +69,7 @@ describe('a subscriber', () => {
     const refused = (await again?.get('/notifications')) as Answer
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
     expect(await bob?.get('/notifications')).toMatchObject({ status: 200 })
-    // Changes are counted apart.
+    // Changes are counted separately.
     const write = () => ada?.post('/notifications/seen', {}) as Promise<Answer>
     expect(await statuses(201, write)).toEqual(
       new Map([
@@ -92,7 +92,7 @@ describe('a subscriber', () => {
     )
   })
 
-  test('is not held up by tokens that are none', async () => {
+  test('is not affected by invalid tokens', async () => {
     const ada = await openInbox(server, api, 'ada')
     const forged = `${ada.token.split('.').slice(0, 2).join('.')}.x`
     const asked = () => api.get('/v1/inbox/notifications', { authorization: `Bearer ${forged}` })

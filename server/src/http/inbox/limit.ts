@@ -1,26 +1,26 @@
-// How often browsers may ask. Whoever knows the identifier of an environment, which is in the source of a page, can begin
-// sessions, and whoever has a session can ask on: no key stands between them and the database. Each process counts for itself,
-// in memory, because agreeing with the others would cost as much as what is asked.
+// Rate limits of browsers. The identifier of an environment is in the source of a page, so anybody can start sessions and use
+// them: no key protects the database. Each process counts for itself, in memory, because sharing the counts would cost as
+// much as the requests.
 import { fail } from '../../errors.ts'
 import { networkOf } from '../edge/caller-network.ts'
 import type { Clock } from '../edge/resource.ts'
 
 interface Rate {
   perSecond: number
-  /** How many may come at once after a pause. */
+  /** Requests allowed at once after a pause. */
   burst: number
 }
 
 const rates = {
-  /** From one address. An office has one, and so has everybody behind a proxy that is not trusted. */
+  /** Per address. An office shares one, and so does everybody behind an untrusted proxy. */
   session: { perSecond: 50, burst: 1_000 },
-  /** Of one subscriber, in all its tabs: a click costs up to five requests, most of them counts. */
+  /** Per subscriber, over all tabs: a click costs up to five requests, most of them counts. */
   read: { perSecond: 60, burst: 600 },
   write: { perSecond: 20, burst: 200 },
 } satisfies Record<string, Rate>
 type Kind = keyof typeof rates
 
-/** Those who have asked least recently are forgotten first, as if they had never asked. */
+/** Beyond this the least recently used buckets are dropped, and start full again. */
 const mostKnown = 50_000
 
 interface Bucket {
@@ -49,7 +49,7 @@ export class InboxLimits {
     const key = `${kind} ${who}`
     const now = this.#clock.now().getTime()
     const bucket = this.#buckets.get(key) ?? { tokens: burst, filledAt: now }
-    // To the end of the line of those who are remembered.
+    // Moves the key to the end of the LRU order.
     this.#buckets.delete(key)
     this.#buckets.set(key, bucket)
     bucket.tokens = Math.min(burst, bucket.tokens + (Math.max(0, now - bucket.filledAt) / 1000) * perSecond)

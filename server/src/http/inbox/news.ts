@@ -1,5 +1,5 @@
-// What browsers are told: new messages, and how many there are to read and to see. While a round is being looked up for an inbox
-// the next one gathers, so that whatever comes at once is counted once; inboxes do not wait for each other.
+// News for browsers: new messages, and the counts of unread and unseen ones. While one round is being looked up for an inbox,
+// changes collect for the next, so that a burst is counted once. Inboxes do not wait for each other.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Socket } from 'socket.io'
 import type { InboxChange, InboxKey } from '../../db/queries/inbox-changes.ts'
@@ -10,9 +10,9 @@ import { mostCounted } from './items.ts'
 import { type NotificationWorkflow, toWorkflow, workflowsOf } from './notification.ts'
 import { totalOf, toUnreadCount } from './session.ts'
 
-/** Between the beginnings of two rounds of one inbox. */
+/** The minimum time between the starts of two rounds of one inbox. */
 const roundMs = 10
-/** How many are looked up at a time: enough to hide the way to the database, and few of the connections that all share. */
+/** Rounds looked up at a time: enough to hide the database's latency, and few of the shared connections. */
 const mostRounds = 3
 const mostRooms = 500
 const mostMessages = 500
@@ -28,7 +28,7 @@ interface News {
   messageIds: Set<string>
   unread: boolean
   unseen: boolean
-  /** Only if they are not what was told last. */
+  /** Send only if they differ from the last ones sent. */
   ifChanged: boolean
 }
 
@@ -41,7 +41,7 @@ export class InboxNews {
   readonly #stopping = new AbortController()
   readonly #told = new WeakMap<Room, string>()
   readonly #pending = new Map<Room, News>()
-  /** Those that a round is under way for, or was a moment ago: what is sent to one inbox is sent in order. */
+  /** Inboxes with a round in flight, or one that just ended; this keeps the news of an inbox in order. */
   readonly #busy = new Set<Room>()
   readonly #running = new Set<Promise<void>>()
   #rounds = 0
@@ -71,7 +71,7 @@ export class InboxNews {
     await Promise.all(this.#running)
   }
 
-  /** What one notification of the database names goes together. */
+  /** Batches everything that one NOTIFY names. */
   #beginSoon(): void {
     if (this.#isDue || this.#rounds === mostRounds) return
     this.#isDue = true
@@ -100,12 +100,12 @@ export class InboxNews {
       await this.#tell(round)
       this.#failures = 0
     } catch (error) {
-      this.#services.log.warn({ err: error }, 'what is new in inboxes could not be looked up; trying again')
+      this.#services.log.warn({ err: error }, 'could not look up news of inboxes; retrying')
       for (const [room, news] of round) this.#putBack(room, news)
       this.#failures += 1
       pauseMs = Math.min(longestRetryMs, 50 * 2 ** this.#failures)
     }
-    // Others need not wait for what is only a pause of these.
+    // Frees the slot, since these only pause.
     this.#rounds -= 1
     this.#beginSoon()
     await pause(Math.max(0, pauseMs - (performance.now() - startedAt)))
@@ -135,7 +135,7 @@ export class InboxNews {
     })
   }
 
-  /** Looks everything up first: either all of a round is sent or nothing. */
+  /** Looks everything up first, so that a round is sent completely or not at all. */
   async #tell(round: Map<Room, News>): Promise<void> {
     const rooms = [...round.keys()].filter(({ sockets }) => sockets.size > 0)
     if (rooms.length === 0) return
@@ -165,7 +165,7 @@ export class InboxNews {
     return packets
   }
 
-  /** As raw as clients expect them, in the order they came. */
+  /** In the raw format that clients expect, in order of arrival. */
   async #readMessages(rooms: Room[], round: Map<Room, News>): Promise<Map<Room, object[]>> {
     const { db, pool } = this.#services
     const wanted = rooms.flatMap((room) =>
@@ -173,7 +173,7 @@ export class InboxNews {
     )
     if (wanted.length === 0) return new Map()
     const rows = await findMessages(pool, wanted)
-    // Of those that were deleted since.
+    // Workflows deleted since.
     const former = new Map<string, Map<string, NotificationWorkflow>>()
     const orphans = rows.filter(({ workflow_row }) => workflow_row === null)
     for (const environmentId of new Set(orphans.map(({ environment_id }) => environment_id))) {
@@ -194,8 +194,8 @@ export class InboxNews {
 
   #show(row: MessageRow, { session }: Room, workflow: NotificationWorkflow | undefined): object {
     const { subscriber } = session
-    // The spread last: before other members it would make a hidden class for each message, which only a full collection of
-    // garbage takes away.
+    // The spread comes last: before other members it would create a hidden class per message, which only a full garbage
+    // collection frees.
     return {
       content: row.content ?? '',
       snoozedUntil: row.snoozed_until,

@@ -1,4 +1,4 @@
-// Notifications as the inbox of a subscriber shows them.
+// Notifications in the inbox's format.
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
@@ -56,7 +56,7 @@ export type InboxNotification = Static<typeof InboxNotification>
 
 export type NotificationWorkflow = MessageWorkflowRow
 
-/** The workflows of these messages. One that was deleted is shown as it was last. */
+/** The workflows of these messages; deleted ones in their last version. */
 export async function workflowsOf(
   db: Db,
   environmentId: string,
@@ -147,7 +147,7 @@ function toNotification(
   }
 }
 
-/** One that nobody remembers is known by what the message says of it. */
+/** A workflow without any stored version is shown by what the message has of it. */
 export const toWorkflow = (
   row: MessageRow,
   workflow: NotificationWorkflow | undefined,

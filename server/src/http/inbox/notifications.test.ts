@@ -77,7 +77,7 @@ describe('listing', () => {
     expect(await names(query)).toBe(expected)
   })
 
-  test('goes on after the last one of a page, says what was asked, and whether there is more', async () => {
+  test('continues after the last one of a page, echoes the filter, and has an exact hasMore', async () => {
     const first = await inbox.get(`/notifications?limit=3&seen=true&data=${j({})}&tags[]=&severity[]=high`)
     expect(first.body).toMatchObject({ hasMore: false, filter: { seen: true, severity: ['high'], data: {} } })
     expect(await names(`limit=3&after=${made.c}`)).toBe('ba')
@@ -115,12 +115,12 @@ describe('listing', () => {
     expect([query, await inbox.get(`/notifications?${query}`)]).toMatchObject([query, { status }])
   })
 
-  test("somebody else's message is no place to go on from", async () => {
+  test("another subscriber's message is not a valid cursor", async () => {
     const bobs = ids(await (await openInbox(server, api, 'bob')).get('/notifications'))[0]
     expect(await inbox.get(`/notifications?after=${bobs}`)).toMatchObject({ status: 400 })
   })
 
-  test('counts, each with its filter as it was sent', async () => {
+  test('counts are returned with their filter as sent', async () => {
     const filters = [
       { read: false, archived: false, snoozed: false, severity: ['high'] },
       { tags: { and: [{ or: ['x'] }, { or: ['y'] }] }, data: { n: [1, 2] } },
@@ -158,7 +158,7 @@ describe('one notification', () => {
     expect(await shown(id)).toEqual(answer.body.data)
   })
 
-  test('is put aside and taken back', async () => {
+  test('is snoozed and unsnoozed', async () => {
     const id = await put({ archived: true })
     const until = iso(new Date(server.clock.now().getTime() + 3_600_000))
     const snoozed = await inbox.patch(`/notifications/${id}/snooze`, { snoozeUntil: until })
@@ -170,7 +170,7 @@ describe('one notification', () => {
   test.each([
     [59, 422],
     [90 * 86_400 + 1, 402],
-  ])('is not put aside for %i seconds', async (seconds, status) => {
+  ])('cannot be snoozed for %i seconds', async (seconds, status) => {
     const id = await put()
     const snoozeUntil = iso(new Date(server.clock.now().getTime() + seconds * 1000))
     expect(await inbox.patch(`/notifications/${id}/snooze`, { snoozeUntil })).toMatchObject({ status })
@@ -202,7 +202,7 @@ describe('one notification', () => {
     expect(await shown(id)).toBeUndefined()
   })
 
-  test('is nobody’s but the subscriber’s, and only in its contexts', async () => {
+  test('belongs to one subscriber, in its contexts only', async () => {
     const others = [
       await insertMessage(server, await insertRun(server, api, 'bob'), { cta }),
       await put({ cta, context_keys: ['tenant:acme'] }),
@@ -271,7 +271,7 @@ describe('many notifications', () => {
     expect(await states()).toEqual(expected)
   })
 
-  test('are changed if they had come by a moment, however many came since', async () => {
+  test('are changed up to a creation time, however many arrived since', async () => {
     const createdLte = server.clock.now().getTime()
     server.clock.advance({ seconds: 1 })
     await put({ tags: ['late'], created_at: server.clock.now() })
@@ -282,7 +282,7 @@ describe('many notifications', () => {
     expect(Object.keys(await states()).sort()).toEqual(['late', 'r', 'y', 'z'])
   })
 
-  test('are seen by their ids, of which unknown ones do not matter', async () => {
+  test('are marked as seen by id; unknown ids are ignored', async () => {
     await inbox.post('/notifications/seen', { notificationIds: [x, unknownId], tags: ['y'] })
     expect(await states()).toEqual({ x: 's', y: '', r: 'rs', z: '' })
   })

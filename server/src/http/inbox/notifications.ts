@@ -1,4 +1,4 @@
-// The inbox of a subscriber in its own browser: listed, counted, marked, snoozed and removed.
+// The inbox of a subscriber in the browser: list, count, mark, snooze and delete.
 import { Type } from 'typebox'
 import { fail } from '../../errors.ts'
 import type { InboxSession, Resource } from '../edge/resource.ts'
@@ -35,7 +35,7 @@ export const inboxNotifications: Resource = (app, services) => {
       config,
       schema: {
         tags,
-        summary: 'List notifications, the newest first',
+        summary: 'List notifications, newest first',
         querystring: Type.Object(listQuery),
         response: {
           200: Type.Object({ data: Type.Array(InboxNotification), hasMore: Type.Boolean(), filter: FreeObject }),
@@ -77,8 +77,8 @@ export const inboxNotifications: Resource = (app, services) => {
       config: { ...config, refusals: [402] },
       schema: {
         tags,
-        summary: 'Put a notification aside until a time',
-        description: 'It then returns as a new one.',
+        summary: 'Snooze a notification',
+        description: 'It returns at that time as a new one.',
         params: ItemParams,
         body: Snooze,
         response: { 200: Item },
@@ -96,7 +96,7 @@ export const inboxNotifications: Resource = (app, services) => {
       config,
       schema: {
         tags,
-        summary: 'Take a notification back that was put aside',
+        summary: 'Unsnooze a notification',
         params: ItemParams,
         response: { 200: Item },
       },
@@ -139,7 +139,7 @@ export const inboxNotifications: Resource = (app, services) => {
       config,
       schema: {
         tags,
-        summary: 'Mark notifications as seen: those named, else all that match',
+        summary: 'Mark notifications as seen: the named ones, or else all that match',
         body: Body(
           { notificationIds: NotificationIds, ...selectionFields },
           { examples: [{ notificationIds: ['65f0c0ffee65f0c0ffee65f0'] }] },
@@ -172,7 +172,7 @@ export const inboxNotifications: Resource = (app, services) => {
     `${path}/delete`,
     {
       config,
-      schema: { tags, summary: 'Delete all notifications that match', body: Selection, response: { 204: Empty } },
+      schema: { tags, summary: 'Delete all matching notifications', body: Selection, response: { 204: Empty } },
     },
     async ({ session, body }, reply) => {
       await items.deleteAll(session.subscriber, { ...items.selection(body), contextKeys: session.contextKeys })

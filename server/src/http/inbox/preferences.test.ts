@@ -33,7 +33,7 @@ const names = async (query: string) => {
 }
 
 describe('reading', () => {
-  test('the general ones come first, with the channels that are used, then the workflows', async () => {
+  test('the global ones come first, with the channels in use, then the workflows', async () => {
     const { body } = await inbox.get('/preferences')
     expect(body.data[0]).toEqual(general({ email: true, in_app: true }))
     expect(body.data[1]).toEqual(news({ email: true, in_app: true }))
@@ -59,7 +59,7 @@ describe('reading', () => {
 })
 
 describe('changing', () => {
-  test('what is named in general changes, and is taken out of what was said of workflows', async () => {
+  test('a global choice changes the named channels, and removes them from per-workflow choices', async () => {
     await inbox.patch('/preferences/news', { email: false, in_app: false })
     expect((await inbox.patch('/preferences', { email: true })).body).toEqual({
       data: general({ email: true, in_app: true }),
@@ -82,7 +82,7 @@ describe('changing', () => {
     })
   })
 
-  test('a schedule, which leaves channels alone', async () => {
+  test('a schedule, without affecting channels', async () => {
     const schedule = { isEnabled: true, weeklySchedule: { monday: { isEnabled: false } } }
     await inbox.patch('/preferences', { email: false })
     expect((await inbox.patch('/preferences', { schedule })).body).toEqual({
@@ -91,7 +91,7 @@ describe('changing', () => {
     expect((await inbox.get('/preferences/global')).body.data.schedule).toEqual(schedule)
   })
 
-  test('what is said in one context holds there only, and for one subscriber', async () => {
+  test('a choice applies to one context and one subscriber only', async () => {
     const ofTenant = await openInbox(server, api, 'ada', { context: { tenant: 'acme' } })
     await ofTenant.patch('/preferences', { email: false })
     expect((await ofTenant.get('/preferences/global')).body.data.channels.email).toBe(false)
@@ -123,7 +123,7 @@ describe('topic subscriptions', () => {
   const path = '/topics/press/subscriptions'
   const subscribe = (body: object = { identifier: '' }) => inbox.post(path, body)
 
-  test('are made once, with the topic, under a name that clients can guess', async () => {
+  test('are created once, with the topic, under a predictable name', async () => {
     const made = await subscribe({ identifier: '', topic: { name: 'Press' }, preferences: ['news'] })
     expect(made).toMatchObject({
       status: 201,
@@ -141,14 +141,14 @@ describe('topic subscriptions', () => {
     expect((await inbox.get(`${path}/${made.body.data.id}`)).body).toEqual(made.body)
   })
 
-  test('that are not there are no error', async () => {
+  test('that do not exist are not an error', async () => {
     expect(await inbox.get('/topics/nothing/subscriptions')).toMatchObject({ status: 200, body: { data: [] } })
     expect(await inbox.get('/topics/nothing/subscriptions/x')).toMatchObject({ status: 204, text: '' })
     await subscribe()
     expect(await inbox.get(`${path}/x`)).toMatchObject({ status: 204, text: '' })
   })
 
-  test('show further workflows as they are by default', async () => {
+  test('show further workflows with their defaults', async () => {
     await subscribe({ identifier: '', preferences: [{ workflowId: 'news', enabled: false }] })
     const { body } = await inbox.get(`${path}/tk_press:si_ada?workflowIds=chatter&workflowIds=news&tags=press`)
     expect(
@@ -169,14 +169,14 @@ describe('topic subscriptions', () => {
     expect((await inbox.patch(`${path}/mine`, {})).body.data).toMatchObject({ name: 'Mine', preferences: [{}] })
   })
 
-  test('are left', async () => {
+  test('can be deleted', async () => {
     await subscribe({ identifier: 'mine' })
     expect(await inbox.delete(`${path}/mine`)).toMatchObject({ status: 200, body: { data: { success: true } } })
     expect(await inbox.delete(`${path}/mine`)).toMatchObject({ status: 404 })
     expect((await inbox.get(path)).body.data).toEqual([])
   })
 
-  test('say which workflows come through them', async () => {
+  test('decide which workflows come through them', async () => {
     await subscribe({ identifier: 'mine', preferences: ['news'] })
     const all = { email: false, sms: false, in_app: false, chat: false, push: false }
     const off = await inbox.patch('/subscriptions/mine/preferences/news', { enabled: false, ...all })
@@ -222,7 +222,7 @@ describe('topic subscriptions', () => {
     expect((await inbox.get(`${path}/bobs`)).status).toBe(204)
   })
 
-  test('are ten at most', async () => {
+  test('are limited to ten', async () => {
     for (let n = 0; n < 10; n += 1) expect(await subscribe({ identifier: `s${n}` })).toMatchObject({ status: 201 })
     expect((await subscribe({ identifier: 's10' })).body).toMatchObject({
       statusCode: 400,
@@ -230,7 +230,7 @@ describe('topic subscriptions', () => {
     })
   })
 
-  test('of other contexts are others', async () => {
+  test('of other contexts are separate', async () => {
     await subscribe({ identifier: 'mine' })
     const ofTenant = await openInbox(server, api, 'ada', { context: { tenant: 'acme' } })
     expect((await ofTenant.get(path)).body.data).toEqual([])

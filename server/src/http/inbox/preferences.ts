@@ -1,4 +1,4 @@
-// What a subscriber wants, as it says so itself: in general, per workflow, through its topic subscriptions, and when.
+// A subscriber's own preferences in the browser: global, per workflow, per topic subscription, and the schedule.
 import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../../db/core/database.ts'
 import {
@@ -65,7 +65,7 @@ const subscriptionChoices = {
     Type.Unsafe<Record<string, unknown> | null>({
       type: ['object', 'null'],
       additionalProperties: true,
-      description: 'JSON Logic over the payload; decides alone',
+      description: 'JSON Logic over the payload; replaces `enabled`',
     }),
   ),
 }
@@ -110,7 +110,7 @@ export const inboxPreferences: Resource = (app, { db, clock }) => {
   })
   const readGlobal = async (from: Db | Tx, owner: PreferenceOwner) =>
     toGlobal(await listActiveWorkflows(from, owner.environmentId), await readPreferences(from, owner))
-  /** Changes of one subscriber's preferences follow one another. */
+  /** Serializes changes of one subscriber's preferences. */
   const change = <T>({ session }: { session: InboxSession }, work: (tx: Tx, owner: PreferenceOwner) => Promise<T>) =>
     db.transaction().execute(async (tx) => {
       const { environmentId, subscriber } = session
@@ -125,7 +125,7 @@ export const inboxPreferences: Resource = (app, { db, clock }) => {
       config,
       schema: {
         tags,
-        summary: 'List preferences: in general, then for each workflow',
+        summary: 'List preferences: the global ones, then those of each workflow',
         querystring: Type.Object({
           criticality: Type.Optional(Enum(['critical', 'nonCritical', 'all'], { default: 'nonCritical' })),
           tags: Type.Optional(QueryList),
@@ -158,7 +158,7 @@ export const inboxPreferences: Resource = (app, { db, clock }) => {
 
   app.get(
     `${path}/global`,
-    { config, schema: { tags, summary: 'Retrieve the preferences in general', response: { 200: One } } },
+    { config, schema: { tags, summary: 'Retrieve the global preferences', response: { 200: One } } },
     async ({ session }) => ({ data: await readGlobal(db, ownerOf(session)) }),
   )
 
@@ -168,7 +168,7 @@ export const inboxPreferences: Resource = (app, { db, clock }) => {
       config,
       schema: {
         tags,
-        summary: 'Change the preferences in general, or the schedule',
+        summary: 'Change the global preferences, or the schedule',
         body: Body({ ...choices, schedule: Type.Optional(Schedule) }, { examples: [{ email: false }] }),
         response: { 200: One },
       },
@@ -220,7 +220,7 @@ export const inboxPreferences: Resource = (app, { db, clock }) => {
           const known = subscriptions.get(subscriptionIdentifier)
           const row = known ?? (await findOwnSubscription(tx, request.session, subscriptionIdentifier, { lock: true }))
           subscriptions.set(subscriptionIdentifier, row)
-          // A group that is switched as one may have a critical workflow in it, which stays as it is.
+          // A group may contain a critical workflow, which stays unchanged.
           if (!isCriticalWorkflow(workflow)) await saveChoice(tx, row, workflow, item)
         }
         const preferences = await readPreferences(tx, owner)
@@ -283,7 +283,7 @@ export const inboxPreferences: Resource = (app, { db, clock }) => {
 const channelsIn = ({ email, sms, in_app, chat, push }: Static<typeof Channels>): Static<typeof Channels> =>
   given({ email, sms, in_app, chat, push })
 
-/** A subscription has no channels: a check box that sends all of them with one value means the whole workflow. */
+/** A subscription has no channels: a check box that sends all of them with one value sets the whole workflow. */
 async function saveChoice(tx: Tx, row: SubscriptionRow, { id }: PreferenceWorkflow, chosen: SubscriptionChoices) {
   const channels = Object.values(channelsIn(chosen))
   const enabled = chosen.enabled ?? (channels.length === 0 ? undefined : channels.includes(true))

@@ -17,7 +17,7 @@ beforeEach(async () => {
   applicationIdentifier = await identifierOf(server, api)
 })
 
-/** As a page does it, without any key. */
+/** As a page does, without a key. */
 const begin = (body: object, headers: Record<string, string> = {}) =>
   api.post('/v1/inbox/session', { applicationIdentifier, ...body }, { authorization: '', ...headers })
 const subscriber = { subscriberId: 'ada' }
@@ -25,7 +25,7 @@ const hashOf = (text: string, key = api.key) => createHmac('sha256', key).update
 const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
 const inAppIntegration = async () =>
   (await api.get('/v1/integrations')).body.find(({ channel }: { channel: string }) => channel === 'in_app')
-/** The API does not tell; the editor does. */
+/** Shown only by the workflow editor, not by the API. */
 const isConnected = async () => {
   const { connected } = await server.database.db
     .selectFrom('integrations')
@@ -41,7 +41,7 @@ const requireHash = async () => {
 }
 
 describe('a session', () => {
-  test('has all that a client needs to begin with', async () => {
+  test('has everything that a client needs at first', async () => {
     const { status, body } = await begin({ subscriber })
     expect(status).toBe(201)
     expect(body).toEqual({
@@ -70,19 +70,19 @@ describe('a session', () => {
     })
   })
 
-  test('tells the public clients, by their own word, to leave out their mark, whatever the word of this service is', async () => {
+  test('tells the public clients, by their own member name, to hide their branding, whatever the brand', async () => {
     const usual = await server.startAnother({ brand: 'svc' })
     const { status, body } = await sendAs(usual.url, 'POST', '/v1/inbox/session', { applicationIdentifier, subscriber })
     expect([status, body.data]).toMatchObject([201, { removeNovuBranding: true, removeSvcBranding: true }])
     await usual.stop()
   })
 
-  test('is known to be one of Development', async () => {
+  test('says that its environment is Development', async () => {
     const inbox = await openInbox(server, server.api, 'ada')
     expect(inbox.session.isDevelopmentMode).toBe(true)
   })
 
-  test('counts what is unread, neither snoozed nor archived, and of its contexts', async () => {
+  test('counts unread notifications of its contexts that are neither snoozed nor archived', async () => {
     const run = await insertRun(server, api, 'ada')
     const messages: Array<Parameters<typeof insertMessage>[2]> = [
       { severity: 'high' },
@@ -108,11 +108,11 @@ describe('a session', () => {
     ['an id', { subscriber: 'ada' }],
     ['what older clients send', { subscriberId: 'ada' }],
     ['both', { subscriber: { subscriberId: '' }, subscriberId: 'ada' }],
-  ])('takes the subscriber as %s', async (_, body) => {
+  ])('accepts the subscriber as %s', async (_, body) => {
     expect(claimsOf((await begin(body)).body.data.token)).toMatchObject({ subscriberId: 'ada' })
   })
 
-  test('makes the subscriber with what the page says, once, however many begin at a time', async () => {
+  test('creates the subscriber with the fields of the page, once, even concurrently', async () => {
     const said = {
       ...subscriber,
       firstName: 'Ada',
@@ -125,7 +125,7 @@ describe('a session', () => {
     expect((await api.get('/v2/subscribers/ada')).body).toMatchObject(said)
   })
 
-  test('leaves a known subscriber alone, unless its hash shows that the backend agrees', async () => {
+  test('changes an existing subscriber only with a valid HMAC hash', async () => {
     await api.post('/v2/subscribers', { ...subscriber, firstName: 'Ada' })
     await begin({ subscriber: { ...subscriber, firstName: 'Eve' } })
     await begin({ subscriber: { ...subscriber, firstName: 'Eve' }, subscriberHash: hashOf('eve') })
@@ -134,12 +134,12 @@ describe('a session', () => {
     expect((await api.get('/v2/subscribers/ada')).body.firstName).toBe('Augusta')
   })
 
-  test('forgives a time zone that only this browser knows', async () => {
+  test('ignores an unknown time zone', async () => {
     expect(await begin({ subscriber: { ...subscriber, timezone: 'Etc/Unknown' } })).toMatchObject({ status: 201 })
     expect((await api.get('/v2/subscribers/ada')).body.timezone ?? null).toBeNull()
   })
 
-  test('creates its contexts, in whatever order they are named', async () => {
+  test('creates its contexts, named in any order', async () => {
     const { body } = await begin({
       subscriber,
       context: { tenant: 'acme', app: { id: 'jira', data: { plan: 'pro' } } },
@@ -148,7 +148,7 @@ describe('a session', () => {
     expect((await api.get('/v2/contexts/app/jira')).body).toMatchObject({ data: { plan: 'pro' } })
   })
 
-  test('sets a schedule where there is none', async () => {
+  test('sets the default schedule if there is none', async () => {
     const schedule = { isEnabled: true, weeklySchedule: { monday: { isEnabled: false } } }
     expect((await begin({ subscriber, defaultSchedule: schedule })).body.data.schedule).toEqual(schedule)
     const other = await begin({ subscriber, defaultSchedule: { isEnabled: false } })
@@ -161,12 +161,12 @@ describe('a session', () => {
     ['none'],
     [{ isEnabled: true, weeklySchedule: {} }],
     [{ isEnabled: true, weeklySchedule: { noday: {} } }],
-  ])('ignores the default schedule %j, which is none', async (defaultSchedule) => {
+  ])('ignores the invalid default schedule %j', async (defaultSchedule) => {
     const { status, body } = await begin({ subscriber, defaultSchedule })
     expect([status, body.data.schedule]).toEqual([201, undefined])
   })
 
-  test('connects the inbox, which the editor then no longer misses', async () => {
+  test('marks the inbox as connected, which removes the issue in the editor', async () => {
     await makeWorkflow(api, 'hello', [inApp()])
     const issues = async () => (await api.get('/v2/workflows/hello')).body.steps[0].issues
     expect([await isConnected(), await issues()]).toMatchObject([
@@ -207,15 +207,15 @@ describe('a session is refused', () => {
     })
   })
 
-  test('with a context that is none', async () => {
+  test('with an invalid context', async () => {
     expect(await begin({ subscriber, context: {} })).toMatchObject({ status: expect.toBeOneOf([400, 422]) })
   })
 })
 
-describe('where a hash is required', () => {
+describe('if a hash is required', () => {
   beforeEach(requireHash)
 
-  test('only the subscriber that the backend signed gets a session', async () => {
+  test('only a subscriber signed by the backend gets a session', async () => {
     for (const subscriberHash of [undefined, '', hashOf('bob'), hashOf('ada', 'x'), `${hashOf('ada')}0`])
       expect((await begin({ subscriber, subscriberHash })).body).toMatchObject({
         statusCode: 400,
@@ -224,7 +224,7 @@ describe('where a hash is required', () => {
     expect(await begin({ subscriber, subscriberHash: hashOf('ada') })).toMatchObject({ status: 201 })
   })
 
-  test('so is one of the context, where there is one', async () => {
+  test('a context needs a hash too', async () => {
     const context = { tenant: 'acme' }
     const subscriberHash = hashOf('ada')
     for (const contextHash of [undefined, hashOf('{"tenant":"other"}')])
@@ -240,7 +240,7 @@ describe('where a hash is required', () => {
     })
   })
 
-  test('any key of the environment may have made it', async () => {
+  test('any key of the environment can sign it', async () => {
     const old = hashOf('ada')
     const { body } = await api.post(`/v1/environments/api-keys/regenerate`)
     expect(await begin({ subscriber, subscriberHash: old })).toMatchObject({ status: 400 })
@@ -249,7 +249,7 @@ describe('where a hash is required', () => {
   })
 })
 
-test('hashes are those that other implementations make', () => {
+test('hashes match those of other implementations', () => {
   const key = 'sk_test_0123456789abcdef'
   const note = 'a"b\\c\nd é'
   const context = { tenant: 'acme', app: { id: 'jira', data: { plan: 'pro', seats: 3, beta: true, note } } }
@@ -275,7 +275,7 @@ describe('a token', () => {
     expect(await listing(`Bearer ${token}`)).toMatchObject({ status: 401 })
   })
 
-  test('is refused when it is not one of ours, or for something else', async () => {
+  test('is refused if it is not ours, or for another purpose', async () => {
     const { token } = await openInbox(server, api, 'ada')
     const claims = claimsOf(token)
     const [header, payload, signature] = token.split('.')
@@ -300,7 +300,7 @@ describe('a token', () => {
     expect(await listing(`Bearer ${secrets.makeToken(claims)}`)).toMatchObject({ status: 200 })
   })
 
-  test('is worth nothing once its subscriber is deleted, even if another has the id', async () => {
+  test('is void once its subscriber is deleted, even if the id is used again', async () => {
     const inbox = await openInbox(server, api, 'ada')
     await api.delete('/v2/subscribers/ada')
     expect(await inbox.get('/notifications')).toMatchObject({ status: 401 })
@@ -313,21 +313,21 @@ describe('a token', () => {
     expect(await api.get('/v2/subscribers/ada', { authorization: `Bearer ${token}` })).toMatchObject({ status: 401 })
   })
 
-  test('is in no log, though sockets bring it in their address', async () => {
+  test('is not logged, although sockets send it in their URL', async () => {
     const { token } = await openInbox(server, api, 'ada')
     await api.get(`/socket.io/?EIO=4&transport=polling&token=${token}`)
     await api.get(`/v1/inbox/notifications/%ff?token=${token}`)
     expect(JSON.stringify(server.logged)).not.toContain(token)
   })
 
-  test('asks the same twice, and it is done twice, whatever key comes with it', async () => {
+  test('has no idempotency keys: a repeated request is executed twice', async () => {
     const inbox = await openInbox(server, api, 'ada')
     const subscribe = () => inbox.post('/topics/press/subscriptions', { identifier: '' }, { 'idempotency-key': 'k' })
     const [first, second] = [await subscribe(), await subscribe()]
     expect([first.status, second.status, second.headers.get('idempotency-replay')]).toEqual([201, 201, null])
   })
 
-  test('triggers nothing', async () => {
+  test('cannot trigger workflows', async () => {
     const inbox = await openInbox(server, api, 'ada')
     expect(await inbox.post('/events', { name: 'hello-world' })).toMatchObject({ status: 403 })
     expect(await new InboxClient(api, { token: '' }).post('/events', {})).toMatchObject({ status: 401 })
@@ -338,7 +338,7 @@ describe('browsers', () => {
   const preflight = (path: string, headers: Record<string, string> = {}) =>
     api.send('OPTIONS', path, undefined, headers)
 
-  test('may ask from any page, with the headers clients send', async () => {
+  test('may send requests from any page, with the headers of the clients', async () => {
     const { status, headers, text } = await preflight('/v1/inbox/notifications?limit=10', {
       origin: 'https://app.example.com',
       'access-control-request-method': 'GET',

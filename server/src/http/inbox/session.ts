@@ -1,4 +1,4 @@
-// A browser's session with the inbox: who it is for, whether the page may say so, and the token for all that follows.
+// Inbox sessions of browsers: identify the subscriber, check the page's HMAC hash, and issue a token.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { announce } from '../../db/core/changes.ts'
@@ -36,7 +36,7 @@ const SubscriberInput = Type.Unsafe<string | (SubscriberFields & { subscriberId?
   additionalProperties: false,
   properties: {
     ...subscriberFields,
-    // Filled in by browsers, of which some know zones that nobody else does.
+    // Filled in by browsers, some of which have unknown zones.
     timezone: { type: ['string', 'null'] },
     subscriberId: Type.String({ maxLength: 255 }),
   },
@@ -51,7 +51,7 @@ const Counts = Type.Object({
 })
 const UnreadCount = Type.Object({ total: Type.Integer(), severity: Counts })
 
-/** As the browser shows it: whoever has more than 99 has many. */
+/** As the browser shows it, up to "99+". */
 export const toUnreadCount = ({ unread }: InboxCounts): Static<typeof UnreadCount> => {
   const shown = Object.fromEntries(Object.entries(unread).map(([name, count]) => [name, Math.min(count, mostCounted)]))
   return { total: Math.min(totalOf(unread), mostCounted), severity: shown as InboxCounts['unread'] }
@@ -63,7 +63,7 @@ export const inboxSession: Resource = (app, services) => {
   const tokens = new InboxTokens(services)
   const limits = new InboxLimits(clock)
   const word = brand.word.charAt(0).toUpperCase() + brand.word.slice(1)
-  // The public clients look for the second, whatever word this service goes by.
+  // The public clients look for the second, whatever our brand.
   const removeBranding = [`remove${word}Branding`, 'removeNovuBranding']
   const forEach = <T>(names: string[], value: T) => Object.fromEntries(names.map((name) => [name, value]))
 
@@ -74,8 +74,8 @@ export const inboxSession: Resource = (app, services) => {
       onRequest: async ({ ip }) => limits.takeSession(ip),
       schema: {
         tags: ['Inbox in browsers'],
-        summary: 'Begin a session for a subscriber, who is created if missing',
-        description: 'No key is needed: a page names the environment by its identifier.',
+        summary: 'Start a session for a subscriber, who is created if missing',
+        description: 'Needs no key: the page names the environment by its application identifier.',
         body: Body(
           {
             applicationIdentifier: Type.Optional(Type.String()),
@@ -85,7 +85,7 @@ export const inboxSession: Resource = (app, services) => {
             context: Type.Optional(ContextPayload()),
             contextHash: Hash,
             defaultSchedule: Type.Optional(
-              Type.Unknown({ description: 'When the subscriber wants messages, until it says otherwise' }),
+              Type.Unknown({ description: 'The schedule of the subscriber, until it sets another' }),
             ),
           },
           { examples: [{ applicationIdentifier: 'aB3dE5fG7h', subscriber: { subscriberId: 'ada' } }] },
@@ -130,7 +130,7 @@ export const inboxSession: Resource = (app, services) => {
       const owner = { environmentId: environment.id, subscriberRowId: subscriber.id, contextKeys }
       const given = defaultSchedule === undefined ? undefined : scheduleIn(defaultSchedule)
       if (defaultSchedule !== undefined && !given)
-        request.log.warn({ environmentId: environment.id }, 'a page sends a default schedule that is none; ignored')
+        request.log.warn({ environmentId: environment.id }, 'ignoring an invalid default schedule from a page')
       const [schedule, [counts]] = await Promise.all([
         scheduleOf(db, owner, subscriberId, { given, now }),
         countUnread(services.pool, [owner], mostCounted + 1),
@@ -161,7 +161,7 @@ export const inboxSession: Resource = (app, services) => {
   )
 }
 
-/** Older clients send the id alone, beside or in place of the subscriber. */
+/** Older clients send only the id, beside or instead of the subscriber. */
 function subscriberOf({ subscriber, subscriberId = '' }: SessionBody): SubscriberFields & { subscriberId: string } {
   const { subscriberId: own = '', ...fields } =
     typeof subscriber === 'string' ? { subscriberId: subscriber } : (subscriber ?? {})
@@ -184,7 +184,7 @@ const isTimeZone = (zone: string) => 'value' in (checkZone(zone) as object)
 
 const checkSchedule = compileValidator({ schema: Schedule, method: 'POST', url: '', httpPart: 'body' })
 
-/** A page's mistake here must not cost its readers their inbox. */
+/** Undefined if invalid: a mistake here must not break the inbox. */
 function scheduleIn(given: unknown): object | undefined {
   const checked = checkSchedule(given) as { value?: Static<typeof Schedule> }
   if (checked.value === undefined) return undefined
@@ -205,7 +205,7 @@ async function findEnvironment(db: Db, identifier: string) {
   return row
 }
 
-/** What a page says of somebody who is known counts only if the backend vouches for it. */
+/** A page may change an existing subscriber only with a valid HMAC hash. */
 async function findOrAdd(
   db: Db,
   environmentId: string,
@@ -216,13 +216,13 @@ async function findOrAdd(
     const found = isTrusted
       ? await updateSubscriber(db, environmentId, subscriberId, fields, now)
       : await findSubscriber(db, environmentId, subscriberId)
-    // Nothing comes back where somebody else was faster, who is then found.
+    // Empty if a concurrent request created it first; then we find that one.
     const row = found ?? (await insertSubscriber(db, environmentId, { subscriberId, ...fields }, now))
     if (row) return row
   }
 }
 
-/** The schedule there is, or the given one from now on. */
+/** The stored schedule, or else stores the given one. */
 async function scheduleOf(
   db: Db,
   owner: PreferenceOwner,
@@ -253,7 +253,7 @@ async function markConnected(db: Db, environmentId: string, id: string): Promise
   })
 }
 
-/** Any key of the environment will do, so that keys can be replaced while pages are open. */
+/** Accepts hashes of any key of the environment, so that keys can be rotated while pages are open. */
 export class HashKeys {
   readonly #services: Pick<Services, 'db' | 'secrets' | 'clock'>
   readonly #environmentId: string
@@ -286,8 +286,8 @@ export class HashKeys {
 }
 
 /**
- * The one way to write a value that both sides agree on: members sorted, no white space, and in texts only quotes and
- * backslashes escaped. Undefined where there is none: fractions are written differently everywhere.
+ * The canonical JSON of a value, for hashing: members sorted, no white space, and only quotes and backslashes escaped in
+ * strings. Undefined for fractions, which implementations write differently.
  */
 export function canonical(value: unknown): string | undefined {
   if (typeof value === 'string') return `"${value.replaceAll(/["\\]/g, String.raw`\$&`)}"`

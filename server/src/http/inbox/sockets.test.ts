@@ -24,7 +24,7 @@ const newest = async (as = inbox) => (await as.get('/notifications')).body.data[
 const isOnline = async () => (await api.get('/v2/subscribers/ada')).body
 const unread = (total: number) => ({ unreadCount: total, hasMore: false, counts: { total, severity: { none: total } } })
 
-test('a message that was triggered is received at once, with both counts behind it', async () => {
+test('a triggered message arrives at once, followed by both counts', async () => {
   const socket = await sockets.connect(inbox)
   const transactionId = await send()
   const { message } = await socket.hears('notification_received')
@@ -52,7 +52,7 @@ test.each([
   ['/\\evil.example', false],
   ['mailto:eve@example.com', false],
   [' javascript:alert(1)', false],
-])('a click leads to %s: %s', async (url, isTaken) => {
+])('a click may open %s: %s', async (url, isTaken) => {
   const link = { redirect: { url: '{{payload.url}}', target: '_self' } }
   await makeWorkflow(api, 'link', [inApp('Look', { ...link, primaryAction: { label: 'Go', ...link } })])
   const socket = await sockets.connect(inbox)
@@ -64,7 +64,7 @@ test.each([
   expect([redirect?.url, primaryAction.redirect?.url]).toEqual(isTaken ? [url, url] : [undefined, undefined])
 })
 
-test('a browser that polls is refused by a process that does not know it, and the log says what to do about that', async () => {
+test('a process refuses polling of an unknown connection, and logs what to do', async () => {
   const another = await server.startAnother()
   const poll = (url: string, more = '') =>
     fetch(`${url}/socket.io/?EIO=4&transport=polling&token=${inbox.token}${more}`).then((answer) => answer.text())
@@ -76,7 +76,7 @@ test('a browser that polls is refused by a process that does not know it, and th
   await another.stop()
 })
 
-test('a process has so many sockets at the most; who comes then is refused, counted, and let in when there is room', async () => {
+test('beyond its limit of sockets a process refuses and counts browsers, and accepts them again when there is room', async () => {
   const { url, stop } = await server.startAnother({ mostSockets: 2 })
   const first = await sockets.connect(inbox, url)
   await sockets.connect(inbox, url)
@@ -103,12 +103,12 @@ test('a process has so many sockets at the most; who comes then is refused, coun
 
   first.socket.disconnect()
   await late.hears('unread_count_changed')
-  // It changed its transport meanwhile, which takes no second place.
+  // It changed its transport in the meantime, which takes no second place.
   await expect.poll(() => late.socket.io.engine.transport.name, { timeout: 20_000 }).toBe('websocket')
   await stop()
 })
 
-test('whoever connects is told where things stand', async () => {
+test('a new connection gets the current counts', async () => {
   await send()
   const socket = sockets.open(inbox.url, { auth: { token: inbox.token } })
   expect(await socket.hears('unseen_count_changed')).toMatchObject({ unseenCount: 1 })
@@ -127,7 +127,7 @@ test.each([
   await socket.hears('notification_received')
 })
 
-test('a path in the address is no obstacle', async () => {
+test('a path in the URL does not matter', async () => {
   const socket = await sockets.connect(inbox, `${inbox.url}/behind/a/path`)
   await send()
   await socket.hears('notification_received')
@@ -146,7 +146,7 @@ describe('a socket is refused', () => {
     ['with null for a token', { query: { token: 'null' } }],
     ['with a token that is none', { query: { token: 'x.y.z' } }],
     ['with two tokens', { query: { token: ['a', 'b'] } }],
-  ])('%s, and does not come again', async (_, options) => {
+  ])('%s, and does not reconnect', async (_, options) => {
     expect(await refusal(options)).toEqual(['Unauthorized', false])
   })
 
@@ -155,13 +155,13 @@ describe('a socket is refused', () => {
     expect(await refusal({ query: { token: inbox.token } })).toEqual(['Unauthorized', false])
   })
 
-  test('once its subscriber is gone', async () => {
+  test('once its subscriber is deleted', async () => {
     await api.delete('/v2/subscribers/ada')
     expect(await refusal({ query: { token: inbox.token } })).toEqual(['Unauthorized', false])
   })
 })
 
-test('an inbox has a hundred sockets in a process, and no more', async () => {
+test('an inbox has at most a hundred sockets per process', async () => {
   const opened = Array.from({ length: 100 }, () => sockets.open(inbox.url, { query: { token: inbox.token } }))
   await Promise.all(opened.map((socket) => socket.hears('unread_count_changed')))
   const { socket } = sockets.open(inbox.url, { query: { token: inbox.token } })
@@ -177,14 +177,14 @@ test('an inbox has a hundred sockets in a process, and no more', async () => {
   await expect.poll(outcome, { timeout: 30_000, interval: 20 }).toBe('told')
 })
 
-test('no other path takes a socket', async () => {
+test('other paths accept no socket', async () => {
   const { socket } = sockets.open(inbox.url, { path: '/v1/inbox', reconnection: false })
   expect(await new Promise<Error>((resolve) => socket.once('connect_error', resolve))).toMatchObject({
     message: 'websocket error',
   })
 })
 
-describe('a change is told to all who look at the inbox', () => {
+describe('a change is sent to all sockets of the inbox', () => {
   const cta = { primaryAction: { label: 'Yes' } }
   const later = () => new Date(server.clock.now().getTime() + 3_600_000).toISOString()
   type Change = (id: string) => Promise<unknown>
@@ -219,7 +219,7 @@ describe('a change is told to all who look at the inbox', () => {
     }
   })
 
-  test('what is only seen changes no other count', async () => {
+  test('marking as seen changes only the unseen count', async () => {
     await send()
     const socket = await sockets.connect(inbox)
     await inbox.post('/notifications/seen', {})
@@ -229,7 +229,7 @@ describe('a change is told to all who look at the inbox', () => {
     expect(socket.heard.filter(([event]) => event === 'notification_received')).toEqual([])
   })
 
-  test('one after another, and even if no count changes', async () => {
+  test('one after another, even if no count changes', async () => {
     await send()
     const socket = await sockets.connect(inbox)
     const { id } = await newest()
@@ -243,7 +243,7 @@ describe('a change is told to all who look at the inbox', () => {
     await socket.hears('unread_count_changed', unread(0))
   })
 
-  test('a message that was put aside comes back as a new one', async () => {
+  test('a snoozed message returns as a new one', async () => {
     await send()
     const socket = await sockets.connect(inbox)
     const { id } = await newest()
@@ -274,14 +274,14 @@ describe('a socket whose token expires', () => {
     return [socket, new Promise((resolve) => socket.socket.once('disconnect', resolve))] as const
   }
 
-  test('hears no more of what happens', async () => {
+  test('gets no more news', async () => {
     const [socket, reason] = await connected()
     server.clock.advance({ days: 16 })
     await send()
     await ended(socket, reason)
   })
 
-  test('is closed even if nothing happens', async () => {
+  test('is closed even without news', async () => {
     const timers = vi.spyOn(globalThis, 'setInterval')
     const other = await server.startAnother()
     const [beat] = timers.mock.calls.find(([, ms]) => ms === beatMs) ?? []
@@ -294,7 +294,7 @@ describe('a socket whose token expires', () => {
   })
 })
 
-describe('a socket hears', () => {
+describe('a socket gets', () => {
   test('nothing of other subscribers, environments and contexts', async () => {
     const socket = await sockets.connect(inbox)
     const ofTenant = await openInbox(server, api, 'ada', { context: { tenant: 'acme' } })
@@ -311,7 +311,7 @@ describe('a socket hears', () => {
     expect(tenants.heard).toEqual([])
   })
 
-  test('each message once, and the last count is right, however many come at a time', async () => {
+  test('each message once and a correct final count, however many arrive at once', async () => {
     const socket = await sockets.connect(inbox)
     await Promise.all(Array.from({ length: 90 }, () => trigger(api, 'hello', 'ada')))
     await server.drain()
@@ -319,7 +319,7 @@ describe('a socket hears', () => {
     await vi.waitFor(() => expect(socket.heard.at(-1)).toMatchObject(['unread_count_changed', unread(90)]))
     const ids = socket.heard.flatMap(([, { message }]) => (message ? [message._id] : []))
     expect(new Set(ids).size).toBe(90)
-    // Counted once for what came at once.
+    // One count for a burst.
     expect(socket.heard.filter(([event]) => event === 'unread_count_changed').length).toBeLessThan(90)
   })
 
@@ -334,14 +334,14 @@ describe('a socket hears', () => {
     })
   })
 
-  test('nothing that was rolled back', async () => {
+  test('nothing from a rolled-back transaction', async () => {
     await send()
     const socket = await sockets.connect(inbox)
     const { id } = await newest()
     const past = new Date(server.clock.now()).toISOString()
     expect(await inbox.patch(`/notifications/${id}/snooze`, { snoozeUntil: past })).toMatchObject({ status: 422 })
     expect(await inbox.patch(`/notifications/${id}/complete`, { actionType: 'primary' })).toMatchObject({ status: 400 })
-    // What the service does in one transaction, up to the point where that fails.
+    // As the service does in one transaction, until it fails.
     await server.database.pool.query(`
       CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no, after all'; END $$;
       CREATE CONSTRAINT TRIGGER refuse AFTER INSERT OR UPDATE ON messages DEFERRABLE INITIALLY DEFERRED
@@ -356,7 +356,7 @@ describe('a socket hears', () => {
 })
 
 describe('a subscriber', () => {
-  test('is online from its first socket to its last, in whatever contexts', async () => {
+  test('is online from its first socket to its last, in any contexts', async () => {
     expect(await isOnline()).toMatchObject({ isOnline: false, lastOnlineAt: null })
     const first = await sockets.connect(inbox)
     const second = await sockets.connect(await openInbox(server, api, 'ada', { context: { tenant: 'acme' } }))
@@ -371,7 +371,7 @@ describe('a subscriber', () => {
     expect(await presence()).toEqual([])
   })
 
-  test('who is not connected costs no notification', async () => {
+  test('who is not connected causes no NOTIFY', async () => {
     const { pool } = server.database
     const listener = await pool.connect()
     const heard: string[] = []
@@ -392,7 +392,7 @@ const presence = async () =>
   server.database.db.selectFrom('inbox_presence').selectAll().where('environment_id', '=', api.environmentId).execute()
 
 describe('several processes', () => {
-  test('share what happens', async () => {
+  test('share news', async () => {
     const other = await server.startAnother()
     const there = await sockets.connect(inbox, other.url)
     const here = await sockets.connect(inbox)
@@ -412,7 +412,7 @@ describe('several processes', () => {
     await other.stop()
   })
 
-  test('a process that stops lets its browsers come back, and nobody goes offline for that', async () => {
+  test('a stopping process makes its browsers reconnect, without anybody going offline', async () => {
     const other = await server.startAnother()
     const { socket } = await sockets.connect(inbox, other.url)
     const reason = new Promise((resolve) => socket.once('disconnect', resolve))
@@ -421,7 +421,7 @@ describe('several processes', () => {
     expect(await isOnline()).toMatchObject({ isOnline: true })
   })
 
-  test('what a process that died has said is taken back by the next', async () => {
+  test('the next process cleans up after a dead one', async () => {
     const other = await server.startAnother()
     await sockets.connect(inbox, other.url)
     await other.stop()
@@ -437,7 +437,7 @@ describe('several processes', () => {
 })
 
 describe('nothing stays wrong', () => {
-  test('when changes could not be heard for a while', async () => {
+  test('after changes were missed for a while', async () => {
     const socket = await sockets.connect(inbox)
     const { pool } = server.database
     await pool.query(`

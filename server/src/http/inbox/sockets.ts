@@ -1,5 +1,5 @@
-// Sockets of browsers: what happens in an inbox is sent to those who look at it, whichever process they are connected to and
-// wherever it happened. Nothing is kept for those who are away; whoever comes back asks for what is there.
+// Browser sockets: changes of an inbox go to its sockets, whichever process they are connected to and wherever the change
+// happened. Nothing is queued for disconnected browsers; they fetch the current state when they reconnect.
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -15,26 +15,26 @@ import { InboxTokens } from './token.ts'
 
 const path = /^\/socket\.io\/?(\?|$)/
 /**
- * A browser that has not taken this many packets of earlier rounds, or this much, is cut off, so that what it does not read
- * does not fill our memory; it will connect again and be told where things stand. What comes at once may be more.
+ * A browser with this many unread packets of earlier rounds, or this many bytes, is disconnected, so that its backlog does not
+ * fill our memory; it reconnects and gets the current state. A single round may be larger.
  */
 const mostWaiting = 200
 const mostWaitingCharacters = 1_000_000
-/** Whoever has that many tabs open shares one socket among them; a page that opens one after another is broken, or worse. */
+/** Tabs share one socket, so a page that opens more than this is broken, or hostile. */
 const mostOfInbox = 100
-/** How many inboxes are entered and left in one transaction. */
+/** Inboxes registered and removed per transaction. */
 const mostAtOnce = 500
-/** Whoever stored a message while a subscriber was connecting, without knowing of it, has committed by then. */
+/** By then any transaction that missed the new connection while storing a message has committed. */
 const settleMs = 2_000
 const longestRetryMs = 5_000
-/** The library takes a tenth of a second to load, which a start can do without; a browser that comes sooner waits for it. */
+/** Loading the library takes 0.1 s, so it is delayed after the start; a browser that connects sooner waits for it. */
 const loadAfterMs = 3_000
 
-/** The library's word for it. */
+/** The library's error code. */
 const unknownSession = 1
 
 interface Surroundings extends Pick<Services, 'db' | 'pool' | 'changes' | 'clock' | 'secrets' | 'brand' | 'log'> {
-  /** In this process; browsers that find no room try again, after a second or a few, and may find another. */
+  /** In this process; refused browsers retry after a few seconds, perhaps at another process. */
   mostSockets: number
   onRefused(): void
 }
@@ -50,9 +50,9 @@ export class InboxSockets {
   readonly #news: InboxNews
   readonly #processId = randomUUID()
   readonly #rooms = new Map<string, Room>()
-  /** Inboxes that the database says are connected here. */
+  /** Inboxes registered in the database as connected here. */
   #entered = new Map<string, InboxKey>()
-  /** Inboxes of which the database may say something else than what is. */
+  /** Inboxes whose registration in the database may be outdated. */
   readonly #dirty = new Set<string>()
   readonly #stopping = new AbortController()
   #io: Promise<Server> | undefined
@@ -77,7 +77,7 @@ export class InboxSockets {
     changes.onReturn(() => this.#tellAll())
   }
 
-  /** To be called before the app listens. */
+  /** Call before the app listens. */
   serve(app: App): void {
     app.route({
       method: ['GET', 'POST', 'OPTIONS'],
@@ -105,12 +105,12 @@ export class InboxSockets {
     })
   }
 
-  /** How many are open. */
+  /** The number of open sockets. */
   get count(): number {
     return this.#loaded?.engine.clientsCount ?? 0
   }
 
-  /** Closes connections without a word, so that browsers connect again, elsewhere or to the next process here. */
+  /** Drops connections without a close packet, so that browsers reconnect, elsewhere or to the next process here. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     clearInterval(this.#beats)
@@ -122,7 +122,7 @@ export class InboxSockets {
   }
 
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    // Until the library takes over, nobody else would hear of it.
+    // Until the library takes over, nobody else handles errors.
     const ignore = () => undefined
     socket.on('error', ignore)
     if (!path.test(request.url ?? '') || this.#stopping.signal.aborted) {
@@ -138,7 +138,7 @@ export class InboxSockets {
     engine.handleUpgrade(request as never, socket, head)
   }
 
-  /** Who has a connection already, and goes on with it or changes its transport, takes no further place. */
+  /** A request of an existing connection, or a change of transport, takes no further place. */
   #refuses({ method, url = '' }: IncomingMessage): boolean {
     if (this.count < this.#services.mostSockets || method === 'OPTIONS') return false
     if (new URLSearchParams(url.slice(url.indexOf('?') + 1)).has('sid')) return false
@@ -153,12 +153,12 @@ export class InboxSockets {
 
   async #load(): Promise<Server> {
     const [{ Server }, { createServer }] = await Promise.all([import('socket.io'), import('node:http')])
-    // Requests are handed on by us, so its own server never listens.
+    // We pass requests on, so its own server never listens.
     const io = new Server(createServer(), {
       serveClient: false,
       cors: { origin: '*' },
       connectTimeout: 10_000,
-      // Browsers have nothing to say.
+      // Browsers send no data.
       maxHttpBufferSize: 10_000,
       perMessageDeflate: false,
       httpCompression: false,
@@ -167,7 +167,7 @@ export class InboxSockets {
     io.engine.on('connection_error', ({ code }: { code: number }) => {
       if (code === unknownSession) this.#warnOfPolling()
     })
-    // A path in the address that a page is given becomes the name of a namespace.
+    // The library treats a path in the URL as a namespace.
     for (const namespace of [io.sockets, io.of(/^\/.{1,200}$/)]) {
       namespace.use((socket, next) => {
         void this.#authenticate(socket).then(
@@ -176,8 +176,8 @@ export class InboxSockets {
             next(session ? undefined : new Error('Unauthorized'))
           },
           (error: unknown) => {
-            // The browser is not to blame, and does not try again after a refusal.
-            this.#services.log.warn({ err: error }, 'a socket could not be opened')
+            // Not the browser's fault, and it would not retry after a refusal.
+            this.#services.log.warn({ err: error }, 'could not open a socket')
             cut(socket)
           },
         )
@@ -189,21 +189,21 @@ export class InboxSockets {
   }
 
   /**
-   * Sockets go to whichever process they like. Polling is many requests of one connection, which only one process knows; the
-   * others refuse them, and the browser begins again. After a restart that is as it should be, so it is said once.
+   * Sockets may connect to any process. A polling connection is many requests, and only one process knows it; the others
+   * refuse them, and the browser starts again. That is normal after a restart, so it is logged once.
    */
   #warnOfPolling(): void {
     if (this.#hasWarned) return
     this.#hasWarned = true
     this.#services.log.warn(
-      'a browser polls a connection that this process does not know; where there are several, a balancer has to send requests to /socket.io that have the same token to the same one',
+      'a browser polls a connection that this process does not know; with several processes, the load balancer must send /socket.io requests with the same token to the same process',
     )
   }
 
   async #authenticate({ handshake }: Socket): Promise<InboxSession | undefined> {
     const token: unknown = handshake.query.token ?? handshake.auth.token
     const session = typeof token === 'string' ? await this.#tokens.read(token) : undefined
-    // Kept as long as the socket is, for nobody: of every page its headers, and its token.
+    // The library would hold headers and token for the life of the socket, unused.
     Object.assign(handshake, { headers: {}, query: {}, auth: {}, url: '' })
     return session
   }
@@ -216,7 +216,7 @@ export class InboxSockets {
     const room = this.#rooms.get(id) ?? { ...key, session, sockets: new Set<Socket>() }
     this.#rooms.set(id, room)
     if (room.sockets.size >= mostOfInbox) {
-      // By our word, after which a browser does not try again.
+      // With a close packet, after which a browser does not reconnect.
       socket.disconnect(true)
       return
     }
@@ -227,14 +227,14 @@ export class InboxSockets {
       this.#rooms.delete(id)
       this.#settle(id)
     })
-    // Whoever comes back is told where things stand, but not before we would hear of what comes next.
+    // Sends the current counts, but only once we would hear of later changes.
     if (this.#entered.has(id)) this.#news.add(room, 'read')
     else this.#settle(id)
   }
 
-  /** Makes the database say what is, for this inbox too. */
+  /** Updates the registration of this inbox in the database. */
   #settle(id: string): void {
-    // Who goes when the process does comes back in a moment; the others notice if not.
+    // At shutdown browsers reconnect in a moment; if not, other processes clean up.
     if (this.#stopping.signal.aborted) return
     this.#dirty.add(id)
     this.#settling ??= this.#settleAll().finally(() => {
@@ -246,7 +246,7 @@ export class InboxSockets {
     const { log } = this.#services
     const { signal } = this.#stopping
     for (let failures = 0; this.#dirty.size > 0 && !signal.aborted; ) {
-      // Those who come and go in the same moment go together.
+      // Batches connects and disconnects of the same moment.
       await new Promise(setImmediate)
       const ids = [...this.#dirty].slice(0, mostAtOnce)
       for (const id of ids) this.#dirty.delete(id)
@@ -254,7 +254,7 @@ export class InboxSockets {
         await this.#settleSome(ids)
         failures = 0
       } catch (error) {
-        log.warn({ err: error }, 'who is connected could not be stored; trying again')
+        log.warn({ err: error }, 'could not store connected inboxes; retrying')
         for (const id of ids) this.#dirty.add(id)
         failures += 1
         await sleep(Math.min(longestRetryMs, 50 * 2 ** failures), undefined, { signal }).catch(() => undefined)
@@ -296,7 +296,7 @@ export class InboxSockets {
       if (this.#hasBeaten) await this.#beatOnce()
       await removeDead(this.#services.db, now)
     } catch (error) {
-      this.#services.log.warn({ err: error }, 'whether others hold sockets could not be looked up')
+      this.#services.log.warn({ err: error }, 'could not look up sockets of other processes')
     }
   }
 
@@ -304,7 +304,7 @@ export class InboxSockets {
     const { db, clock } = this.#services
     const isKnown = await beat(db, this.#processId)
     if (this.#hasBeaten && !isKnown) {
-      // The others took us for dead, or the database lost what is only in its memory.
+      // Other processes thought us dead, or the database lost its unlogged table.
       this.#entered = new Map()
       for (const id of this.#rooms.keys()) this.#settle(id)
     }
@@ -313,7 +313,7 @@ export class InboxSockets {
   }
 
   #send(socket: Socket, packets: Packet[]): void {
-    // Until the next beat, too, it hears nothing more.
+    // It gets no news, even before the next heartbeat closes it.
     if (isExpired(socket, this.#services.clock.now())) {
       socket.disconnect(true)
       return
@@ -321,8 +321,8 @@ export class InboxSockets {
     const connection = socket.conn as unknown as { writeBuffer: Array<{ data?: string }> }
     const { writeBuffer } = connection
     const characters = writeBuffer.reduce((sum, { data = '' }) => sum + data.length, 0)
-    // The library drops this list with what it has sent. Where it has waited for long, both would be in the part of memory
-    // that only full collections of garbage look at, until the next of them.
+    // The library drops this list with the packets it has sent. After a long wait both would be in the old generation, and
+    // stay until the next full garbage collection.
     if (writeBuffer.length === 0) connection.writeBuffer = []
     if (writeBuffer.length > mostWaiting || characters > mostWaitingCharacters) cut(socket)
     else for (const [event, payload] of packets) socket.emit(event, payload)
@@ -331,10 +331,10 @@ export class InboxSockets {
 
 const isExpired = ({ data }: Socket, now: Date): boolean => (data as { session: InboxSession }).session.expiresAt <= now
 
-/** Ends the connection without a word and without waiting for what the browser has not taken. */
+/** Drops the connection without a close packet, and without waiting for unread data. */
 function cut({ conn }: Socket): void {
   const { socket } = conn.transport as { socket?: { terminate?(): void } }
-  // Where it is a socket, closing it would wait half a minute for the browser's agreement, and keep all that is unsent.
+  // Closing a web socket would wait half a minute for the browser, and hold all unsent data.
   if (socket?.terminate) socket.terminate()
   else conn.close(true)
 }

@@ -53,7 +53,7 @@ describe('mark-as', () => {
     expect(body).toMatchObject([{ ...state, lastSeenDate: now }])
   })
 
-  test('many at once, of any channel, in the order they are named; those of others are skipped', async () => {
+  test('many at once, of any channel, in the given order; those of other subscribers are skipped', async () => {
     const [first, mail] = [await put(), await put({ channel: 'email' })]
     const others = await insertMessage(server, await insertRun(server, api, 'bob'))
     const elsewhere = await insertMessage(server, await insertRun(server, await server.freshApi(), 'ada'))
@@ -94,12 +94,12 @@ describe('mark-as', () => {
       { messageId: Array.from({ length: 1_001 }, (_, n) => n.toString(16).padStart(24, '0')), markAs: 'read' },
       'messageId must contain no more than 1000 elements',
     ],
-  ])('a body that is not right is refused', async (body, message) => {
+  ])('a malformed body is refused', async (body, message) => {
     const answer = await api.post(`${messages}/mark-as`, body)
     expect([answer.status, answer.body.errors.general.messages]).toEqual([422, [message]])
   })
 
-  test('nobody has that id', async () => {
+  test('an unknown subscriber is refused', async () => {
     const body = { messageId: unknownId, markAs: 'read' }
     const notFound = { status: 404, body: { message: 'Subscriber eve not found' } }
     expect(await api.post('/v1/subscribers/eve/messages/mark-as', body)).toMatchObject(notFound)
@@ -125,13 +125,13 @@ test.each([
     { read: true, seen: false },
   ],
   [{ seen: false }, { read: false, seen: false }],
-])('markAs, as older callers say it: %j', async (mark, state) => {
+])('markAs, in the form of older clients: %j', async (mark, state) => {
   const messageId = await put()
   const answer = await api.post(`${messages}/markAs`, { messageId: [messageId], mark })
   expect(answer).toMatchObject({ status: 201, body: [{ _id: messageId, ...state }] })
 })
 
-test('markAs that says nothing, or names nothing, is refused', async () => {
+test('markAs without a mark or a message is refused', async () => {
   const nothing = await api.post(`${messages}/markAs`, { messageId: unknownId, mark: {} })
   expect([nothing.status, nothing.body.errors.general.messages]).toEqual([422, ['mark should not be empty']])
   expect((await api.post(`${messages}/markAs`, { messageId: 'x', mark: { read: true } })).status).toBe(422)
@@ -143,7 +143,7 @@ describe('mark-all', () => {
     ['unread', 1],
     ['seen', 2],
     ['unseen', 2],
-  ])('%s changes %i: only in-app messages that are not so yet', async (markAs, count) => {
+  ])('%s changes %i: only in-app messages without that mark', async (markAs, count) => {
     await put()
     await put()
     await put({ seen: true, ...dates })
@@ -163,14 +163,14 @@ describe('mark-all', () => {
     server.clock.advance({ ms: -1 })
   })
 
-  test('no message is in a feed', async () => {
+  test('a feed identifier matches no message', async () => {
     await put()
     for (const feedIdentifier of ['news', ['news', 'more']])
       expect((await api.post(`${messages}/mark-all`, { markAs: 'read', feedIdentifier })).body).toBe(0)
     expect((await api.post(`${messages}/mark-all`, { markAs: 'read', feedIdentifier: '' })).body).toBe(1)
   })
 
-  test('what it asks for', async () => {
+  test('its body is validated', async () => {
     expect(await api.post('/v1/subscribers/eve/messages/mark-all', { markAs: 'read' })).toMatchObject({
       status: 404,
       body: {
@@ -180,7 +180,7 @@ describe('mark-all', () => {
     expect((await api.post(`${messages}/mark-all`, { markAs: 'lost' })).status).toBe(422)
   })
 
-  test('while others do the same, each message is counted once', async () => {
+  test('concurrent requests count each message once', async () => {
     for (let n = 0; n < 20; n += 1) await put()
     const answers = await Promise.all(
       Array.from({ length: 6 }, () => api.post(`${messages}/mark-all`, { markAs: 'read' })),
@@ -194,7 +194,7 @@ describe('actions', () => {
   const buttons = [{ type: 'primary', content: 'Yes', url: '/yes' }]
   const cta = { type: 'redirect', data: { url: '/x' }, action: { buttons, result: {} } }
 
-  test('what became of a button is kept with the message', async () => {
+  test('the state of a button is stored with the message', async () => {
     const id = await put({ cta })
     const answer = await api.post(`${messages}/${id}/actions/primary`, { status: 'done', payload: { a: 1 } })
     expect(answer).toMatchObject({ status: 201, body: { _id: id, read: false } })
@@ -205,12 +205,12 @@ describe('actions', () => {
     expect((await api.get('/v1/messages')).body.data[0].cta).toEqual(back.body.cta)
   })
 
-  test('a message without buttons takes it too', async () => {
+  test('a message without buttons accepts it too', async () => {
     const answer = await api.post(`${messages}/${await put()}/actions/primary`, { status: 'done' })
     expect(answer.body.cta).toEqual({ action: { status: 'done', result: { type: 'primary' } } })
   })
 
-  test('whose message it is matters', async () => {
+  test('a message of another subscriber is refused', async () => {
     const id = await put({ cta })
     const others = await insertMessage(server, await insertRun(server, api, 'bob'), { cta })
     const elsewhere = await insertMessage(server, await insertRun(server, await server.freshApi(), 'ada'), { cta })
@@ -245,7 +245,7 @@ describe('the feed', () => {
     api.get(`/v1/subscribers/${subscriberId}/notifications/feed?${query}`)
   const listed = async (query: string) => (await feed(query)).body.data.map(({ _id }: { _id: string }) => _id)
 
-  test('shows in-app messages, the newest first, in pages', async () => {
+  test('shows in-app messages, newest first, in pages', async () => {
     const made: string[] = []
     for (let n = 0; n < 3; n += 1) made.unshift(await put({ created_at: new Date(longAgo.getTime() + n) }))
     await put({ channel: 'email' })
@@ -259,7 +259,7 @@ describe('the feed', () => {
     expect(pages[1]?.body).toMatchObject({ page: 1, pageSize: 2 })
   })
 
-  test('an item', async () => {
+  test('has complete items', async () => {
     await api.patch('/v2/subscribers/ada', { firstName: 'Ada', lastName: 'Lovelace', avatar: 'https://a' })
     run = await insertRun(server, api, 'ada', { event: { payload: { n: 1 } } })
     const id = await put({ data: { a: 1 }, tags: ['x'], subject: 'Hi', content: null })
@@ -274,7 +274,7 @@ describe('the feed', () => {
     })
   })
 
-  test('by what is read and seen', async () => {
+  test('filters by read and seen', async () => {
     const [fresh, seen, read] = [await put(), await put({ seen: true }), await put({ seen: true, read: true })]
     expect(await listed('seen=true')).toEqual([read, seen])
     expect(await listed('seen=false')).toEqual([fresh])
@@ -283,7 +283,7 @@ describe('the feed', () => {
     expect(await listed('feedIdentifier=news')).toEqual([])
   })
 
-  test('by the payload of the trigger', async () => {
+  test('filters by the payload of the trigger', async () => {
     const of = async (payload: object) =>
       insertMessage(server, await insertRun(server, api, 'ada', { event: { payload } }))
     const [one, two] = [await of({ a: 1, b: { c: { d: 'x' } } }), await of({ a: [1, 2], b: { c: { d: 'y' } } })]
@@ -311,7 +311,7 @@ describe('the feed', () => {
     expect(await feed(query)).toMatchObject({ status, body: { message } })
   })
 
-  test('nobody has that id', async () => {
+  test('an unknown subscriber is refused', async () => {
     const message =
       'Subscriber not found for this environment with the id: eve. Make sure to create a subscriber before fetching the feed.'
     expect(await feed('', 'eve')).toMatchObject({ status: 400, body: { message } })
@@ -319,7 +319,7 @@ describe('the feed', () => {
   })
 })
 
-test('what is unseen is counted up to a limit', async () => {
+test('unseen messages are counted up to a limit', async () => {
   for (let n = 0; n < 3; n += 1) await put()
   await put({ seen: true })
   await put({ channel: 'email' })

@@ -1,4 +1,4 @@
-// In-app messages of a subscriber, version 1: marked as read or seen, their buttons, the feed and what is unseen in it.
+// In-app messages of a subscriber, v1: mark as read or seen, buttons, the feed and its unseen count.
 import { type Static, Type } from 'typebox'
 import { idPattern } from '../../db/core/ids.ts'
 import { countedUpTo } from '../../db/core/page.ts'
@@ -30,10 +30,10 @@ const mostUnseen = 1_000
 const Params = Type.Object({ subscriberId: Type.String() })
 const markings = { read: 'read', unread: 'mark_unread', seen: 'seen', unseen: 'unseen' } as const
 const MarkAs = Enum(['read', 'seen', 'unread', 'unseen'])
-/** Feeds are no more: a message is in none, and what is asked of one finds nothing. */
+/** Feeds no longer exist: messages are in none, so this matches nothing. */
 const FeedIdentifier = Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())], { deprecated: true }))
 
-/** One id or a list of them. Which of both is wrong is not told apart. */
+/** One id or a list of them, with one error message for both. */
 const MessageId = Type.Unsafe<string | string[]>({
   anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }],
   description: 'The id of a message, or a list of them',
@@ -70,7 +70,7 @@ export const subscriberMessages: Resource = (app, { db, clock, brand }) => {
     return subscriber && { environmentId: environment.id, subscriberRowId: subscriber.id }
   }
 
-  /** One marking after the other, and the messages as they are then, in the order in which they were named. */
+  /** Applies the marks in order. @returns the changed messages, in the given order */
   const mark = async (environment: Environment, subscriberId: string, ids: string[], wanted: Marking[]) => {
     const inbox = await inboxOf(environment, subscriberId)
     if (!inbox) throw fail('marking_subscriber_not_found', { subscriberId })
@@ -95,7 +95,7 @@ export const subscriberMessages: Resource = (app, { db, clock, brand }) => {
       schema: {
         tags,
         summary: 'Mark messages as read, unread, seen or unseen',
-        description: 'Ids of messages that do not exist, or belong to somebody else, are skipped.',
+        description: 'Skips messages that do not exist, or belong to another subscriber.',
         params: Params,
         body: Body(
           { messageId: MessageId, markAs: MarkAs },
@@ -116,7 +116,7 @@ export const subscriberMessages: Resource = (app, { db, clock, brand }) => {
     '/v1/subscribers/:subscriberId/messages/markAs',
     {
       schema: {
-        // Older callers know it; nobody else should, beside `mark-as`.
+        // For older clients only; `mark-as` replaced it.
         hide: true,
         params: Params,
         body: Body({
@@ -131,7 +131,7 @@ export const subscriberMessages: Resource = (app, { db, clock, brand }) => {
       const ids = readMessageIds(messageId)
       const { read, seen } = given
       if (read === undefined && seen === undefined) throw generalError(['mark should not be empty'])
-      // What is read or unread counts as seen, unless the caller says that it is not.
+      // Marking as read or unread also marks as seen, unless the request says otherwise.
       const wanted: Marking[] = [
         ...(read === undefined ? [] : [read ? markings.read : markings.unread]),
         ...(seen === undefined || (seen && read !== undefined) ? [] : [seen ? markings.seen : markings.unseen]),
@@ -149,7 +149,7 @@ export const subscriberMessages: Resource = (app, { db, clock, brand }) => {
         summary: 'Mark all in-app messages as read, unread, seen or unseen',
         params: Params,
         body: Body({ markAs: MarkAs, feedIdentifier: FeedIdentifier }, { examples: [{ markAs: 'read' }] }),
-        response: { 201: Type.Integer({ description: 'How many were not marked so before' }) },
+        response: { 201: Type.Integer({ description: 'How many were changed' }) },
       },
     },
     async (request, reply) => {
@@ -169,7 +169,7 @@ export const subscriberMessages: Resource = (app, { db, clock, brand }) => {
     {
       schema: {
         tags,
-        summary: 'Set what became of the buttons of a message',
+        summary: 'Set the state of the buttons of a message',
         params: Type.Object({ subscriberId: Type.String(), messageId: Type.String(), type: Type.String() }),
         body: Body(
           { status: Enum(['pending', 'done']), payload: Type.Optional(FreeObject) },
@@ -208,14 +208,16 @@ export const subscriberMessages: Resource = (app, { db, clock, brand }) => {
     {
       schema: {
         tags,
-        summary: 'List in-app messages of a subscriber, the newest first',
+        summary: 'List in-app messages of a subscriber, newest first',
         params: Params,
         querystring: Type.Object({
           ...numberedQuery(),
           read: Type.Optional(Type.Boolean()),
           seen: Type.Optional(Type.Boolean()),
           payload: Type.Optional(
-            Type.String({ description: 'A JSON object in base64: those whose trigger had all of it in its payload' }),
+            Type.String({
+              description: 'A JSON object in base64; matches messages whose trigger payload contains all of it',
+            }),
           ),
           feedIdentifier: Type.Optional(Type.Array(Type.String(), { deprecated: true })),
         }),
@@ -257,7 +259,7 @@ export const subscriberMessages: Resource = (app, { db, clock, brand }) => {
     {
       schema: {
         tags,
-        summary: 'Count in-app messages that were not seen yet',
+        summary: 'Count unseen in-app messages',
         params: Params,
         querystring: Type.Object({
           seen: Type.Optional(Type.Boolean({ default: false })),
@@ -266,7 +268,7 @@ export const subscriberMessages: Resource = (app, { db, clock, brand }) => {
               minimum: 1,
               maximum: mostUnseen,
               default: defaultUnseenLimit,
-              description: 'Where counting stops',
+              description: 'The maximum count',
               perField: { command: 'GetUnseenCountCommand' },
             }),
           ),

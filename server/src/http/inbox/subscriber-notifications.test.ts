@@ -28,7 +28,7 @@ const buttons = [
 const cta = { type: 'redirect', data: { url: '/x', target: '_blank' }, action: { buttons, result: {} } }
 
 describe('an item', () => {
-  test('with everything', async () => {
+  test('with all fields', async () => {
     await api.patch('/v2/subscribers/ada', { firstName: 'Ada', lastName: 'Lovelace', avatar: 'https://a' })
     const workflow_id = await addWorkflow(server, api.environmentId, 'welcome', {
       ...{ name: 'Welcome', critical: true, severity: 'low', tags: ['t'], data: { team: 'x' } },
@@ -70,7 +70,7 @@ describe('an item', () => {
     })
   })
 
-  test('with hardly anything, of a workflow nobody remembers', async () => {
+  test('with few fields, of an unknown workflow', async () => {
     const id = await put({ content: null, delivered_at: null })
     const item = await shown(id)
     expect(item).toMatchObject({ body: '', workflow: { identifier: 'welcome', name: 'welcome', critical: false } })
@@ -139,7 +139,7 @@ describe('listing', () => {
     expect(await names(query)).toBe(expected)
   })
 
-  test('goes on after the last one of a page; there is more only when there is', async () => {
+  test('continues after the last one of a page, with an exact hasMore', async () => {
     expect((await ask('limit=5')).hasMore).toBe(false)
     expect((await ask('limit=4')).hasMore).toBe(true)
     expect(await names(`limit=2&after=${made.d}`)).toBe('cb')
@@ -149,7 +149,7 @@ describe('listing', () => {
     expect(await names(`read=false&after=${made.d}`)).toBe('ba')
   })
 
-  test('those of one moment keep their order from page to page', async () => {
+  test('notifications of the same time keep their order across pages', async () => {
     const same = []
     for (let n = 0; n < 7; n += 1) same.unshift(await put())
     const seen: string[] = []
@@ -162,7 +162,7 @@ describe('listing', () => {
     expect(seen).toEqual([...same, made.e])
   })
 
-  test('says what it was asked for', async () => {
+  test('echoes the filter', async () => {
     const query = `read=true&archived=false&snoozed=false&seen=true&severity=low&tags=y&data=${j({ n: null })}&createdGte=5&createdLte=${longAgo.getTime() + 9_000}&contextKeys=&limit=3`
     expect((await ask(query)).filter).toEqual({
       ...{ read: true, archived: false, snoozed: false, seen: true, severity: ['low'], tags: ['y'], data: { n: null } },
@@ -180,9 +180,9 @@ describe('listing', () => {
     [`data=${j({ a: 'x'.repeat(257) })}`, 'Texts in data filter have at most 256 characters'],
     [
       `after=${unknownId}`,
-      `There is no notification "${unknownId}" to continue after; it may have been deleted. Start again from the newest`,
+      `Notification "${unknownId}" does not exist, so the list cannot continue after it; it may have been deleted. Start again from the newest`,
     ],
-  ])('%s is a bad request', async (query, message) => {
+  ])('%s is refused with 400', async (query, message) => {
     expect(await api.get(`${path}?${query}`)).toMatchObject({ status: 400, body: { message } })
   })
 
@@ -215,7 +215,7 @@ describe('counting', () => {
       )}`,
     )
 
-  test('each filter by itself, in their order, with what was asked', async () => {
+  test('each filter separately, in order, with the filter echoed', async () => {
     await put({ tags: ['x'], severity: 'high', data: { a: 1 } })
     await put({ tags: ['y'], read: true, seen: true, context_keys: ['tenant:acme'] })
     await put({ snoozed_until: new Date('2027-01-01') })
@@ -263,7 +263,7 @@ describe('counting', () => {
     expect(await count(filters)).toMatchObject({ status, body: { message } })
   })
 
-  test('filters are needed, and somebody', async () => {
+  test('needs filters and a subscriber', async () => {
     expect((await api.get(`${path}/count`)).status).toBe(400)
     expect(await count([{}], 'eve')).toMatchObject({ status: 400, body: { message: 'SubscriberId: eve not found' } })
   })
@@ -320,7 +320,7 @@ describe('one item', () => {
     expect((await shown(id)).primaryAction).toMatchObject({ label: 'Yes', isCompleted: false })
   })
 
-  test('a button that is not there', async () => {
+  test('a missing button is refused', async () => {
     const id = await put({ cta: { ...cta, action: { buttons: [buttons[0]], result: {} } } })
     for (const operation of ['complete', 'revert'])
       expect(await api.patch(`${path}/${id}/actions/secondary/${operation}`)).toMatchObject({
@@ -342,7 +342,7 @@ describe('one item', () => {
     ['PATCH', '/actions/primary/revert'],
     ['DELETE', ''],
   ]
-  test.each(operations)('%s …%s is for what is in this inbox only', async (method, operation, body) => {
+  test.each(operations)('%s …%s works for notifications of this inbox only', async (method, operation, body) => {
     const others = await insertMessage(server, await insertRun(server, api, 'bob'), { cta })
     const mail = await put({ channel: 'email', cta })
     const inContext = await put({ context_keys: ['tenant:acme'], cta, snoozed_until: new Date('2027-01-01') })
@@ -383,7 +383,7 @@ describe('snoozing', () => {
   const lines = async () =>
     (await api.get(`/v1/notifications/${run.id}`)).body.jobs[0].executionDetails.map((line: any) => line.detail)
 
-  test('puts a notification aside, with a timer; later it comes back as a new one', async () => {
+  test('hides a notification with a timer; later it returns as a new one', async () => {
     const arrived = server.clock.now()
     const id = await put({ archived: true, archived_at: longAgo, read: true, seen: true, last_read_at: longAgo })
     const answer = await snooze(id, 3600)
@@ -409,7 +409,7 @@ describe('snoozing', () => {
     expect(await lines()).toEqual(['Message snoozed', 'Message unsnoozed'])
   })
 
-  test('a message that came without a record of its delivery has one from then on', async () => {
+  test('gives a message without deliveredAt a first entry', async () => {
     const arrived = server.clock.now()
     const id = await put({ delivered_at: null })
     await snooze(id, 60)
@@ -418,7 +418,7 @@ describe('snoozing', () => {
     expect((await shown(id)).deliveredAt).toEqual([iso(arrived), iso()])
   })
 
-  test('anew, it waits for the new time only', async () => {
+  test('again replaces the time', async () => {
     const id = await put()
     await snooze(id, 60)
     await snooze(id, 7200)
@@ -428,7 +428,7 @@ describe('snoozing', () => {
     expect(await shown(id)).toMatchObject({ isSnoozed: true })
   })
 
-  test('is taken back, together with its timer', async () => {
+  test('can be undone, which deletes the timer', async () => {
     const arrived = iso()
     const [id, other] = [await put(), await put()]
     await snooze(id, 3600)
@@ -445,12 +445,12 @@ describe('snoozing', () => {
     expect(await lines()).toEqual(['Message snoozed', 'Message snoozed', 'Message unsnoozed'])
   })
 
-  test('when its time comes while it is put aside anew, it stays aside, and nobody waits for ever', async () => {
+  test('again just as its time comes keeps it snoozed, without a deadlock', async () => {
     const id = await put()
     await snooze(id, 60)
     server.clock.advance({ minutes: 2 })
     const due = [{ environmentId: api.environmentId, id }]
-    // The engine holds the timer and is about to bring the message back.
+    // The engine holds the timer and is about to return the message.
     const answer = await during(
       server,
       (tx) => tx.deleteFrom('timers').where('subject_id', '=', id).execute(),
@@ -501,7 +501,7 @@ describe('many at once', () => {
   })
 
   const stored = () => server.database.db.selectFrom('messages').selectAll().orderBy('id').execute()
-  /** The names of what a request changes, after checking that it changes nothing else. */
+  /** The names of the changed notifications, after checking that nothing else changed. */
   const changedBy = async (operation: string, body: object | undefined) => {
     server.clock.advance({ seconds: 1 })
     const before = new Map((await stored()).map((row) => [row.id, JSON.stringify(row)]))
@@ -537,7 +537,7 @@ describe('many at once', () => {
     expect(await changedBy(operation, body)).toEqual([])
   })
 
-  test('what becomes of them', async () => {
+  test('change as described', async () => {
     await api.post(`${path}/read`)
     expect(await shown(made.plain ?? '')).toMatchObject({
       isRead: true,
@@ -554,7 +554,7 @@ describe('many at once', () => {
     expect(await shown(made.archived ?? '')).toMatchObject({ archivedAt: iso(longAgo) })
   })
 
-  test('those named are seen, whatever else is asked for; unknown ones are skipped', async () => {
+  test('named ones are marked as seen, ignoring other filters; unknown ones are skipped', async () => {
     const others = (await stored()).map(({ id }) => id)
     const body = { notificationIds: [made.both, unknownId, ...others.slice(-2)], tags: ['x'] }
     expect(await changedBy('seen', body)).toEqual(['both'])
@@ -579,7 +579,7 @@ describe('many at once', () => {
     expect(await stored()).toEqual(before)
   })
 
-  test('all kinds of changes at the same time end, and none fails', async () => {
+  test('all kinds of concurrent changes succeed', async () => {
     for (let n = 0; n < 30; n += 1) await put({ tags: ['x'] })
     const operations = ['seen', 'read', 'archive', 'read-archive', 'seen', 'read', 'delete', 'archive']
     const answers = await Promise.all(operations.map((operation) => api.post(`${path}/${operation}`, { tags: ['x'] })))

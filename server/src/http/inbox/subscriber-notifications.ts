@@ -1,4 +1,4 @@
-// The inbox of a subscriber as the backend sees it, version 2: listed, counted, marked, snoozed and removed.
+// The inbox of a subscriber for the backend, v2: list, count, mark, snooze and delete.
 import { type Static, Type } from 'typebox'
 import { findSubscriber } from '../../db/queries/subscribers.ts'
 import { fail } from '../../errors.ts'
@@ -22,7 +22,7 @@ const ItemQuery = Type.Object({ contextKeys: Type.Optional(ContextKeys) })
 
 const bulkFields = {
   ...selectionFields,
-  contextKeys: Type.Optional(Type.Array(Type.String(), { description: 'Those with at least one of these' })),
+  contextKeys: Type.Optional(Type.Array(Type.String(), { description: 'At least one of these' })),
 }
 const Selection = Body(bulkFields, { examples: [{ tags: ['billing'] }] })
 
@@ -51,7 +51,7 @@ export const subscriberNotifications: Resource = (app, services) => {
     {
       schema: {
         tags,
-        summary: "List a subscriber's notifications, the newest first",
+        summary: "List a subscriber's notifications, newest first",
         params: Params,
         querystring: Type.Object({ ...listQuery, contextKeys: Type.Optional(ContextKeys) }),
         response: {
@@ -101,8 +101,8 @@ export const subscriberNotifications: Resource = (app, services) => {
       config: { refusals: [402] },
       schema: {
         tags,
-        summary: 'Put a notification aside until a time',
-        description: 'It then returns as a new one.',
+        summary: 'Snooze a notification',
+        description: 'It returns at that time as a new one.',
         params: ItemParams,
         querystring: ItemQuery,
         body: Snooze,
@@ -121,7 +121,7 @@ export const subscriberNotifications: Resource = (app, services) => {
     {
       schema: {
         tags,
-        summary: 'Take a notification back that was put aside',
+        summary: 'Unsnooze a notification',
         params: ItemParams,
         querystring: ItemQuery,
         response: { 200: InboxNotification },
@@ -180,7 +180,7 @@ export const subscriberNotifications: Resource = (app, services) => {
     {
       schema: {
         tags,
-        summary: 'Mark notifications as seen: those named, else all that match',
+        summary: 'Mark notifications as seen: the named ones, or else all that match',
         params: Params,
         body: Body(
           { notificationIds: NotificationIds, ...bulkFields },
@@ -218,7 +218,7 @@ export const subscriberNotifications: Resource = (app, services) => {
     {
       schema: {
         tags,
-        summary: 'Delete all notifications that match',
+        summary: 'Delete all matching notifications',
         params: Params,
         body: Selection,
         response: { 204: Empty },

@@ -11,7 +11,7 @@ beforeEach(async () => {
   inbox = await openInbox(server, api, 'ada')
 })
 
-test('a subscriber sees and changes the time zone its schedule goes by', async () => {
+test('a subscriber sees and changes the time zone of its schedule', async () => {
   expect(await inbox.get('/subscriber')).toMatchObject({ status: 200, body: { data: { subscriberId: 'ada' } } })
   const changed = { status: 200, body: { data: { subscriberId: 'ada', timezone: 'Asia/Tokyo' } } }
   expect(await inbox.patch('/subscriber', { timezone: 'Asia/Tokyo' })).toMatchObject(changed)
@@ -19,7 +19,7 @@ test('a subscriber sees and changes the time zone its schedule goes by', async (
   expect((await api.get('/v2/subscribers/ada')).body).toMatchObject({ timezone: 'Asia/Tokyo' })
 })
 
-test('one that its page named is there from the beginning', async () => {
+test('a time zone from the page is there from the start', async () => {
   const ben = await openInbox(server, api, 'ben', { subscriber: { subscriberId: 'ben', timezone: 'Europe/Paris' } })
   expect((await ben.get('/subscriber')).body.data).toEqual({ subscriberId: 'ben', timezone: 'Europe/Paris' })
 })
@@ -34,7 +34,7 @@ test('nothing else about the subscriber can be changed', async () => {
   expect((await api.get('/v2/subscribers/ada')).body.email ?? null).toBeNull()
 })
 
-test('others stay as they are, also those of the same name elsewhere', async () => {
+test('other subscribers are not affected, even with the same id in another environment', async () => {
   const elsewhere = await server.freshApi()
   await elsewhere.post('/v2/subscribers', { subscriberId: 'ada', timezone: 'Europe/Paris' })
   await api.post('/v2/subscribers', { subscriberId: 'ben', timezone: 'Europe/Paris' })
@@ -43,7 +43,7 @@ test('others stay as they are, also those of the same name elsewhere', async () 
   expect((await api.get('/v2/subscribers/ben')).body.timezone).toBe('Europe/Paris')
 })
 
-test('without a token, or when the subscriber is gone, there is nothing to see', async () => {
+test('without a token, or for a deleted subscriber, it is refused', async () => {
   const anonymous = { authorization: '' }
   expect(await inbox.get('/subscriber', anonymous)).toMatchObject({ status: 401 })
   expect(await inbox.patch('/subscriber', { timezone: 'Asia/Tokyo' }, anonymous)).toMatchObject({ status: 401 })

@@ -1,4 +1,4 @@
-// What a subscriber's own browser may know and change about the subscriber: the clock that its schedule goes by.
+// What a browser may read and change of the subscriber: the time zone of its schedule.
 import { Type } from 'typebox'
 import { updateSubscriber } from '../../db/queries/subscribers.ts'
 import { fail } from '../../errors.ts'
@@ -9,7 +9,7 @@ import { Body } from '../edge/schema.ts'
 const Own = Type.Object({
   data: Type.Object({
     subscriberId: Type.String(),
-    timezone: Type.Optional(Type.String({ description: 'Absent where nobody has said; then it is UTC' })),
+    timezone: Type.Optional(Type.String({ description: 'Absent if not set; then UTC applies' })),
   }),
 })
 
@@ -40,7 +40,7 @@ export const inboxSubscriber: Resource = (app, { db, clock }) => {
     async ({ session, body: { timezone } }) => {
       const { environmentId, subscriber } = session
       const row = await updateSubscriber(db, environmentId, subscriber.subscriber_id, { timezone }, clock.now())
-      // Deleted, or another with the same id, since the token was looked at.
+      // Deleted, or replaced under the same id, since the token was checked.
       if (row?.id !== subscriber.id) throw fail('unauthorized')
       return { data: { subscriberId: row.subscriber_id, ...given({ timezone: row.timezone }) } }
     },

@@ -1,4 +1,4 @@
-// The topic subscriptions of a subscriber, as it makes and leaves them in its own browser.
+// The topic subscriptions of a subscriber, in the browser.
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../../db/core/database.ts'
@@ -34,7 +34,7 @@ const own = ({ subscriber, contextKeys }: InboxSession) =>
 const inTopic = (topicKey: string) => sql`o.key = ${topicKey}`
 const named = (identifier: string) => sql`(t.identifier = ${identifier} OR t.id = ${identifier})`
 
-/** By its identifier or its id. With `lock` it stays as it is until the transaction ends. */
+/** By identifier or id. With `lock` it cannot change until the transaction ends. */
 export async function findOwnSubscription(
   db: Db | Tx,
   session: InboxSession,
@@ -99,7 +99,7 @@ export const inboxSubscriptions: Resource = (app, { db, clock }) => {
       config,
       schema: {
         tags,
-        summary: "Retrieve one of the subscriber's subscriptions; nothing where there is none",
+        summary: "Retrieve one of the subscriber's subscriptions; empty if there is none",
         params: OneParams,
         querystring: Type.Object({
           workflowIds: Type.Optional(
@@ -136,7 +136,7 @@ export const inboxSubscriptions: Resource = (app, { db, clock }) => {
         params: Type.Object({ topicKey: TopicKey }),
         body: Body(
           {
-            identifier: Type.Optional(Type.String({ maxLength: 255, description: 'Made up where empty' })),
+            identifier: Type.Optional(Type.String({ maxLength: 255, description: 'Default: generated' })),
             name: Type.Optional(Type.String({ maxLength: 255 })),
             topic: Type.Optional(Body({ name: Type.Optional(TopicName) })),
             preferences: Type.Optional(Preferences),

@@ -1,4 +1,4 @@
-// The token of a subscriber in a browser: it opens one inbox, in one set of contexts, until it expires.
+// Session tokens of browsers: each opens one inbox, in one set of contexts, until it expires.
 import type { FastifyRequest } from 'fastify'
 import { idPattern } from '../../db/core/ids.ts'
 import { findSubscriberById } from '../../db/queries/subscribers.ts'
@@ -22,7 +22,7 @@ export class InboxTokens {
     this.#limits = new InboxLimits(services.clock)
   }
 
-  /** Names and addresses are left out: the token travels in the URL of the socket. */
+  /** Without names and addresses, since the token is in the URL of the socket. */
   issue({ subscriber, organizationId, environmentId, contextKeys, isVouchedFor }: Holder): string {
     const { secrets, clock } = this.#services
     const iat = Math.floor(clock.now().getTime() / 1000)
@@ -51,8 +51,8 @@ export class InboxTokens {
   }
 
   /**
-   * Undefined for a token that is not ours, not for this, too old, or of somebody who is no longer there. A request with a
-   * method counts, before anybody is looked up.
+   * Undefined for a token that is not ours, has another purpose or has expired, or whose subscriber was deleted. With a
+   * method, counts the request against the rate limit before any look-up.
    */
   async read(token: string, method?: string): Promise<InboxSession | undefined> {
     const { db, secrets, clock } = this.#services
@@ -64,7 +64,7 @@ export class InboxTokens {
       exp: number
     }
     const expiresAt = new Date(exp * 1000)
-    // What has no such time is never after now.
+    // An invalid date fails this comparison too.
     if (!(expiresAt > clock.now()) || !id.test(_id ?? '')) return undefined
     if (method !== undefined) this.#limits.takeRequest(_id ?? '', method)
     const subscriber = await findSubscriberById(db, environmentId ?? '', _id ?? '')

@@ -42,7 +42,7 @@ describe('creating', () => {
     expect((await api.get('/v1/channel-connections/mine')).body).toEqual(created.body)
   })
 
-  test('an identifier is made up when none is given', async () => {
+  test('an identifier is generated when none is given', async () => {
     expect((await create({ subscriberId: 'ada' })).body.identifier).toMatch(/^chconn_[0-9a-z]{12}$/)
   })
 
@@ -57,12 +57,12 @@ describe('creating', () => {
     expect(JSON.stringify(row)).not.toContain('xoxb-secret')
   })
 
-  test('a shared connection belongs to its context and does not keep the subscriber', async () => {
+  test('a shared connection belongs to its context and stores no subscriber', async () => {
     const created = await create({ connectionMode: 'shared', subscriberId: 'ada', context: { tenant: 'acme' } })
     expect(created).toMatchObject({ status: 201, body: { subscriberId: null, contextKeys: ['tenant:acme'] } })
   })
 
-  test('members nobody knows are dropped, also inside workspace and auth', async () => {
+  test('unknown members are dropped, also inside workspace and auth', async () => {
     const created = await create({
       subscriberId: 'ada',
       extra: 1,
@@ -82,7 +82,7 @@ describe('creating', () => {
     expect(created.body.workspace).toEqual({ id: 'w' })
   })
 
-  test("a service-native provider carries the brand's word", async () => {
+  test('a service-native provider is named with the brand', async () => {
     await addIntegration(server, api, { identifier: 'native', provider: 'svc-slack' })
     const created = await create({ integrationIdentifier: 'native', subscriberId: 'ada' })
     expect(created.body.providerId).toBe('belfry-slack')
@@ -124,7 +124,7 @@ describe('creating', () => {
     expect(await contexts()).toEqual([])
   })
 
-  test('an integration that is unknown, deleted or of another environment is refused before contexts are made', async () => {
+  test('an integration that is unknown, deleted or of another environment is refused before contexts are created', async () => {
     const other = await server.freshApi()
     await addIntegration(server, other, { identifier: 'theirs' })
     const id = await addIntegration(server, api, { identifier: 'gone' })
@@ -179,7 +179,7 @@ describe('creating', () => {
           'A channel connection already exists for integration "slack-main" with subscriberId "ada" and context [app:jira, tenant:acme]. Connection ID: scoped',
       },
     })
-    // A shared one has no subscriber, whoever asks for it.
+    // A shared connection has no subscriber, even if the request names one.
     expect(await create({ subscriberId: 'bob', connectionMode: 'shared', context })).toMatchObject({
       status: 409,
       body: {
@@ -192,7 +192,7 @@ describe('creating', () => {
     expect((await create({ subscriberId: 'ada', integrationIdentifier: 'slack-other' })).status).toBe(201)
   })
 
-  test('an identifier is taken once per environment', async () => {
+  test('an identifier is unique per environment', async () => {
     await create({ subscriberId: 'ada', identifier: 'mine' })
     expect(await create({ subscriberId: 'bob', identifier: 'mine' })).toMatchObject({
       status: 409,
@@ -206,7 +206,7 @@ describe('creating', () => {
     expect(elsewhere.status).toBe(201)
   })
 
-  test('of many at once for the same resource one gets in, and the others are told which', async () => {
+  test('concurrent requests for the same resource create one connection, and the others get its identifier', async () => {
     const answers = await Promise.all(
       Array.from({ length: 12 }, () => create({ subscriberId: 'ada', context: { tenant: 'acme' } })),
     )
@@ -219,7 +219,7 @@ describe('creating', () => {
     expect(await contexts()).toEqual(['tenant:acme'])
   })
 
-  test('of many at once with the same identifier one gets in', async () => {
+  test('concurrent requests with the same identifier create one', async () => {
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, i) => create({ identifier: 'mine', context: { tenant: `t${i}` } })),
     )
@@ -250,7 +250,7 @@ describe('listing', () => {
     }
   })
 
-  test('newest first, or by any other order asked for, in pages', async () => {
+  test('newest first, or in another given order, in pages', async () => {
     expect(await list('')).toEqual(['five', 'four', 'three', 'two', 'one'])
     expect(await list('orderDirection=ASC')).toEqual(['one', 'two', 'three', 'four', 'five'])
     await api.patch('/v1/channel-connections/two', { workspace, auth })
@@ -279,12 +279,12 @@ describe('listing', () => {
     expect(await list('contextKeys=')).toEqual(['five', 'four', 'one'])
   })
 
-  test('what an item shows is what retrieving it shows', async () => {
+  test('an item looks the same as when retrieved', async () => {
     const { body } = await api.get('/v1/channel-connections?limit=1')
     expect(body.data[0]).toEqual((await api.get('/v1/channel-connections/five')).body)
   })
 
-  test('values outside their set and wrong limits are refused', async () => {
+  test('unknown values and wrong limits are refused', async () => {
     const get = (query: string) => api.get(`/v1/channel-connections?${query}`)
     expect((await get('channel=fax')).body).toMatchObject({
       statusCode: 422,
@@ -347,7 +347,7 @@ describe('changing and deleting', () => {
     expect((await api.get('/v1/channel-connections/mine')).body).toMatchObject({ workspace, auth })
   })
 
-  test('a deleted connection is gone and its place is free; endpoints that name it stay', async () => {
+  test('a deleted connection can be created again; endpoints that name it stay', async () => {
     const endpoint = {
       type: 'slack_user',
       endpoint: { userId: 'U1' },
@@ -362,7 +362,7 @@ describe('changing and deleting', () => {
     expect((await create({ identifier: 'mine', subscriberId: 'ada', context: { tenant: 'acme' } })).status).toBe(201)
   })
 
-  test('what is not there, or is elsewhere, cannot be read, changed or deleted', async () => {
+  test('unknown ones, and those of another environment, cannot be read, changed or deleted', async () => {
     const other = await server.freshApi()
     for (const [caller, identifier] of [
       [api, 'nothing'],

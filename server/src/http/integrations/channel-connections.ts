@@ -1,4 +1,4 @@
-// Channel connections: the authorizations of chat workspaces, each held for a subscriber or shared through a context.
+// Channel connections: authorized chat workspaces, each of a subscriber or shared through a context.
 import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'

@@ -98,7 +98,7 @@ describe('creating', () => {
     expect((await api.get('/v1/channel-endpoints')).body.totalCount).toBe(2)
   })
 
-  test('the type need not suit the provider', async () => {
+  test('the type need not match the provider', async () => {
     await addIntegration(server, api, { identifier: 'native', provider: 'svc-slack' })
     const created = await create({ integrationIdentifier: 'native', type: 'phone', endpoint: { phoneNumber: '+1' } })
     expect(created).toMatchObject({ status: 201, body: { providerId: 'belfry-slack' } })
@@ -143,7 +143,7 @@ describe('creating', () => {
     expect(await contextCount()).toBe(0)
   })
 
-  test('an unknown integration is refused before contexts are made', async () => {
+  test('an unknown integration is refused before contexts are created', async () => {
     const other = await server.freshApi()
     await addIntegration(server, other, { identifier: 'theirs' })
     for (const identifier of ['unknown', 'theirs']) {
@@ -153,7 +153,7 @@ describe('creating', () => {
     expect(await contextCount()).toBe(0)
   })
 
-  test('a context that cannot be is refused', async () => {
+  test('an invalid context is refused', async () => {
     const six = Object.fromEntries(Array.from({ length: 6 }, (_, i) => [`t${i}`, 'x']))
     expect(await create({ context: six })).toMatchObject({
       status: 422,
@@ -175,13 +175,13 @@ describe('creating', () => {
     })
   })
 
-  test('of many at once with the same identifier one gets in', async () => {
+  test('concurrent requests with the same identifier create one', async () => {
     const answers = await Promise.all(Array.from({ length: 12 }, () => create({ identifier: 'mine' })))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(11)
   })
 
-  test('a connection that is unknown or elsewhere is refused', async () => {
+  test('an unknown connection, or one of another environment, is refused', async () => {
     const other = await server.freshApi()
     await addIntegration(server, other, { identifier: 'slack-main' })
     await other.post('/v1/channel-connections', {
@@ -200,7 +200,7 @@ describe('creating', () => {
     expect((await api.get('/v1/channel-endpoints')).body.totalCount).toBe(0)
   })
 
-  test('a subscriber deleted at the same time leaves no endpoint behind', async () => {
+  test('a concurrently deleted subscriber leaves no endpoint behind', async () => {
     const answers = await Promise.all([
       ...Array.from({ length: 6 }, () => create()),
       api.delete('/v2/subscribers/ada'),
@@ -234,7 +234,7 @@ describe('listing', () => {
     }
   })
 
-  test('newest first, or by any other order asked for, in pages', async () => {
+  test('newest first, or in another given order, in pages', async () => {
     expect(await list('')).toEqual(['five', 'four', 'three', 'two', 'one'])
     expect(await list('orderDirection=ASC&limit=2')).toEqual(['one', 'two'])
     await api.patch('/v1/channel-endpoints/two', { endpoint: { channelId: 'C9' } })
@@ -262,7 +262,7 @@ describe('listing', () => {
     expect(await list('subscriberId=ada&channel=sms')).toEqual([])
   })
 
-  test('values outside their set and wrong limits are refused', async () => {
+  test('unknown values and wrong limits are refused', async () => {
     const get = (query: string) => api.get(`/v1/channel-endpoints?${query}`)
     expect((await get('channel=fax')).body).toMatchObject({
       statusCode: 422,
@@ -335,7 +335,7 @@ describe('changing and deleting', () => {
     expect((await api.get('/v1/channel-endpoints/mine')).status).toBe(404)
   })
 
-  test('what is not there, or is elsewhere, cannot be read, changed or deleted', async () => {
+  test('unknown ones, and those of another environment, cannot be read, changed or deleted', async () => {
     const other = await server.freshApi()
     await create({ identifier: 'mine' })
     for (const [caller, identifier] of [

@@ -1,4 +1,4 @@
-// Channel endpoints: the chat channels, chat users, webhooks and phone numbers a subscriber is reached at.
+// Channel endpoints: the chat channels, chat users, webhooks and phone numbers of subscribers.
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { allOf, cursorPage } from '../../db/core/page.ts'
@@ -166,7 +166,7 @@ export const channelEndpoints: Resource = (app, { db, clock, brand, config }) =>
     {
       schema: {
         tags,
-        summary: 'Replace where a channel endpoint leads; its type stays',
+        summary: 'Replace the address of a channel endpoint; its type stays',
         params: Params,
         body: Body(
           { endpoint: Type.Unsafe<Record<string, unknown>>({ ...FreeObject, description: membersOfTypes }) },
@@ -186,7 +186,7 @@ export const channelEndpoints: Resource = (app, { db, clock, brand, config }) =>
         .updateTable('channel_endpoints')
         .set({ endpoint: JSON.stringify(endpoint), updated_at: clock.now() })
         .where('environment_id', '=', environmentId)
-        // By id: the one whose type was checked, not another that took over the identifier.
+        // By id, since another endpoint may have taken over the identifier since the check.
         .where('id', '=', existing.id)
         .returningAll()
         .executeTakeFirst()

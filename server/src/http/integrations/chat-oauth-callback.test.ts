@@ -33,7 +33,7 @@ async function stateOf(url: string, more: object): Promise<string> {
   expect(answer.status).toBe(201)
   return new URL(answer.body.url).searchParams.get('state') ?? ''
 }
-/** As a browser comes back: without a key. */
+/** As a browser returns, without a key. */
 async function comeBack(query: Record<string, string>): Promise<Answer> {
   const nobody = new Api(server.url, '', '', '')
   return nobody.send('GET', `${path}?${new URLSearchParams(query).toString()}`, undefined, { authorization: '' })
@@ -59,7 +59,7 @@ function microsoftPlays(replies: { token?: (asked: Asked) => VendorReply; instal
 }
 
 describe('Slack', () => {
-  test('connecting makes the connection the state asks for', async () => {
+  test('connecting creates the connection that the state describes', async () => {
     slackPlays({ body: grant })
     const state = await connectState({ connectionIdentifier: 'mine', context: { tenant: 'acme' } })
     const answer = await comeBack({ code: 'one-time', state })
@@ -103,7 +103,7 @@ describe('Slack', () => {
     )
   })
 
-  test('an integration can say where people land', async () => {
+  test('an integration can set the landing page', async () => {
     slackPlays({ body: grant })
     const credentials = { clientId: 'slack.1', secretKey: 'shh' }
     for (const [identifier, redirectUrl, location] of [
@@ -121,14 +121,14 @@ describe('Slack', () => {
     }
   })
 
-  test('a shared connection keeps no subscriber', async () => {
+  test('a shared connection stores no subscriber', async () => {
     slackPlays({ body: grant })
     const state = await connectState({ connectionMode: 'shared', context: { tenant: 'acme' } })
     expect((await comeBack({ code: 'one-time', state })).status).toBe(200)
     expect(await connections()).toMatchObject([{ subscriberId: null, contextKeys: ['tenant:acme'] }])
   })
 
-  test('with autoLinkUser the person becomes an endpoint on the new connection', async () => {
+  test('with autoLinkUser the person gets an endpoint on the new connection', async () => {
     slackPlays({ body: grant })
     const state = await connectState({ autoLinkUser: true, context: { tenant: 'acme' } })
     expect((await comeBack({ code: 'one-time', state })).status).toBe(200)
@@ -144,7 +144,7 @@ describe('Slack', () => {
     ])
   })
 
-  test('a grant for one channel makes a webhook endpoint only', async () => {
+  test('a grant for one channel creates only a webhook endpoint', async () => {
     const webhook = { url: 'https://hooks.slack.com/services/1', channel: '#general' }
     slackPlays({ body: { ...grant, incoming_webhook: webhook } })
     const state = await connectState({ scope: ['incoming-webhook'], autoLinkUser: true })
@@ -164,7 +164,7 @@ describe('Slack', () => {
     })
   })
 
-  test('linking attaches the person to the connection named', async () => {
+  test('linking attaches the person to the named connection', async () => {
     slackPlays({ body: grant })
     await comeBack({ code: 'one-time', state: await connectState({ connectionIdentifier: 'mine' }) })
     slackPlays({ body: { ok: true, team: { id: 'T1' }, authed_user: { id: 'U7' } } })
@@ -176,7 +176,7 @@ describe('Slack', () => {
     ])
   })
 
-  test('linking to a connection that is not there is refused', async () => {
+  test('linking to an unknown connection is refused', async () => {
     slackPlays({ body: grant })
     expect(
       await comeBack({ code: 'one-time', state: await linkState({ connectionIdentifier: 'other' }) }),
@@ -204,7 +204,7 @@ describe('Slack', () => {
     ['a lost connection', 'hang up' as const, 502, 'Slack gave no usable answer (UND_ERR_SOCKET)'],
     ['no team', { body: { ok: true, access_token: 'x' } }, 502, 'Slack gave no usable answer (part of the answer'],
     ['no token', { body: { ok: true, team: { id: 'T1' } } }, 502, 'Slack gave no usable answer (part of the answer'],
-  ])('%s connects nothing and tells no secret', async (_name, reply, status, message) => {
+  ])('%s connects nothing and reveals no secret', async (_name, reply, status, message) => {
     slackPlays(reply)
     const answer = await comeBack({ code: 'one-time', state: await connectState() })
     expect(answer).toMatchObject({ status, body: { message: expect.stringContaining(message) } })
@@ -213,13 +213,13 @@ describe('Slack', () => {
     expect(await connections()).toEqual([])
   })
 
-  test('an answer that names nobody links nobody', async () => {
+  test('an answer without a user links nobody', async () => {
     slackPlays({ body: { ok: true, team: { id: 'T1' } } })
     expect((await comeBack({ code: 'one-time', state: await linkState() })).status).toBe(502)
     expect(await endpoints()).toEqual([])
   })
 
-  test('a code is needed, and the secret to exchange it', async () => {
+  test('connecting needs a code and the client secret', async () => {
     expect(await comeBack({ tenant: 't', state: await connectState() })).toMatchObject({
       status: 400,
       body: { message: 'Missing required OAuth parameter: code' },
@@ -238,7 +238,7 @@ describe('Slack', () => {
 describe('Teams', () => {
   const teams = { integrationIdentifier: 'teams' }
 
-  test("an administrator's consent makes a connection, without any call", async () => {
+  test("an administrator's consent creates a connection, without a call", async () => {
     const state = await connectState({ ...teams, connectionIdentifier: 'mine', context: { tenant: 'acme' } })
     const answer = await comeBack({ tenant: 'their-tenant', admin_consent: 'True', state })
     expect(answer.status).toBe(200)
@@ -260,7 +260,7 @@ describe('Teams', () => {
     [{ tenant: 't1' }, 'MS Teams admin consent was not granted'],
     [{ code: 'one-time', admin_consent: 'True' }, 'Missing required OAuth parameter: tenant'],
     [{ tenant: '../x', admin_consent: 'True' }, 'Invalid OAuth parameter: tenant'],
-  ])('%j is no consent', async (result, message) => {
+  ])('%j is not a consent', async (result, message) => {
     const answer = await comeBack({ ...result, state: await connectState(teams) })
     expect(answer).toMatchObject({ status: 400, body: { message: expect.stringContaining(message) } })
     expect(await connections()).toEqual([])
@@ -280,7 +280,7 @@ describe('Teams', () => {
     })
   })
 
-  test('linking makes an endpoint of the person and installs the app for them', async () => {
+  test('linking creates an endpoint for the person and installs the app for them', async () => {
     microsoftPlays()
     const answer = await comeBack({ code: 'one-time', state: await linkState(teams) })
     expect(answer.status).toBe(200)
@@ -296,7 +296,7 @@ describe('Teams', () => {
     ])
   })
 
-  test('with autoLinkUser the person is sent on to say who they are', async () => {
+  test('with autoLinkUser the person is redirected to sign in', async () => {
     microsoftPlays()
     const consent = await comeBack({
       tenant: 'their-tenant',
@@ -319,7 +319,7 @@ describe('Teams', () => {
     ])
   })
 
-  test('without a tenant to sign in at, the connection is all there is', async () => {
+  test('without a tenant to sign in at, only the connection is created', async () => {
     const credentials = { clientId: 'teams-1', secretKey: 'shh' }
     await addIntegration(server, api, { identifier: 'any-tenant', provider: 'msteams', credentials })
     const state = await connectState({ integrationIdentifier: 'any-tenant', autoLinkUser: true })
@@ -327,14 +327,14 @@ describe('Teams', () => {
     expect(await connections()).toHaveLength(1)
   })
 
-  test('a code is needed to link', async () => {
+  test('linking needs a code', async () => {
     expect(await comeBack({ tenant: 't1', state: await linkState(teams) })).toMatchObject({
       status: 400,
       body: { message: 'Missing required OAuth parameter: code' },
     })
   })
 
-  test('a refusal or fault of Microsoft links nobody and tells no secret', async () => {
+  test('a refusal or failure of Microsoft links nobody and reveals no secret', async () => {
     const denied = { status: 400, body: { error: 'invalid_grant', error_description: 'AADSTS54005: shh was redeemed' } }
     microsoftPlays({ token: () => denied })
     const refused = await comeBack({ code: 'one-time', state: await linkState(teams) })
@@ -367,7 +367,7 @@ describe('refusals', () => {
     expect(await comeBack(query as Record<string, string>)).toMatchObject({ status: 400, body: { message } })
   })
 
-  test('a state that cannot be read', async () => {
+  test('a malformed state', async () => {
     const encode = (text: string) => Buffer.from(text).toString('base64url')
     for (const state of [
       'x',
@@ -381,7 +381,7 @@ describe('refusals', () => {
     expect(vendor.asked).toEqual([])
   })
 
-  test('a state that was changed, or signed with something else', async () => {
+  test('a state that was changed, or signed with another key', async () => {
     const text = Buffer.from(await connectState(), 'base64url').toString()
     const dot = text.lastIndexOf('.')
     const [json, signature] = [text.slice(0, dot), text.slice(dot + 1)]
@@ -398,7 +398,7 @@ describe('refusals', () => {
     expect(vendor.asked).toEqual([])
   })
 
-  test('a state lives for five minutes', async () => {
+  test('a state expires after five minutes', async () => {
     slackPlays({ body: grant })
     const [first, second] = [await connectState(), await connectState({ context: { tenant: 'acme' } })]
     server.clock.advance({ minutes: 5 })
@@ -418,7 +418,7 @@ describe('refusals', () => {
     expect(vendor.asked).toEqual([])
   })
 
-  test('an environment or integration that is gone is not found', async () => {
+  test('a deleted environment or integration is not found', async () => {
     const state = await connectState()
     const missing = { message: `Integration not found: slack in environment ${api.environmentId}` }
     const { db } = server.database
@@ -436,7 +436,7 @@ describe('refusals', () => {
     expect(vendor.asked).toEqual([])
   })
 
-  test('a subscriber that is gone is not found, and nothing is connected', async () => {
+  test('a deleted subscriber is not found, and nothing is connected', async () => {
     slackPlays({ body: grant })
     const state = await connectState()
     await api.delete('/v2/subscribers/ada')

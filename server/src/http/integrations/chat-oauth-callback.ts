@@ -1,4 +1,4 @@
-// Chat sign-in, second half: the person comes back from Slack or Microsoft, and what the signed state asks for is made.
+// Chat sign-in, second half: the person returns from Slack or Microsoft, and we create what the signed state describes.
 import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
 import { createConnection } from '../../db/queries/channel-connections.ts'
@@ -39,7 +39,7 @@ export const chatOAuthCallback: Resource = (app, services) => {
     callbackPath,
     {
       config: { public: true },
-      // A code works once: a link checker's HEAD must not spend it.
+      // A code works once, so a link checker's HEAD must not use it up.
       exposeHeadRoute: false,
       schema: {
         tags: ['Chat sign-in'],
@@ -47,7 +47,7 @@ export const chatOAuthCallback: Resource = (app, services) => {
         querystring: Query,
         response: {
           200: { description: 'A page that closes itself', content: { 'text/html': { schema: Type.String() } } },
-          302: Type.Null({ description: 'On to where the integration wants people to land, or to the next sign-in' }),
+          302: Type.Null({ description: 'To the landing page of the integration, or to the next sign-in' }),
         },
       },
     },
@@ -72,20 +72,20 @@ interface Visit {
   services: OAuthServices
   state: OAuthState
   integration: ChatIntegration
-  /** Where the integration wants people to land, if it says so. */
+  /** The landing page of the integration, if set. */
   landing: string | undefined
 }
 
 async function openVisit(services: OAuthServices, state: OAuthState): Promise<Visit> {
   const { environmentId, integrationIdentifier: identifier } = state
   const integration = await findChatIntegration(services.db, environmentId, identifier)
-  // The identifier may have passed to another integration since.
+  // Another integration may have taken over the identifier since.
   if (integration.provider_id !== state.providerId)
     throw fail('oauth_integration_not_found', { identifier, environmentId })
   return { services, state, integration, landing: landingOf(integration.credentials.redirectUrl) }
 }
 
-/** A header takes plain ASCII only; an address that is none at all is as good as not set. */
+/** In ASCII, for a header; an invalid URL counts as not set. */
 function landingOf(url: unknown): string | undefined {
   if (typeof url !== 'string' || !URL.canParse(url) || !/^https?:/i.test(url)) return undefined
   return /^[\x21-\x7e]+$/.test(url) ? url : new URL(url).href
@@ -112,7 +112,7 @@ async function finishSlack(visit: Visit, { code }: Result): Promise<string | und
   return landing
 }
 
-/** What Slack promises for the scopes that were asked for. */
+/** A member that Slack guarantees for the requested scopes. */
 function expected<T>(value: T | undefined): T {
   if (value === undefined) throw fail('oauth_unavailable', { vendor: 'Slack', reason: 'part of the answer is missing' })
   return value
@@ -127,7 +127,7 @@ async function finishTeams(visit: Visit, { code, tenant, hasConsent }: Result): 
     if (!tenant) throw fail('oauth_parameter_missing', { name: 'tenant' })
     if (!tenantPattern.test(tenant)) throw fail('oauth_tenant_invalid')
     if (!hasConsent) throw fail('oauth_consent_missing')
-    // The bot signs in by itself for every message; there is no token to keep.
+    // The bot signs in for every message, so there is no token to store.
     const identifier = await connect(visit, { id: tenant }, 'app-only')
     const canLink = state.autoLinkUser && state.subscriberId !== undefined && integration.credentials.tenantId
     if (!canLink) return landing

@@ -20,7 +20,7 @@ async function prepare(): Promise<Api> {
   return api
 }
 
-/** The URL's parts, with what its state says. */
+/** The URL's parts, with its decoded state. */
 function read(url: string) {
   const { origin, pathname, searchParams } = new URL(url)
   const { state = '', ...query } = Object.fromEntries(searchParams)
@@ -32,7 +32,7 @@ function read(url: string) {
 const slackScopes = 'chat:write,chat:write.public,channels:read,groups:read,users:read,users:read.email'
 
 describe('Slack', () => {
-  test('connecting asks for the bot scopes, and the state says what to make', async () => {
+  test('connecting asks for the bot scopes, and the state describes the connection', async () => {
     const api = await prepare()
     const answer = await api.post(connectPath, {
       integrationIdentifier: 'slack',
@@ -132,7 +132,7 @@ describe('Teams', () => {
     })
   })
 
-  test('the mode needs nobody: consent holds for the tenant', async () => {
+  test('the mode needs no subscriber, since consent applies to the tenant', async () => {
     const api = await prepare()
     const answer = await api.post(connectPath, {
       integrationIdentifier: 'teams',
@@ -190,7 +190,7 @@ describe('refusals', () => {
     expect((await api.get('/v2/contexts')).body.totalCount).toBe(0)
   })
 
-  test('an integration that is unknown, elsewhere, deleted or not for sign-in is not found', async () => {
+  test('an integration that is unknown, deleted, of another environment or without sign-in is not found', async () => {
     const api = await prepare()
     const other = await prepare()
     await addIntegration(server, other, { identifier: 'theirs', credentials: { clientId: 'c' } })
@@ -216,13 +216,13 @@ describe('refusals', () => {
       })
   })
 
-  test('a context that cannot be is refused', async () => {
+  test('an invalid context is refused', async () => {
     const api = await prepare()
     expect((await api.post(connectPath, { integrationIdentifier: 'slack', context: {} })).status).toBe(422)
     expect((await api.post(connectPath, { integrationIdentifier: 'slack', context: 'acme' })).status).toBe(422)
   })
 
-  test('credentials the sign-in needs have to be there', async () => {
+  test('missing sign-in credentials are refused', async () => {
     const api = await prepare()
     await addIntegration(server, api, { identifier: 'bare', credentials: { clientId: '' } })
     await addIntegration(server, api, { identifier: 'native', provider: 'svc-slack' })
@@ -240,7 +240,7 @@ describe('refusals', () => {
     expect((await missing(connectPath, 'no-tenant')).status).toBe(201)
   })
 
-  test('a credential that looks like one of our encrypted values is taken as it was given', async () => {
+  test('a credential that looks like one of our encrypted values is used as given', async () => {
     const api = await prepare()
     const clientId = 'enc:v1:AAAA'
     const { body: integration } = await api.post('/v1/integrations', {

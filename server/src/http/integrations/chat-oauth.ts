@@ -1,4 +1,4 @@
-// Chat sign-in, first half: the URL a person is sent to, and the signed state that says what to make when they come back.
+// Chat sign-in, first half: the URL for the person, and the signed state that describes what to create on return.
 import type { Selectable } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Config } from '../../config.ts'
@@ -36,11 +36,11 @@ const fields = {
 }
 const Scopes = (description: string) => Type.Optional(Type.Array(Type.String(), { maxItems: 100, description }))
 export const connectFields = {
-  scope: Scopes('Slack: what the bot may do; a sensible set when absent'),
+  scope: Scopes('Slack: the bot scopes; default: a sensible set'),
   connectionMode: Type.Optional(Enum(connectionModes)),
-  autoLinkUser: Type.Optional(Type.Boolean({ description: 'Also make an endpoint of the person who signs in' })),
+  autoLinkUser: Type.Optional(Type.Boolean({ description: 'Also create an endpoint for the person who signs in' })),
 }
-export const linkFields = { userScope: Scopes('Slack: what is asked about the person; `identity.basic` when absent') }
+export const linkFields = { userScope: Scopes('Slack: the user scopes; default: `identity.basic`') }
 export const modes = ['connect', 'link_user'] as const
 
 const Connect = Body({ ...fields, ...connectFields })
@@ -55,12 +55,12 @@ const Url = Type.Object({ url: Type.String() })
 export type OAuthServices = Pick<Services, 'db' | 'secrets' | 'clock' | 'config' | 'http'>
 type SignIn = Static<typeof Either> & { mode: (typeof modes)[number] }
 
-/** What is to be made when the person comes back. */
+/** What to create when the person returns. */
 export interface OAuthState {
-  /** Of the connection to make, or of the one to attach the person to. */
+  /** Of the connection to create, or to attach the person to. */
   identifier: string | undefined
   subscriberId: string | undefined
-  /** Names contexts that exist already. */
+  /** Names existing contexts. */
   context: Record<string, unknown> | undefined
   environmentId: string
   organizationId: string
@@ -81,8 +81,8 @@ export const chatOAuth: Resource = (app, services) => {
     {
       schema: {
         tags,
-        summary: 'Make a URL that connects a chat workspace',
-        description: 'It can be followed for 5 minutes.',
+        summary: 'Create a URL that connects a chat workspace',
+        description: 'It expires after 5 minutes.',
         body: Connect,
         response: { 201: Url },
       },
@@ -96,8 +96,8 @@ export const chatOAuth: Resource = (app, services) => {
     {
       schema: {
         tags,
-        summary: 'Make a URL that links a subscriber to their chat identity',
-        description: 'It can be followed for 5 minutes.',
+        summary: 'Create a URL that links a subscriber to their chat user',
+        description: 'It expires after 5 minutes.',
         body: LinkUser,
         response: { 201: Url },
       },
@@ -111,8 +111,8 @@ export const chatOAuth: Resource = (app, services) => {
     {
       schema: {
         tags,
-        summary: 'Make a URL for either',
-        description: 'It can be followed for 5 minutes.',
+        summary: 'Create a URL for either',
+        description: 'It expires after 5 minutes.',
         deprecated: true,
         body: Either,
         response: { 201: Url },
@@ -126,7 +126,7 @@ export const chatOAuth: Resource = (app, services) => {
   )
 }
 
-/** Where to send a person who is to connect a workspace, or to say who they are in it. */
+/** The URL where a person connects a workspace, or links their chat user. */
 export async function signInUrl(
   services: OAuthServices,
   environment: Pick<Environment, 'id' | 'organizationId'>,
@@ -138,7 +138,7 @@ export async function signInUrl(
   if (mode === 'connect') refuseUnownedConnection(integration, asked)
   if (subscriberId !== undefined) await requireSubscriber(db, environment.id, subscriberId)
   const now = clock.now()
-  // The contexts are made now, so that the state only names them: their data may be long, and is nobody else's business.
+  // Creates the contexts now, so that the state only names them: their data can be long, and is private.
   const contextKeys = await resolveContexts(db, environment.id, asked.context, now)
   const state = {
     identifier: asked.connectionIdentifier,
@@ -156,7 +156,7 @@ export async function signInUrl(
   return authorizationUrl(services, integration, state, { scope, userScope })
 }
 
-/** Teams does not look at the mode: an administrator's consent holds for the whole tenant. */
+/** Teams ignores the mode, since an administrator's consent applies to the whole tenant. */
 function refuseUnownedConnection({ provider_id }: ChatIntegration, asked: SignIn): void {
   const { subscriberId, context } = asked
   if (provider_id === 'msteams') refuseMissingOwner({ subscriberId, context })
@@ -164,7 +164,7 @@ function refuseUnownedConnection({ provider_id }: ChatIntegration, asked: SignIn
   else refuseMissingOwner({ ...asked })
 }
 
-/** Where to send the person, with the state signed. */
+/** The URL for the person, with the signed state. */
 export async function authorizationUrl(
   { db, secrets, config }: OAuthServices,
   integration: ChatIntegration,
@@ -202,7 +202,7 @@ export async function findChatIntegration(db: Db, environmentId: string, identif
   return row
 }
 
-/** The integration's credentials with these names, in clear. */
+/** The integration's credentials with these names, decrypted. */
 export function requireCredentials<Name extends string>(
   secrets: Secrets,
   integration: ChatIntegration,
@@ -221,7 +221,7 @@ async function signState(db: Db, secrets: Secrets, state: OAuthState): Promise<s
   return Buffer.from(`${json}.${signature}`).toString('base64url')
 }
 
-/** Refuses a state that is not ours, that was signed before the environment's key was replaced, or that is too old. */
+/** Refuses a state that is not ours, that was signed before the environment's key was replaced, or that has expired. */
 export async function readState({ db, secrets, clock }: OAuthServices, text: string): Promise<OAuthState> {
   const decoded = Buffer.from(text, 'base64url').toString('utf8')
   // The JSON may contain dots; the signature does not.
@@ -235,7 +235,7 @@ export async function readState({ db, secrets, clock }: OAuthServices, text: str
   return state
 }
 
-/** Nothing in it is to be believed before its signature is checked, for which its environment has to be known. */
+/** Do not trust it before its signature is checked, which needs its environment. */
 function parseState(json: string): OAuthState | undefined {
   try {
     const state = JSON.parse(json) as Partial<OAuthState> | null
@@ -247,7 +247,7 @@ function parseState(json: string): OAuthState | undefined {
 
 const id = new RegExp(idPattern)
 
-/** Signatures depend on the environment's API key, so that replacing a leaked key also voids what was signed with it. */
+/** Signatures depend on the environment's API key, so that replacing a leaked key also voids them. */
 async function saltOf(db: Db, secrets: Secrets, environmentId: string): Promise<string> {
   const row = await db
     .selectFrom('api_keys')

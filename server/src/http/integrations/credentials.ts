@@ -1,4 +1,4 @@
-// What an integration holds besides its name: credentials for its provider and settings of its webhook, in and out.
+// Credentials and configurations of integrations, in requests and answers.
 import { type Static, type TSchema, Type } from 'typebox'
 import { mask } from '../../db/core/environment-access.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
@@ -20,7 +20,7 @@ const credentialsWith = (object: TSchema) =>
       ]),
     ),
   )
-/** Forms send objects as the JSON text a person typed. */
+/** Forms send objects as typed JSON text. */
 export const GivenCredentials = credentialsWith(
   Type.Unsafe({ type: ['object', 'string'], additionalProperties: true, texts: { type: 'must be an object' } }),
 )
@@ -60,7 +60,7 @@ function parseObject(text: string): object | null {
   }
 }
 
-/** As they are stored, secrets encrypted. */
+/** In stored form, with secrets encrypted. */
 export const sealCredentials = (secrets: Secrets, credentials: Credentials): string =>
   JSON.stringify(sealSecrets(credentials, secretCredentials, secrets))
 
@@ -73,7 +73,7 @@ export const sealConfigurations = (secrets: Secrets, configurations: Static<type
 export const openConfigurations = (secrets: Secrets, row: IntegrationRow): Static<typeof Configurations> =>
   openSecrets(row.configurations, secretConfigurations, secrets)
 
-/** As those see it who may not know secrets: that there is one, and no more. */
+/** With secrets masked, for people who may not see them. */
 export function withoutSecrets<T extends { credentials: Credentials; configurations: Static<typeof Configurations> }>(
   integration: T,
 ): T {
@@ -89,7 +89,7 @@ function masked<T extends object>(values: T, secret: ReadonlySet<string>): T {
   return Object.fromEntries(
     entries.flatMap(([name, value]) => {
       if (!secret.has(name) || value === '' || value === null || value === undefined) return [[name, value]]
-      // An object has members of its own to hide, and a mask is none.
+      // An object cannot be replaced by a mask.
       return typeof value === 'object' ? [] : [[name, mask]]
     }),
   ) as T

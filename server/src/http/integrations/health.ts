@@ -1,4 +1,4 @@
-// How an integration fares: whether it is left alone at the moment because it failed again and again.
+// The health of an integration: the state of its circuit breaker.
 import { Type } from 'typebox'
 import { findIntegration } from '../../db/queries/integrations.ts'
 import { fail } from '../../errors.ts'
@@ -10,7 +10,7 @@ const mostHosts = 100
 const state = {
   state: Enum(['closed', 'open', 'half_open'], {
     description:
-      '`closed`: messages go out. `open`: they go to another integration or wait. `half_open`: the next one shows whether it works again.',
+      '`closed`: messages go out. `open`: they go to another integration or wait. `half_open`: the next message tests whether it works again.',
   }),
   failures: Type.Integer({ description: 'In a row' }),
   error: Type.Optional(Type.String()),
@@ -23,14 +23,13 @@ export const integrationHealth: Resource = (app, { db, clock }) => {
     {
       schema: {
         tags: ['Integrations'],
-        summary: 'Whether an integration works',
+        summary: 'Retrieve the health of an integration',
         params: Type.Object({ integrationId: Type.String({ description: 'Its `_id`' }) }),
         response: {
           200: Type.Object({
             ...state,
             hosts: Type.Array(Type.Object({ host: Type.String(), ...state }), {
-              description:
-                'Where the addresses are the subscribers’ own, such as chat webhooks: those that do not work',
+              description: 'For addresses of subscribers, such as chat webhooks: those that fail',
             }),
           }),
         },

@@ -24,7 +24,7 @@ const mail = (replyCallback: object | null = { active: true, url: `${vendor.url}
   ...(replyCallback ? { replyCallback } : {}),
 })
 
-/** An environment that sends e-mails by way of the vendor and takes answers. */
+/** An environment that sends emails through the vendor and accepts replies. */
 async function prepared(steps: Step[] = [mail()]): Promise<Api> {
   const api = await server.freshApi()
   const made = await api.post('/v1/integrations', {
@@ -41,7 +41,7 @@ async function prepared(steps: Step[] = [mail()]): Promise<Api> {
   return api
 }
 
-/** @returns the transaction, and where its e-mails ask to be answered */
+/** @returns the transaction, and the reply-to address of its emails */
 async function ask(api: Api, to: unknown = ada, more: object = {}) {
   const transactionId = await trigger(api, 'question', to, { payload: { order: 7 }, ...more })
   await server.drain()
@@ -64,7 +64,7 @@ async function send(options: SendMailOptions, port = server.mailPort, more: obje
   }
 }
 
-/** The code and text a mail was refused with. */
+/** The code and text of the refusal. */
 const refusal = (options: SendMailOptions) =>
   send(options).then(
     () => 'taken',
@@ -83,8 +83,8 @@ beforeEach(() => {
   vendor.plays(({ path }) => (path === '/mails' ? { body: {} } : { status, body: {} }))
 })
 
-describe('an answer to an e-mail', () => {
-  test('is told to the callback of the step, signed, and the log says so', async () => {
+describe('a reply to an email', () => {
+  test('goes to the callback of the step, signed, and is logged', async () => {
     const api = await prepared()
     const { transactionId, replyTo } = await ask(api)
     expect(replyTo).toBe(`parse+${transactionId}-nv-e=${api.environmentId}@${domain}`)
@@ -135,7 +135,7 @@ describe('an answer to an e-mail', () => {
     expect(run.jobs[0].executionDetails.at(-1)).toMatchObject({ status: 'Success', source: 'Webhook' })
   })
 
-  test('is kept no longer than until the callback has it', async () => {
+  test('is deleted once the callback has it', async () => {
     const api = await prepared()
     const { replyTo } = await ask(api)
     await send({ to: replyTo })
@@ -144,7 +144,7 @@ describe('an answer to an e-mail', () => {
     expect(await stored(api)).toMatchObject([{ mail: null, due_at: null, attempts: 1 }])
   })
 
-  test('brings its files, and its text where it has only HTML', async () => {
+  test('includes its attachments, and a text version of HTML-only mail', async () => {
     const api = await prepared()
     const { replyTo } = await ask(api)
     const bytes = Buffer.from([0, 255, 1, 254])
@@ -176,7 +176,7 @@ describe('an answer to an e-mail', () => {
     )
   })
 
-  test('that comes twice is told once, also when both come at the same time', async () => {
+  test('that arrives twice is forwarded once, even concurrently', async () => {
     const api = await prepared()
     const { transactionId, replyTo } = await ask(api)
     const twice = { to: replyTo, messageId: '<same@mail.example>' }
@@ -192,7 +192,7 @@ describe('an answer to an e-mail', () => {
     expect(received).toHaveLength(2)
   })
 
-  test('is told again for as long as the callback is down, and once it is up no more', async () => {
+  test('is retried while the callback is down, and not after success', async () => {
     const api = await prepared()
     const { transactionId, replyTo } = await ask(api)
     status = 503
@@ -215,7 +215,7 @@ describe('an answer to an e-mail', () => {
     ])
   })
 
-  test('is given up at last, which the log says, and nothing of it is kept', async () => {
+  test('is finally given up, logged and deleted', async () => {
     const api = await prepared()
     const { transactionId, replyTo } = await ask(api)
     vendor.plays(() => 'hang up')
@@ -230,7 +230,7 @@ describe('an answer to an e-mail', () => {
     expect(await stored(api)).toMatchObject([{ mail: null, due_at: null }])
   })
 
-  test('is not told where the step wants to hear no more', async () => {
+  test('is not forwarded if the step no longer has a callback', async () => {
     const api = await prepared()
     const { transactionId, replyTo } = await ask(api)
     await send({ to: replyTo })
@@ -246,7 +246,7 @@ describe('an answer to an e-mail', () => {
     expect(await refusal({ to: replyTo })).toEqual(unknown)
   })
 
-  test('goes to an address that the data of the trigger fill in', async () => {
+  test('goes to a URL with variables of the trigger filled in', async () => {
     const url = `${vendor.url}/answers/{{payload.order}}/{{order}}/{{subscriber.subscriberId}}`
     const api = await prepared([mail({ active: true, url })])
     const { replyTo } = await ask(api)
@@ -255,7 +255,7 @@ describe('an answer to an e-mail', () => {
     expect(answers().map(({ path }) => path)).toEqual(['/answers/7/7/ada'])
   })
 
-  test('goes nowhere near private addresses, where those are not allowed', async () => {
+  test('never goes to private addresses that are not allowed', async () => {
     const other = await server.startAnother({ allowPrivateAddresses: false })
     const api = await prepared()
     const { transactionId, replyTo } = await ask(api)
@@ -267,7 +267,7 @@ describe('an answer to an e-mail', () => {
   })
 })
 
-test('an answer with HTML of any length is taken, though not turned into text', async () => {
+test('with very long HTML is accepted, without a text version', async () => {
   const api = await prepared()
   const { replyTo } = await ask(api)
   const html = `<p>${'Long. '.repeat(100_000)}</p>`
@@ -277,7 +277,7 @@ test('an answer with HTML of any length is taken, though not turned into text', 
   expect({ text: told.text, characters: told.html.trim().length }).toEqual({ text: null, characters: html.length })
 })
 
-test('an answer that was told is forgotten after a month, and one that still has to be told is not', async () => {
+test('a forwarded reply is forgotten after a month, a pending one is not', async () => {
   const api = await prepared()
   const { replyTo } = await ask(api)
   await send({ to: replyTo, messageId: '<told@x>' })
@@ -290,8 +290,8 @@ test('an answer that was told is forgotten after a month, and one that still has
   expect(await stored(api)).toMatchObject([{ mail: { messageId: '<waiting@x>' } }])
 })
 
-describe('whom an answer is from', () => {
-  test('is told by the mail it answers, or by its sender, where an e-mail went to several', async () => {
+describe('the sender of a reply', () => {
+  test('is identified by the mail it answers, or by its address, if an email went to several', async () => {
     const api = await prepared()
     const { transactionId, replyTo } = await ask(api, [ada, bob])
     const messages = await messagesOf(api, `transactionId=${transactionId}`)
@@ -308,7 +308,7 @@ describe('whom an answer is from', () => {
     expect(answers().map((asked) => bodyOf(asked).notification.subscriberId)).toEqual(['bob', 'bob'])
   })
 
-  test('has to be clear: nobody is said to have answered who may not have', async () => {
+  test('must be unambiguous; otherwise the reply names nobody', async () => {
     const api = await prepared()
     const { replyTo } = await ask(api, [ada, bob])
     const refused = await refusal({ to: replyTo, from: 'me@elsewhere.example' })
@@ -316,7 +316,7 @@ describe('whom an answer is from', () => {
     expect(await stored(api)).toEqual([])
   })
 
-  test('may be another address where there is only one it can be', async () => {
+  test('may use another address if there was only one recipient', async () => {
     const api = await prepared()
     const { replyTo } = await ask(api)
     await send({ to: replyTo, from: 'me@elsewhere.example' })
@@ -325,7 +325,7 @@ describe('whom an answer is from', () => {
   })
 
   test.each(['an order with spaces', 'f81d4fae-7dec-11d0-a765-00a0c91e6bf6', 'a@b', 'dots..', '"'])(
-    'is told by the run where a transaction id fits into no address: %s',
+    'is identified by the run if the transaction id does not fit into an address: %s',
     async (transactionId) => {
       const api = await prepared()
       const { replyTo } = await ask(api, ada, { transactionId })
@@ -338,8 +338,8 @@ describe('whom an answer is from', () => {
   )
 })
 
-describe('an address', () => {
-  test('that stands for nothing here is refused before the mail is sent', async () => {
+describe('a recipient address', () => {
+  test('that is unknown is refused before the mail is sent', async () => {
     const [api, other] = [await prepared(), await prepared()]
     const { transactionId } = await ask(api)
     const address = (transaction: string, environment: string, at = domain) =>
@@ -364,7 +364,7 @@ describe('an address', () => {
     expect(await refusal({ to: `parse+${transactionId}-nv-e=${api.environmentId}@${domain}` })).toEqual(unknown)
   })
 
-  test('of somebody else is no help beside a good one: no mail is handed on', async () => {
+  test('of another domain is refused even beside a valid one: nothing is relayed', async () => {
     const api = await prepared()
     const { replyTo } = await ask(api)
     const { accepted, rejected } = await send({ to: [replyTo, 'victim@example.com'] })
@@ -375,7 +375,7 @@ describe('an address', () => {
 })
 
 describe('the listener', () => {
-  /** A client that says one line after the other. */
+  /** A client that sends one line at a time. */
   class Client {
     readonly socket: Socket
     #heard = ''
@@ -395,7 +395,7 @@ describe('the listener', () => {
       })
     }
 
-    /** The next answer, or an empty text when the connection ends. */
+    /** The next reply, or an empty string when the connection ends. */
     async hear(): Promise<string> {
       for (;;) {
         const [answer] = /^(\d{3}-.*\r\n)*\d{3} .*\r\n/.exec(this.#heard) ?? []
@@ -423,7 +423,7 @@ describe('the listener', () => {
     return client
   }
 
-  test('says how large a mail may be, and refuses a larger one, announced or not', async () => {
+  test('announces the maximum size, and refuses larger mails, announced or not', async () => {
     const api = await prepared()
     const { replyTo } = await ask(api)
     const client = await greeted()
@@ -440,7 +440,7 @@ describe('the listener', () => {
     expect(await stored(api)).toEqual([])
   })
 
-  test('offers neither accounts nor an encryption that anybody can read', async () => {
+  test('offers no authentication, and no encryption without its own certificate', async () => {
     const client = await greeted()
     expect(await client.say('EHLO mail.example')).not.toMatch(/AUTH|STARTTLS/)
     expect(await client.say('AUTH PLAIN AGFkYQBzZWNyZXQ=')).toMatch(/^5\d\d /)
@@ -448,7 +448,7 @@ describe('the listener', () => {
     client.socket.destroy()
   })
 
-  test('encrypts with the certificate it is given', async () => {
+  test('encrypts with its certificate', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'belfry-mail-'))
     const files = { certificate: path.join(folder, 'certificate.pem'), key: path.join(folder, 'key.pem') }
     await writeFile(files.certificate, certificate)
@@ -467,12 +467,12 @@ describe('the listener', () => {
     )
   })
 
-  test('says at the start that its port is taken', async () => {
+  test('reports at the start that its port is in use', async () => {
     const start = server.startAnother({ inboundMail: { ...inboundMail, port: server.mailPort } })
     await expect(start).rejects.toThrow(`Port ${server.mailPort} of 127.0.0.1 cannot be used for mail`)
   })
 
-  test('hangs up on whoever guesses addresses', async () => {
+  test('disconnects clients that guess addresses', async () => {
     const client = await greeted()
     await client.say('MAIL FROM:<ada@example.com>')
     for (let guess = 0; guess < mostUnknown; guess += 1)
@@ -481,7 +481,7 @@ describe('the listener', () => {
     expect(await client.hear()).toBe('')
   })
 
-  test('has room for so many connections from one address, and again when they are gone', async () => {
+  test('limits connections per address, and frees them on disconnect', async () => {
     const clients = await Promise.all(Array.from({ length: 15 }, () => greeted()))
     const refused = new Client(server.mailPort)
     expect(await refused.hear()).toMatch(/^421 /)
@@ -493,7 +493,7 @@ describe('the listener', () => {
     await expect.poll(async () => (await refusal({ to: `nobody@${domain}` })).slice(0, 3)).toBe('550')
   })
 
-  test('has a mail sent again that it could not commit', async () => {
+  test('asks the sender to retry a mail that it could not commit', async () => {
     const api = await prepared()
     const { replyTo } = await ask(api)
     const client = await greeted()
@@ -511,7 +511,7 @@ describe('the listener', () => {
     client.socket.destroy()
   })
 
-  test('takes a mail that is under way when the service stops, and no other', async () => {
+  test('accepts a mail in flight at shutdown, and no other', async () => {
     const api = await prepared()
     const { replyTo } = await ask(api)
     const other = await server.startAnother()
@@ -530,7 +530,7 @@ describe('the listener', () => {
     expect(bodyOf(answers()[0])).toMatchObject({ mail: { text: 'Yes, after all\n' } })
   })
 
-  test('is not there unless a port is set', async () => {
+  test('is off unless a port is set', async () => {
     const other = await server.startAnother({ inboundMail: undefined })
     expect(other.mailPort).toBeUndefined()
     const worker = await server.startAnother({ role: 'worker' })

@@ -1,5 +1,5 @@
-// Listens for answers to e-mails, over SMTP. Only addresses that stand for a message are taken, and nothing is handed on to
-// other servers. A mail that was answered with 250 is committed; whoever gets another answer keeps it.
+// Receives email replies over SMTP. Accepts only reply addresses of our messages, and relays nothing. A mail answered with
+// 250 is committed; after any other answer the sender still has it.
 import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
@@ -11,13 +11,13 @@ import { StartError } from '../../errors.ts'
 import { parseMail, receivedMail } from './mail-parts.ts'
 
 export const mostBytes = 10 * 1024 * 1024
-/** Each may have one mail in memory. A server in front has one address, and reason to have several connections. */
+/** Each may hold one mail in memory. High enough for a mail server in front, which has one address. */
 const mostConnections = 25
 const mostPerAddress = 15
 const mostRecipients = 10
-/** Whoever guesses more addresses than this has to connect again. */
+/** Disconnects a client that guesses more addresses than this. */
 export const mostUnknown = 5
-/** For the next sign of life, and for one mail as a whole. */
+/** Timeouts for the next command, and for a whole mail. */
 const silenceMs = 60_000
 const mailMs = 5 * 60_000
 
@@ -26,11 +26,11 @@ type Settings = NonNullable<Config['inboundMail']>
 interface Surroundings {
   engine: Pick<Engine, 'awaitsReply' | 'takeReply'>
   log: Logger
-  /** How long a mail that is under way may take once the service is asked to stop. */
+  /** How long a mail in flight may take during shutdown. */
   patienceMs: number
 }
 
-/** Answered to whoever sends the mail. */
+/** An SMTP reply to the sender. */
 class Refusal extends Error {
   readonly responseCode: number
 
@@ -50,7 +50,7 @@ const guessing = new Refusal(421, '4.7.0 Too many unknown addresses')
 const slow = new Refusal(421, '4.4.2 This takes too long')
 const tooLarge = new Refusal(552, `5.3.4 A mail may have ${mostBytes} bytes`)
 const noMail = new Refusal(554, '5.6.0 This mail cannot be read')
-/** Whatever is wrong is wrong with us: the other side tries again. */
+/** A failure of ours: the sender retries. */
 const unavailable = new Refusal(451, '4.3.0 The service is not available at the moment')
 
 interface InboundMail {
@@ -63,7 +63,7 @@ export async function listenForMail(settings: Settings, surroundings: Surroundin
   const { log, patienceMs } = surroundings
   const door = new Door(surroundings)
   const server = new SMTPServer({ ...limits, closeTimeout: patienceMs, ...door.handlers(), ...(await tlsOf(settings)) })
-  // Connections break all the time; what is wrong with our own work is logged where it happens.
+  // Connections break all the time; our own failures are logged where they happen.
   server.on('error', ({ message }) => log.debug({ reason: message }, 'a mail connection failed'))
   await new Promise<void>((resolve, reject) => {
     server.server.once('error', reject)
@@ -91,7 +91,7 @@ const limits: SMTPServerOptions = {
   rejectOversized: true,
   maxClients: mostConnections,
   socketTimeout: silenceMs,
-  // Nobody has an account here, and nobody needs one.
+  // There are no accounts.
   authOptional: true,
   disabledCommands: ['AUTH'],
   disableReverseLookup: true,
@@ -99,7 +99,7 @@ const limits: SMTPServerOptions = {
   logger: false,
 }
 
-/** Without a certificate of its own the library would use one whose key everybody knows. */
+/** Without a certificate the library would use its built-in one, whose key is public. */
 async function tlsOf({ certificate, key }: Settings): Promise<SMTPServerOptions> {
   if (certificate === undefined || key === undefined)
     return { hideSTARTTLS: true, disabledCommands: ['AUTH', 'STARTTLS'] }
@@ -110,7 +110,7 @@ async function tlsOf({ certificate, key }: Settings): Promise<SMTPServerOptions>
   return { cert: await read(certificate), key: await read(key) }
 }
 
-/** Who is connected, and what is being taken in. */
+/** Tracks connections and mails in flight. */
 class Door {
   readonly #surroundings: Surroundings
   readonly #addresses = new Map<string, number>()
@@ -155,13 +155,13 @@ class Door {
     }
   }
 
-  /** What a piece of work comes to; never rejects. */
+  /** The result of the work as an SMTP reply; never rejects. */
   async #answer(work: () => Promise<Refusal | undefined>): Promise<Refusal | undefined> {
     try {
       return await work()
     } catch (error) {
       if (error instanceof Refusal) return error
-      this.#surroundings.log.error({ err: error }, 'a mail could not be taken; its sender will try again')
+      this.#surroundings.log.error({ err: error }, 'could not accept a mail; its sender will retry')
       return unavailable
     }
   }
@@ -174,7 +174,7 @@ class Door {
     return count > mostUnknown ? guessing : outcomes.unknown
   }
 
-  /** There is one answer for all recipients: who has taken it already changes nothing when it comes again. */
+  /** One reply for all recipients; on a retry, those already stored are not stored again. */
   async #read(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<Refusal | undefined> {
     const raw = await readAll(stream)
     const parsed = await parseMail(raw).catch(() => {
@@ -192,7 +192,7 @@ class Door {
   }
 }
 
-/** Reads to the end in any case: the answer comes after it. */
+/** Always reads to the end, since the reply follows it. */
 function readAll(stream: SMTPServerDataStream): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []

@@ -21,7 +21,7 @@ async function integrationOf(api: Api, wanted: Wanted = {}): Promise<string> {
   return answer.body._id
 }
 
-/** A message that this integration has sent. */
+/** A message sent by this integration. */
 async function sentMessage(api: Api, integration_id: string, more: Parameters<typeof insertMessage>[2] = {}) {
   const run = await insertRun(server, api, 'ada', { jobs: [{ type: 'email', details: [{ detail: 'Message sent' }] }] })
   const identifier = `vendor-${run.id}`
@@ -48,7 +48,7 @@ async function linesOf(api: Api, notificationId: string) {
   return answer.body.jobs[0].executionDetails
 }
 
-test('what a provider reports is in the log of the step, in the message and in the state of the run', async () => {
+test('a delivery event updates the log of the step, the message and the state of the run', async () => {
   const api = await server.freshApi()
   const integrationId = await integrationOf(api)
   const { id, identifier, run } = await sentMessage(api, integrationId)
@@ -101,7 +101,7 @@ test('what a provider reports is in the log of the step, in the message and in t
   expect(activity.body.deliveryLifecycle).toEqual({ status: 'interacted' })
 })
 
-test('the same report twice, also at the same moment, changes nothing', async () => {
+test('repeating an event, even concurrently, changes nothing', async () => {
   const api = await server.freshApi()
   const integrationId = await integrationOf(api)
   const { id, identifier, run } = await sentMessage(api, integrationId)
@@ -119,7 +119,7 @@ test('the same report twice, also at the same moment, changes nothing', async ()
   expect((await stateOf(id)).delivered_at).toHaveLength(2)
 })
 
-test('two reports about a message that is stored in that very moment count once', async () => {
+test('two concurrent events about a message being stored count once', async () => {
   const api = await server.freshApi()
   const integrationId = await integrationOf(api)
   const { id, identifier, run } = await sentMessage(api, integrationId)
@@ -128,7 +128,7 @@ test('two reports about a message that is stored in that very moment count once'
   await pool.query('CREATE TABLE stored_later AS SELECT * FROM messages WHERE id = $1', [id])
   await pool.query('DELETE FROM messages WHERE id = $1', [id])
   const storing = await pool.connect()
-  // Both have looked for the message, and not found it, when they come to the log of its step.
+  // Both have looked for the message in vain when they reach the log of its step.
   await storing.query('BEGIN; LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE')
   const reports = [report(api, integrationId, [delivered]), report(api, integrationId, [delivered])]
   await expect
@@ -141,14 +141,14 @@ test('two reports about a message that is stored in that very moment count once'
   await storing.query('INSERT INTO messages SELECT * FROM stored_later; COMMIT; DROP TABLE stored_later')
   storing.release()
   for (const answer of await Promise.all(reports)) expect(answer).toMatchObject({ status: 200 })
-  // The provider says so once more, as it does where nobody knew what it was about.
+  // The provider retries, as it does for an unknown message.
   expect((await report(api, integrationId, [delivered])).body).toHaveLength(1)
   const told = (await linesOf(api, run.id)).filter(({ detail }: { detail: string }) => detail === 'Message delivered')
   expect(told).toHaveLength(1)
   expect((await stateOf(id)).delivered_at).toEqual([new Date(1777630000_000)])
 })
 
-test('a message that comes back is an error, and one that arrives after all is not', async () => {
+test('a bounced message is an error, and one that is delivered after all is not', async () => {
   const api = await server.freshApi()
   const integrationId = await integrationOf(api)
   const { id, identifier, run } = await sentMessage(api, integrationId)
@@ -171,7 +171,7 @@ test('a message that comes back is an error, and one that arrives after all is n
   expect(await stateOf(id)).toMatchObject({ status: 'sent', error_id: null, error_text: null })
 })
 
-test('a message that is on its way is neither an error nor delivered', async () => {
+test('a message in transit is neither an error nor delivered', async () => {
   const api = await server.freshApi()
   const mandrill = await integrationOf(api, { providerId: 'mandrill', credentials: { apiKey: 'k', from: 'a@b.c' } })
   const mail = await sentMessage(api, mandrill, { provider_id: 'mandrill' })
@@ -198,7 +198,7 @@ test('a message that is on its way is neither an error nor delivered', async () 
   for (const { id } of [mail, text]) expect(await stateOf(id)).toMatchObject({ status: 'sent', delivered_at: null })
 })
 
-test('one request can be about any number of messages', async () => {
+test('one request can have events of many messages', async () => {
   const api = await server.freshApi()
   const integrationId = await integrationOf(api)
   const messages = await Promise.all(Array.from({ length: 30 }, () => sentMessage(api, integrationId)))
@@ -215,7 +215,7 @@ test('one request can be about any number of messages', async () => {
     expect(await stateOf(id)).toMatchObject({ status: 'error', error_text: 'Message dropped' })
 })
 
-test('nobody reports on messages that another integration or environment sent', async () => {
+test('events cannot change messages of another integration or environment', async () => {
   const api = await server.freshApi()
   const other = await server.freshApi()
   const [integrationId, second] = [await integrationOf(api), await integrationOf(api)]
@@ -232,7 +232,7 @@ test('nobody reports on messages that another integration or environment sent', 
   expect(await stateOf(id)).toMatchObject({ status: 'sent' })
 })
 
-test('an integration that does not take reports refuses them, and says what to do', async () => {
+test('an integration with inbound webhooks off refuses events, and says what to do', async () => {
   const api = await server.freshApi()
   const off = await integrationOf(api, { configurations: {} })
   const { id, identifier } = await sentMessage(api, off)
@@ -245,7 +245,7 @@ test('an integration that does not take reports refuses them, and says what to d
   const silent = await integrationOf(api, { providerId: 'nodemailer', credentials: { host: 'mail.example' } })
   expect(await report(api, silent, {})).toMatchObject({
     status: 404,
-    body: { message: 'Provider nodemailer does not report what became of messages' },
+    body: { message: 'Provider nodemailer does not report delivery events' },
   })
   const bare = await integrationOf(api, { credentials: {} })
   expect(await report(api, bare, {})).toMatchObject({
@@ -255,7 +255,7 @@ test('an integration that does not take reports refuses them, and says what to d
   expect(await report(api, 'f'.repeat(24), {})).toMatchObject({ status: 404 })
 })
 
-test('a signature is checked over the very bytes that came', async () => {
+test('a signature is checked over the raw bytes', async () => {
   const api = await server.freshApi()
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
   const inboundWebhookSigningKey = publicKey.export({ format: 'der', type: 'spki' }).toString('base64')
@@ -292,7 +292,7 @@ test.each([
   ['imedia', 'sms', { token: 't', from: '+1' }, { status: 'failed' }, 'referentId'],
   ['fcm', 'push', { serviceAccount: '{}' }, { eventType: 'failed' }, 'eventId'],
 ] as const)(
-  '%s signs nothing: with a key, only who brings it is believed',
+  '%s signs nothing: if a key is set, requests must carry it',
   async (providerId, channel, credentials, event, id) => {
     const api = await server.freshApi()
     const integrationId = await integrationOf(api, {
@@ -322,7 +322,7 @@ test.each([
   },
 )
 
-test('a form, a text and any other body are read as the provider reads them', async () => {
+test('forms, text and other bodies are parsed as the provider does', async () => {
   const api = await server.freshApi()
   const twilio = await integrationOf(api, {
     providerId: 'twilio',
@@ -351,7 +351,7 @@ test('a form, a text and any other body are read as the provider reads them', as
   expect(await report(api, sendgrid, 'not JSON')).toMatchObject({ status: 200, body: [] })
 })
 
-test('an app tells what became of a push message by our own id', async () => {
+test('an app reports on a push message by our own id', async () => {
   const api = await server.freshApi()
   const fcm = await integrationOf(api, { providerId: 'fcm', channel: 'push', credentials: { serviceAccount: '{}' } })
   const { id, identifier } = await sentMessage(api, fcm, { channel: 'push', provider_id: 'fcm' })
@@ -359,7 +359,7 @@ test('an app tells what became of a push message by our own id', async () => {
   expect(await stateOf(id)).toMatchObject({ seen: true, read: true })
 })
 
-test('RingCentral is shown that somebody is there before it reports anything', async () => {
+test('the validation request of RingCentral is answered', async () => {
   const api = await server.freshApi()
   const integrationId = await integrationOf(api, {
     providerId: 'ring-central',
@@ -373,7 +373,7 @@ test('RingCentral is shown that somebody is there before it reports anything', a
   expect(await report(api, integrationId, {})).toMatchObject({ status: 401 })
 })
 
-test('the older address takes reports too, in its own words', async () => {
+test('the legacy address accepts events too, with its own answers', async () => {
   const api = await server.freshApi()
   const integrationId = await integrationOf(api)
   const { id, identifier, run } = await sentMessage(api, integrationId)
@@ -398,7 +398,7 @@ test('the older address takes reports too, in its own words', async () => {
   expect(await api.post(`${foreign}/email/sendgrid`, body)).toMatchObject({ status: 404 })
 })
 
-test('WhatsApp sees by a GET that the address is ours, if the word is that of the integration', async () => {
+test('WhatsApp verifies the address with a GET, if the token is that of the integration', async () => {
   const api = await server.freshApi()
   const id = await integrationOf(api, {
     ...{ providerId: 'whatsapp-business', channel: 'chat' },

@@ -1,5 +1,5 @@
-// Where providers report what became of messages: delivered, opened, bounced. The provider's file says whether a request is
-// genuine and what it means; the engine writes it down.
+// Receives delivery events of providers: delivered, opened, bounced. The provider's file verifies and parses a request; the
+// engine stores the events.
 import { type Static, Type } from 'typebox'
 import { findIntegration, type IntegrationRow } from '../../db/queries/integrations.ts'
 import { fail } from '../../errors.ts'
@@ -11,11 +11,11 @@ import type { App, Resource } from '../edge/resource.ts'
 import { Enum, Timestamp } from '../edge/schema.ts'
 import { openConfigurations, openCredentials } from './credentials.ts'
 
-/** Vendors collect events for a while and send them together. */
+/** Vendors send events in batches. */
 const bodyLimit = 5 * 1024 * 1024
 
 const Reported = Type.Object({
-  id: Type.String({ description: 'What the provider calls the message' }),
+  id: Type.String({ description: 'The message id of the provider' }),
   event: Type.Object({
     status: Type.String(),
     date: Timestamp,
@@ -30,13 +30,13 @@ const EnvironmentParam = Type.String({ description: 'Its `_id`' })
 
 export const inboundWebhooks: Resource = (app, services) => {
   const { db, clock, secrets, brand, http, config, engine } = services
-  // Keeps what lives longer than a request, such as the certificates others sign with.
+  // Caches data across requests, such as the certificates that vendors sign with.
   const delivery = new Delivery({ http, clock, brand: brand.word })
   app.addHook('onClose', () => delivery.close())
 
   interface Given {
     row: IntegrationRow | undefined
-    /** As the caller named it. */
+    /** As named in the request. */
     name: string
     wording: 'v1' | 'v2'
   }
@@ -69,7 +69,7 @@ export const inboundWebhooks: Resource = (app, services) => {
   const schema = {
     tags: ['Inbound webhooks'],
     description:
-      'Whatever the provider sends. Answered with the events about messages that are known; the same event sent twice changes nothing.',
+      'The request of the provider. Returns the events of known messages; repeating an event changes nothing.',
     response: { 200: Type.Array(Reported) },
   }
   const toInbound = (request: { url: string; headers: InboundHeaders; body: unknown }) =>
@@ -80,7 +80,7 @@ export const inboundWebhooks: Resource = (app, services) => {
     })
 
   void app.register(async (scope: App) => {
-    // Signatures are made over the very bytes, whatever their type is said to be.
+    // Signatures cover the raw bytes, whatever the content type.
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit }, async (_: unknown, bytes: Buffer) => bytes)
 
@@ -90,11 +90,11 @@ export const inboundWebhooks: Resource = (app, services) => {
         config: { public: true },
         schema: {
           tags: schema.tags,
-          summary: 'Where a provider sees that the address is ours, before it reports anything',
+          summary: 'Verify the address for a provider, before it sends events',
           description:
-            'WhatsApp asks so. The word to be agreed on with it is the `token` of the credentials, or the `identifier` of the integration where there is none.',
+            'Used by WhatsApp. The verify token is the `token` of the credentials, or else the `identifier` of the integration.',
           params: Type.Object({ environmentId: EnvironmentParam, integrationId: EnvironmentParam }),
-          response: { 200: Type.String({ description: 'What the provider wants to hear' }) },
+          response: { 200: Type.String({ description: 'The challenge of the provider' }) },
         },
       },
       async (request, reply) => {
@@ -107,7 +107,7 @@ export const inboundWebhooks: Resource = (app, services) => {
         const asked = { identifier: row.identifier, credentials: openCredentials(secrets, row) }
         const answer = delivery.challenge(provider, asked, new URL(request.url, config.publicUrl).searchParams)
         if (answer === undefined) throw fail('inbound_signature_invalid')
-        // Plain, for it is the caller's own text.
+        // As plain text, since it is the client's own input.
         return reply.type('text/plain; charset=utf-8').send(answer)
       },
     )
@@ -119,7 +119,7 @@ export const inboundWebhooks: Resource = (app, services) => {
         config: { public: true },
         schema: {
           ...schema,
-          summary: 'Where a provider reports what became of messages',
+          summary: 'Receive delivery events of a provider',
           params: Type.Object({ environmentId: EnvironmentParam, integrationId: EnvironmentParam }),
         },
       },
@@ -138,7 +138,7 @@ export const inboundWebhooks: Resource = (app, services) => {
         config: { public: true },
         schema: {
           ...schema,
-          summary: 'The same, at the address that older set-ups know',
+          summary: 'The same, at the legacy address',
           params: Type.Object({
             organizationId: EnvironmentParam,
             environmentId: EnvironmentParam,
@@ -158,7 +158,7 @@ export const inboundWebhooks: Resource = (app, services) => {
           .where('i.channel', '=', channel)
           .where('i.deleted_at', 'is', null)
           .where((where) => where.or([where('i.id', '=', name), where('i.provider_id', '=', brand.toStored(name))]))
-          // Of several with one provider, the one that delivers.
+          // Of several integrations with one provider, the primary one.
           .orderBy('i.is_primary', 'desc')
           .orderBy('i.active', 'desc')
           .orderBy('i.id')

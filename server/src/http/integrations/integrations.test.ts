@@ -8,7 +8,7 @@ import { Changes } from '../../db/core/changes.ts'
 import { newId } from '../../db/core/ids.ts'
 import { lockIntegrations } from '../../db/queries/integrations.ts'
 
-// Vendors are played by servers on this machine.
+// Local servers play the vendors.
 const server = useServer({ allowPrivateAddresses: true })
 const vendor = useVendor()
 
@@ -31,7 +31,7 @@ const mail = (api: Api, name: string, more: object = { active: true }) =>
   create(api, { providerId: 'sendgrid', channel: 'email', name, identifier: name, ...more })
 const list = async (api: Api): Promise<Integration[]> => (await api.get('/v1/integrations')).body
 
-/** The email integrations as `name: priority`, an asterisk at the primary one, best first. */
+/** The email integrations as `name: priority`, best first, the primary one with an asterisk. */
 const ranking = async (api: Api, channel = 'email') =>
   (await list(api))
     .filter((integration) => integration.channel === channel)
@@ -78,7 +78,7 @@ describe('creating', () => {
     expect((await list(api)).at(-1)).toEqual(created.body)
   })
 
-  test('what is given is kept, what is unknown is dropped', async () => {
+  test('given fields are stored, unknown ones are dropped', async () => {
     const api = await server.freshApi()
     const credentials = {
       apiKey: 'SG.secret',
@@ -112,7 +112,7 @@ describe('creating', () => {
     expect(nameless.identifier).toMatch(/^slack-[\w-]{8}$/)
   })
 
-  test('TLS options may come as the text of a form', async () => {
+  test('TLS options may be JSON text from a form', async () => {
     const api = await server.freshApi()
     const smtp = (tlsOptions: string) => ({ providerId: 'nodemailer', channel: 'email', credentials: { tlsOptions } })
     expect((await create(api, smtp('{"rejectUnauthorized":false}'))).credentials).toEqual({
@@ -126,7 +126,7 @@ describe('creating', () => {
       })
   })
 
-  test('conditions say what is left out of them, and take any value', async () => {
+  test('conditions get defaults for absent members, and accept any value', async () => {
     const api = await server.freshApi()
     const children = [{ field: 'plan', value: ['pro', { n: 1 }], operator: 'IN', on: 'subscriber' }]
     const created = await create(api, { providerId: 'slack', channel: 'chat', conditions: [{ children }] })
@@ -207,7 +207,7 @@ describe('creating', () => {
     expect(await list(mine)).toHaveLength(1)
   })
 
-  test('an identifier is used once in an environment, until its integration is deleted', async () => {
+  test('an identifier is unique in an environment until its integration is deleted', async () => {
     const [api, other] = [await server.freshApi(), await server.freshApi()]
     const first = await mail(api, 'main')
     expect(
@@ -218,7 +218,7 @@ describe('creating', () => {
     await mail(api, 'main')
   })
 
-  test("the service's own providers exist once each", async () => {
+  test("each of the service's own providers can exist once", async () => {
     const api = await server.freshApi()
     const again = (providerId: string, channel: string) => api.post('/v1/integrations', { providerId, channel })
     expect(await again('svc', 'in_app')).toMatchObject({
@@ -240,7 +240,7 @@ describe('creating', () => {
     await mail(api, 'two')
   })
 
-  test('there are at most 1000 in an environment', async () => {
+  test('an environment has at most 1000', async () => {
     const api = await server.freshApi()
     const now = server.clock.now()
     const rows = Array.from({ length: 999 }, (_, index) => ({
@@ -257,7 +257,7 @@ describe('creating', () => {
 })
 
 describe('credentials', () => {
-  test('secrets are encrypted at rest and answered in clear', async () => {
+  test('secrets are encrypted at rest and returned in plain text', async () => {
     const api = await server.freshApi()
     const secret = {
       ...{ apiKey: 's-1', apiToken: 's-2', secretKey: 's-3', token: 's-4', password: 's-5', serviceAccount: 's-6' },
@@ -294,7 +294,7 @@ describe('credentials', () => {
     expect(await found('editor')).toEqual({ user: 'ada', password: '••••••••' })
   })
 
-  test('the account of Firebase that older set-ups give as user is stored by its name, encrypted', async () => {
+  test('a Firebase account in the legacy field `user` is stored under its own name, encrypted', async () => {
     const api = await server.freshApi()
     const fcm = { providerId: 'fcm', channel: 'push' }
     const created = await create(api, { ...fcm, credentials: { user: '{"project_id":"s-1"}' } })
@@ -306,7 +306,7 @@ describe('credentials', () => {
     expect((await create(api, { ...fcm, credentials: both })).credentials).toEqual(both)
   })
 
-  test('text that looks encrypted is kept as it is', async () => {
+  test('text that looks encrypted is stored unchanged', async () => {
     const credentials = { user: 'enc:v1:AAAA', apiKey: 'enc:v1:AAAA' }
     const created = await mail(await server.freshApi(), 'odd', { credentials })
     expect(created.credentials).toEqual(credentials)
@@ -343,7 +343,7 @@ describe('credentials', () => {
 })
 
 describe('listing', () => {
-  test('integrations of the key’s environment come in the order they were made, or only the active ones', async () => {
+  test('integrations of the key’s environment are listed in creation order, all or only the active ones', async () => {
     const [api, other] = [await server.freshApi(), await server.freshApi()]
     await mail(other, 'theirs')
     await mail(api, 'first', { active: false })
@@ -364,7 +364,7 @@ describe('listing', () => {
 })
 
 describe('primary and priority', () => {
-  test('the first active one is primary; later ones queue up below it', async () => {
+  test('the first active one is primary; later ones rank below it', async () => {
     const api = await server.freshApi()
     expect(await mail(api, 'a')).toMatchObject({ primary: true, priority: 1 })
     expect(await mail(api, 'b')).toMatchObject({ primary: false, priority: 1 })
@@ -374,7 +374,7 @@ describe('primary and priority', () => {
     expect((await list(api)).filter(({ active }) => active)).toHaveLength(4)
   })
 
-  test('without a primary a new active one becomes it, conditions or not', async () => {
+  test('without a primary a new active one becomes primary, with or without conditions', async () => {
     const api = await server.freshApi()
     const a = await mail(api, 'a', { active: false })
     expect((await api.put(`/v1/integrations/${a._id}`, { active: true })).body).toMatchObject({
@@ -389,7 +389,7 @@ describe('primary and priority', () => {
     })
   })
 
-  test('email and SMS do not mix; the other channels have neither', async () => {
+  test('email and SMS rank separately; other channels have neither', async () => {
     const api = await server.freshApi()
     await mail(api, 'a')
     const sms = { providerId: 'twilio', channel: 'sms', active: true, identifier: 'sms' }
@@ -413,7 +413,7 @@ describe('primary and priority', () => {
     expect(await ranking(api, 'sms')).toEqual(['sms: 1*'])
   })
 
-  test('switching off takes rank and primacy away, and nobody inherits it', async () => {
+  test('deactivating removes rank and primary, and no other becomes primary', async () => {
     const api = await server.freshApi()
     const a = await mail(api, 'a')
     const b = await mail(api, 'b')
@@ -423,7 +423,7 @@ describe('primary and priority', () => {
     expect(await ranking(api)).toEqual(['a: 2*', 'b: 1', 'c: 0'])
     await api.put(`/v1/integrations/${a._id}`, { active: false, conditions: oneCondition })
     expect(await ranking(api)).toEqual(['b: 1', 'a: 0', 'c: 0'])
-    // On again: above the others, as there is no primary, but not primary itself.
+    // Activated again: above the others, since there is no primary, but not primary itself.
     await api.put(`/v1/integrations/${c._id}`, { active: true })
     expect(await ranking(api)).toEqual(['c: 2', 'b: 1', 'a: 0'])
     await api.post(`/v1/integrations/${b._id}/set-primary`)
@@ -431,7 +431,7 @@ describe('primary and priority', () => {
     expect(await ranking(api)).toEqual(['b: 3*', 'a: 2', 'c: 1'])
   })
 
-  test('saying again that it is active changes nothing', async () => {
+  test('activating it again changes nothing', async () => {
     const api = await server.freshApi()
     const a = await mail(api, 'a')
     await mail(api, 'b')
@@ -440,7 +440,7 @@ describe('primary and priority', () => {
     expect(await ranking(api)).toEqual(['a: 2*', 'b: 1'])
   })
 
-  test('conditions end primacy, but not the rank; no conditions do nothing', async () => {
+  test('conditions remove primary but not the rank; empty conditions change nothing', async () => {
     const api = await server.freshApi()
     const a = await mail(api, 'a')
     const b = await mail(api, 'b')
@@ -454,7 +454,7 @@ describe('primary and priority', () => {
     expect(await ranking(api)).toEqual(['c: 3*', 'a: 2', 'b: 1'])
   })
 
-  test('set-primary takes over, switches on and drops conditions', async () => {
+  test('set-primary replaces the primary, activates, and drops conditions', async () => {
     const api = await server.freshApi()
     const a = await mail(api, 'a')
     await mail(api, 'b')
@@ -476,7 +476,7 @@ describe('primary and priority', () => {
     expect((await api.post(`/v1/integrations/${c._id}/set-primary`)).body).toEqual(answer.body)
   })
 
-  test('set-primary refuses what is not an id, not there or not here', async () => {
+  test('set-primary refuses malformed, unknown and foreign ids', async () => {
     const [api, other] = [await server.freshApi(), await server.freshApi()]
     const theirs = await mail(other, 'theirs', { active: false })
     expect(await api.post('/v1/integrations/main/set-primary')).toMatchObject({
@@ -495,7 +495,7 @@ describe('primary and priority', () => {
     expect(await ranking(other)).toEqual(['theirs: 0'])
   })
 
-  test('at once or one by one, one is primary and the ranks have no gap', async () => {
+  test('concurrently or one by one, one is primary and the ranks have no gaps', async () => {
     const api = await server.freshApi()
     const second = await server.startAnother()
     const names = ['a', 'b', 'c', 'd', 'e', 'f']
@@ -530,7 +530,7 @@ describe('primary and priority', () => {
     await second.stop()
   })
 
-  test('of many first ones at once one becomes primary', async () => {
+  test('of several concurrent first ones, one becomes primary', async () => {
     const api = await server.freshApi()
     const names = Array.from({ length: 12 }, (_, index) => `m${index}`)
     await Promise.all(names.map((name) => mail(api, name)))
@@ -539,7 +539,7 @@ describe('primary and priority', () => {
     expect(all.map(({ priority }) => priority).sort((a, b) => a - b)).toEqual(names.map((_, index) => index + 1))
   })
 
-  test('of the same identifier at once one is created', async () => {
+  test('concurrent requests with one identifier create one', async () => {
     const api = await server.freshApi()
     const body = { providerId: 'fcm', channel: 'push', identifier: 'one' }
     const answers = await Promise.all(Array.from({ length: 8 }, () => api.post('/v1/integrations', body)))
@@ -548,7 +548,7 @@ describe('primary and priority', () => {
 })
 
 describe('changing', () => {
-  test('fields not given stay, fields given are replaced whole', async () => {
+  test('given fields are replaced completely, others stay', async () => {
     const api = await server.freshApi()
     const before = await mail(api, 'main', {
       credentials: { apiKey: 'SG.secret', from: 'ada@example.com' },
@@ -598,7 +598,7 @@ describe('changing', () => {
     expect((await api.put(`/v1/integrations/${_id}`, { identifier: 'one', name: 'same' })).status).toBe(200)
   })
 
-  test('what is malformed is refused', async () => {
+  test('malformed fields are refused', async () => {
     const api = await server.freshApi()
     const { _id } = await mail(api, 'main')
     expect((await api.put(`/v1/integrations/${_id}`, { active: 'yes' })).status).toBe(422)
@@ -610,7 +610,7 @@ describe('changing', () => {
     expect((await list(api)).at(-1)).toMatchObject({ active: true, conditions: [] })
   })
 
-  test('an integration of another environment is off limits, an unknown one not found', async () => {
+  test('an integration of another environment is forbidden, an unknown one not found', async () => {
     const [mine, other] = [await server.freshApi(), await server.freshApi()]
     const theirs = await mail(other, 'theirs')
     expect(await mine.put(`/v1/integrations/${theirs._id}`, { name: 'mine' })).toMatchObject({
@@ -637,7 +637,7 @@ describe('changing', () => {
 })
 
 describe('deleting', () => {
-  test('the remaining ones are answered, renumbered, and nobody is promoted', async () => {
+  test('returns the remaining ones, renumbered, and none becomes primary', async () => {
     const api = await server.freshApi()
     const a = await mail(api, 'a')
     const b = await mail(api, 'b')
@@ -651,7 +651,7 @@ describe('deleting', () => {
     expect(await storedRow(b._id)).toMatchObject({ deleted_at: server.clock.now(), deleted_by: null })
   })
 
-  test('a deleted one is gone from every operation, as are unknown and foreign ones', async () => {
+  test('deleted, unknown and foreign ones are not found by any operation', async () => {
     const [api, other] = [await server.freshApi(), await server.freshApi()]
     const gone = await mail(api, 'gone')
     await api.delete(`/v1/integrations/${gone._id}`)
@@ -669,7 +669,7 @@ describe('deleting', () => {
   })
 })
 
-describe('one that is deleted meanwhile', () => {
+describe('an integration deleted in the meantime', () => {
   test.each([
     ['changed', (api: Api, path: string) => api.put(path, { name: 'x' })],
     ['deleted', (api: Api, path: string) => api.delete(path)],
@@ -712,7 +712,7 @@ describe('checking credentials', () => {
     credentials: { host: '127.0.0.1', port: String(port), user: 'ada', password: 'right', ...credentials },
   })
 
-  test('what a mail server refuses is not created', async () => {
+  test('credentials that a mail server refuses are not stored', async () => {
     const api = await server.freshApi()
     expect(await api.post('/v1/integrations', body({ password: 'wrong' }))).toMatchObject({
       status: 400,
@@ -730,7 +730,7 @@ describe('checking credentials', () => {
     expect((await api.post('/v1/integrations', body({}))).status).toBe(201)
   })
 
-  test('a change is checked with the credentials given, else with those stored', async () => {
+  test('a change is checked with the given credentials, or else the stored ones', async () => {
     const api = await server.freshApi()
     const { _id } = await create(api, { ...body({ password: 'wrong' }), check: false })
     const path = `/v1/integrations/${_id}`
@@ -744,7 +744,7 @@ describe('checking credentials', () => {
     expect((await api.put(path, { active: true, check: true })).body).toMatchObject({ active: true })
   })
 
-  test('an HTTP vendor is asked too, other channels are not', async () => {
+  test('HTTP email vendors are checked too, other channels are not', async () => {
     const api = await server.freshApi()
     vendor.plays(() => ({ status: 401, body: {} }))
     const credentials = { apiKey: 'key-x', user: 'api', domain: 'mg.example.com', baseUrl: vendor.url }
@@ -758,7 +758,7 @@ describe('checking credentials', () => {
     expect(vendor.asked).toMatchObject([{ method: 'GET', path: '/v3/domains/mg.example.com' }])
   })
 
-  test('a vendor at a private address is not asked unless the service is told to call such', async () => {
+  test('a vendor at a private address is not called unless private addresses are allowed', async () => {
     const { key, environmentId, organizationId } = await server.freshApi()
     const careful = await server.startAnother({ allowPrivateAddresses: false })
     const api = new Api(careful.url, key, environmentId, organizationId)
@@ -771,7 +771,7 @@ describe('checking credentials', () => {
 })
 
 describe('auto-configure', () => {
-  test('the settings a vendor gives are merged into the configurations', async () => {
+  test('the settings from the vendor are merged into the configurations', async () => {
     const api = await server.freshApi()
     vendor.plays(({ path }) => ({ body: path.endsWith('http_signing_key') ? { http_signing_key: 'sign' } : {} }))
     const created = await create(api, {
@@ -795,7 +795,7 @@ describe('auto-configure', () => {
     expect(urls).toEqual(Array(4).fill(expect.stringMatching(`^http://.*${webhook}$`)))
   })
 
-  test('what a provider cannot do is no error', async () => {
+  test('an unsupported provider is not an error', async () => {
     const api = await server.freshApi()
     const { _id } = await mail(api, 'resend', { providerId: 'resend' })
     const answer = await api.post(`/v1/integrations/${_id}/auto-configure`)
@@ -819,7 +819,7 @@ describe('auto-configure', () => {
 })
 
 describe('the webhook status of a provider', () => {
-  test('tells by provider or integration whether deliveries can be reported', async () => {
+  test('tells, by provider or integration, whether delivery events are supported', async () => {
     const api = await server.freshApi()
     const status = (id: string) => api.get(`/v1/integrations/webhook/provider/${id}/status`)
     const sendgrid = await mail(api, 'a', { credentials: { apiKey: 'SG.x' } })
@@ -846,7 +846,7 @@ describe('the webhook status of a provider', () => {
       })
   })
 
-  test('goes by the integration that delivers where a provider has several', async () => {
+  test('uses the primary one of several integrations', async () => {
     const api = await server.freshApi()
     const status = async () => (await api.get('/v1/integrations/webhook/provider/sendgrid/status')).status
     await mail(api, 'bare', { active: false })
@@ -859,8 +859,8 @@ describe('the webhook status of a provider', () => {
   })
 })
 
-describe('others', () => {
-  test('every change is announced to the processes that remember integrations', async () => {
+describe('besides', () => {
+  test('every change is announced to processes that cache integrations', async () => {
     const api = await server.freshApi()
     const heard: string[] = []
     const changes = new Changes(server.database.url, () => undefined)
@@ -890,7 +890,7 @@ describe('others', () => {
     expect(heard).toHaveLength(5)
   })
 
-  test('a brand speaks its own provider ids and understands the neutral ones', async () => {
+  test('answers use branded provider ids, requests may use neutral ones', async () => {
     const api = await server.freshApi()
     const branded = await server.startAnother({ brand: 'novu' })
     const send = async (method: string, path: string, body?: object) => {

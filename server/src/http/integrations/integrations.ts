@@ -62,7 +62,7 @@ const Integration = Type.Object({
   updatedAt: Timestamp,
 })
 
-/** What can be said about an integration at any time. */
+/** Fields that creation and change share. */
 const fields = {
   name: Type.Optional(Identifier()),
   identifier: Type.Optional(Identifier()),
@@ -70,7 +70,7 @@ const fields = {
   active: Type.Optional(Type.Boolean()),
   credentials: Type.Optional(GivenCredentials),
   check: Type.Optional(
-    Type.Boolean({ description: 'Try the credentials at the provider first, where it allows that' }),
+    Type.Boolean({ description: 'Check the credentials with the provider first, if it supports that' }),
   ),
   conditions: Type.Optional(StepFilters),
   configurations: Type.Optional(Configurations),
@@ -115,7 +115,7 @@ export const integrations: Resource = (app, services) => {
     return maySeeSecrets(request) ? found : found.map(withoutSecrets)
   }
 
-  /** A change of integrations: alone in its environment, and heard by every process that remembers them. */
+  /** Changes integrations: serialized per environment, and announced to every process that caches them. */
   const change = <T>(environment: Environment, work: (tx: Tx) => Promise<T>): Promise<T> =>
     db.transaction().execute(async (tx) => {
       if (!(await lockIntegrations(tx, environment.id))) throw fail('api_key_not_found')
@@ -253,7 +253,7 @@ export const integrations: Resource = (app, services) => {
       schema: {
         tags,
         summary: 'Delete an integration',
-        description: 'Answers with the remaining ones. No other integration becomes primary in its place.',
+        description: 'Returns the remaining ones. No other integration becomes primary in its place.',
         params: Params,
         response: { 200: Type.Array(Integration) },
       },
@@ -317,8 +317,8 @@ export const integrations: Resource = (app, services) => {
       config: { role: 'admin', act: 'integration.auto-configured' },
       schema: {
         tags,
-        summary: 'Have the provider report deliveries to this service',
-        description: 'A provider that cannot do it, or refuses, is answered with `success: false` and the reason.',
+        summary: 'Set up delivery events at the provider',
+        description: 'If the provider does not support it, or refuses, returns `success: false` and the reason.',
         params: Params,
         response: {
           200: Type.Object({
@@ -364,7 +364,7 @@ export const integrations: Resource = (app, services) => {
     {
       schema: {
         tags,
-        summary: 'Whether the provider of an integration can report deliveries to this service',
+        summary: 'Check whether the provider of an integration supports delivery events',
         params: Type.Object({ providerOrIntegrationId: Type.String({ description: 'A provider id, or an `_id`' }) }),
         response: { 200: Type.Boolean() },
       },
@@ -377,7 +377,7 @@ export const integrations: Resource = (app, services) => {
         .where('environment_id', '=', request.environment.id)
         .where('deleted_at', 'is', null)
         .where((where) => where.or([where('id', '=', id), where('provider_id', '=', brand.toStored(id))]))
-        // Of several with one provider, the one that delivers.
+        // Of several integrations with one provider, the primary one.
         .orderBy('is_primary', 'desc')
         .orderBy('active', 'desc')
         .orderBy('id')
@@ -394,11 +394,11 @@ export const integrations: Resource = (app, services) => {
 
 async function requireIntegration(tx: Tx, environmentId: string, id: string): Promise<IntegrationRow> {
   const row = await findIntegration(tx, environmentId, id)
-  if (!row) throw new Error(`integration ${id} vanished under our lock`)
+  if (!row) throw new Error(`integration ${id} disappeared although it is locked`)
   return row
 }
 
-/** A key opens one environment; naming another of the organization is a mistake worth telling apart from an unknown one. */
+/** A key opens one environment; another one of the organization gets its own error, unlike an unknown one. */
 async function refuseForeignEnvironment(db: Db, environment: Environment, named: string | undefined): Promise<void> {
   if (named === undefined || named === environment.id) return
   const other = await db
@@ -425,7 +425,7 @@ async function whyNotFound(db: Db, environment: Environment, id: string) {
 
 function providerOf({ brand }: Services, given: string, channel: Channel): Provider {
   const provider = findProvider(brand.toStored(given))
-  // The bots of conversational agents stand in the catalogue for their ids only.
+  // The catalogue lists bots of conversational agents only for their ids.
   if (!provider || provider.kind === 'agent') throw generalError([`providerId ${given} is not a delivery provider`])
   if (provider.channel !== channel)
     throw generalError([
@@ -434,7 +434,7 @@ function providerOf({ brand }: Services, given: string, channel: Channel): Provi
   return provider
 }
 
-/** Only email providers can be asked without sending anything. */
+/** Only email providers can check credentials without sending. */
 async function refuseFailedCheck(services: Services, provider: Provider, credentials: Credentials): Promise<void> {
   const declared = deliveryProvider(provider.id)
   if (declared?.channel !== 'email') return
@@ -451,10 +451,10 @@ async function configure(
   return declared ? deliveryFor(services).configure(declared, credentials, webhookUrl) : notConfigurable(name)
 }
 
-/** Keeps nothing: who is only asked something is no integration that sends. */
+/** Caches nothing, since a check does not send. */
 const deliveryFor = ({ http, clock, brand }: Services) => new Delivery({ http, clock, brand: brand.word })
 
-/** Of the service's own providers there is one each; there is no limit to others but a sensible number. */
+/** Each of the service's own providers can exist once; others up to a sanity limit. */
 async function refuseAnother(
   tx: Tx,
   { brand }: Services,
@@ -487,7 +487,7 @@ function refuseTakenIdentifier(error: unknown): never {
   throw violatedKey(error) === 'integrations_identifier' ? fail('integration_exists') : error
 }
 
-/** A changed identifier has to be new in all environments of the organization, so that it can travel between them. */
+/** A new identifier must be unused in all environments of the organization, so that publishing can use it. */
 async function refuseUsedIdentifier(tx: Tx, environment: Environment, identifier: string): Promise<void> {
   const used = await tx
     .selectFrom('integrations as i')

@@ -1,30 +1,30 @@
-// A mail taken apart: what it says, who it says it is from, and its files, as an application is told of it.
+// Parses a mail into the format that the callback gets: content, sender and attachments.
 import { createHash } from 'node:crypto'
 import type { AddressObject, Attachment, HeaderLines, ParsedMail } from 'mailparser'
 import type { ReceivedMail } from '../../engine/feedback/replies.ts'
 import { plainText } from '../../render/plain-text.ts'
 
-/** Longer HTML is handed on as it is, without its text: turning it into text takes time that others wait for. */
+/** Longer HTML gets no text version: the conversion would block other requests. */
 const mostHtmlToRead = 256 * 1024
-/** Of ids that a mail says it answers, the last ones, which are the nearest. */
+/** Of the message ids that a mail references, the last ones, which are the closest. */
 const mostAnswered = 20
 const mostSenders = 10
 
-/** How it came. */
+/** The SMTP envelope. */
 interface Envelope {
   from: string
-  /** Only whom this is for: other recipients are others' business. */
+  /** Only this recipient; the others are private. */
   to: string
   connection: { remoteAddress: string; clientHostname: string; hostNameAppearsAs: string; secure: boolean }
 }
 
-/** Rejects what is no mail. */
+/** Rejects if it is not a mail. */
 export async function parseMail(raw: Buffer): Promise<ParsedMail> {
   const { simpleParser } = await import('mailparser')
   return simpleParser(raw, {
-    // Else a mail with long HTML would be none.
+    // Otherwise long HTML would make parsing fail.
     skipHtmlToText: true,
-    // The HTML stays as it was written, and its pictures among the files.
+    // Keeps the HTML unchanged, and its images among the attachments.
     skipImageLinks: true,
     skipTextToHtml: true,
     skipTextLinks: true,
@@ -53,7 +53,7 @@ export function receivedMail(raw: Buffer, parsed: ParsedMail, { from, to, connec
       to: addressesIn(parsed.to),
       cc: addressesIn(parsed.cc),
       date: dateOf(parsed.date),
-      // Nobody has looked: these belong to the mail server in front, which says so in the headers.
+      // Not checked here: the mail server in front does that, and writes the result into the headers.
       dkim: null,
       spf: null,
       spamScore: null,
@@ -74,7 +74,7 @@ function textOf({ text, html }: ParsedMail): string | null {
 const dateOf = (date: Date | undefined): string | null =>
   date && !Number.isNaN(date.getTime()) ? date.toISOString() : null
 
-/** Those of groups too. */
+/** Including those in groups. */
 function addressesIn(lists: AddressObject | AddressObject[] | undefined): Array<{ address: string; name: string }> {
   return [lists ?? []]
     .flat()
@@ -86,7 +86,7 @@ function addressesIn(lists: AddressObject | AddressObject[] | undefined): Array<
 /** Message ids without their brackets. */
 const idsIn = (text: string | undefined): string[] => text?.match(/[^<>\s,]+/g) ?? []
 
-/** By lower-case name, as they were written, on one line each; a list where there are several of a name. */
+/** By lower-case name, each unfolded to one line; a list if a name occurs several times. */
 function headersOf(lines: HeaderLines): Record<string, string | string[]> {
   const headers = new Map<string, string[]>()
   for (const { key, line } of lines) {

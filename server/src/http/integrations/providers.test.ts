@@ -31,14 +31,14 @@ test('every provider is listed with what a form needs', async () => {
   })
 })
 
-test('what goes to a server of the user’s own is documented by us, at an address that is there', async () => {
+test('providers for the user’s own server link to our documentation', async () => {
   const own = (await list()).filter(({ id }) => /-webhook$|^generic-sms$/.test(id)) as Array<Item & { docs: string }>
   expect(own).toHaveLength(4)
   for (const { docs } of own) expect(docs).toMatch(/^http:\/\/[^/]+\/docs#tag\/integrations$/)
   expect((await fetch(`${server.url}/docs`)).status).toBe(200)
 })
 
-test('an integration can be made for each of them', async () => {
+test('an integration can be created for each of them', async () => {
   const api = await server.freshApi()
   for (const { id, channel } of (await list()).filter(({ id }) => !id.startsWith('svc'))) {
     const created = await api.post('/v1/integrations', { providerId: id, channel, credentials: {} })
@@ -46,13 +46,13 @@ test('an integration can be made for each of them', async () => {
   }
 })
 
-test("the service's own are among them, and agents are nobody's choice", async () => {
+test("the list has the service's own providers, and no agents", async () => {
   const ids = (await list()).map(({ id }) => id)
   expect(ids).toEqual(expect.arrayContaining(['svc', 'svc-email', 'svc-sms']))
   expect(ids.filter((id) => /agent|anthropic/.test(id))).toEqual([])
 })
 
-test('one channel can be asked for, in the order of ids', async () => {
+test('the list can be filtered by channel, sorted by id', async () => {
   const push = await list('?channel=push')
   expect(new Set(push.map(({ channel }) => channel))).toEqual(new Set(['push']))
   expect(push.map(({ id }) => id)).toEqual(push.map(({ id }) => id).toSorted())
@@ -60,12 +60,12 @@ test('one channel can be asked for, in the order of ids', async () => {
   expect(refused.status).toBe(422)
 })
 
-test('nobody is told without a key', async () => {
+test('the list needs a key', async () => {
   const answer = await fetch(`${server.url}/v1/providers`)
   expect(answer.status).toBe(401)
 })
 
-test('one that public clients cannot read is offered only where the operator says so', async () => {
+test('a provider that public clients cannot read is offered only if the operator enables it', async () => {
   const { key, environmentId, organizationId } = await server.freshApi()
   const { url, stop } = await server.startAnother({ extraProviders: ['telegram'] })
   const usual = new Api(server.url, key, environmentId, organizationId)

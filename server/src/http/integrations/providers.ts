@@ -1,5 +1,4 @@
-// Who can deliver: every provider an integration can be made for, with the credentials it asks for, so that forms can be
-// drawn from it.
+// The providers: every one that an integration can use, with its credentials, so that the dashboard can draw forms.
 import { type Static, Type } from 'typebox'
 import { providers as catalog, extras, type Provider, reportingIds } from '../../providers/catalog.ts'
 import type { Brand } from '../edge/brand.ts'
@@ -9,13 +8,13 @@ import { Enum } from '../edge/schema.ts'
 const channels = ['in_app', 'email', 'sms', 'chat', 'push'] as const
 
 const Credential = Type.Object({
-  name: Type.String({ description: 'The member of `credentials` to store it under.' }),
+  name: Type.String({ description: 'The member of `credentials`.' }),
   label: Type.String(),
   type: Enum(['text', 'flag', 'object'], {
-    description: 'A string, a boolean, or an object (its JSON text is taken too).',
+    description: 'A string, a boolean, or an object (or its JSON text).',
   }),
-  required: Type.Boolean({ description: 'Nothing can be delivered without it; it can be saved without all the same.' }),
-  secret: Type.Boolean({ description: 'Stored encrypted; not to be shown while it is typed.' }),
+  required: Type.Boolean({ description: 'Needed for delivery, but not for saving.' }),
+  secret: Type.Boolean({ description: 'Stored encrypted; hide it in forms.' }),
   help: Type.Optional(Type.String()),
   choices: Type.Optional(Type.Array(Type.String())),
 })
@@ -26,10 +25,10 @@ const ProviderItem = Type.Object({
   channel: Enum(channels),
   docs: Type.Optional(
     Type.String({
-      description: "The vendor's own documentation, or ours where messages go to a server of yours.",
+      description: "The vendor's documentation, or ours for your own server.",
     }),
   ),
-  reportsDeliveries: Type.Boolean({ description: 'It can tell our inbound webhook what became of messages.' }),
+  reportsDeliveries: Type.Boolean({ description: 'Whether it can send delivery events to our inbound webhook.' }),
   credentials: Type.Array(Credential),
 })
 
@@ -40,7 +39,7 @@ export const providers: Resource = (app, { brand, config }) => {
     {
       schema: {
         tags: ['Integrations'],
-        summary: 'List the providers there are, by channel and id',
+        summary: 'List providers, by channel and id',
         querystring: Type.Object({ channel: Type.Optional(Enum(channels)) }),
         response: { 200: Type.Array(ProviderItem) },
       },
@@ -54,7 +53,7 @@ export const providers: Resource = (app, { brand, config }) => {
   )
 }
 
-/** None for agents, which can be set up by nobody. */
+/** Undefined for agents, which cannot be set up. */
 function itemOf(
   { id, name, channel, docs, kind, credentials }: Provider,
   brand: Brand,

@@ -29,7 +29,7 @@ const send = async (api: Api, more: object = {}, to: unknown = ada) => {
 const inSandbox = async (api: Api, query = '') => (await api.get(`/v1/sandbox/messages?${query}`)).body.data
 
 describe('Development', () => {
-  test('delivers through every channel without an account anywhere', async () => {
+  test('delivers through every channel without a provider account', async () => {
     const api = await development()
     const transactionId = await send(api)
     const run = await runOf(api, transactionId)
@@ -51,7 +51,7 @@ describe('Development', () => {
     expect(taken[0]).toMatchObject({ transactionId, subscriberId: 'ada', workflowId: 'all' })
   })
 
-  test('shows the providers of the sandbox by names that clients know', async () => {
+  test('names the sandbox providers as clients know them', async () => {
     const api = await development()
     await send(api)
     const [run] = (await api.get('/v1/notifications')).body.data
@@ -66,7 +66,7 @@ describe('Development', () => {
 })
 
 describe('a message in the sandbox', () => {
-  test('is all that a provider would have got', async () => {
+  test('has everything that a provider would have got', async () => {
     const api = await development(['email'])
     const attachments = [{ file: Buffer.from('one').toString('base64'), name: 'a.txt', mime: 'text/plain' }]
     const overrides = { email: { headers: { 'X-One': '1' }, cc: ['cc@example.com'] } }
@@ -88,7 +88,7 @@ describe('a message in the sandbox', () => {
     })
   })
 
-  test('is found by channel, recipient, subscriber and transaction, page by page', async () => {
+  test('is found by channel, recipient, subscriber and transaction, in pages', async () => {
     const api = await development(['email', 'sms'])
     const first = await send(api)
     server.clock.advance({ seconds: 1 })
@@ -106,7 +106,7 @@ describe('a message in the sandbox', () => {
     expect(await inSandbox(api, `after=${page.next}`)).toHaveLength(1)
   })
 
-  test('is not found from another environment, nor after the sandbox was emptied', async () => {
+  test('is not found from another environment, or after the sandbox was emptied', async () => {
     const [api, other] = [await development(['sms']), await development(['sms'])]
     await send(api)
     await send(other)
@@ -120,17 +120,17 @@ describe('a message in the sandbox', () => {
     expect(await inSandbox(other)).toHaveLength(1)
   })
 
-  test('is refused a channel that is none, and a page of none', async () => {
+  test('cannot be listed with an unknown channel or an empty page', async () => {
     expect(await server.api.get('/v1/sandbox/messages?channel=in_app')).toMatchObject({ status: 422 })
     expect(await server.api.get('/v1/sandbox/messages?limit=101')).toMatchObject({ status: 422 })
   })
 })
 
-describe('the sandbox told to fail', () => {
+describe('a simulated fault', () => {
   const fault = (api: Api, body: object) => api.put('/v1/sandbox/faults', body)
   const jobOf = async (api: Api, transactionId: string) => (await runOf(api, transactionId)).jobs[0]
 
-  test('with a rate limit is left alone for as long as it says', async () => {
+  test('with a rate limit pauses for as long as it says', async () => {
     const api = await development(['sms'])
     const answer = await fault(api, { channel: 'sms', fault: 'rate_limited', retryAfterSeconds: 20, count: 1 })
     expect(answer).toMatchObject({
@@ -149,7 +149,7 @@ describe('the sandbox told to fail', () => {
     expect(await inSandbox(api)).toHaveLength(1)
   })
 
-  test.each(['timeout', 'reset', 'server_error'])('with a %s is tried again', async (name) => {
+  test.each(['timeout', 'reset', 'server_error'])('with a %s is retried', async (name) => {
     const api = await development(['sms'])
     await fault(api, { fault: name, count: 2 })
     const transactionId = await send(api)
@@ -169,7 +169,7 @@ describe('the sandbox told to fail', () => {
     expect(await inSandbox(api)).toEqual([])
   })
 
-  test('works again when that is taken away; a channel’s own fault comes before the one for all', async () => {
+  test('ends when it is removed; a fault of the channel wins over the one for all channels', async () => {
     const api = await development(['sms', 'email'])
     await fault(api, { fault: 'rejected' })
     await fault(api, { channel: 'sms', fault: 'bounce' })
@@ -185,7 +185,7 @@ describe('the sandbox told to fail', () => {
     expect(await runOf(api, await send(api))).toMatchObject({ status: 'completed' })
   })
 
-  test('is told nothing it does not understand', async () => {
+  test('is refused if malformed', async () => {
     const { development: api } = await server.freshOrganization()
     for (const body of [
       {},
@@ -197,7 +197,7 @@ describe('the sandbox told to fail', () => {
     expect((await api.get('/v1/sandbox/faults')).body).toEqual([])
   })
 
-  test('in one environment does not fail in another', async () => {
+  test('in one environment does not affect another', async () => {
     const [api, other] = [await development(['sms']), await development(['sms'])]
     await fault(api, { fault: 'bounce' })
     expect(await runOf(other, await send(other))).toMatchObject({ status: 'completed' })

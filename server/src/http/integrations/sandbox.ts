@@ -1,4 +1,4 @@
-// The sandbox: messages that a provider would have got, to be looked at; and faults, to watch what the service does about them.
+// The sandbox: stores messages instead of sending them, and simulates faults of providers.
 import { type Selectable, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { allOf, contains, cursorPage } from '../../db/core/page.ts'
@@ -9,7 +9,7 @@ import type { Resource } from '../edge/resource.ts'
 import { Body, CursorPage, cursorQuery, Empty, Enum, FreeObject, Nullable, Timestamp } from '../edge/schema.ts'
 
 const channels = ['email', 'sms', 'chat', 'push'] as const
-/** Of one environment there are never more: one for each channel, and one for all. */
+/** An environment never has more: one per channel, and one for all. */
 const mostFaults = 10
 
 const attachment = {
@@ -43,13 +43,13 @@ const Whole = Type.Object({
 })
 
 const Fault = Type.Object({
-  channel: Type.Optional(Enum(channels, { description: 'Absent: for every channel that has none of its own' })),
+  channel: Type.Optional(Enum(channels, { description: 'Absent: every channel without its own fault' })),
   fault: Enum(sandboxFaults),
   retryAfterSeconds: Type.Optional(Type.Integer()),
-  count: Type.Optional(Type.Integer({ description: 'For so many messages; absent: until it is taken away' })),
+  count: Type.Optional(Type.Integer({ description: 'For this many messages; absent: until it is removed' })),
 })
 
-/** What somebody may remember of a message. The sandbox keeps a week of trying things out: few enough to look through. */
+/** The searchable text of a message. The sandbox keeps a week of tests, few enough for a scan. */
 const searched = sql`concat_ws(' ', t.subject, t.text, t.subscriber_id, array_to_string(t.recipients, ' '))`
 
 type Row = Selectable<SandboxMessageTable>
@@ -77,7 +77,7 @@ export const sandbox: Resource = (app, { db }) => {
     {
       schema: {
         tags,
-        summary: 'List what the sandbox has taken',
+        summary: 'List the messages in the sandbox',
         querystring: Type.Object({
           ...cursorQuery('ListSandboxMessagesCommand', ['minimum', 'maximum']),
           channel: Type.Optional(Enum(channels)),
@@ -85,7 +85,7 @@ export const sandbox: Resource = (app, { db }) => {
           to: Type.Optional(Type.String({ description: 'An address, number, device or chat' })),
           transactionId: Type.Optional(Type.String()),
           search: Type.Optional(
-            Type.String({ description: 'Anywhere in the subject, the text, an address or the id of the subscriber' }),
+            Type.String({ description: 'Part of the subject, the text, an address or the subscriber id' }),
           ),
         }),
         response: { 200: CursorPage(Listed) },
@@ -180,7 +180,7 @@ export const sandbox: Resource = (app, { db }) => {
 
   app.get(
     '/v1/sandbox/faults',
-    { schema: { tags, summary: 'List how the sandbox fails at the moment', response: { 200: Type.Array(Fault) } } },
+    { schema: { tags, summary: 'List the simulated faults', response: { 200: Type.Array(Fault) } } },
     async (request) => faultsOf(request.environment.id),
   )
 
@@ -189,9 +189,9 @@ export const sandbox: Resource = (app, { db }) => {
     {
       schema: {
         tags,
-        summary: 'Make the sandbox fail',
+        summary: 'Simulate a fault',
         description:
-          'As a provider would: `rate_limited` (429), `timeout`, `reset`, `server_error` (500), `bounce`, `rejected` (400) or `unauthorized` (401). It replaces the fault the channel has.',
+          'The fault of a provider: `rate_limited` (429), `timeout`, `reset`, `server_error` (500), `bounce`, `rejected` (400) or `unauthorized` (401). Replaces the current fault of the channel.',
         body: Body(
           {
             channel: Type.Optional(Enum(channels)),
@@ -218,7 +218,7 @@ export const sandbox: Resource = (app, { db }) => {
 
   app.delete(
     '/v1/sandbox/faults',
-    { schema: { tags, summary: 'Let the sandbox work again', response: { 204: Empty } } },
+    { schema: { tags, summary: 'Remove the simulated faults', response: { 204: Empty } } },
     async (request, reply) => {
       await db.deleteFrom('sandbox_faults').where('environment_id', '=', request.environment.id).execute()
       return reply.code(204).send(null)

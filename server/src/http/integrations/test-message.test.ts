@@ -20,7 +20,7 @@ const mailer = (more: object = {}) => ({
 const send = (api: Api, id: string, body: object) => api.post(`/v1/integrations/${id}/test`, body)
 
 describe('a test of an integration', () => {
-  test('goes to the address that was named, through this integration and no other, active or not', async () => {
+  test('goes to the given address, through this integration only, active or not', async () => {
     const api = await server.freshApi()
     await add(api, mailer({ webhookUrl: `${vendor.url}/primary` }))
     const id = await add(api, { ...mailer(), active: false, name: 'Second <b>' })
@@ -38,7 +38,7 @@ describe('a test of an integration', () => {
     expect((await api.get('/v1/messages')).body.data).toEqual([])
   })
 
-  test('says what the caller wants it to say', async () => {
+  test('has the given content', async () => {
     const api = await server.freshApi()
     const id = await add(api, mailer())
     await send(api, id, { to: 'ada@example.com', subject: 'Hi\nBcc: x@y.z', content: 'One & two' })
@@ -47,7 +47,7 @@ describe('a test of an integration', () => {
     })
   })
 
-  test('that is refused says why, and what can help, without a secret', async () => {
+  test('that is refused says why, and what may help, without a secret', async () => {
     const api = await server.freshApi()
     const id = await add(api, mailer())
     vendor.plays(() => ({ status: 401, body: 'hush-hush is wrong' }))
@@ -66,7 +66,7 @@ describe('a test of an integration', () => {
     expect(answer.text).not.toContain('hush-hush')
   })
 
-  test('without a sender is told so, and nothing is sent', async () => {
+  test('without a sender is refused, and nothing is sent', async () => {
     const api = await server.freshApi()
     const id = await add(api, mailer({ from: '' }))
     expect((await send(api, id, { to: 'ada@example.com' })).body).toMatchObject({
@@ -92,7 +92,7 @@ describe('a test of an integration', () => {
     expect(vendor.asked[0]?.body).toContain(to)
   })
 
-  test('of a chat goes to the webhook that was named', async () => {
+  test('of a chat goes to the given webhook', async () => {
     const api = await server.freshApi()
     const id = await add(api, { providerId: 'discord', channel: 'chat', credentials: {} })
     expect((await send(api, id, { to: `${vendor.url}/room` })).body).toMatchObject({ success: true })
@@ -100,7 +100,7 @@ describe('a test of an integration', () => {
     expect((await send(api, id, { to: 'not a url' })).body).toMatchObject({ success: false })
   })
 
-  test('of the sandbox is in the sandbox', async () => {
+  test('of the sandbox integration is in the sandbox', async () => {
     const { development } = await server.freshOrganization()
     const all: Array<{ _id: string; channel: string }> = (await development.get('/v1/integrations')).body
     for (const { _id, channel } of all.filter(({ channel }) => channel !== 'in_app'))
@@ -117,7 +117,7 @@ describe('a test of an integration', () => {
     expect(message.from).toBe('no-reply@sandbox.invalid')
   })
 
-  test('is not for inboxes, and not for integrations of others', async () => {
+  test('is refused for inboxes, and for integrations of other environments', async () => {
     const api = await server.freshApi()
     const [inbox] = (await api.get('/v1/integrations')).body
     expect(await send(api, inbox._id, { to: 'ada' })).toMatchObject({

@@ -1,4 +1,4 @@
-// A test of one integration: a message to an address the caller names, and what the provider made of it.
+// Test messages: sends one through an integration to a given address, and returns the provider's answer.
 import { type Static, Type } from 'typebox'
 import { newId } from '../../db/core/ids.ts'
 import { findIntegration, type IntegrationRow } from '../../db/queries/integrations.ts'
@@ -12,7 +12,7 @@ import { sandboxOf } from '../../steps/delivery/sandbox.ts'
 import type { Resource, Services } from '../edge/resource.ts'
 import { Body, Enum } from '../edge/schema.ts'
 
-/** Whoever tests is waiting for the answer. */
+/** Short, because a person waits for the answer. */
 const patienceMs = 15_000
 
 const TestBody = Body(
@@ -20,9 +20,9 @@ const TestBody = Body(
     to: Type.String({
       minLength: 1,
       maxLength: 2_000,
-      description: 'An e-mail address, a phone number, a device token, or the webhook of a chat',
+      description: 'An email address, a phone number, a device token, or a chat webhook',
     }),
-    subject: Type.Optional(Type.String({ minLength: 1, maxLength: 998, description: 'Of an e-mail or push message' })),
+    subject: Type.Optional(Type.String({ minLength: 1, maxLength: 998, description: 'Of an email or push message' })),
     content: Type.Optional(Type.String({ minLength: 1, maxLength: 10_000 })),
   },
   { examples: [{ to: 'ada@example.com' }] },
@@ -31,13 +31,13 @@ type TestBody = Static<typeof TestBody>
 
 const Outcome = Type.Object({
   success: Type.Boolean(),
-  providerMessageId: Type.Optional(Type.String({ description: 'What the provider calls the message' })),
+  providerMessageId: Type.Optional(Type.String({ description: 'The message id of the provider' })),
   error: Type.Optional(
     Type.Object({
       code: Type.String({ description: 'Such as `unauthorized` or `timeout`' }),
       kind: Enum(['later', 'failover', 'credentials', 'address', 'never'], {
         description:
-          'What can help: to try later; another provider; other credentials; another address; or nothing, for the message is refused',
+          'What may help: retry later; another provider; other credentials; another address; or nothing, because the message is refused',
       }),
       message: Type.String(),
       status: Type.Optional(Type.Integer({ description: 'HTTP status of the answer' })),
@@ -57,7 +57,7 @@ export const integrationTest: Resource = (app, services) => {
         tags: ['Integrations'],
         summary: 'Send a test message through an integration',
         description:
-          'Through this one and no other, active or not, once. That the provider refuses is an answer like any other. It leaves no record in the activity; what goes to the sandbox is in the sandbox.',
+          'Through this integration only, active or not, without retries. A refusal by the provider is a normal answer. It leaves no activity record; a test of the sandbox appears there.',
         params: Type.Object({ integrationId: Type.String({ description: 'Its `_id`' }) }),
         body: TestBody,
         response: { 200: Outcome },
@@ -148,7 +148,7 @@ function messageFor({ secrets }: Services, row: IntegrationRow, id: string, give
   }
 }
 
-/** Most chats have webhooks; WhatsApp has numbers, and the sandbox takes anything. */
+/** Most chats use webhooks; WhatsApp uses numbers, and the sandbox accepts anything. */
 function chatTarget(providerId: string, to: string): ChatTarget {
   if (providerId === 'whatsapp-business') return { type: 'phone', phoneNumber: to }
   if (providerId === 'svc-slack' && !URL.canParse(to)) return { type: 'slack_user', userId: to, token: '' }

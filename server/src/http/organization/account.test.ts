@@ -8,7 +8,7 @@ const signIn = (email: string, password: string) => sendAs(server.url, 'POST', '
 const another = async (person: PersonApi) =>
   new PersonApi(person, { ...person, token: await newSession(server, person.id) })
 
-test('who is signed in, and what can be chosen', async () => {
+test('shows who is signed in, and the environments to choose from', async () => {
   const person = await signInAs(server, server.api, 'editor')
   expect(await person.get('/v1/auth/session')).toMatchObject({
     status: 200,
@@ -20,8 +20,8 @@ test('who is signed in, and what can be chosen', async () => {
   })
 })
 
-describe('changing oneself', () => {
-  test('another name', async () => {
+describe('changing the own account', () => {
+  test('changes the name', async () => {
     const person = await signInAs(server, server.api, 'viewer')
     expect(await person.patch('/v1/auth/me', { name: ' Grace Hopper ' })).toMatchObject({
       status: 200,
@@ -31,7 +31,7 @@ describe('changing oneself', () => {
     expect(await person.patch('/v1/auth/me', {})).toMatchObject({ status: 200 })
   })
 
-  test('a first password needs no other; the next needs the one before, and ends all other sessions', async () => {
+  test('a first password needs no other; a change needs the current one, and ends all other sessions', async () => {
     const person = await signInAs(server, server.api, 'viewer')
     const elsewhere = await another(person)
     const change = (body: object) => person.patch('/v1/auth/me', body)
@@ -72,7 +72,7 @@ describe('changing oneself', () => {
 })
 
 describe('sessions', () => {
-  test('are listed, the last used first, and can be ended one by one', async () => {
+  test('are listed, last used first, and can be ended one by one', async () => {
     const person = await signInAs(server, server.api, 'viewer')
     server.clock.advance({ hours: 1 })
     const elsewhere = await another(person)
@@ -92,14 +92,14 @@ describe('sessions', () => {
     })
   })
 
-  test("of others are none of one's business", async () => {
+  test('of other people are not found', async () => {
     const [one, two] = [await signInAs(server, server.api, 'owner'), await signInAs(server, server.api, 'viewer')]
     const { body } = await two.get('/v1/auth/sessions')
     expect(await one.delete(`/v1/auth/sessions/${body[0]._id}`)).toMatchObject({ status: 404 })
     expect(await two.get('/v1/auth/session')).toMatchObject({ status: 200 })
   })
 
-  test('all end together, and the cookie goes', async () => {
+  test('can all be ended at once, which deletes the cookie', async () => {
     const person = await signInAs(server, server.api, 'viewer')
     const [elsewhere, bystander] = [await another(person), await signInAs(server, server.api, 'viewer')]
     const answer = await person.post('/v1/auth/sign-out-everywhere')
@@ -109,7 +109,7 @@ describe('sessions', () => {
     expect(await bystander.get('/v1/auth/session')).toMatchObject({ status: 200 })
   })
 
-  test('are at most fifty for one person: the longest unused goes', async () => {
+  test('are limited to fifty per person: the least recently used one ends', async () => {
     const person = await signInAs(server, server.api, 'viewer')
     await person.patch('/v1/auth/me', { newPassword: 'compilers are fun' })
     for (let n = 0; n < 50; n += 1) {

@@ -1,4 +1,4 @@
-// What people do about themselves: who am I, where am I signed in, another name or password, out everywhere.
+// The own account: who is signed in, sessions, name, password, sign out everywhere.
 import { Type } from 'typebox'
 import { announce } from '../../db/core/changes.ts'
 import type { Db, Tx } from '../../db/core/database.ts'
@@ -28,10 +28,10 @@ const ListedSession = Type.Object({
 
 export const account: Resource = (app, { db, clock, people, config }) => {
   const tags = ['Signing in']
-  /** Everybody may do these to themselves. */
+  /** Everybody may do this with their own account. */
   const own = { people: true, role: 'viewer' } as const
 
-  /** A change of somebody's account, heard by every process that remembers sessions. */
+  /** Changes an account, and announces it to every process that caches sessions. */
   async function change<T>(userId: string, work: (tx: Tx) => Promise<T>): Promise<T> {
     const result = await db.transaction().execute(async (tx) => {
       const done = await work(tx)
@@ -44,7 +44,7 @@ export const account: Resource = (app, { db, clock, people, config }) => {
 
   app.get(
     '/v1/auth/session',
-    { config: own, schema: { tags, summary: 'Find out who is signed in', response: { 200: Session } } },
+    { config: own, schema: { tags, summary: 'Retrieve the signed-in person', response: { 200: Session } } },
     async (request) => readSession(db, signedIn(request.person).sessionId),
   )
 
@@ -69,7 +69,7 @@ export const account: Resource = (app, { db, clock, people, config }) => {
       const now = clock.now()
       const stored = newPassword === undefined ? undefined : await passwordOf(db, person.id)
       if (newPassword !== undefined) {
-        // One who came from the identity provider has none to be asked for.
+        // People from the identity provider have no password to check.
         if (stored) {
           const giveBack = await takeAttempt(db, { email: person.email, address: request.ip }, now)
           if (!(await isPassword(currentPassword ?? '', stored))) throw fail('wrong_password')
@@ -87,7 +87,7 @@ export const account: Resource = (app, { db, clock, people, config }) => {
             query.where('password_hash', 'is not distinct from', stored ?? null),
           )
           .executeTakeFirst()
-        // Somebody else has changed it since we compared.
+        // It was changed since we compared.
         if (numUpdatedRows === 0n) throw fail('wrong_password')
         if (password_hash === undefined) return
         await tx
@@ -171,7 +171,7 @@ export const account: Resource = (app, { db, clock, people, config }) => {
   )
 }
 
-/** For routes that are for people only: app.ts lets nobody else through. */
+/** For routes with `people: true`; app.ts refuses everybody else. */
 export function signedIn(person: Person | undefined): Person {
   if (!person) throw fail('not_signed_in')
   return person

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { signInAs } from '../../../test/people.ts'
-import { Api, useServer } from '../../../test/server.ts'
+import { Api, lowLimits, useServer } from '../../../test/server.ts'
 
-const server = useServer()
+const server = useServer({ limits: lowLimits })
 const color = '#336699'
 
 const withKey = (api: Api, key: string, url = api.url) => new Api(url, key, api.environmentId, api.organizationId)
@@ -11,14 +11,14 @@ const withKey = (api: Api, key: string, url = api.url) => new Api(url, key, api.
 const namesOf = async (api: Api) =>
   (await api.get('/v1/environments')).body.map((environment: { name: string }) => environment.name)
 
-/** A custom environment of the caller's organization, reached with its own key. */
+/** A custom environment of the organization, with its own key. */
 async function createCustom(api: Api, name: string): Promise<Api> {
   const { status, body } = await api.post('/v1/environments', { name, color })
   expect(status).toBe(201)
   return new Api(api.url, body.apiKeys[0].key, body._id, api.organizationId)
 }
 
-/** The named point: the process the caller talks to has heard that its key is gone. The list needs no look at the environment. */
+/** Waits until the process has heard that the key was deleted. The list does not read the environment. */
 async function refused(api: Api): Promise<void> {
   await expect
     .poll(async () => await api.get('/v2/topics'), { timeout: 20_000, interval: 10 })
@@ -26,7 +26,7 @@ async function refused(api: Api): Promise<void> {
 }
 
 describe('creating', () => {
-  test('an environment comes with a clear key that opens it, an inbox and a group for workflows', async () => {
+  test('an environment comes with its key in plain text, an inbox and a group for workflows', async () => {
     const { development } = await server.freshOrganization()
     const { status, body } = await development.post('/v1/environments', {
       name: '  Quality Assurance ',
@@ -95,7 +95,7 @@ describe('creating', () => {
     })
   })
 
-  test('a name is taken once in an organization, in whatever case', async () => {
+  test('a name is unique in an organization, case-insensitively', async () => {
     const [{ development }, elsewhere] = [await server.freshOrganization(), await server.freshOrganization()]
     await createCustom(development, 'Staging Übung')
     for (const name of ['Staging Übung', ' STAGING ÜBUNG ']) {
@@ -107,7 +107,7 @@ describe('creating', () => {
     await createCustom(elsewhere.development, 'Staging Übung')
   })
 
-  test('of several at once with one name, one is made', async () => {
+  test('concurrent requests with one name create one environment', async () => {
     const { development, production } = await server.freshOrganization()
     const answers = await Promise.all(
       ['qa', 'QA', 'Qa', ' qa'].map((name, i) =>
@@ -118,7 +118,7 @@ describe('creating', () => {
     expect(await namesOf(development)).toHaveLength(3)
   })
 
-  test('an organization has at most ten, also when they are asked for at once', async () => {
+  test('an organization never exceeds its limit of environments, however many are created at once', async () => {
     const { development } = await server.freshOrganization()
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, i) => development.post('/v1/environments', { name: `e${i}`, color })),
@@ -135,7 +135,7 @@ describe('creating', () => {
 })
 
 describe('reading', () => {
-  test('the list shows all environments of the organization and no other, oldest first, with no key but that of the caller', async () => {
+  test('the list shows all environments of the organization, oldest first, with no key but the own one', async () => {
     const { development, production } = await server.freshOrganization()
     const custom = await createCustom(development, 'Load Test')
     const { status, body } = await production.get('/v1/environments')
@@ -163,7 +163,7 @@ describe('reading', () => {
     expect(body).toHaveLength(3)
   })
 
-  test('a key tells the key of no environment but its own, whatever is asked of it', async () => {
+  test('a key never reveals the key of another environment', async () => {
     const { development, production } = await server.freshOrganization()
     const path = `/v1/environments/${production.environmentId}`
     const answers = [
@@ -177,7 +177,7 @@ describe('reading', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 201])
     for (const { text } of answers) expect(text).not.toContain(production.key)
     expect(answers[4]?.body).toMatchObject({ _id: production.environmentId, color, apiKeys: [] })
-    // Its own it knows, and a new one is shown to whoever made it.
+    // It knows its own key, and a new key is shown to its creator.
     expect(answers[0]?.text).toContain(development.key)
     expect(await withKey(development, answers[5]?.body.apiKeys[0].key).get('/v1/environments/me')).toMatchObject({
       status: 200,
@@ -185,7 +185,7 @@ describe('reading', () => {
     })
   })
 
-  test('of people owners see every key; an admin the one they make, once', async () => {
+  test('owners see every key; an admin sees a new one, once', async () => {
     const { development, production } = await server.freshOrganization()
     const [owner, admin] = [await signInAs(server, development, 'owner'), await signInAs(server, development, 'admin')]
     const paths = ['/v1/environments', '/v1/environments/me', '/v1/environments/api-keys']
@@ -214,7 +214,7 @@ describe('reading', () => {
     expect((await admin.get('/v1/environments')).text).not.toContain(qa.apiKeys[0].key)
   })
 
-  test("`me` and the keys are those of the key's own environment", async () => {
+  test("`me` and the keys are of the key's own environment", async () => {
     const { development, production } = await server.freshOrganization()
     const me = await production.get('/v1/environments/me')
     expect(me).toMatchObject({ status: 200, body: { _id: production.environmentId, name: 'Production' } })
@@ -224,7 +224,7 @@ describe('reading', () => {
     })
   })
 
-  test('keys are not kept in clear, not even in the answer kept for a repeated request', async () => {
+  test('keys are not stored in plain text, not even in answers stored for idempotency', async () => {
     const { development } = await server.freshOrganization()
     const headers = { 'idempotency-key': 'once' }
     const first = await development.post('/v1/environments', { name: 'qa', color }, headers)
@@ -238,7 +238,7 @@ describe('reading', () => {
     expect(JSON.stringify([stored, answers])).not.toContain(key)
   })
 
-  test('tags are the distinct ones of the workflows of an environment, named by id or identifier', async () => {
+  test('tags are the distinct tags of an environment’s workflows, by id or identifier', async () => {
     const { development, production } = await server.freshOrganization()
     const now = server.clock.now()
     const workflow = (environment_id: string, identifier: string, tags: string[]) => ({
@@ -264,13 +264,13 @@ describe('reading', () => {
     for (const name of [development.environmentId, identifier])
       expect(await development.get(`/v2/environments/${name}/tags`)).toMatchObject({ status: 200, body: tags })
     expect((await production.get(`/v2/environments/${identifier}/tags`)).body).toEqual(tags)
-    // An identifier that looks like the id of another environment does not stand in its way.
+    // An identifier that looks like the id of another environment does not hide it.
     const confusing = { identifier: development.environmentId }
     expect((await production.put(`/v1/environments/${production.environmentId}`, confusing)).status).toBe(200)
     expect((await production.get(`/v2/environments/${development.environmentId}/tags`)).body).toEqual(tags)
   })
 
-  test('there are no tags of an environment that is unknown or elsewhere', async () => {
+  test('tags of an unknown environment, or of another organization, are empty', async () => {
     const [mine, other] = [await server.freshOrganization(), await server.freshOrganization()]
     for (const id of ['nowhere', '0'.repeat(24), other.development.environmentId])
       expect(await mine.development.get(`/v2/environments/${id}/tags`)).toMatchObject({
@@ -358,7 +358,7 @@ describe('changing', () => {
     expect(await namesOf(development)).toEqual(['Development', 'Production', 'one', 'two'])
   })
 
-  test('a parent is another environment of the organization, and no descendant', async () => {
+  test('a parent must be another environment of the organization, and no descendant', async () => {
     const [{ development, production }, other] = [await server.freshOrganization(), await server.freshOrganization()]
     const path = `/v1/environments/${development.environmentId}`
     for (const parentId of ['0'.repeat(24), other.development.environmentId])
@@ -388,7 +388,7 @@ describe('changing', () => {
     expect(answer.body.errors.general.messages).toContain(message)
   })
 
-  test('an environment that is unknown, malformed or elsewhere is not found', async () => {
+  test('an unknown or malformed id, or one of another organization, is not found', async () => {
     const [mine, other] = [await server.freshOrganization(), await server.freshOrganization()]
     const theirs = await createCustom(other.development, 'theirs')
     for (const id of ['0'.repeat(24), 'nonsense', theirs.environmentId])
@@ -401,7 +401,7 @@ describe('changing', () => {
 })
 
 describe('deleting', () => {
-  test('an environment goes with its key, its variable values and its place as a parent', async () => {
+  test('deleting an environment deletes its key and variable values, and its children lose their parent', async () => {
     const { development } = await server.freshOrganization()
     const custom = await createCustom(development, 'qa')
     const child = await createCustom(development, 'child')
@@ -425,7 +425,7 @@ describe('deleting', () => {
       .where('environment_id', '=', custom.environmentId)
       .execute()
     expect(integrations).toEqual([{ deleted_at: server.clock.now() }])
-    // The place is free again.
+    // The name is free again.
     await createCustom(development, 'qa')
   })
 
@@ -446,9 +446,9 @@ describe('deleting', () => {
     await refused(there)
   })
 
-  test('a request under way with the key of a deleted environment is refused like any other', async () => {
+  test('a request in flight with the key of a deleted environment is refused like any other', async () => {
     const api = await server.freshApi()
-    // The process remembers the key, and is not told: as if the request had been let in just before.
+    // The process has cached the key, and hears no announcement: as if the request had just been let in.
     expect((await api.get('/v1/environments/me')).status).toBe(200)
     await server.database.db.deleteFrom('environments').where('id', '=', api.environmentId).execute()
     const integration = { providerId: 'sendgrid', channel: 'email' }
@@ -475,7 +475,7 @@ describe('deleting', () => {
     expect((await production.get('/v1/environments/me')).status).toBe(200)
   })
 
-  test('an environment that is unknown, malformed or elsewhere is not found', async () => {
+  test('an unknown or malformed id, or one of another organization, is not found', async () => {
     const [mine, other] = [await server.freshOrganization(), await server.freshOrganization()]
     const theirs = await createCustom(other.development, 'theirs')
     for (const id of ['0'.repeat(24), 'nonsense', theirs.environmentId])
@@ -488,7 +488,7 @@ describe('deleting', () => {
 })
 
 describe('rotating the key', () => {
-  test('the new key works, the old one is refused from the answer on', async () => {
+  test('the new key works, and the old one is refused at once', async () => {
     const { development, production } = await server.freshOrganization()
     const rotated = await development.post('/v1/environments/api-keys/regenerate')
     expect(rotated).toMatchObject({
@@ -514,7 +514,7 @@ describe('rotating the key', () => {
     expect((await withKey(development, key, another.url).get('/v1/environments/me')).status).toBe(200)
   })
 
-  test('rotations at once leave one key, given to one of them', async () => {
+  test('concurrent rotations leave one key, returned by one of them', async () => {
     const { development } = await server.freshOrganization()
     const answers = await Promise.all(
       Array.from({ length: 4 }, () => development.post('/v1/environments/api-keys/regenerate')),
@@ -532,7 +532,7 @@ describe('rotating the key with an overlap', () => {
   const works = async (api: Api) => (await api.get('/v1/environments/me')).status === 200
   const inHours = (hours: number) => new Date(server.clock.now().getTime() + hours * 3_600_000).toISOString()
 
-  test('the old key goes on working until its time is over, in every process', async () => {
+  test('the old key works until it expires, in every process', async () => {
     const { development } = await server.freshOrganization()
     const another = await server.startAnother()
     const elsewhere = withKey(development, development.key, another.url)
@@ -555,7 +555,7 @@ describe('rotating the key with an overlap', () => {
     server.clock.advance({ hours: -2 })
   })
 
-  test('a day, unless said otherwise; what ends sooner is left at that', async () => {
+  test('lasts a day by default; a key that expires sooner is not extended', async () => {
     const { development } = await server.freshOrganization()
     const first = (await rotate(development)).body
     expect(first[1].expiresAt).toBe(inHours(24))
@@ -565,7 +565,7 @@ describe('rotating the key with an overlap', () => {
     expect((await ends({ overlapHours: 1 })).sort()).toEqual([inHours(1), inHours(1), inHours(1), undefined])
   })
 
-  test('ten keys work at a time', async () => {
+  test('is limited to ten valid keys', async () => {
     const { development } = await server.freshOrganization()
     for (let n = 2; n <= 10; n += 1) expect((await rotate(development)).body).toHaveLength(n)
     expect(await rotate(development)).toMatchObject({ status: 409, body: { code: 'too_many_api_keys' } })
@@ -573,7 +573,7 @@ describe('rotating the key with an overlap', () => {
     expect((await development.post('/v1/environments/api-keys/regenerate')).body).toHaveLength(1)
   })
 
-  test('rotations at once each give a key that works', async () => {
+  test('concurrent rotations each return a valid key', async () => {
     const { development } = await server.freshOrganization()
     const answers = await Promise.all([1, 2, 3].map(() => rotate(development)))
     const newest = answers.map(({ body }) => body[0].key)
@@ -581,7 +581,7 @@ describe('rotating the key with an overlap', () => {
     for (const key of newest) expect(await works(withKey(development, key))).toBe(true)
   })
 
-  test('hashes of subscribers may be made with either key meanwhile, and then only with the new one', async () => {
+  test('subscriber hashes may use either key during the overlap, and then only the new one', async () => {
     const { development } = await server.freshOrganization()
     const { identifier, apiKeys } = (await development.get('/v1/environments/me')).body
     const [inbox] = (await development.get('/v1/integrations')).body.filter(({ channel }: any) => channel === 'in_app')

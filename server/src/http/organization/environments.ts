@@ -1,5 +1,5 @@
-// Environments of an organization and their API keys. A key sees all environments of its organization, and of the keys only
-// those of its own: what lies on a laptop for Development must not open Production.
+// Environments of an organization and their API keys. A key sees all environments, but only the keys of its own: a Development
+// key on a laptop must not open Production.
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { announce } from '../../db/core/changes.ts'
@@ -21,8 +21,7 @@ import { maySeeKeys } from '../edge/roles.ts'
 import { Body, Enum, Id, Identifier, Timestamp } from '../edge/schema.ts'
 import { slugOf } from '../edge/slug.ts'
 
-const mostEnvironments = 10
-/** More than there can be; a list without a limit is a fault waiting to happen. */
+/** As many as BELFRY_MAX_ENVIRONMENTS can allow. */
 const mostListed = 1_000
 
 const mostKeys = 10
@@ -32,7 +31,7 @@ const Key = Type.Object({
   key: Type.String(),
   _userId: Type.String(),
   createdAt: Timestamp,
-  expiresAt: Type.Optional(Type.Unsafe<Date>({ ...Timestamp, description: 'Of one that has been replaced' })),
+  expiresAt: Type.Optional(Type.Unsafe<Date>({ ...Timestamp, description: 'Set once the key has been replaced' })),
 })
 const Dns = Type.Object({ inboundParseDomain: Type.Optional(Type.String()) })
 const Bridge = Type.Object({ url: Type.Optional(Type.String()) })
@@ -53,7 +52,7 @@ const Environment = Type.Object({
 })
 
 const nameText = 'Environment name is required'
-/** Not only white space: it is trimmed before it is stored. */
+/** Not only white space, since it is trimmed before it is stored. */
 const Name = Identifier({ pattern: '\\S', texts: { required: nameText, minLength: nameText, pattern: nameText } })
 const colorText = 'Color must be a valid hex color code'
 const Color = Type.String({
@@ -62,7 +61,7 @@ const Color = Type.String({
 })
 const Params = Type.Object({ environmentId: Type.String() })
 
-/** The system environments: made with the organization, they keep their names and cannot be deleted. */
+/** The system environments, created with the organization; they cannot be renamed or deleted. */
 const shortNames: Record<string, string> = { development: 'dev', production: 'prod' }
 const shortNameOf = (name: string) => shortNames[name.toLowerCase()]
 const isSystem = (name: string) => shortNameOf(name) !== undefined
@@ -122,11 +121,11 @@ const forEyesOf = (request: FastifyRequest, environment: Static<typeof Environme
   maySeeKeys(request, environment._id) ? environment : { ...environment, apiKeys: [] }
 
 function justWritten([environment]: Static<typeof Environment>[]): Static<typeof Environment> {
-  if (!environment) throw new Error('The environment written in this transaction is not there.')
+  if (!environment) throw new Error('The environment written in this transaction cannot be read back.')
   return environment
 }
 
-/** The database holds names and identifiers unique; this says which of the two was taken. */
+/** The database keeps names and identifiers unique; this turns a violation into the right error. */
 async function explainingTakenKeys<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
@@ -138,7 +137,7 @@ async function explainingTakenKeys<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-export const environments: Resource = (app, { db, clock, secrets, apiKeys, people }) => {
+export const environments: Resource = (app, { db, clock, secrets, apiKeys, people, config: { limits } }) => {
   const tags = ['Environments']
 
   app.post(
@@ -148,12 +147,12 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys, peopl
       schema: {
         tags,
         summary: 'Create an environment',
-        description: 'The answer has its API key, which only owners are shown again.',
+        description: 'The answer has its API key; only owners can see it again.',
         body: Body(
           {
             name: Name,
             color: Color,
-            parentId: Type.Optional({ ...Id, description: 'Accepted from older callers, without effect' }),
+            parentId: Type.Optional({ ...Id, description: 'Accepted from older clients and ignored' }),
           },
           { examples: [{ name: 'Staging', color: '#2e86de' }] },
         ),
@@ -172,7 +171,8 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys, peopl
             .select((select) => select.fn.countAll<string>().as('count'))
             .where('organization_id', '=', organizationId)
             .executeTakeFirstOrThrow()
-          if (Number(count) >= mostEnvironments) throw fail('too_many_environments', { limit: mostEnvironments })
+          const limit = limits.environments
+          if (Number(count) >= limit) throw fail('too_many_environments', { limit })
           const { color } = request.body
           const fields = { organization_id: organizationId, name, type: 'prod', color, parent_id: null } as const
           const { id } = await createEnvironment(tx, { ...fields, userId }, secrets, clock.now())
@@ -191,7 +191,7 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys, peopl
         tags,
         summary: 'List all environments of the organization',
         description:
-          'Owners who are signed in see the API keys of each; a caller with a key those of its own environment; nobody else any.',
+          'Signed-in owners see the API keys of every environment, an API key those of its own, others none.',
         response: { 200: Type.Array(Environment) },
       },
     },
@@ -207,7 +207,7 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys, peopl
     async (request) => {
       const { id, organizationId } = request.environment
       const [environment] = await findEnvironments(db, secrets, clock.now(), organizationId, id)
-      // Deleted after the key was checked.
+      // The environment was deleted after the key was checked.
       if (!environment) throw fail('api_key_not_found')
       return forEyesOf(request, environment)
     },
@@ -273,7 +273,7 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys, peopl
       config: { role: 'admin', act: 'environment.deleted' },
       schema: {
         tags,
-        summary: 'Delete an environment with all that belongs to it',
+        summary: 'Delete an environment with all its data',
         params: Params,
         response: { 200: Type.Unsafe<undefined>({ type: 'null', description: 'Empty body' }) },
       },
@@ -322,7 +322,7 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys, peopl
       const apiKey = newApiKey()
       const now = clock.now()
       await db.transaction().execute(async (tx) => {
-        // One rotation after the other, so that one key is left.
+        // Serializes rotations, so that one key is left.
         await holdKeys(tx, environmentId)
         await tx.deleteFrom('api_keys').where('environment_id', '=', environmentId).execute()
         await insertApiKey(tx, { environmentId, userId, apiKey }, secrets, now)
@@ -340,9 +340,8 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys, peopl
       config: { role: 'admin', act: 'api-key.rotated' },
       schema: {
         tags,
-        summary: "Add an API key to the key's environment; those it has go on working for a while",
-        description:
-          'Hashes for the inbox may be made with any of them meanwhile. What Belfry signs itself, it signs with the newest.',
+        summary: "Add an API key to the key's environment; existing keys stay valid for a while",
+        description: 'Until they expire, inbox hashes may use any of them. Belfry itself signs with the newest.',
         body: Type.Optional(
           Body(
             {
@@ -351,7 +350,7 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys, peopl
                   minimum: 1,
                   maximum: longestOverlapHours,
                   default: 24,
-                  description: 'How long the keys it has go on working; what is to end sooner does',
+                  description: 'How long existing keys stay valid; one that expires sooner is not extended',
                 }),
               ),
             },
@@ -359,7 +358,7 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys, peopl
           ),
         ),
         response: {
-          201: Type.Array(Key, { description: 'All that work, the newest first; to an admin the new one alone' }),
+          201: Type.Array(Key, { description: 'All valid keys, newest first; an admin sees only the new one' }),
         },
       },
     },
@@ -406,7 +405,7 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys, peopl
         .select('id')
         .where('organization_id', '=', request.environment.organizationId)
         .where((where) => where.or([where('id', '=', environmentId), where('identifier', '=', environmentId)]))
-        // Should the identifier of one look like the id of another, the id counts.
+        // If the identifier of one looks like the id of another, the id wins.
         .orderBy((order) => order('id', '=', environmentId), 'desc')
         .limit(1)
         .executeTakeFirst()
@@ -423,7 +422,7 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys, peopl
   )
 }
 
-/** Its keys change one after the other. */
+/** Serializes changes of the environment's keys. */
 async function holdKeys(tx: Tx, environmentId: string): Promise<void> {
   await lockEnvironment(tx, environmentId)
   const row = await tx.selectFrom('environments').select('id').where('id', '=', environmentId).executeTakeFirst()
@@ -436,7 +435,7 @@ function refuseName(current: string, wanted: string): void {
   if (isSystem(wanted)) throw fail('environment_name_reserved')
 }
 
-/** A parent is another environment of the organization, and no descendant. */
+/** A parent must be another environment of the organization, and no descendant. */
 function refuseParent(all: Static<typeof Environment>[], environmentId: string, parentId: string): void {
   const parentOf = new Map(all.map((environment) => [environment._id, environment._parentId]))
   if (!parentOf.has(parentId)) throw fail('parent_environment_not_found', { parentId })
@@ -445,9 +444,9 @@ function refuseParent(all: Static<typeof Environment>[], environmentId: string, 
   if (line.has(environmentId)) throw fail('environment_own_ancestor')
 }
 
-/** Keys and variable values go with the environment's row; what it held otherwise may be millions of rows, and is purged later. */
+/** Deletes keys and variable values with the row; the rest can be millions of rows, and is purged later. */
 async function deleteEnvironment(tx: Tx, environmentId: string, now: Date): Promise<void> {
-  // Before the integrations themselves, as everybody does who changes them: the other way round two could wait for each other.
+  // Locked before the integrations, as every change of them does, to avoid deadlocks.
   await lockIntegrations(tx, environmentId)
   await tx
     .updateTable('integrations')

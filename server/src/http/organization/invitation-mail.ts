@@ -1,5 +1,5 @@
-// Mails an invitation through the email integrations an organization has anyway. That it was not mailed is an answer like any
-// other: whoever invites has the link, too.
+// Mails an invitation through an email integration of the organization. A failure is a normal answer, since the inviting
+// person also gets the link.
 import { type Selectable, sql } from 'kysely'
 import { newId } from '../../db/core/ids.ts'
 import type { InvitationTable } from '../../db/core/tables.ts'
@@ -11,7 +11,7 @@ import type { EmailMessage } from '../../providers/provider.ts'
 import { openIntegration } from '../../steps/delivery/integration-choice.ts'
 import type { Environment, Services } from '../edge/resource.ts'
 
-/** Whoever invites is waiting for the answer. */
+/** Short, because a person waits for the answer. */
 const patienceMs = 10_000
 
 interface Sending {
@@ -46,7 +46,7 @@ export async function mailInvitation(services: Services, environment: Environmen
   }
 }
 
-/** Of the environment the inviting person is in, or else of another; the primary one first. The sandbox reaches nobody. */
+/** Prefers the person's current environment, and primary integrations. Never the sandbox, which sends nothing. */
 async function mailer({ db }: Services, { id, organizationId }: Environment): Promise<Candidate | undefined> {
   const { rows } = await sql<Candidate>`
     SELECT i.*, e.type AS environment_type, o.name AS organization

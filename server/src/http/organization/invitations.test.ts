@@ -35,7 +35,7 @@ const accept = (token: string, more: object = {}) =>
   })
 
 describe('an invitation', () => {
-  test('has a link that makes a member of whoever opens it first', async () => {
+  test('has a link that makes the first person who accepts it a member', async () => {
     const email = somebody()
     const made = await invite(email)
     expect(made).toMatchObject({
@@ -76,7 +76,7 @@ describe('an invitation', () => {
     expect((await admin.get('/v1/auth/invitations')).body).toEqual([])
   })
 
-  test('is replaced by the next for the same address, however that is written', async () => {
+  test('is replaced by the next one for the same address, case-insensitively', async () => {
     const email = somebody()
     const first = await invite(email)
     const second = await invite(email.toUpperCase(), 'viewer')
@@ -95,19 +95,19 @@ describe('an invitation', () => {
     expect(await accept(tokenIn(made))).toMatchObject({ status: 404 })
   })
 
-  test('is not for those who have an account, here or in another organization', async () => {
+  test('is refused for an address with an account, here or in another organization', async () => {
     const taken = { status: 409, body: { code: 'email_taken' } }
     expect(await invite(owner.email)).toMatchObject(taken)
     const stranger = await signInAs(server, (await server.freshOrganization()).development, 'viewer')
     expect(await invite(stranger.email.toUpperCase())).toMatchObject(taken)
-    // Who got one since they were invited.
+    // The address got an account after the invitation.
     const email = somebody()
     const made = await invite(email)
     await server.database.db.updateTable('users').set({ email }).where('id', '=', stranger.id).execute()
     expect(await accept(tokenIn(made))).toMatchObject(taken)
   })
 
-  test('to become an owner takes an owner', async () => {
+  test('for an owner needs an owner', async () => {
     expect(await invite(somebody(), 'owner')).toMatchObject({ status: 403, body: { code: 'owner_needed' } })
     expect(await invite(somebody(), 'owner', owner)).toMatchObject({ status: 201, body: { role: 'owner' } })
   })
@@ -127,7 +127,7 @@ describe('an invitation', () => {
     })
   })
 
-  test('is one of at most a thousand members and invitations', async () => {
+  test('counts towards the limit of a thousand members and invitations', async () => {
     await server.database.pool.query(
       `INSERT INTO users (id, organization_id, name, email, role, created_at, updated_at)
        SELECT lpad(to_hex(n), 24, '0'), $1, 'Many', 'many-' || n || '@example.com', 'viewer', now(), now()
@@ -140,7 +140,7 @@ describe('an invitation', () => {
 })
 
 describe('the mail', () => {
-  /** A provider played by a local server. */
+  /** A local server that plays the provider. */
   async function integrate(of: Api, more: object = {}) {
     const credentials = { apiKey: 're_secret', from: 'team@acme.example', senderName: 'Acme' }
     const answer = await of.post('/v1/integrations', {
@@ -154,7 +154,7 @@ describe('the mail', () => {
     expect(answer).toMatchObject({ status: 201 })
   }
 
-  test('goes out through the integration of the environment the admin is in', async () => {
+  test('goes out through an integration of the admin’s environment', async () => {
     await integrate(production)
     await integrate(api)
     vendor.plays(() => ({ body: { id: 'm1' } }))
@@ -178,13 +178,13 @@ describe('the mail', () => {
       expect(body).toContain(text)
   })
 
-  test('or of another environment', async () => {
+  test('or through one of another environment', async () => {
     await integrate(production)
     vendor.plays(() => ({ body: { id: 'm1' } }))
     expect((await invite(somebody())).body.mail).toMatchObject({ status: 'sent', integration: 'Mailgun of Production' })
   })
 
-  test('that does not go out is told of, without secrets, and the link works all the same', async () => {
+  test('that fails is reported without secrets, and the link still works', async () => {
     await integrate(api)
     vendor.plays(() => ({ status: 401, body: { message: 'the key re_secret is wrong' } }))
     const made = await invite(somebody())
@@ -196,7 +196,7 @@ describe('the mail', () => {
     expect(await accept(tokenIn(made))).toMatchObject({ status: 201 })
   })
 
-  test('is not sent through what is switched off or meant for some tenants only', async () => {
+  test('is not sent through inactive integrations, or those with conditions', async () => {
     await integrate(api, { active: false })
     expect((await invite(somebody())).body.mail).toMatchObject({ status: 'not_configured' })
   })

@@ -1,4 +1,4 @@
-// Invitations: a link for one address and one role, mailed where somebody can mail it, and always shown to whoever invites.
+// Invitations: a link for one address and one role, mailed if an integration can, and always shown to the inviting person.
 import type { Selectable } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../../db/core/database.ts'
@@ -23,7 +23,7 @@ import { Email, explainingTakenEmail, Password, PersonName, Token } from './sign
 
 const dayMs = 86_400_000
 const validDays = 7
-/** So long it is shown that nobody came. */
+/** How long an expired invitation stays listed. */
 const shownDays = 30
 
 const Invitation = Type.Object({
@@ -37,10 +37,10 @@ const Invitation = Type.Object({
 })
 const Made = Type.Object({
   ...Invitation.properties,
-  link: Type.String({ description: 'Shown this once' }),
+  link: Type.String({ description: 'Shown only this once' }),
   mail: Type.Object({
     status: Enum(['sent', 'not_configured', 'failed']),
-    integration: Nullable(Type.String({ description: 'The name of the integration that was asked to send it' })),
+    integration: Nullable(Type.String({ description: 'The name of the integration that sent it' })),
     reason: Nullable(Type.String()),
   }),
 })
@@ -66,7 +66,7 @@ export const invitations: Resource = (app, services) => {
     '/v1/auth/invitations',
     {
       config: administers,
-      schema: { tags, summary: 'List invitations nobody has accepted', response: { 200: Type.Array(Invitation) } },
+      schema: { tags, summary: 'List open and expired invitations', response: { 200: Type.Array(Invitation) } },
     },
     async (request) => {
       const now = clock.now()
@@ -210,7 +210,7 @@ export const invitations: Resource = (app, services) => {
   )
 }
 
-/** The invitation this token opens, with the name of the organization. */
+/** The invitation of this token, with the name of the organization. */
 export async function openInvitation(db: Db, token: string, now: Date) {
   return db
     .selectFrom('invitations as i')
@@ -223,7 +223,7 @@ export async function openInvitation(db: Db, token: string, now: Date) {
     .executeTakeFirst()
 }
 
-/** Of two who accept it at once, one does. */
+/** Of two concurrent requests one returns true. */
 export async function acceptInvitation(tx: Tx, id: string, now: Date): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('invitations')

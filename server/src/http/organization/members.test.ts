@@ -20,7 +20,7 @@ const remove = (by: PersonApi, of: PersonApi) => by.delete(`/v1/auth/members/${o
 const rolesNow = async () =>
   (await owner.get('/v1/auth/members')).body.map((member: { role: string }) => member.role).sort()
 
-test('members are those of the organization, by name', async () => {
+test('the list has the members of the organization, by name', async () => {
   await signInAs(server, (await server.freshOrganization()).development, 'owner')
   expect(await editor.get('/v1/auth/members')).toMatchObject({
     status: 200,
@@ -33,7 +33,7 @@ test('members are those of the organization, by name', async () => {
 })
 
 describe('roles', () => {
-  test('are changed by admins, and hold from the next request on', async () => {
+  test('are changed by admins, and apply from the next request on', async () => {
     expect(await editor.post('/v2/topics', { key: 'a' })).toMatchObject({ status: 201 })
     expect(await setRole(admin, editor, 'viewer')).toMatchObject({ status: 200, body: { role: 'viewer' } })
     expect(await editor.post('/v2/topics', { key: 'b' })).toMatchObject({ status: 403 })
@@ -43,7 +43,7 @@ describe('roles', () => {
     expect(await setRole(editor, admin, 'king')).toMatchObject({ status: 422 })
   })
 
-  test('of owners are given and taken by owners only', async () => {
+  test('of owners can be given and taken by owners only', async () => {
     const refused = { status: 403, body: { code: 'owner_needed' } }
     expect(await setRole(admin, editor, 'owner')).toMatchObject(refused)
     expect(await setRole(admin, admin, 'owner')).toMatchObject(refused)
@@ -55,7 +55,7 @@ describe('roles', () => {
     expect(await setRole(owner, admin, 'editor')).toMatchObject({ status: 200 })
   })
 
-  test('the last owner stays one, even when two step down at the same moment', async () => {
+  test('one owner always stays, even when two step down at once', async () => {
     const last = { status: 409, body: { code: 'last_owner' } }
     expect(await setRole(owner, owner, 'admin')).toMatchObject(last)
     expect(await remove(owner, owner)).toMatchObject(last)
@@ -74,14 +74,14 @@ describe('roles', () => {
 })
 
 describe('removing', () => {
-  test('ends the sessions of the member, who is nobody then', async () => {
+  test('ends the sessions of the member', async () => {
     expect(await remove(admin, editor)).toMatchObject({ status: 204 })
     expect(await editor.get('/v1/auth/session')).toMatchObject({ status: 401 })
     expect(await remove(admin, editor)).toMatchObject({ status: 404, body: { code: 'member_not_found' } })
     expect(await rolesNow()).toEqual(['admin', 'owner'])
   })
 
-  test('somebody of another organization is not possible', async () => {
+  test('a member of another organization is not found', async () => {
     const stranger = await signInAs(server, (await server.freshOrganization()).development, 'owner')
     for (const answer of [
       await remove(stranger, editor),
@@ -93,7 +93,7 @@ describe('removing', () => {
   })
 })
 
-test('an admin can hand a member a link for a new password', async () => {
+test('an admin can create a link for a member to choose a new password', async () => {
   const { status, body } = await admin.post(`/v1/auth/members/${editor.id}/reset-link`)
   expect([status, body.link]).toEqual([201, expect.stringMatching(/\/reset#[\w-]{43}$/)])
   const token = body.link.split('#')[1]
@@ -103,7 +103,7 @@ test('an admin can hand a member a link for a new password', async () => {
   expect(await editor.get('/v1/auth/session')).toMatchObject({ status: 401 })
 })
 
-test('the organization gets another name', async () => {
+test('the organization can be renamed', async () => {
   expect(await admin.patch('/v1/auth/organization', { name: ' Acme ' })).toMatchObject({
     status: 200,
     body: { _id: api.organizationId, name: 'Acme' },

@@ -1,4 +1,4 @@
-// The people of an organization: their roles, their removal, and links for those who forgot their password.
+// The people of an organization: roles, removal, and password links.
 import { type Static, Type } from 'typebox'
 import { announce } from '../../db/core/changes.ts'
 import type { Db, Tx } from '../../db/core/database.ts'
@@ -24,7 +24,7 @@ const Member = Type.Object({
   hasPassword: Type.Boolean(),
   hasOidc: Type.Boolean(),
   isYou: Type.Boolean(),
-  lastSeenAt: Type.Unsafe<Date | null>({ ...NullableTimestamp, description: 'Null for whoever has no session now' }),
+  lastSeenAt: Type.Unsafe<Date | null>({ ...NullableTimestamp, description: 'Null without a current session' }),
   createdAt: Timestamp,
 })
 const Organization = Type.Object({ _id: Type.String(), name: Type.String() })
@@ -34,7 +34,7 @@ export const members: Resource = (app, { db, clock, people, config }) => {
   const tags = ['Team']
   const administers = { people: true, role: 'admin' } as const
 
-  /** A change of one member: one after the other within an organization, so that the last owner cannot be lost between two. */
+  /** Changes one member. Serialized per organization, so that two changes cannot remove the last owner. */
   async function change<T>(person: Person, memberId: string, work: (tx: Tx, member: Listed) => Promise<T>): Promise<T> {
     const result = await db.transaction().execute(async (tx) => {
       await lockOrganization(tx, person.organizationId)
@@ -100,7 +100,7 @@ export const members: Resource = (app, { db, clock, people, config }) => {
       const person = signedIn(request.person)
       await change(person, request.params.memberId, async (tx, member) => {
         if (member.role === 'owner') await refuseLastOwner(tx, person.organizationId)
-        // Their sessions and links go with the row.
+        // Deletes sessions and links with the row.
         await tx.deleteFrom('users').where('id', '=', member._id).execute()
         const act = { action: 'member.removed', target: targetOf(member), details: { email: member.email } }
         await recordAct(tx, { ...personActs(request), ...act }, clock.now())
@@ -115,9 +115,8 @@ export const members: Resource = (app, { db, clock, people, config }) => {
       config: administers,
       schema: {
         tags,
-        summary: 'Make a link by which a member chooses a new password',
-        description:
-          'It works once, within a day, and replaces an earlier one. Hand it over where nobody else reads along.',
+        summary: 'Create a link for a member to choose a new password',
+        description: 'It works once, within a day, and replaces an earlier one. Hand it over in private.',
         params: Params,
         response: { 201: Type.Object({ link: Type.String(), expiresAt: Timestamp }) },
       },
@@ -193,7 +192,7 @@ async function listMembers(db: Db | Tx, person: Person, memberId?: string): Prom
   }))
 }
 
-/** Asked again within the transaction: the role a request came with may be gone by the time it is its turn. */
+/** Checked inside the transaction, since the person may have lost the role while the request waited. */
 async function refuseUnlessOwner(tx: Tx, { id }: Person): Promise<void> {
   const row = await tx.selectFrom('users').select('role').where('id', '=', id).executeTakeFirst()
   if (row?.role !== 'owner') throw fail('owner_needed')

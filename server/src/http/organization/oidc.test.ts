@@ -34,7 +34,7 @@ const somebody = (more: object = {}) => {
 
 const start = (query = '', at = url) => sendAs(at, 'GET', `/v1/auth/oidc/start${query}`)
 const flowIn = (answer: Answer) => `belfry_oidc=${cookieIn(answer, 'belfry_oidc').value}`
-/** Where the provider sends the browser, at the server that was asked. */
+/** The callback URL that the provider redirects to, at this server. */
 const comeBack = (back: URL, cookie: string, at = url) =>
   sendAs(at, 'GET', `${back.pathname}${back.search}`, undefined, { cookie, 'sec-fetch-site': 'cross-site' })
 
@@ -55,13 +55,13 @@ const expectTurnedAway = (answer: Answer, code: string) => {
   expect(cookieIn(answer).value).toBe('')
 }
 
-test('people learn that they can, and where it begins', async () => {
+test('the sign-in options name the provider and the start URL', async () => {
   const { body } = await sendAs(url, 'GET', '/v1/auth/options')
   expect(body.oidc).toEqual({ name: new URL(provider.issuer).host, url: '/v1/auth/oidc/start' })
 })
 
 describe('a member', () => {
-  test("is known by the address at first, and by the provider's own id from then on", async () => {
+  test("is found by email address at first, and by the provider's subject from then on", async () => {
     const member = await signInAs(server, server.api, 'editor')
     const claims = somebody({ email: member.email.toUpperCase() })
     const first = await signIn(claims, { query: '?returnTo=/workflows%3Ftag%3Da' })
@@ -72,11 +72,11 @@ describe('a member', () => {
 
     const renamed = await signIn({ ...claims, email: 'another@example.com' })
     expect((await sessionOf(renamed)).body.user).toMatchObject({ _id: member.id, email: member.email })
-    // Who was given the address later is somebody else.
+    // Another subject with the same address is somebody else.
     expectTurnedAway(await signIn(somebody({ email: member.email })), 'oidc_no_account')
   })
 
-  test('is not known by an address that nobody has checked', async () => {
+  test('is not found by an unverified address', async () => {
     const member = await signInAs(server, server.api, 'owner')
     for (const email_verified of [false, 'false', undefined])
       expectTurnedAway(await signIn(somebody({ email: member.email, email_verified })), 'oidc_email_unverified')
@@ -84,12 +84,12 @@ describe('a member', () => {
   })
 })
 
-describe('a newcomer', () => {
-  test('is turned away', async () => {
+describe('a person without an account', () => {
+  test('is refused', async () => {
     expectTurnedAway(await signIn(somebody()), 'oidc_no_account')
   })
 
-  test('who is invited has the role of the invitation, and has accepted it', async () => {
+  test('with an invitation gets its role, and has accepted it', async () => {
     const { development } = await server.freshOrganization()
     const admin = await signInAs(server, development, 'admin')
     const claims = somebody()
@@ -102,14 +102,14 @@ describe('a newcomer', () => {
     expect((await admin.get('/v1/auth/invitations')).body).toEqual([])
   })
 
-  test('of the right domain gets the usual role, where there is one', async () => {
+  test('of the allowed domain gets the default role, if there is one', async () => {
     const oidc = settings({ allowedDomain: 'example.com', defaultRole: 'viewer' })
     const { url: at } = await server.startAnother({ oidc })
     const { body } = await sessionOf(await signIn(somebody(), { at }), at)
     expect(body).toMatchObject({ user: { role: 'viewer' }, organization: { _id: server.api.organizationId } })
     for (const email of ['eve@evil.example', 'eve@notexample.com', 'eve@sub.example.com'])
       expectTurnedAway(await signIn(somebody({ email }), { at }), 'oidc_no_account')
-    // Two windows at once make one member.
+    // Two concurrent sign-ins create one member.
     const claims = somebody()
     const both = await Promise.all([signIn(claims, { at }), signIn(claims, { at })])
     expect(both.filter((answer) => cookieIn(answer).value !== '').length).toBeGreaterThan(0)
@@ -118,8 +118,8 @@ describe('a newcomer', () => {
   })
 })
 
-describe('what the browser brings back', () => {
-  test('is of use only to the browser that began, once, and not for long', async () => {
+describe('the callback', () => {
+  test('works only in the browser that started, once, and for a limited time', async () => {
     const member = await signInAs(server, server.api, 'owner')
     const claims = somebody({ email: member.email })
     const [begun, other] = [await start(), await start()]
@@ -127,7 +127,7 @@ describe('what the browser brings back', () => {
     expectTurnedAway(await comeBack(back(), ''), 'oidc_failed')
     expectTurnedAway(await comeBack(back(), flowIn(other)), 'oidc_failed')
     expectTurnedAway(await comeBack(back(), 'belfry_oidc=Zm9yZ2Vk'), 'oidc_failed')
-    // What we did not sign, or for something else, is none of ours.
+    // Refuses a flow cookie that we did not sign, or signed for another purpose.
     const [header = '', payload = ''] = flowIn(begun).split('.')
     expectTurnedAway(await comeBack(back(), `${header}.${payload}.`), 'oidc_failed')
     const { token } = await openInbox(server, server.api, 'ada')
@@ -139,7 +139,7 @@ describe('what the browser brings back', () => {
     expectTurnedAway(await comeBack(back(), flowIn(begun)), 'oidc_failed')
   })
 
-  test('is checked: code, state, nonce, key and audience', async () => {
+  test('checks code, state, nonce, key and audience', async () => {
     const claims = somebody()
     const begun = await start()
     const back = provider.signIn(begun.headers.get('location') ?? '', claims)
@@ -162,7 +162,7 @@ describe('what the browser brings back', () => {
     expectTurnedAway(await signIn(claims), 'oidc_failed')
   })
 
-  test('leads nowhere but here', async () => {
+  test('redirects to this service only', async () => {
     const member = await signInAs(server, server.api, 'viewer')
     const claims = somebody({ email: member.email })
     for (const away of ['https://evil.example', '//evil.example', '/\\evil.example', 'javascript:alert(1)', '/\t/evil'])
@@ -175,7 +175,7 @@ test('signing in is logged without tokens, codes or secrets', () => {
   expect(JSON.stringify(server.logged)).not.toMatch(/eyJ|a client secret|code_verifier|opaque/)
 })
 
-test('without a provider there is no such way', async () => {
+test('without a provider the routes answer 404', async () => {
   for (const path of ['start', 'callback'])
     expect(await sendAs(server.url, 'GET', `/v1/auth/oidc/${path}`)).toMatchObject({
       status: 404,
@@ -183,7 +183,7 @@ test('without a provider there is no such way', async () => {
     })
 })
 
-test('a provider that cannot be reached is said to be so, and asked again by the next', async () => {
+test('an unreachable provider gives a clear error, and the next sign-in asks it again', async () => {
   await provider.stop()
   const { url: at } = await server.startAnother({ oidc: settings() })
   for (let n = 0; n < 2; n += 1) expect(await start('', at)).toMatchObject(isSentTo('/sign-in?error=oidc_unavailable'))

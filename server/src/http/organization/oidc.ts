@@ -1,5 +1,5 @@
-// Signing in with an identity provider (OpenID Connect): the code flow with state, nonce and PKCE, which only the browser that
-// began it can end. Whom the provider vouches for still has to be somebody here: a member, invited, or welcome by the settings.
+// Sign-in with an identity provider (OpenID Connect): the code flow with state, nonce and PKCE, which only the browser that
+// started it can finish. The provider identifies people; they also must be members, invited, or allowed by the settings.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type * as openid from 'openid-client'
 import { Type } from 'typebox'
@@ -17,12 +17,12 @@ import { acceptInvitation } from './invitations.ts'
 import { beginSession, giveCookie } from './sessions.ts'
 
 const flowCookie = 'belfry_oidc'
-/** How long somebody may take to sign in over there. */
+/** How long the sign-in at the provider may take. */
 const flowSeconds = 600
 const callbackPath = '/v1/auth/oidc/callback'
 const timeoutSeconds = 10
 
-/** What the browser keeps between start and callback, signed. */
+/** The signed cookie between start and callback. */
 interface Flow {
   state: string
   nonce: string
@@ -60,10 +60,10 @@ export const oidc: Resource = (app, services) => {
       config: { public: true },
       schema: {
         tags,
-        summary: 'Go to the identity provider to sign in',
+        summary: 'Start a sign-in with the identity provider',
         querystring: Type.Object({
           returnTo: Type.Optional(
-            Type.String({ maxLength: 2_000, description: 'Where to go afterwards, within here' }),
+            Type.String({ maxLength: 2_000, description: 'The path of this service to go to afterwards' }),
           ),
         }),
         response: { 302: Type.Null({ description: 'To the identity provider' }) },
@@ -111,13 +111,13 @@ export const oidc: Resource = (app, services) => {
     })
   })
 
-  /** Whoever is on the way back from the provider is a person in a browser: they get a page that says what went wrong. */
+  /** The callback is opened by a person in a browser, so errors are shown as a page. */
   async function orExplained(reply: FastifyReply, work: () => Promise<FastifyReply>): Promise<FastifyReply> {
     try {
       return await work()
     } catch (error) {
       if (!(error instanceof Refused)) throw error
-      // Without the whole error: tokens and codes may hang on it.
+      // Not the whole error, which can contain tokens and codes.
       const { cause } = error
       const reason = cause instanceof Error ? { name: cause.name, reason: cause.message } : {}
       if (error.code !== 'oidc_no_account')
@@ -134,10 +134,10 @@ export const oidc: Resource = (app, services) => {
   }
 }
 
-/** A path of this service: `//elsewhere` and `/\elsewhere` lead to other hosts. */
+/** A path of this service only: `//elsewhere` and `/\elsewhere` lead to other hosts. */
 const within = (path = '/') => (/^\/(?![/\\])[^\s\\]*$/.test(path) ? path : '/')
 
-/** The identity provider as it describes itself, asked when somebody first signs in, and again if that failed. */
+/** The provider's metadata, fetched at the first sign-in, and again after a failure. */
 class Provider {
   readonly #settings: OidcSettings | undefined
   #known: Promise<{ client: typeof openid; known: openid.Configuration }> | undefined
@@ -159,7 +159,7 @@ class Provider {
   async #discover() {
     if (!this.#settings) throw fail('oidc_not_configured')
     const { issuer, clientId, clientSecret } = this.#settings
-    // Loaded by those who use it only.
+    // Loaded only if used.
     const client = await import('openid-client')
     const url = new URL(issuer)
     const execute = [client.enableNonRepudiationChecks]
@@ -168,7 +168,7 @@ class Provider {
     return { client, known }
   }
 
-  /** Ends the flow: exchanges the code, and reads who it is from the token, which is checked for all it can be. */
+  /** Finishes the flow: exchanges the code, and reads the person from the fully validated ID token. */
   async vouchedFor(callback: URL, { state, nonce, verifier }: Flow): Promise<Vouched> {
     const { client, known } = await this.reach()
     let claims: openid.IDToken | undefined
@@ -190,7 +190,7 @@ class Provider {
     } catch (cause) {
       throw new Refused('oidc_failed', cause)
     }
-    // Anybody may claim any address; only one that was checked says who it is.
+    // Anybody can claim any address, so only a verified one identifies a person.
     if (typeof email !== 'string' || email.length > 254 || (isVerified !== true && isVerified !== 'true'))
       throw new Refused('oidc_email_unverified')
     const called = typeof name === 'string' && name.trim() !== '' ? name.trim().slice(0, 100) : email
@@ -205,7 +205,7 @@ interface User {
   email: string
 }
 
-/** The member the provider knows by this subject; else the one with this address; else a newcomer who is invited or welcome. */
+/** The member with this subject; else the one with this address; else a new member, if invited or allowed. */
 async function findOrAdmit(
   tx: Tx,
   { clock, config }: Pick<Services, 'clock' | 'config'>,
@@ -229,7 +229,7 @@ async function findOrAdmit(
     .updateTable('users')
     .set({ oidc_issuer: issuer, oidc_subject: subject, updated_at: now })
     .where((where) => where(where.fn('lower', ['email']), '=', where.fn('lower', [where.val(email)])))
-    // Another subject with the same address is another person, who was given it later.
+    // Another subject with the same address is another person.
     .where('oidc_subject', 'is', null)
     .returning(columns)
     .executeTakeFirst()
@@ -262,7 +262,7 @@ async function findOrAdmit(
     })
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst()
-  // The address belongs to somebody the provider knows by another subject.
+  // The address belongs to a member with another subject.
   if (numInsertedOrUpdatedRows === 0n) throw new Refused('oidc_no_account')
   const act = { action: 'member.joined', target: { id: user.id, name }, details: { role, by: 'oidc' } }
   await recordAct(tx, { ...userActs(user, request), ...act }, now)

@@ -5,7 +5,7 @@ const server = useServer()
 const path = '/v1/organizations/settings'
 
 describe('settings', () => {
-  test('an organization starts with English, no other languages, and the mark of the service', async () => {
+  test('an organization starts with English, no other languages, and our branding', async () => {
     const { development } = await server.freshOrganization()
     expect(await development.get(path)).toMatchObject({
       status: 200,
@@ -13,7 +13,7 @@ describe('settings', () => {
     })
   })
 
-  test('what is given is changed, in every environment of the organization and in no other', async () => {
+  test('given settings change in every environment of the organization, and in no other', async () => {
     const [{ development, production }, other] = [await server.freshOrganization(), await server.freshOrganization()]
     const changed = await development.patch(path, {
       removeSvcBranding: true,

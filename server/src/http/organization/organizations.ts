@@ -1,4 +1,4 @@
-// Settings of the organization: the languages of its notifications, and whether they carry a mark of the service.
+// Settings of the organization: the languages of its notifications, and whether emails carry our branding.
 import { type Static, Type } from 'typebox'
 import { announce } from '../../db/core/changes.ts'
 import type { Db, Tx } from '../../db/core/database.ts'
@@ -7,7 +7,7 @@ import { Locale, supportedLocale } from '../edge/locales.ts'
 import type { Resource } from '../edge/resource.ts'
 import { Body } from '../edge/schema.ts'
 
-/** As many as there are locales would make every list of groups long; nobody translates into this many. */
+/** More than anybody translates into, and short enough for lists. */
 const mostTargets = 100
 
 export const organizations: Resource = (app, { db, brand }) => {
@@ -15,8 +15,8 @@ export const organizations: Resource = (app, { db, brand }) => {
   const word = brand.word.charAt(0).toUpperCase() + brand.word.slice(1)
   const removeBranding = `remove${word}Branding`
   const Settings = Type.Object({
-    [removeBranding]: Type.Boolean({ description: 'Leave the mark of the service out of emails' }),
-    defaultLocale: Type.String({ description: 'Its texts are used where those of another locale are missing' }),
+    [removeBranding]: Type.Boolean({ description: 'Leave our branding out of emails' }),
+    defaultLocale: Type.String({ description: 'The fallback for texts missing in another locale' }),
     targetLocales: Type.Array(Type.String(), { description: 'The locales to translate into' }),
   })
 
@@ -82,7 +82,7 @@ interface Change {
 
 const kept = (locale: string) => supportedLocale(locale) ?? locale
 
-/** What is rendered depends on the settings, in every environment. */
+/** The settings affect rendering in every environment. */
 async function announceToAll(tx: Tx, organizationId: string): Promise<void> {
   const rows = await tx.selectFrom('environments').select('id').where('organization_id', '=', organizationId).execute()
   for (const { id } of rows) {

@@ -13,18 +13,18 @@ function problemWith(password: string): string | undefined {
   }
 }
 
-test('a password is kept as a salted hash with its parameters, and compared however it was typed', async () => {
+test('a password is stored as a salted hash with its parameters, and compared in normalized form', async () => {
   const stored = await hashPassword('caf\u00e9 am See, 3. Tisch')
   expect(stored).toMatch(/^scrypt\$15\$8\$3\$[\w-]{22}\$[\w-]{43}$/)
   expect(await hashPassword('caf\u00e9 am See, 3. Tisch')).not.toBe(stored)
   expect(await isPassword('cafe\u0301 am See, 3. Tisch', stored)).toBe(true)
   expect(await isPassword('cafe am See, 3. Tisch', stored)).toBe(false)
-  // Of a time when less was asked.
+  // With older, cheaper parameters.
   const older = 'scrypt$10$8$1$c2FsdHNhbHRzYWx0c2FsdA$tE6tR8aJxUQAPfyR2cJgK8aK7WUq9Q9Qx5n8o6c6v9A'
   expect(await isPassword('anything', older)).toBe(false)
 })
 
-test('nobody has a password where none is stored', async () => {
+test('no password matches when none is stored', async () => {
   for (const stored of [null, undefined]) expect(await isPassword('', stored)).toBe(false)
 })
 

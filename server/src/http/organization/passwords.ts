@@ -1,4 +1,4 @@
-// Passwords: how they are kept, compared and judged. Guessing is made slow here, and seldom in sign-in-limit.ts.
+// Passwords: hashing, comparing and strength rules. This makes guessing slow; sign-in-limit.ts makes it rare.
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { mask } from '../../db/core/environment-access.ts'
@@ -9,10 +9,10 @@ const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt)
 export const leastLength = 10
 export const mostLength = 200
 
-/** 32 MB and 0.15 s of one core: as much as OWASP's first choice of parameters costs a guesser, in a quarter of the memory. */
+/** 32 MB and 0.15 s of one core: costs a guesser as much as OWASP's first choice, with a quarter of the memory. */
 const cost = { exponent: 15, blockSize: 8, parallel: 3 }
 const hashBytes = 32
-/** Beyond these at once they wait: the threads they take also resolve names and read files for deliveries. */
+/** More wait: they use the thread pool that also resolves DNS names and reads files for deliveries. */
 const atOnce = 2
 const mostWaiting = 100
 
@@ -28,18 +28,18 @@ async function stretch(
   if (running >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve))
   else running += 1
   try {
-    // The same characters, however they were typed.
+    // Normalized, so that it does not matter how the characters were typed.
     const options = { N: 2 ** exponent, r: blockSize, p: parallel, maxmem: 256 * blockSize * 2 ** exponent }
     return await derive(password.normalize('NFKC'), salt, hashBytes, options)
   } finally {
     const next = waiting.shift()
-    // Whoever is next takes this place over.
+    // Hands the slot to the next in line.
     if (next) next()
     else running -= 1
   }
 }
 
-/** `scrypt$15$8$3$salt$hash`: old ones stay readable when the parameters change. */
+/** `scrypt$15$8$3$salt$hash`: old hashes stay valid when the parameters change. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16)
   const hash = await stretch(password, salt, cost)
@@ -47,10 +47,10 @@ export async function hashPassword(password: string): Promise<string> {
   return ['scrypt', exponent, blockSize, parallel, salt.toString('base64url'), hash.toString('base64url')].join('$')
 }
 
-/** No password is this one's; comparing with it takes as long as with any other. */
+/** A hash that no password has, so that comparing takes as long as with a real one. */
 const nobodys = ['scrypt', ...Object.values(cost), 'A'.repeat(22), 'A'.repeat(43)].join('$')
 
-/** Takes as long for an account that is not there, or has no password, as for one that has. */
+/** Takes the same time for unknown accounts and those without a password. */
 export async function isPassword(password: string, stored: string | null | undefined): Promise<boolean> {
   const [, exponent, blockSize, parallel, salt = '', hash = ''] = (stored ?? nobodys).split('$')
   const parameters = { exponent: Number(exponent), blockSize: Number(blockSize), parallel: Number(parallel) }
@@ -85,7 +85,7 @@ function weaknessOf(password: string, { email, name = '' }: { email: string; nam
   return undefined
 }
 
-/** Without what people put behind a word to satisfy a rule. */
+/** Without the digits and symbols that people add to a word to satisfy a rule. */
 const bare = (text: string) => text.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '')
 
 const rows = [
@@ -96,13 +96,13 @@ const rows = [
   '1qaz2wsx3edc4rfv5tgb6yhn',
 ]
 
-/** All of it stands in one row of the keyboard or the alphabet, forwards or backwards. */
+/** Whether it is a run on the keyboard or in the alphabet, forwards or backwards. */
 function isRun(text: string): boolean {
   const backwards = [...text].reverse().join('')
   return rows.some((row) => row.includes(text) || row.includes(backwards))
 }
 
-/** Words that stand, with a few digits around them, at the top of every list of stolen passwords. */
+/** Words that, with a few digits added, top every list of leaked passwords. */
 const obvious = new Set(
   `password passwort passw p@ssword p@ssw0rd passw0rd motdepasse contrasena qwerty qwertyuiop qwertz azerty azertyuiop letmein
   welcome willkommen admin administrator root secret geheim changeme default iloveyou sunshine princess football baseball

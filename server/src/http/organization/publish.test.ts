@@ -28,7 +28,7 @@ const html = (body: string) => ({
   email: { editorType: 'html', body: `<html><body>${body}{{content}}</body></html>` },
 })
 
-/** Everything publishing may write, in both environments, but for what tells when and by whom a workflow was published. */
+/** Everything publishing may write, in both environments, except when and by whom a workflow was published. */
 async function everythingIn(...apis: Api[]) {
   const ids = apis.map((api) => api.environmentId)
   const { db } = server.database
@@ -46,7 +46,7 @@ const successes = (answer: { body: { results: Array<{ successful: Array<Record<s
   )
 
 describe('comparing', () => {
-  test('shows what differs from Development, and what publishing depends on', async () => {
+  test('shows the differences from Development, and dependencies', async () => {
     const { development, production } = await server.freshOrganization()
     await development.post('/v2/layouts', { layoutId: 'brand', name: 'Brand' })
     await save(development, 'welcome', { steps: [step('bell'), mail('brand')] })
@@ -92,7 +92,7 @@ describe('comparing', () => {
     expect(answer.body.resources[1]).not.toHaveProperty('dependencies')
   })
 
-  test('goes between any two environments of the organization, whichever of them the key is of', async () => {
+  test('works between any two environments of the organization, with a key of any', async () => {
     const { development, production } = await server.freshOrganization()
     await save(production, 'hotfix', { steps: [step('a')] })
     await save(development, 'hotfix', { steps: [step('a', { name: 'Other' }), step('b')] })
@@ -131,7 +131,7 @@ describe('comparing', () => {
 })
 
 describe('publishing', () => {
-  test('makes in the target what it lacks, with ids of its own', async () => {
+  test('creates what the target lacks, with new ids', async () => {
     const { development, production } = await server.freshOrganization()
     await development.post('/v2/layouts', { layoutId: 'brand', name: 'Brand', isTranslationEnabled: true })
     await development.put('/v2/layouts/brand', { name: 'Brand', controlValues: html('Belfry') })
@@ -215,7 +215,7 @@ describe('publishing', () => {
     expect(await find(development, 'w')).toMatchObject(marked)
   })
 
-  test('changes what differs, step by step, and keeps the ids the target has', async () => {
+  test('updates differences, step by step, and keeps the ids of the target', async () => {
     const { development, production } = await server.freshOrganization()
     await save(development, 'w', { steps: [step('a'), step('b'), step('c')] })
     await publish(development, production)
@@ -243,7 +243,7 @@ describe('publishing', () => {
     })
   })
 
-  test('writes nothing where nothing differs', async () => {
+  test('writes nothing without differences', async () => {
     const { development, production } = await server.freshOrganization()
     await save(development, 'w', { steps: [step('a')] })
     await publish(development, production)
@@ -259,7 +259,7 @@ describe('publishing', () => {
     expect(await everythingIn(development, production)).toEqual(before)
   })
 
-  test('goes to every environment of the organization', async () => {
+  test('works for every environment of the organization', async () => {
     const { development, production } = await server.freshOrganization()
     const { body } = await development.post('/v1/environments', { name: 'Staging', color: '#123456' })
     await save(development, 'w')
@@ -272,7 +272,7 @@ describe('publishing', () => {
     ])
   })
 
-  test('leaves alone what is defined in code, on either side', async () => {
+  test('does not touch code-first workflows, on either side', async () => {
     const { development, production } = await server.freshOrganization()
     await save(development, 'here', { origin: 'external' })
     await save(production, 'there', { origin: 'external' })
@@ -283,7 +283,7 @@ describe('publishing', () => {
 })
 
 describe('layouts', () => {
-  test('are changed with the workflow that uses them, and stay default where they are', async () => {
+  test('are published with the workflow that uses them, and keep the default of the target', async () => {
     const { development, production } = await server.freshOrganization()
     await development.put('/v2/layouts/default-layout', { name: 'House style', controlValues: html('v2') })
     await development.post('/v2/layouts', { layoutId: 'other', name: 'Other' })
@@ -308,7 +308,7 @@ describe('layouts', () => {
     expect((await production.get('/v2/layouts/another')).body.isDefault).toBe(false)
   })
 
-  test('content that was deleted is deleted in the target too', async () => {
+  test('deleted content is deleted in the target too', async () => {
     const { development, production } = await server.freshOrganization()
     await development.put('/v2/layouts/default-layout', { name: 'Default Layout', controlValues: null })
     expect(successes(await publish(development, production))).toEqual(['layout default-layout updated'])
@@ -335,7 +335,7 @@ describe('translations', () => {
       .orderBy('locale')
       .execute()
 
-  test('come along, change, and go, with the age they have in the source', async () => {
+  test('are created, changed and deleted, with the timestamps of the source', async () => {
     const { development, production } = await server.freshOrganization()
     const { id } = await save(development, 'w', { is_translation_enabled: true })
     await write(development, 'en_US', { hi: 'Hi' }, id)
@@ -366,7 +366,7 @@ describe('translations', () => {
   })
 })
 
-describe('what only the target has', () => {
+describe('a resource that only the target has', () => {
   const prepared = async () => {
     const apis = await server.freshOrganization()
     await save(apis.production, 'old', { steps: [mail('old-layout')] })
@@ -374,7 +374,7 @@ describe('what only the target has', () => {
     return apis
   }
 
-  test('is kept, and the answer says so', async () => {
+  test('is kept, and reported as skipped', async () => {
     const { development, production } = await prepared()
     const before = await everythingIn(production)
     const reason =
@@ -389,7 +389,7 @@ describe('what only the target has', () => {
     expect(await everythingIn(production)).toEqual(before)
   })
 
-  test('is deleted when asked for', async () => {
+  test('is deleted with deleteMissing', async () => {
     const { development, production } = await prepared()
     const id = (await find(production, 'old'))?.id ?? ''
     expect(successes(await publish(development, production, { deleteMissing: true }))).toEqual([
@@ -398,7 +398,7 @@ describe('what only the target has', () => {
     ])
     expect(await find(production, 'old')).toBeUndefined()
     expect((await production.get('/v2/layouts/old-layout')).status).toBe(404)
-    // Notifications under way still need the version they started with.
+    // Running workflows still need the version they started with.
     const versions = await server.database.db
       .selectFrom('workflow_versions')
       .select('version')
@@ -407,7 +407,7 @@ describe('what only the target has', () => {
     expect(versions).toEqual([{ version: 1 }])
   })
 
-  test('is deleted when it is named', async () => {
+  test('is deleted if named', async () => {
     const { development, production } = await prepared()
     await save(production, 'kept')
     const body = { resources: [{ resourceType: 'workflow', resourceId: 'old' }] }
@@ -416,7 +416,7 @@ describe('what only the target has', () => {
     expect((await production.get('/v2/layouts/old-layout')).status).toBe(200)
   })
 
-  test('a layout in use or by default stays, is reported, and keeps nothing else from being published', async () => {
+  test('a layout that is in use or the default stays and is reported, and the rest is published', async () => {
     const { development, production } = await prepared()
     await save(development, 'new')
     const body = {
@@ -453,7 +453,7 @@ describe('what only the target has', () => {
 })
 
 describe('a dry run', () => {
-  test('says exactly what publishing then does, and does nothing itself', async () => {
+  test('reports exactly what publishing would do, and changes nothing', async () => {
     const { development, production } = await server.freshOrganization()
     await save(development, 'new', { steps: [step('a')] })
     await save(development, 'changed')
@@ -476,8 +476,8 @@ describe('a dry run', () => {
   })
 })
 
-describe('naming what to publish', () => {
-  test('takes identifiers, slugs and ids, and the type in any case', async () => {
+describe('publishing named resources', () => {
+  test('accepts identifiers, slugs and ids, and the type in any case', async () => {
     const { development, production } = await server.freshOrganization()
     const [b, c] = [await save(development, 'b'), await save(development, 'c')]
     await save(development, 'a')
@@ -500,7 +500,7 @@ describe('naming what to publish', () => {
     expect(await find(production, 'd')).toBeUndefined()
   })
 
-  test('what is nowhere, or defined in code, is reported as failed', async () => {
+  test('unknown resources, and code-first workflows, are reported as failed', async () => {
     const { development, production } = await server.freshOrganization()
     await save(development, 'code', { origin: 'external' })
     const resources = ['code', 'nope'].map((resourceId) => ({ resourceType: 'workflow', resourceId }))
@@ -510,7 +510,7 @@ describe('naming what to publish', () => {
         resourceId: 'code',
         resourceName: 'Workflow code',
         error:
-          'Workflow "code" cannot be copied to another environment: only those made in the product or by its API can',
+          'Workflow "code" cannot be copied to another environment: only workflows made in the dashboard or with the API can',
       },
       {
         resourceType: 'workflow',
@@ -523,13 +523,13 @@ describe('naming what to publish', () => {
 })
 
 describe('all or nothing', () => {
-  test('a failure in the middle leaves both environments as they were', async () => {
+  test('a failure halfway leaves both environments unchanged', async () => {
     const { development, production } = await server.freshOrganization()
     await development.post('/v2/layouts', { layoutId: 'brand', name: 'Brand', isTranslationEnabled: true })
     await save(development, 'w', { steps: [mail('brand')] })
     await save(production, 'old')
     const before = await everythingIn(development, production)
-    // Texts are written after layouts and workflows.
+    // Translations are written after layouts and workflows.
     await sql`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'disk on fire'; END $$`.execute(
       server.database.db,
     )
@@ -540,7 +540,7 @@ describe('all or nothing', () => {
     expect(successes(await publish(development, production))).toEqual(['workflow w created', 'layout brand created'])
   })
 
-  test('a workflow of another origin in the way refuses the whole, also as a dry run', async () => {
+  test('a conflicting workflow of another origin refuses everything, also in a dry run', async () => {
     const { development, production } = await server.freshOrganization()
     await save(development, 'a')
     await save(development, 'w')
@@ -551,15 +551,15 @@ describe('all or nothing', () => {
         status: 400,
         body: {
           message:
-            'The target environment already has a workflow "w" of another origin, which is not overwritten; nothing was published. To publish the others, name them in resources',
+            'The target environment already has a workflow "w" of another origin, and publishing does not overwrite it; nothing was published. To publish the others, name them in resources',
         },
       })
     expect(await everythingIn(development, production)).toEqual(before)
   })
 })
 
-describe('at the same time', () => {
-  test('publishing twice ends as once', async () => {
+describe('concurrently', () => {
+  test('publishing twice has the same result as once', async () => {
     const { development, production } = await server.freshOrganization()
     for (const name of ['a', 'b', 'c']) await save(development, name, { steps: [step('one'), step('two')] })
     const answers = await Promise.all(Array.from({ length: 4 }, () => publish(development, production)))
@@ -572,7 +572,7 @@ describe('at the same time', () => {
     expect((await find(production, 'a'))?.version).toBe(1)
   })
 
-  test('two sources into one target: each leaves its whole state, one after the other', async () => {
+  test('two sources into one target: the target has the complete state of one of them', async () => {
     const { development, production } = await server.freshOrganization()
     const { body } = await development.post('/v1/environments', { name: 'Staging', color: '#123456' })
     const staging = new Api(development.url, '', body._id, development.organizationId)
@@ -590,7 +590,7 @@ describe('at the same time', () => {
     ).toBe(1)
   })
 
-  test('publishing in both directions does not end in a deadlock', async () => {
+  test('publishing in both directions does not deadlock', async () => {
     const { development, production } = await server.freshOrganization()
     for (let round = 0; round < 5; round += 1) {
       for (const name of ['a', 'b', 'c', 'd']) {
@@ -609,7 +609,7 @@ describe('at the same time', () => {
     }
   })
 
-  test('an edit under way in the target is seen, not overwritten unseen', async () => {
+  test('an edit in progress in the target is taken into account', async () => {
     const { development, production } = await server.freshOrganization()
     await save(development, 'w', { description: 'published' })
     await publish(development, production)
@@ -633,7 +633,7 @@ describe('at the same time', () => {
 })
 
 describe('refusals', () => {
-  test.each(['diff', 'publish'])('%s takes two different environments of the organization', async (operation) => {
+  test.each(['diff', 'publish'])('%s needs two different environments of the organization', async (operation) => {
     const [{ development, production }, other] = [await server.freshOrganization(), await server.freshOrganization()]
     await save(development, 'mine')
     await save(other.development, 'theirs')

@@ -1,4 +1,4 @@
-// Comparing two environments of an organization, and publishing what one has into the other.
+// Compares two environments of an organization, and publishes one into the other.
 import { Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
 import { diffEnvironments } from '../../engine/authoring/environment-diff.ts'
@@ -73,19 +73,19 @@ const Report = Type.Object({
 
 const Params = Type.Object({ targetEnvironmentId: Type.String() })
 const sourceEnvironmentId = Type.Optional(
-  Type.String({ description: 'Where to publish from; the Development environment when absent' }),
+  Type.String({ description: 'Where to publish from; default: the Development environment' }),
 )
 
-/** The public clients know none but the last three, which say nothing: those are the `type` of workflows and layouts alike. */
+/** The public clients only know the last three, which are types of both workflows and layouts. */
 const requestedTypes = ['workflow', 'layout', 'WORKFLOW', 'LAYOUT', 'REGULAR', 'ECHO', 'BRIDGE'] as const
 const RequestedResource = Body({
   resourceType: Enum(requestedTypes, {
-    description: '`workflow` or `layout`; with one of the last three, the workflow of that id or else the layout',
+    description: '`workflow` or `layout`; the last three mean the workflow with that id, or else the layout',
   }),
   resourceId: Identifier({ description: 'Identifier, slug or internal id' }),
 })
 
-export const environmentPublish: Resource = (app, { db, clock }) => {
+export const environmentPublish: Resource = (app, { db, clock, config: { limits } }) => {
   const tags = ['Environments']
 
   app.post(
@@ -114,21 +114,21 @@ export const environmentPublish: Resource = (app, { db, clock }) => {
       config: { role: 'admin', act: 'environment.published' },
       schema: {
         tags,
-        summary: 'Bring the workflows and layouts of one environment into another; nothing is deleted unless asked for',
+        summary: 'Publish the workflows and layouts of one environment into another; deletes nothing unless asked',
         params: Params,
         body: Body({
           sourceEnvironmentId,
           dryRun: Type.Optional(Type.Boolean({ description: 'Change nothing, and report what would happen' })),
           deleteMissing: Type.Optional(
             Type.Boolean({
-              description: 'Also delete what only the target has. Without it that is kept, and reported as skipped',
+              description: 'Also delete what only the target has; otherwise it is kept, and reported as skipped',
             }),
           ),
           resources: Type.Optional(
             Type.Array(RequestedResource, {
               maxItems: 1_000,
               description:
-                'Publish only these, with the layouts that the workflows among them use. One that only the target has is deleted there',
+                'Publish only these, and the layouts that the workflows among them use. A named resource that only the target has is deleted',
             }),
           ),
         }),
@@ -138,8 +138,9 @@ export const environmentPublish: Resource = (app, { db, clock }) => {
     async (request) => {
       const { dryRun = false, deleteMissing = false, resources } = request.body
       const route = await routeOf(db, request.environment, request.params, request.body)
-      // Naming what only the target has is asking for its deletion.
-      const options = { resources: resources?.map(asNamed), deleteMissing: deleteMissing || resources !== undefined }
+      // Naming a resource that only the target has asks for its deletion.
+      const isDeleting = deleteMissing || resources !== undefined
+      const options = { resources: resources?.map(asNamed), deleteMissing: isDeleting, limits }
       const occasion = { userId: request.environment.userId, now: clock.now() }
       const outcomes = dryRun
         ? await tryPublish(db, route, options)

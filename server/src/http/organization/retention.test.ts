@@ -5,13 +5,13 @@ const server = useServer({ retention: { activityDays: 90, messageDays: 365 } })
 const place = ({ environmentId }: Api) => `/v2/environments/${environmentId}/retention`
 const usual = { activityDays: 90, messageDays: 365, inboxDays: 365 }
 
-test('an environment keeps its data as the service does, until it chooses something else', async () => {
+test('an environment uses the retention of the service until it sets its own', async () => {
   const api = await server.freshApi()
   const nothing = { activityDays: null, messageDays: null, inboxDays: null }
   expect((await api.get(place(api))).body).toEqual({ ...nothing, usual })
   const changed = await api.patch(place(api), { activityDays: 30, inboxDays: 0 })
   expect(changed).toMatchObject({ status: 200, body: { ...nothing, activityDays: 30, inboxDays: 0, usual } })
-  // What is not named stays as it is; null goes back.
+  // Absent fields stay; null resets to the service's setting.
   await api.patch(place(api), { messageDays: 14, inboxDays: null })
   expect((await api.get(place(api))).body).toEqual({ activityDays: 30, messageDays: 14, inboxDays: null, usual })
   const other = await server.freshApi()
@@ -31,7 +31,7 @@ test.each([
   expect((await api.get(place(api))).body).toMatchObject({ activityDays: null, messageDays: null, inboxDays: null })
 })
 
-test("another organization's environment is not there", async () => {
+test("another organization's environment is not found", async () => {
   const api = await server.freshApi()
   const { development } = await server.freshOrganization()
   for (const method of ['GET', 'PATCH'])

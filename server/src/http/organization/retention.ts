@@ -1,4 +1,4 @@
-// How long an environment keeps what it has: periods of its own, or those of the service.
+// Retention of an environment: its own periods, or those of the service.
 import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../../db/core/database.ts'
 import type { EnvironmentRetention } from '../../db/core/tables.ts'
@@ -14,18 +14,18 @@ const Days = (description: string) =>
     Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 0, maximum: longestDays, description }),
   )
 const periods = {
-  activityDays: Days('How long triggers, runs and their steps are kept; 0 for ever, null as the service does'),
-  messageDays: Days('The same for what was sent by e-mail, SMS, chat and push'),
-  inboxDays: Days('The same for what an inbox shows'),
+  activityDays: Days('Days to keep triggers, runs and their steps; 0: forever, null: as the service'),
+  messageDays: Days('The same for messages sent by email, SMS, chat and push'),
+  inboxDays: Days('The same for in-app messages'),
 }
-const Chosen = Type.Unsafe<number | null>({ type: ['integer', 'null'], description: 'Null: as the service does' })
+const Chosen = Type.Unsafe<number | null>({ type: ['integer', 'null'], description: 'Null: as the service' })
 const Retention = Type.Object({
   activityDays: Chosen,
   messageDays: Chosen,
   inboxDays: Chosen,
   usual: Type.Object(
     { activityDays: Type.Integer(), messageDays: Type.Integer(), inboxDays: Type.Integer() },
-    { description: 'What the service does where an environment says nothing' },
+    { description: 'The settings of the service, for environments without their own' },
   ),
 })
 const Params = Type.Object({ environmentId: Type.String() })
@@ -46,7 +46,7 @@ export const environmentRetention: Resource = (app, { db, clock, config }) => {
     {
       schema: {
         tags,
-        summary: 'Retrieve how long an environment keeps its data',
+        summary: 'Retrieve the retention of an environment',
         params: Params,
         response: { 200: Retention },
       },
@@ -61,8 +61,8 @@ export const environmentRetention: Resource = (app, { db, clock, config }) => {
       config: { role: 'admin', act: 'environment.retention-changed' },
       schema: {
         tags,
-        summary: 'Change how long an environment keeps its data',
-        description: 'What is past its time goes with the next daily round, unless something still waits for it.',
+        summary: 'Change the retention of an environment',
+        description: 'The next daily chore deletes expired data, unless a run still needs it.',
         params: Params,
         body: Body(periods, { examples: [{ activityDays: 30, messageDays: 90, inboxDays: null }] }),
         response: { 200: Retention },

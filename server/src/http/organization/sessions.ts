@@ -1,4 +1,4 @@
-// Sessions of people: how one begins, and what it tells whoever has it.
+// Sessions of people: starting one, and its answer.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
@@ -13,7 +13,7 @@ import type { Services } from '../edge/resource.ts'
 import { roles } from '../edge/roles.ts'
 import { Enum, Nullable, Timestamp } from '../edge/schema.ts'
 
-/** Of one person; the longest unused goes. */
+/** Per person; beyond this the least recently used ends. */
 const mostSessions = 50
 const longestUserAgent = 500
 const mostEnvironments = 1_000
@@ -26,7 +26,7 @@ export const Session = Type.Object({
     email: Type.String(),
     role: RoleName,
     hasPassword: Type.Boolean(),
-    hasOidc: Type.Boolean({ description: 'Whether the identity provider has vouched for them' }),
+    hasOidc: Type.Boolean({ description: 'Whether they have signed in with the identity provider' }),
     createdAt: Timestamp,
   }),
   organization: Type.Object({ _id: Type.String(), name: Type.String() }),
@@ -38,7 +38,7 @@ export const Session = Type.Object({
       type: Enum(['dev', 'prod']),
       color: Nullable(Type.String()),
     }),
-    { description: 'Those that can be named in `Belfry-Environment`; the first is the usual one' },
+    { description: 'The values for `Belfry-Environment`; the first is the default' },
   ),
   session: Type.Object({ _id: Type.String(), createdAt: Timestamp, expiresAt: Timestamp }),
 })
@@ -48,7 +48,7 @@ interface Begun {
   token: string
 }
 
-/** Part of the transaction that finds out who it is. */
+/** Runs in the transaction that identified the person. */
 export async function beginSession(tx: Db | Tx, request: FastifyRequest, userId: string, now: Date): Promise<Begun> {
   const [id, token] = [newId(now), newToken()]
   await tx
@@ -72,7 +72,7 @@ export async function beginSession(tx: Db | Tx, request: FastifyRequest, userId:
   return { id, token }
 }
 
-/** Hands the session over, once it is committed. */
+/** Sends the session, after the commit. */
 export async function answerSession(
   { db, config }: Pick<Services, 'db' | 'config'>,
   request: FastifyRequest,
@@ -90,7 +90,7 @@ export function giveCookie(
   reply: FastifyReply,
   token: string,
 ): void {
-  // The database knows when it really ends; the browser need not be told each time that it lasts longer.
+  // The database knows the real end, so the cookie need not be renewed.
   new Cookies(config).set(request, reply, sessionCookie, token, longestMs / 1000)
 }
 
@@ -103,7 +103,7 @@ export async function readSession(db: Db, sessionId: string): Promise<Static<typ
     .select(['u.id', 'u.name', 'u.email', 'u.role', 'u.password_hash', 'u.oidc_subject', 'u.created_at'])
     .where('s.id', '=', sessionId)
     .executeTakeFirst()
-  // Ended since the request was let in.
+  // Ended since the request was authenticated.
   if (!row) throw fail('not_signed_in')
   const environments = await db
     .selectFrom('environments')

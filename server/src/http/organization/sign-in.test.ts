@@ -11,10 +11,10 @@ const post = (path: string, body?: object, headers: Record<string, string> = {})
 const signIn = (email: string, password: string, headers?: Record<string, string>) =>
   post('sign-in', { email, password }, headers)
 
-/** As if nine attempts had been made for every account that was tried: comparing that many passwords takes a while. */
+/** Sets nine attempts for every tried account, since comparing that many passwords would take a while. */
 const beforeTheLast = () => server.database.db.updateTable('sign_in_attempts').set({ attempts: 9 }).execute()
 
-/** The session that an answer begins, as its browser goes on. */
+/** The session of an answer, for the requests that follow. */
 const goingOn = (answer: Awaited<ReturnType<typeof post>>) =>
   new PersonApi(server.api, {
     id: answer.body.user._id,
@@ -23,7 +23,7 @@ const goingOn = (answer: Awaited<ReturnType<typeof post>>) =>
   })
 
 describe('setting up', () => {
-  test('is what everybody can see has to be done first', async () => {
+  test('is shown as the first thing to do', async () => {
     expect((await sendAs(server.url, 'GET', '/v1/auth/options')).body).toEqual({
       isSetUp: false,
       oidc: null,
@@ -31,7 +31,7 @@ describe('setting up', () => {
     })
   })
 
-  test('takes the token of the first start, and a password that is none of the obvious', async () => {
+  test('needs the token of the first start, and a password that is not obvious', async () => {
     const body = { ...owner, token: server.setUpToken }
     expect(await post('set-up', { ...body, token: 'x'.repeat(43) })).toMatchObject({
       status: 404,
@@ -51,7 +51,7 @@ describe('setting up', () => {
     })
   })
 
-  test('makes the owner, once, who is signed in then', async () => {
+  test('creates the owner once, and signs them in', async () => {
     const body = { ...owner, token: server.setUpToken, organizationName: 'Analytical Engines' }
     const both = await Promise.all([post('set-up', body), post('set-up', { ...body, email: 'eve@example.com' })])
     const [won, lost] = both.sort((a, b) => a.status - b.status)
@@ -70,7 +70,7 @@ describe('setting up', () => {
     if (!won) throw new Error('nobody won')
     const session = goingOn(won)
     expect(await session.get('/v1/auth/session')).toMatchObject({ status: 200, body: won.body })
-    // The id under which the organization's keys have been known all along.
+    // The id that the organization's keys have had from the start.
     expect((await session.get('/v1/environments/api-keys')).body[0]._userId).toBe(session.id)
     await server.database.db.updateTable('users').set({ email: owner.email }).where('id', '=', session.id).execute()
 
@@ -78,7 +78,7 @@ describe('setting up', () => {
     expect(await post('set-up', body)).toMatchObject({ status: 404, body: { code: 'link_not_found' } })
   })
 
-  test('is refused when there is an owner, whatever link is left', async () => {
+  test('is refused once there is an owner, even with an unused link', async () => {
     const made = { organizationId: server.api.organizationId, userId: null, now: server.clock.now() }
     const { token } = await makeSignInLink(server.database.db, made)
     const late = await post('set-up', { ...owner, email: 'eve@example.com', token })
@@ -87,19 +87,19 @@ describe('setting up', () => {
 })
 
 describe('signing in', () => {
-  test('begins a session by a cookie that scripts and other sites do not get', async () => {
+  test('starts a session with a cookie that scripts and other sites cannot read', async () => {
     const answer = await signIn(' ada@example.COM ', owner.password)
     expect(answer).toMatchObject({ status: 200, body: { user: { email: owner.email, role: 'owner' } } })
     expect(answer.headers.get('cache-control')).toBe('no-store')
     const { value, attributes } = cookieIn(answer)
     expect(value).toMatch(/^[\w-]{43}$/)
     expect(attributes).toEqual(['Path=/', 'Max-Age=7776000', 'HttpOnly', 'SameSite=Lax'])
-    // Only its hash is kept.
+    // Only its hash is stored.
     const { rows } = await server.database.pool.query('SELECT s::text AS row FROM user_sessions s')
     expect(rows.map(({ row }) => row).join()).not.toContain(value)
   })
 
-  test('says the same of a wrong password, an unknown address and an account without password', async () => {
+  test('gives the same error for a wrong password, an unknown address and an account without password', async () => {
     const { email } = await signInAs(server, server.api, 'viewer')
     const answers = await Promise.all([
       signIn(owner.email, 'a difference machine'),
@@ -116,7 +116,7 @@ describe('signing in', () => {
     }
   })
 
-  test('is limited for an account, existing or not, from wherever it is tried, until the time is over', async () => {
+  test('is limited per account, existing or not, from any address, until the window ends', async () => {
     for (const email of ['grace@example.com', owner.email]) {
       expect(await signIn(email, 'a wrong password')).toMatchObject({ status: 401 })
       await beforeTheLast()
@@ -135,7 +135,7 @@ describe('signing in', () => {
     expect(await signIn(owner.email, owner.password)).toMatchObject({ status: 200 })
   })
 
-  test('is limited for an address, which those who get it right do not use up', async () => {
+  test('is limited per address, and successful sign-ins do not count', async () => {
     for (let n = 0; n < 5; n += 1) expect(await signIn(owner.email, owner.password)).toMatchObject({ status: 200 })
     const tries = []
     for (let n = 0; n < 62; n += 1) tries.push((await post('links/look-up', { token: `guess-${n}` })).status)
@@ -150,7 +150,7 @@ describe('signing in', () => {
     ['password-reset', { password: 'nanoseconds of wire' }],
     ['invitations/accept', { name: 'Eve', password: 'nanoseconds of wire' }],
     ['set-up', { name: 'Eve', email: 'eve@example.com', password: 'nanoseconds of wire' }],
-  ])('by a link is limited for an address too: %s', async (path, body) => {
+  ])('by a link is limited per address too: %s', async (path, body) => {
     server.clock.advance({ minutes: 15 })
     const guess = () => post(path, { ...body, token: 'a guess' })
     expect(await guess()).toMatchObject({ status: 404 })
@@ -160,7 +160,7 @@ describe('signing in', () => {
     server.clock.advance({ minutes: 15 })
   })
 
-  test('from a page of another site is refused, so that nobody is signed in as somebody else unawares', async () => {
+  test('from a page of another site is refused, against login CSRF', async () => {
     const { host } = new URL(server.url)
     for (const headers of [
       { origin: 'https://evil.example' },
@@ -184,7 +184,7 @@ describe('signing in', () => {
 })
 
 describe('signing out', () => {
-  test('ends the session at once in every process, and takes the cookie', async () => {
+  test('ends the session at once in every process, and deletes the cookie', async () => {
     const other = await server.startAnother()
     const person = goingOn(await signIn(owner.email, owner.password))
     const there = person.at({ url: other.url })
@@ -197,12 +197,12 @@ describe('signing out', () => {
     await expect.poll(async () => (await there.get('/v1/auth/session')).status).toBe(401)
   })
 
-  test('without a session is no error', async () => {
+  test('without a session is not an error', async () => {
     expect(await post('sign-out')).toMatchObject({ status: 204 })
   })
 })
 
-describe('by https', () => {
+describe('over HTTPS', () => {
   test.each([
     ['the public address is', { publicUrl: 'https://belfry.example' }, {}],
     ['a trusted proxy says so', { trustedProxies: ['loopback'] }, { 'x-forwarded-proto': 'https' }],
@@ -215,11 +215,11 @@ describe('by https', () => {
     const ask = (cookie: string) =>
       sendAs(other.url, 'GET', '/v1/auth/session', undefined, { ...headers, cookie } as Record<string, string>)
     expect(await ask(`__Host-belfry_session=${value}`)).toMatchObject({ status: 200 })
-    // A neighbouring host could have planted one without the prefix.
+    // A sibling host could have set a cookie without the prefix.
     expect(await ask(`belfry_session=${value}`)).toMatchObject({ status: 401 })
   })
 
-  test('nobody else is believed about it, nor about who they are', async () => {
+  test('forwarded headers of others than trusted proxies are ignored', async () => {
     const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-for': '203.0.113.7' }
     const answer = await signIn(owner.email, owner.password, headers)
     expect(cookieIn(answer).attributes).not.toContain('Secure')
@@ -233,7 +233,7 @@ describe('a link for a new password', () => {
     signInLink(server.database.db, { email, publicUrl: 'https://x', now: server.clock.now() })
   const tokenIn = (link: string) => link.split('#')[1] ?? ''
 
-  test('works once, ends all sessions and every lock-out', async () => {
+  test('works once, ends all sessions, and resets the limit', async () => {
     const before = goingOn(await signIn(owner.email, owner.password))
     await signIn(owner.email, 'a wrong password')
     await beforeTheLast()
@@ -259,18 +259,18 @@ describe('a link for a new password', () => {
     owner.password = password
   })
 
-  test('works for a day', async () => {
+  test('expires after a day', async () => {
     const token = tokenIn(await print(owner.email))
     server.clock.advance({ hours: 24 })
     expect(await post('password-reset', { token, password: 'jacquard loom cards' })).toMatchObject({ status: 404 })
   })
 
-  test('is for somebody', async () => {
+  test('names its member', async () => {
     await expect(print()).rejects.toThrow('Whose password')
     await expect(print('nobody@example.com')).rejects.toThrow('no member with the address nobody@example.com')
   })
 
-  test('makes nobody the owner, and that for an owner changes no password', async () => {
+  test('cannot create the owner, and the link for the owner cannot change a password', async () => {
     const token = tokenIn(await print(owner.email))
     expect(await post('set-up', { ...owner, token })).toMatchObject({ status: 404 })
     const made = { organizationId: server.api.organizationId, userId: null, now: server.clock.now() }

@@ -1,4 +1,4 @@
-// How people get in: the first owner by the link of the first start, everybody else by email address and password or by a link.
+// Sign-in: the first owner by the link of the first start, everybody else by email address and password or by a link.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { announce } from '../../db/core/changes.ts'
@@ -27,7 +27,7 @@ const Options = Type.Object({
     type: ['object', 'null'],
     required: ['name', 'url'],
     properties: { name: { type: 'string' }, url: { type: 'string' } },
-    description: 'The identity provider people can sign in with, and where that begins',
+    description: 'The identity provider, and the URL to start with',
   }),
   password: Type.Object({ minLength: Type.Integer(), maxLength: Type.Integer() }),
 })
@@ -48,10 +48,10 @@ export const signIn: Resource = (app, services) => {
     refuseOtherSites(request, config)
     reply.header('Cache-Control', 'no-store')
   }
-  /** Open to everybody, but not to pages of other sites, which would act for whoever looks at them. */
+  /** Public, but not for pages of other sites, against CSRF. */
   const open = { config: { public: true }, onRequest: fromHere }
 
-  /** Whoever tries links is counted like whoever tries passwords. */
+  /** Counts attempts with links like those with passwords. */
   async function findingLink<T>(request: FastifyRequest, find: () => Promise<T | undefined>): Promise<T> {
     const giveBack = await takeAttempt(db, { address: request.ip }, clock.now())
     const found = await find()
@@ -62,7 +62,7 @@ export const signIn: Resource = (app, services) => {
 
   app.get(
     '/v1/auth/options',
-    { ...open, schema: { tags, summary: 'Find out how people can sign in', response: { 200: Options } } },
+    { ...open, schema: { tags, summary: 'Retrieve the sign-in options', response: { 200: Options } } },
     async () => {
       const { oidc } = config
       return {
@@ -79,7 +79,7 @@ export const signIn: Resource = (app, services) => {
       ...open,
       schema: {
         tags,
-        summary: 'Find out what a link is for',
+        summary: 'Look up the purpose of a link',
         body: Body({ token: Token }),
         response: { 200: Link },
       },
@@ -108,7 +108,7 @@ export const signIn: Resource = (app, services) => {
       ...open,
       schema: {
         tags,
-        summary: 'Become the owner, by the link that the first start printed',
+        summary: 'Become the owner, with the link that the first start printed',
         body: Body({
           token: Token,
           name: PersonName,
@@ -177,12 +177,12 @@ export const signIn: Resource = (app, services) => {
         .select(['id', 'organization_id', 'name', 'email', 'password_hash'])
         .where((where) => where(where.fn('lower', ['email']), '=', where.fn('lower', [where.val(email)])))
         .executeTakeFirst()
-      // Compared in any case, so that the time it takes does not tell whether there is such an account.
+      // Always compared, so that the time does not reveal whether the account exists.
       const isRight = await isPassword(password, user?.password_hash)
       if (!user || !isRight) throw fail('sign_in_failed')
       await giveBack()
       const begun = await db.transaction().execute(async (tx) => {
-        // Not if it was changed while we compared: whoever did that has ended all sessions, and this would be one more.
+        // Not if the password changed while we compared: that change ended all sessions, and this would add one.
         const isStillRight = await tx
           .selectFrom('users')
           .select('id')
@@ -226,7 +226,7 @@ export const signIn: Resource = (app, services) => {
       ...open,
       schema: {
         tags,
-        summary: 'Choose a new password, by a link for that; all sessions end and a new one begins',
+        summary: 'Choose a new password with a link; ends all sessions and starts a new one',
         body: Body({ token: Token, password: Password }),
         response: { 200: Session },
       },
@@ -257,7 +257,7 @@ interface OpenLink {
   kind: 'set-up' | 'reset'
   organizationId: string
   organization: string
-  /** Whose password is to be chosen; nobody's where the first owner is to come. */
+  /** The member who chooses a password; undefined for the link of the first owner. */
   user: LinkedUser | undefined
   expiresAt: Date
 }
@@ -296,13 +296,13 @@ async function openLink(db: Db, token: string, now: Date): Promise<OpenLink | un
   }
 }
 
-/** Of two who use it at once, one does. */
+/** Of two concurrent uses one returns true. */
 async function useLink(tx: Tx, token: string): Promise<boolean> {
   const { numDeletedRows } = await tx.deleteFrom('sign_in_links').where('hash', '=', sha256(token)).executeTakeFirst()
   return numDeletedRows > 0n
 }
 
-/** The organization has known since it was made who its first owner would be: its API keys bear that id. */
+/** The id of the first owner was fixed with the organization, because its API keys carry it. */
 async function ownersId(tx: Tx, organizationId: string, now: Date): Promise<string> {
   const { owner_user_id: id } = await tx
     .selectFrom('organizations')

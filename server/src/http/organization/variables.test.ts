@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import { type Api, useServer } from '../../../test/server.ts'
+import { type Api, lowLimits, useServer } from '../../../test/server.ts'
 
-const server = useServer()
+const server = useServer({ limits: lowLimits })
 const path = '/v1/environment-variables'
 const mask = '•'.repeat(8)
 
@@ -35,7 +35,7 @@ describe('creating', () => {
     expect((await development.post(path, { key: 'Empty', type: 'string' })).body.values).toEqual([])
   })
 
-  test('a secret is masked in every answer and encrypted where it is kept', async () => {
+  test('a secret is masked in every answer and encrypted at rest', async () => {
     const values = [valueIn(development, 'hunter2')]
     const created = await development.post(path, { key: 'PASSWORD', isSecret: true, values })
     const masked = [valueIn(development, mask)]
@@ -46,7 +46,7 @@ describe('creating', () => {
     expect((await storedValues()).join()).not.toContain('hunter2')
   })
 
-  test('a key is taken once in an organization', async () => {
+  test('a key is unique in an organization', async () => {
     await development.post(path, { key: 'A' })
     expect(await production.post(path, { key: 'A' })).toMatchObject({
       status: 409,
@@ -59,7 +59,7 @@ describe('creating', () => {
     expect(answers.map((answer) => answer.status).sort((a, b) => a - b)).toEqual([200, 409, 409])
   })
 
-  test('an organization has at most ten, also when they are asked for at once', async () => {
+  test('an organization never exceeds its limit of variables, however many are created at once', async () => {
     const answers = await Promise.all(
       Array.from({ length: 13 }, (_, i) => (i % 2 ? development : production).post(path, { key: `K${i}` })),
     )
@@ -109,7 +109,7 @@ describe('creating', () => {
     expect(answer.body.errors.general.messages).toContain(message)
   })
 
-  test('the mask is no value, and values are for environments of the organization', async () => {
+  test('the mask is refused as a value, and so are foreign environments', async () => {
     expect(await development.post(path, { key: 'A', values: [valueIn(development, mask)] })).toMatchObject({
       status: 400,
       body: { message: expect.stringContaining(mask) },
@@ -127,7 +127,7 @@ describe('creating', () => {
 })
 
 describe('reading', () => {
-  test('the list is newest first, searched by any part of the key, and holds nothing of others', async () => {
+  test('the list is newest first, can be searched by part of the key, and has nothing of other organizations', async () => {
     for (const key of ['FIRST_URL', 'SECOND', 'THIRD_URL']) {
       await development.post(path, { key })
       server.clock.advance({ seconds: 1 })
@@ -143,7 +143,7 @@ describe('reading', () => {
     expect(tooLong.body.errors.general.messages).toEqual(['search must be shorter than or equal to 256 characters'])
   })
 
-  test('usage names the workflows of any environment whose steps hold the token', async () => {
+  test('usage lists the workflows of any environment that use the variable', async () => {
     await development.post(path, { key: 'HOST' })
     const now = server.clock.now()
     const workflow = (api: Api, name: string, ...texts: string[]) => ({
@@ -235,7 +235,7 @@ describe('changing', () => {
     expect((await development.patch(`${path}/A`, { key: 'A' })).status).toBe(200)
   })
 
-  test('a deleted variable is gone with its values', async () => {
+  test('deleting a variable deletes its values', async () => {
     await development.post(path, { key: 'A', values: [valueIn(development, 'v')] })
     const { length } = await storedValues()
     expect(await production.delete(`${path}/A`)).toMatchObject({ status: 204, text: '' })
@@ -243,7 +243,7 @@ describe('changing', () => {
     expect((await development.get(path)).body).toEqual([])
   })
 
-  test('a variable deleted while it is being changed is deleted', async () => {
+  test('a variable deleted during a change stays deleted', async () => {
     const { pool } = server.database
     await development.post(path, { key: 'A', values: [valueIn(development, 'old')] })
     const waiting = (length: number) =>
@@ -266,7 +266,7 @@ describe('changing', () => {
     expect((await development.get(path)).body).toEqual([])
   })
 
-  test('what is not there, or is elsewhere, is not found', async () => {
+  test('an unknown variable, or one of another organization, is not found', async () => {
     const other = await server.freshOrganization()
     await other.development.post(path, { key: 'THEIRS' })
     const notFound = { status: 404, body: { message: 'Environment variable with key "THEIRS" not found' } }

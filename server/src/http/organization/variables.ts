@@ -12,7 +12,6 @@ import type { Resource } from '../edge/resource.ts'
 import { Body, Empty, Enum, Timestamp } from '../edge/schema.ts'
 import { generalError } from '../edge/validation.ts'
 
-const mostVariables = 10
 const mostListed = 1_000
 const longest = 256
 
@@ -86,7 +85,7 @@ const toVariable = (row: Row, secrets: Secrets): Static<typeof Variable> => ({
   updatedAt: row.updated_at,
 })
 
-export const environmentVariables: Resource = (app, { db, clock, secrets }) => {
+export const environmentVariables: Resource = (app, { db, clock, secrets, config: { limits } }) => {
   const tags = ['Environment variables']
 
   app.get(
@@ -96,7 +95,7 @@ export const environmentVariables: Resource = (app, { db, clock, secrets }) => {
         tags,
         summary: 'List the environment variables of the organization',
         querystring: Type.Object({
-          search: Type.Optional(Type.String({ maxLength: longest, description: 'Anywhere in the key, in any case' })),
+          search: Type.Optional(Type.String({ maxLength: longest, description: 'Part of the key, case-insensitive' })),
         }),
         response: { 200: Type.Array(Variable) },
       },
@@ -129,7 +128,7 @@ export const environmentVariables: Resource = (app, { db, clock, secrets }) => {
       const row = await db.transaction().execute(async (tx) => {
         await lockOrganization(tx, organizationId)
         await refuseTakenKey(tx, organizationId, key)
-        await refuseOneTooMany(tx, organizationId)
+        await refuseOneTooMany(tx, organizationId, limits.variables)
         const now = clock.now()
         const id = newId(now)
         await tx
@@ -175,9 +174,9 @@ export const environmentVariables: Resource = (app, { db, clock, secrets }) => {
     async (request) => {
       const { organizationId } = request.environment
       const { key } = await readVariable(db, organizationId, request.params.variableKey)
-      // A key is made of word characters only. `payload.env.KEY` is somebody else's `env`.
+      // A key has word characters only. `payload.env.KEY` is another `env`.
       const token = `(?<![\\w.])env\\.${key}(?!\\w)`
-      // Text by text: in the JSON as a whole an escape such as \n would join the word behind it.
+      // String by string: in the JSON text an escape such as \n would join the following word.
       const { rows } = await sql<{ name: string; workflowId: string }>`
         SELECT DISTINCT w.name, w.identifier AS "workflowId"
         FROM workflows w JOIN environments e ON e.id = w.environment_id
@@ -238,7 +237,7 @@ export const environmentVariables: Resource = (app, { db, clock, secrets }) => {
       const { organizationId } = request.environment
       const { variableKey } = request.params
       await db.transaction().execute(async (tx) => {
-        // As every change does, so that none that is under way writes values for a variable that is no more.
+        // Serialized with changes, so that none in flight writes values of a deleted variable.
         await lockOrganization(tx, organizationId)
         const { numDeletedRows } = await tx
           .deleteFrom('environment_variables')
@@ -255,11 +254,11 @@ export const environmentVariables: Resource = (app, { db, clock, secrets }) => {
 function refuseValues(values: Values): void {
   const environmentIds = values.map((value) => value._environmentId)
   if (new Set(environmentIds).size < values.length) throw generalError(["All values's elements must be unique"])
-  // Sent back by a form that was shown the mask; storing it would destroy the secret.
+  // A form sent the mask back; storing it would destroy the secret.
   if (values.some(({ value }) => value === mask)) throw fail('variable_value_masked', { mask })
 }
 
-/** A secret never becomes readable by a change of its flag: what is not replaced would be. */
+/** Turning `isSecret` off needs new values for all environments; otherwise it would reveal the old ones. */
 function refuseDisclosure({ is_secret, sealed, key }: Row, values: Values): void {
   const replaced = new Set(values.map((value) => value._environmentId))
   if (is_secret && sealed.some(({ environmentId }) => !replaced.has(environmentId)))
@@ -276,21 +275,17 @@ async function refuseTakenKey(tx: Tx, organizationId: string, key: string): Prom
   if (taken) throw fail('variable_exists', { key })
 }
 
-async function refuseOneTooMany(tx: Tx, organizationId: string): Promise<void> {
+async function refuseOneTooMany(tx: Tx, organizationId: string, limit: number): Promise<void> {
   const { count } = await tx
     .selectFrom('environment_variables')
     .select((select) => select.fn.countAll<string>().as('count'))
     .where('organization_id', '=', organizationId)
     .executeTakeFirstOrThrow()
-  if (Number(count) >= mostVariables)
-    throw fail(
-      'too_many_variables',
-      { limit: mostVariables },
-      { ctx: { currentCount: Number(count), limit: mostVariables } },
-    )
+  if (Number(count) >= limit)
+    throw fail('too_many_variables', { limit }, { ctx: { currentCount: Number(count), limit } })
 }
 
-/** Every value is kept encrypted, so that a variable can become a secret without being written anew. */
+/** Every value is encrypted, so that a variable can become a secret without rewriting it. */
 async function writeValues(
   tx: Tx,
   secrets: Secrets,

@@ -38,18 +38,18 @@ describe('the page', () => {
     '/webhooks',
     '/webhooks/0123456789abcdef01234567',
     '/no/such/page',
-  ])('is what a browser gets at %s', async (where) => {
+  ])('is served to browsers at %s', async (where) => {
     const response = await get(where, html)
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
     expect(await response.text()).toContain('<title>Belfry</title>')
   })
 
-  test('is there for anybody at /, who asks for it or not', async () => {
+  test('is served at / for any Accept header', async () => {
     expect(await (await get('/')).text()).toContain('<title>Belfry</title>')
     expect((await fetch(`${server.url}/`, { method: 'HEAD' })).status).toBe(200)
   })
 
-  test('runs its own scripts only, is shown in no frame, and is asked for anew', async () => {
+  test('runs its own scripts only, cannot be framed, and is revalidated', async () => {
     const { headers } = await get('/', html)
     const rules = new Map(
       (headers.get('content-security-policy') ?? '').split('; ').map((rule) => [rule.split(' ')[0], rule]),
@@ -73,7 +73,7 @@ describe('the page', () => {
     '/inbox/nothing',
     '/robots.txt',
     '/assets/nothing.js',
-  ])('does not hide that there is no %s', async (where) => {
+  ])('does not replace the 404 at %s', async (where) => {
     const response = await get(where, html)
     expect([response.status, await response.json()]).toEqual([
       404,
@@ -81,7 +81,7 @@ describe('the page', () => {
     ])
   })
 
-  test('programs are told what is not there', async () => {
+  test('programs get a JSON 404', async () => {
     for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }] as Record<string, string>[]) {
       const response = await get('/workflows', headers)
       expect(await response.json()).toMatchObject({ statusCode: 404, message: 'Cannot GET /workflows' })
@@ -92,7 +92,7 @@ describe('the page', () => {
 })
 
 describe('its files', () => {
-  test('are kept for ever where their name changes with them, and compressed as the build left them', async () => {
+  test('with a hash in their name are cached forever, and served with the compression of the build', async () => {
     const whole = await raw('/assets/index-AbCd1234.js', 'identity')
     expect(whole.body.toString()).toBe(script)
     expect(whole.headers['cache-control']).toBe('public, max-age=31536000, immutable')
@@ -109,7 +109,7 @@ describe('its files', () => {
     expect(font.headers['content-type']).toBe('font/woff2')
   })
 
-  test.each(['/theme.js', '/favicon.svg'])('%s is asked for anew: its name stays when it changes', async (where) => {
+  test.each(['/theme.js', '/favicon.svg'])('%s is revalidated, since its name has no hash', async (where) => {
     const response = await get(where)
     expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-cache'])
   })
@@ -120,7 +120,7 @@ describe('its files', () => {
     '/assets/..%2f..%2foutside.txt',
     '/assets/',
     '/assets/%00',
-  ])('are all there is: %s leads nowhere', async (where) => {
+  ])('do not include %s', async (where) => {
     const { status, body } = await raw(where, 'identity')
     expect(status).toBeGreaterThanOrEqual(400)
     expect(status).toBeLessThan(500)
@@ -128,7 +128,7 @@ describe('its files', () => {
   })
 })
 
-test('without a build, a sentence says so and the API works', async () => {
+test('without a build, / says so and the API works', async () => {
   const other = await server.startAnother({ dashboardDir: path.join(folder, 'nowhere') })
   const response = await fetch(`${other.url}/`, { headers: html })
   expect([response.status, response.headers.get('content-type')]).toEqual([503, 'text/plain; charset=utf-8'])
@@ -142,7 +142,7 @@ test('a worker has no dashboard', async () => {
     expect((await fetch(worker.url + where, { headers: html })).status).toBe(404)
 })
 
-/** As it is on the wire: fetch would undo the compression and tidy the path. */
+/** The raw response: fetch would decompress it and normalize the path. */
 function raw(where: string, encoding: string) {
   return new Promise<{ status: number; headers: Record<string, unknown>; body: Buffer }>((resolve, reject) => {
     const { hostname, port } = new URL(server.url)

@@ -1,4 +1,4 @@
-// The dashboard: its files, and its one page for every path that is nobody else's and that a browser wants to show.
+// The dashboard: its files, and its single page for every other path that a browser navigates to.
 import { pathToFileURL } from 'node:url'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { fail } from '../../errors.ts'
@@ -9,15 +9,15 @@ import { StaticFiles } from './static-files.ts'
 const built = new URL('../dashboard/dist/', packageFolder)
 
 /**
- * Paths of programs, and of files at the top; a browser that asks there for what does not exist gets the answer a program would.
- * Deeper down, a dot is one of an id: `/subscribers/ada@example.com`.
+ * Paths of the API, and of top-level files: a browser gets the plain 404 there, as a program does.
+ * Further down a dot belongs to an id: `/subscribers/ada@example.com`.
  */
 const ofPrograms = /^\/(v\d+|webhooks\/organizations|health|metrics|docs|inbox|socket\.io|assets)(\/|$)|^\/[^/]+\.\w+$/
 
 /**
- * Scripts are the dashboard's own files and nothing else. Styles may be inline: the editor of templates, menus that lock
- * scrolling and previews of e-mails put style elements into the page, and an e-mail is styled by nothing else. Pictures may
- * come from anywhere, because those in e-mails and of subscribers do.
+ * Scripts are the dashboard's own files only. Styles may be inline: the template editor, menus that lock scrolling and email
+ * previews add style elements, and emails have no other styles. Images may come from anywhere, as those in emails and
+ * avatars do.
  */
 const policy = [
   "default-src 'none'",
@@ -32,7 +32,7 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Asked for anew each time, so that an update is seen; the answer to that is mostly that nothing has changed. */
+/** Browsers revalidate each time, so that they see updates; mostly the answer is 304. */
 const unhashed = { 'Cache-Control': 'no-cache' }
 const pageHeaders = { ...unhashed, 'Content-Security-Policy': policy, Vary: 'Accept, Accept-Encoding' }
 
@@ -67,5 +67,5 @@ export const dashboard: Resource = (app, { config }) => {
   app.get('/*', open, page)
 }
 
-/** Programs take anything; only a browser that navigates says it wants HTML. */
+/** Only a browser that navigates asks for HTML; programs accept anything. */
 const wantsPage = ({ headers }: FastifyRequest) => headers.accept?.includes('text/html') ?? false

@@ -1,8 +1,8 @@
-// What the demo sends: workflows that are made when somebody first opens it, and what each of their triggers says.
+// The demo's workflows, created when somebody first opens it, and the payloads of its triggers.
 import type { Tx } from '../../db/core/database.ts'
 import { newId } from '../../db/core/ids.ts'
 import { lockEnvironment } from '../../db/queries/environments.ts'
-import { saveWorkflows, workflowLimit } from '../../db/queries/workflows.ts'
+import { saveWorkflows } from '../../db/queries/workflows.ts'
 import { completePreferences } from '../../engine/core/preferences.ts'
 import { fail } from '../../errors.ts'
 import { planSteps, storedValues } from '../workflows/steps.ts'
@@ -12,12 +12,12 @@ type Steps = Parameters<typeof storedValues>[0]
 interface DemoWorkflow {
   identifier: string
   name: string
-  /** For the reader of the page. */
+  /** Shown on the page. */
   description: string
   tags: string[]
   severity: 'none' | 'low' | 'medium' | 'high'
   steps: Steps
-  /** One after the other. */
+  /** Used in turn. */
   payloads: Array<Record<string, string>>
 }
 
@@ -50,7 +50,7 @@ export const demoWorkflows: DemoWorkflow[] = [
   {
     identifier: 'demo-invitation',
     name: 'An invitation',
-    description: 'Two buttons to choose from, and the same by e-mail, which the sandbox takes.',
+    description: 'Two buttons to choose from, and the same by email, into the sandbox.',
     tags: ['team'],
     severity: 'none',
     steps: [
@@ -100,7 +100,7 @@ export const demoWorkflows: DemoWorkflow[] = [
   {
     identifier: 'demo-digest',
     name: 'Likes, collected',
-    description: 'Press it a few times: ten seconds after the first, one message has them all.',
+    description: 'Press it a few times: ten seconds after the first press, one message has them all.',
     tags: ['social'],
     severity: 'none',
     steps: [
@@ -123,20 +123,20 @@ export const demoWorkflows: DemoWorkflow[] = [
   },
 ]
 
-/** Makes those that are not there. What somebody made of the others is left alone. */
+/** Creates the missing ones, and leaves existing ones as they were edited. */
 export async function addDemoWorkflows(
   tx: Tx,
-  { environmentId, userId, now }: { environmentId: string; userId: string; now: Date },
+  { environmentId, userId, now, limit }: { environmentId: string; userId: string; now: Date; limit: number },
 ): Promise<void> {
   await lockEnvironment(tx, environmentId)
   const there = await tx
     .selectFrom('workflows')
     .select('identifier')
     .where('environment_id', '=', environmentId)
-    .limit(workflowLimit)
+    .limit(limit)
     .execute()
   const missing = demoWorkflows.filter(({ identifier }) => !there.some((row) => row.identifier === identifier))
-  if (there.length + missing.length > workflowLimit) throw fail('too_many_workflows', { limit: workflowLimit })
+  if (there.length + missing.length > limit) throw fail('too_many_workflows', { limit })
   await saveWorkflows(
     tx,
     { environmentId, userId, now },

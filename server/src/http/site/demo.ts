@@ -1,7 +1,7 @@
-// The demo: a subscriber's inbox beside buttons that trigger workflows, in Development. The page itself holds nothing secret and
-// anybody may load it. What it asks for is given to those who sit at this machine, which is who has just started the service for
-// the first time, and to those who have signed in and may edit. Everybody else would be a stranger who sends messages.
-// It hands out no key: it can trigger its own workflows, for its own subscriber, and nothing else.
+// The demo: a subscriber's inbox beside buttons that trigger workflows, in Development. The page holds no secrets and anybody
+// may load it. Its requests work only from this machine, where somebody has just started the service, and for signed-in
+// editors; a stranger must not send messages. It hands out no key: it can trigger its own workflows, for its own
+// subscriber, and nothing else.
 import { createHmac } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
@@ -67,10 +67,10 @@ export const demo: Resource = (app, services) => {
   const path = '/v1/demo'
   let sent = 0
 
-  /** The Development environment of whoever asks. */
+  /** The Development environment of the client. */
   const enter = async (request: FastifyRequest): Promise<Development> => {
     refuseOtherSites(request, settings)
-    // No page of another site can send it without asking first, and we allow none.
+    // Another site's page cannot send this header without a preflight, which we refuse.
     if (request.headers[environmentHeader] === undefined) throw fail('cross_site_request')
     const token = people.tokenOf(request)
     let own: Environment | undefined
@@ -97,7 +97,9 @@ export const demo: Resource = (app, services) => {
     async (request) => {
       const { id, identifier, userId, key } = await enter(request)
       const now = clock.now()
-      await db.transaction().execute((tx) => addDemoWorkflows(tx, { environmentId: id, userId, now }))
+      await db
+        .transaction()
+        .execute((tx) => addDemoWorkflows(tx, { environmentId: id, userId, now, limit: settings.limits.workflows }))
       return {
         applicationIdentifier: identifier,
         subscriberId: subscriber.subscriberId,
@@ -165,11 +167,11 @@ interface Development {
   id: string
   identifier: string
   userId: string
-  /** As it is stored. */
+  /** Encrypted, as stored. */
   key: string
 }
 
-/** Of the organization of who asks, else of the first there is. */
+/** Of the person's organization, else of the oldest one. */
 async function findDevelopment(db: Db, own: Environment | undefined): Promise<Development | undefined> {
   return db
     .selectFrom('environments as e')
@@ -188,8 +190,8 @@ const ownAddresses = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])
 const headersOfProxies = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via']
 
 /**
- * By its own name, so that no name that was made to point here will do, and without anybody in between, for whom all the world
- * may be waiting. A proxy that says nothing of itself is taken for a person at this machine; the demo is worth no more than that.
+ * Requires a loopback name, against DNS rebinding, and no proxy in between, behind which anybody could be. A proxy that adds
+ * no header passes as a person at this machine; the demo is not worth more protection.
  */
 function isAtThisMachine({ socket, headers }: FastifyRequest): boolean {
   return (

@@ -32,7 +32,7 @@ describe('/openapi.json', () => {
         for (const response of Object.values<any>(operation.responses))
           expect({ name, ...response }).toMatchObject({ name, description: expect.any(String) })
         const isPublic = JSON.stringify(operation.security) === '[]'
-        // Those for browsers take a session's token; they count no requests of the environment, and keep no answers.
+        // Browser operations use a session token, without rate limits or idempotency.
         const isInbox = JSON.stringify(operation.security) === '[{"session":[]}]'
         expect([name, isInbox]).toEqual([name, path.startsWith('/v1/inbox/') && path !== '/v1/inbox/session'])
         const limited = isInbox ? [] : ['429']
@@ -56,7 +56,7 @@ describe('/openapi.json', () => {
     expect(new Set(described.map(([name]: string[]) => name))).toEqual(usedTags)
   })
 
-  test('names operations by method and path, so that a name stays', async () => {
+  test('names operations by method and path, so that names are stable', async () => {
     const { paths } = (await (await open('/openapi.json')).json()) as any
     expect(paths['/v2/subscribers'].post.operationId).toBe('postV2Subscribers')
     expect(paths['/v2/subscribers/{subscriberId}'].get.operationId).toBe('getV2SubscribersBySubscriberId')
@@ -65,13 +65,13 @@ describe('/openapi.json', () => {
     )
   })
 
-  test('shows bodies that are taken as they are shown', async () => {
+  test('has example bodies that are accepted as they are', async () => {
     const { development } = await server.freshOrganization()
-    // What the example of a trigger names.
+    // The workflow that the example trigger names.
     const steps = [{ name: 'Tell', type: 'in_app', controlValues: { body: 'Hello' } }]
     await development.post('/v2/workflows', { name: 'Welcome', workflowId: 'welcome', active: true, steps })
     const { paths } = (await (await open('/openapi.json')).json()) as any
-    // Where not just any name will do.
+    // Parameters that need an existing name.
     const fitting: Record<string, string> = { type: 'primary', messageId: '0'.repeat(24) }
     let shown = 0
     for (const [path, methods] of Object.entries<Record<string, any>>(paths)) {
@@ -90,14 +90,14 @@ describe('/openapi.json', () => {
     expect(shown).toBeGreaterThan(10)
   })
 
-  test('speaks standard JSON Schema, without the words our checks have for themselves', async () => {
+  test('uses standard JSON Schema, without our own keywords', async () => {
     const text = await (await open('/openapi.json')).text()
     expect(ownKeywords).toContain('perField')
     for (const keyword of ownKeywords) expect(text).not.toContain(`"${keyword}":`)
     expect(text).not.toContain('Default Response')
   })
 
-  test('every reference leads somewhere', async () => {
+  test('every reference resolves', async () => {
     const text = await (await open('/openapi.json')).text()
     const description = JSON.parse(text)
     for (const [, pointer = ''] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
@@ -108,7 +108,7 @@ describe('/openapi.json', () => {
 })
 
 describe('/docs', () => {
-  test('is a page that brings everything along', async () => {
+  test('is a self-contained page', async () => {
     const response = await open('/docs')
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
@@ -129,7 +129,7 @@ describe('/docs', () => {
     expect(await (await open(document)).json()).toMatchObject({ openapi: '3.1.0', info: { title: 'Belfry' } })
   })
 
-  test('starts the credentials with their scheme, so that only the key is pasted', async () => {
+  test('prefills the scheme, so that only the key has to be pasted', async () => {
     const { components } = (await (await open('/openapi.json')).json()) as any
     expect(components.securitySchemes).toMatchObject({
       apiKey: { type: 'apiKey', in: 'header', name: 'Authorization' },
@@ -137,7 +137,7 @@ describe('/docs', () => {
     expect(await (await open('/docs')).text()).toContain("apiKey: { value: 'ApiKey '")
   })
 
-  test('may run its own script and talk to this service, and nothing else', async () => {
+  test('may only run its own script and call this service', async () => {
     const policy = (await open('/docs')).headers.get('content-security-policy') ?? ''
     const rules = new Map(policy.split(';').map((rule) => [rule.trim().split(' ')[0], rule.trim()]))
     expect(rules.get('script-src')).toMatch(/'self' 'unsafe-inline'/)
@@ -146,7 +146,7 @@ describe('/docs', () => {
     expect(policy).not.toMatch(/https?:|\*/)
   })
 
-  test('has nothing else below it', async () => {
+  test('has no paths below it', async () => {
     expect((await open('/docs/nothing')).status).toBe(404)
   })
 })

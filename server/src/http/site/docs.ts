@@ -1,4 +1,4 @@
-// The description of the API, made from the route schemas: /openapi.json for programs, /docs for people.
+// The API description, generated from the route schemas: /openapi.json for programs, /docs for people.
 import { createReadStream } from 'node:fs'
 import { STATUS_CODES } from 'node:http'
 import swagger from '@fastify/swagger'
@@ -28,47 +28,50 @@ const tags = [
   { name: 'Events', description: 'Triggers: the only way to send notifications.' },
   { name: 'Subscribers', description: 'The people notifications go to, and how chat and push reach them.' },
   { name: 'Preferences', description: 'What a subscriber wants to receive, through which channels and when.' },
-  { name: 'Activity', description: 'What triggers started, how far it got, and why no further.' },
-  { name: 'Messages', description: 'What was sent, through all channels.' },
-  { name: 'Deliveries', description: 'What could not be delivered, to be looked at and sent once more.' },
+  { name: 'Activity', description: 'The runs of every trigger: how far they got, and why they stopped.' },
+  { name: 'Messages', description: 'Sent messages of all channels.' },
+  { name: 'Deliveries', description: 'Failed deliveries, to inspect and send again.' },
   {
     name: 'Sandbox',
-    description: 'Messages for nobody, to be looked at; and faults, to watch what is done about them.',
+    description: 'Messages that only the sandbox gets, to inspect; and simulated provider faults.',
   },
-  { name: 'Inbox', description: 'The in-app messages of a subscriber: read, archived, put aside.' },
+  { name: 'Inbox', description: 'The in-app messages of a subscriber: read, archived, snoozed.' },
   {
     name: 'Inbox in browsers',
-    description: 'The same for a subscriber in its own browser, with the token of its session.',
+    description: 'The same for a subscriber in the browser, with a session token.',
   },
-  { name: 'Topics', description: 'Names that subscribers follow, so that one name stands for all of them.' },
+  { name: 'Topics', description: 'Groups that subscribers subscribe to; a trigger to a topic reaches all of them.' },
   { name: 'Contexts', description: 'What a notification is about beyond its recipient, such as a tenant or an app.' },
-  { name: 'Tenants', description: 'What contexts were before; kept for older callers.' },
+  { name: 'Tenants', description: 'The predecessor of contexts, kept for older clients.' },
   { name: 'Workflows', description: 'The steps of a notification: messages, delays, digests and conditions.' },
   { name: 'Layouts', description: 'What surrounds the content of an email.' },
   { name: 'Translations', description: 'The texts of workflows and layouts in other languages.' },
-  { name: 'Bridge', description: 'Workflows that are written as code in an application of yours.' },
+  { name: 'Bridge', description: 'Workflows written as code in your application.' },
   {
     name: 'Integrations',
     description: `
 The providers an environment delivers through, and which of them is primary.
 
-**A server of yours** can be one, too: \`email-webhook\`, \`push-webhook\`, \`chat-webhook\` and \`generic-sms\` post each message
-as JSON to an address you give. E-mail: \`to\`, \`from\`, \`subject\`, \`html\`, \`text\`, \`attachments\` and more. Push: \`target\`,
+**Your own server** can be one, too: \`email-webhook\`, \`push-webhook\`, \`chat-webhook\` and \`generic-sms\` post each message
+as JSON to an address you give. Email: \`to\`, \`from\`, \`subject\`, \`html\`, \`text\`, \`attachments\` and more. Push: \`target\`,
 \`title\`, \`content\`, \`payload\`. Chat: \`content\`, \`channel\`, \`phoneNumber\`. SMS: \`to\`, \`from\`, \`content\`, \`id\`. All but
-SMS are signed: \`x-<brand>-signature\` is the hexadecimal HMAC-SHA256 of the body with the secret key. Any 2xx takes the
-message, an \`id\` in the answer is kept; 429 and 5xx are tried again.`.trim(),
+SMS are signed: \`x-<brand>-signature\` is the hexadecimal HMAC-SHA256 of the body with the secret key. Any 2xx accepts the
+message, and an \`id\` in the answer is stored; 429 and 5xx are retried.`.trim(),
   },
-  { name: 'Inbound webhooks', description: 'Where providers report what became of messages.' },
-  { name: 'Webhooks', description: 'Endpoints of yours that are told what happens, and how telling them went.' },
+  { name: 'Inbound webhooks', description: 'Where providers report delivery events.' },
+  { name: 'Webhooks', description: 'Your endpoints for events, and the deliveries to them.' },
   { name: 'Channel connections', description: 'Authorized chat workspaces, of a subscriber or shared.' },
   { name: 'Channel endpoints', description: 'Chat channels, chat users, webhooks and phone numbers of subscribers.' },
-  { name: 'Chat sign-in', description: 'How people connect a chat workspace or say who they are in it.' },
-  { name: 'Environments', description: 'Worlds apart, such as Development and Production, each with its own API key.' },
+  { name: 'Chat sign-in', description: 'How people connect a chat workspace, or link their chat user.' },
+  {
+    name: 'Environments',
+    description: 'Isolated data sets, such as Development and Production, each with its own API key.',
+  },
   { name: 'Environment variables', description: 'Values for templates that differ between environments.' },
   { name: 'Organizations', description: 'What all environments share.' },
-  { name: 'Signing in', description: 'How people get in, and what they can do about their own account.' },
-  { name: 'Team', description: 'The people of an organization, their roles, invitations, and what was administered.' },
-  { name: 'Operating', description: 'For whoever runs the service; no key is needed.' },
+  { name: 'Signing in', description: 'Sign-in, and your own account.' },
+  { name: 'Team', description: 'The people of an organization, their roles, invitations, and the audit log.' },
+  { name: 'Operating', description: 'For operators; no key is needed.' },
 ]
 
 export async function registerDocs(app: App): Promise<void> {
@@ -91,9 +94,9 @@ export async function registerDocs(app: App): Promise<void> {
             type: 'apiKey',
             in: 'cookie',
             name: 'belfry_session',
-            description: 'The cookie of somebody who has signed in; `__Host-belfry_session` by https.',
+            description: 'The cookie of a signed-in person; `__Host-belfry_session` over HTTPS.',
           },
-          session: { type: 'http', scheme: 'bearer', description: 'The token of a session with the inbox.' },
+          session: { type: 'http', scheme: 'bearer', description: 'The token of an inbox session.' },
         },
         schemas: { Error: errorSchema as never },
       },
@@ -117,7 +120,7 @@ export async function registerDocs(app: App): Promise<void> {
   )
 }
 
-/** Only the file that browsers load is used of this package; importing its plugin would take longer than all our routes. */
+/** We only use this package's browser file; importing its plugin would take longer than all our routes. */
 const viewer = new URL('js/standalone.js', import.meta.resolve('@scalar/fastify-api-reference'))
 
 const docsPage = `<!doctype html>
@@ -135,9 +138,9 @@ const docsPage = `<!doctype html>
       Scalar.createApiReference('#reference', {
         url: '/openapi.json',
         authentication: {
-          securitySchemes: { apiKey: { value: 'ApiKey ', description: 'Paste your key behind the word ApiKey.' } },
+          securitySchemes: { apiKey: { value: 'ApiKey ', description: 'Paste your key after the word ApiKey.' } },
         },
-        // Nothing that would send the API or what is typed here to somebody else.
+        // Sends neither the API description nor any input to third parties.
         telemetry: false,
         withDefaultFonts: false,
         showDeveloperTools: 'never',
@@ -179,11 +182,11 @@ const errorSchema = {
     timestamp: { type: 'string', format: 'date-time' },
     path: { type: 'string' },
     message: { type: 'string' },
-    code: { type: 'string', description: 'Which of the errors listed in docs/errors.md this is' },
-    error: { type: 'string', description: 'The status in words' },
-    ctx: { type: 'object', description: 'What else is known about the error' },
-    errors: { type: 'object', description: 'On 422: what is wrong, by field' },
-    errorId: { type: 'string', description: 'On 500: what to look for in the log' },
+    code: { type: 'string', description: 'The error code, as listed in docs/errors.md' },
+    error: { type: 'string', description: 'The name of the status' },
+    ctx: { type: 'object', description: 'Further data about the error' },
+    errors: { type: 'object', description: 'On 422: the problems, by field' },
+    errorId: { type: 'string', description: 'On 500: the id to search for in the log' },
   },
 }
 
@@ -193,12 +196,12 @@ const idempotencyHeader = {
     'idempotency-key': {
       type: 'string',
       maxLength: 255,
-      description: 'Makes the request safe to repeat: any text that no other request has',
+      description: 'Makes the request safe to retry: any text that is unique to it',
     },
   },
 }
 
-/** With what is true of all operations, and so is not said at each of them. */
+/** Adds what all operations have in common. */
 function describeOperation(schema: RouteSchema, operation: Operation): RouteSchema {
   const { method, url, isPublic, isInbox, isForPeople, role, refusals } = operation
   const statuses = [
@@ -226,7 +229,7 @@ function describeOperation(schema: RouteSchema, operation: Operation): RouteSche
   }
 }
 
-/** `getV2SubscribersBySubscriberId`: made of method and path it is unique, and changes only when they do. */
+/** `getV2SubscribersBySubscriberId`: unique, and stable as long as method and path are. */
 function operationIdOf(method: string, url: string): string {
   const words = url
     .split('/')
@@ -235,15 +238,15 @@ function operationIdOf(method: string, url: string): string {
 }
 
 /**
- * The document without our own keywords, with answers named after their status where nothing else is said of them, and with
- * the example of a body back in its schema: the generator takes it out, and the viewer looks for it there.
+ * The document without our own keywords, with undescribed responses named after their status, and with each body's example
+ * back in its schema: the generator takes it out, but the viewer looks for it there.
  */
 function forReaders(value: unknown, within = ''): unknown {
   if (Array.isArray(value)) return value.map((item) => forReaders(item))
   if (typeof value !== 'object' || value === null) return value
   const { schema, example } = value as { schema?: object; example?: unknown }
   if (schema !== undefined && example !== undefined) return { schema: forReaders({ ...schema, examples: [example] }) }
-  // Inside `properties` a keyword's name is somebody's property.
+  // Inside `properties` the name of a keyword is a property.
   const entries = Object.entries(value).filter(([name]) => within === 'properties' || !ownKeywords.includes(name))
   return Object.fromEntries(
     entries.map(([name, member]) => {

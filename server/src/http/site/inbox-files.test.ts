@@ -26,7 +26,7 @@ describe('the inbox that pages embed', () => {
     })
   })
 
-  test('parts that have their content in their names are kept for ever', async () => {
+  test('chunks with a hash in their name are cached forever', async () => {
     const source = await (await get('/inbox/client.js')).text()
     const [, part = ''] = /from ?["'`]\.\/([\w-]+\.js)["'`]/.exec(source) ?? []
     const response = await get(`/inbox/${part}`)
@@ -47,7 +47,7 @@ describe('the inbox that pages embed', () => {
     expect((await get('/inbox.js', { 'if-none-match': '"other"' })).status).toBe(200)
   })
 
-  test('it is compressed for those who can read that', async () => {
+  test('it is compressed for clients that accept that', async () => {
     const raw = (encoding: string) =>
       new Promise<{ encoding: string | undefined; bytes: Buffer }>((resolve, reject) => {
         request(`${server.url}/inbox.js`, { headers: { 'accept-encoding': encoding } }, (response) => {
@@ -72,7 +72,7 @@ describe('the inbox that pages embed', () => {
     '/inbox/..%2fbuilt-from',
     '/inbox/..%2f..%2fpackage.json',
     '/inbox/%00.js',
-  ])('%s is not there', async (path) => {
+  ])('%s does not exist', async (path) => {
     const response = await get(path)
     expect([404, 400]).toContain(response.status)
     expect(await response.json()).toMatchObject({ statusCode: response.status })

@@ -1,4 +1,4 @@
-// The inbox that pages embed: one script, and beside it the same as modules, and languages.
+// The embeddable inbox: one script, the same as modules, and languages.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { fail } from '../../errors.ts'
 import { packageFolder } from '../../package-folder.ts'

@@ -1,5 +1,5 @@
-// Files that browsers load, as they were built. Kept in memory, compressed once (by the build, where it left `.br` and `.gz`
-// beside a file), and looked at again when they were replaced.
+// Built files for browsers. Held in memory, compressed once (by the build, if it left `.br` and `.gz` beside a file), and
+// read again when replaced.
 import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
@@ -24,7 +24,7 @@ const types: Record<string, string> = {
   '.woff2': 'font/woff2',
 }
 const isCompressed = /\.(png|ico|woff2)$/
-/** What a build puts into names; such a file never changes. */
+/** A content hash in the file name; such a file never changes. */
 const hashed = /-[\w-]{8}\.\w+$/
 
 interface StaticFile {
@@ -43,7 +43,7 @@ export class StaticFiles {
     this.#folder = fileURLToPath(folder)
   }
 
-  /** @returns whether there is such a file, which is then sent */
+  /** Sends the file. @returns false if there is none */
   async send(request: FastifyRequest, reply: FastifyReply, name: string, headers: object = {}): Promise<boolean> {
     const file = await this.#read(name)
     if (!file) return false

@@ -31,7 +31,7 @@ describe('creating', () => {
     expect((await server.api.get(`/v2/contexts/project-1_x/${id}`)).status).toBe(404)
   })
 
-  test('of many at once with one name, one is made', async () => {
+  test('concurrent requests with the same name create one context', async () => {
     const api = await server.freshApi()
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, n) => api.post('/v2/contexts', { type: 'tenant', id: 'acme', data: { n } })),
@@ -60,7 +60,7 @@ describe('creating', () => {
 
   test('data may have 64 KB as UTF-8 JSON and no more, at first and later', async () => {
     const api = await server.freshApi()
-    // {"text":"…"} takes 11 bytes, each of the characters three.
+    // {"text":"…"} takes 11 bytes, and each character three.
     const largest = { text: `${'€'.repeat(21_841)}xx` }
     const tooLarge = {
       status: 422,
@@ -93,7 +93,7 @@ describe('reading and changing', () => {
     })
   })
 
-  test('contexts that share a type or an id are left alone', async () => {
+  test('contexts with the same type or the same id are not affected', async () => {
     const api = await server.freshApi()
     const data = { kept: true }
     const others = ['/v2/contexts/app/slack', '/v2/contexts/team/jira']
@@ -110,7 +110,7 @@ describe('reading and changing', () => {
     for (const path of others) expect((await api.get(path)).status).toBe(200)
   })
 
-  test('a deleted context stays with what carries its key', async () => {
+  test('resources keep the key of a deleted context', async () => {
     const api = await server.freshApi()
     await api.post('/v2/subscribers', { subscriberId: 'ada' })
     await api.post('/v2/topics/news/subscriptions', { subscriptions: ['ada'], context: { tenant: 'acme' } })
@@ -119,7 +119,7 @@ describe('reading and changing', () => {
     expect(body.data).toMatchObject([{ contextKeys: ['tenant:acme'] }])
   })
 
-  test('what is not there, or is elsewhere, cannot be read, changed or deleted', async () => {
+  test('an unknown context, or one of another environment, cannot be read, changed or deleted', async () => {
     const [mine, other] = [await server.freshApi(), await server.freshApi()]
     await other.post('/v2/contexts', { type: 'app', id: 'theirs' })
     const message = `Context with id 'theirs' and type 'app' not found in environment ${mine.environmentId}`
@@ -136,7 +136,7 @@ describe('reading and changing', () => {
     [{}, 'data should not be null or undefined'],
     [{ data: null }, 'data must be an object'],
     [{ data: [] }, 'data must be an object'],
-  ])('%j is no change', async (body, message) => {
+  ])('%j is not a valid change', async (body, message) => {
     const answer = await server.api.patch('/v2/contexts/app/any', body)
     expect(answer.status).toBe(422)
     expect(answer.body.errors.general.messages).toEqual([message])
@@ -199,7 +199,7 @@ describe('the list', () => {
     expect((await server.api.get('/v2/contexts?after=a&before=b')).status).toBe(400)
   })
 
-  test("holds nothing of another environment's", async () => {
+  test('has no contexts of other environments', async () => {
     const [mine, other] = [await server.freshApi(), await server.freshApi()]
     await other.post('/v2/contexts', { type: 'app', id: 'theirs' })
     expect((await mine.get('/v2/contexts')).body).toMatchObject({ data: [], totalCount: 0 })
@@ -210,7 +210,7 @@ describe('contexts named by other resources', () => {
   const subscribe = (api: Api, context: object) =>
     api.post('/v2/topics/news/subscriptions', { subscriptions: ['ada'], context })
 
-  test('are made where they are missing, and left as they are where they exist', async () => {
+  test('are created if missing, and unchanged if they exist', async () => {
     const api = await server.freshApi()
     await api.post('/v2/subscribers', { subscriberId: 'ada' })
     await api.post('/v2/contexts', { type: 'tenant', id: 'acme', data: { plan: 'pro' } })
@@ -227,7 +227,7 @@ describe('contexts named by other resources', () => {
     expect((await api.get('/v2/contexts/Team/Ops')).body.data).toEqual({})
   })
 
-  test('have the same limits as those made by themselves', async () => {
+  test('have the same limits as contexts created directly', async () => {
     const api = await server.freshApi()
     await api.post('/v2/subscribers', { subscriberId: 'ada' })
     const longest = 'x'.repeat(100)

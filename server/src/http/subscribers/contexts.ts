@@ -97,7 +97,7 @@ export const contexts: Resource = (app, { db, clock }) => {
           ...cursorQuery('ListContextsCommand', ['minimum', 'maximum']),
           type: Type.Optional(Type.String()),
           id: Type.Optional(Type.String()),
-          search: Type.Optional(Type.String({ description: 'Anywhere in `type:id`, in any case' })),
+          search: Type.Optional(Type.String({ description: 'Part of `type:id`, case-insensitive' })),
         }),
         response: { 200: CursorPage(Context) },
       },

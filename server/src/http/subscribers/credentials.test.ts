@@ -18,7 +18,7 @@ interface NewIntegration {
   deleted?: boolean
 }
 
-/** @returns its id. Each is a second younger than the one before. */
+/** Each one is a second younger than the previous. @returns its id */
 async function add(options: NewIntegration = {}, owner = api): Promise<string> {
   const { provider = 'fcm', channel = 'push', identifier = provider, active = true, deleted = false } = options
   server.clock.advance({ seconds: 1 })
@@ -44,7 +44,7 @@ const manyTokens = (from: number, to: number) => Array.from({ length: to - from 
 
 describe('setting', () => {
   test.each(['put', 'patch'] as const)(
-    '%s makes an entry for the integration and answers the subscriber',
+    '%s creates an entry for the integration and returns the subscriber',
     async (verb) => {
       const integration = await add()
       server.clock.advance({ minutes: 1 })
@@ -85,7 +85,7 @@ describe('setting', () => {
     },
   )
 
-  test('every field is kept; unknown ones are not', async () => {
+  test('every known field is stored, unknown ones are dropped', async () => {
     await add({ provider: 'slack', channel: 'chat' })
     const credentials = {
       webhookUrl: 'https://hooks.example.com/1',
@@ -101,7 +101,7 @@ describe('setting', () => {
     expect((await channels())[0].credentials).toEqual(credentials)
   })
 
-  test('the same again changes nothing', async () => {
+  test('repeating the same request changes nothing', async () => {
     await add()
     const first = await api.patch(path, fcm(['a', 'b']))
     server.clock.advance({ minutes: 1 })
@@ -109,7 +109,7 @@ describe('setting', () => {
     expect((await api.put(path, fcm(['a', 'b']))).body).toEqual(first.body)
   })
 
-  test('twenty additions at once lose nothing', async () => {
+  test('twenty concurrent additions lose nothing', async () => {
     await add()
     const additions = Array.from({ length: 20 }, (_, n) => api.patch(path, fcm([`t${n}`, `u${n}`, 'shared'])))
     expect(new Set((await Promise.all(additions)).map(({ status }) => status))).toEqual(new Set([200]))
@@ -133,7 +133,7 @@ describe('setting', () => {
     expect((await api.put(path, fcm([...manyTokens(0, 100), 't1']))).status).toBe(200)
   })
 
-  test('a subscriber id is taken as it is in the path', async () => {
+  test('a subscriber id in the path is not trimmed', async () => {
     await add()
     await api.post('/v2/subscribers', { subscriberId: 'a/b c' })
     const answer = await api.patch(`/v1/subscribers/${encodeURIComponent('a/b c')}/credentials`, fcm(['x']))
@@ -168,23 +168,20 @@ describe('the integration', () => {
     ])
   })
 
-  test.each(['off', 'gone', 'other', 'foreign', 'unheard-of', undefined])(
-    '%s is not good enough',
-    async (identifier) => {
-      await add({ identifier: 'off', active: false })
-      await add({ identifier: 'gone', deleted: true })
-      await add({ identifier: 'other', provider: 'apns' })
-      await add({ identifier: 'foreign' }, await server.freshApi())
-      for (const verb of ['put', 'patch'] as const)
-        expect(await api[verb](path, fcm(['a'], { integrationIdentifier: identifier }))).toMatchObject({
-          status: 400,
-          body: { message: `Subscribers environment (${api.environmentId}) do not have active fcm integration.` },
-        })
-      expect(await channels()).toEqual([])
-    },
-  )
+  test.each(['off', 'gone', 'other', 'foreign', 'unheard-of', undefined])('%s is refused', async (identifier) => {
+    await add({ identifier: 'off', active: false })
+    await add({ identifier: 'gone', deleted: true })
+    await add({ identifier: 'other', provider: 'apns' })
+    await add({ identifier: 'foreign' }, await server.freshApi())
+    for (const verb of ['put', 'patch'] as const)
+      expect(await api[verb](path, fcm(['a'], { integrationIdentifier: identifier }))).toMatchObject({
+        status: 400,
+        body: { message: `Subscribers environment (${api.environmentId}) do not have active fcm integration.` },
+      })
+    expect(await channels()).toEqual([])
+  })
 
-  test('of the service itself is spoken of with the word of the brand', async () => {
+  test('of the service itself is named with the brand', async () => {
     const another = await server.startAnother({ brand: 'novu' })
     const branded = new Api(another.url, api.key, api.environmentId, api.organizationId)
     const body = { providerId: 'novu-slack', credentials: { webhookUrl: 'https://hooks.example.com' } }
@@ -199,7 +196,7 @@ describe('the integration', () => {
 })
 
 describe('refusals', () => {
-  test.each(['put', 'patch'] as const)('%s: an unknown subscriber is a bad request', async (verb) => {
+  test.each(['put', 'patch'] as const)('%s: an unknown subscriber is refused with 400', async (verb) => {
     const unknown = await api[verb]('/v1/subscribers/nobody/credentials', fcm(['a']))
     expect(unknown).toMatchObject({ status: 400, body: { message: 'SubscriberId: nobody not found' } })
     await add()
@@ -209,7 +206,7 @@ describe('refusals', () => {
     })
   })
 
-  test("another environment's subscriber is unknown, and stays as it is", async () => {
+  test("another environment's subscriber is unknown, and stays unchanged", async () => {
     const other = await server.freshApi()
     await other.post('/v2/subscribers', { subscriberId: 'theirs' })
     await add()
@@ -247,7 +244,7 @@ describe('refusals', () => {
 })
 
 describe('removing', () => {
-  test('forgets all integrations of the provider and no others', async () => {
+  test('deletes the credentials of all integrations of the provider, and no others', async () => {
     await add({ identifier: 'one' })
     await add({ identifier: 'two' })
     await add({ provider: 'slack', channel: 'chat' })
@@ -278,7 +275,7 @@ describe('removing', () => {
     })
   })
 
-  test('at the same time as additions to another provider loses none of them', async () => {
+  test('concurrently with additions to another provider loses none of them', async () => {
     await add()
     await add({ provider: 'apns' })
     await api.put(path, { providerId: 'apns', credentials: { deviceTokens: ['x'] } })

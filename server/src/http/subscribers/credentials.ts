@@ -18,10 +18,10 @@ import { Credentials, Subscriber, toSubscriber } from './subscribers.ts'
 
 const unknown = 'must be a valid provider ID'
 
-/** Credentials for one provider, as callers give them. */
+/** Credentials for one provider, as in a request. */
 export const channelFields = (offer: Offer) => ({
   providerId: { ...ChatOrPushProviderId(offer), texts: { enum: unknown, type: unknown, required: unknown } },
-  integrationIdentifier: Type.Optional(Type.String({ description: 'Else the newest active one of the provider' })),
+  integrationIdentifier: Type.Optional(Type.String({ description: 'Default: the newest active one of the provider' })),
   credentials: Body(Credentials.properties),
 })
 
@@ -98,7 +98,7 @@ export const subscriberCredentials: Resource = (app, { db, clock, brand, config 
     {
       schema: {
         tags,
-        summary: "Forget a subscriber's credentials for all integrations of a provider",
+        summary: "Delete a subscriber's credentials for all integrations of a provider",
         params: Type.Object({ subscriberId: Type.String(), providerId: Type.String() }),
         response: { 204: Empty },
       },

@@ -9,7 +9,7 @@ import { makeEndpoint } from '../../../test/webhook-receiver.ts'
 const server = useServer({ allowPrivateAddresses: true })
 const vendor = useVendor()
 
-/** In every text the person gives, and nowhere else; where only digits will do, the number. */
+/** A mark in every text about the person and nowhere else; the number serves where only digits are allowed. */
 const mark = 'qzmark'
 const number = '+15557135790'
 const needles = [mark, number, ...[mark, number].map((text) => Buffer.from(text).toString('hex'))]
@@ -33,7 +33,7 @@ const ok = async (answer: Promise<Answer>) => {
   return body
 }
 
-/** Every row of every table of ours and of the queue's, as text: a table made later is searched too. */
+/** Every row of every table, ours and the queue's, as text, so that future tables are searched too. */
 async function storedRows(): Promise<Array<{ table: string; row: string }>> {
   const { db } = server.database
   const { rows: tables } = await sql<{ name: string }>`
@@ -51,7 +51,7 @@ async function storedRows(): Promise<Array<{ table: string; row: string }>> {
 const traces = async () =>
   (await storedRows()).filter(({ row }) => needles.some((needle) => row.toLowerCase().includes(needle)))
 
-/** Every text with the mark in it, also within JSON, of every column. */
+/** Every text with the mark in it, of every column, also inside JSON. */
 async function markedTexts(): Promise<string[]> {
   const { db } = server.database
   const { rows: columns } = await sql<{ table: string; column: string }>`
@@ -74,7 +74,7 @@ function textsIn(value: unknown): string[] {
   return [...(Array.isArray(value) ? [] : Object.keys(value)), ...Object.values(value).flatMap(textsIn)]
 }
 
-/** Ada in everything there is, and Ben, with whom some of it was shared. */
+/** Ada in every kind of data, and Ben, who shares some of it. */
 async function populate(api: Api): Promise<void> {
   vendor.plays(() => ({ status: 204, body: '' }))
   await makeEndpoint(api, vendor)
@@ -120,7 +120,7 @@ async function populate(api: Api): Promise<void> {
       type: 'http_request',
       controlValues: { method: 'POST', url: `${vendor.url}/call`, body: [{ key: 'who', value: '{{payload.note}}' }] },
     },
-    // Nobody answers for these two: they wait for another attempt.
+    // No provider answers for these two: they wait for a retry.
     { type: 'push', controlValues: { subject: content, body: content } },
     { type: 'chat', controlValues: { body: content } },
   ])
@@ -175,7 +175,7 @@ async function populate(api: Api): Promise<void> {
     { transactionId: 'to-all', actor: { subscriberId: ada.subscriberId } },
   )
   await server.drain()
-  // A letter she wrote in reply, which her application has yet to take.
+  // An email reply of hers that her application has not fetched yet.
   const { _id: runId } = await runOf(api, own.transactionId)
   const now = server.clock.now()
   await server.database.db
@@ -186,7 +186,7 @@ async function populate(api: Api): Promise<void> {
       ...{ created_at: now, updated_at: now },
     })
     .execute()
-  // A link to a bot that she has yet to follow.
+  // A bot link that she has not followed yet.
   await server.database.db
     .insertInto('bot_links')
     .values({
@@ -196,7 +196,7 @@ async function populate(api: Api): Promise<void> {
     .execute()
   const [message] = (await api.get(`/v1/messages?channel=in_app&subscriberId=${ada.subscriberId}`)).body.data
   await ok(api.patch(`${path}/notifications/${message._id}/snooze`, { snoozeUntil: '2026-05-03T10:00:00.000Z' }))
-  // Taken, but not begun.
+  // Accepted, but not started.
   await trigger(api, 'later', ada, { payload: own.payload })
 }
 
@@ -206,7 +206,7 @@ const erase = async (api: Api) => {
   return begun
 }
 
-test('everything of a person is in the export and gone after erasing, and nothing of anybody else', async () => {
+test('the export has all data of a person, erasing removes it, and nobody else is affected', async () => {
   const { development: api, production } = await server.freshOrganization()
   await ok(production.post('/v2/subscribers', { subscriberId: 'ben-bystander' }))
   await populate(api)
@@ -273,7 +273,7 @@ test('everything of a person is in the export and gone after erasing, and nothin
     passed_over: 2,
     sandbox_messages: 2,
     subscriber_preferences: 1,
-    // The trigger that had not begun made her once more.
+    // The trigger that had not started created her again.
     subscribers: 2,
     subscription_preferences: 1,
     throttles: 1,
@@ -284,7 +284,7 @@ test('everything of a person is in the export and gone after erasing, and nothin
     webhook_events: expect.any(Number),
   })
 
-  // Ben's is as it was; from triggers for both, Ada is gone.
+  // Ben's data is unchanged; triggers for both no longer name Ada.
   const after = await storedRows()
   const kept = new Set(after.map(({ table, row }) => `${table} ${row}`))
   expect(before.filter(({ table, row }) => !kept.has(`${table} ${row}`))).toEqual([])
@@ -298,7 +298,7 @@ test('everything of a person is in the export and gone after erasing, and nothin
       ['subscriber.exported', '[erased]'],
     ])
 
-  // What would have come later does not, and whoever comes back is new.
+  // Pending steps do not run, and a person who returns is a new subscriber.
   server.clock.advance({ days: 3 })
   await server.drain()
   expect(await traces()).toEqual([])
@@ -306,13 +306,13 @@ test('everything of a person is in the export and gone after erasing, and nothin
   await ok(api.post('/v2/subscribers', { subscriberId: ada.subscriberId }))
   const { body } = await api.get(`${path}/export`)
   const { subscribers, webhook_events, webhook_deliveries, audit_log, ...nothing } = body.data
-  // The last is this very export.
+  // The last one is this export itself.
   expect([subscribers, webhook_events, audit_log].map((list) => list.length)).toEqual([1, 1, 1])
   expect(Object.values(nothing).flat().length).toBe(0)
   expect(webhook_deliveries).toHaveLength(1)
 }, 240_000)
 
-test('a person with more than one transaction takes is erased whole, also one who was deleted and came back', async () => {
+test('a person with more data than fits a transaction is erased completely, even after being deleted and created again', async () => {
   const api = await server.freshApi()
   await makeWorkflow(api, 'hello', [inApp()])
   await trigger(api, 'hello', 'cleo')
@@ -328,7 +328,7 @@ test('a person with more than one transaction takes is erased whole, also one wh
     SELECT ${api.environmentId}, 'm' || n, 'sms', '', 'cleo', '', '', '{}', '{}', '[]', '{}', now(), now()
     FROM generate_series(1, 2500) n`.execute(db)
   const { body: begun } = await api.post('/v2/subscribers/cleo/erase')
-  // Asked again before it is done, it is the same erasure.
+  // Repeated before it has finished, it is the same erasure.
   expect((await api.post('/v2/subscribers/cleo/erase')).body._id).toBe(begun._id)
   await server.drain()
   const { body } = await api.get(`/v2/erasures/${begun._id}`)
@@ -340,7 +340,7 @@ test('a person with more than one transaction takes is erased whole, also one wh
     rows: [{}],
   })
   expect((await api.get('/v2/erasures')).body.data).toEqual([body])
-  // What a step wrote that was under way meanwhile goes an hour later.
+  // Rows that a step in flight wrote in the meantime are removed an hour later.
   const { rows } = await sql<{ payload: object }>`
     SELECT payload FROM graphile_worker._private_jobs j JOIN graphile_worker._private_tasks t ON t.id = j.task_id
     WHERE t.identifier = 'erase_subscriber' AND run_at > now() + interval '50 minutes'
@@ -357,7 +357,7 @@ test('a person with more than one transaction takes is erased whole, also one wh
   expect(swept.report).toEqual({ ...body.report, digests: 1 })
 }, 120_000)
 
-test('whom or what there is not is said', async () => {
+test('unknown subscribers and erasures are not found', async () => {
   const api = await server.freshApi()
   const other = await server.freshApi()
   await ok(other.post('/v2/subscribers', { subscriberId: 'elsewhere' }))

@@ -1,4 +1,4 @@
-// All that is held of a person: exported, or erased with a report of what was removed.
+// A person's data: export all of it, or erase it with a report of what was removed.
 import { Readable } from 'node:stream'
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type pg from 'pg'
@@ -30,8 +30,7 @@ const Erasure = Type.Object({
   _id: Type.String(),
   status: Enum(['pending', 'running', 'completed']),
   report: Type.Record(Type.String(), Type.Integer(), {
-    description:
-      'How many rows were removed, by table; `events_changed` counts triggers for others that named the person',
+    description: 'Removed rows, by table; `events_changed` counts triggers for others that named the person',
   }),
   createdAt: Timestamp,
   completedAt: NullableTimestamp,
@@ -45,9 +44,9 @@ const toErasure = (row: Selectable<ErasureTable>): Static<typeof Erasure> => ({
   completedAt: row.completed_at,
 })
 
-/** Each holds a connection for as long as its reader takes. */
+/** Each holds a connection until its client has read it all. */
 const mostExports = 2
-/** A reader that takes nothing for so long is given up on. */
+/** How long a client may stop reading before the export is aborted. */
 const longestStall = '60s'
 const rowsAtOnce = 100
 
@@ -61,9 +60,9 @@ export const subscriberData: Resource = (app, { db, pool, clock, brand, engine }
       config: { role: 'admin' },
       schema: {
         tags,
-        summary: 'Erase a subscriber: every trace of the person in this environment',
+        summary: 'Erase a subscriber with all data of the person in this environment',
         description:
-          'The person is gone from sight with the answer; a job removes the rest, and the erasure tells how far it is and what was removed. What waits for the person is cancelled.',
+          'The subscriber is deleted at once; a job removes the rest, and the erasure reports its progress and what was removed. Pending steps for the person are cancelled.',
         params: Params,
         response: { 202: Erasure },
       },
@@ -72,7 +71,7 @@ export const subscriberData: Resource = (app, { db, pool, clock, brand, engine }
       const { environment, params } = request
       const id = await engine.erase(environment.id, params.subscriberId)
       if (id === undefined) throw fail('subscriber_not_found', params)
-      // Not by the audit's own rule: that would write down who it was.
+      // Not by naming an act on the route: that would log who it was.
       await recordAct(db, { ...requestActs(request), action: 'subscriber.erased', target: { id } }, clock.now())
       return reply.code(202).send(toErasure(await findErasure(db, environment.id, id)))
     },
@@ -108,7 +107,7 @@ export const subscriberData: Resource = (app, { db, pool, clock, brand, engine }
       config: { role: 'admin' },
       schema: {
         tags,
-        summary: 'Retrieve an erasure: how far it is, and what was removed',
+        summary: 'Retrieve the progress of an erasure, and what was removed',
         params: Type.Object({ erasureId: Type.String() }),
         response: { 200: Erasure },
       },
@@ -122,15 +121,14 @@ export const subscriberData: Resource = (app, { db, pool, clock, brand, engine }
       config: { role: 'admin', act: 'subscriber.exported' },
       schema: {
         tags,
-        summary: 'Export everything that is held of a subscriber, as JSON',
-        description:
-          'Sent as it is read, however much it is. Secrets, such as tokens of chat workspaces, are left out.',
+        summary: 'Export all data of a subscriber, as JSON',
+        description: 'Streamed, whatever its size. Secrets, such as tokens of chat workspaces, are left out.',
         params: Params,
         response: {
           200: Type.Object({
             subscriberId: Type.String(),
             exportedAt: Timestamp,
-            data: Type.Record(Type.String(), Type.Array(FreeObject), { description: 'Rows by what they are' }),
+            data: Type.Record(Type.String(), Type.Array(FreeObject), { description: 'Rows by kind' }),
           }),
         },
       },
@@ -175,15 +173,15 @@ interface Source {
 
 type Row = Record<string, unknown>
 
-/** Rows of one kind, and what orders them. */
+/** Rows of one kind, and their order. */
 interface Section {
   name: string
   query: RawBuilder<unknown>
-  /** What is shown of a row; nothing where it turns out to be about somebody else. */
+  /** The exported form of a row; undefined if it turns out to be about somebody else. */
   show?: (row: Row) => Row | undefined
 }
 
-/** In one snapshot, section by section, never more than a few rows at a time. */
+/** Reads one snapshot, section by section, a few rows at a time. */
 async function* exportOf({ pool, db, brand }: Source, person: Person, now: Date): AsyncGenerator<string> {
   const client = await pool.connect()
   try {
@@ -209,7 +207,7 @@ async function* exportOf({ pool, db, brand }: Source, person: Person, now: Date)
     }
     yield '}}'
   } finally {
-    // Closed, whether read to the end or not: that ends the transaction.
+    // Closes the connection, whether read to the end or not, which ends the transaction.
     client.release(true)
   }
 }
@@ -270,7 +268,7 @@ function sectionsOf(person: Person): Section[] {
       show: ({ got_it: gotIt, ...row }) => {
         const event = row as unknown as EventRow
         if (!gotIt && !isRecipient(event)) return undefined
-        // Who else was meant is nothing of theirs.
+        // Leave out the other recipients.
         const own = (event.recipients ?? []).filter(
           (each) => !('subscriberId' in each) || each.subscriberId === subscriberId,
         )
@@ -315,7 +313,7 @@ function withoutExcluded(each: object): object {
 
 const camelCase = (name: string) => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-/** As answers are written: names in camel case, our identifiers by the brand's word, files as base64, no secrets. */
+/** In the API's format: names in camel case, branded identifiers, files as base64, no secrets. */
 function presented(row: Row, brand: Brand): Row {
   const shown: Row = {}
   for (const [column, value] of Object.entries(row)) {

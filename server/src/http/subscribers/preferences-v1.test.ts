@@ -37,7 +37,7 @@ test('every active workflow is read with its setting', async () => {
   expect((await api.get(`${path}/template`)).body).toEqual(expected)
 })
 
-test('the general setting is read as a list of one', async () => {
+test('the global preference is read as a list of one', async () => {
   expect((await api.get(`${path}/global`)).body).toEqual([
     { preference: { enabled: true, channels: { email: true, sms: true, in_app: true } } },
   ])
@@ -53,13 +53,13 @@ describe('for one workflow', () => {
     expect((await api.get('/v2/subscribers/ada/preferences')).body.workflows[0].overrides[0].source).toBe('subscriber')
   })
 
-  test('enabled alone is meant for all channels, and nothing for none', async () => {
+  test('`enabled` alone applies to all channels, an empty body to none', async () => {
     const { body } = await api.patch(`${path}/news`, { enabled: false })
     expect(body.preference.channels).toEqual({ email: false, in_app: false })
     expect((await api.patch(`${path}/news`, {})).body.preference.channels).toEqual({ email: false, in_app: false })
   })
 
-  test('what is not there, critical or malformed is refused', async () => {
+  test('unknown and critical workflows and malformed bodies are refused', async () => {
     const channel = { type: 'email', enabled: false }
     expect(await api.patch(`${path}/nothing`, { channel })).toMatchObject({
       status: 404,
@@ -77,7 +77,7 @@ describe('for one workflow', () => {
   })
 })
 
-test('in general: the channels named, or all', async () => {
+test('globally: the named channels, or all', async () => {
   await api.patch(`${path}/news`, { channel: { type: 'email', enabled: true } })
   const { status, body } = await api.patch(path, { enabled: true, preferences: [{ type: 'email', enabled: false }] })
   expect([status, body]).toEqual([

@@ -1,4 +1,4 @@
-// Preferences of a subscriber, version 1: as pairs of a workflow and what is set for it.
+// Preferences of a subscriber, v1: pairs of a workflow and its preference.
 import { type Static, Type } from 'typebox'
 import type { ChannelChoices } from '../../db/core/tables.ts'
 import {
@@ -46,7 +46,7 @@ function toSetting(workflow: PreferenceWorkflow, stored: SubscriberPreferences):
   }
 }
 
-/** The channels named; a mere `enabled` is meant for all of them. */
+/** The named channels; `enabled` alone applies to all of them. */
 function readChoices(named: Array<Static<typeof ChannelSetting>>, enabled: boolean | undefined): ChannelChoices {
   if (named.length > 0) return Object.fromEntries(named.map((one) => [one.type, one.enabled]))
   return enabled === undefined ? {} : Object.fromEntries(channelNames.map((name) => [name, enabled]))
@@ -84,7 +84,7 @@ export const preferencesV1: Resource = (app, { db, clock }) => {
     {
       schema: {
         tags,
-        summary: "Retrieve a subscriber's preferences for every workflow, or in general",
+        summary: "Retrieve a subscriber's preferences for every workflow, or the global ones",
         deprecated: true,
         params: Type.Object({ subscriberId: Type.String(), level: Enum(['template', 'global']) }),
         response: { 200: Type.Array(Type.Partial(WorkflowSetting)) },
@@ -103,7 +103,7 @@ export const preferencesV1: Resource = (app, { db, clock }) => {
     {
       schema: {
         tags,
-        summary: "Change a subscriber's preferences in general",
+        summary: "Change a subscriber's global preferences",
         deprecated: true,
         params: Params,
         body: Body({

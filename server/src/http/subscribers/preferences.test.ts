@@ -23,7 +23,7 @@ const rowsOf = (environmentId: string) =>
     .where('environment_id', '=', environmentId)
     .orderBy('workflow_id')
     .execute()
-/** Each workflow listed with its channels. */
+/** Lists each workflow with its channels. */
 const channelsIn = (body: any) =>
   Object.fromEntries(body.workflows.map((item: any) => [item.workflow.identifier, item.channels]))
 const sourcesIn = (body: any, identifier: string) =>
@@ -34,7 +34,7 @@ const sourcesIn = (body: any, identifier: string) =>
   )
 
 describe('reading', () => {
-  test('without workflows there is nothing to choose', async () => {
+  test('without workflows there are no channels', async () => {
     expect(await api.get(path())).toMatchObject({
       status: 200,
       body: { global: { enabled: true, channels: {} }, workflows: [] },
@@ -68,7 +68,7 @@ describe('reading', () => {
     expect(id).toMatch(/^[0-9a-f]{24}$/)
   })
 
-  test('criticality chooses the workflows; without it, those a subscriber can change', async () => {
+  test('criticality filters the workflows; by default those that a subscriber can change', async () => {
     await add('usual')
     await add('read-only', critical)
     await add('by-user', { user_preferences: { all: { readOnly: true } } })
@@ -108,7 +108,7 @@ describe('reading', () => {
     })
   })
 
-  test('a critical workflow shows what it does, not what the subscriber once chose', async () => {
+  test('a critical workflow shows its own setting, not an earlier choice of the subscriber', async () => {
     const id = await add('later-critical')
     await api.patch(path(), { workflowId: 'later-critical', channels: { email: false } })
     await server.database.db
@@ -121,7 +121,7 @@ describe('reading', () => {
     expect(sourcesIn(body, 'later-critical')).toEqual({ email: 'template', in_app: 'template' })
   })
 
-  test('an unknown subscriber, or one of another environment, has none', async () => {
+  test('an unknown subscriber, or one of another environment, is not found', async () => {
     const other = await server.freshApi()
     for (const asked of [await api.get(path('nobody')), await other.get(path())])
       expect(asked).toMatchObject({
@@ -132,7 +132,7 @@ describe('reading', () => {
 })
 
 describe('changing', () => {
-  test('for one workflow, by identifier, id or slug, only what is named changes', async () => {
+  test('for one workflow, by identifier, id or slug, only the named channels change', async () => {
     const id = await add('news', { stepTypes: ['email', 'sms', 'in_app'] })
     await add('other')
     server.clock.advance({ minutes: 1 })
@@ -153,14 +153,14 @@ describe('changing', () => {
     expect(channelsIn((await api.get(path('bob'))).body).news).toEqual({ email: true, sms: true, in_app: true })
   })
 
-  test('an identifier that looks like an id is the identifier', async () => {
+  test('an identifier that looks like an id counts as the identifier', async () => {
     const id = await add('first')
     await add(id)
     const { body } = await api.patch(path(), { workflowId: id, channels: { email: false } })
     expect(channelsIn(body)).toEqual({ first: { email: true, in_app: true }, [id]: { email: false, in_app: true } })
   })
 
-  test('in general: the channel goes out of every choice for a workflow, so that it is felt everywhere', async () => {
+  test('a global choice removes the channel from every per-workflow choice, so that it applies everywhere', async () => {
     for (const name of ['a', 'b']) await add(name)
     await api.patch(path(), { workflowId: 'a', channels: { email: true } })
     await api.patch(path(), { workflowId: 'b', channels: { email: false, in_app: false } })
@@ -180,21 +180,21 @@ describe('changing', () => {
     expect(channelsIn(exception.body).a.email).toBe(false)
   })
 
-  test('a subscriber can switch on what the workflow has off', async () => {
+  test('a subscriber can enable a channel that the workflow disables', async () => {
     await add('quiet', { preferences: completePreferences({ all: { enabled: false } }) as never })
     expect(channelsIn((await api.get(path())).body).quiet).toEqual({ email: false, in_app: false })
     const { body } = await api.patch(path(), { workflowId: 'quiet', channels: { in_app: true } })
     expect(channelsIn(body).quiet).toEqual({ email: false, in_app: true })
   })
 
-  test('nothing said changes nothing', async () => {
+  test('an empty body changes nothing', async () => {
     await add('news')
     for (const body of [undefined, {}, { channels: {} }, { workflowId: 'news' }, { channels: { fax: true } }])
       expect((await api.patch(path(), body)).status).toBe(200)
     expect(await rowsOf(api.environmentId)).toEqual([])
   })
 
-  test('contexts: each set of them has preferences of its own', async () => {
+  test('each set of contexts has its own preferences', async () => {
     await add('news')
     const context = { tenant: 'acme', app: { id: 'jira', data: { a: 1 } } }
     const inContext = await api.patch(path(), { workflowId: 'news', channels: { email: false }, context })
@@ -207,7 +207,7 @@ describe('changing', () => {
     expect(await email('?contextKeys=app:jira&contextKeys=tenant:acme')).toEqual({ email: false, in_app: true })
     expect(await email('?contextKeys=tenant:acme')).toEqual({ email: true, in_app: false })
     expect((await api.get('/v2/contexts/app/jira')).body.data).toEqual({ a: 1 })
-    // In general, but only where it was said.
+    // A global choice, but only in its own contexts.
     await api.patch(path(), { channels: { email: true } })
     expect(await email('?contextKeys=tenant:acme&contextKeys=app:jira')).toEqual({ email: false, in_app: true })
   })
@@ -224,7 +224,7 @@ describe('changing', () => {
     expect(answer.body.errors.general.messages).toContain(message)
   })
 
-  test('too many contexts, or none in a context, are refused', async () => {
+  test('too many contexts, or an empty one, are refused', async () => {
     const six = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((type) => [type, 'x']))
     expect(await api.patch(path(), { context: six })).toMatchObject({
       status: 422,
@@ -275,7 +275,7 @@ describe('the schedule', () => {
     },
   }
 
-  test('is kept as it was sent, beside the channels and apart from them', async () => {
+  test('is stored as sent, independently of the channels', async () => {
     await add('news')
     expect((await api.get(path())).body.global).not.toHaveProperty('schedule')
     await api.patch(path(), { channels: { email: false } })
@@ -288,14 +288,14 @@ describe('the schedule', () => {
     expect((await api.get(`${path()}?contextKeys=a:b`)).body.global).not.toHaveProperty('schedule')
   })
 
-  test('is the one schedule there is, also when a workflow is named beside it', async () => {
+  test('is global, even in a request that names a workflow', async () => {
     await add('news')
     const { body } = await api.patch(path(), { workflowId: 'news', channels: { email: false }, schedule })
     expect(body.global).toEqual({ enabled: true, channels: { email: true, in_app: true }, schedule })
     expect(channelsIn(body).news.email).toBe(false)
   })
 
-  test('while it is off, what is no day is dropped', async () => {
+  test('drops unknown days while it is disabled', async () => {
     const { body } = await api.patch(path(), {
       schedule: { isEnabled: false, weeklySchedule: { ...schedule.weeklySchedule, funday: { isEnabled: true } } },
     })
@@ -338,7 +338,7 @@ describe('the schedule', () => {
 describe('in bulk', () => {
   const bulk = `${path()}/bulk`
 
-  test('many workflows at once, each answered in order', async () => {
+  test('changes many workflows at once, answered in order', async () => {
     const id = await add('a', { tags: ['x'], data: { team: 'red' }, severity: 'high' })
     await add('b')
     const answer = await api.patch(bulk, {
@@ -371,14 +371,14 @@ describe('in bulk', () => {
     })
   })
 
-  test('in a context, only there', async () => {
+  test('in a context changes only that context', async () => {
     await add('a')
     const preferences = [{ workflowId: 'a', channels: { email: false } }]
     expect((await api.patch(bulk, { preferences, context: { tenant: 'acme' } })).body[0].channels.email).toBe(false)
     expect(channelsIn((await api.get(path())).body).a.email).toBe(true)
   })
 
-  test('one unknown or critical workflow, and nothing is changed', async () => {
+  test('changes nothing if one workflow is unknown or critical', async () => {
     await add('a')
     await add('alarm', critical)
     await add('siren', critical)
@@ -401,7 +401,7 @@ describe('in bulk', () => {
     expect(await rowsOf(api.environmentId)).toEqual([])
   })
 
-  test('none is a bad request; more than 100, or one without its parts, are refused', async () => {
+  test('refuses an empty list, more than 100, and incomplete items', async () => {
     expect(await api.patch(bulk, { preferences: [] })).toMatchObject({
       status: 400,
       body: { message: 'Send at least one preference to update' },
@@ -421,8 +421,8 @@ describe('in bulk', () => {
   })
 })
 
-describe('at the same time', () => {
-  test('first choices for one workflow all count', async () => {
+describe('concurrent requests', () => {
+  test('that make first choices for one workflow lose none', async () => {
     await add('news', { stepTypes: ['email', 'sms', 'in_app', 'chat', 'push'] })
     const channels = ['email', 'sms', 'in_app', 'chat', 'push']
     const answers = await Promise.all(
@@ -438,7 +438,7 @@ describe('at the same time', () => {
     expect(await rowsOf(api.environmentId)).toHaveLength(2)
   })
 
-  test('a general choice and one for a workflow end as if made one after the other', async () => {
+  test('for a global and a per-workflow choice end as if made one after the other', async () => {
     await add('news')
     for (let round = 0; round < 5; round += 1) {
       await Promise.all([
@@ -449,12 +449,12 @@ describe('at the same time', () => {
       const rows = await rowsOf(api.environmentId)
       const [ofWorkflow, general] = [rows.find((row) => row.workflow_id), rows.find((row) => !row.workflow_id)]
       expect(general?.channels).toEqual({ email: false })
-      // Either it came last and stands, or the general one did and took it away whole.
+      // Either the per-workflow choice came last and stands, or the global one removed it completely.
       expect([undefined, { email: true }]).toContainEqual(ofWorkflow?.channels)
     }
   })
 
-  test('with its subscriber or workflow deleted, nothing is left behind', async () => {
+  test('with a deletion of the subscriber or workflow leave nothing behind', async () => {
     for (let round = 0; round < 5; round += 1) {
       const id = await add('gone')
       await Promise.all([

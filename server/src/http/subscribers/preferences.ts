@@ -1,4 +1,4 @@
-// Preferences of a subscriber: which channels it wants, in general and per workflow, and when.
+// Preferences of a subscriber: which channels it wants, globally and per workflow, and when.
 import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../../db/core/database.ts'
 import type { ChannelChoices } from '../../db/core/tables.ts'
@@ -45,7 +45,7 @@ const Day = Body({
 })
 export const Schedule = Body({
   isEnabled: Type.Boolean(),
-  // Days that do not exist are looked for by `readSchedule`, so they are not dropped here.
+  // `readSchedule` refuses unknown days, so they are not dropped here.
   weeklySchedule: Type.Optional(
     Type.Unsafe<StoredSchedule['weeklySchedule']>({
       type: 'object',
@@ -59,7 +59,7 @@ const WorkflowPreference = Type.Object({
   channels: Channels,
   overrides: Type.Array(
     Type.Object({ channel: Channel, source: Enum(['template', 'workflowOverride', 'subscriber']) }),
-    { description: 'Who decided about each channel' },
+    { description: 'Which layer decided about each channel' },
   ),
   workflow: Type.Object({
     slug: Type.String(),
@@ -116,7 +116,7 @@ export function layersOf(
 export const isCriticalWorkflow = (workflow: PreferenceWorkflow) =>
   isCritical(layersOf(workflow, { global: undefined, byWorkflow: new Map() }))
 
-/** The workflow's channels with what was decided about each, and by whom. */
+/** The workflow's channels, each with its setting and the layer that decided. */
 export function resolveChannels(workflow: PreferenceWorkflow, preferences: SubscriberPreferences) {
   const layers = layersOf(workflow, preferences)
   const resolved = channelsOf(workflow).map((channel) => ({ channel, ...resolvePreference(layers, channel) }))
@@ -140,7 +140,7 @@ function sourceOf({ decidedBy }: PreferenceReason): 'template' | 'workflowOverri
   }
 }
 
-/** What the subscriber wants in general, of the channels that any of the workflows has. */
+/** The subscriber's global choices, for the channels that any of the workflows has. */
 export function globalChannels(workflows: PreferenceWorkflow[], { global }: SubscriberPreferences): ChannelChoices {
   const used = new Set(workflows.flatMap(channelsOf))
   const channels = channelNames.filter((channel) => used.has(channel))
@@ -183,7 +183,7 @@ async function show(
   }
 }
 
-/** With a schedule that is on, days must be given and be days; one that is off keeps what it understands. */
+/** An enabled schedule needs valid days; a disabled one keeps those that are valid. */
 export function readSchedule(given: Static<typeof Schedule>): StoredSchedule {
   const { isEnabled, weeklySchedule } = given
   if (weeklySchedule === undefined) return { isEnabled }
@@ -197,13 +197,13 @@ export function readSchedule(given: Static<typeof Schedule>): StoredSchedule {
   return { isEnabled, weeklySchedule: Object.fromEntries(known) }
 }
 
-/** The workflows asked for, in that order; all must be there. */
+/** The named workflows, locked, in that order. All must exist. */
 export async function holdNamed(tx: Tx, environmentId: string, names: string[]): Promise<PreferenceWorkflow[]> {
   const rows = await holdWorkflows(tx, environmentId, {
     identifiers: names,
     ids: names.flatMap((name) => idIn(name, 'wf') ?? []),
   })
-  // Something that looks like an id or a slug may be an identifier; then that is what is meant.
+  // Text that looks like an id or a slug may be an identifier, which then wins.
   const found = names.map(
     (name) => rows.find((row) => row.identifier === name) ?? rows.find((row) => row.id === idIn(name, 'wf')),
   )
@@ -212,7 +212,7 @@ export async function holdNamed(tx: Tx, environmentId: string, names: string[]):
   return found.filter((workflow) => workflow !== undefined)
 }
 
-/** The same where none may be critical: nobody is asked whether they want those. */
+/** The same, but refuses critical workflows, which subscribers cannot turn off. */
 export async function holdChangeable(tx: Tx, environmentId: string, names: string[]): Promise<PreferenceWorkflow[]> {
   const workflows = await holdNamed(tx, environmentId, names)
   const critical = names.filter((_, index) => workflows[index] && isCriticalWorkflow(workflows[index]))
@@ -220,7 +220,7 @@ export async function holdChangeable(tx: Tx, environmentId: string, names: strin
   return workflows
 }
 
-/** Where several choices are for one workflow, later ones go over earlier ones. */
+/** Of several choices for one workflow, later ones override earlier ones. */
 export function mergeChoices(
   given: Array<[workflowId: string, channels: ChannelChoices]>,
 ): Map<string, ChannelChoices> {
@@ -261,11 +261,11 @@ export const preferences: Resource = (app, { db, clock }) => {
     {
       schema: {
         tags,
-        summary: "Change a subscriber's preferences, in general or for one workflow",
+        summary: "Change a subscriber's preferences, globally or for one workflow",
         params: Params,
         body: Body({
           channels: Type.Optional(Choices),
-          workflowId: Type.Optional(Identifier({ description: 'Without it the channels are meant for all workflows' })),
+          workflowId: Type.Optional(Identifier({ description: 'Without it the channels apply to all workflows' })),
           schedule: Type.Optional(Schedule),
           context: Type.Optional(ContextPayload()),
         }),
@@ -283,7 +283,7 @@ export const preferences: Resource = (app, { db, clock }) => {
           const [workflow] = await holdChangeable(tx, environment.id, [workflowId])
           if (workflow && channels) await saveWorkflowPreferences(tx, owner, new Map([[workflow.id, channels]]), now)
         }
-        // There is one schedule, whatever workflow is named beside it.
+        // The schedule is global, even in a request that names a workflow.
         const general = workflowId === undefined ? channels : undefined
         if (schedule !== undefined || (general && Object.keys(general).length > 0))
           await saveGlobalPreference(tx, owner, { channels: general, schedule }, now)
@@ -339,7 +339,7 @@ export const preferences: Resource = (app, { db, clock }) => {
   )
 }
 
-/** The subscriber, held, in the contexts of the request. */
+/** The subscriber, locked, with the contexts of the request. */
 export async function holdOwner(
   tx: Tx,
   environmentId: string,

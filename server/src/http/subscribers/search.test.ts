@@ -6,7 +6,7 @@ const server = useServer()
 const idsOf = (body: { data: Array<{ subscriberId: string }> }) => body.data.map(({ subscriberId }) => subscriberId)
 
 describe('searching', () => {
-  test('filters find parts in any case, ids exactly, and all must match', async () => {
+  test('filters match parts case-insensitively, ids exactly, and all must match', async () => {
     const api = await server.freshApi()
     const people = [
       { subscriberId: 'u1', firstName: 'Élodie', lastName: 'Durand', email: 'Elodie@Example.com', phone: '+33 1' },
@@ -37,7 +37,7 @@ describe('searching', () => {
   })
 
   test.each(['%', '_', '\\', '.*', "'", '100%_\\', '\\%', '*', '(', '[a-z]', '$1'])(
-    'the characters %s stand for themselves',
+    'the characters %s are matched literally',
     async (text) => {
       const api = await server.freshApi()
       await api.post('/v2/subscribers', { subscriberId: 'plain', firstName: 'plain', phone: '1000', lastName: 'axz' })
@@ -65,7 +65,7 @@ describe('searching', () => {
       }
     }
 
-    // Created in the order a to g; c and d changed later, at one moment, so the order of change is a b e f g c d.
+    // Created in the order a to g; c and d changed later, at the same time, so the order of change is a b e f g c d.
     beforeAll(async () => {
       api = await server.freshApi()
       cursors = {}
@@ -87,7 +87,7 @@ describe('searching', () => {
       expect(body.data).toHaveLength(10)
     })
 
-    test('next leads forward and previous back', async () => {
+    test('next pages forward and previous back', async () => {
       expect(await page('limit=3')).toEqual({ ids: 'gfe', next: 'e', previous: null, total: 7 })
       expect(await page(`limit=3&after=${cursors.e}`)).toEqual({ ids: 'dcb', next: 'b', previous: 'd', total: 7 })
       expect(await page(`limit=3&after=${cursors.b}`)).toEqual({ ids: 'a', next: null, previous: 'a', total: 7 })
@@ -96,19 +96,19 @@ describe('searching', () => {
       expect(await page(`limit=3&before=${cursors.f}`)).toEqual({ ids: 'g', next: 'g', previous: null, total: 7 })
     })
 
-    test('beyond the ends there is nothing', async () => {
+    test('pages beyond the ends are empty', async () => {
       expect(await page(`after=${cursors.a}`)).toEqual({ ids: '', next: null, previous: null, total: 7 })
       expect(await page(`before=${cursors.g}`)).toEqual({ ids: '', next: null, previous: null, total: 7 })
     })
 
-    test('includeCursor makes the cursor part of the page', async () => {
+    test('includeCursor includes the cursor item in the page', async () => {
       expect(await page(`limit=2&includeCursor=true&after=${cursors.e}`)).toMatchObject({ ids: 'ed', previous: 'e' })
       expect(await page(`limit=2&includeCursor=true&before=${cursors.e}`)).toMatchObject({ ids: 'fe', next: 'e' })
       expect(await page(`limit=9&includeCursor=true&after=${cursors.g}`)).toMatchObject({ next: null, previous: null })
       expect(await page(`limit=2&includeCursor=yes&after=${cursors.e}`)).toMatchObject({ ids: 'dc' })
     })
 
-    test('the order can be turned around', async () => {
+    test('the order can be reversed', async () => {
       expect(await page('orderDirection=ASC&limit=3')).toEqual({ ids: 'abc', next: 'c', previous: null, total: 7 })
       expect(await page(`orderDirection=ASC&limit=3&after=${cursors.c}`)).toMatchObject({ ids: 'def', previous: 'd' })
       expect(await page(`orderDirection=ASC&limit=3&before=${cursors.d}`)).toMatchObject({ ids: 'abc', next: 'c' })
@@ -128,7 +128,7 @@ describe('searching', () => {
       expect(await page('orderBy=email;drop&limit=2')).toMatchObject({ ids: 'gf' })
     })
 
-    test('a filter counts and pages what it lets through; its cursor may be any subscriber', async () => {
+    test('a filter applies to the count and the pages; the cursor may be any subscriber', async () => {
       expect(await page('name=odd&limit=2')).toEqual({ ids: 'ge', next: 'e', previous: null, total: 4 })
       expect(await page(`name=odd&limit=2&after=${cursors.e}`)).toEqual({
         ids: 'ca',
@@ -145,7 +145,7 @@ describe('searching', () => {
       expect(await page(`name=odd&after=${cursors.f}&includeCursor=true&limit=1`)).toMatchObject({ ids: 'e' })
     })
 
-    test('a cursor nobody has, of another list or of no sense gives an empty page', async () => {
+    test('an unknown or malformed cursor, or one of another list, gives an empty page', async () => {
       const other = await server.freshApi()
       const foreign = (await other.post('/v2/subscribers', { subscriberId: 'x' })).body._id
       for (const cursor of ['0'.repeat(24), foreign, 'not-a-cursor', '', '%F0%9F%A6%8A'])
@@ -159,7 +159,7 @@ describe('searching', () => {
           })
     })
 
-    test('whoever reads page by page is not stopped by the deletion of the subscriber read last', async () => {
+    test('paging continues after the subscriber at the cursor is deleted', async () => {
       const own = await server.freshApi()
       const ids = []
       for (const subscriberId of 'abcdef') ids.push((await own.post('/v2/subscribers', { subscriberId })).body._id)
@@ -171,7 +171,7 @@ describe('searching', () => {
       expect(second).toMatchObject({ next: ids[2], previous: ids[3], totalCount: 5 })
       await own.delete('/v2/subscribers/d')
       expect(idsOf((await own.get(`/v2/subscribers?limit=2&before=${second.previous}`)).body)).toEqual(['f'])
-      // To others it stays an id that leads nowhere in their list, however they got it.
+      // In other environments it stays an unknown id.
       expect((await api.get(`/v2/subscribers?after=${ids[2]}`)).body.data).toEqual([])
     })
 

@@ -23,7 +23,7 @@ const noIntegration = (providerId: string) =>
   `Subscribers environment (${api.environmentId}) do not have active ${providerId} integration.`
 
 describe('creation in bulk', () => {
-  test('creates and updates, and lists who was which in the order given', async () => {
+  test('creates and updates, and lists both in the given order', async () => {
     await api.post('/v2/subscribers', { subscriberId: 'b', firstName: 'Old', lastName: 'Kept', data: { kept: 1 } })
     const before = await find('b')
     server.clock.advance({ minutes: 1 })
@@ -89,7 +89,7 @@ describe('creation in bulk', () => {
     expect((await find('b')).channels).toEqual([])
   })
 
-  test('an element whose channels cannot be set fails, and nothing of it is stored', async () => {
+  test('an element with invalid channels fails, and nothing of it is stored', async () => {
     await addFcm()
     await bulk({ subscriberId: 'full', firstName: 'Old', channels: push(...manyTokens(99)) })
     const before = await find('full')
@@ -118,7 +118,7 @@ describe('creation in bulk', () => {
     for (const id of ['none', 'named']) expect((await api.get(`/v2/subscribers/${id}`)).status).toBe(404)
   })
 
-  test('of tokens that together are too many, those that came first stay', async () => {
+  test('of too many tokens in total, the first ones stay', async () => {
     await addFcm()
     const { body } = await bulk(
       { subscriberId: 'a', channels: push(...manyTokens(60, 'x')) },
@@ -143,7 +143,7 @@ describe('creation in bulk', () => {
     expect((await api.get('/v2/subscribers')).body.totalCount).toBe(0)
   })
 
-  test('500 at once are taken, each with as much as fits in 10 MB', async () => {
+  test('500 at once are accepted, up to 10 MB in total', async () => {
     await addFcm()
     const subscribers = Array.from({ length: 500 }, (_, n) => ({
       subscriberId: `s${n}`,
@@ -190,7 +190,7 @@ describe('creation in bulk', () => {
     ])
   })
 
-  test('calls at once with the same subscribers in any order all succeed and lose nothing', async () => {
+  test('concurrent calls with the same subscribers in any order all succeed and lose nothing', async () => {
     await addFcm()
     const ids = Array.from({ length: 40 }, (_, n) => `s${n}`)
     await bulk(...ids.slice(0, 20).map((subscriberId) => ({ subscriberId })))
@@ -252,13 +252,13 @@ describe('creation in bulk', () => {
     expect(answer.body.errors.general.messages).toEqual([message])
   })
 
-  test('one bad element stops all', async () => {
+  test('one malformed element refuses the whole request', async () => {
     const answer = await bulk({ subscriberId: 'good' }, { subscriberId: 'bad', email: 'no' })
     expect(answer.body.errors.general.messages).toEqual(['subscribers.1.email must be an email'])
     expect((await api.get('/v2/subscribers/good')).status).toBe(404)
   })
 
-  test("another environment's subscriber of the same id is somebody else", async () => {
+  test("another environment's subscriber with the same id is not affected", async () => {
     const other = await server.freshApi()
     await other.post('/v2/subscribers', { subscriberId: 'a', firstName: 'Theirs' })
     expect((await bulk({ subscriberId: 'a', firstName: 'Mine' })).body.created).toEqual(listed('a'))
@@ -268,7 +268,7 @@ describe('creation in bulk', () => {
 })
 
 describe('presence', () => {
-  test('going offline is remembered, coming online leaves that', async () => {
+  test('going offline stores the time, and coming online keeps it', async () => {
     await api.post('/v2/subscribers', { subscriberId: 'a', firstName: 'A' })
     const online = await api.patch('/v1/subscribers/a/online-status', { isOnline: true })
     expect(online).toMatchObject({ status: 200, body: { firstName: 'A', isOnline: true, lastOnlineAt: null } })
@@ -304,8 +304,8 @@ describe('presence', () => {
   })
 })
 
-describe('what version 2 replaced', () => {
-  test('the list goes by page numbers, newest first', async () => {
+describe('operations that v2 replaced', () => {
+  test('the list is paged by number, newest first', async () => {
     for (const subscriberId of 'abcd') await api.post('/v2/subscribers', { subscriberId })
     const page = async (query: string) => {
       const { status, body } = await api.get(`/v1/subscribers?${query}`)
@@ -373,7 +373,7 @@ describe('what version 2 replaced', () => {
     expect(await find('a')).toEqual(updated.body)
   })
 
-  test('channels that cannot be set are refused, and nothing is stored', async () => {
+  test('invalid channels are refused, and nothing is stored', async () => {
     await api.post('/v2/subscribers', { subscriberId: 'a', firstName: 'A' })
     const before = await find('a')
     for (const answer of [
@@ -402,7 +402,7 @@ describe('what version 2 replaced', () => {
     expect(left).toEqual([])
   })
 
-  test('who is unknown or in another environment cannot be read, changed or deleted', async () => {
+  test('an unknown subscriber, or one of another environment, cannot be read, changed or deleted', async () => {
     const other = await server.freshApi()
     const theirs = (await other.post('/v2/subscribers', { subscriberId: 'theirs' })).body
     for (const id of ['theirs', 'nobody']) {
@@ -425,7 +425,7 @@ describe('what version 2 replaced', () => {
   })
 })
 
-/** One subscription per key; a key given twice is one topic subscribed to twice. */
+/** One subscription per key; the same key twice subscribes to the topic twice. */
 async function subscribe(rowId: string, keys: string[]): Promise<void> {
   const now = server.clock.now()
   const row = () => ({ environment_id: api.environmentId, id: newId(now), created_at: now, updated_at: now })

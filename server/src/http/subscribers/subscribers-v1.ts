@@ -1,4 +1,4 @@
-// Subscribers, version 1: creation in bulk, presence, and the operations that version 2 replaced.
+// Subscribers, v1: bulk creation, presence, and the operations that v2 replaced.
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../../db/core/database.ts'
@@ -20,7 +20,7 @@ import { Deleted, Subscriber, SubscriberId, subscriberFields, toSubscriber } fro
 
 const mostInBulk = 500
 const bulkBodyBytes = 10 * 1024 * 1024
-/** Topics shown with a subscriber; the subscriptions list of version 2 pages through all of them. */
+/** Topics shown with a subscriber; v2 lists all of them in pages. */
 const mostTopics = 1_000
 
 const BulkSubscriberId = Identifier({ pattern: '\\S', texts: { pattern: 'should not be empty' } })
@@ -34,7 +34,7 @@ const Params = Type.Object({ subscriberId: Type.String() })
 
 type BulkElement = SubscriberInput & ChannelRequest
 
-/** Rolls back what was written for these elements, together with everything else. */
+/** Rolls back the transaction because of these elements. */
 class ElementsRefused extends Error {
   readonly problems: Map<BulkElement, ChannelProblem>
 
@@ -45,10 +45,10 @@ class ElementsRefused extends Error {
 }
 
 /**
- * Stores all elements as if one after the other, with a handful of statements and in one transaction. An element whose
- * channels cannot be set is left out whole: a caller who reads that it failed expects to find nothing of it, and sends it
- * again once the integration is there. Whether it can be set is known only when its row is locked, therefore the
- * transaction starts anew without the elements that cannot.
+ * Stores all elements as if one after the other, in one transaction with a handful of statements. An element whose channels
+ * cannot be set is left out completely: a client that reads "failed" expects nothing of it to be stored, and sends it again
+ * once the integration exists. We know only under the row lock whether it can be set, so the transaction restarts without the
+ * failed elements.
  */
 export async function storeInBulk(
   db: Db,
@@ -72,7 +72,7 @@ export async function storeInBulk(
   }
 }
 
-/** One input for each id; of a field given several times, the last value counts. */
+/** One input per id; of a field given several times, the last value wins. */
 function oncePerId(elements: BulkElement[]): SubscriberInput[] {
   const inputs = new Map<string, SubscriberInput>()
   for (const { channels: _, ...fields } of elements)
@@ -84,7 +84,7 @@ export const subscribersV1: Resource = (app, { db, clock, brand, config }) => {
   const tags = ['Subscribers']
   const channels = Type.Optional(Type.Array(Body(channelFields({ brand, config })), { maxItems: 100 }))
 
-  /** Writes the fields with `write`, then the channels: both, or neither when a channel cannot be set. */
+  /** Writes the fields with `write`, then the channels; neither if a channel cannot be set. */
   const store = (
     environment: Environment,
     { subscriberId, channels }: ChannelRequest,

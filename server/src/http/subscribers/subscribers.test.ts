@@ -17,7 +17,7 @@ const complete = {
 }
 
 describe('creating', () => {
-  test('a subscriber is created with everything given', async () => {
+  test('a subscriber is created with all given fields', async () => {
     const api = await server.freshApi()
     const created = await api.post('/v2/subscribers', complete)
     expect(created.status).toBe(201)
@@ -36,7 +36,7 @@ describe('creating', () => {
     expect((await api.get('/v2/subscribers/ada')).body).toEqual(created.body)
   })
 
-  test('an id is enough, and white space around it does not count', async () => {
+  test('an id is enough, and white space around it is trimmed', async () => {
     const api = await server.freshApi()
     const created = await api.post('/v2/subscribers', { subscriberId: '  user 1\t' })
     expect(created).toMatchObject({ status: 201, body: { subscriberId: 'user 1', firstName: null, data: null } })
@@ -44,7 +44,7 @@ describe('creating', () => {
   })
 
   test.each(['a/b', 'ä@ö.example', '100%', '../x', '🦊', 'a?b#c', "o'hara", '"', '\\'])(
-    'any other id will do, such as %s',
+    'any other id is valid, such as %s',
     async (subscriberId) => {
       const api = await server.freshApi()
       expect((await api.post('/v2/subscribers', { subscriberId })).status).toBe(201)
@@ -54,7 +54,7 @@ describe('creating', () => {
     },
   )
 
-  test('a second time sets what is given and leaves the rest, data included', async () => {
+  test('creating it again sets the given fields and keeps the rest, including data', async () => {
     const api = await server.freshApi()
     const first = await api.post('/v2/subscribers', complete)
     server.clock.advance({ minutes: 1 })
@@ -78,7 +78,7 @@ describe('creating', () => {
     expect(fourth.body.data).toBeNull()
   })
 
-  test('channels are not taken here, nor anything unknown', async () => {
+  test('channels and unknown members are ignored', async () => {
     const api = await server.freshApi()
     const channels = [{ providerId: 'fcm', credentials: { deviceTokens: ['x'] } }]
     const created = await api.post('/v2/subscribers', { subscriberId: 'ada', channels, _id: 'mine', isOnline: true })
@@ -86,7 +86,7 @@ describe('creating', () => {
     expect(created.body._id).not.toBe('mine')
   })
 
-  test('with failIfExists an existing one is a conflict, whose answer is both the error and the subscriber', async () => {
+  test('with failIfExists an existing one is a conflict, answered with both the error and the subscriber', async () => {
     const api = await server.freshApi()
     const first = await api.post('/v2/subscribers?failIfExists=true', complete)
     expect(first.status).toBe(201)
@@ -105,7 +105,7 @@ describe('creating', () => {
     expect((await api.post('/v2/subscribers?failIfExists=1', { subscriberId: 'ada' })).status).toBe(201)
   })
 
-  test('fifty creations of one id at once make one record', async () => {
+  test('fifty concurrent creations of one id make one record', async () => {
     const api = await server.freshApi()
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, n) => api.post('/v2/subscribers', { subscriberId: 'one', firstName: `n${n}` })),
@@ -115,7 +115,7 @@ describe('creating', () => {
     expect((await api.get('/v2/subscribers')).body.totalCount).toBe(1)
   })
 
-  test('of twenty creations at once with failIfExists, one succeeds', async () => {
+  test('of twenty concurrent creations with failIfExists one succeeds', async () => {
     const api = await server.freshApi()
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => api.post('/v2/subscribers?failIfExists=true', { subscriberId: 'one' })),
@@ -182,7 +182,7 @@ describe('field rules', () => {
     { firstName: '', lastName: '', phone: '', avatar: '' },
     { data: {} },
     { data: { 'a.b': { $c: [null, true, 1.5] } } },
-  ])('%j is taken as it is', async (fields) => {
+  ])('%j is stored as given', async (fields) => {
     const api = await server.freshApi()
     expect((await api.post('/v2/subscribers', { subscriberId: 'ada', ...fields })).body).toMatchObject(fields)
     await api.post('/v2/subscribers', { subscriberId: 'bob' })
@@ -199,13 +199,13 @@ describe('field rules', () => {
     expect((await api.post('/v2/subscribers', { subscriberId, ...nothing })).body).toMatchObject(nothing)
   })
 
-  test.each(['[]', '"ada"', 'null', undefined])('a body that is no object is refused: %s', async (body) => {
+  test.each(['[]', '"ada"', 'null', undefined])('a body that is not an object is refused: %s', async (body) => {
     expect((await server.api.post('/v2/subscribers', body)).status).toBe(422)
   })
 })
 
 describe('retrieving, changing, deleting', () => {
-  test('a change sets the given fields only and replaces data whole', async () => {
+  test('a change sets only the given fields, and replaces data as a whole', async () => {
     const api = await server.freshApi()
     const before = (await api.post('/v2/subscribers', complete)).body
     server.clock.advance({ minutes: 1 })
@@ -221,14 +221,14 @@ describe('retrieving, changing, deleting', () => {
     expect((await api.get('/v2/subscribers/ada')).body).toEqual(changed.body)
   })
 
-  test.each(['{}', undefined, '{"unknown":1}'])('a change of nothing (%s) is no change', async (body) => {
+  test.each(['{}', undefined, '{"unknown":1}'])('an empty change (%s) changes nothing', async (body) => {
     const api = await server.freshApi()
     const before = (await api.post('/v2/subscribers', complete)).body
     server.clock.advance({ minutes: 1 })
     expect(await api.patch('/v2/subscribers/ada', body)).toMatchObject({ status: 200, body: before })
   })
 
-  test('changes at once to different fields all count', async () => {
+  test('concurrent changes of different fields all take effect', async () => {
     const api = await server.freshApi()
     await api.post('/v2/subscribers', { subscriberId: 'ada' })
     const { subscriberId, ...fields } = complete
@@ -254,7 +254,7 @@ describe('retrieving, changing, deleting', () => {
     expect(again._id).not.toBe(ada._id)
   })
 
-  test('who is not there cannot be read, changed or deleted', async () => {
+  test('an unknown subscriber cannot be read, changed or deleted', async () => {
     const api = await server.freshApi()
     expect(await api.get('/v2/subscribers/nobody')).toMatchObject({
       status: 404,
@@ -271,13 +271,13 @@ describe('retrieving, changing, deleting', () => {
     })
   })
 
-  test('an id is looked up with its case', async () => {
+  test('ids are case-sensitive', async () => {
     const api = await server.freshApi()
     await api.post('/v2/subscribers', complete)
     expect((await api.get('/v2/subscribers/ADA')).status).toBe(404)
   })
 
-  test("another environment's subscriber is not there, and stays as it is", async () => {
+  test("another environment's subscriber is not found, and stays unchanged", async () => {
     const [mine, other] = [await server.freshApi(), await server.freshApi()]
     const theirs = (await other.post('/v2/subscribers', complete)).body
     expect((await mine.get('/v2/subscribers/ada')).status).toBe(404)

@@ -1,4 +1,4 @@
-// Subscribers, version 2: the people notifications go to, each under an id the caller chooses.
+// Subscribers, v2: the people notifications go to, each with an id of the client's choice.
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { allOf, contains, cursorPage } from '../../db/core/page.ts'
@@ -19,7 +19,7 @@ import { Body, CursorPage, cursorQuery, Identifier, NullableTimestamp, Timestamp
 const OptionalText = Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'] }))
 const formatted = (format: string) => Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], format }))
 
-/** What a caller may say about a subscriber, wherever one is created or changed. */
+/** The fields of a subscriber, wherever one is created or changed. */
 export const subscriberFields = {
   firstName: OptionalText,
   lastName: OptionalText,
@@ -38,7 +38,7 @@ const idTexts = {
   minLength: 'SubscriberId is required',
   pattern: 'SubscriberId is required',
 }
-/** Not only white space: it is trimmed before it is stored. */
+/** Not only white space, since it is trimmed before it is stored. */
 export const SubscriberId = Identifier({ pattern: '\\S', texts: idTexts })
 
 export const Credentials = Type.Object({
@@ -123,7 +123,7 @@ export const subscribers: Resource = (app, { db, clock, brand }) => {
         summary: 'Create or update a subscriber',
         querystring: Type.Object({
           failIfExists: Type.Optional(
-            Type.Boolean({ description: 'Leave an existing subscriber alone and answer 409' }),
+            Type.Boolean({ description: 'Do not change an existing subscriber; answer 409' }),
           ),
         }),
         body: Body({ subscriberId: SubscriberId, ...subscriberFields }, { examples: [example] }),
@@ -138,7 +138,7 @@ export const subscribers: Resource = (app, { db, clock, brand }) => {
         : await upsertSubscriber(db, environment.id, input, clock.now())
       if (row) return reply.code(201).send(toSubscriber(row, environment, brand))
       const existing = await findSubscriber(db, environment.id, input.subscriberId)
-      // The answer carries the existing subscriber too: client libraries read it as one.
+      // Includes the existing subscriber, because client libraries read the answer as one.
       throw fail('subscriber_exists', input, { ctx: existing ? toSubscriber(existing, environment, brand) : {} })
     },
   )
@@ -151,10 +151,10 @@ export const subscribers: Resource = (app, { db, clock, brand }) => {
         summary: 'Search subscribers',
         querystring: Type.Object({
           ...cursorQuery('ListSubscribersCommand', ['minimum', 'maximum']),
-          email: Type.Optional(Type.String({ description: 'Anywhere in the address, in any case' })),
-          phone: Type.Optional(Type.String({ description: 'Anywhere in the number' })),
-          name: Type.Optional(Type.String({ description: 'Anywhere in first and last name, in any case' })),
-          subscriberId: Type.Optional(Type.String({ description: 'Exactly this id' })),
+          email: Type.Optional(Type.String({ description: 'Part of the address, case-insensitive' })),
+          phone: Type.Optional(Type.String({ description: 'Part of the number' })),
+          name: Type.Optional(Type.String({ description: 'Part of the full name, case-insensitive' })),
+          subscriberId: Type.Optional(Type.String({ description: 'The exact id' })),
         }),
         response: { 200: CursorPage(Subscriber) },
       },
@@ -215,7 +215,7 @@ export const subscribers: Resource = (app, { db, clock, brand }) => {
     {
       schema: {
         tags,
-        summary: 'Delete a subscriber with all that belongs to it',
+        summary: 'Delete a subscriber with all its data',
         params: Params,
         response: { 200: Deleted },
       },

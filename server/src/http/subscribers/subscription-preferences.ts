@@ -1,4 +1,4 @@
-// The preferences of a topic subscription as requests and answers carry them: which workflows reach the subscriber through it.
+// Preferences of a topic subscription in the API's format: which workflows reach the subscriber through it.
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../../db/core/database.ts'
@@ -20,7 +20,11 @@ export const Preferences = Type.Array(
         { additionalProperties: false, description: 'Every workflow with one of these ids or tags' },
       ),
       enabled: Type.Boolean({ description: "The workflow's default when absent" }),
-      condition: { ...FreeObject, type: ['object', 'null'], description: 'JSON Logic over the payload; decides alone' },
+      condition: {
+        ...FreeObject,
+        type: ['object', 'null'],
+        description: 'JSON Logic over the payload; replaces `enabled`',
+      },
     },
     required: [],
     texts: { type: 'must be a string or an object with a workflowId or a filter' },
@@ -43,7 +47,7 @@ export const Preference = Type.Object({
   condition: Type.Optional(FreeObject),
 })
 
-/** What to store for the workflows a request names. Those it names in vain are left out, and logged. */
+/** The preferences to store for the workflows a request names. Unknown ones are left out, and logged. */
 export async function choosePreferences(
   db: Db | Tx,
   { environmentId, log }: { environmentId: string; log: FastifyRequest['log'] },

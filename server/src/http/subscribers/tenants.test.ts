@@ -27,7 +27,7 @@ describe('creating', () => {
     expect(bare.body).not.toHaveProperty('data')
   })
 
-  test('of several at once, one is made', async () => {
+  test('concurrent creations make one tenant', async () => {
     const api = await server.freshApi()
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => api.post('/v1/tenants', { identifier: 'one', name: 'One' })),
@@ -136,7 +136,7 @@ describe('changing', () => {
     expect((await api.get('/v1/tenants')).body.data).toEqual([])
   })
 
-  test('what is not there, or is elsewhere, is not found', async () => {
+  test('an unknown tenant, or one of another environment, is not found', async () => {
     const [mine, other] = [await server.freshApi(), await server.freshApi()]
     await other.post('/v1/tenants', { identifier: 'theirs', name: 'Theirs' })
     const notFound = {

@@ -1,4 +1,4 @@
-// Tenants: the customers of a caller that a trigger can name, with data for its templates. Older than contexts.
+// Tenants: your customers, which a trigger can name, with data for templates. The predecessor of contexts.
 import { type Static, Type } from 'typebox'
 import { violatedKey } from '../../db/core/database.ts'
 import { newId } from '../../db/core/ids.ts'

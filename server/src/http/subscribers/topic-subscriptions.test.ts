@@ -61,7 +61,7 @@ const enabledIn = (item: any) =>
   Object.fromEntries(item.preferences.map((preference: any) => [preference.workflow.identifier, preference.enabled]))
 
 describe('subscribing', () => {
-  test('creates the topic and one subscription per subscriber, in the order asked', async () => {
+  test('creates the topic and one subscription per subscriber, in the given order', async () => {
     const api = await apiWith()
     const now = server.clock.now().toISOString()
     const ada = (await api.post('/v2/subscribers', { subscriberId: 'ada', firstName: 'Ada', email: 'ada@example.com' }))
@@ -111,7 +111,7 @@ describe('subscribing', () => {
     expect((await api.get(subscriptionsOf('news'))).body.totalCount).toBe(1)
   })
 
-  test('the deprecated list is used where the present one is absent', async () => {
+  test('the deprecated list is used when the current one is absent', async () => {
     const api = await apiWith('ada', 'bob')
     expect(subscribersIn(await api.post(subscriptionsOf('news'), { subscriberIds: ['ada'] }))).toEqual(['ada'])
     const both = { subscriptions: ['bob'], subscriberIds: ['ada'] }
@@ -151,7 +151,7 @@ describe('subscribing', () => {
     })
   })
 
-  test('contexts are created, and part of what a subscription is', async () => {
+  test('contexts are created, and identify the subscription', async () => {
     const api = await apiWith('ada')
     const context = { tenant: 'acme', app: { id: 'jira', data: { plan: 'pro' } } }
     await api.post(subscriptionsOf('news'), { subscriptions: ['ada'] })
@@ -168,7 +168,7 @@ describe('subscribing', () => {
     expect((await api.get(subscriptionsOf('news'))).body.totalCount).toBe(2)
   })
 
-  test('what succeeds is kept when something else fails', async () => {
+  test('successful items stay when others fail', async () => {
     const api = await apiWith('ada', 'bob')
     await api.post(subscriptionsOf('other'), { subscriptions: [{ subscriberId: 'ada', identifier: 'taken' }] })
     const answer = await api.post(subscriptionsOf('news'), {
@@ -258,7 +258,7 @@ describe('subscribing', () => {
     expect(await api.post(subscriptionsOf('news'), { subscriptions: ['ada'] })).toMatchObject({ status: 201 })
   })
 
-  test('an identifier that is taken does not use up a place', async () => {
+  test('a taken identifier does not count towards the limit', async () => {
     const api = await apiWith('ada', 'bob')
     const entries = Array.from({ length: 9 }, (_, index) => ({ subscriberId: 'ada', identifier: `n${index}` }))
     await api.post(subscriptionsOf('other'), { subscriptions: [{ subscriberId: 'bob', identifier: 'taken' }] })
@@ -329,7 +329,7 @@ describe('subscribing', () => {
 })
 
 describe('preferences', () => {
-  test('are resolved by identifier, database id and tags; what is unknown is ignored', async () => {
+  test('are resolved by identifier, database id and tags; unknown ones are ignored', async () => {
     const api = await apiWith('ada')
     await addWorkflow(api, 'by-name', { data: { team: 'a' }, critical: true, severity: 'high', tags: ['x'] })
     const id = await addWorkflow(api, 'by-id')
@@ -370,7 +370,7 @@ describe('preferences', () => {
     })
   })
 
-  test("a preference that does not say otherwise takes the workflow's default, what its user set first", async () => {
+  test("a preference without `enabled` takes the workflow's default, user settings first", async () => {
     const api = await apiWith('ada')
     const off = { all: { enabled: false } }
     const on = { all: { enabled: true } }
@@ -488,7 +488,7 @@ describe('one subscription', () => {
     [{ name: 7 }, 'name must be a string'],
     [{ preferences: 'w' }, 'preferences must be an array'],
     [{ preferences: [{}] }, 'preferences.0 must have a workflowId or a filter'],
-  ])('%j is no change', async (body, message) => {
+  ])('%j is not a valid change', async (body, message) => {
     const api = await apiWith('ada')
     await api.post(subscriptionsOf('news'), { subscriptions: ['ada'] })
     const answer = await api.patch(oneOf('news', 'tk_news:si_ada'), body)
@@ -498,7 +498,7 @@ describe('one subscription', () => {
 })
 
 describe('unsubscribing', () => {
-  test('by subscriber removes all they hold in the topic, with preferences, and nothing else', async () => {
+  test('by subscriber removes all their subscriptions of the topic, with preferences, and nothing else', async () => {
     const api = await apiWith('ada', 'bob')
     await addWorkflow(api, 'w')
     const entries = [{ subscriberId: 'ada', identifier: 'one' }, 'ada', 'bob']
@@ -521,7 +521,7 @@ describe('unsubscribing', () => {
     expect(left).toHaveLength(2)
   })
 
-  test('by identifier removes that one alone, whoever else is named beside it', async () => {
+  test('by identifier removes only that one, even with a subscriber named beside it', async () => {
     const api = await apiWith('ada', 'bob')
     const make = () =>
       api.post(subscriptionsOf('news'), { subscriptions: [{ subscriberId: 'ada', identifier: 'one' }, 'ada', 'bob'] })
@@ -686,7 +686,7 @@ describe('lists', () => {
     }
   })
 
-  test("a topic's list takes one subscriber", async () => {
+  test("a topic's list can be filtered by subscriber", async () => {
     const api = await apiWith('ada', 'bob')
     await api.post(subscriptionsOf('news'), { subscriptions: ['ada', 'bob', { subscriberId: 'ada', identifier: 'x' }] })
     const found = async (id: string) => identifiersIn(await api.get(`${subscriptionsOf('news')}?subscriberId=${id}`))
@@ -695,10 +695,10 @@ describe('lists', () => {
     expect(await found('ghost')).toEqual([])
   })
 
-  test('a subscription whose subscriber vanished is counted but not shown', async () => {
+  test('a subscription without its subscriber is counted but not shown', async () => {
     const api = await apiWith('ada', 'bob', 'cleo')
     await api.post(subscriptionsOf('news'), { subscriptions: ['ada', 'bob', 'cleo'] })
-    // Not through the API, which would take the subscription along.
+    // Not through the API, which would delete the subscription too.
     await server.database.db
       .deleteFrom('subscribers')
       .where('environment_id', '=', api.environmentId)
@@ -712,7 +712,7 @@ describe('lists', () => {
     expect(patched).toMatchObject({ status: 200, body: { name: 'Whose?', subscriber: null } })
   })
 
-  test("what is unknown or another environment's is not found", async () => {
+  test("unknown topics and subscribers, and another environment's, are not found", async () => {
     const [mine, other] = [await apiWith(), await apiWith('ada')]
     await other.post(subscriptionsOf('news'), { subscriptions: ['ada'] })
     expect(await mine.get(subscriptionsOf('news'))).toMatchObject({
@@ -766,7 +766,7 @@ describe('many at once', () => {
     expect(await statementsFor(() => remove('all', ids))).toBe(7)
   })
 
-  test('ten is the most per subscriber and topic, however many ask at the same time', async () => {
+  test('a subscriber never exceeds ten subscriptions per topic, however many requests run at once', async () => {
     const ids = ['ada', 'bob', 'cleo']
     const api = await apiWith(...ids)
     const answers = await Promise.all(
@@ -784,7 +784,7 @@ describe('many at once', () => {
       expect((await api.get(`${subscriptionsOf('news')}?subscriberId=${id}`)).body.totalCount).toBe(10)
   })
 
-  test('the same request many times at once makes one subscription each, and one topic', async () => {
+  test('concurrent identical requests create one topic and one subscription each', async () => {
     const ids = Array.from({ length: 20 }, (_, index) => `s${index}`)
     const api = await apiWith(...ids)
     const answers = await Promise.all(
@@ -802,7 +802,7 @@ describe('many at once', () => {
     expect((await api.get(subscriptionsOf('news'))).body.totalCount).toBe(20)
   })
 
-  test('identifiers asked for in many topics at once go to one of them each', async () => {
+  test('an identifier requested in many topics at once goes to one of them', async () => {
     const ids = Array.from({ length: 10 }, (_, index) => `s${index}`)
     const api = await apiWith(...ids)
     const subscriptions = ids.flatMap((subscriberId) =>
@@ -821,7 +821,7 @@ describe('many at once', () => {
     expect(new Set(codes)).toEqual(new Set(['SUBSCRIPTION_CREATE_FAILED']))
   })
 
-  test('identifiers are taken in their own order, not in that of the request, so nobody waits in a circle', async () => {
+  test('identifiers are locked in sorted order, not that of the request, so requests cannot deadlock', async () => {
     const api = await apiWith('ada')
     const answer = await during(
       server,
@@ -835,7 +835,7 @@ describe('many at once', () => {
     expect(answer).toMatchObject({ status: 201, body: { data: [{ identifier: 'y' }], meta: { failed: 2 } } })
   })
 
-  test('subscribing, changing, unsubscribing and deleting at the same time leave nothing behind', async () => {
+  test('concurrent subscribing, changing, unsubscribing and deleting leave nothing behind', async () => {
     const ids = Array.from({ length: 8 }, (_, index) => `s${index}`)
     const api = await apiWith(...ids)
     await addWorkflow(api, 'w')
@@ -860,7 +860,7 @@ describe('many at once', () => {
     expect(await orphans(api)).toEqual({ subscriptions: 0, preferences: 0 })
   })
 
-  test('a subscriber who is being deleted is not found; one who is being subscribed is deleted with the subscription', async () => {
+  test('a subscriber being deleted is not found; one being subscribed is deleted with the subscription', async () => {
     const api = await apiWith('ada', 'bob')
     const late = await during(
       server,
@@ -877,7 +877,7 @@ describe('many at once', () => {
     expect(await orphans(api)).toEqual({ subscriptions: 0, preferences: 0 })
   })
 
-  test('a topic that is being deleted is created anew; one that is being subscribed to goes with the subscription', async () => {
+  test('a topic being deleted is created again; one being subscribed to is deleted with the subscription', async () => {
     const api = await apiWith('ada')
     const { _id } = (await api.post('/v2/topics', { key: 'news' })).body
     const late = await during(
@@ -899,7 +899,7 @@ describe('many at once', () => {
   })
 
   test.each(['/v2/topics/news', '/v2/subscribers/ada'])(
-    'deleting %s takes along a preference that is just being added',
+    'deleting %s also deletes a preference that is just being added',
     async (path) => {
       const api = await apiWith('ada')
       const workflowId = await addWorkflow(api, 'w')

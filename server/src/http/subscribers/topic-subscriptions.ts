@@ -1,4 +1,4 @@
-// Topic subscriptions: who follows which topic, under which contexts, and which workflows reach them through it.
+// Topic subscriptions: which subscribers are in which topic, in which contexts, and which workflows reach them through it.
 import { sql } from 'kysely'
 import { type Static, type TSchema, Type } from 'typebox'
 import type { Db, Tx } from '../../db/core/database.ts'
@@ -39,7 +39,7 @@ const needed = 'At least one subscription is required'
 
 const tooMany = (verb: string, what: string) => `Cannot ${verb} more than ${mostAtOnce} ${what} at once`
 
-/** The items under their present and their former name, which is used only where the present one is absent. */
+/** The items under their current name, or under the former one if that is absent. */
 const listed = <T extends TSchema>(item: T, verb: string, { minItems }: { minItems: number }) => ({
   subscriptions: Type.Optional(
     Type.Array(item, {
@@ -61,7 +61,7 @@ const listed = <T extends TSchema>(item: T, verb: string, { minItems }: { minIte
 const NewSubscription = StringOr<SubscriptionEntry>({
   properties: {
     subscriberId: Type.String({ minLength: 1 }),
-    identifier: Type.String({ maxLength: 255, description: 'Unique in the environment; made up when absent' }),
+    identifier: Type.String({ maxLength: 255, description: 'Unique in the environment; default: generated' }),
     name: Type.String(),
   },
   required: ['subscriberId'],
@@ -153,7 +153,7 @@ function subscriberOf(row: SubscriptionRow): Static<typeof SubscriberOfSubscript
   }
 }
 
-/** None when the subscriber is gone: a list has nobody to show then, but still counts the subscription. */
+/** Empty when the subscriber was deleted: the list cannot show it, but still counts the subscription. */
 function toTopicSubscription(row: SubscriptionRow): Array<Static<typeof TopicSubscription>> {
   const subscriber = subscriberOf(row)
   if (!subscriber) return []
@@ -171,7 +171,7 @@ const toRemoved = (row: SubscriptionRow): Static<typeof RemovedSubscription> => 
   updatedAt: row.updated_at,
 })
 
-/** With their preferences, read for all of them at once. */
+/** With their preferences, read in one statement. */
 async function toSubscriptions(
   db: Db | Tx,
   environmentId: string,
@@ -189,7 +189,7 @@ async function toSubscriptions(
   }))
 }
 
-/** What became of each item. When none succeeded the whole request has failed, and so has whatever it did on the way. */
+/** The result of each item. If none succeeded, fails the request, which rolls back everything. */
 function outcome<T>(requested: number, data: T[], errors: SubscriptionError[]) {
   const meta = { totalCount: requested, successful: requested - errors.length, failed: errors.length }
   const answer = { data, meta, ...(errors.length === 0 ? {} : { errors }) }
@@ -239,8 +239,8 @@ export const topicSubscriptions: Resource = (app, { db, clock }) => {
       const items = body.subscriptions ?? body.subscriberIds
       if (!items) throw generalError([needed])
       const entries = items.map((item) => (typeof item === 'string' ? { subscriberId: item } : item))
-      // Besides the five of `subscribe`, up to seven statements for any number of entries: begin, contexts, workflows, topic,
-      // subscriptions, their preferences, commit; one more when the topic is created or renamed.
+      // Besides the five of `subscribe`, up to seven statements however many entries: begin, contexts, workflows, topic,
+      // subscriptions, their preferences, commit; one more if the topic is created or renamed.
       const answer = await db.transaction().execute(async (tx) => {
         const now = clock.now()
         const contextKeys = await resolveContexts(tx, environment.id, body.context, now)
@@ -269,7 +269,7 @@ export const topicSubscriptions: Resource = (app, { db, clock }) => {
         params: Params,
         querystring: Type.Object({
           ...cursorQuery('ListTopicSubscriptionsCommand'),
-          subscriberId: Type.Optional(Type.String({ description: 'Exactly this subscriber' })),
+          subscriberId: Type.Optional(Type.String({ description: 'The exact subscriber id' })),
           contextKeys: Type.Optional(ContextKeys),
         }),
         response: { 200: CursorPage(TopicSubscription) },
@@ -308,7 +308,7 @@ export const topicSubscriptions: Resource = (app, { db, clock }) => {
       const { environment, params, body } = request
       const items = body.subscriptions ?? body.subscriberIds
       if (!items) throw generalError([needed])
-      // An identifier names one subscription, whoever holds it; only without one does the subscriber count.
+      // An identifier names one subscription, whoever holds it; the subscriber counts only without one.
       const targets = items.map((item) => {
         const { identifier, subscriberId } = typeof item === 'string' ? { identifier: '', subscriberId: item } : item
         return { identifier: identifier ?? '', subscriberId: subscriberId ?? '' }
@@ -397,7 +397,7 @@ export const topicSubscriptions: Resource = (app, { db, clock }) => {
         params: Type.Object({ subscriberId: Type.String() }),
         querystring: Type.Object({
           ...cursorQuery('ListSubscriberSubscriptionsCommand'),
-          key: Type.Optional(Type.String({ description: 'Exactly this topic' })),
+          key: Type.Optional(Type.String({ description: 'The exact topic key' })),
           contextKeys: Type.Optional(ContextKeys),
         }),
         response: { 200: CursorPage(TopicSubscription) },

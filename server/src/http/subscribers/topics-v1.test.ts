@@ -10,7 +10,7 @@ async function apiWith(...subscriberIds: string[]): Promise<Api> {
 }
 
 describe('membership', () => {
-  test('tells that a subscriber is in a topic', async () => {
+  test('confirms that a subscriber is in a topic', async () => {
     const api = await apiWith('ada')
     const made = await api.post('/v2/topics/news/subscriptions', {
       subscriptions: ['ada', { subscriberId: 'ada', identifier: 'another' }],
@@ -28,7 +28,7 @@ describe('membership', () => {
     })
   })
 
-  test('is not found for anybody else, any other topic or from another environment', async () => {
+  test('is not found for another subscriber, topic or environment', async () => {
     const [api, other] = [await apiWith('ada', 'bob'), await apiWith('ada')]
     await api.post('/v2/topics/news/subscriptions', { subscriptions: ['ada'] })
     await api.post('/v2/topics', { key: 'empty' })
@@ -94,7 +94,7 @@ describe('topics', () => {
     expect((await api.delete('/v1/topics/news')).status).toBe(204)
   })
 
-  test('of deleting and subscribing at the same time one wins', async () => {
+  test('of concurrent deletion and subscription one wins', async () => {
     const api = await apiWith('ada')
     for (let round = 0; round < 10; round += 1) {
       await api.post('/v2/topics', { key: 'news' })
@@ -109,7 +109,7 @@ describe('topics', () => {
     }
   })
 
-  test('what is not there, or is elsewhere, is not found', async () => {
+  test('an unknown topic, or one of another environment, is not found', async () => {
     const [mine, other] = [await apiWith(), await apiWith()]
     await other.post('/v1/topics', { key: 'theirs', name: 'Theirs' })
     for (const answer of [
@@ -162,14 +162,14 @@ describe('topics', () => {
     expect(answer.body.errors.general.messages).toEqual([message])
   })
 
-  test('a key that cannot be one is refused', async () => {
+  test('an invalid key is refused', async () => {
     expect((await server.api.post('/v1/topics', { key: 'two words', name: 'T' })).status).toBe(400)
     expect((await server.api.post('/v1/topics/two%20words/subscribers', { subscribers: ['ada'] })).status).toBe(400)
   })
 })
 
 describe('subscribers of a topic', () => {
-  test('are added, once each, to a topic that is created if missing; the unknown are named', async () => {
+  test('are added once each to a topic, which is created if missing; unknown ones are listed', async () => {
     const api = await apiWith('ada', 'bob')
     const all = await api.post('/v1/topics/news/subscribers', { subscribers: ['bob', 'ada', 'bob'] })
     expect(all.status).toBe(200)
@@ -181,7 +181,7 @@ describe('subscribers of a topic', () => {
     expect((await api.get('/v2/topics/news/subscriptions')).body.totalCount).toBe(2)
   })
 
-  test('who holds ten subscriptions already is refused', async () => {
+  test('with ten subscriptions are refused', async () => {
     const api = await apiWith('ada')
     const subscriptions = Array.from({ length: 10 }, (_, index) => ({ subscriberId: 'ada', identifier: `n${index}` }))
     await api.post('/v2/topics/news/subscriptions', { subscriptions })
@@ -189,7 +189,7 @@ describe('subscribers of a topic', () => {
     expect(answer.body).toEqual({ succeeded: [], failed: { notFound: [], refused: ['ada'] } })
   })
 
-  test('are removed with all their subscriptions; the unknown do not matter', async () => {
+  test('are removed with all their subscriptions; unknown ones are ignored', async () => {
     const api = await apiWith('ada', 'bob')
     await api.post('/v2/topics/news/subscriptions', {
       subscriptions: ['ada', { subscriberId: 'ada', identifier: 'x' }, 'bob'],

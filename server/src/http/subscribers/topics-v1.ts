@@ -1,4 +1,4 @@
-// Topics, version 1: what older clients call. Only the membership check is documented; the rest is kept working.
+// Topics, v1, for older clients. Only the membership check is documented; the rest keeps working.
 import { sql } from 'kysely'
 import { Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
@@ -10,7 +10,7 @@ import type { Environment, Resource } from '../edge/resource.ts'
 import { Body, Empty, NumberedPage, Timestamp } from '../edge/schema.ts'
 import { NewTopicName, TopicKey } from './topics.ts'
 
-/** A version 1 topic brings its subscribers along, up to its first so many; version 2 lists them in pages. */
+/** Subscribers shown with a v1 topic; v2 lists all of them in pages. */
 const mostSubscribers = 1_000
 const mostPerPage = 10
 
@@ -191,7 +191,7 @@ export const topicsV1: Resource = (app, { db, clock }) => {
     async (request, reply) => {
       const { environment, params } = request
       await db.transaction().execute(async (tx) => {
-        // Held while we look, so that nobody subscribes between the look and the delete.
+        // Locked, so that nobody subscribes between the check and the delete.
         const topic = await tx
           .selectFrom('topics')
           .select('id')

@@ -51,7 +51,7 @@ describe('creating', () => {
     expect((await api.get('/v2/topics/once')).body).toEqual(created.body)
   })
 
-  test.each([false, true])('creating one key many times at once makes one topic (failIfExists=%s)', async (fails) => {
+  test.each([false, true])('concurrent creations of one key make one topic (failIfExists=%s)', async (fails) => {
     const api = await server.freshApi()
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => api.post(`/v2/topics?failIfExists=${fails}`, { key: 'rush' })),
@@ -62,13 +62,13 @@ describe('creating', () => {
     expect((await api.get('/v2/topics')).body.totalCount).toBe(1)
   })
 
-  test.each(['a', 'A-z_0:9.x', 'ada@example.com', 'x'.repeat(100)])('%s is a key', async (key) => {
+  test.each(['a', 'A-z_0:9.x', 'ada@example.com', 'x'.repeat(100)])('%s is a valid key', async (key) => {
     const api = await server.freshApi()
     expect((await api.post('/v2/topics', { key })).status).toBe(201)
     expect((await api.get(`/v2/topics/${encodeURIComponent(key)}`)).body.key).toBe(key)
   })
 
-  test.each(['two words', 'sl/ash', 'ä', 'ada@example'])('%s is no key', async (key) => {
+  test.each(['two words', 'sl/ash', 'ä', 'ada@example'])('%s is not a valid key', async (key) => {
     for (const query of ['', '?failIfExists=true'])
       expect(await server.api.post(`/v2/topics${query}`, { key })).toMatchObject({
         status: 400,
@@ -104,7 +104,7 @@ describe('reading and changing', () => {
     expect((await api.get('/v2/topics/news')).status).toBe(404)
   })
 
-  test('what is not there, or is elsewhere, cannot be read, renamed or deleted', async () => {
+  test('an unknown topic, or one of another environment, cannot be read, renamed or deleted', async () => {
     const [mine, other] = [await server.freshApi(), await server.freshApi()]
     await other.post('/v2/topics', { key: 'theirs', name: 'Theirs' })
     const notFound = { status: 404, body: { message: 'Topic with key theirs not found', error: 'Not Found' } }
@@ -118,13 +118,13 @@ describe('reading and changing', () => {
     [{}, 'name should not be empty'],
     [{ name: '' }, 'name should not be empty'],
     [{ name: 'x'.repeat(101) }, 'name must be shorter than or equal to 100 characters'],
-  ])('%j is no new name', async (body, message) => {
+  ])('%j is not a valid new name', async (body, message) => {
     const answer = await server.api.patch('/v2/topics/any', body)
     expect(answer.status).toBe(422)
     expect(answer.body.errors.general.messages).toContain(message)
   })
 
-  test('with a topic go its subscriptions and their preferences, and nothing else', async () => {
+  test('deleting a topic deletes its subscriptions and their preferences, and nothing else', async () => {
     const api = await server.freshApi()
     const { db } = server.database
     const now = server.clock.now()
@@ -155,7 +155,7 @@ describe('reading and changing', () => {
 })
 
 describe('the list', () => {
-  test('filters by any part of key and name, taken literally', async () => {
+  test('filters by any part of key and name, without wildcards', async () => {
     const api = await server.freshApi()
     await api.post('/v2/topics', { key: 'order:1', name: 'Big 100%' })
     await api.post('/v2/topics', { key: 'order:2', name: 'Small' })
@@ -171,7 +171,7 @@ describe('the list', () => {
     expect(await keys('key=_')).toEqual([])
   })
 
-  test('orders by id, creation or change, whatever else is asked', async () => {
+  test('sorts by id, creation or change; other fields mean the default', async () => {
     const api = await server.freshApi()
     for (const key of ['a', 'b', 'c']) {
       server.clock.advance({ minutes: 1 })

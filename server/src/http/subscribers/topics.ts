@@ -1,4 +1,4 @@
-// Topics, version 2: names that subscribers follow, so that one trigger reaches them all.
+// Topics, v2: groups of subscribers that one trigger reaches.
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { allOf, contains, cursorPage } from '../../db/core/page.ts'
@@ -17,7 +17,7 @@ import { Body, CursorPage, cursorQuery, Timestamp } from '../edge/schema.ts'
 export const TopicKey = Type.String({ minLength: 1, maxLength: 100 })
 /** An empty name counts as none. */
 export const TopicName = Type.String({ maxLength: 100 })
-/** A name to be called from now on, which cannot be none. */
+/** For renaming: must not be empty. */
 export const NewTopicName = Type.String({ minLength: 1, maxLength: 100 })
 
 const Topic = Type.Object({
@@ -48,8 +48,8 @@ export const topics: Resource = (app, { db, clock }) => {
         summary: 'List topics',
         querystring: Type.Object({
           ...cursorQuery('ListTopicsCommand'),
-          key: Type.Optional(Type.String({ description: 'Anywhere in the key, in any case' })),
-          name: Type.Optional(Type.String({ description: 'Anywhere in the name, in any case' })),
+          key: Type.Optional(Type.String({ description: 'Part of the key, case-insensitive' })),
+          name: Type.Optional(Type.String({ description: 'Part of the name, case-insensitive' })),
         }),
         response: { 200: CursorPage(Topic) },
       },
@@ -83,7 +83,7 @@ export const topics: Resource = (app, { db, clock }) => {
         tags,
         summary: 'Create or rename a topic',
         querystring: Type.Object({
-          failIfExists: Type.Optional(Type.Boolean({ description: 'Leave an existing topic alone and answer 409' })),
+          failIfExists: Type.Optional(Type.Boolean({ description: 'Do not change an existing topic; answer 409' })),
         }),
         body: Body({ key: TopicKey, name: Type.Optional(TopicName) }, { examples: [{ key: 'news', name: 'News' }] }),
         response: { 200: Topic, 201: Topic },
@@ -98,7 +98,7 @@ export const topics: Resource = (app, { db, clock }) => {
       const row = await insertTopic(db, environment.id, body, clock.now())
       if (row) return reply.code(201).send(toTopic(row))
       const existing = await findTopic(db, environment.id, body.key)
-      // The answer carries the existing topic too: client libraries read it as one.
+      // Includes the existing topic, because client libraries read the answer as one.
       throw fail('topic_exists', body, { ctx: existing ? toTopic(existing) : {} })
     },
   )

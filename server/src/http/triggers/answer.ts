@@ -1,4 +1,4 @@
-// What a caller is told of a trigger: what became of it, its id, and where a person can see the rest.
+// The answer to a trigger: its status, its id, and a link to its activity.
 import { type Static, Type } from 'typebox'
 import type { TriggerResult } from '../../engine/runs/trigger.ts'
 import { Enum } from '../edge/schema.ts'
@@ -18,7 +18,7 @@ export const TriggerAnswer = Type.Object({
   status: Enum(statuses),
   error: Type.Optional(Type.Array(Type.String())),
   transactionId: Type.Optional(Type.String()),
-  activityFeedLink: Type.Optional(Type.String({ description: 'The page of the dashboard that shows what came of it' })),
+  activityFeedLink: Type.Optional(Type.String({ description: 'The dashboard page with its activity' })),
 })
 
 export const answerOf = (

@@ -1,4 +1,4 @@
-// Triggers that name an application: its workflow is run as it is there at that moment.
+// Triggers with a bridge URL: they run the workflow as the application declares it at that moment.
 import { workflow } from '@novu/framework/express'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { useApplication } from '../../../test/application.ts'
@@ -10,7 +10,7 @@ const app = useApplication()
 let api: Api
 let production: Api
 
-// The library compares signatures with the clock on the wall.
+// The library checks signatures against the real clock.
 beforeAll(() => server.clock.advance({ ms: Date.now() - server.clock.now().getTime() }))
 beforeEach(async () => {
   const organization = await server.freshOrganization()
@@ -36,7 +36,7 @@ async function run(more: object = {}, to: unknown = 'ada') {
 
 const sent = 'in_app completed: Step queued, Message created, Message sent'
 
-test('runs the workflow that is found there, and stores none', async () => {
+test('runs the workflow declared there, and stores none', async () => {
   app.serves([saying('From code'), saying('Another', 'other')], api.key)
   const found = await runOf(api, await run())
   expect(storyOf(found)).toEqual([sent])
@@ -47,7 +47,7 @@ test('runs the workflow that is found there, and stores none', async () => {
   expect((await api.get('/v1/bridge/status')).status).toBe(400)
 })
 
-test('leaves alone a workflow of the same name that is stored', async () => {
+test('does not touch a stored workflow of the same name', async () => {
   await makeWorkflow(api, 'hello', [inApp('Stored')])
   app.serves([saying('From code')], api.key)
   await run()
@@ -72,7 +72,7 @@ test('gives the code the control values that come with the trigger', async () =>
   expect(await contentsOf(api, 'ada')).toEqual(['Hello, Ada', 'Good day, Ada'])
 })
 
-test('a run keeps the steps it began with, and asks the application it began with', async () => {
+test('a run keeps its steps and its application until it ends', async () => {
   app.serves([digest('Before')], api.key)
   const first = await run()
   const second = await run()
@@ -83,7 +83,7 @@ test('a run keeps the steps it began with, and asks the application it began wit
   expect((await runOf(api, first)).jobs.map(({ type }: { type: string }) => type)).toEqual(['digest', 'in_app'])
 })
 
-test('of many at once one version is kept', async () => {
+test('concurrent triggers store one version', async () => {
   app.serves([saying('From code')], api.key)
   const events = Array.from({ length: 10 }, () => ({ name: 'hello', to: 'ada', bridgeUrl: app.url }))
   const bulk = await api.post('/v1/events/trigger/bulk', { events })
@@ -98,14 +98,14 @@ test('of many at once one version is kept', async () => {
   expect(rows).toHaveLength(1)
 })
 
-test('with a transaction id that was used runs nothing', async () => {
+test('with a used transaction id runs nothing', async () => {
   app.serves([saying('From code')], api.key)
   await run({ transactionId: 'once' })
   await run({ transactionId: 'once' })
   expect(await runsOf(api, 'once')).toHaveLength(1)
 })
 
-test('reaches everybody by a broadcast too', async () => {
+test('works as a broadcast too', async () => {
   app.serves([saying('From code')], api.key)
   await api.post('/v2/subscribers', { subscriberId: 'bob' })
   const answer = await api.post('/v1/events/trigger/broadcast', { name: 'hello', payload: {}, bridgeUrl: app.url })
@@ -117,13 +117,13 @@ test('reaches everybody by a broadcast too', async () => {
 describe('is refused', () => {
   const ask = (more: object, of = api) => of.post('/v1/events/trigger', { name: 'hello', to: 'ada', ...more })
 
-  test('where the application has no such workflow', async () => {
+  test('when the application has no such workflow', async () => {
     app.serves([saying('Another', 'other')], api.key)
     await makeWorkflow(api, 'hello', [inApp('Stored')])
     expect(await ask({ bridgeUrl: app.url })).toMatchObject({ status: 422, body: { message: 'workflow_not_found' } })
   })
 
-  test('where the application does not answer, or is none', async () => {
+  test('when the application does not answer, or is not one', async () => {
     app.serves([saying('From code')], 'another key')
     const unsigned = await ask({ bridgeUrl: app.url })
     expect(unsigned).toMatchObject({ status: 400, body: { ctx: { bridgeCode: expect.any(String) } } })
@@ -131,7 +131,7 @@ describe('is refused', () => {
     expect(none).toMatchObject({ status: 400, body: { ctx: { bridgeCode: 'InvalidBridgeUrl' } } })
   })
 
-  test('in a bulk, without the others', async () => {
+  test('in a bulk, without affecting the others', async () => {
     app.serves([saying('From code')], api.key)
     const { body } = await api.post('/v1/events/trigger/bulk', {
       events: [
@@ -145,7 +145,7 @@ describe('is refused', () => {
     ])
   })
 
-  test('in production where the address is this machine; in development where it is another private one', async () => {
+  test('in production for an address of this machine; in development for another private address', async () => {
     app.serves([saying('From code')], production.key)
     const refused = { status: 400, body: { ctx: { bridgeCode: 'InvalidBridgeUrl' } } }
     expect(await ask({ bridgeUrl: app.url }, production)).toMatchObject(refused)

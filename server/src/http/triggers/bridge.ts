@@ -1,5 +1,5 @@
-// Triggers that name an application: the workflow is the one found there now, whatever is stored here. The library for
-// code-first workflows sends these during development.
+// Triggers with a bridge URL: they run the workflow that the application declares now, whatever is stored here. The library
+// for code-first workflows sends these during development.
 import { findEnvironmentAccess } from '../../db/core/environment-access.ts'
 import { sha256 } from '../../db/core/secrets.ts'
 import { Bridge, targetIn } from '../../engine/core/bridge.ts'
@@ -9,15 +9,15 @@ import type { Services } from '../edge/resource.ts'
 import { worded } from '../workflows/bridge.ts'
 import { fieldsOfDiscovered, readDiscovered } from '../workflows/bridge-sync.ts'
 
-/** What such a trigger says beside the usual. */
+/** The additional members of such a trigger. */
 export interface BridgedTrigger {
   name: string
   bridgeUrl: string
-  /** Values for the controls of its steps: `{steps: {<stepId>: {…}}}`. */
+  /** Control values of its steps: `{steps: {<stepId>: {…}}}`. */
   controls?: Record<string, unknown> | undefined
 }
 
-/** Of one request: an application that many of its triggers name is asked once. */
+/** For one request: asks each application once, however many triggers name it. */
 export class TriggerBridges {
   readonly #services: Services
   readonly #bridge: Bridge
@@ -34,9 +34,9 @@ export class TriggerBridges {
   async find({ name, bridgeUrl, controls }: BridgedTrigger): Promise<BridgedWorkflow> {
     const all = await this.#discover(bridgeUrl)
     const declared = all.filter((each) => (each as { workflowId?: unknown } | null)?.workflowId === name)
-    const [found] = readDiscovered(declared)
+    const [found] = readDiscovered(declared, this.#services.config.limits.steps)
     if (!found) throw fail('unknown_trigger')
-    // The same for every trigger of the same code, so that digests and throttles know what belongs together.
+    // A stable id for the same code, so that digests and throttles group its runs.
     const id = sha256(JSON.stringify([this.#environmentId, bridgeUrl, name])).slice(0, 24)
     const fields = fieldsOfDiscovered(found)
     const values = membersOf(membersOf(controls).steps)
@@ -59,7 +59,7 @@ export class TriggerBridges {
   async #ask(bridgeUrl: string): Promise<unknown[]> {
     const { db, secrets } = this.#services
     const access = await findEnvironmentAccess(db, secrets, this.#environmentId)
-    // Deleted after the key was checked.
+    // The environment was deleted after the key was checked.
     if (!access) throw fail('api_key_not_found')
     return worded(this.#bridge.discover(targetIn(access, bridgeUrl)))
   }

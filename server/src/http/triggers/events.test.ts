@@ -14,7 +14,7 @@ async function freshApi(): Promise<Api> {
   return api
 }
 
-/** How many triggers an environment has taken. */
+/** How many triggers an environment has stored. */
 async function accepted({ environmentId }: Api): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     SELECT count(*)::int AS count FROM events WHERE environment_id = ${environmentId}`.execute(server.database.db)
@@ -39,7 +39,7 @@ describe('a trigger', () => {
     expect(named.body.activityFeedLink).toMatch(/\/activity\?transactionId=order%207%268$/)
   })
 
-  test('keeps the transaction id it came with; an empty one is none', async () => {
+  test('keeps its transaction id; an empty one counts as none', async () => {
     const api = await freshApi()
     expect(await trigger(api, 'hello', 'ada', { transactionId: 'mine' })).toBe('mine')
     expect(await trigger(api, 'hello', 'ada', { transactionId: '' })).toMatch(/^txn_/)
@@ -190,7 +190,7 @@ describe('a trigger', () => {
     expect(await accepted(api)).toBe(0)
   })
 
-  test('of a workflow that is not there, or is in another environment, is refused', async () => {
+  test('of a workflow that does not exist, or belongs to another environment, is refused', async () => {
     const api = await server.freshApi()
     await freshApi()
     const answer = await api.post('/v1/events/trigger', { name: 'hello', to: 'ada' })
@@ -200,7 +200,7 @@ describe('a trigger', () => {
     })
   })
 
-  test('whose payload breaks the schema of its workflow is told all that is wrong; a good one gets its defaults', async () => {
+  test('with an invalid payload gets all problems listed; a valid one gets the schema defaults', async () => {
     const api = await server.freshApi()
     const payloadSchema = {
       type: 'object',
@@ -223,7 +223,7 @@ describe('a trigger', () => {
     expect(await messagesOf(api, 'subscriberId=ada')).toMatchObject([{ content: 'A free' }])
   })
 
-  test('with the worked example of a bad payload is told both problems, with the schema they were found by', async () => {
+  test('with the documented example of a bad payload gets both problems and the schema', async () => {
     const api = await server.freshApi()
     const schema = {
       type: 'object',
@@ -260,7 +260,7 @@ describe('a trigger', () => {
     await trigger(api, 'order-shipped', 'ada', { payload })
   })
 
-  test('of a workflow in error is taken: only one that is switched off is not', async () => {
+  test('of a workflow with issues is accepted; only an inactive one is not', async () => {
     const api = await server.freshApi()
     await makeWorkflow(api, 'in-error', [inApp('Hello {{name}}!')])
     expect((await api.get('/v2/workflows/in-error')).body.status).toBe('ERROR')
@@ -270,7 +270,7 @@ describe('a trigger', () => {
   })
 
   test.each([['acme'], [{ identifier: 'acme', name: 'Acme' }]])(
-    'for tenant %j that is not there runs nothing',
+    'for the unknown tenant %j runs nothing',
     async (tenant) => {
       const api = await freshApi()
       const answer = await api.post('/v1/events/trigger', { name: 'hello', to: 'ada', tenant, transactionId: 'txn' })
@@ -281,7 +281,7 @@ describe('a trigger', () => {
     },
   )
 
-  test('of an inactive workflow, one without steps, or one whose steps are switched off says so and runs nothing', async () => {
+  test('of a workflow that is inactive, or without active steps, says so and runs nothing', async () => {
     const api = await server.freshApi()
     await makeWorkflow(api, 'asleep', [inApp()], { active: false })
     await makeWorkflow(api, 'empty', [])
@@ -293,7 +293,7 @@ describe('a trigger', () => {
     expect(await accepted(api)).toBe(0)
   })
 
-  test('is judged in order: schema, tenant, activity, steps, recipients', async () => {
+  test('is checked in order: schema, tenant, active, steps, recipients', async () => {
     const api = await server.freshApi()
     const payloadSchema = { type: 'object', properties: {}, required: ['name'] }
     await makeWorkflow(api, 'all-wrong', [], { active: false, payloadSchema, validatePayload: true })
@@ -306,7 +306,7 @@ describe('a trigger', () => {
     expect(await send({ payload: { name: 'x' } })).toBe('trigger_not_active')
   })
 
-  test('follows a change of its workflow at once', async () => {
+  test('sees a change of its workflow at once', async () => {
     const api = await server.freshApi()
     await makeWorkflow(api, 'switched', [inApp()])
     const statusOf = async () => (await api.post('/v1/events/trigger', { name: 'switched', to: 'ada' })).body.status
@@ -319,7 +319,7 @@ describe('a trigger', () => {
     expect((await api.post('/v1/events/trigger', { name: 'switched', to: 'ada' })).status).toBe(422)
   })
 
-  test('follows a change that another process made a moment ago', async () => {
+  test('sees a change that another process just made', async () => {
     const api = await freshApi()
     const another = await server.startAnother()
     const other = new Api(another.url, api.key, api.environmentId, api.organizationId)
@@ -339,14 +339,14 @@ describe('a trigger', () => {
     ['a topic key', { type: 'Topic', topicKey: 'no spaces' }],
     ['a whole list', ['a b', { subscriberId: 'c/d' }]],
     ['an id that is too long', 'x'.repeat(256)],
-  ])('to %s that cannot be one says invalid_recipients', async (_, to) => {
+  ])('to %s that is invalid says invalid_recipients', async (_, to) => {
     const api = await freshApi()
     const answer = await api.post('/v1/events/trigger', { name: 'hello', to })
     expect(answer).toMatchObject({ status: 201, body: { acknowledged: true, status: 'invalid_recipients' } })
     expect(await accepted(api)).toBe(0)
   })
 
-  test('drops those whose id cannot be one among others', async () => {
+  test('drops recipients with an invalid id among valid ones', async () => {
     const api = await freshApi()
     const transactionId = await trigger(api, 'hello', ['a b', null, 'ada', ' bob ', 'a@b.co', 'c_d:e.f-1'])
     await server.drain()
@@ -354,7 +354,7 @@ describe('a trigger', () => {
     expect(runs.map((run) => run.subscriber.subscriberId).sort()).toEqual(['a@b.co', 'ada', 'bob', 'c_d:e.f-1'])
   })
 
-  test('of 100 recipients is taken', async () => {
+  test('with 100 recipients is accepted', async () => {
     const api = await freshApi()
     await trigger(
       api,
@@ -368,7 +368,7 @@ describe('a trigger', () => {
     expect(rows).toHaveLength(100)
   })
 
-  test('takes half a megabyte of payload, and files beside it', async () => {
+  test('accepts half a megabyte of payload, plus attachments', async () => {
     const api = await freshApi()
     const limit = 512 * 1024
     const fill = (bytes: number) => ({ text: 'x'.repeat(bytes - '{"text":""}'.length) })
@@ -390,7 +390,7 @@ describe('a trigger', () => {
     expect(await accepted(api)).toBe(2)
   })
 
-  test('moves files out of the payload', async () => {
+  test('stores attachments outside the payload', async () => {
     const api = await freshApi()
     const attachments = [
       { file: Buffer.from('one').toString('base64'), name: 'one.txt', mime: 'text/plain', channels: ['email'] },
@@ -413,14 +413,14 @@ describe('a trigger', () => {
     expect(JSON.stringify(payload)).not.toContain(attachments[0]?.file)
   })
 
-  test('ignores members it does not know', async () => {
+  test('ignores unknown members', async () => {
     const api = await freshApi()
     await trigger(api, 'hello', 'ada', { controls: {}, extra: 1 })
   })
 })
 
 describe('a bulk', () => {
-  test('is answered in its order; one that fails leaves the others alone', async () => {
+  test('is answered in order; a failing trigger does not affect the others', async () => {
     const api = await freshApi()
     await makeWorkflow(api, 'asleep', [inApp()], { active: false })
     const payloadSchema = { type: 'object', properties: {}, required: ['name'] }
@@ -453,7 +453,7 @@ describe('a bulk', () => {
     expect(await messagesOf(api, 'channel=in_app')).toHaveLength(2)
   })
 
-  test('with one transaction id twice runs it once', async () => {
+  test('with the same transaction id twice runs it once', async () => {
     const api = await freshApi()
     const event = { name: 'hello', to: 'ada', transactionId: 'twice' }
     const answer = await api.post('/v1/events/trigger/bulk', { events: [event, event] })
@@ -481,7 +481,7 @@ describe('a bulk', () => {
 })
 
 describe('a broadcast', () => {
-  test('is for everybody and needs a payload', async () => {
+  test('goes to all subscribers and needs a payload', async () => {
     const api = await freshApi()
     await api.post('/v2/subscribers', { subscriberId: 'ada' })
     await api.post('/v2/subscribers', { subscriberId: 'bob' })
@@ -499,7 +499,7 @@ describe('a broadcast', () => {
     expect(messages).toHaveLength(2)
   })
 
-  test('is judged like any other', async () => {
+  test('is checked like any other trigger', async () => {
     const api = await freshApi()
     await makeWorkflow(api, 'asleep', [inApp()], { active: false })
     const send = (more: object) => api.post('/v1/events/trigger/broadcast', { name: 'hello', payload: {}, ...more })
@@ -511,7 +511,7 @@ describe('a broadcast', () => {
 })
 
 describe('cancelling', () => {
-  test('is true where something waited and false where nothing did', async () => {
+  test('returns true if a job was waiting, else false', async () => {
     const api = await freshApi()
     await makeWorkflow(api, 'later', [delay, inApp()])
     const cancel = (id: string) => api.delete(`/v1/events/trigger/${id}`)

@@ -1,4 +1,4 @@
-// Triggers: the only way to send notifications. Each is checked here and answered once the engine has committed it.
+// Triggers: the only way to send notifications. Checked here, and answered once the engine has committed them.
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { Recipient } from '../../db/core/tables.ts'
@@ -14,7 +14,7 @@ import { answerOf, TriggerAnswer } from './answer.ts'
 import { TriggerBridges } from './bridge.ts'
 
 const bodyLimit = 26 * 1024 * 1024
-/** Of one payload, files not counted. */
+/** Per payload, attachments not counted. */
 const mostPayloadBytes = 512 * 1024
 const mostRecipients = 100
 const mostEvents = 100
@@ -37,7 +37,7 @@ const common = {
   name: Type.String({ description: 'The identifier of the workflow' }),
   overrides: Type.Optional(FreeObject),
   transactionId: Type.Optional(
-    Type.String({ maxLength: longestId, description: 'A trigger with an id that was used before is ignored' }),
+    Type.String({ maxLength: longestId, description: 'A trigger with an id that was already used is ignored' }),
   ),
   actor: Type.Optional(Person),
   tenant: Type.Optional(Type.Unknown({ description: 'The identifier of a tenant, or `{identifier, name?, data?}`' })),
@@ -45,13 +45,13 @@ const common = {
   bridgeUrl: Type.Optional(
     Type.String({
       maxLength: 2048,
-      description: 'Of an application whose workflow is to be run as it is there now; for development',
+      description: 'The URL of an application; runs the workflow as it is declared there now. For development',
     }),
   ),
   controls: Type.Optional(
     Type.Unsafe<Members>({
       ...FreeObject,
-      description: 'With `bridgeUrl`: values for the controls of its steps, `{"steps": {"<stepId>": {…}}}`',
+      description: 'With `bridgeUrl`: control values of its steps, `{"steps": {"<stepId>": {…}}}`',
     }),
   ),
 }
@@ -80,7 +80,7 @@ export const events: Resource = (app, services) => {
       context: given.context,
     }
   }
-  /** Not awaited where there is nothing to ask: triggers that arrive together keep their order. */
+  /** Does not await without a bridge, so that triggers which arrive together keep their order. */
   const accept = (request: TriggerRequest, { name, bridgeUrl, controls }: Given, bridges?: TriggerBridges) => {
     if (!bridgeUrl) return engine.trigger(request)
     const asked = bridges ?? new TriggerBridges(services, request.environmentId)
@@ -123,7 +123,7 @@ export const events: Resource = (app, services) => {
         refuseLargePayload(request, given.payload, index)
         return requestFor(request.environment, given)
       })
-      // Together, so that they share a commit; what is wrong with one of them says nothing about the others.
+      // Concurrently, so that they share a commit; one that fails does not affect the others.
       const bridges = new TriggerBridges(services, request.environment.id)
       const results = await Promise.allSettled(
         request.body.events.map((given, index) => accept(requests[index] as TriggerRequest, given, bridges)),
@@ -161,7 +161,7 @@ export const events: Resource = (app, services) => {
     {
       schema: {
         tags,
-        summary: 'Cancel what a trigger has not done yet',
+        summary: 'Cancel the pending steps of a trigger',
         params: Type.Object({ transactionId: Type.String() }),
         response: { 200: Type.Boolean({ description: 'Whether there was anything to cancel' }) },
       },
@@ -174,14 +174,14 @@ export const events: Resource = (app, services) => {
 }
 
 function refuseLargePayload(request: FastifyRequest, payload: Members | undefined, index?: number): void {
-  // Most bodies are smaller as a whole.
+  // Most bodies are smaller than the limit as a whole.
   if (Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) <= mostPayloadBytes || !payload) return
   const { attachments: _, ...counted } = payload
   const bytes = Buffer.byteLength(JSON.stringify(counted))
   if (bytes > mostPayloadBytes) throw fail('trigger_payload_too_large', { bytes, limit: mostPayloadBytes, index })
 }
 
-/** Those whose id cannot be one are left out; when nobody is left, the engine says so. */
+/** Leaves out invalid ids; when none is left, the engine says so. */
 function readRecipients(to: unknown, brand: Brand): Pick<TriggerRequest, 'recipients' | 'invalidRecipients'> {
   const given = (Array.isArray(to) ? (to as unknown[]) : [to]).filter((each) => each !== null && each !== undefined)
   if (given.length === 0) throw generalError([`to ${toText}`])

@@ -8,7 +8,7 @@ const vendor = useVendor()
 const path = '/v2/webhooks/endpoints'
 const url = 'https://example.com/hooks'
 
-test('an endpoint is made with a secret that is never shown again', async () => {
+test('an endpoint is created with a secret that is never shown again', async () => {
   const api = await server.freshApi()
   const made = await api.post(path, { url, description: 'Ours', eventTypes: ['message.sent'], unknown: 1 })
   expect(made).toMatchObject({ status: 201 })
@@ -80,7 +80,7 @@ test('endpoints are listed, changed and deleted, each in its own environment', a
   expect(await api.delete(one)).toMatchObject(missing)
 })
 
-test('what cannot be an endpoint is refused', async () => {
+test('an invalid endpoint is refused', async () => {
   const api = await server.freshApi()
   const refusals: Array<[body: object, message: string]> = [
     [{}, 'url should not be empty'],
@@ -102,7 +102,7 @@ test('what cannot be an endpoint is refused', async () => {
   expect(await api.post(`${path}/${body._id}/replay`, {})).toMatchObject({ status: 422 })
 })
 
-test('an environment has a limited number of endpoints, also when many are made at once', async () => {
+test('an environment never exceeds its limit of endpoints, however many are created at once', async () => {
   const api = await server.freshApi()
   const answers = await Promise.all(Array.from({ length: 55 }, () => api.post(path, { url })))
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(50)
@@ -112,7 +112,7 @@ test('an environment has a limited number of endpoints, also when many are made 
   })
 })
 
-test('a new secret and the one before both sign until the overlap is over', async () => {
+test('the new and the previous secret both sign until the overlap ends', async () => {
   const api = await server.freshApi()
   vendor.plays(() => ({ status: 200 }))
   const { id, secret: old } = await makeEndpoint(api, vendor, { eventTypes: ['subscriber.created'] })
@@ -148,7 +148,7 @@ test('a new secret and the one before both sign until the overlap is over', asyn
   )
 })
 
-test('our receiver believes what the published example of the scheme signs, and nothing else', () => {
+test('our test receiver accepts the signature of the published example, and nothing else', () => {
   // https://docs.svix.com/receiving/verifying-payloads/how-manual
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
   const example = {

@@ -1,4 +1,4 @@
-// Endpoints of our webhooks: who is told of what, at which address, and the secret by which it knows that it is us.
+// Webhook endpoints: which events go to which address, and the secret that signs them.
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
@@ -12,7 +12,7 @@ import type { Resource } from '../edge/resource.ts'
 import { Body, CursorPage, cursorQuery, Empty, Enum, Nullable, NullableTimestamp, Timestamp } from '../edge/schema.ts'
 import { generalError } from '../edge/validation.ts'
 
-/** Every event is sent to each that wants it. */
+/** Each one multiplies the requests per event. */
 const mostEndpoints = 50
 const secretBytes = 32
 const usualOverlapHours = 24
@@ -27,24 +27,24 @@ const Endpoint = Type.Object({
   eventTypes: Type.Unsafe<string[] | null>({
     type: ['array', 'null'],
     items: { type: 'string' },
-    description: 'What it is told of; null is everything',
+    description: 'The event types it gets; null is all of them',
   }),
   active: Type.Boolean(),
-  failingSince: Type.Unsafe<Date | null>({ ...NullableTimestamp, description: 'Since when nothing has come through' }),
+  failingSince: Type.Unsafe<Date | null>({ ...NullableTimestamp, description: 'Since when every delivery has failed' }),
   disabledAt: Type.Unsafe<Date | null>({
     ...NullableTimestamp,
-    description: 'Set when the service switched it off, because nothing had come through for five days',
+    description: 'Set when the service disabled it, after every delivery had failed for five days',
   }),
   previousSecretExpiresAt: Type.Unsafe<Date | null>({
     ...NullableTimestamp,
-    description: 'Until then requests are signed with the secret before, too',
+    description: 'Until then requests are also signed with the previous secret',
   }),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 })
 const EndpointWithSecret = Type.Object({
   ...Endpoint.properties,
-  secret: Type.String({ description: 'Shown this once' }),
+  secret: Type.String({ description: 'Shown only this once' }),
 })
 
 const Url = Type.String({ minLength: 1, maxLength: 2_000 })
@@ -80,7 +80,7 @@ const newSecret = () => `whsec_${randomBytes(secretBytes).toString('base64')}`
 export const webhookEndpoints: Resource = (app, { db, clock, secrets }) => {
   const tags = ['Webhooks']
 
-  /** Heard by every process that remembers what is wanted. */
+  /** Announces the change to every process that caches the wanted event types. */
   const change = <T>(environmentId: string, work: (tx: Tx) => Promise<T>): Promise<T> =>
     db.transaction().execute(async (tx) => {
       const result = await work(tx)
@@ -95,7 +95,7 @@ export const webhookEndpoints: Resource = (app, { db, clock, secrets }) => {
       schema: {
         tags,
         summary: 'Create a webhook endpoint',
-        description: 'Its secret is in this answer and in no other.',
+        description: 'The secret is in this answer only.',
         body: Body({ url: Url, ...fields }, { examples: [example] }),
         response: { 201: EndpointWithSecret },
       },
@@ -107,7 +107,7 @@ export const webhookEndpoints: Resource = (app, { db, clock, secrets }) => {
       const secret = newSecret()
       const now = clock.now()
       const row = await change(environmentId, async (tx) => {
-        // Two at once must not both be the last one there is room for.
+        // Serializes concurrent requests, so that they cannot both take the last place.
         await sql`SELECT FROM environments WHERE id = ${environmentId} FOR NO KEY UPDATE`.execute(tx)
         const { count } = await tx
           .selectFrom('webhook_endpoints')
@@ -185,7 +185,7 @@ export const webhookEndpoints: Resource = (app, { db, clock, secrets }) => {
       schema: {
         tags,
         summary: 'Change the given fields of a webhook endpoint',
-        description: 'Switching it on again forgives its failures. What it missed can be replayed.',
+        description: 'Enabling it again resets its failures. Missed events can be replayed.',
         params: Params,
         body: Body({ url: Type.Optional(Url), ...fields }, { examples: [{ active: true }] }),
         response: { 200: Endpoint },
@@ -224,7 +224,7 @@ export const webhookEndpoints: Resource = (app, { db, clock, secrets }) => {
       schema: {
         tags,
         summary: 'Delete a webhook endpoint',
-        description: 'With all that was to be, and had been, sent to it.',
+        description: 'Deletes its pending and past deliveries too.',
         params: Params,
         response: { 204: Empty },
       },
@@ -257,7 +257,7 @@ export const webhookEndpoints: Resource = (app, { db, clock, secrets }) => {
         tags,
         summary: 'Give a webhook endpoint a new secret',
         description:
-          'The new one is in this answer and in no other. Until the overlap is over, requests carry a signature by each of the two.',
+          'The new secret is in this answer only. Until the overlap ends, requests carry a signature by both secrets.',
         params: Params,
         body: Type.Optional(
           Body(
@@ -284,7 +284,7 @@ export const webhookEndpoints: Resource = (app, { db, clock, secrets }) => {
   )
 }
 
-/** Whether it may be called is found out when it is: what a name stands for can change. */
+/** Private addresses are refused when the endpoint is called, since DNS names can change. */
 function refuseBadUrl(url: string): void {
   const { protocol, username, password } = URL.canParse(url)
     ? new URL(url)

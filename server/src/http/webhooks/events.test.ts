@@ -7,7 +7,7 @@ const server = useServer({ allowPrivateAddresses: true })
 const vendor = useVendor()
 beforeEach(() => vendor.plays(() => ({ status: 200, body: { ok: true } })))
 
-/** An environment with one endpoint that was told of ada, bob and cyd, a minute apart. */
+/** An environment with one endpoint that got events about ada, bob and cyd, a minute apart. */
 async function tellOfThree() {
   const api = await server.freshApi()
   const { id } = await makeEndpoint(api, vendor)
@@ -54,7 +54,7 @@ test('events are listed as they were sent, newest first, by type, subscriber and
   expect((await other.get('/v2/webhooks/events')).body.data).toEqual([])
 })
 
-test('deliveries are listed by endpoint, event and status, with what was answered', async () => {
+test('deliveries are listed by endpoint, event and status, with the response', async () => {
   const { api, id, events } = await tellOfThree()
   const list = async (query: string) => (await api.get(`/v2/webhooks/deliveries?${query}`)).body
   expect(await list('limit=2')).toMatchObject({ totalCount: 3, data: [{}, {}], next: expect.any(String) })
@@ -78,7 +78,7 @@ test('deliveries are listed by endpoint, event and status, with what was answere
   expect((await other.get(`/v2/webhooks/deliveries?endpointId=${id}`)).body.data).toEqual([])
 })
 
-test('an event is sent once more when somebody asks, under the same id', async () => {
+test('an event can be sent again, under the same id', async () => {
   const { api, id, events } = await tellOfThree()
   const resend = (body?: object) => api.post(`/v2/webhooks/events/${events[1].id}/resend`, body)
   expect(await resend()).toMatchObject({ status: 202, body: { count: 1 } })
@@ -88,7 +88,7 @@ test('an event is sent once more when somebody asks, under the same id', async (
   const [delivery] = (await api.get(`/v2/webhooks/deliveries?eventId=${events[1].id}`)).body.data
   expect(delivery).toMatchObject({ status: 'delivered', attempts: 1, history: [{ status: 200 }, { status: 200 }] })
 
-  // An endpoint that was made later, and does not want events of this type unless it is named.
+  // An endpoint created later, which does not want this event type but is named in the request.
   const { id: later } = await makeEndpoint(api, vendor, { eventTypes: ['message.sent'] })
   expect(await resend()).toMatchObject({ body: { count: 1 } })
   expect(await resend({ endpointId: later })).toMatchObject({ body: { count: 1 } })
@@ -99,12 +99,12 @@ test('an event is sent once more when somebody asks, under the same id', async (
   await api.patch(`/v2/webhooks/endpoints/${id}`, { active: false })
   expect(await resend({ endpointId: id })).toMatchObject({
     status: 400,
-    body: { message: 'The webhook endpoint is switched off; switch it on first' },
+    body: { message: 'The webhook endpoint is disabled; enable it first' },
   })
   expect(await resend()).toMatchObject({ status: 202, body: { count: 0 } })
 })
 
-test('an endpoint can have everything since a time, or only what it has not taken', async () => {
+test('an endpoint can get all events since a time again, or only those it has not accepted', async () => {
   const { api, id, times } = await tellOfThree()
   vendor.plays(() => ({ status: 500 }))
   await api.post('/v2/subscribers', { subscriberId: 'dan' })
@@ -135,7 +135,7 @@ test('an endpoint can have everything since a time, or only what it has not take
   expect(await replay(picky, { since: times[0] })).toEqual([])
 })
 
-test('an endpoint can be tried out with an event that no other gets, and that is never replayed', async () => {
+test('a test event goes to one endpoint only, and is never replayed', async () => {
   const api = await server.freshApi()
   const { id, secret } = await makeEndpoint(api, vendor, { eventTypes: ['message.sent'] })
   const { id: other } = await makeEndpoint(api, vendor)

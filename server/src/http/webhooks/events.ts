@@ -1,4 +1,4 @@
-// What happened that endpoints are told of, how telling them went, and telling them again.
+// Webhook events, their deliveries to endpoints, and replays.
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Tx } from '../../db/core/database.ts'
@@ -20,7 +20,7 @@ const Event = Type.Object(
     timestamp: Type.String(),
     environmentId: Type.String(),
   },
-  { description: 'The very body that endpoints get' },
+  { description: 'The exact body that endpoints get' },
 )
 
 const statuses = ['pending', 'sending', 'delivered', 'failed'] as const
@@ -31,7 +31,7 @@ const Delivery = Type.Object({
   eventType: Type.String(),
   endpointId: Type.String(),
   status: Enum(statuses),
-  attempts: Type.Integer({ description: 'Since it was last asked for' }),
+  attempts: Type.Integer({ description: 'Since the delivery was created or replayed' }),
   nextAttemptAt: NullableTimestamp,
   history: Type.Array(
     Type.Object({
@@ -87,7 +87,7 @@ export const webhookEvents: Resource = (app, { db, clock, brand }) => {
       schema: {
         tags,
         summary: 'List events',
-        description: 'Those that an endpoint wanted to be told of when they happened.',
+        description: 'Only events that some endpoint wanted when they happened.',
         querystring: Type.Object({
           ...cursorQuery('ListWebhookEventsCommand'),
           type: Type.Optional(Enum(eventTypes)),
@@ -197,8 +197,8 @@ export const webhookEvents: Resource = (app, { db, clock, brand }) => {
       config: { role: 'admin', act: 'webhook.resent' },
       schema: {
         tags,
-        summary: 'Send an event once more',
-        description: 'To one endpoint, or to all that are on and want events of this type. Its id stays the same.',
+        summary: 'Send an event again',
+        description: 'To one endpoint, or to all enabled ones that want this event type. Its id stays the same.',
         params: Type.Object({ eventId: Type.String({ description: 'Its `id`' }) }),
         body: Type.Optional(Body({ endpointId: Type.Optional(Type.String()) }, { examples: [{}] })),
         response: { 202: Count },
@@ -225,9 +225,9 @@ export const webhookEvents: Resource = (app, { db, clock, brand }) => {
       config: { role: 'admin', act: 'webhook.tested' },
       schema: {
         tags,
-        summary: 'Send an endpoint an event for trying it out',
+        summary: 'Send a test event to an endpoint',
         description:
-          'Of the type `webhook.test`, which no endpoint has to want. It is delivered and signed like any other; its delivery says what was answered.',
+          'Its type is `webhook.test`, whatever types the endpoint wants. It is delivered and signed like any other; its delivery has the response.',
         params: Type.Object({ endpointId: Type.String({ description: 'Its `_id`' }) }),
         response: { 202: Type.Object({ eventId: Type.String() }) },
       },
@@ -257,9 +257,9 @@ export const webhookEvents: Resource = (app, { db, clock, brand }) => {
       config: { role: 'admin', act: 'webhook.replayed' },
       schema: {
         tags,
-        summary: 'Send an endpoint what happened since a time',
+        summary: 'Send an endpoint the events since a time again',
         description:
-          'All of the types it wants that it has not taken, also from before it was made; with `status: all` those it has taken too.',
+          'All events of its types that it has not accepted, even from before it was created; with `status: all` also those it has accepted.',
         params: Type.Object({ endpointId: Type.String({ description: 'Its `_id`' }) }),
         body: Body(
           {
@@ -280,11 +280,11 @@ export const webhookEvents: Resource = (app, { db, clock, brand }) => {
         await requireEndpoint(tx, environmentId, id)
         return sendAgain(tx, environmentId, clock.now(), [
           sql`e.id = ${id} AND (e.event_types IS NULL OR v.type = ANY(e.event_types))`,
-          // Meant for one endpoint, at one time.
+          // Test events are for one endpoint, once.
           sql`v.type <> ${testEventType}`,
           sql`v.created_at >= ${new Date(since)}`,
           ...(until === undefined ? [] : [sql`v.created_at < ${new Date(until)}`]),
-          // Times of ids are of whole seconds; they tell the index where to look.
+          // Ids have whole seconds; this bounds the index scan.
           sql`v.id >= ${firstIdAt(new Date(since))}`,
           ...(status === 'all'
             ? []
@@ -304,7 +304,7 @@ const happened = (since: string | undefined, until: string | undefined): RawBuil
   ...(until === undefined ? [] : [sql`t.created_at < ${new Date(until)}`]),
 ]
 
-/** One that is off is sent nothing: what is asked for would only fail. */
+/** Refuses a disabled endpoint, since it is sent nothing. */
 async function requireEndpoint(tx: Tx, environmentId: string, id: string): Promise<EndpointRow> {
   const row = await tx
     .selectFrom('webhook_endpoints')
@@ -318,7 +318,7 @@ async function requireEndpoint(tx: Tx, environmentId: string, id: string): Promi
   return row
 }
 
-/** Of events `v` and endpoints `e`. What is being sent this moment is left alone. @returns how many */
+/** Conditions are on events `v` and endpoints `e`. Skips deliveries in flight. @returns how many */
 async function sendAgain(tx: Tx, environmentId: string, now: Date, conditions: RawBuilder<unknown>[]): Promise<number> {
   const { rows } = await sql`
     INSERT INTO webhook_deliveries AS d
@@ -331,7 +331,7 @@ async function sendAgain(tx: Tx, environmentId: string, now: Date, conditions: R
       SET status = 'pending', attempts = 0, due_at = excluded.due_at, updated_at = excluded.updated_at
       WHERE d.status <> 'sending'
     RETURNING 1`.execute(tx)
-  // New rows have themselves sent; those that were there before do not.
+  // A trigger queues new rows; existing ones need a job here.
   if (rows.length > 0)
     await sql`SELECT graphile_worker.add_job('send_webhooks', '{}', max_attempts := 1000)`.execute(tx)
   return rows.length

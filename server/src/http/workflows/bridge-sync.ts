@@ -1,5 +1,5 @@
-// Code-first workflows brought into an environment: what an application declares is stored, and what it no longer declares
-// is deleted, all of it or nothing. What people set here stays: control values, their own preferences, active or not.
+// Sync of code-first workflows: stores what an application declares and deletes what it no longer declares, all or nothing.
+// Settings made here stay: control values, user preferences, active or not.
 import { isDeepStrictEqual } from 'node:util'
 import type { Tx } from '../../db/core/database.ts'
 import { newId } from '../../db/core/ids.ts'
@@ -11,7 +11,6 @@ import {
   type WorkflowFields,
   type WorkflowRow,
   type WorkflowStep,
-  workflowLimit,
 } from '../../db/queries/workflows.ts'
 import { completePreferences, isCritical, type PartialPreferences } from '../../engine/core/preferences.ts'
 import { fail } from '../../errors.ts'
@@ -19,7 +18,6 @@ import { type StepType, stepTypes } from '../../steps/contract/kind.ts'
 import { compileOwnSchema } from '../../steps/json-schema/json-schema.ts'
 import type { JsonSchema } from '../../steps/json-schema/run.ts'
 import { workflowFields } from './shape.ts'
-import { mostSteps } from './steps.ts'
 
 interface Discovered {
   workflowId: string
@@ -55,7 +53,6 @@ const discoveredSchema: JsonSchema = {
     payload: declared,
     steps: {
       type: 'array',
-      maxItems: mostSteps,
       items: {
         type: 'object',
         required: ['stepId', 'type'],
@@ -65,8 +62,8 @@ const discoveredSchema: JsonSchema = {
   },
 }
 
-/** What the application declares, or which of it cannot be stored. */
-export function readDiscovered(workflows: unknown[]): Discovered[] {
+/** Validates the declared workflows; throws for one that cannot be stored. */
+export function readDiscovered(workflows: unknown[], mostSteps: number): Discovered[] {
   const ids = new Set<string>()
   return workflows.map((workflow, i) => {
     const named = (workflow as Partial<Discovered> | null)?.workflowId
@@ -78,6 +75,7 @@ export function readDiscovered(workflows: unknown[]): Discovered[] {
     if (ids.has(found.workflowId)) throw invalid('it is declared twice')
     ids.add(found.workflowId)
     const steps = found.steps.map(({ stepId }) => stepId)
+    if (steps.length > mostSteps) throw invalid(`it has ${steps.length} steps; at most ${mostSteps} are allowed`)
     if (new Set(steps).size < steps.length) throw invalid('two of its steps have the same stepId')
     return found
   })
@@ -88,11 +86,12 @@ interface Sync {
   userId: string
   bridgeUrl: string
   now: Date
+  mostWorkflows: number
 }
 
 export async function syncWorkflows(tx: Tx, sync: Sync, discovered: Discovered[]): Promise<WorkflowRow[]> {
-  const { environmentId, bridgeUrl, now } = sync
-  // Others who make workflows here wait: the limit and the identifiers are exact.
+  const { environmentId, bridgeUrl, now, mostWorkflows: limit } = sync
+  // Serializes the creation of workflows, so that the limit and unique identifiers are exact.
   await lockEnvironment(tx, environmentId)
   const stored = (await tx
     .selectFrom('workflows')
@@ -107,12 +106,8 @@ export async function syncWorkflows(tx: Tx, sync: Sync, discovered: Discovered[]
     if (taken && taken.origin !== 'external') throw fail('bridge_workflow_taken', { workflowId })
   }
   const others = stored.filter(({ origin }) => origin !== 'external').length
-  if (others + discovered.length > workflowLimit)
-    throw fail(
-      'too_many_workflows',
-      { limit: workflowLimit },
-      { ctx: { currentCount: others + discovered.length, limit: workflowLimit } },
-    )
+  const currentCount = others + discovered.length
+  if (currentCount > limit) throw fail('too_many_workflows', { limit }, { ctx: { currentCount, limit } })
 
   const planned = discovered.map((workflow) => {
     const row = byIdentifier.get(workflow.workflowId)
@@ -153,10 +148,10 @@ function fieldsAfter(found: Discovered, row: WorkflowRow | undefined, now: Date)
   }
 }
 
-/** Of one that is run as it is found, and stored nowhere. */
+/** For a workflow that runs as declared, without being stored. */
 export const fieldsOfDiscovered = (found: Discovered): WorkflowFields => fieldsAfter(found, undefined, new Date(0))
 
-/** What code says nothing about, until somebody does. */
+/** Fields that code does not declare. */
 const newFields = {
   origin: 'external',
   active: true,

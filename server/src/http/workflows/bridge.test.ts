@@ -1,16 +1,16 @@
 import { SeverityLevelEnum, type Workflow, workflow } from '@novu/framework/express'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { useApplication } from '../../../test/application.ts'
-import { type Api, useServer } from '../../../test/server.ts'
+import { type Api, lowLimits, useServer } from '../../../test/server.ts'
 import { useVendor } from '../../../test/vendor.ts'
 
-const server = useServer({ brand: 'novu', allowPrivateAddresses: true })
+const server = useServer({ brand: 'novu', allowPrivateAddresses: true, limits: lowLimits })
 /** Written with the library itself. */
 const app = useApplication()
-/** Says whatever the test makes it say. */
+/** A fake that answers as the test says. */
 const fake = useVendor()
 
-// The library compares signatures with the clock on the wall.
+// The library checks signatures against the real clock.
 beforeAll(() => server.clock.advance({ ms: Date.now() - server.clock.now().getTime() }))
 
 const orderSchema = {
@@ -81,7 +81,7 @@ const cloudWorkflow = (workflowId: string) =>
   api.post('/v2/workflows', { name: workflowId, workflowId, steps: [], active: true })
 
 describe('syncing', () => {
-  test('stores what an application declares, as it declares it', async () => {
+  test('stores what an application declares, unchanged', async () => {
     serve(shipped(), welcome())
     const answer = await sync()
     expect(answer).toMatchObject({
@@ -128,7 +128,7 @@ describe('syncing', () => {
     expect(app.actions).toEqual(['discover'])
   })
 
-  test('again, follows the code and keeps what people set here', async () => {
+  test('repeated, follows the code and keeps settings made here', async () => {
     serve(shipped(), welcome())
     await sync()
     const before = await read('order-shipped')
@@ -197,7 +197,7 @@ describe('syncing', () => {
     expect(await api.get('/v1/bridge/controls/w/c')).toMatchObject({ status: 404 })
   })
 
-  test('takes what the application says, not what the caller says of it', async () => {
+  test('asks the application, and ignores what the client says about it', async () => {
     serve(welcome())
     const answer = await api.post(
       '/v1/bridge/sync',
@@ -208,7 +208,7 @@ describe('syncing', () => {
     expect(await listed()).toEqual(['welcome'])
   })
 
-  test('what has not changed is not written', async () => {
+  test('does not write unchanged workflows', async () => {
     serve(shipped())
     await sync()
     const { updatedAt } = await read('order-shipped')
@@ -224,7 +224,7 @@ describe('syncing', () => {
     expect(versions).toEqual([{ version: 1 }, { version: 1 }])
   })
 
-  test('leaves workflows that were made here alone', async () => {
+  test('does not touch workflows made here', async () => {
     await cloudWorkflow('mine')
     serve(welcome())
     await sync()
@@ -233,7 +233,7 @@ describe('syncing', () => {
     expect(await listed()).toEqual(['order-shipped', 'mine'])
   })
 
-  test('an application without workflows empties the list', async () => {
+  test('of an application without workflows deletes all synced ones', async () => {
     serve(welcome())
     await sync()
     serve()
@@ -241,7 +241,7 @@ describe('syncing', () => {
     expect(await listed()).toEqual([])
   })
 
-  test('a name that is taken by a workflow made here is refused, and nothing changes', async () => {
+  test('is refused for the identifier of a workflow made here, and nothing changes', async () => {
     serve(welcome())
     await sync()
     await cloudWorkflow('order-shipped')
@@ -250,7 +250,7 @@ describe('syncing', () => {
       status: 400,
       body: {
         code: 'bridge_workflow_taken',
-        message: 'Workflow "order-shipped" exists already and was not made by code; rename one of the two',
+        message: 'Workflow "order-shipped" already exists and was not made by code; rename one of the two',
       },
     })
     expect(await listed()).toEqual(['order-shipped', 'welcome'])
@@ -258,7 +258,7 @@ describe('syncing', () => {
     expect(await bridgeUrl()).toBe(app.url)
   })
 
-  test('two at once leave one set of workflows', async () => {
+  test('two concurrent syncs leave one set of workflows', async () => {
     serve(shipped(), welcome())
     const answers = await Promise.all([sync(), sync(), sync()])
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201])
@@ -268,7 +268,7 @@ describe('syncing', () => {
     expect(await listed()).toHaveLength(2)
   })
 
-  test('a step that breaks its control schema has issues', async () => {
+  test('a step that violates its control schema has issues', async () => {
     serve(shipped())
     await sync()
     await api.put('/v1/bridge/controls/order-shipped/mail', { variables: { subject: ' ', footer: 7 } })
@@ -289,7 +289,7 @@ describe('syncing', () => {
     })
   })
 
-  test('templates in control values are held against what the step can use', async () => {
+  test('templates in control values are checked against the variables of the step', async () => {
     serve(shipped())
     await sync()
     const variables = { subject: '{{payload.orderId}} {{payload.nothing}} {{steps.collect.eventCount}}' }
@@ -308,7 +308,7 @@ describe('syncing', () => {
     })
   })
 
-  test('an application with another key is told so in its own words', async () => {
+  test('the error of an application with another key is passed on', async () => {
     app.serves([welcome()], 'another-key')
     expect(await sync()).toMatchObject({
       status: 400,
@@ -329,7 +329,7 @@ describe('syncing', () => {
     if (status === 400) expect(answer.body.message).toMatch(message)
   })
 
-  test('a private address is refused unless the service is told to call such', async () => {
+  test('a private address is refused unless private addresses are allowed', async () => {
     const careful = await server.startAnother({ allowPrivateAddresses: false })
     const answer = await fetch(`${careful.url}/v1/bridge/sync`, {
       method: 'POST',
@@ -359,9 +359,13 @@ describe('syncing', () => {
       'description must NOT have more than 256',
     ],
     ['has too many tags', declared({ tags: Array.from({ length: 17 }, String) }), 'tags must NOT have more than 16'],
-    ['has a severity nobody knows', declared({ severity: 'huge' }), 'severity must be equal to one of'],
-    ['has too many steps', declared({ steps: Array.from({ length: 21 }, (_, i) => step(`s${i}`)) }), 'steps must NOT'],
-    ['has a step of a kind nobody knows', declared({ steps: [step('a', { type: 'tool' })] }), 'steps.0.type must be'],
+    ['has an unknown severity', declared({ severity: 'huge' }), 'severity must be equal to one of'],
+    [
+      'has too many steps',
+      declared({ steps: Array.from({ length: 21 }, (_, i) => step(`s${i}`)) }),
+      'it has 21 steps; at most 20',
+    ],
+    ['has a step of an unknown kind', declared({ steps: [step('a', { type: 'tool' })] }), 'steps.0.type must be'],
     ['has a step twice', declared({ steps: [step('a'), step('a')] }), 'two of its steps have the same stepId'],
     ['has a schema that is none', declared({ payload: { schema: 'x' } }), 'payload.schema must be object'],
     ['has preferences that are none', declared({ preferences: { all: { enabled: 'yes' } } }), 'must be boolean'],
@@ -379,7 +383,7 @@ describe('syncing', () => {
     expect((await sync(fake.url)).body.message).toBe('Workflow "w" cannot be synced: it is declared twice')
   })
 
-  test('no more than a hundred workflows fit into an environment', async () => {
+  test('a sync that would exceed the limit of workflows is refused', async () => {
     await cloudWorkflow('mine')
     const workflows = Array.from({ length: 100 }, (_, i) => declared({ workflowId: `w${i}` }))
     fake.plays(() => ({ body: { workflows } }))
@@ -399,8 +403,8 @@ describe('syncing', () => {
   })
 })
 
-describe('asking about the application', () => {
-  test('how it is', async () => {
+describe('the bridge', () => {
+  test('reports its status', async () => {
     expect(await api.get('/v1/bridge/status')).toMatchObject({
       status: 400,
       body: { code: 'bridge_not_configured', message: expect.stringContaining('POST /v1/bridge/sync') },
@@ -413,13 +417,13 @@ describe('asking about the application', () => {
     })
   })
 
-  test('a URL set without a sync is asked too', async () => {
+  test('reports the status of a URL set without a sync', async () => {
     serve(welcome())
     await api.put(`/v1/environments/${api.environmentId}`, { bridge: { url: app.url } })
     expect(await api.get('/v1/bridge/status')).toMatchObject({ status: 200, body: { status: 'ok' } })
   })
 
-  test('whether there is one', async () => {
+  test('can be validated', async () => {
     serve(welcome())
     expect(await api.post('/v1/bridge/validate', { bridgeUrl: app.url })).toMatchObject({
       status: 201,
@@ -439,7 +443,7 @@ describe('asking about the application', () => {
     expect(await bridgeUrl()).toBeUndefined()
   })
 
-  test('what it declares beside something else', async () => {
+  test('can be compared with given workflows', async () => {
     expect((await api.post('/v1/bridge/diff', {})).body.code).toBe('bridge_not_configured')
     serve(welcome())
     await sync()
@@ -453,7 +457,7 @@ describe('asking about the application', () => {
     })
   })
 
-  test('what it cannot answer is told', async () => {
+  test('reports an application that fails', async () => {
     fake.plays(() => ({ body: { workflows: [] } }))
     await sync(fake.url)
     fake.plays(() => ({ status: 404, body: {} }))
@@ -482,7 +486,7 @@ describe('control values', () => {
       expect((await api.get(`/v1/bridge/controls/${other}`)).body).toEqual({ controls: { subject: 'C' } })
   })
 
-  test('belong to a step that exists, here, in code', async () => {
+  test('need an existing step of a code-first workflow', async () => {
     serve(shipped())
     await sync()
     await api.post('/v2/workflows', { name: 'mine', workflowId: 'mine', steps: [{ name: 'mail', type: 'email' }] })
@@ -506,8 +510,8 @@ describe('control values', () => {
   })
 })
 
-describe('the application shows a step', () => {
-  test('with the values and the payload it is given', async () => {
+describe('a preview by the application', () => {
+  test('uses the given values and payload', async () => {
     serve(shipped())
     await sync()
     const preview = '/v1/bridge/preview/order-shipped/mail'
@@ -527,7 +531,7 @@ describe('the application shows a step', () => {
     })
   })
 
-  test('or says why not', async () => {
+  test('reports why it failed', async () => {
     const preview = '/v1/bridge/preview/order-shipped/mail'
     expect((await api.post(preview, {})).body.code).toBe('bridge_not_configured')
     serve(shipped())
@@ -546,7 +550,7 @@ describe('a step in code is previewed like any other', () => {
   const preview = (stepId: string, body: object = {}) =>
     api.post(`/v2/workflows/order-shipped/step/${stepId}/preview`, body)
 
-  test('with examples of what it reads', async () => {
+  test('with example values of its variables', async () => {
     serve(shipped())
     await sync()
     const answer = await preview('mail')
@@ -567,7 +571,7 @@ describe('a step in code is previewed like any other', () => {
     expect(answer.body.result).not.toHaveProperty('error')
   })
 
-  test('with what the caller gives instead', async () => {
+  test('with the values of the client instead', async () => {
     serve(shipped())
     await sync()
     const answer = await preview('mail', {
@@ -585,14 +589,14 @@ describe('a step in code is previewed like any other', () => {
     expect(answer.body.previewPayloadExample.payload).toEqual({ orderId: 'o-7' })
   })
 
-  test('each kind of it', async () => {
+  test('for every kind of step', async () => {
     serve(shipped())
     await sync()
     expect((await preview('collect')).body.result).toEqual({ type: 'digest', preview: { amount: 1, unit: 'hours' } })
     expect((await preview('look-up')).body.result).toEqual({ type: 'custom', preview: { price: 5 } })
   })
 
-  test('and is empty, with the reason, when the application cannot show it', async () => {
+  test('and is empty, with the reason, when the application fails', async () => {
     serve(shipped())
     await sync()
     const answer = await preview('mail', { controlValues: { subject: 7 } })

@@ -1,4 +1,4 @@
-// The bridge: the application of a user's that holds an environment's code-first workflows, found at one URL.
+// The bridge: the user's application that holds an environment's code-first workflows, at one URL.
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/core/database.ts'
 import { type EnvironmentAccess, envKeysOf, findEnvironmentAccess } from '../../db/core/environment-access.ts'
@@ -30,13 +30,13 @@ const StepParams = Type.Object({
   stepId: Type.String({ description: '`stepId`, slug or internal id' }),
 })
 
-export const bridges: Resource = (app, { db, clock, secrets, brand, http }) => {
+export const bridges: Resource = (app, { db, clock, secrets, brand, http, config: { limits } }) => {
   const tags = ['Bridge']
   const bridge = new Bridge({ http, clock, signatureHeader: `${brand.word}-signature` })
 
   const accessOf = async (environmentId: string): Promise<EnvironmentAccess> => {
     const access = await findEnvironmentAccess(db, secrets, environmentId)
-    // Deleted after the key was checked.
+    // The environment was deleted after the key was checked.
     if (!access) throw fail('api_key_not_found')
     return access
   }
@@ -55,8 +55,8 @@ export const bridges: Resource = (app, { db, clock, secrets, brand, http }) => {
         tags,
         summary: 'Store the workflows that an application declares',
         description:
-          'Workflows that were made by code and are no longer declared are deleted. Control values and preferences set here are kept.',
-        querystring: Type.Object({ source: Type.Optional(Type.String({ description: 'Accepted, without effect' })) }),
+          'Deletes code-first workflows that are no longer declared. Keeps control values and preferences set here.',
+        querystring: Type.Object({ source: Type.Optional(Type.String({ description: 'Accepted and ignored' })) }),
         body: Body({ bridgeUrl: BridgeUrl }),
         response: { 201: Type.Array(ListedWorkflow) },
       },
@@ -65,8 +65,9 @@ export const bridges: Resource = (app, { db, clock, secrets, brand, http }) => {
       const { id: environmentId, userId } = request.environment
       const { bridgeUrl } = request.body
       const access = await accessOf(environmentId)
-      const discovered = readDiscovered(await worded(bridge.discover(targetIn(access, bridgeUrl))))
-      const sync = { environmentId, userId, bridgeUrl, now: clock.now() }
+      const declared = await worded(bridge.discover(targetIn(access, bridgeUrl)))
+      const discovered = readDiscovered(declared, limits.steps)
+      const sync = { environmentId, userId, bridgeUrl, now: clock.now(), mostWorkflows: limits.workflows }
       const rows = await db.transaction().execute((tx) => syncWorkflows(tx, sync, discovered))
       const envKeys = await envKeysOf(db, environmentId)
       reply.code(201)
@@ -80,7 +81,7 @@ export const bridges: Resource = (app, { db, clock, secrets, brand, http }) => {
       bodyLimit,
       schema: {
         tags,
-        summary: 'Show what the application at the stored URL declares beside what is given',
+        summary: 'Compare the workflows of the application at the stored URL with those given',
         body: FreeObject,
         response: {
           201: Type.Object({
@@ -100,7 +101,7 @@ export const bridges: Resource = (app, { db, clock, secrets, brand, http }) => {
 
   app.get(
     '/v1/bridge/status',
-    { schema: { tags, summary: 'Ask the application how it is', response: { 200: FreeObject } } },
+    { schema: { tags, summary: 'Retrieve the status of the application', response: { 200: FreeObject } } },
     async (request) => worded(bridge.healthCheck(targetIn(await bridged(request.environment.id)))),
   )
 
@@ -109,7 +110,7 @@ export const bridges: Resource = (app, { db, clock, secrets, brand, http }) => {
     {
       schema: {
         tags,
-        summary: 'Find out whether an application answers at a URL',
+        summary: 'Check whether an application answers at a URL',
         body: Body({ bridgeUrl: BridgeUrl }),
         response: { 201: Type.Object({ isValid: Type.Boolean(), error: Type.Optional(Type.String()) }) },
       },
@@ -171,7 +172,7 @@ export const bridges: Resource = (app, { db, clock, secrets, brand, http }) => {
       bodyLimit,
       schema: {
         tags,
-        summary: 'Have the application show a step',
+        summary: 'Preview a step with the application',
         params: StepParams,
         body: Body({ controls: Maybe(FreeObject), payload: Maybe(FreeObject) }),
         response: {
@@ -195,7 +196,7 @@ export const bridges: Resource = (app, { db, clock, secrets, brand, http }) => {
   )
 }
 
-/** Of a workflow that lives in code; others are changed elsewhere. */
+/** The step of a code-first workflow; other workflows have their own operations. */
 async function findBridged(
   db: Db | Tx,
   environmentId: string,
@@ -207,7 +208,7 @@ async function findBridged(
   return { workflow, step }
 }
 
-/** What a caller is told where the application did not do as it should. */
+/** Turns failures of the application into errors for the client. */
 export async function worded<T>(work: Promise<T>): Promise<T> {
   try {
     return await work

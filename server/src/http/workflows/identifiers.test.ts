@@ -9,7 +9,7 @@ afterEach(() => {
   syncBuiltinESMExports()
 })
 
-/** From here on every random tail is the next digit, eight times: `-11111111`, `-22222222`, … */
+/** From here on every random suffix is the next digit, eight times: `-11111111`, `-22222222`, … */
 function countInsteadOfChance(): void {
   let made = 0
   vi.spyOn(crypto, 'randomBytes').mockImplementation(((length: number) => {
@@ -21,7 +21,7 @@ function countInsteadOfChance(): void {
 
 const tail = (digit: number) => `-${String(digit).repeat(8)}`
 
-test('a workflow whose identifier is taken gets a random tail, the second one if need be, and is refused after that', async () => {
+test('a workflow with a taken identifier gets a random suffix, with a second try, and is refused after that', async () => {
   const api = await server.freshApi()
   const create = async (workflowId: string) =>
     await api.post('/v2/workflows', { name: 'News', workflowId, steps: [] as object[] })
@@ -37,7 +37,7 @@ test('a workflow whose identifier is taken gets a random tail, the second one if
   expect((await api.get('/v2/workflows')).body.totalCount).toBe(3)
 })
 
-test('a step whose identifier is taken gets a random tail, the fifth one if need be, and is refused after that', async () => {
+test('a step with a taken identifier gets a random suffix, with up to five tries, and is refused after that', async () => {
   const api = await server.freshApi()
   const create = async (stepIds: string[]) => {
     const steps = stepIds.map((stepId) => ({ name: 'Text', stepId, type: 'sms', controlValues: { body: 'Hi' } }))

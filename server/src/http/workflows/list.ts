@@ -1,4 +1,4 @@
-// The list of workflows: found and ordered by the database, their status by looking at their steps.
+// The list of workflows: the database filters and sorts, and their steps determine the status.
 import { type RawBuilder, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
@@ -21,9 +21,9 @@ export const ListQuery = Type.Object({
   offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
   orderBy: Type.Optional(Order),
   orderDirection: Type.Optional(Enum(['ASC', 'DESC'], { default: 'DESC' })),
-  query: Type.Optional(Type.String({ description: 'Anywhere in name or identifier, in any case' })),
-  tags: Type.Optional({ ...QueryList, description: 'Those with any of these' }),
-  status: Type.Optional(Type.Array(Status, { description: 'Those with any of these' })),
+  query: Type.Optional(Type.String({ description: 'Part of the name or identifier, case-insensitive' })),
+  tags: Type.Optional({ ...QueryList, description: 'Any of these' }),
+  status: Type.Optional(Type.Array(Status, { description: 'Any of these' })),
 })
 type ListQuery = Static<typeof ListQuery>
 
@@ -38,7 +38,7 @@ export const ListedWorkflow = Type.Object({
   createdAt: Timestamp,
   updatedAt: Timestamp,
   updatedBy: Type.Optional(User),
-  lastPublishedAt: Type.String({ description: 'Empty when it never was' }),
+  lastPublishedAt: Type.String({ description: 'Empty if never published' }),
   lastPublishedBy: Type.Optional(User),
   lastTriggeredAt: Type.Optional(Timestamp),
   isTranslationEnabled: Type.Boolean(),
@@ -48,7 +48,7 @@ export const ListedWorkflow = Type.Object({
 
 export const WorkflowPage = Type.Object({ workflows: Type.Array(ListedWorkflow), totalCount: Type.Integer() })
 
-/** The row without what makes it large: of a step, only what it is. */
+/** The row without the large parts: of each step only id, name and type. */
 type ListedRow = Omit<WorkflowRow, 'steps' | 'payload_schema'> & {
   steps: Array<Pick<WorkflowStep, '_id' | 'name' | 'type'>>
 }
@@ -87,14 +87,14 @@ export async function listWorkflows(
 ): Promise<Static<typeof WorkflowPage>> {
   const [envKeys, rows] = await Promise.all([envKeysOf(db, environmentId), listRows(db, environmentId, filter)])
   const isOnPage = (_: ListedRow, i: number) => i >= offset && i < offset + limit
-  // Whether a workflow is shown may depend on what is wrong with it.
+  // A filter on status needs the issues of every row.
   const issues = await issuesByRow(db, envKeys, status ? rows : rows.filter(isOnPage))
   const found = status ? rows.filter((row) => status.includes(statusOf(row, issues.get(row.id) ?? []))) : rows
   const workflows = found.filter(isOnPage).map((row) => toListedWorkflow(row, brand, issues.get(row.id) ?? []))
   return { workflows, totalCount: found.length }
 }
 
-/** What never happened comes before everything that did. */
+/** "Never" sorts before any time. */
 const orders: Record<Static<typeof Order>, [column: RawBuilder<unknown>, nulls: Record<'ASC' | 'DESC', string>]> = {
   createdAt: [sql`created_at`, { ASC: '', DESC: '' }],
   updatedAt: [sql`updated_at`, { ASC: '', DESC: '' }],
@@ -102,7 +102,7 @@ const orders: Record<Static<typeof Order>, [column: RawBuilder<unknown>, nulls: 
   lastTriggeredAt: [sql`last_triggered_at`, { ASC: 'NULLS FIRST', DESC: 'NULLS LAST' }],
 }
 
-/** All that match, of each step only what it is: there are few workflows, but their steps may be large. */
+/** All matches, with only id, name and type of each step: workflows are few, but their steps can be large. */
 async function listRows(
   db: Db,
   environmentId: string,
@@ -129,7 +129,7 @@ async function listRows(
   return rows
 }
 
-/** Whole rows are read only of those nobody has looked at in this version, a few at a time; others get their turn between. */
+/** Reads whole rows only for versions that are not cached, a few at a time, and yields to other requests in between. */
 async function issuesByRow(
   db: Db,
   envKeys: readonly string[],

@@ -18,7 +18,7 @@ async function override(settings: object) {
 }
 
 describe('an override', () => {
-  test('is made once for a tenant and a workflow, shown, changed and deleted', async () => {
+  test('is created once per tenant and workflow, read, changed and deleted', async () => {
     const workflowId = await makeWorkflow(api, 'hello', [inApp()])
     const made = await override({ active: false, preferenceSettings: { email: false } })
     expect(made).toEqual({
@@ -51,13 +51,13 @@ describe('an override', () => {
     expect((await api.get(ofPair)).status).toBe(404)
   })
 
-  test('of several made at once is one', async () => {
+  test('is created once by concurrent requests', async () => {
     await makeWorkflow(api, 'hello', [inApp()])
     const answers = await Promise.all([1, 2, 3].map(() => api.post('/v1/workflow-overrides', pair)))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
   })
 
-  test('is listed, the newest first', async () => {
+  test('is listed, newest first', async () => {
     for (const workflowId of ['hello', 'other']) {
       await makeWorkflow(api, workflowId, [inApp()])
       await api.post('/v1/workflow-overrides', { workflowId, tenantId: 'acme' })
@@ -71,7 +71,7 @@ describe('an override', () => {
     expect([ids(second), second.body.hasMore]).toEqual([['hello'], false])
   })
 
-  test('goes with its workflow, and with its tenant', async () => {
+  test('is deleted with its workflow, and with its tenant', async () => {
     await makeWorkflow(api, 'hello', [inApp()])
     await makeWorkflow(api, 'other', [inApp()])
     await override({ active: false })
@@ -82,7 +82,7 @@ describe('an override', () => {
     expect((await api.get('/v1/workflow-overrides')).body.data).toEqual([])
   })
 
-  test('is not found where there is none, nor from another environment', async () => {
+  test('is not found if it does not exist, or from another environment', async () => {
     await makeWorkflow(api, 'hello', [inApp()])
     const { _id } = await override({ active: false })
     const other = await server.freshApi()
@@ -124,7 +124,7 @@ describe('a trigger for a tenant', () => {
   const statusFor = async (more: object) =>
     (await api.post('/v1/events/trigger', { name: 'hello', to: 'ada', ...more })).body.status
 
-  test('is not active where the tenant has switched the workflow off', async () => {
+  test('does nothing if the tenant disabled the workflow', async () => {
     await makeWorkflow(api, 'hello', [inApp()])
     const { _id } = await override({ active: false })
     expect(await statusFor({ tenant: 'acme' })).toBe('trigger_not_active')
@@ -135,7 +135,7 @@ describe('a trigger for a tenant', () => {
     expect(await statusFor({ tenant: 'acme' })).toBe('processed')
   })
 
-  test('runs a workflow that is off where the tenant has switched it on', async () => {
+  test('runs an inactive workflow if the tenant enabled it', async () => {
     await makeWorkflow(api, 'hello', [inApp()], { active: false })
     await override({ active: true })
     expect(await statusFor({})).toBe('trigger_not_active')
@@ -152,7 +152,7 @@ describe('a trigger for a tenant', () => {
     return runOf(api, transactionId)
   }
 
-  test('uses the channels the tenant wants, and says who decided', async () => {
+  test('uses the channels of the tenant, and says that the tenant decided', async () => {
     await makeWorkflow(api, 'hello', [inApp()])
     await override({ preferenceSettings: { in_app: false } })
     const held = await run('acme')
@@ -165,7 +165,7 @@ describe('a trigger for a tenant', () => {
     expect((await run(undefined)).jobs[0].status).toBe('completed')
   })
 
-  test('counts the tenant more than the workflow, and less than the subscriber', async () => {
+  test('ranks the tenant above the workflow, and below the subscriber', async () => {
     await makeWorkflow(api, 'hello', [inApp()], { preferences: { user: { channels: { in_app: { enabled: false } } } } })
     await override({ preferenceSettings: { in_app: true, email: false } })
     expect(storyOf(await run('acme'))).toEqual([sent])
@@ -173,7 +173,7 @@ describe('a trigger for a tenant', () => {
     expect(storyOf(await run('acme'))[0]).toContain('Step filtered by subscriber global preferences')
   })
 
-  test('does not ask the subscriber, but the tenant, where the workflow is critical', async () => {
+  test('ignores the subscriber, but not the tenant, for a critical workflow', async () => {
     await makeWorkflow(api, 'hello', [inApp()], { preferences: { user: { all: { readOnly: true } } } })
     await prefer(api, 'ada', { channels: { in_app: true } })
     await override({ preferenceSettings: { in_app: false } })

@@ -1,5 +1,4 @@
-// Workflow overrides: what holds for one tenant in place of what a workflow says, whether it is active and which channels it
-// may use.
+// Workflow overrides: settings of a workflow for one tenant, whether it is active and which channels it may use.
 import { type Static, Type } from 'typebox'
 import { newId } from '../../db/core/ids.ts'
 import type { ChannelChoices } from '../../db/core/tables.ts'
@@ -20,16 +19,16 @@ const Override = Type.Object({
   _tenantId: Type.String(),
   workflowId: OptionalId,
   tenantId: OptionalId,
-  active: Type.Optional(Type.Boolean({ description: 'Absent where it is left to the workflow' })),
-  preferenceSettings: Type.Object(choices, { description: 'What is not named is left to the workflow' }),
+  active: Type.Optional(Type.Boolean({ description: 'Absent: as the workflow' })),
+  preferenceSettings: Type.Object(choices, { description: 'Absent channels follow the workflow' }),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 })
 
-/** What can be set; null takes it back. */
+/** The settings; null removes one. */
 const settings = {
   active: Type.Optional(Nullable(Type.Boolean({ description: 'Whether triggers for this tenant run the workflow' }))),
-  preferenceSettings: Type.Optional(Nullable(Body(choices, { description: 'Replaces what was set before' }))),
+  preferenceSettings: Type.Optional(Nullable(Body(choices, { description: 'Replaces the previous settings' }))),
 }
 const SettingsBody = Body(settings, { examples: [{ active: true, preferenceSettings: { email: false } }] })
 type Settings = Static<typeof SettingsBody>
@@ -142,7 +141,7 @@ export const workflowOverrides: Resource = (app, { db, clock }) => {
     {
       schema: {
         tags,
-        summary: 'Have something else hold for a tenant than what a workflow says',
+        summary: 'Override a workflow for a tenant',
         body: Body(
           { ...PairParams.properties, ...settings },
           { examples: [{ workflowId: 'invoice', tenantId: 'acme', active: false }] },
@@ -190,7 +189,7 @@ export const workflowOverrides: Resource = (app, { db, clock }) => {
     {
       schema: {
         tags,
-        summary: 'Change a workflow override; what is not given stays',
+        summary: 'Change the given fields of a workflow override',
         params: OverrideParams,
         body: SettingsBody,
         response: { 200: Override },
@@ -205,7 +204,7 @@ export const workflowOverrides: Resource = (app, { db, clock }) => {
     {
       schema: {
         tags,
-        summary: 'Retrieve what a tenant has set for a workflow',
+        summary: 'Retrieve the override of a workflow for a tenant',
         params: PairParams,
         response: { 200: Override },
       },
@@ -218,7 +217,7 @@ export const workflowOverrides: Resource = (app, { db, clock }) => {
     {
       schema: {
         tags,
-        summary: 'Change what a tenant has set for a workflow; what is not given stays',
+        summary: 'Change the given fields of the override of a workflow for a tenant',
         params: PairParams,
         body: SettingsBody,
         response: { 200: Override },
@@ -233,7 +232,7 @@ export const workflowOverrides: Resource = (app, { db, clock }) => {
     {
       schema: {
         tags,
-        summary: 'Let the workflow hold for the tenant again',
+        summary: 'Delete a workflow override',
         params: OverrideParams,
         response: { 204: Empty },
       },

@@ -21,7 +21,7 @@ interface StepInput {
   controlValues?: object
 }
 
-/** A workflow of these steps; its last one is the one to look at. */
+/** A workflow of these steps; the last one is previewed. */
 async function create(steps: StepInput[], more: object = {}) {
   const { status, body } = await api.post('/v2/workflows', { name: 'Orders', workflowId: 'orders', steps, ...more })
   expect(status).toBe(201)
@@ -117,7 +117,7 @@ describe('a step of each kind', () => {
     expect(Object.keys(await other.preview())).toEqual(['result', 'previewPayloadExample', 'schema'])
   })
 
-  test('is shown with the values given, instead of those stored', async () => {
+  test('is shown with the given values instead of the stored ones', async () => {
     const { preview } = await create([{ name: 'Text', type: 'push', controlValues: { subject: 'S', body: 'B' } }])
     expect((await preview()).result.preview).toEqual({ subject: 'S', body: 'B' })
     expect((await preview({ controlValues: null })).result.preview).toEqual({ subject: 'S', body: 'B' })
@@ -135,7 +135,7 @@ describe('a step of each kind', () => {
   })
 })
 
-describe('what is missing or broken', () => {
+describe('missing or broken content', () => {
   const sample = 'https://www.example.com/search?query=placeholder'
 
   test.each<[string, object, object]>([
@@ -170,13 +170,13 @@ describe('what is missing or broken', () => {
     expect((await preview()).result).toEqual({ type, preview: expected })
   })
 
-  test('in an email without anything leaves an empty one', async () => {
+  test('in an empty email gives an empty preview', async () => {
     const { preview } = await create([{ name: 'Mail', type: 'email' }])
     const { result } = await preview()
     expect(result).toEqual({ type: 'email', preview: { subject: '', body: expect.stringContaining('<html') } })
   })
 
-  test('variables that do not exist are blank', async () => {
+  test('unknown variables are blank', async () => {
     const { preview } = await create(
       [
         {
@@ -195,7 +195,7 @@ describe('what is missing or broken', () => {
     ['a loop without end', 'sms', { body: '{% for i in (1..100000000) %}x{% endfor %}' }, 'work_limit', 'too long'],
     ['a translation without translations', 'sms', { body: '{{t.greeting}}' }, 'translation_missing', 'greeting'],
     [
-      'a block nobody knows',
+      'an unknown block',
       'email',
       {
         subject: 'x',
@@ -217,20 +217,23 @@ describe('what is missing or broken', () => {
       'not_a_list',
       'subscriber.email',
     ],
-  ])('%s shows nothing but why, and everything else is there', async (_, type, controlValues, title, word) => {
-    const { preview } = await create([{ name: 'Step', type, controlValues }])
-    expect(await preview()).toEqual({
-      result: {
-        type,
-        preview: {},
-        error: { title, message: expect.stringContaining(word), hint: expect.stringMatching(/\.$/) },
-      },
-      previewPayloadExample: expect.objectContaining({ subscriber: expect.any(Object) }),
-      schema: expect.objectContaining({ type: 'object' }),
-    })
-  })
+  ])(
+    '%s shows the error instead, and the rest of the answer is complete',
+    async (_, type, controlValues, title, word) => {
+      const { preview } = await create([{ name: 'Step', type, controlValues }])
+      expect(await preview()).toEqual({
+        result: {
+          type,
+          preview: {},
+          error: { title, message: expect.stringContaining(word), hint: expect.stringMatching(/\.$/) },
+        },
+        previewPayloadExample: expect.objectContaining({ subscriber: expect.any(Object) }),
+        schema: expect.objectContaining({ type: 'object' }),
+      })
+    },
+  )
 
-  test('a step or workflow that is not there, or is not ours, shows nothing at all', async () => {
+  test('an unknown step or workflow, or one of another environment, gives an empty preview', async () => {
     await create([{ name: 'Text', type: 'sms', controlValues: { body: 'x' } }])
     const stranger = await server.freshApi()
     for (const [caller, path] of [
@@ -252,7 +255,7 @@ describe('what is missing or broken', () => {
 })
 
 describe('the example', () => {
-  test('comes in a fixed order, with a person who could be a subscriber', async () => {
+  test('has a fixed order, and a realistic subscriber', async () => {
     const { preview } = await create([{ name: 'Text', type: 'sms', controlValues: { body: 'x' } }])
     const { previewPayloadExample } = await preview({
       previewPayload: { steps: {}, env: {}, subscriber: { data: { a: 1 } } },
@@ -287,7 +290,7 @@ describe('the example', () => {
     additionalProperties: false,
   }
 
-  test('has the payload its schema describes, and of the caller what fits into it', async () => {
+  test('has the payload of the schema, with matching values of the client', async () => {
     const { preview } = await create([{ name: 'Text', type: 'sms', controlValues: { body: '{{payload.other}}' } }], {
       payloadSchema,
     })
@@ -306,7 +309,7 @@ describe('the example', () => {
     })
   })
 
-  test('without a schema has what the templates read, by its name', async () => {
+  test('without a schema has the variables that the templates read', async () => {
     const body = '{{payload.user.name}} {{payload.orderId}}{% for item in payload.items %}{{item.sku}}{% endfor %}'
     const { preview } = await create([{ name: 'Text', type: 'sms', controlValues: { body } }])
     const { previewPayloadExample, result } = await preview()
@@ -335,7 +338,7 @@ describe('the example', () => {
       [repeated('steps.collect.events', variable('current.payload.author'))],
       'authorauthorauthor',
     ],
-  ])('without a schema has a list where the templates go through one: %s', async (_, body, text) => {
+  ])('without a schema has a list where the templates loop: %s', async (_, body, text) => {
     const controlValues = {
       subject: 'x',
       layoutId: null,
@@ -351,7 +354,7 @@ describe('the example', () => {
     expect(result.preview.body.replace(branding, '').replaceAll(/<head>.*<\/head>|<[^<>]*>/g, '')).toBe(text)
   })
 
-  test('has contexts as the caller names them, with data or by their id alone', async () => {
+  test('has the contexts of the client, with data or just an id', async () => {
     const body = '{{context.tenant.id}} {{context.tenant.data.plan}} {{context.app.id}}'
     const { preview } = await create([{ name: 'Text', type: 'sms', controlValues: { body } }])
     const context = { tenant: { id: 'acme', data: { plan: 'pro' } }, app: 'web' }
@@ -360,7 +363,7 @@ describe('the example', () => {
     expect(result.preview.body).toBe('acme pro web')
   })
 
-  test('has a result of every earlier step, and of no other', async () => {
+  test('has the results of earlier steps only', async () => {
     const { preview } = await create(
       [
         { name: 'Inbox', type: 'in_app', controlValues: { body: 'x' } },
@@ -406,7 +409,7 @@ describe('the example', () => {
     expect((await preview({}, 'inbox')).previewPayloadExample.steps).toEqual({})
   })
 
-  test('has the values of the environment, secrets masked', async () => {
+  test('has the environment variables, with secrets masked', async () => {
     const { development } = await server.freshOrganization()
     api = development
     const value = (text: string) => [{ _environmentId: api.environmentId, value: text }]
@@ -438,7 +441,7 @@ describe('the example', () => {
     expect(schema.properties.context.properties.tenant.properties.data.properties).toHaveProperty('plan')
   })
 
-  test('tells templates what the workflow is', async () => {
+  test('has the workflow itself as a variable', async () => {
     const body = '{{workflow.name}} {{workflow.workflowId}} {{workflow.tags | join: "+"}} {{workflow.severity}}'
     const { preview } = await create([{ name: 'Text', type: 'sms', controlValues: { body } }], { tags: ['a', 'b'] })
     expect((await preview()).result.preview.body).toBe('Orders orders a+b none')
@@ -465,7 +468,7 @@ describe('around an email', () => {
   }
   const bodyOf = ({ result }: { result: { preview: { body: string } } }) => result.preview.body
 
-  test('stands the layout it names, the default one, or none', async () => {
+  test('is the layout it names, the default one, or none', async () => {
     const layout = await makeLayout('frame', 'Frame')
     const { preview } = await create([mail('frame')])
     expect(bodyOf(await preview())).toContain('<h1>Frame</h1><p>inside</p>')
@@ -481,7 +484,7 @@ describe('around an email', () => {
     expect(usual).not.toContain('<h1>')
   })
 
-  test('stands the mark of the service, at its end, until the organization removes it', async () => {
+  test('is the branding of the service, at the end, until the organization removes it', async () => {
     const { development } = await server.freshOrganization()
     api = development
     await makeLayout('frame', 'Frame')
@@ -493,7 +496,7 @@ describe('around an email', () => {
     for (const shown of [await preview(), await layoutPreview()]) expect(bodyOf(shown)).not.toContain('branding')
   })
 
-  test('that does not exist is a preview that fails', async () => {
+  test('a missing layout makes the preview fail', async () => {
     const { preview } = await create([mail()])
     const { result } = await preview({ controlValues: { ...mail('nope').controlValues } })
     const hint = 'Name a layout of this environment, or null for none.'
@@ -506,7 +509,7 @@ describe('around an email', () => {
 })
 
 describe('translations', () => {
-  test('are those of the person shown, key by key', async () => {
+  test('are in the locale of the subscriber, key by key', async () => {
     const { development } = await server.freshOrganization()
     api = development
     const { preview } = await create(
@@ -527,7 +530,7 @@ describe('trying the request of an HTTP request step', () => {
   const send = (body: object) => api.post('/v2/workflows/steps/test-http-request', body)
   beforeEach(() => vendor.plays(() => ({ body: { ok: true }, headers: { 'x-id': '7' } })))
 
-  test('makes it, and shows what was asked and answered', async () => {
+  test('sends it, and shows request and response', async () => {
     vendor.plays(() => ({ status: 418, body: { tea: true }, headers: { 'x-id': '7' } }))
     const answer = await send({
       controlValues: {
@@ -607,7 +610,7 @@ describe('trying the request of an HTTP request step', () => {
     })
   })
 
-  test('calls no private address unless the service is told to call such', async () => {
+  test('calls no private address unless private addresses are allowed', async () => {
     const careful = await server.startAnother({ allowPrivateAddresses: false })
     const answer = await fetch(`${careful.url}/v2/workflows/steps/test-http-request`, {
       method: 'POST',
@@ -638,13 +641,13 @@ describe('trying the request of an HTTP request step', () => {
     expect(vendor.asked).toEqual([])
   })
 
-  test('refuses what is no request at all', async () => {
+  test('refuses a malformed request', async () => {
     expect((await send({ controlValues: 'x' })).status).toBe(422)
     expect((await send({})).status).toBe(400)
   })
 })
 
-describe('whatever is sent', () => {
+describe('random input', () => {
   const pieces = [
     '{{payload.a}}',
     '{{',
@@ -701,7 +704,7 @@ describe('whatever is sent', () => {
     { requiredKeys: [] },
   )
 
-  test('a preview is an answer, for every kind of step', { timeout: 60_000 }, async () => {
+  test('a preview always answers, for every kind of step', { timeout: 60_000 }, async () => {
     const types = 'in_app email sms chat push digest delay throttle custom http_request'.split(' ')
     const { workflow } = await create(types.map((type) => ({ name: type, type })))
     const stepIds = workflow.steps.map(({ stepId }: { stepId: string }) => stepId)
@@ -709,7 +712,7 @@ describe('whatever is sent', () => {
       fc.asyncProperty(fc.constantFrom(...stepIds), object, previewPayload, async (stepId, controlValues, given) => {
         const request = { controlValues, previewPayload: given }
         const { status, body } = await api.post(`/v2/workflows/orders/step/${stepId}/preview`, request)
-        // Half of a surrogate pair cannot be sent as UTF-8, and is told so.
+        // Half of a surrogate pair cannot be encoded as UTF-8, and is refused.
         expect({ status, message: body.message }).toMatchObject({ status: expect.toBeOneOf([201, 400]) })
       }),
       { numRuns: 300 },
@@ -717,7 +720,7 @@ describe('whatever is sent', () => {
     expect(server.logged).toEqual([])
   })
 
-  test('a request that is tried is made or refused', { timeout: 60_000 }, async () => {
+  test('a tried request is sent or refused', { timeout: 60_000 }, async () => {
     vendor.plays(() => ({ body: {} }))
     const fields = fc.record({ method: value, headers: value, body: value, timeout: value }, { requiredKeys: [] })
     await fc.assert(

@@ -1,4 +1,4 @@
-// Previews: what a step would deliver, and a try of the request that an HTTP request step would make.
+// Previews of steps, and test requests of HTTP request steps.
 import { type Static, Type } from 'typebox'
 import { envOf, findEnvironmentAccess, mask } from '../../db/core/environment-access.ts'
 import { findWorkflow } from '../../db/queries/workflows.ts'
@@ -46,7 +46,7 @@ const PreviewRequest = Body({
 export const PreviewError = Type.Optional(
   Type.Object(
     { title: Type.String(), message: Type.String(), hint: Type.String() },
-    { description: 'Why there is nothing to see' },
+    { description: 'Why there is no preview' },
   ),
 )
 
@@ -60,7 +60,7 @@ const Preview = Type.Object(
     previewPayloadExample: FreeObject,
     schema: Type.Unsafe<JsonSchema | null>({ type: ['object', 'null'], additionalProperties: true }),
   },
-  // For the signature, whose name carries the brand.
+  // For the signature header, whose name contains the brand.
   { additionalProperties: Type.String() },
 )
 
@@ -104,7 +104,7 @@ export const previews: Resource = (app, { db, clock, secrets, brand, http }) => 
       const workflow = await findWorkflow(db, environmentId, workflowId, idIn(workflowId, 'wf'))
       const step = workflow && findStep(workflow.steps, stepId)
       const access = await findEnvironmentAccess(db, secrets, environmentId)
-      // An editor asks while steps come and go; what is not there (yet) looks empty.
+      // The editor asks while steps are added and removed; a missing one has an empty preview.
       if (!workflow || !step || !access) return { result: { preview: {} }, previewPayloadExample: {}, schema: null }
       const shown = await previewStep(
         { db, bridge, signatureHeader, branding, access, now: clock.now() },
@@ -138,7 +138,7 @@ export const previews: Resource = (app, { db, clock, secrets, brand, http }) => 
     },
     async (request, reply) => {
       const access = await findEnvironmentAccess(db, secrets, request.environment.id)
-      // Deleted after the key was checked.
+      // The environment was deleted after the key was checked.
       if (!access) throw fail('api_key_not_found')
       const values = request.body.controlValues ?? {}
       const given = withoutMasks(previewPayloadOf(request.body.previewPayload))
@@ -169,14 +169,14 @@ type GivenPayload = Static<typeof PreviewRequest>['previewPayload']
 const previewPayloadOf = (given: GivenPayload): PreviewPayload =>
   Object.fromEntries(Object.entries(given ?? {}).filter(([, value]) => value !== null))
 
-/** A layout can be named by its slug; inside, it is known by identifier or id. */
+/** Replaces the slug of a layout by its id. */
 function withLayoutId(values: ControlValues | null | undefined): ControlValues | undefined {
   const layoutId = values?.layoutId
   if (typeof layoutId !== 'string') return values ?? undefined
   return { ...values, layoutId: /_lt_/.test(layoutId) ? (idIn(layoutId, 'lt') ?? layoutId) : layoutId }
 }
 
-/** What stands in for an answer when there is none. */
+/** The status to show when there was no response. */
 const statusOf: Partial<Record<DeliveryErrorCode, number>> = {
   timeout: 408,
   invalid_url: 400,
@@ -191,7 +191,7 @@ const statusOf: Partial<Record<DeliveryErrorCode, number>> = {
   unreadable_answer: 502,
 }
 
-/** No workflow is at hand, so results of earlier steps are what the caller says they are. */
+/** Without a workflow, the results of earlier steps are as the client gives them. */
 function dataOf(values: ControlValues, given: PreviewPayload, env: Record<string, string>, now: Date) {
   const used = pathsIn(stepTemplates(values), undefined)
   const steps = given.steps ?? {}
@@ -199,13 +199,13 @@ function dataOf(values: ControlValues, given: PreviewPayload, env: Record<string
   return { ...previewData(given, { payloadSchema: null, used, previous: [], env, now }), ...own, steps }
 }
 
-/** Who sends back the example of a preview does not mean the bullets that stood for secrets. */
+/** A client may send back a preview's example; its masks are not meant as values. */
 function withoutMasks(given: PreviewPayload): PreviewPayload {
   const { env = {}, ...rest } = given
   return { ...rest, env: Object.fromEntries(Object.entries(env).filter(([, value]) => value !== mask)) }
 }
 
-/** The request with secrets masked, under its true signature; where it makes no sense like that, hardly anything of it. */
+/** The request with masked secrets and its real signature; only method and headers if it cannot be built with masks. */
 function shownAs({ method, headers }: ResolvedRequest, header: string, masked: () => ResolvedRequest): ResolvedRequest {
   try {
     const shown = masked()

@@ -1,4 +1,4 @@
-// Workflows as callers see them: what a request may say, and what an answer shows.
+// Workflows in the API's format: the fields of requests and answers.
 import { type Static, type TSchema, Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
 import { envKeysOf } from '../../db/core/environment-access.ts'
@@ -21,7 +21,7 @@ export const origins = ['svc-cloud', 'svc-cloud-v1', 'external'] as const
 export const Severity = Enum(['high', 'medium', 'low', 'none'])
 const lengthRules = ['minLength', 'maxLength', 'maxItems', 'uniqueItems']
 
-/** May be absent, and null says no more than that. */
+/** May be absent; null means the same. */
 export const Maybe = <T extends TSchema>(schema: T) => {
   const { type, enum: values } = schema as { type?: string; enum?: unknown[] }
   const choice = values && {
@@ -34,12 +34,12 @@ export const Maybe = <T extends TSchema>(schema: T) => {
 const separated = '^[a-zA-Z0-9]+(?:[-_.][a-zA-Z0-9]+)*$'
 const separatedText =
   'must consist of letters and digits, with single hyphens, underscores or periods between them only'
-/** Of a workflow or a step. */
+/** The identifier of a workflow or a step. */
 export const OwnIdentifier = Identifier({ pattern: separated, texts: { pattern: separatedText } })
 
 const ReplyCallback = Body(
   { active: Type.Optional(Type.Boolean()), url: Type.Optional(Type.String({ maxLength: 2048 })) },
-  { description: 'Where answers to its e-mails go' },
+  { description: 'Where replies to its emails go' },
 )
 
 const mostVariants = 20
@@ -52,12 +52,11 @@ const Variant = Body(
     controlValues: Maybe(FreeObject),
   },
   {
-    description:
-      'Values that take the place of the step’s for those whose filters pass; the first one that does counts',
+    description: 'Alternative values of the step; the first variant whose filters pass is used',
   },
 )
 
-/** What can be said about a workflow whenever it is written. Limits are reported per field of the command. */
+/** The fields of a workflow that any write can set. Limits are reported per field of the command. */
 export function workflowFields(command: string, under?: string) {
   const perField = { command, rules: lengthRules, ...(under === undefined ? {} : { under }) }
   const Name = Type.String({ minLength: 1, maxLength: 128, perField })
@@ -73,12 +72,12 @@ export function workflowFields(command: string, under?: string) {
     severity: Severity,
     steps: Type.Array(
       Body({
-        _id: Maybe(Type.String({ description: 'Of a step that is there already; it keeps its `stepId`' })),
+        _id: Maybe(Type.String({ description: 'The id of an existing step, which keeps its `stepId`' })),
         stepId: Maybe(OwnIdentifier),
         name: Name,
         type: Enum(stepTypes),
         controlValues: Maybe(FreeObject),
-        active: Maybe(Type.Boolean({ description: 'False leaves it out of runs that start from now on' })),
+        active: Maybe(Type.Boolean({ description: 'False leaves it out of future runs' })),
         shouldStopOnFail: Maybe(Type.Boolean({ description: 'Whether its failure ends the run' })),
         replyCallback: Maybe(ReplyCallback),
         filters: Maybe(StepFilters),
@@ -167,7 +166,7 @@ export const Workflow = Type.Object({
   severity: Severity,
   origin: Type.String(),
   status: Status,
-  issues: Type.Object({}, { description: 'Always empty: what is wrong is told step by step' }),
+  issues: Type.Object({}, { description: 'Always empty: each step has its own issues' }),
   preferences: Type.Object({
     user: Type.Unsafe<WorkflowPreferences | null>({ ...Preference, type: ['object', 'null'] }),
     default: Preference,
@@ -184,7 +183,7 @@ export const Workflow = Type.Object({
 export const userOf = (name: 'updatedBy' | 'lastPublishedBy', id: string | null) =>
   id === null ? {} : { [name]: { _id: id } }
 
-/** Left out when there is nothing to say. */
+/** Leaves out empty lists. */
 export function shownIssues(
   controls: ControlIssues,
   integration?: Static<typeof IssueMap>,
@@ -242,7 +241,7 @@ const shownVariant = ({ filters, controlValues, ...variant }: StepVariant) => ({
   controlValues: controlValues ?? {},
 })
 
-/** One step, with what is wrong with it; integrations are looked at with the whole workflow only. */
+/** One step with its issues; issues of integrations are shown with the whole workflow only. */
 export async function showStep(
   db: Db,
   brand: Brand,
@@ -255,7 +254,7 @@ export async function showStep(
   return toStep(step, row, brand, { variables, controls: issuesOfSteps(row, envKeys)[index] ?? {} })
 }
 
-/** The whole workflow, as it would work now: its issues follow integrations and variables of the environment. */
+/** The whole workflow; its issues reflect the environment's current integrations and variables. */
 export async function showWorkflow(
   { db, brand, clock }: Pick<Services, 'db' | 'brand' | 'clock'>,
   row: WorkflowRow,

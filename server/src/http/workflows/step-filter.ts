@@ -1,4 +1,4 @@
-// Step filters: conditions on who receives a notification, in groups that all or any have to hold.
+// Step filters: conditions on who gets a message, in groups combined with AND or OR.
 import { type Static, Type } from 'typebox'
 import { fail } from '../../errors.ts'
 import { Enum } from '../edge/schema.ts'
@@ -10,7 +10,7 @@ const operators = [
   ...(['NOT_IN', 'BETWEEN', 'NOT_BETWEEN', 'LIKE', 'NOT_LIKE', 'IN'] as const),
 ]
 const subjects = ['subscriber', 'payload', 'tenant'] as const
-/** Only steps ask about these: when an integration is chosen, there is nobody to wait for. */
+/** For steps only: the choice of an integration cannot wait for these. */
 const subjectsOfSteps = [...subjects, 'webhook', 'isOnline', 'isOnlineInLast', 'previousStep'] as const
 const times = ['minutes', 'hours', 'days'] as const
 const becomings = ['seen', 'read', 'unseen', 'unread'] as const
@@ -43,17 +43,17 @@ export const OwnStepFilter = Type.Object({
 })
 export type OwnStepFilter = Static<typeof OwnStepFilter>
 
-/** In a request. What is inside is left to `readFilters`: a malformed filter is a bad request, not a list of problems. */
+/** In a request. `readFilters` checks the contents, since a malformed filter is a 400 and not a validation error. */
 export const StepFilters = Type.Array(Type.Unknown(), {
   description: 'Each `{isNegated, type, value, children: [{field, value, operator, on}]}`, as in the answer',
 })
 
 type Members = Record<string, unknown>
 
-/** Filters as they are stored. What a caller may leave out of a group reads: all its children hold. */
+/** Filters in stored form. By default all children of a group must hold. */
 export const readFilters = (given: unknown[]): StepFilter[] => given.map((filter) => readGroup(filter, readChild))
 
-/** The same of a step. */
+/** The same for steps. */
 export const readStepFilters = (given: unknown[]): OwnStepFilter[] =>
   given.map((filter) => readGroup(filter, readOwnChild))
 

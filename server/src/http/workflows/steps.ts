@@ -1,4 +1,4 @@
-// The steps of a workflow as they come in: matched with those that are there, named, and made ready to be stored.
+// The steps of a workflow in a request: matched with the stored ones, named, and prepared for storing.
 import { sql } from 'kysely'
 import type { Tx } from '../../db/core/database.ts'
 import { newId, randomLower } from '../../db/core/ids.ts'
@@ -10,18 +10,17 @@ import { idIn, slugify } from '../edge/slug.ts'
 import type { StepInput } from './shape.ts'
 import { readStepFilters } from './step-filter.ts'
 
-export const mostSteps = 20
 const mostTries = 5
 
-export function refuseTooManySteps(steps: readonly unknown[]): void {
-  if (steps.length <= mostSteps) return
-  throw fail('too_many_steps', { limit: mostSteps }, { ctx: { currentCount: steps.length, limit: mostSteps } })
+export function refuseTooManySteps(steps: readonly unknown[], limit: number): void {
+  if (steps.length <= limit) return
+  throw fail('too_many_steps', { limit }, { ctx: { currentCount: steps.length, limit } })
 }
 
 /**
- * In the order given. A step that is there already keeps its id, its `stepId` and the schema that code declared for it; one
- * without a match is new; what is not given is gone. Values are taken as they are: absent ones are none. Its switches are
- * not known to every caller: absent ones stay, null removes them.
+ * In the given order. An existing step keeps its id, its `stepId` and the schema that code declared for it; a step without a
+ * match is new; steps not given are deleted. Absent control values become null. Not every client knows the other settings:
+ * absent ones stay, null removes them.
  */
 export function planSteps(given: readonly StepInput[], stored: readonly WorkflowStep[], now: Date): WorkflowStep[] {
   const left = new Map(stored.map((step) => [step._id, step]))
@@ -52,7 +51,7 @@ export function planSteps(given: readonly StepInput[], stored: readonly Workflow
   })
 }
 
-/** Like steps: one that is there already keeps its id. */
+/** Like steps: an existing variant keeps its id. */
 function planVariants({ variants }: StepInput, stored: readonly StepVariant[], now: Date): StepVariant[] {
   const left = new Set(stored.map(({ _id }) => _id))
   return (variants ?? []).map(({ _id, name, active, filters, controlValues }) => ({
@@ -67,7 +66,7 @@ function planVariants({ variants }: StepInput, stored: readonly StepVariant[], n
 const kept = <T>(given: T | null | undefined, stored: T | undefined): T | undefined =>
   given === undefined ? stored : (given ?? undefined)
 
-/** As asked for, or with a random tail where another step has it. */
+/** The wanted id, or with a random suffix if another step has it. */
 function freeStepId(wanted: string, taken: Set<string>): string {
   let stepId = wanted
   for (let i = 0; taken.has(stepId); i += 1) {
@@ -78,7 +77,7 @@ function freeStepId(wanted: string, taken: Set<string>): string {
   return stepId
 }
 
-/** For workflows made here: each kind stores its values in its own way. What code declared is left alone. */
+/** For workflows made here: each step kind converts its values for storing. Code-first values stay unchanged. */
 export const storedValues = (steps: readonly StepInput[]): StepInput[] =>
   steps.map((step) => {
     const { toStored = (values: ControlValues) => values } = stepKinds[step.type]
@@ -93,8 +92,8 @@ const layoutOf = ({ type, controlValues }: StepInput): string | undefined => {
 }
 
 /**
- * Layouts are named by identifier, slug or id, and stored by identifier. They are held until the transaction ends, so that
- * none is deleted under a step that is about to use it.
+ * Layouts are named by identifier, slug or id, and stored by identifier. They stay locked until the transaction ends, so that
+ * none is deleted while a step starts to use it.
  */
 export async function withLayouts(tx: Tx, environmentId: string, steps: StepInput[]): Promise<StepInput[]> {
   const names = [...new Set(steps.flatMap((step) => layoutOf(step) ?? []))]

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { describe, expect, test, vi } from 'vitest'
 import { step, workflow, writeWorkflow } from '../../../test/environment-content.ts'
-import { type Api, useServer } from '../../../test/server.ts'
+import { type Api, lowLimits, useServer } from '../../../test/server.ts'
 import { lockEnvironment } from '../../db/queries/environments.ts'
-import { deleteWorkflow, findWorkflow, type WorkflowFields, workflowLimit } from '../../db/queries/workflows.ts'
+import { deleteWorkflow, findWorkflow, type WorkflowFields } from '../../db/queries/workflows.ts'
 
-const server = useServer()
+const server = useServer({ limits: lowLimits })
 
 const save = (api: Api, identifier: string, changes?: Partial<WorkflowFields>) =>
   writeWorkflow(server, api, identifier, changes)
@@ -16,7 +16,7 @@ const sync = (api: Api, workflowId: string, target: Api | string) =>
   })
 const mail = (layoutId: string) => step('mail', { type: 'email', controlValues: { subject: 'Hi', body: '', layoutId } })
 
-test('a workflow is made in the target, with its layouts, and answered as it is there', async () => {
+test('a workflow is created in the target with its layouts, and returned as it is there', async () => {
   const { development, production } = await server.freshOrganization()
   await development.post('/v2/layouts', { layoutId: 'brand', name: 'Brand' })
   await development.post('/v2/layouts', { layoutId: 'other', name: 'Other' })
@@ -42,7 +42,7 @@ test('a workflow is made in the target, with its layouts, and answered as it is 
   expect(layouts.map(({ layoutId }: { layoutId: string }) => layoutId).sort()).toEqual(['brand', 'default-layout'])
 })
 
-test('one the target has becomes like the source, steps keep their ids, and nothing else is touched', async () => {
+test('an existing workflow in the target becomes like the source, steps keep their ids, and nothing else changes', async () => {
   const { development, production } = await server.freshOrganization()
   await save(development, 'w', { steps: [step('a'), step('b')] })
   const first = (await sync(development, 'w', production)).body
@@ -58,7 +58,7 @@ test('one the target has becomes like the source, steps keep their ids, and noth
   expect(await find(production, 'kept')).toMatchObject({ version: 1 })
 })
 
-test('the source shows when and by whom, even where nothing had to be changed', async () => {
+test('the source shows when and by whom it was published, even if nothing changed', async () => {
   const { development, production } = await server.freshOrganization()
   await save(development, 'w')
   await sync(development, 'w', production)
@@ -82,7 +82,7 @@ test('a workflow is named by identifier, slug or id', async () => {
   for (const name of [id, own.slug]) expect((await sync(development, name, production)).body.slug).toBe(slug)
 })
 
-test('syncing at once makes one workflow', async () => {
+test('concurrent syncs create one workflow', async () => {
   const { development, production } = await server.freshOrganization()
   await save(development, 'w', { steps: [step('a')] })
   const answers = await Promise.all(Array.from({ length: 4 }, () => sync(development, 'w', production)))
@@ -91,7 +91,7 @@ test('syncing at once makes one workflow', async () => {
   expect(await find(production, 'w')).toMatchObject({ version: 1 })
 })
 
-test('a workflow deleted while it is being synced takes nothing with it', async () => {
+test('deleting a workflow during its sync deletes nothing in the target', async () => {
   const { development, production } = await server.freshOrganization()
   const { id } = await save(development, 'w')
   await sync(development, 'w', production)
@@ -112,7 +112,7 @@ test('a workflow deleted while it is being synced takes nothing with it', async 
 })
 
 describe('refusals', () => {
-  test('the target is another environment of the organization', async () => {
+  test('the target must be another environment of the organization', async () => {
     const [{ development, production }, other] = [await server.freshOrganization(), await server.freshOrganization()]
     await save(development, 'w')
     expect(await sync(development, 'w', development)).toMatchObject({
@@ -129,7 +129,7 @@ describe('refusals', () => {
     expect(await find(production, 'w')).toBeUndefined()
   })
 
-  test("the workflow is one of the key's environment", async () => {
+  test("the workflow must be in the key's environment", async () => {
     const { development, production } = await server.freshOrganization()
     const { id } = await save(production, 'theirs')
     for (const name of ['theirs', id, 'nope'])
@@ -140,21 +140,21 @@ describe('refusals', () => {
     expect(await find(production, 'theirs')).toBeDefined()
   })
 
-  test.each(['external', 'svc-cloud-v1'])('one of origin %s is synced elsewhere', async (origin) => {
+  test.each(['external', 'svc-cloud-v1'])('a workflow of origin %s cannot be synced', async (origin) => {
     const { development, production } = await server.freshOrganization()
     await save(development, 'w', { origin })
     expect(await sync(development, 'w', production)).toMatchObject({
       status: 400,
       body: {
         message:
-          'Workflow "w" cannot be copied to another environment: only those made in the product or by its API can',
+          'Workflow "w" cannot be copied to another environment: only workflows made in the dashboard or with the API can',
         ctx: { workflowId: 'w', allowedOrigins: ['svc-cloud'] },
       },
     })
     expect(await find(production, 'w')).toBeUndefined()
   })
 
-  test('one of another origin in the target is not overwritten', async () => {
+  test('a workflow of another origin in the target is not overwritten', async () => {
     const { development, production } = await server.freshOrganization()
     await save(development, 'w', { name: 'Mine' })
     await save(production, 'w', { name: 'Code', origin: 'external' })
@@ -163,7 +163,7 @@ describe('refusals', () => {
     expect(await find(development, 'w')).toMatchObject({ last_published_at: null })
   })
 
-  test('a target that is full takes no more, but changes what it has', async () => {
+  test('a full target accepts changes, but no new workflow', async () => {
     const { development, production } = await server.freshOrganization()
     await save(development, 'w0', { name: 'Changed' })
     await save(development, 'one-more')
@@ -171,7 +171,7 @@ describe('refusals', () => {
     await database.db
       .insertInto('workflows')
       .values(
-        Array.from({ length: workflowLimit }, (_, index) => ({
+        Array.from({ length: lowLimits.workflows }, (_, index) => ({
           environment_id: production.environmentId,
           id: index.toString(16).padStart(24, '0'),
           identifier: `w${index}`,

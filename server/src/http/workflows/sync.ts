@@ -1,4 +1,4 @@
-// Bringing one workflow into another environment, with the layouts it uses and its translations.
+// Publishes one workflow into another environment, with its layouts and translations.
 import { Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
 import { findWorkflow, type WorkflowRow } from '../../db/queries/workflows.ts'
@@ -11,7 +11,7 @@ import { idIn } from '../edge/slug.ts'
 import { showWorkflow, Workflow } from './shape.ts'
 
 export const workflowSync: Resource = (app, services) => {
-  const { db, clock, brand } = services
+  const { db, clock, brand, config } = services
 
   app.put(
     '/v2/workflows/:workflowId/sync',
@@ -19,9 +19,8 @@ export const workflowSync: Resource = (app, services) => {
       config: { role: 'admin', act: 'workflow.published' },
       schema: {
         tags: ['Workflows'],
-        summary: 'Bring a workflow into another environment of the organization',
-        description:
-          'The workflow with the same `workflowId` there becomes like this one, or is created. The answer is that workflow.',
+        summary: 'Publish a workflow into another environment of the organization',
+        description: 'Creates or updates the workflow with the same `workflowId` there, and returns it.',
         params: Type.Object({ workflowId: Type.String({ description: 'Identifier, slug or internal id' }) }),
         body: Body({ targetEnvironmentId: Type.String({ minLength: 1, description: 'Its internal id' }) }),
         response: { 200: Workflow },
@@ -40,14 +39,14 @@ export const workflowSync: Resource = (app, services) => {
       const resources = [{ resourceType: 'workflow' as const, resourceId: identifier, rowId }]
       const occasion = { userId, now: clock.now() }
       const row = await db.transaction().execute(async (tx) => {
-        // Deleting is no part of it, should the workflow be deleted at this moment.
-        const options = { resources, deleteMissing: false }
+        // If the workflow is being deleted at this moment, do not delete it in the target.
+        const options = { resources, deleteMissing: false, limits: config.limits }
         const outcomes = await publish(tx, { organizationId, sourceId, targetId }, options, occasion)
         if (!outcomes.some(({ type, pair }) => type === 'workflow' && pair?.source?.rowId === rowId)) throw missing()
         await markPublished(tx, sourceId, [rowId], occasion)
         return findWorkflow(tx, targetId, identifier)
       })
-      if (!row) throw new Error('The workflow written in this transaction is not there.')
+      if (!row) throw new Error('The workflow written in this transaction cannot be read back.')
       return showWorkflow(services, row)
     },
   )

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { type Api, useServer } from '../../../test/server.ts'
+import { type Api, lowLimits, useServer } from '../../../test/server.ts'
 import { newId } from '../../db/core/ids.ts'
 import { findWorkflow, saveWorkflow, type WorkflowFields } from '../../db/queries/workflows.ts'
 import { stepTypes } from '../../steps/contract/kind.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
 
-const server = useServer()
+const server = useServer({ limits: lowLimits })
 let api: Api
 beforeEach(async () => {
   api = await server.freshApi()
@@ -50,7 +50,7 @@ const orderShipped = {
   ],
 }
 
-/** What a test does not care about. */
+/** Defaults that tests do not care about. */
 const plain = { name: 'A workflow', workflowId: 'a-workflow', steps: [] as object[] }
 const put = { name: 'A workflow', steps: [] as object[], preferences: {}, origin: 'svc-cloud' }
 const sms = (body: string, more = {}) => ({ name: 'Text', type: 'sms', controlValues: { body }, ...more })
@@ -61,7 +61,7 @@ async function create(body: object = {}) {
   return answer.body
 }
 
-/** Writes what only other parts of the service write. */
+/** Writes columns that only other parts of the service write. */
 async function change(workflowId: string, columns: object) {
   await server.database.db
     .updateTable('workflows')
@@ -71,7 +71,7 @@ async function change(workflowId: string, columns: object) {
     .execute()
 }
 
-/** As code-first sync makes them. */
+/** As code-first sync creates them. */
 async function createExternal(identifier: string, more: Partial<WorkflowFields> = {}) {
   const now = server.clock.now()
   const fields: WorkflowFields = {
@@ -109,7 +109,7 @@ const everywhere = (enabled: boolean) => ({
 const usual = { all: { enabled: true, readOnly: false }, channels: everywhere(true) }
 
 describe('creating', () => {
-  test('the worked example is stored and shown as it will work', async () => {
+  test('the documented example is stored and shown', async () => {
     const body = await create(orderShipped)
     expect(body).toEqual({
       _id: expect.stringMatching(/^[0-9a-f]{24}$/),
@@ -161,7 +161,7 @@ describe('creating', () => {
     expect((await api.get('/v2/workflows/order-shipped')).body).toEqual(body)
   })
 
-  test('what is not said is inactive, open to any payload and enabled on all channels', async () => {
+  test('by default a workflow is inactive, accepts any payload and is enabled on all channels', async () => {
     const body = await create()
     expect(body).toMatchObject({
       active: false,
@@ -189,7 +189,7 @@ describe('creating', () => {
     expect(await create(nothing)).toMatchObject({ active: false, tags: [], validatePayload: true })
   })
 
-  test('every kind of step is taken, with what it needs told as an issue', async () => {
+  test('every kind of step is accepted, with missing values reported as issues', async () => {
     const { steps, status } = await create({
       active: true,
       steps: stepTypes.map((type) => ({ name: type, type })),
@@ -215,13 +215,13 @@ describe('creating', () => {
     expect(steps.find((step: any) => step.type === 'custom').controls).not.toHaveProperty('uiSchema')
   })
 
-  test('control values are stored as they are', async () => {
+  test('control values are stored unchanged', async () => {
     const controlValues = { body: '', unknown: { deep: [null, 1] }, skip: 'never' }
     const { steps } = await create({ steps: [{ name: 'Text', type: 'sms', controlValues }] })
     expect(steps[0].controlValues).toEqual(controlValues)
   })
 
-  test('where it is made is taken and not kept; what is unknown is ignored, an origin too', async () => {
+  test('__source is accepted but not stored; unknown members and the origin are ignored', async () => {
     const sources =
       'template_store editor notification_directory onboarding_digest_demo onboarding_in_app empty_state dropdown onboarding_get_started bridge dashboard ai'
     for (const __source of sources.split(' ')) {
@@ -231,11 +231,11 @@ describe('creating', () => {
     }
   })
 
-  test.each(['a', 'A1', 'a.b_c-d', '1-2-3', 'x'.repeat(255)])('%s can be an identifier', async (workflowId) => {
+  test.each(['a', 'A1', 'a.b_c-d', '1-2-3', 'x'.repeat(255)])('%s is a valid identifier', async (workflowId) => {
     expect((await create({ workflowId })).workflowId).toBe(workflowId)
   })
 
-  test('the worked example of issues: the step has them, and the workflow is in error', async () => {
+  test('the documented example of issues: the step has them, and the workflow has status ERROR', async () => {
     const { steps, status } = await create({
       active: true,
       payloadSchema: { type: 'object', properties: { orderId: { type: 'string' } }, additionalProperties: false },
@@ -253,7 +253,7 @@ describe('creating', () => {
     })
   })
 
-  test('preferences are completed: what is said about all channels, else yes', async () => {
+  test('preferences are completed from the setting for all channels, else enabled', async () => {
     const { preferences } = await create({
       preferences: {
         user: { all: { enabled: false }, channels: { email: { enabled: true } } },
@@ -338,7 +338,7 @@ describe('creating', () => {
     expect(answer.body.errors[field].messages).toEqual([message])
   })
 
-  test('lengths and numbers up to the limit are fine', async () => {
+  test('lengths and numbers up to the limit are accepted', async () => {
     const tags = Array.from({ length: 16 }, (_, i) => `${i}`.padEnd(64, 'x'))
     const steps = Array.from({ length: 20 }, (_, i) => sms('x', { name: `${i}`.padEnd(128, 'x') }))
     await create({ name: 'x'.repeat(128), description: 'x'.repeat(256), tags, steps })
@@ -349,20 +349,20 @@ describe('creating', () => {
     })
   })
 
-  test('an identifier that is taken gets a tail, and so does the same one once more', async () => {
+  test('a taken identifier gets a random suffix, every time', async () => {
     const ids = await Promise.all(Array.from({ length: 8 }, async () => (await create()).workflowId))
     expect(ids.filter((id) => id === 'a-workflow')).toHaveLength(1)
     expect(new Set(ids).size).toBe(8)
     for (const id of ids) expect(id).toMatch(/^a-workflow(-[0-9a-z]{8})?$/)
   })
 
-  test('identifiers are told apart by case, and origins do not matter', async () => {
+  test('identifiers are case-sensitive, and shared by all origins', async () => {
     await createExternal('a-workflow')
     expect((await create()).workflowId).toMatch(/^a-workflow-[0-9a-z]{8}$/)
     expect((await create({ workflowId: 'A-Workflow' })).workflowId).toBe('A-Workflow')
   })
 
-  test('an environment has a hundred workflows, not one more, however many come at once', async () => {
+  test('an environment never exceeds its limit of workflows, however many are created at once', async () => {
     for (let i = 0; i < 97; i += 1) await createExternal(`w${i}`)
     const answers = await Promise.all(Array.from({ length: 8 }, () => api.post('/v2/workflows', plain)))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 201, 400, 400, 400, 400, 400])
@@ -375,7 +375,7 @@ describe('creating', () => {
 })
 
 describe('steps', () => {
-  test('get the identifier asked for, or one from their name, each only once', async () => {
+  test('get the given identifier, or one from their name, each unique', async () => {
     const { steps } = await create({
       steps: [
         sms('1', { name: "It's a Step" }),
@@ -395,7 +395,7 @@ describe('steps', () => {
     expect(steps.map((step: any) => step.controlValues.body)).toEqual(['1', '2', '3', '4', '5'])
   })
 
-  test('an email body sent as an object is kept as its text', async () => {
+  test('an email body sent as an object is stored as JSON text', async () => {
     const document = { type: 'doc', content: [{ type: 'paragraph' }] }
     const { steps } = await create({
       steps: [
@@ -450,7 +450,7 @@ describe('steps', () => {
     expect(updated.steps[0].controlValues.body).toBe(inLayout)
   })
 
-  test('a layout is named in any way and kept by its identifier', async () => {
+  test('a layout can be named by identifier, slug or id, and is stored by identifier', async () => {
     const { body: layout } = await api.post('/v2/layouts', { layoutId: 'fancy', name: 'Fancy' })
     const email = (layoutId: unknown) => ({ name: 'Mail', type: 'email', controlValues: { subject: 'Hi', layoutId } })
     const { steps } = await create({ steps: ['fancy', layout._id, layout.slug, null].map(email) })
@@ -463,7 +463,7 @@ describe('steps', () => {
     expect(updated.body.steps[0].controlValues.layoutId).toBe('fancy')
   })
 
-  test('a layout that is not there is refused and nothing is saved', async () => {
+  test('an unknown layout is refused and nothing is saved', async () => {
     const [other, steps] = [
       await server.freshApi(),
       [{ name: 'Mail', type: 'email', controlValues: { subject: 'Hi', layoutId: 'theirs' } }],
@@ -481,7 +481,7 @@ describe('steps', () => {
 })
 
 describe('reading', () => {
-  test('by identifier, internal id and slug; the identifier of one wins over the id of another', async () => {
+  test('by identifier, internal id and slug; an identifier wins over the id of another workflow', async () => {
     const one = await create({ workflowId: 'one' })
     for (const name of [
       'one',
@@ -497,12 +497,12 @@ describe('reading', () => {
     expect((await api.get(`/v2/workflows/${one.slug}`)).body._id).toBe(three._id)
   })
 
-  test('an identifier that merely resembles a slug is found', async () => {
+  test('an identifier that looks like a slug is found', async () => {
     const long = await create({ workflowId: 'welcomeNotificationForNewUsers' })
     expect((await api.get('/v2/workflows/welcomeNotificationForNewUsers')).body._id).toBe(long._id)
   })
 
-  test('what is not here is not found, by any name', async () => {
+  test('an unknown workflow, or one of another environment, is not found by any name', async () => {
     const elsewhere = await (await server.freshApi()).post('/v2/workflows', plain)
     const { _id, slug } = elsewhere.body
     for (const workflowId of ['a-workflow', _id, slug, 'f'.repeat(24)]) {
@@ -518,7 +518,7 @@ describe('reading', () => {
     }
   })
 
-  test('of another environment of the organization', async () => {
+  test('from another environment of the organization', async () => {
     const { development, production } = await server.freshOrganization()
     const { body: theirs } = await production.post('/v2/workflows', plain)
     const get = (environmentId: string) => development.get(`/v2/workflows/a-workflow?environmentId=${environmentId}`)
@@ -534,7 +534,7 @@ describe('reading', () => {
     })
   })
 
-  test('shows what is wrong with integrations as they are now, without counting it as an error', async () => {
+  test('shows current issues of integrations, without the status ERROR', async () => {
     await create({ active: true, steps: [sms('Hi'), { name: 'In', type: 'in_app', controlValues: { body: 'Hi' } }] })
     const read = async () => {
       const { body } = await api.get('/v2/workflows/a-workflow')
@@ -561,7 +561,7 @@ describe('reading', () => {
     expect(await read()).toEqual({ status: 'ACTIVE', issues: [undefined, undefined] })
   })
 
-  test('follows the environment variables there are', async () => {
+  test('reflects the current environment variables', async () => {
     await create({ active: true, steps: [sms('{{env.BASE_URL}}')] })
     const read = async () => (await api.get('/v2/workflows/a-workflow')).body
     expect(await read()).toMatchObject({
@@ -577,7 +577,7 @@ describe('reading', () => {
     await api.delete('/v1/environment-variables/BASE_URL')
   })
 
-  test('one of the first generation is shown without an example of its payload', async () => {
+  test('a v1 workflow is shown without an example payload', async () => {
     const payload_schema = { type: 'object', properties: { a: { type: 'string' } } }
     await createExternal('older', { origin: 'svc-cloud-v1', payload_schema })
     const { body } = await api.get('/v2/workflows/older')
@@ -585,7 +585,7 @@ describe('reading', () => {
     expect(body).not.toHaveProperty('payloadExample')
   })
 
-  test('a workflow that code declared shows the controls it declared', async () => {
+  test('a code-first workflow shows its declared controls', async () => {
     const controlSchema = { type: 'object', properties: { title: { type: 'string' } }, required: ['title'] }
     const step = {
       _id: 'e'.repeat(24),
@@ -607,7 +607,7 @@ describe('reading', () => {
 })
 
 describe('one step', () => {
-  test('is found by stepId, internal id and slug, without a word about integrations', async () => {
+  test('is found by stepId, internal id and slug, without issues of integrations', async () => {
     const { steps } = await create({ steps: [sms('Hi', { stepId: 'first' }), sms('{{gone}}', { stepId: 'second' })] })
     const [first, second] = steps
     const { issues, ...rest } = first
@@ -618,7 +618,7 @@ describe('one step', () => {
     expect(answer.body.issues).toEqual({ controls: second.issues.controls })
   })
 
-  test('that is not there is a bad request', async () => {
+  test('that does not exist is refused with 400', async () => {
     await create()
     expect(await api.get('/v2/workflows/a-workflow/steps/gone')).toMatchObject({
       status: 400,
@@ -628,7 +628,7 @@ describe('one step', () => {
 })
 
 describe('replacing', () => {
-  test('keeps what is not said and replaces what is', async () => {
+  test('replaces the given fields and keeps the others', async () => {
     const before = await create({
       ...orderShipped,
       workflowId: 'a-workflow',
@@ -655,7 +655,7 @@ describe('replacing', () => {
     })
   })
 
-  test('null keeps a description and clears a schema; an empty text clears a description', async () => {
+  test('null keeps a description and clears a schema; an empty string clears a description', async () => {
     await create({ ...orderShipped, workflowId: 'a-workflow', description: 'Here' })
     const kept = await api.put('/v2/workflows/a-workflow', {
       ...put,
@@ -674,7 +674,7 @@ describe('replacing', () => {
     expect(cleared.body).toMatchObject({ description: '', tags: [], payloadSchema: null, severity: 'low' })
   })
 
-  test('matches steps by id, in the order given', async () => {
+  test('matches steps by id, in the given order', async () => {
     const { steps } = await create({
       steps: [sms('1', { name: 'One' }), sms('2', { name: 'Two' }), sms('3', { name: 'Three' })],
     })
@@ -684,7 +684,7 @@ describe('replacing', () => {
       sms('new', { name: 'One' }),
       { _id: one._id, name: 'One', type: 'sms' },
       sms('also new', { _id: 'unknown', name: 'Two' }),
-      // The same once more is another one.
+      // The same step again becomes a new one.
       { _id: one._id, name: 'Again', type: 'chat', controlValues: null },
     ]
     const { body } = await api.put('/v2/workflows/a-workflow', { ...put, steps: given })
@@ -723,7 +723,7 @@ describe('replacing', () => {
     expect(answer.body.errors.general.messages).toContain(message)
   })
 
-  test('every kind of step is taken here too', async () => {
+  test('every kind of step is accepted here too', async () => {
     await create()
     const { status, body } = await api.put('/v2/workflows/a-workflow', {
       ...put,
@@ -733,7 +733,7 @@ describe('replacing', () => {
     expect(body.steps.map((step: any) => step.type)).toEqual([...stepTypes])
   })
 
-  test('preferences that are null are those of a new workflow', async () => {
+  test('null preferences reset to the defaults', async () => {
     await create({ preferences: { user: usual, workflow: { all: { enabled: false, readOnly: true } } } })
     const before = await findWorkflow(server.database.db, api.environmentId, 'a-workflow')
     expect(before?.critical).toBe(true)
@@ -744,7 +744,7 @@ describe('replacing', () => {
     expect(row?.critical).toBe(false)
   })
 
-  test('limits hold here too', async () => {
+  test('limits apply here too', async () => {
     await create()
     const answer = await api.put('/v2/workflows/a-workflow', { ...put, name: 'x'.repeat(129) })
     expect(answer).toMatchObject({ status: 422, body: { errors: { 'workflowDto.name': { value: 'x'.repeat(129) } } } })
@@ -755,7 +755,7 @@ describe('replacing', () => {
     })
   })
 
-  test('the origin stays, and only where the code is can the identifier change', async () => {
+  test('the origin stays, and only a code-first identifier can change', async () => {
     await create()
     await createExternal('coded')
     const origin = await api.put('/v2/workflows/a-workflow', { ...put, origin: 'external', workflowId: 'other' })
@@ -768,7 +768,7 @@ describe('replacing', () => {
     })
   })
 
-  test('the values of a code-first step are left as they are, and its declaration stays', async () => {
+  test('the values and the declared schema of a code-first step stay unchanged', async () => {
     const controlSchema = { type: 'object', properties: { body: {} } }
     const step = {
       _id: 'e'.repeat(24),
@@ -784,7 +784,7 @@ describe('replacing', () => {
     expect(body.steps[0]).toMatchObject({ stepId: 'send', controlValues, controls: { dataSchema: controlSchema } })
   })
 
-  test('a version is kept of every state', async () => {
+  test('every change stores a version', async () => {
     const { _id } = await create({ steps: [sms('1')] })
     await api.put('/v2/workflows/a-workflow', { ...put, steps: [sms('2')] })
     await api.patch('/v2/workflows/a-workflow', { active: true })
@@ -804,7 +804,7 @@ describe('replacing', () => {
 })
 
 describe('changing some fields', () => {
-  test('changes these and no others; null changes nothing', async () => {
+  test('changes only these; null changes nothing', async () => {
     const before = await create({ ...orderShipped, workflowId: 'a-workflow' })
     server.clock.advance({ minutes: 1 })
     const updatedAt = server.clock.now().toISOString()
@@ -843,7 +843,7 @@ describe('changing some fields', () => {
     expect(some.body).toEqual({ ...after, tags: ['c'], updatedAt: server.clock.now().toISOString() })
   })
 
-  test('a workflow switched on with issues is in error, and is mended by another schema', async () => {
+  test('an active workflow with issues has status ERROR, and another schema can fix it', async () => {
     await create({
       steps: [sms('{{payload.name}}')],
       payloadSchema: { type: 'object', properties: {}, additionalProperties: false },
@@ -871,12 +871,12 @@ describe('changing some fields', () => {
     expect(answer.body.errors[field].messages).toEqual([message])
   })
 
-  test('a schema that cannot be used is refused', async () => {
+  test('an invalid schema is refused', async () => {
     await create()
     expect((await api.patch('/v2/workflows/a-workflow', { payloadSchema: { type: 1 } })).status).toBe(422)
   })
 
-  test('writers at the same time never lose what another wrote', async () => {
+  test('concurrent writes lose nothing', async () => {
     await create({ steps: [sms('Hi')] })
     const changes = [
       { name: 'Renamed' },
@@ -894,7 +894,7 @@ describe('changing some fields', () => {
     expect(row?.version).toBe(6)
   })
 
-  test('texts come with translation and go with it', async () => {
+  test('turning translation on and off creates and deletes the texts', async () => {
     await create()
     const group = () => api.get('/v2/translations/group/workflow/a-workflow')
     expect((await group()).status).toBe(404)
@@ -934,7 +934,7 @@ describe('deleting', () => {
       )
   })
 
-  test('leaves the environment of others alone', async () => {
+  test('does not affect other environments', async () => {
     const other = await server.freshApi()
     const { body } = await other.post('/v2/workflows', plain)
     expect((await api.delete(`/v2/workflows/${body._id}`)).status).toBe(404)
@@ -943,7 +943,7 @@ describe('deleting', () => {
 })
 
 describe('duplicating', () => {
-  test('copies everything into an inactive workflow of its own', async () => {
+  test('copies everything into a new, inactive workflow', async () => {
     const original = await create({
       ...orderShipped,
       workflowId: 'a-workflow',
@@ -970,7 +970,7 @@ describe('duplicating', () => {
     expect(again.body.workflowId).toMatch(/^order-shipped-copy-[0-9a-z]{8}$/)
   })
 
-  test('takes other names, and keeps within their limits', async () => {
+  test('uses given names, and keeps within their limits', async () => {
     await create({ name: 'x'.repeat(128) })
     const named = { name: 'Other', workflowId: 'other', tags: ['t'], description: 'd', isTranslationEnabled: true }
     expect((await api.post('/v2/workflows/a-workflow/duplicate', named)).body).toMatchObject(named)
@@ -980,7 +980,7 @@ describe('duplicating', () => {
     expect(await api.post('/v2/workflows/a-workflow/duplicate', { name: '' })).toMatchObject({ status: 422 })
   })
 
-  test('brings the translations along', async () => {
+  test('copies the translations', async () => {
     await create({ isTranslationEnabled: true })
     const text = { resourceId: 'a-workflow', resourceType: 'workflow', locale: 'de_DE', content: { hello: 'Hallo' } }
     await api.post('/v2/translations', text)
@@ -991,7 +991,7 @@ describe('duplicating', () => {
     expect((await api.get('/v2/translations/group/workflow/untranslated')).status).toBe(404)
   })
 
-  test('is for workflows made here only', async () => {
+  test('works only for workflows made here', async () => {
     await createExternal('coded')
     expect(await api.post('/v2/workflows/coded/duplicate')).toMatchObject({
       status: 400,
@@ -1007,7 +1007,7 @@ describe('the list', () => {
     return { ...body, ids: body.workflows.map((workflow: any) => workflow.workflowId) }
   }
 
-  test('shows what each workflow is, not what is in it', async () => {
+  test('shows each workflow without the content of its steps', async () => {
     const whole = await create({ ...orderShipped, steps: [...orderShipped.steps, sms('{{gone}}')] })
     const { workflows, totalCount } = await list()
     expect(totalCount).toBe(1)
@@ -1036,7 +1036,7 @@ describe('the list', () => {
     ])
   })
 
-  test('has dates of what has happened', async () => {
+  test('has the dates of triggers and publishing', async () => {
     await create()
     const at = new Date('2026-01-02T03:04:05.000Z')
     await change('a-workflow', { last_published_at: at, last_published_by: 'u', last_triggered_at: at })
@@ -1050,7 +1050,7 @@ describe('the list', () => {
     expect((await api.get('/v2/workflows/a-workflow')).body).toMatchObject(dates)
   })
 
-  test('is in the order asked for, a page at a time', async () => {
+  test('is sorted and paged', async () => {
     for (const [workflowId, name] of [
       ['one', 'b'],
       ['two', 'B'],
@@ -1073,7 +1073,7 @@ describe('the list', () => {
     expect(await list('limit=5000&offset=4')).toMatchObject({ ids: [], totalCount: 4 })
   })
 
-  test('holds what matches all of query, tags and status', async () => {
+  test('filters by query, tags and status', async () => {
     await create({ workflowId: 'welcome_mail', name: 'Hello 100%', tags: ['a', 'b'], active: true, steps: [sms('Hi')] })
     await create({ workflowId: 'invoice', name: 'Your Invoice', tags: ['b'], active: true, steps: [sms('{{gone}}')] })
     await create({ workflowId: 'off', name: 'Welcome back', tags: ['c'] })
@@ -1110,7 +1110,7 @@ describe('the list', () => {
 })
 
 describe('test data', () => {
-  test('describes somebody every step can reach, and the payload', async () => {
+  test('describes a subscriber that every step can reach, and the payload', async () => {
     await create({ ...orderShipped, workflowId: 'a-workflow', steps: [...orderShipped.steps, sms('Hi')] })
     expect((await api.get('/v2/workflows/a-workflow/test-data')).body).toEqual({
       to: {
@@ -1127,7 +1127,7 @@ describe('test data', () => {
     })
   })
 
-  test('without a schema the payload is what the templates read', async () => {
+  test('without a schema has the payload that the templates read', async () => {
     await create({ steps: [sms('{{payload.name}}')] })
     await api.put('/v2/workflows/a-workflow', { ...put, payloadSchema: null, steps: [sms('{{payload.name}}')] })
     const { body } = await api.get('/v2/workflows/a-workflow/test-data')
@@ -1135,7 +1135,7 @@ describe('test data', () => {
     expect(Object.keys(body.to.properties)).toEqual(['subscriberId', 'phone'])
   })
 
-  test('without schema and steps it is anything', async () => {
+  test('without schema and steps allows any payload', async () => {
     await create()
     await api.put('/v2/workflows/a-workflow', { ...put, payloadSchema: null })
     const { body } = await api.get('/v2/workflows/a-workflow/test-data')
@@ -1143,7 +1143,7 @@ describe('test data', () => {
   })
 })
 
-test('whatever a step or a schema says, a workflow is stored or refused, and then shown', async () => {
+test('with random steps and schemas a workflow is stored or refused, and never breaks', async () => {
   const pieces = [
     '{{payload.a}}',
     '{{ a | b: c }}',
@@ -1223,7 +1223,7 @@ test('whatever a step or a schema says, a workflow is stored or refused, and the
 })
 
 describe('size', () => {
-  test('an email of several megabytes is stored, and told that it is too long to render', async () => {
+  test('an email of several megabytes is stored, with an issue that it is too long to render', async () => {
     const body = `<p>{{payload.name}}</p>${'x'.repeat(3 * 1024 * 1024)}`
     const { steps } = await create({
       steps: [{ name: 'Mail', type: 'email', controlValues: { subject: 'Hi', body, editorType: 'html' } }],
@@ -1234,7 +1234,7 @@ describe('size', () => {
     ])
   })
 
-  test('beyond 26 MB it is refused', async () => {
+  test('a body over 26 MB is refused', async () => {
     const answer = await api.post('/v2/workflows', { ...plain, description: 'x'.repeat(26 * 1024 * 1024) })
     expect(answer.status).toBe(413)
   })

@@ -1,4 +1,4 @@
-// Workflows, version 2: what is sent when a trigger comes, as an ordered list of steps.
+// Workflows, v2: an ordered list of steps that a trigger runs.
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/core/database.ts'
 import { idPattern, newId, randomLower } from '../../db/core/ids.ts'
@@ -12,7 +12,6 @@ import {
   saveWorkflow,
   type WorkflowFields,
   type WorkflowRow,
-  workflowLimit,
 } from '../../db/queries/workflows.ts'
 import { completePreferences, isCritical } from '../../engine/core/preferences.ts'
 import { fail } from '../../errors.ts'
@@ -40,7 +39,7 @@ import {
 import { findStep, planSteps, refuseTooManySteps, storedValues, withLayouts } from './steps.ts'
 
 const mostTries = 3
-/** Emails with pictures inside are large. */
+/** Emails with embedded images are large. */
 const bodyLimit = 26 * 1024 * 1024
 
 const sources =
@@ -53,7 +52,7 @@ const StepParams = Type.Object({
   stepId: Type.String({ description: '`stepId`, slug or internal id' }),
 })
 
-/** What a workflow without a schema takes: anything. */
+/** The schema of a workflow without one: allows anything. */
 const openPayload = { type: 'object', additionalProperties: true, properties: {} }
 
 type Reference = { environmentId: string; workflowId: string }
@@ -65,7 +64,7 @@ async function readWorkflow(db: Db | Tx, { environmentId, workflowId }: Referenc
   return row
 }
 
-/** A schema that cannot be used is refused when it is written, not when the first trigger comes. */
+/** Refuses an invalid schema on writing, not at the first trigger. */
 function refuseSchema(schema: JsonSchema | null | undefined): void {
   if (!schema) return
   try {
@@ -77,23 +76,19 @@ function refuseSchema(schema: JsonSchema | null | undefined): void {
   }
 }
 
-/** Whoever makes workflows in an environment does so one after the other: the limit and the identifiers are exact. */
-async function reservePlace(tx: Tx, environmentId: string): Promise<void> {
+/** Serializes the creation of workflows in an environment, so that the limit and unique identifiers are exact. */
+async function reservePlace(tx: Tx, environmentId: string, limit: number): Promise<void> {
   await lockEnvironment(tx, environmentId)
   const { count } = await tx
     .selectFrom('workflows')
     .select((select) => select.fn.countAll<string>().as('count'))
     .where('environment_id', '=', environmentId)
     .executeTakeFirstOrThrow()
-  if (Number(count) >= workflowLimit)
-    throw fail(
-      'too_many_workflows',
-      { limit: workflowLimit },
-      { ctx: { currentCount: Number(count), limit: workflowLimit } },
-    )
+  if (Number(count) >= limit)
+    throw fail('too_many_workflows', { limit }, { ctx: { currentCount: Number(count), limit } })
 }
 
-/** As asked for, or with a random tail where another workflow has it. */
+/** The wanted identifier, or with a random suffix if another workflow has it. */
 async function freeIdentifier(tx: Tx, environmentId: string, wanted: string): Promise<string> {
   for (let i = 0; i < mostTries; i += 1) {
     const identifier = i === 0 ? wanted : `${wanted}-${randomLower(8)}`
@@ -112,7 +107,7 @@ async function isTaken(tx: Tx, environmentId: string, identifier: string): Promi
   return row !== undefined
 }
 
-/** Texts come and go with the switch. */
+/** Creates or deletes the texts when translation is turned on or off. */
 async function followSwitch(tx: Tx, row: WorkflowRow, wasEnabled: boolean): Promise<void> {
   if (row.is_translation_enabled === wasEnabled) return
   const translated = { environmentId: row.environment_id, resourceType: 'workflow', resourceRowId: row.id } as const
@@ -122,6 +117,7 @@ async function followSwitch(tx: Tx, row: WorkflowRow, wasEnabled: boolean): Prom
 
 export const workflows: Resource = (app, services) => {
   const { db, clock, brand } = services
+  const { limits } = services.config
   const tags = ['Workflows']
   const upsert = workflowFields('UpsertWorkflowCommand', 'workflowDto')
   const patch = workflowFields('PatchWorkflowCommand')
@@ -130,7 +126,7 @@ export const workflows: Resource = (app, services) => {
   const show = async (row: WorkflowRow) => showWorkflow(services, row)
   const writing = ({ id: environmentId, userId }: Environment) => ({ environmentId, userId, now: clock.now() })
 
-  /** One transaction: the row is held from reading it to writing it, so that no change made meanwhile is lost. */
+  /** Locks the row from reading to writing, so that concurrent changes are not lost. */
   const change = async (
     { id: environmentId, userId }: Environment,
     workflowId: string,
@@ -139,7 +135,7 @@ export const workflows: Resource = (app, services) => {
   ): Promise<WorkflowRow> =>
     db.transaction().execute(async (tx) => {
       const found = await readWorkflow(tx, { environmentId, workflowId })
-      // Layouts are locked before workflows, here and wherever both are.
+      // Layouts are locked before workflows everywhere, to avoid deadlocks.
       await prepare(found, tx)
       const row = await lockWorkflow(tx, environmentId, found.id)
       if (!row) throw fail('workflow_not_found', undefined, { ctx: { workflowId } })
@@ -157,7 +153,7 @@ export const workflows: Resource = (app, services) => {
         tags,
         summary: 'Create a workflow',
         description:
-          'An identifier that is taken gets a random tail. Control values are stored as they are; what is wrong with them is told in `issues` of each step.',
+          'A taken identifier gets a random suffix. Control values are stored unchanged; `issues` of each step lists their problems.',
         body: Body({
           name: upsert.name,
           workflowId: OwnIdentifier,
@@ -170,21 +166,21 @@ export const workflows: Resource = (app, services) => {
           isTranslationEnabled: Maybe(upsert.isTranslationEnabled),
           severity: Maybe(upsert.severity),
           preferences: Maybe(PreferencesInput),
-          __source: Maybe(Enum(sources, { description: 'Where it is made; not kept' })),
+          __source: Maybe(Enum(sources, { description: 'Where it is created; ignored' })),
         }),
         response: { 201: Workflow },
       },
     },
     async (request, reply) => {
       const { name, workflowId, severity, preferences, payloadSchema, ...body } = request.body
-      refuseTooManySteps(body.steps)
+      refuseTooManySteps(body.steps, limits.steps)
       refuseSchema(payloadSchema)
       const { environmentId, userId, now } = writing(request.environment)
       const given = storedValues(body.steps)
       const workflow = completePreferences(preferences?.workflow)
       const user = preferences?.user ? completePreferences(preferences.user) : null
       const row = await db.transaction().execute(async (tx) => {
-        await reservePlace(tx, environmentId)
+        await reservePlace(tx, environmentId, limits.workflows)
         const saved = await saveWorkflow(
           tx,
           { environmentId, userId, now, id: newId(now) },
@@ -256,7 +252,7 @@ export const workflows: Resource = (app, services) => {
         tags,
         summary: 'Replace a workflow',
         description:
-          'Steps are matched by `_id`; the list given replaces the list there is. A step without `controlValues` loses those it had.',
+          'Steps are matched by `_id`; the given list replaces the stored one. A step without `controlValues` loses its stored ones.',
         params: Params,
         body: Body({
           name: upsert.name,
@@ -264,7 +260,7 @@ export const workflows: Resource = (app, services) => {
           preferences: PreferencesInput,
           origin: Enum(
             origins.map((origin) => brand.toWire(origin)),
-            { description: 'Accepted and not applied: a workflow keeps its origin' },
+            { description: 'Accepted and ignored: a workflow keeps its origin' },
           ),
           workflowId: Maybe(
             Type.String({ minLength: 1, maxLength: 255, description: 'Applied to code-first workflows only' }),
@@ -282,7 +278,7 @@ export const workflows: Resource = (app, services) => {
     },
     async (request) => {
       const { body, environment } = request
-      refuseTooManySteps(body.steps)
+      refuseTooManySteps(body.steps, limits.steps)
       refuseSchema(body.payloadSchema)
       const workflow = completePreferences(body.preferences.workflow)
       const user = body.preferences.user ? completePreferences(body.preferences.user) : null
@@ -399,7 +395,7 @@ export const workflows: Resource = (app, services) => {
       const { environmentId, userId, now } = writing(request.environment)
       const body = request.body ?? {}
       const row = await db.transaction().execute(async (tx) => {
-        await reservePlace(tx, environmentId)
+        await reservePlace(tx, environmentId, limits.workflows)
         const original = await readWorkflow(tx, { environmentId, workflowId: request.params.workflowId })
         refuseOtherOrigins(original, brand)
         const name = body.name ?? `${original.name.slice(0, 128 - copySuffix.length)}${copySuffix}`
@@ -446,7 +442,7 @@ export const workflows: Resource = (app, services) => {
     {
       schema: {
         tags,
-        summary: 'Describe, as JSON Schemas, whom a trigger needs and what it takes',
+        summary: 'Describe the recipient and payload of a trigger, as JSON Schemas',
         params: Params,
         response: { 200: Type.Object({ to: FreeObject, payload: FreeObject }) },
       },
@@ -471,7 +467,7 @@ function refuseOtherOrigins(row: WorkflowRow, brand: Services['brand']): void {
   )
 }
 
-/** Only where the definition lives in code can its identifier change. */
+/** Only a code-first workflow can change its identifier. */
 async function identifierAfter(tx: Tx, row: WorkflowRow, wanted: string | null | undefined): Promise<string> {
   if (row.origin !== 'external' || !wanted || wanted === row.identifier) return row.identifier
   if (await isTaken(tx, row.environment_id, wanted)) throw fail('workflow_id_taken', { workflowId: wanted })
@@ -491,7 +487,7 @@ async function environmentToRead(db: Db, own: Environment, wanted: string | unde
   return row.id
 }
 
-/** Somebody who can be reached by every step. */
+/** Describes a subscriber that every step can reach. */
 function recipientSchema({ steps }: WorkflowRow, userId: string): JsonSchema {
   const has = (type: string) => steps.some((step) => step.type === type)
   const properties: Record<string, JsonSchema> = {
