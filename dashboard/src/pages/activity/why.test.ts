@@ -213,7 +213,7 @@ describe('why: a run', () => {
             executionDetails: [
               {
                 ...{ ...line, providerId: 'sendgrid' },
-                detail: 'The provider did not accept the message; it will be retried',
+                detail: 'The provider did not accept the message; it will be tried again',
               },
             ],
           },

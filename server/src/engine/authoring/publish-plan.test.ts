@@ -149,7 +149,7 @@ describe('named resources', () => {
     ],
     ['a layout brings nothing', only({ resourceType: 'layout', resourceId: 'm' }), ['layout m: created']],
     [
-      'one the source no longer has is deleted',
+      'a resource that the source no longer has is deleted',
       only({ resourceType: 'workflow', resourceId: 'old' }),
       ['workflow old: deleted'],
     ],
@@ -160,19 +160,19 @@ describe('named resources', () => {
     ['but not when a type is given', only({ resourceType: 'layout', resourceId: 'both' }), ['layout both: created']],
     ['one of the source counts before one to delete', only({ resourceId: 'mixed' }), ['layout mixed: created']],
     [
-      'nothing is deleted that may not be meant',
+      'an ambiguous name deletes nothing',
       only({ resourceId: 'old' }),
       [
         'workflow old: The target environment has both a workflow and a layout "old"; set resourceType to say which one',
       ],
     ],
     [
-      'the same one twice is one',
+      'a resource named twice counts once',
       only({ resourceId: 'b' }, { resourceType: 'workflow', resourceId: 'b' }),
       ['workflow b: updated'],
     ],
     [
-      'one that is nowhere fails, and the others go on',
+      'a resource that exists nowhere fails, and the others go on',
       only({ resourceId: 'b' }, { resourceId: 'nope' }, { resourceType: 'layout', resourceId: 'a' }),
       [
         'workflow b: updated',
@@ -202,13 +202,13 @@ describe('a layout to be deleted', () => {
     ['stays while a remaining workflow uses it', nothing, only({ resourceType: 'layout', resourceId: 'l' }), [stays]],
     ['is deleted with its last user', nothing, withDeletions, ['workflow w: deleted', 'layout l: deleted']],
     [
-      'goes when its user no longer names it',
+      'is deleted once its user no longer names it',
       content([workflow('w')]),
       withDeletions,
       ['workflow w: updated', 'layout l: deleted'],
     ],
     [
-      'stays when its user is published still naming it',
+      'stays if its user is published and still names it',
       content([workflow('w', { steps: [mail('l')], name: 'Changed' })]),
       withDeletions,
       ['workflow w: updated', stays],

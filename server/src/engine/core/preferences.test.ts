@@ -19,7 +19,7 @@ describe('whether an email may be sent', () => {
     ['the workflow says no', { workflow: { channels: off } }, false, 'workflow by channel', 'workflow'],
     ['the workflow says no to all', { workflow: { all: { enabled: false } } }, false, 'workflow by all', 'workflow'],
     [
-      'no to all, but yes to this',
+      'no to all, yes to this channel',
       { workflow: { all: { enabled: false }, channels: on } },
       true,
       'workflow by channel',
@@ -94,21 +94,21 @@ describe('whether an email may be sent', () => {
       'workflow',
     ],
     [
-      'nor one that is marked critical',
+      'nor does one that is marked critical',
       { isMarkedCritical: true, subscriberWorkflow: { email: false } },
       true,
       'nobody, critical',
       'workflow',
     ],
     [
-      'nor one that a user made critical',
+      'nor does one that a user made critical',
       { workflow: { channels: on }, user: { all: { readOnly: true } }, subscriberWorkflow: { email: false } },
       true,
       'workflow by channel, critical',
       'user',
     ],
     [
-      'nor one that a user did not make critical but its author did',
+      'nor does one that only its author made critical',
       {
         workflow: { all: { readOnly: true } },
         user: { all: { readOnly: false }, channels: off },
@@ -119,7 +119,7 @@ describe('whether an email may be sent', () => {
       'user',
     ],
     [
-      'null layers are absent ones',
+      'null layers count as absent',
       { workflow: null, user: null, subscriberGlobal: null, subscriberWorkflow: null },
       true,
       'nobody',
@@ -175,14 +175,14 @@ describe('whether a topic subscription lets a workflow through', () => {
     ['it does not hold', { enabled: true, condition }, { total: 10 }, { passes: false, reason: 'condition_not_met' }],
     ['an empty one holds', { enabled: false, condition: {} }, {}, { passes: true, reason: 'condition_met' }],
     [
-      'its value is no boolean',
+      'its value is not a boolean',
       { enabled: true, condition: { var: 'payload.total' } },
       { total: 11 },
       { passes: false, reason: 'condition_failed' },
     ],
     ['it fails', { enabled: true, condition: { log: 1 } }, {}, { passes: false, reason: 'condition_failed' }],
     [
-      'it knows only the payload',
+      'it sees only the payload',
       { enabled: true, condition: { '==': [{ var: 'subscriber' }, null] } },
       {},
       { passes: true, reason: 'condition_met' },

@@ -19,7 +19,7 @@ describe('whether it is open', () => {
   test.each<[string, Schedule | null | undefined, string, boolean]>([
     ['no schedule', null, '2026-05-04T03:00:00Z', true],
     ['none given', undefined, '2026-05-04T03:00:00Z', true],
-    ['switched off', { ...office, isEnabled: false }, '2026-05-04T03:00:00Z', true],
+    ['turned off', { ...office, isEnabled: false }, '2026-05-04T03:00:00Z', true],
     ['without a week', { isEnabled: true }, '2026-05-04T03:00:00Z', true],
     ['before it starts', office, '2026-05-04T08:59:59.999Z', false],
     ['as it starts', office, '2026-05-04T09:00:00Z', true],
@@ -28,7 +28,7 @@ describe('whether it is open', () => {
     ['in the second range', office, '2026-05-04T13:00:00Z', true],
     ['on a day that is missing', office, '2026-05-05T10:00:00Z', false],
     [
-      'on a day that is off',
+      'on a day that is turned off',
       week({ monday: { ...on(['09:00 AM', '05:00 PM']), isEnabled: false } }),
       '2026-05-04T10:00:00Z',
       false,
@@ -56,7 +56,7 @@ describe('whether it is open', () => {
     ['a single minute', week({ monday: on(['09:00 AM', '09:00 AM']) }), '2026-05-04T09:00:59Z', true],
     ['a single minute, over', week({ monday: on(['09:00 AM', '09:00 AM']) }), '2026-05-04T09:01:00Z', false],
     ['times as people write them', week({ monday: on(['9:00am', '5:00 pm']) }), '2026-05-04T09:00:00Z', true],
-    ['times nobody can read', week({ monday: on(['morning', 'evening']) }), '2026-05-04T09:00:00Z', false],
+    ['unreadable times', week({ monday: on(['morning', 'evening']) }), '2026-05-04T09:00:00Z', false],
   ])('%s', (_, schedule, now, expected) => expect(isOpen(schedule, new Date(now), null)).toBe(expected))
 
   test("by the time zone's clock", () => {

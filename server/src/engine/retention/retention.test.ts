@@ -155,7 +155,7 @@ test.each([
     }),
   ],
   ['fan_out', (eventId: string) => ({ environmentId: 'e', eventId })],
-])('so is one with a trigger that %s has yet to go on with', async (task, payload) => {
+])('so is a month with a trigger that a %s job names', async (task, payload) => {
   const { eventId } = await januaryActivity()
   await sql`SELECT graphile_worker.add_job(${task}, ${JSON.stringify(payload(eventId))}::json)`.execute(
     server.database.db,

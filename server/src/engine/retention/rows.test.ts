@@ -104,7 +104,7 @@ test('what is still needed stays: a run in progress, its digest, a snoozed messa
     db,
   )
   await drop()
-  // The merged run sends nothing any more, but the digest lists its event.
+  // The merged run no longer sends anything, but the digest lists its event.
   expect(await ages()).toMatchObject({ notifications: [10, 10], events: [10, 10, 10], messages: [10] })
   await sql`DELETE FROM timers; DELETE FROM graphile_worker._private_jobs`.execute(db)
   await sql`UPDATE notifications SET status = 'completed' WHERE id = ${open.notificationId}`.execute(db)

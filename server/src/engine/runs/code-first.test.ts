@@ -156,7 +156,7 @@ describe('code that fails', () => {
     ])
   })
 
-  test('is told apart from code that is not there', async () => {
+  test('has another error than code that cannot be reached', async () => {
     await serve(
       workflow('hello', async ({ step }) => {
         await step.inApp('tell', () => ({ body: 'Hello' }))

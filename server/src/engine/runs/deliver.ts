@@ -1,5 +1,5 @@
 // Steps that call the outside: one transaction begins them, the call happens outside of any, another transaction ends them. A
-// call begun and never ended shows that the process died in between; the step is told, and decides whether a repeat could do
+// call begun and never ended shows that the process died in between; the step learns that, and decides whether a repeat could do
 // harm.
 import type { Logger } from 'pino'
 import { isOutage } from '../../db/core/database.ts'

@@ -202,8 +202,8 @@ describe('the choice of a topic subscription', () => {
 
   test.each([
     ['nothing said', {}, 5, true],
-    ['switched on', wanting({ enabled: true }), 5, true],
-    ['switched off', wanting({ enabled: false }), 5, false],
+    ['turned on', wanting({ enabled: true }), 5, true],
+    ['turned off', wanting({ enabled: false }), 5, false],
     ['a condition that holds', wanting({ condition: { '>': [{ var: 'payload.n' }, 3] } }), 5, true],
     ['a condition that does not hold', wanting({ condition: { '>': [{ var: 'payload.n' }, 3] } }), 2, false],
     ['a condition that yields no boolean', wanting({ condition: { var: 'payload.n' } }), 5, false],

@@ -1,6 +1,6 @@
 // Runs for all members of a trigger's topics, or for all subscribers: in chunks, each a queue job behind all single triggers
 // and each continuing where the last ended. The walk goes by subscriber id, so nobody comes twice, however many topics they are
-// in and whoever joins or leaves meanwhile.
+// in, and even if members join or leave during it.
 import type { Recipient, RunTopic } from '../../db/core/tables.ts'
 import { inTransaction, type Transaction } from '../../db/core/transaction.ts'
 import { resolveSubscription } from '../core/preferences.ts'

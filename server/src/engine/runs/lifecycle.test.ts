@@ -77,7 +77,7 @@ describe('how far a run got', () => {
     ],
     ['skipped for another run', [job('email', 'skipped', 'preference', 'x')], [], 'merged'],
     ['it waits', [job('delay', 'delayed'), job('email', 'pending')], [], 'pending'],
-    ['it is under way', [job('email', 'queued')], [message()], 'pending'],
+    ['it is in progress', [job('email', 'queued')], [message()], 'pending'],
   ])('%s', (_case, jobs, messages, status, detail) => {
     expect(lifecycleOf(jobs, messages)).toEqual(detail === undefined ? { status } : { status, detail })
   })

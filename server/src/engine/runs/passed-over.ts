@@ -30,7 +30,7 @@ export class PassedOver {
     this.#group(reason, detail, null).subscriberIds.push(subscriberId)
   }
 
-  /** Something named that is nobody; without a name, everybody not reached. */
+  /** A name that matches nobody; without a name, everybody not reached. */
   addNamed(reason: PassedOverReason, named: string | null = null): void {
     this.#group(reason, null, named)
   }

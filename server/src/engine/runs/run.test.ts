@@ -159,7 +159,7 @@ describe('a condition', () => {
     ['a variable of the environment', { '!=': [{ var: 'env.name' }, 'nothing'] }],
     ['a template', { '==': [{ var: 'payload.plan' }, '{{payload.same}}'] }],
     ['nothing', {}],
-  ])('can look at %s', async (_, skip) => {
+  ])('can read %s', async (_, skip) => {
     const api = await apiWith([when(skip)], { severity: 'high' })
     await api.post('/v2/subscribers', { subscriberId: 'ada', firstName: 'Ada' })
     const found = await run(api, { payload: { plan: 'pro', same: 'pro' }, context: { tenant: 'acme' } })

@@ -117,12 +117,12 @@ describe('URLs', () => {
     'http://localhost:3000',
     '{{payload.orderId}}',
     '{{payload.orderId}}/more',
-  ])('%s is one', (url) => {
+  ])('%s is valid', (url) => {
     expect(issuesOf('in_app', { body: 'text', avatar: url, redirect: { url } })).toEqual({})
   })
 
   test.each(['mailto:ada@example.com', 'example.com', 'https://exa mple.com', 'https://{a}', 'javascript:alert(1)'])(
-    '%s is none, and is named once at each place',
+    '%s is invalid, and is reported once at each place',
     (url) => {
       const values = { body: 'text', avatar: url, redirect: { url }, primaryAction: { label: 'Go', redirect: { url } } }
       expect(issuesOf('in_app', values)).toEqual({
@@ -167,7 +167,7 @@ describe('templates', () => {
     '{% assign who = subscriber.firstName %}{{who}}{% capture all %}{{payload.total}}{% endcapture %}{{all}}',
     "{{steps.collect.events | toSentence: 'payload.name', 2, 'other'}}",
     '{{payload.items | toSentence}} {{payload.total | plus: 1}}',
-  ])('%s is in order', (body) => {
+  ])('%s is fine', (body) => {
     expect(issuesOf('sms', { body })).toEqual({})
   })
 
@@ -274,7 +274,7 @@ describe('the condition', () => {
     { and: [{ '==': [{ var: 'steps.inbox.read' }, false] }, { '>': [{ var: 'subscriber.data.age' }, 18] }] },
     { '==': [{ var: 'subscriber.isOnline' }, true] },
     { '==': [{ var: 'payload.total' }, '{{payload.orderId}}'] },
-  ])('%j is in order', (skip) => {
+  ])('%j is fine', (skip) => {
     expect(of(skip)).toBeUndefined()
   })
 
@@ -332,7 +332,7 @@ describe('waiting', () => {
       { ...tooLong('amount'), ...tooLong('unit') },
     ],
     [{ type: 'dynamic', dynamicKey: 'payload.until', amount: 181, unit: 'days' }, {}],
-  ])('nor can runs be counted for longer: %j', (values, issues) => {
+  ])('a throttle has the same limit: %j', (values, issues) => {
     expect(issuesOf('throttle', values)).toEqual(issues)
   })
 })

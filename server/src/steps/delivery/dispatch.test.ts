@@ -61,8 +61,8 @@ describe('a provider that fails for a while', () => {
     expect(run.status).toBe('completed')
     expect(storyOf(run)[0]).toBe(
       'sms completed: Step queued, Infobip provider was selected, Message created, ' +
-        'The provider did not accept the message; it will be retried, ' +
-        'The provider did not accept the message; it will be retried, Message sent',
+        'The provider did not accept the message; it will be tried again, ' +
+        'The provider did not accept the message; it will be tried again, Message sent',
     )
     const retries = run.jobs[0].executionDetails.filter(({ isRetry }: { isRetry: boolean }) => isRetry)
     expect(retries).toHaveLength(3)
@@ -234,7 +234,7 @@ describe('an integration that keeps failing', () => {
     const calls = vendor.asked.length
     const transactionId = await send(api)
     expect(vendor.asked).toHaveLength(calls)
-    expect(storyOf(await runOf(api, transactionId))[0]).toMatch(/Message created, The provider could not take .*again$/)
+    expect(storyOf(await runOf(api, transactionId))[0]).toMatch(/Message created, The provider did not accept .*again$/)
     expect(await healthOf(api, id)).toMatchObject({
       state: 'open',
       failures: 5,

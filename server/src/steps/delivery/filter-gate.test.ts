@@ -189,7 +189,7 @@ describe('a filter on an earlier step', () => {
     ['seen', 'seen', true],
     ['unseen', undefined, true],
     ['unseen', 'seen', false],
-  ])('wants it %s; it was marked %s meanwhile', async (stepType, marked, isSent) => {
+  ])('wants it %s; it was marked %s before', async (stepType, marked, isSent) => {
     await run(steps(stepType))
     if (marked) await mark(marked)
     await pass(server, { hours: 1 })

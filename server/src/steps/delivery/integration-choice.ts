@@ -87,7 +87,7 @@ export function senderOf(
   if (chosen !== undefined) return chosen
   if (provider_id === 'svc-email') return sandboxSender
   throw new DeliveryError('incomplete_credentials', {
-    says: `it has no sender; set the From address of the integration "${name}", or a sender in the step`,
+    says: `there is no sender; set the From address of the integration "${name}", or a sender in the step`,
   })
 }
 

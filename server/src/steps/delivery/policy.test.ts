@@ -30,18 +30,14 @@ const lost = { kind: 'later', mayHaveArrived: true } as const
 describe('what follows a failure', () => {
   test.each<[string, Case, object]>([
     [
-      'what nobody would take is given up',
+      'a message that all would refuse is given up',
       { failure: { kind: 'never' }, circumstances: { others: 'untried' } },
       refused,
     ],
-    [
-      'an address that reaches nobody too',
-      { failure: { kind: 'address' }, circumstances: { others: 'untried' } },
-      refused,
-    ],
+    ['so is an invalid address', { failure: { kind: 'address' }, circumstances: { others: 'untried' } }, refused],
 
     [
-      'a refusal sends it to another integration',
+      'a refusal moves it to another integration',
       { failure: { kind: 'failover' }, circumstances: { others: 'untried' } },
       onward,
     ],
@@ -49,7 +45,7 @@ describe('what follows a failure', () => {
     ['a refusal without another integration ends it', { failure: { kind: 'failover' } }, refused],
     ['so do invalid credentials', { failure: { kind: 'credentials' } }, refused],
     [
-      'a refusal where all others have failed before gives those another chance, after a while',
+      'a refusal after all others have failed gives those another chance, after a wait',
       { failure: { kind: 'failover' }, standing: { calls: 4 }, circumstances: { others: 'tried' } },
       retry(16 * second, 'next'),
     ],
@@ -66,7 +62,7 @@ describe('what follows a failure', () => {
     ],
 
     [
-      'one that may pass does not move it to another integration at once',
+      'a temporary failure does not move it to another integration at once',
       { failure: later, circumstances: { others: 'untried' } },
       retry(2 * second),
     ],
@@ -76,17 +72,17 @@ describe('what follows a failure', () => {
       onward,
     ],
     [
-      'or where the provider asks for a long wait',
+      'or if the provider asks for a long wait',
       { failure: { ...later, afterSeconds: 61 }, circumstances: { others: 'untried' } },
       onward,
     ],
     [
-      'where all have failed it goes round, waiting',
+      'if all have failed it goes round, with waits',
       { failure: later, standing: { calls: 6, callsHere: 3 }, circumstances: { others: 'tried' } },
       retry(64 * second, 'next'),
     ],
     [
-      'and what one of them asks for does not bind the next',
+      'and a wait that one asks for does not apply to the next',
       { failure: { ...later, afterSeconds: 600 }, standing: { calls: 1 }, circumstances: { others: 'tried' } },
       retry(2 * second, 'next'),
     ],
@@ -104,7 +100,7 @@ describe('what follows a failure', () => {
     ['and after very many calls', { failure: later, standing: { calls: policy.mostCalls, callsHere: 2 } }, failed],
 
     [
-      'a call that may have succeeded is repeated after a while',
+      'a call that may have succeeded is repeated after a wait',
       { failure: lost, standing: { uncertainCalls: 1 } },
       retry(minute),
     ],
@@ -112,7 +108,7 @@ describe('what follows a failure', () => {
     ['and a longer one', { failure: lost, standing: { calls: 3, uncertainCalls: 3 } }, retry(25 * minute)],
     ['and then left for a person to decide', { failure: lost, standing: { calls: 4, uncertainCalls: 4 } }, unknown],
     [
-      'a provider that drops repetitions is asked like any other',
+      'a provider that drops repetitions is retried like any other',
       { failure: lost, standing: { calls: 5, callsHere: 5, uncertainCalls: 5 }, circumstances: { isIdempotent: true } },
       retry(32 * second),
     ],

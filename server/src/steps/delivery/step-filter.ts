@@ -126,7 +126,7 @@ function actualOf({ on, field = '', webhookUrl = '' }: FilterChild, data: Filter
   return on === 'subscriber' || on === 'payload' || on === 'tenant' ? read(data[on], pathOf(field)) : undefined
 }
 
-/** Whoever is online now was online within any period. */
+/** A subscriber who is online now was online within any period. */
 function wasOnline({ timeOperator, value }: FilterChild, { subscriber, now }: FilterData): boolean {
   if (memberOf(subscriber, 'isOnline') === true) return true
   const unit = timeUnits.find((each) => each === timeOperator)

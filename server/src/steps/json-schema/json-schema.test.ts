@@ -146,7 +146,7 @@ test.each([
   [{ allOf: Array.from({ length: 5_001 }, () => true) }, 'it has more than 5000 subschemas'],
   [{ allOf: Array.from({ length: 201 }, (_, i) => ({ pattern: `a${i}` })) }, 'it has more than 200 patterns'],
   [nested(70), 'it is nested deeper than 64 levels'],
-])('%j is no schema to use', (schema, message) => {
+])('%j is refused', (schema, message) => {
   const error = catchError(() => compileSchema(schema as JsonSchema))
   expect(error).toBeInstanceOf(SchemaError)
   expect(error.message).toEqual(typeof message === 'string' ? message : expect.stringMatching(message))
@@ -203,7 +203,7 @@ describe('checks that would never end', () => {
   test.each<[string, object, unknown]>([
     ['a schema that is itself', { $ref: '#' }, {}],
     [
-      'a circle of references',
+      'circular references',
       { definitions: { a: { $ref: '#/definitions/b' }, b: { $ref: '#/definitions/a' } }, $ref: '#/definitions/a' },
       {},
     ],
@@ -224,7 +224,7 @@ describe('checks that would never end', () => {
       { allOf: Array.from({ length: 200 }, (_, i) => ({ pattern: `\\s+${i}$` })) },
       spaces,
     ],
-  ])('%s is given up', (_name, schema, value) => {
+  ])('%s is stopped', (_name, schema, value) => {
     expect(catchError(() => compileSchema(schema as JsonSchema)(value))).toBeInstanceOf(SchemaCostError)
   })
 

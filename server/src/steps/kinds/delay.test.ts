@@ -134,7 +134,7 @@ describe('a delay set by the trigger', () => {
     ['has an amount in letters', { at: { amount: '1', unit: 'hours' } }, /^Invalid amount/],
     ['has an unknown unit', { at: { amount: 1, unit: 'fortnights' } }, /^Invalid time unit/],
     ['has the name of a method as unit', { at: { amount: 1, unit: 'constructor' } }, /^Invalid time unit/],
-  ])('fails where it %s, and what follows is canceled', async (_, payload, error) => {
+  ])('fails if it %s, and the next steps are canceled', async (_, payload, error) => {
     const api = await freshApi(dynamic)
     const transactionId = await trigger(api, 'later', 'ada', { payload })
     await server.drain()

@@ -199,7 +199,7 @@ describe('a digest', () => {
       'The digest is longer than 180 days',
       'over_limit',
     ],
-  ])('with %s fails, and what follows is canceled', async (_, controlValues, delay, error, reason) => {
+  ])('with %s fails, and the next steps are canceled', async (_, controlValues, delay, error, reason) => {
     const api = await freshApi(controlValues)
     const overrides = Object.keys(delay).length > 0 ? { delay } : {}
     const transactionId = await trigger(api, 'comments', 'ada', { overrides })

@@ -469,7 +469,7 @@ describe('replies to an email', () => {
     ],
     [{ active: true, url }, { mxRecordConfigured: true }, 'Inbound mail - Missing MX route domain configuration'],
   ])(
-    'without everything it takes the mail goes, and the log says what is missing: %j %j',
+    'without a complete setup the mail is still sent, and the log says what is missing: %j %j',
     async (callback, dns, text) => {
       const api = await prepared(answering(callback))
       await setDns(api, dns)

@@ -176,7 +176,7 @@ describe('the call', () => {
     ['no JSON', 'plain \0text', 'plain text'],
     ['nothing', '', ''],
     ['JSON that cannot be kept', '{"a":"\\u0000"}', '{"a":"\\u0000"}'],
-  ])('takes %s for an answer, though no object', async (_, text, body) => {
+  ])('accepts %s as an answer, though it is not an object', async (_, text, body) => {
     vendor.plays(() => ({ body: text }))
     expect(await call()).toMatchObject({ outcome: 'done', body, isObject: false })
   })
@@ -213,8 +213,8 @@ describe('the call', () => {
     ['by default', undefined, 5_000],
     ['below the minimum', 1, 100],
     ['above the maximum', 31_000, 30_000],
-    ['it is in between', 12_000, 12_000],
-  ])('waits when %s: timeout %s, %i ms', async (_, timeout, timeoutMs) => {
+    ['within the limits', 12_000, 12_000],
+  ])('%s: a timeout of %s waits %i ms', async (_, timeout, timeoutMs) => {
     const watched = new WatchedHttp({ clock, allowPrivateAddresses: true })
     vendor.plays(() => ({ body: {} }))
     await call({ timeout }, watched)

@@ -63,7 +63,7 @@ describe('an HTTP request in development', () => {
     'http://169.254.169.254/latest/meta-data/',
     'http://[fd00::1]/',
     'file:///etc/passwd',
-  ])('is not led on to %s', async (location) => {
+  ])('does not follow a redirect to %s', async (location) => {
     const { development } = await server.freshOrganization()
     vendor.plays(() => ({ status: 302, headers: { location } }))
     const found = await run(development, { url: vendor.url })

@@ -142,7 +142,7 @@ describe('a window set by the trigger', () => {
     ['missing', {}],
     ['no date', { until: 'soon' }],
     ['of an unknown unit', { until: { amount: 1, unit: 'ages' } }],
-  ])('that is %s holds nobody back', async (_, more) => {
+  ])('that is %s throttles nothing', async (_, more) => {
     const api = await freshApi(dynamic)
     await send(api, 1, more)
     await send(api, 2, more)
@@ -178,7 +178,7 @@ test.each([
   ['no window', { type: 'fixed' }],
   ['no unit', { type: 'fixed', amount: 1 }],
   ['nothing', {}],
-])('a throttle with %s holds nobody back', async (_, controlValues) => {
+])('a throttle with %s throttles nothing', async (_, controlValues) => {
   const api = await freshApi(controlValues)
   await send(api, 1)
   await send(api, 2)
