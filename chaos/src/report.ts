@@ -40,15 +40,15 @@ export function reportLines(plan: Plan, outcome: Outcome): string[] {
       Object.entries(faults).map(([kind, { done, missed }]) => [kind, done, missed]),
     ),
     '',
-    `Processes that ended: ${deaths}. PostgreSQL's log: ${told(logged)}.`,
-    `Answers of the API: ${told(Object.fromEntries([...statuses].sort(([one], [other]) => one - other).map(([status, times]) => [status === 0 ? 'none' : status, times])))}.`,
-    `How the provider met requests: ${told(manners)}.`,
-    `Reports of the provider: ${account.reports.sent}, about ${account.reports.understood} messages. Cancelled: ${account.canceled}. Inboxes read: ${account.inboxes}.`,
+    `Process exits: ${deaths}. PostgreSQL's log: ${told(logged)}.`,
+    `API answers: ${told(Object.fromEntries([...statuses].sort(([one], [other]) => one - other).map(([status, times]) => [status === 0 ? 'none' : status, times])))}.`,
+    `Provider answers: ${told(manners)}.`,
+    `Provider reports: ${account.reports.sent}, on ${account.reports.understood} messages. Cancelled: ${account.canceled}. Inboxes read: ${account.inboxes}.`,
     settledInMs === undefined
       ? 'It did not settle.'
       : `Settled ${Math.round(settledInMs / 1000)} s after the last fault.`,
     '',
-    `lost ${count('lost')}, duplicated ${count('duplicated')}, wrong ${count('wrong')}, stuck ${count('stuck')}, of unknown outcome and shown so ${unknown}`,
+    `lost ${count('lost')}, duplicated ${count('duplicated')}, wrong ${count('wrong')}, stuck ${count('stuck')}, unknown outcome ${unknown}`,
     ...findings.slice(0, 50).map(({ kind, what }) => `  ${kind}: ${what}`),
     ...(findings.length > 50 ? [`  and ${findings.length - 50} more`] : []),
   ]

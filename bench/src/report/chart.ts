@@ -114,7 +114,7 @@ export function barChart(head: Head, groups: Array<{ name: string; bars: Bar[] }
       )
       if (mark !== undefined)
         parts.push(
-          `<path class="mark" d="M${place(left + scale(mark))} ${y - 3}v${barHeight + 6}"><title>promised</title></path>`,
+          `<path class="mark" d="M${place(left + scale(mark))} ${y - 3}v${barHeight + 6}"><title>target</title></path>`,
         )
       y += barHeight + barGap
     }
@@ -134,7 +134,7 @@ export function distanceChart(head: Head, rows: Array<{ label: string; value: nu
   const bottom = top + rows.length * 26
   const grid = [0.25, 0.5, 1, 2, 4, 8].flatMap((value) => [
     `<path class="${value === 1 ? 'mark' : 'grid'}" d="M${place(at(value))} ${top - 6}V${bottom}"/>`,
-    write(value === 1 ? 'promised' : value === most ? '8× and more' : `${value}×`, at(value), top - 12, 'note middle'),
+    write(value === 1 ? 'target' : value === most ? '8× and more' : `${value}×`, at(value), top - 12, 'note middle'),
   ])
   const bars = rows.flatMap(({ label, value, text: written }, row) => {
     const y = top + row * 26 + 4

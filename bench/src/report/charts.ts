@@ -36,14 +36,14 @@ const named: Record<string, string> = {
   workers: 'Several workers',
   growth: 'Growth to 10 million',
   inbox: 'Inbox and sockets',
-  lists: 'Lists of a million',
-  overload: 'Past capacity',
+  lists: 'Lists of a million rows',
+  overload: 'Overload',
   idle: 'Idle cost',
   soak: 'An hour of load',
 }
 
 function targets(results: Results): Chart | undefined {
-  const title = 'How far every part is from its target'
+  const title = 'Distance of every suite from its target'
   const rows = Object.entries(named).flatMap(([suite, label]) => {
     const figures = results.get(suite)?.figures ?? []
     const headrooms = figures.flatMap((figure) => headroomOf(figure) ?? [])
@@ -52,12 +52,12 @@ function targets(results: Results): Chart | undefined {
     return [{ label, value, text: value >= 1 ? `${short(value)}× better` : `${short(value)}× of it` }]
   })
   if (rows.length === 0) return undefined
-  const note = 'The tightest target of each suite, on a scale of doublings. Right of the line is better than promised.'
+  const note = 'The tightest target of each suite, on a logarithmic scale. Right of the line is better than the target.'
   return { title, svg: distanceChart({ title, note }, rows) }
 }
 
 function throughput(results: Results): Chart | undefined {
-  const title = 'Throughput beside its references'
+  const title = 'Throughput compared with references'
   const rate = (label: string, value: number | undefined, tone: Tone): Bar[] =>
     value === undefined ? [] : [{ label, value, text: `${short(value)}/s`, tone }]
   const pair = (name: string, suite: string, id: string, reference: string, label = 'Belfry') => {
@@ -86,8 +86,8 @@ function throughput(results: Results): Chart | undefined {
     accepting,
     whole,
     pair('One trigger to a topic', 'fan-out', 'topic', 'one trigger after another'),
-    pair('E-mails to a webhook', 'deliveries', 'webhook', 'such requests directly'),
-    pair('Short texts to a webhook', 'deliveries', 'short-webhook', 'such requests directly'),
+    pair('Emails to a webhook', 'deliveries', 'webhook', 'the same requests sent directly'),
+    pair('Short texts to a webhook', 'deliveries', 'short-webhook', 'the same requests sent directly'),
     pair('Email over SMTP', 'smtp', 'smtp', 'Nodemailer directly'),
   ].filter(({ bars }) => bars.length > 0)
   if (groups.length === 0) return undefined
@@ -96,7 +96,7 @@ function throughput(results: Results): Chart | undefined {
 }
 
 function latency(results: Results): Chart | undefined {
-  const title = 'How long it takes'
+  const title = 'Latency'
   const bar = (label: string, suite: string, id: string): Bar[] => {
     const figure = find(results, suite, id)
     if (!figure) return []
@@ -106,7 +106,7 @@ function latency(results: Results): Chart | undefined {
   }
   const groups = [
     {
-      name: 'From the request to a message that can be read',
+      name: 'From the request to a readable message',
       bars: [
         ...bar('p50', 'latency', 'p50'),
         ...bar('p99', 'latency', 'p99'),
@@ -123,7 +123,7 @@ function latency(results: Results): Chart | undefined {
   if (groups.length === 0) return undefined
   return {
     title,
-    svg: barChart({ title, note: 'Milliseconds at a steady load; the upright line is the target.' }, groups),
+    svg: barChart({ title, note: 'Milliseconds at a steady load; the vertical line is the target.' }, groups),
   }
 }
 
@@ -135,7 +135,7 @@ const lineOf = (series: Series, name: string, tone: Tone, x: string, y: string):
 })
 
 function growth(results: Results): Chart | undefined {
-  const title = 'What a notification costs, by how many are stored'
+  const title = 'Cost of a notification, by number stored'
   const series = results.get('growth')?.series?.growth
   if (!series) return undefined
   const lines = [
@@ -143,7 +143,7 @@ function growth(results: Results): Chart | undefined {
     lineOf(series, 'database', 'second', 'stored', 'databaseMs'),
   ].filter(({ points }) => points.length > 0)
   if (lines.length === 0) return undefined
-  const note = 'Milliseconds of processor time for each, from the trigger to the message.'
+  const note = 'Milliseconds of processor time per notification, from the trigger to the message.'
   const x = { label: 'notifications stored', scale: 'log', format: shortCount } as const
   const y = { label: '', scale: 'linear', format: short } as const
   return { title, svg: lineChart({ title, note }, { x, y }, lines) }
@@ -169,9 +169,9 @@ function workers(results: Results): Chart | undefined {
   })
   const groups = [
     { name: 'Triggers to readable messages', bars: rates },
-    { name: 'Processor time for each, of all processes and the database', bars: costs },
+    { name: 'Processor time per trigger, all processes and the database', bars: costs },
   ]
-  const note = `Beside one process that accepts, all on the same ${short(Number(notes?.cores ?? 0))} cores.`
+  const note = `With one more process that accepts triggers, all on the same ${short(Number(notes?.cores ?? 0))} cores.`
   return { title, svg: barChart({ title, note }, groups) }
 }
 
@@ -182,7 +182,7 @@ function soak(results: Results): Chart | undefined {
   const minutes = Number(notes?.minutes ?? 60)
   const title = `${short(minutes)} minutes of steady load`
   const line = (name: string, tone: Tone, y: string) => lineOf(samples, name, tone, 'minute', y)
-  const note = `${short(Number(notes?.triggers ?? 0))} triggers: in-app, email, delays and digests. Every axis begins at zero.`
+  const note = `${short(Number(notes?.triggers ?? 0))} triggers: in-app, email, delays and digests. Every axis starts at zero.`
   const x = {
     ...({ label: '', scale: 'linear', format: (value: number) => `${short(value)} min` } as const),
     ticks: [0.25, 0.5, 0.75, 1].map((share) => share * minutes),
@@ -193,16 +193,16 @@ function soak(results: Results): Chart | undefined {
       lines: [line('in all', 'ours', 'memoryMb'), line('heap', 'second', 'heapMb')],
     },
     { title: 'Connections to the database', lines: [line('', 'ours', 'connections')] },
-    { title: 'Tables whose rows come and go, MB', lines: [line('', 'ours', 'standingMb')] },
-    { title: 'Rows that wait to be vacuumed, %', lines: [line('', 'ours', 'deadShare')] },
+    { title: 'Tables with short-lived rows, MB', lines: [line('', 'ours', 'standingMb')] },
+    { title: 'Dead rows before vacuum, %', lines: [line('', 'ours', 'deadShare')] },
     { title: 'Request to browser, ms', lines: [line('p50', 'ours', 'p50Ms'), line('p99', 'third', 'p99Ms')] },
     {
-      title: 'Processor time a trigger, ms',
+      title: 'Processor time per trigger, ms',
       lines: [line('service', 'ours', 'serviceMs'), line('database', 'second', 'databaseMs')],
     },
     // Not ours: the load of everything on the machine.
-    { title: 'One commit of the database, ms', lines: [line('', 'reference', 'commitMs')] },
-    { title: 'Processes that wanted a core', lines: [line('', 'reference', 'load')] },
+    { title: 'One database commit, ms', lines: [line('', 'reference', 'commitMs')] },
+    { title: 'Load average of the machine', lines: [line('', 'reference', 'load')] },
   ]
     // Omit what this machine could not measure.
     .map(({ title: name, lines }) => ({

@@ -82,7 +82,7 @@ Not measured yet: \`npm run bench inbox\`.
   test('shows the charts that have results', () => {
     const two = '<!-- chart: throughput -->\n<!-- end -->\n<!-- chart: soak -->\n<!-- end -->\n'
     expect(fillPage(two, resultsOf(resultOf('smtp', [mails])))).toBe(`<!-- chart: throughput -->
-![Throughput beside its references](images/bench-throughput.svg)
+![Throughput compared with references](images/bench-throughput.svg)
 <!-- end -->
 <!-- chart: soak -->
 There are no results to draw yet.

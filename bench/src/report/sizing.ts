@@ -23,20 +23,20 @@ export function sizing(results: Map<string, Result>): string {
     return `| ${cells.join(' | ')} |`
   })
   return [
-    `| notifications a day | peak | cores for everything | processes | disk for ${days} days |`,
+    `| notifications a day | peak | cores in total | processes | disk for ${days} days |`,
     '|---|---|---|---|---|',
     ...rows,
     '',
-    `One core does ${short(perCore)} triggers a second, each a request of its own and followed to its message, with the client, the`,
-    `service and PostgreSQL sharing it (\`end-to-end\`, ${measured.date.slice(0, 10)}); one notification takes ${short(kbEach)} KB with all`,
-    `its rows and indexes (\`soak\`). The peak is ${peakFactor} times the average of the day, and fills half of the cores.`,
+    `One core handles ${short(perCore)} triggers a second, each in its own request and followed to its message, shared by the client, the`,
+    `service and PostgreSQL (\`end-to-end\`, ${measured.date.slice(0, 10)}); one notification takes ${short(kbEach)} KB with all`,
+    `its rows and indexes (\`soak\`). The peak is ${peakFactor} times the daily average and uses half of the cores.`,
   ].join('\n')
 }
 
 /** About half of the work is the database's, which runs on one machine up to some size. */
 function shape(cores: number): string {
   if (cores <= 2) return 'one, with the embedded database'
-  if (cores <= 8) return 'two `all` and a PostgreSQL of their own'
+  if (cores <= 8) return 'two `all` and a separate PostgreSQL'
   if (cores <= 32) return `${Math.ceil(cores / 6)} \`api\`, ${Math.ceil(cores / 3)} \`worker\`, a large PostgreSQL`
   return 'several cells, see below'
 }
