@@ -65,30 +65,6 @@ beforeAll(async () => {
 }, 60_000)
 
 describe('the list of runs', () => {
-  test('an empty list shows the request; the first run appears by itself, later ones are announced and change in place', async () => {
-    const { development } = await server.freshOrganization()
-    const { page } = await open({ api: development, path: '/activity' })
-    await page.getByText('Nothing has been triggered yet').waitFor()
-    await page.getByText('/v1/events/trigger').waitFor()
-    await takeScreenshots(page, 'activity-empty')
-    await makeWorkflow(development, 'hello', [inApp()])
-    await trigger(development, 'hello', 'ada')
-    await server.drain()
-    await page.getByRole('link', { name: 'ada' }).waitFor()
-
-    await makeWorkflow(development, 'slow', [
-      { type: 'delay', controlValues: { type: 'regular', amount: 10, unit: 'minutes' } },
-      inApp(),
-    ])
-    await trigger(development, 'slow', 'second')
-    await server.drain()
-    await page.getByRole('button', { name: '1 new' }).click()
-    await page.getByRole('row', { name: /second.*Processing/ }).waitFor()
-    server.clock.advance({ minutes: 11 })
-    await server.drain()
-    await page.getByRole('row', { name: /second.*Delivered/ }).waitFor({ timeout: 20_000 })
-  })
-
   test('shows the outcome of each run; a range and filters are in the URL and survive a reload; charts open, also as a table', async () => {
     const { page } = await open({ api: full, path: '/activity' })
     const table = page.getByRole('table', { name: 'Runs' })
@@ -142,6 +118,30 @@ describe('the list of runs', () => {
     await page.getByRole('button', { name: 'Clear', exact: true }).click()
     await expect.poll(() => links.count()).toBe(8)
     expect(new URL(page.url()).search).not.toMatch(/status|reasons/)
+  })
+
+  test('an empty list shows the request; the first run appears by itself, later ones are announced and change in place', async () => {
+    const { development } = await server.freshOrganization()
+    const { page } = await open({ api: development, path: '/activity' })
+    await page.getByText('Nothing has been triggered yet').waitFor()
+    await page.getByText('/v1/events/trigger').waitFor()
+    await takeScreenshots(page, 'activity-empty')
+    await makeWorkflow(development, 'hello', [inApp()])
+    await trigger(development, 'hello', 'ada')
+    await server.drain()
+    await page.getByRole('link', { name: 'ada' }).waitFor()
+
+    await makeWorkflow(development, 'slow', [
+      { type: 'delay', controlValues: { type: 'regular', amount: 10, unit: 'minutes' } },
+      inApp(),
+    ])
+    await trigger(development, 'slow', 'second')
+    await server.drain()
+    await page.getByRole('button', { name: '1 new' }).click()
+    await page.getByRole('row', { name: /second.*Processing/ }).waitFor()
+    server.clock.advance({ minutes: 11 })
+    await server.drain()
+    await page.getByRole('row', { name: /second.*Delivered/ }).waitFor({ timeout: 20_000 })
   })
 
   test('rare filters become chips once they are set; tags stand for their workflows; the server reports a bad URL', async () => {

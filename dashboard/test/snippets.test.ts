@@ -54,7 +54,7 @@ const requests: ApiRequest[] = [
 const here = (command: string, ...args: string[]) => spawnSync(command, args).status === 0
 type Run = (file: string, code: string) => Promise<{ stdout: string }>
 
-/** Of each language what is on this machine; curl and Node.js always are. */
+/** The languages this machine can run; curl and Node.js always. */
 const running: Partial<Record<Language, Run>> = {
   curl: (_, code) => run('sh', ['-c', code]),
   node: (_, code) => run(process.execPath, ['--input-type=module', '-e', code]),
@@ -62,7 +62,7 @@ const running: Partial<Record<Language, Run>> = {
   ...(here('php', '-r', 'exit(function_exists("curl_init") ? 0 : 1);') && { php: (file) => run('php', [file]) }),
   ...(here('ruby', '--version') && { ruby: (file) => run('ruby', [file]) }),
 }
-/** What would take long to build is only read by its compiler. */
+/** Languages that take long to build are only checked by their compiler. */
 const reading: Partial<Record<Language, Run>> = {
   ...(here('gofmt', '-h') && { go: (file) => run('gofmt', ['-e', file]) }),
   ...(here('javac', '--version') && { java: (file) => run('javac', ['-proc:none', file]) }),
@@ -81,18 +81,18 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-async function carryOut(language: Language, how: Run | undefined, code: string): Promise<string> {
-  if (!how) throw new Error(`${language} is not on this machine`)
+async function runSnippet(language: Language, how: Run | undefined, code: string): Promise<string> {
+  if (!how) throw new Error(`${language} is not installed`)
   const file = path.join(folder, files[language])
   await writeFile(file, code)
   return (await how(file, code)).stdout
 }
 
-describe(`run here: ${named(known(running))}; only compiled or parsed: ${named(known(reading))}; neither: ${named(rest)}`, () => {
+describe(`run: ${named(known(running))}; only compiled or parsed: ${named(known(reading))}; neither: ${named(rest)}`, () => {
   const cases = known(running).flatMap((language) => requests.map((request) => ({ ...language, ...request, request })))
-  test.each(cases)('$label sends $method $path as it is meant', async ({ value, request }) => {
+  test.each(cases)('$label sends $method $path as intended', async ({ value, request }) => {
     const code = snippet(value, request, { origin, apiKey })
-    expect(await carryOut(value, running[value], code)).toContain('works')
+    expect(await runSnippet(value, running[value], code)).toContain('works')
     expect(received.pop()).toEqual({
       method: request.method,
       url: request.path,
@@ -102,14 +102,14 @@ describe(`run here: ${named(known(running))}; only compiled or parsed: ${named(k
     })
   })
 
-  // Not `test.each`, which refuses an empty table: there may be none.
+  // Not `test.each`, which refuses an empty table.
   for (const { value, label } of known(reading))
-    test(`${label} has no mistake in its code`, async () => {
-      await carryOut(value, reading[value], snippet(value, { method: 'POST', path: '/v1', body }, { origin, apiKey }))
+    test(`${label} code is valid`, async () => {
+      await runSnippet(value, reading[value], snippet(value, { method: 'POST', path: '/v1', body }, { origin, apiKey }))
     }, 300_000)
 })
 
-test.each(languages)('$label names the key, the address and every text of the body', ({ value }) => {
+test.each(languages)('$label contains the key, the URL and every value of the body', ({ value }) => {
   const place = { origin: 'https://belfry.example.com', apiKey: 'k' }
   const body = { name: 'welcome', to: 'ada', payload: { count: 3, isNew: true, text: 'two\nlines', none: {} } }
   const code = snippet(value, { method: 'POST', path: '/v1/events/trigger', body }, place)

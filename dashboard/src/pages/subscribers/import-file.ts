@@ -67,7 +67,9 @@ export async function readPeople(file: File): Promise<PeopleFile> {
 
 async function fromCsv(text: string): Promise<Omit<PeopleFile, 'name'>> {
   const { default: papa } = await import('papaparse')
-  const { data, errors } = papa.parse<string[]>(text, { skipEmptyLines: false })
+  // Guessed without empty lines, which mislead the guess; parsed with them, for the line numbers.
+  const { delimiter } = papa.parse(text, { preview: 10, skipEmptyLines: true }).meta
+  const { data, errors } = papa.parse<string[]>(text, { delimiter, skipEmptyLines: false })
   const broken = errors.find(({ type }) => type === 'Quotes')
   if (broken) throw new Error(`A quote is not closed near line ${(broken.row ?? 0) + 1}.`)
   const [head = [], ...rest] = data
