@@ -200,7 +200,12 @@ export const auth = {
   ],
   'server/src/http/edge/cookies.ts': [
     { ...signIn, breaks: 'scripts can read the session cookie', from: 'httpOnly: true', to: 'httpOnly: false' },
-    { ...signIn, breaks: 'the cookie is sent by http too', from: 'secure: this.#isSecure(request)', to: "? '' : ''" },
+    {
+      ...signIn,
+      breaks: 'the cookie is sent by http too',
+      from: 'secure: this.#isSecure(request)',
+      to: 'secure: false',
+    },
   ],
   'server/src/http/integrations/credentials.ts': [
     {

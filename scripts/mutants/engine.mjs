@@ -26,7 +26,7 @@ export const engine = {
       tests: ['server/src/http/triggers/events.test.ts'],
       breaks: 'a payload is not validated',
       from: 'workflow.validate_payload && workflow.payload_schema',
-      to: 'workflow.validate_payload && !workflow.payload_schema',
+      to: 'workflow.validate_payload && workflow.payload_schema && !workflow.steps.length',
     },
     {
       breaks: 'a stale trigger counts as stored',
@@ -79,6 +79,7 @@ export const engine = {
       to: 'if (outcome.stops) stopRest(run, now)',
     },
     {
+      tests: ['server/src/steps/kinds/delay.test.ts'],
       breaks: 'a wait is extended once too often',
       from: 'job.scheduleExtensions >= mostScheduleExtensions',
       to: 'job.scheduleExtensions > mostScheduleExtensions',

@@ -45,7 +45,7 @@ export const http = {
     {
       breaks: 'one wrong event fails the whole bulk',
       from: 'if (!(result.reason instanceof RequestError)) throw result.reason',
-      to: 'throw result.reason',
+      to: 'if (result.reason instanceof RequestError) throw result.reason',
     },
     {
       breaks: 'recipients that cannot exist are triggered',
