@@ -192,14 +192,20 @@ export const auth = {
       to: 'body',
     },
     {
+      tests: ['server/src/http/edge/people.test.ts'],
       breaks: 'people share idempotency keys',
       from: 'person ? [...asked, person.id] : asked',
       to: 'asked',
     },
   ],
   'server/src/http/edge/cookies.ts': [
-    { ...signIn, breaks: 'scripts can read the session cookie', from: ' HttpOnly;', to: '' },
-    { ...signIn, breaks: 'the cookie is sent by http too', from: "? '; Secure' : ''", to: "? '' : ''" },
+    { ...signIn, breaks: 'scripts can read the session cookie', from: 'httpOnly: true', to: 'httpOnly: false' },
+    {
+      ...signIn,
+      breaks: 'the cookie is sent by http too',
+      from: 'secure: this.#isSecure(request)',
+      to: 'secure: false',
+    },
   ],
   'server/src/http/integrations/credentials.ts': [
     {

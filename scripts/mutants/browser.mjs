@@ -23,4 +23,29 @@ export const browser = {
       to: 'const pause = setTimeout(() => undefined, retryMs)',
     },
   ],
+  'inbox/src/notification.ts': [
+    { breaks: 'the oldest comes first', from: 'return newer - older ||', to: 'return older - newer ||' },
+    { breaks: 'one of several tag groups is enough', from: 'groupsOf(tags).every(', to: 'groupsOf(tags).some(' },
+    {
+      breaks: 'a list of values has to match whole',
+      from: 'wanted.some((each) => hasValue(each, value))',
+      to: 'wanted.every((each) => hasValue(each, value))',
+    },
+  ],
+  'dashboard/src/pages/subscribers/csv.ts': [
+    { breaks: 'a formula in a name is computed by the spreadsheet', from: '/^[=@\\t\\r]|', to: '/^[@\\t\\r]|' },
+    {
+      breaks: 'an export cannot be imported',
+      from: 'formula.test(cell.slice(1)) ? cell.slice(1) : cell',
+      to: 'formula.test(cell) ? cell.slice(1) : cell',
+    },
+  ],
+  'dashboard/src/ui/base/time.tsx': [
+    { breaks: 'what is to come is past', from: 'return seconds < 0 ?', to: 'return seconds > 0 ?' },
+    {
+      breaks: 'seconds of a minute are lost',
+      from: "'min', Math.round(seconds % 60), 's')",
+      to: "'min', Math.round(seconds / 60), 's')",
+    },
+  ],
 }

@@ -26,7 +26,7 @@ export const engine = {
       tests: ['server/src/http/triggers/events.test.ts'],
       breaks: 'a payload is not validated',
       from: 'workflow.validate_payload && workflow.payload_schema',
-      to: 'workflow.validate_payload && !workflow.payload_schema',
+      to: 'workflow.validate_payload && workflow.payload_schema && !workflow.steps.length',
     },
     {
       breaks: 'a stale trigger counts as stored',
@@ -40,6 +40,251 @@ export const engine = {
       breaks: 'a trigger judged by a stale memory is accepted',
       from: 'WHERE coalesce(r.revision, 0) = d.revision',
       to: 'WHERE coalesce(r.revision, 0) >= d.revision',
+    },
+  ],
+  'server/src/engine/runs/run.ts': [
+    {
+      breaks: 'a run ends as completed although a step failed',
+      from: "run.jobs.some(hasFailed) ? 'error' : 'completed'",
+      to: "run.jobs.every(hasFailed) ? 'error' : 'completed'",
+    },
+    {
+      breaks: 'a run ends while steps are left',
+      from: 'if (run.jobs.every(isEnded))',
+      to: 'if (run.jobs.some(isEnded))',
+    },
+    {
+      breaks: 'a critical workflow waits for the schedule',
+      from: 'if (!kind.obeysSchedule || run.critical) return undefined',
+      to: 'if (!kind.obeysSchedule) return undefined',
+    },
+    {
+      breaks: 'what a subscriber has turned off is sent',
+      from: 'if (resolved.enabled) return undefined',
+      to: 'if (resolved.enabled || channel) return undefined',
+    },
+    {
+      breaks: 'what a subscriber wants of one workflow is ignored',
+      from: 'subscriberWorkflow: run.preferences?.workflow,',
+      to: 'subscriberWorkflow: undefined,',
+    },
+    {
+      breaks: 'a step goes on although its condition does not hold',
+      from: 'if (!condition.holds) return skippedBy(kind)',
+      to: '',
+    },
+    {
+      breaks: 'the rest goes on after a failure that should stop it',
+      from: 'if (outcome.stops || job.step.shouldStopOnFail === true) stopRest(run, now)',
+      to: 'if (outcome.stops) stopRest(run, now)',
+    },
+    {
+      tests: ['server/src/steps/kinds/delay.test.ts'],
+      breaks: 'a wait is extended once too often',
+      from: 'job.scheduleExtensions >= mostScheduleExtensions',
+      to: 'job.scheduleExtensions > mostScheduleExtensions',
+    },
+    {
+      breaks: 'a wait leaves no timer',
+      from: 'run.effects.timers.push({ position: job.position, dueAt })',
+      to: '',
+    },
+    {
+      breaks: 'later steps do not see what a step gave',
+      from: 'run.results[job.step.stepId] = resultOf(job)\n  return true',
+      to: 'return true',
+    },
+    {
+      breaks: 'a template that cannot be rendered takes the whole group down',
+      from: 'if (error instanceof RenderError) {',
+      to: 'if (error instanceof TypeError) {',
+    },
+  ],
+  'server/src/engine/runs/deliver.ts': [
+    {
+      breaks: 'a result of an older attempt overwrites that of the newer one',
+      from: "if (!run || !job || job.status !== 'running' || job.attempts !== attempts) return []",
+      to: "if (!run || !job || job.status !== 'running') return []",
+    },
+    {
+      breaks: 'a call that was cut off passes for a fresh one',
+      from: "const isRepeated = was === 'running'",
+      to: "const isRepeated = was !== 'running' && attempts > 50",
+    },
+    {
+      breaks: 'a step named twice is called twice',
+      from: '        begun.delete(nameOf(key))\n',
+      to: '',
+    },
+    {
+      breaks: 'calls that could not be recorded count as done',
+      from: "if (failures.length > 0) throw new AggregateError(failures, 'Not all calls could be recorded.')",
+      to: '',
+    },
+    {
+      breaks: 'a run that others have changed loses the end of its call',
+      from: 'rest.push(...plain.keys())',
+      to: '',
+    },
+    {
+      breaks: 'runs with steps left are ended with their first call',
+      from: "result.outcome.kind !== 'retry' && !run.jobs.every(",
+      to: "result.outcome.kind === 'retry' && !run.jobs.every(",
+    },
+    {
+      breaks: 'a workflow in production may call this machine',
+      tests: ['server/test/private-addresses.test.ts'],
+      from: "http: environment.facts.type === 'dev' ? http.development : http,",
+      to: 'http: http.development,',
+    },
+  ],
+  'server/src/engine/runs/timers.ts': [
+    {
+      breaks: 'a cancelled wait goes on when its time comes',
+      tests: ['server/src/engine/runs/cancel.test.ts'],
+      from: "if (job.status === 'delayed') return",
+      to: "if (job.status === 'delayed' || job.status === 'canceled') return",
+    },
+    {
+      breaks: 'a retry that is due is not called',
+      tests: ['server/src/steps/delivery/dispatch.test.ts'],
+      from: 'run.effects.calls.push(position)',
+      to: '',
+    },
+    {
+      breaks: 'only the first group of what is due is woken',
+      from: 'if (oldest.length < timersAtOnce) return total',
+      to: 'return total',
+    },
+    {
+      breaks: 'one environment with very many waits holds up all others',
+      from: 'if (round % turnEvery === 1) {',
+      to: 'if (round % turnEvery === turnEvery) {',
+    },
+  ],
+  'server/src/engine/core/memory.ts': [
+    {
+      tests: ['server/src/engine/runs/run.test.ts'],
+      breaks: 'a run goes on with the newest version of its workflow',
+      from: 'if (current?.version === version) return',
+      to: 'if (current) return',
+    },
+    {
+      tests: ['server/src/engine/runs/trigger.test.ts', 'server/src/http/triggers/events.test.ts'],
+      breaks: 'a workflow that does not exist is remembered as missing',
+      from: 'void loading.then((found) => found === undefined && forget(), forget)\n    return loading\n  }\n}',
+      to: 'return loading\n  }\n}',
+    },
+  ],
+  'server/src/engine/core/fair-share.ts': [
+    {
+      breaks: 'who has asked for much is never forgiven',
+      from: '2 ** (-Math.max(0, now - at) / halfLifeMs)',
+      to: '2 ** 0',
+    },
+    { breaks: 'a flood goes first', from: 'return owed < unhindered ? 0 :', to: 'return owed > unhindered ? 0 :' },
+  ],
+  'server/src/engine/core/group-commit.ts': [
+    {
+      breaks: 'one that cannot be stored takes the others with it',
+      from: 'if (entries.length === 1 || this.#isShared(error))',
+      to: 'if (entries.length >= 1 || this.#isShared(error))',
+    },
+    { breaks: 'a group grows beyond its size', from: 'size + entry.size > mostSize', to: 'size > mostSize * 2' },
+    {
+      breaks: 'a flood of one owner goes before everybody else',
+      from: 'this.#waiting = inTurn(this.#waiting, ownerOf)',
+      to: 'this.#waiting = [...this.#waiting]',
+    },
+    { breaks: 'a lane that is done is never free again', from: 'this.#busyLanes -= 1', to: 'this.#busyLanes -= 0' },
+  ],
+  'server/src/engine/core/preferences.ts': [
+    {
+      breaks: 'a subscriber can turn off a critical workflow',
+      from: 'critical ? [] : [layers.subscriberWorkflow, layers.subscriberGlobal]',
+      to: '[layers.subscriberWorkflow, layers.subscriberGlobal]',
+    },
+    {
+      breaks: 'the global choice wins over the one for the workflow',
+      from: "if (perWorkflow !== undefined) return decided(perWorkflow, 'subscriberWorkflow')\n",
+      to: "if (perWorkflow !== undefined && subscriberGlobal?.[channel] === undefined) return decided(perWorkflow, 'subscriberWorkflow')\n",
+    },
+    {
+      breaks: 'a condition that fails lets everything through',
+      from: "if ('error' in result) return { passes: false, reason: 'condition_failed' }",
+      to: "if ('error' in result) return { passes: true, reason: 'condition_failed' }",
+    },
+    {
+      breaks: 'a condition that is merely truthy lets through',
+      from: 'return result.value === true\n',
+      to: 'return result.value\n',
+    },
+  ],
+  'server/src/engine/core/schedule.ts': [
+    {
+      breaks: 'a schedule is read in UTC',
+      from: "isOpenAt(week, now.getTime(), timezone ?? 'UTC')",
+      to: "isOpenAt(week, now.getTime(), 'UTC')",
+    },
+    { breaks: 'midnight is noon', from: '((Number(hour) % 12) +', to: '(Number(hour) +' },
+    {
+      breaks: 'a range over midnight ends at midnight',
+      from: 'rangesOn(week, today - 1).some(({ start, end }) => end < start && minute <= end)',
+      to: 'rangesOn(week, today - 1).some(({ start, end }) => end < start && minute > end)',
+    },
+    {
+      breaks: 'the last minute is closed',
+      from: '(minute <= end || end < start)',
+      to: '(minute < end || end < start)',
+    },
+  ],
+  'server/src/engine/runs/cancel.ts': [
+    {
+      breaks: 'a cancel reaches the runs of other environments',
+      from: "'DELETE FROM walks WHERE environment_id = $1 AND event_id = $2 RETURNING lane'",
+      to: "'DELETE FROM walks WHERE environment_id = $1 AND event_id <> $2 RETURNING lane'",
+    },
+    {
+      breaks: 'what a cancelled digest has collected is lost',
+      from: 'if (mains.length > 0) await handOver(transaction, environmentId, mains, now)',
+      to: '',
+    },
+    {
+      breaks: 'a cancel answers that there was nothing to cancel',
+      from: 'if (canceled.length === 0) return isStopped',
+      to: 'if (canceled.length >= 0) return isStopped',
+    },
+    {
+      breaks: 'a digest that changes hands ends too late',
+      from: '?.due_at ?? now)',
+      to: '?.due_at ? new Date(now.getTime() + 86_400_000) : now)',
+    },
+  ],
+  'server/src/engine/feedback/webhooks.ts': [
+    {
+      breaks: 'a webhook is not sent again',
+      from: 'verdict.isDelivered || verdict.isFinal ? undefined : retryAfterMs[attempts - 1]',
+      to: 'verdict.isDelivered || !verdict.isFinal ? undefined : retryAfterMs[attempts - 1]',
+    },
+    {
+      breaks: 'the waits of webhooks are off by one',
+      from: 'retryAfterMs[attempts - 1]',
+      to: 'retryAfterMs[attempts]',
+    },
+    {
+      breaks: 'an endpoint is off after 5 hours',
+      from: 'const patienceMs = 5 * 24 * hours',
+      to: 'const patienceMs = 5 * hours',
+    },
+    {
+      breaks: 'a redirect counts as delivered',
+      from: 'answer.status >= 200 && answer.status < 300',
+      to: 'answer.status >= 200 && answer.status < 400',
+    },
+    {
+      breaks: 'an endpoint that is off is called',
+      from: "if (!endpoint.active) return refused('The endpoint is switched off')",
+      to: '',
     },
   ],
 }

@@ -54,3 +54,11 @@ test('a token counts only if we signed it, whatever it says of itself', () => {
     expect(secrets.readToken(forged), forged).toBeUndefined()
   expect(new Secrets('b2'.repeat(32)).readToken(token)).toBeUndefined()
 })
+
+test('a signature counts for its text and its salt only', () => {
+  const signature = secrets.sign('text', 'salt')
+  expect(secrets.verify('text', signature, 'salt')).toBe(true)
+  expect(secrets.verify('text', signature, 'other')).toBe(false)
+  expect(secrets.verify('text', signature)).toBe(false)
+  expect(secrets.verify('other', signature, 'salt')).toBe(false)
+})

@@ -93,6 +93,20 @@ test('groups grow when enough items wait for another one', async () => {
   expect(await Promise.all([...all, ...more])).toHaveLength(60)
 })
 
+test('a group ends before it grows too large, and what is too large by itself goes alone', async () => {
+  const groups: number[][] = []
+  const commits = new GroupCommit<number, number>(
+    async (items) => {
+      groups.push(items)
+      return items
+    },
+    () => true,
+    { mostItems: 100, mostSize: 10, sizeOf: (item) => item },
+  )
+  await Promise.all([4, 4, 4, 25, 6, 4].map((size) => commits.add(size)))
+  expect(groups).toEqual([[4, 4], [4], [25], [6, 4]])
+})
+
 test('no extra lanes and no larger groups while isSlow says so', async () => {
   let isSlow = true
   const many = { lanes: 1, lanesWhenFull: 2, mostItems: 10, mostItemsWhenFull: 20 }

@@ -14,6 +14,7 @@ import {
 } from '../../../test/runs.ts'
 import { type Api, useServer } from '../../../test/server.ts'
 import { useVendor } from '../../../test/vendor.ts'
+import { end, type JobStatus, type RunState } from './run.ts'
 
 const server = useServer({ allowPrivateAddresses: true })
 const vendor = useVendor()
@@ -601,4 +602,16 @@ describe('a workflow edited while a run waits', () => {
     })
     expect(refused.status).toBe(422)
   })
+})
+
+// As when two steps are redriven and one of them is done.
+test.each<[JobStatus[], RunState['status']]>([
+  [['completed', 'queued'], 'processing'],
+  [['failed', 'running'], 'processing'],
+  [['completed', 'skipped'], 'completed'],
+  [['failed', 'completed'], 'error'],
+])('a run whose steps are %j is %s', (statuses, expected) => {
+  const run = { status: 'processing', jobs: statuses.map((status) => ({ status, reason: null })) } as RunState
+  end(run)
+  expect(run.status).toBe(expected)
 })

@@ -1,7 +1,9 @@
+import type { FastifyRequest } from 'fastify'
 import { describe, expect, test } from 'vitest'
 import { useServer } from '../../../test/server.ts'
-import { announce } from '../../db/core/changes.ts'
+import { announce, Changes } from '../../db/core/changes.ts'
 import { sha256 } from '../../db/core/secrets.ts'
+import { ApiKeys } from './auth.ts'
 
 // With the limiter on, so that its headers would show if a refused request had reached it.
 const server = useServer({ rateLimit: 'free' })
@@ -174,6 +176,34 @@ describe('a deleted key', () => {
     await removeKey(api.key)
     await expect.poll(async () => [await ask(api.url), await ask(another.url)]).toEqual([401, 401])
     await another.stop()
+  })
+
+  /** As by somebody whom this process does not hear. */
+  const removeUnheard = (key: string) =>
+    server.database.db.deleteFrom('api_keys').where('hash', '=', sha256(key)).execute()
+
+  test('stops working once the connection by which its removal was announced is lost', async () => {
+    const api = await server.freshApi()
+    const ask = async () => (await api.get('/v2/subscribers')).status
+    expect(await ask()).toBe(200)
+    await removeUnheard(api.key)
+    await server.database.pool.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE application_name = 'belfry changes' AND datname = current_database()`,
+    )
+    await expect.poll(ask).toBe(401)
+  })
+
+  test('is not remembered while nobody would hear of its removal', async () => {
+    const api = await server.freshApi()
+    const { db, url } = server.database
+    // Never started: it hears nothing.
+    const keys = new ApiKeys(db, new Changes(url, () => undefined), server.clock)
+    const request = { headers: { authorization: `ApiKey ${api.key}` }, ip: '192.0.2.1' } as FastifyRequest
+    const ask = () => keys.authenticate(request, () => undefined)
+    expect(await ask()).toMatchObject({ id: api.environmentId })
+    await removeUnheard(api.key)
+    await expect(ask()).rejects.toMatchObject({ code: 'api_key_not_found' })
   })
 
   test('is not cached again by a look-up that began earlier', async () => {

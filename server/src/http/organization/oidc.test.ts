@@ -66,7 +66,7 @@ describe('a member', () => {
     const claims = somebody({ email: member.email.toUpperCase() })
     const first = await signIn(claims, { query: '?returnTo=/workflows%3Ftag%3Da' })
     expect(first).toMatchObject(isSentTo('/workflows?tag=a'))
-    expect(cookieIn(first).attributes).toEqual(['Path=/', 'Max-Age=7776000', 'HttpOnly', 'SameSite=Lax'])
+    expect(cookieIn(first).attributes).toEqual(['Max-Age=7776000', 'Path=/', 'HttpOnly', 'SameSite=Lax'])
     expect(cookieIn(first, 'belfry_oidc').attributes).toContain('Max-Age=0')
     expect((await sessionOf(first)).body.user).toMatchObject({ _id: member.id, hasOidc: true, role: 'editor' })
 

@@ -93,7 +93,7 @@ describe('signing in', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store')
     const { value, attributes } = cookieIn(answer)
     expect(value).toMatch(/^[\w-]{43}$/)
-    expect(attributes).toEqual(['Path=/', 'Max-Age=7776000', 'HttpOnly', 'SameSite=Lax'])
+    expect(attributes).toEqual(['Max-Age=7776000', 'Path=/', 'HttpOnly', 'SameSite=Lax'])
     // Only its hash is stored.
     const { rows } = await server.database.pool.query('SELECT s::text AS row FROM user_sessions s')
     expect(rows.map(({ row }) => row).join()).not.toContain(value)
@@ -192,7 +192,7 @@ describe('signing out', () => {
 
     const answer = await person.post('/v1/auth/sign-out')
     expect(answer).toMatchObject({ status: 204 })
-    expect(cookieIn(answer)).toEqual({ value: '', attributes: ['Path=/', 'Max-Age=0', 'HttpOnly', 'SameSite=Lax'] })
+    expect(cookieIn(answer)).toEqual({ value: '', attributes: ['Max-Age=0', 'Path=/', 'HttpOnly', 'SameSite=Lax'] })
     expect(await person.get('/v1/auth/session')).toMatchObject({ status: 401, body: { code: 'not_signed_in' } })
     await expect.poll(async () => (await there.get('/v1/auth/session')).status).toBe(401)
   })
@@ -211,7 +211,7 @@ describe('over HTTPS', () => {
     const body = { email: owner.email, password: owner.password }
     const answer = await sendAs(other.url, 'POST', '/v1/auth/sign-in', body, headers as Record<string, string>)
     const { value, attributes } = cookieIn(answer, '__Host-belfry_session')
-    expect(attributes).toEqual(['Path=/', 'Max-Age=7776000', 'HttpOnly', 'SameSite=Lax', 'Secure'])
+    expect(attributes).toEqual(['Max-Age=7776000', 'Path=/', 'HttpOnly', 'Secure', 'SameSite=Lax'])
     const ask = (cookie: string) =>
       sendAs(other.url, 'GET', '/v1/auth/session', undefined, { ...headers, cookie } as Record<string, string>)
     expect(await ask(`__Host-belfry_session=${value}`)).toMatchObject({ status: 200 })

@@ -1,5 +1,7 @@
 // Built files for browsers. Held in memory, compressed once (by the build, if it left `.br` and `.gz` beside a file), and
 // read again when replaced.
+// Not @fastify/static: it takes 55 ms of processor time at every start, reads the file for every request (1.6 ms instead of
+// 0.6 ms for 200 kB), and its tags come from times of files, which differ from one machine to the next.
 import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
@@ -91,7 +93,9 @@ export class StaticFiles {
   }
 }
 
-function takes(request: FastifyRequest, encoding: 'br' | 'gzip'): boolean {
-  const accepted = request.headers['accept-encoding'] ?? ''
-  return new RegExp(`\\b${encoding}\\b(?!;\\s*q=0(\\.0*)?\\s*(,|$))`).test(accepted)
+export function takes(request: Pick<FastifyRequest, 'headers'>, encoding: 'br' | 'gzip'): boolean {
+  return (request.headers['accept-encoding'] ?? '').split(',').some((each) => {
+    const [name, ...parameters] = each.split(';').map((part) => part.trim().toLowerCase())
+    return name === encoding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
+  })
 }

@@ -182,3 +182,21 @@ test('whatever is stored and sent, the answer is yes or no', () => {
     }),
   )
 })
+
+describe('who was online in the last minutes', () => {
+  const now = new Date('2026-05-01T10:00:00.000Z')
+  const inLast = (value: unknown, timeOperator: string, subscriber: object) =>
+    passesFilters([filter([{ on: 'isOnlineInLast', value, timeOperator }])], { subscriber, now })
+  const seen = (lastOnlineAt: string) => ({ isOnline: false, lastOnlineAt })
+
+  test.each([
+    [5, 'minutes', seen('2026-05-01T09:55:00.000Z'), true],
+    [5, 'minutes', seen('2026-05-01T09:54:59.999Z'), false],
+    ['5', 'hours', seen('2026-05-01T05:00:00.000Z'), true],
+    [5, 'minutes', { isOnline: true }, true],
+    [5, 'minutes', { isOnline: false }, false],
+    [5, 'moons', seen('2026-05-01T10:00:00.000Z'), false],
+  ])('%j %s, of %j: %s', (value, unit, subscriber, expected) => {
+    expect(inLast(value, unit, subscriber)).toBe(expected)
+  })
+})
