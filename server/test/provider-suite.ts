@@ -238,7 +238,7 @@ export function testProvider<M extends Message>(provider: Provider<M>, given: Pr
       await problem(send(), { code: 'rate_limited', kind: 'later', afterSeconds: 7 })
     })
 
-    test('it is out of order', async () => {
+    test('it is unavailable', async () => {
       replies(...before, { status: 500, body: '<html>' })
       await problem(send(), { code: 'unavailable', kind: 'later', mayHaveArrived: false })
     })
