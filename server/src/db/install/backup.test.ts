@@ -102,7 +102,11 @@ describe('a restore refuses, and changes nothing,', () => {
       () => resealed('0001-resources.sql', '9999-whatever1.sql'),
       'was made by a newer Belfry (9999-whatever1.sql)',
     ],
-    ['another format', () => resealed('"format":1', '"format":9'), 'is no backup that this Belfry can read'],
+    [
+      'another format',
+      () => resealed('"format":1', '"format":9'),
+      'is not a backup that this version of Belfry can read',
+    ],
     ['the wrong key', () => readFileSync(whole), 'is not the key', 'c3'.repeat(32)],
     ['to do without the key', () => readFileSync(whole), 'set BELFRY_SECRET_KEY to it', ''],
   ]
