@@ -201,7 +201,7 @@ describe('one data folder', () => {
     expect(isAlive(database)).toBe(true)
 
     const next = await startAgain()
-    expect(next.output).toContain(`ending the database that an earlier Belfry left behind (pid ${database})`)
+    expect(next.output).toContain(`stopping the database that an earlier Belfry left running (pid ${database})`)
     expect(isAlive(database)).toBe(false)
     await expectGuest(next)
   })
@@ -211,7 +211,7 @@ describe('one data folder', () => {
     process.kill(databasePid(dataDir) ?? 0, 'SIGKILL')
     const { code, output } = await run.ended
     expect(code).toBe(1)
-    expect(output).toContain('The embedded PostgreSQL ended by itself')
+    expect(output).toContain('The embedded PostgreSQL stopped unexpectedly')
     await expectGuest(await startAgain())
   })
 

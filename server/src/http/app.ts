@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 import formbody from '@fastify/formbody'
 import serializerOf from 'fast-json-stringify'
 import fastify, { type FastifyError, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
-import { isOutage, isPassing, isUnstorable } from '../db/core/database.ts'
+import { isOutage, isTransient, isUnstorable } from '../db/core/database.ts'
 import { fail, RequestError } from '../errors.ts'
 import { registerAudit } from './edge/audit.ts'
 import { ApiKeys } from './edge/auth.ts'
@@ -205,7 +205,7 @@ function asRequestError(error: Error, request: FastifyRequest): RequestError {
   if (error instanceof RequestError) return error
   // The client hung up while sending its body. That fails with ECONNRESET, as an unreachable database does.
   if (!request.raw.complete && request.raw.destroyed) return fail('malformed_request', undefined, { cause: error })
-  if (isPassing(error)) {
+  if (isTransient(error)) {
     const code = isOutage(error) ? 'unavailable' : 'unfinished'
     return fail(code, undefined, { cause: error, headers: { 'Retry-After': '1' } })
   }

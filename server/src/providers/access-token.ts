@@ -1,10 +1,10 @@
-// Tokens that are asked for, used for a while and asked for again.
+// Access tokens: fetched, reused until they expire, and fetched again.
 import { DeliveryError } from './delivery-error.ts'
 import type { Tools } from './provider.ts'
 
 /**
- * What `use` makes of the token of this name. A remembered one that is refused was taken back early: the same is tried once
- * more with a new one, which says whether the credentials themselves are good. Nothing was taken before, so nothing is twice.
+ * Calls `use` with the token of this name. If the vendor refuses a cached token, it was revoked early: try once more with a
+ * new one, which shows whether the credentials are good. The refused request sent nothing, so nothing is sent twice.
  */
 export async function withToken<Result>(
   { remember, forget }: Pick<Tools, 'remember' | 'forget'>,
@@ -13,17 +13,17 @@ export async function withToken<Result>(
   use: (token: string) => Promise<Result>,
 ): Promise<Result> {
   let isNew = false
-  const makeNoted = () => {
+  const makeNew = () => {
     isNew = true
     return make()
   }
-  const token = await remember(name, makeNoted)
+  const token = await remember(name, makeNew)
   try {
     return await use(token)
   } catch (error) {
     if (!(error instanceof DeliveryError) || error.code !== 'unauthorized') throw error
     forget(name)
     if (isNew) throw error
-    return use(await remember(name, makeNoted))
+    return use(await remember(name, makeNew))
   }
 }

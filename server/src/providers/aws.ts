@@ -7,7 +7,7 @@ export interface AwsKeys {
   region: string
 }
 
-/** For the `sign` of a request. The library is read with the first one. */
+/** For the `sign` of a request. The library is loaded with the first one. */
 export const awsSignature =
   (service: string, { apiKey, secretKey, region }: AwsKeys, now: Date): NonNullable<VendorRequest['sign']> =>
   async ({ method, url, body }) => {
@@ -26,5 +26,5 @@ export const awsSignature =
     return Object.fromEntries([...headers].filter(([name]) => name === 'authorization' || name.startsWith('x-amz-')))
   }
 
-/** Part of a host name. */
+/** The region becomes part of a host name. */
 export const isRegion = (region: string): boolean => /^[a-z]{2}(-[a-z]+)+-\d+$/.test(region)

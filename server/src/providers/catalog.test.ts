@@ -11,7 +11,7 @@ import {
   secretCredentials,
 } from './catalog.ts'
 
-/** What each asks for; a star stands behind what a form insists on. */
+/** The credentials of each provider; a star marks those that forms require. */
 const asked: Record<string, string> = {
   braze: 'apiKey* apiURL* appID* from* senderName*',
   'email-webhook': 'webhookUrl* secretKey* from* senderName*',
@@ -99,21 +99,21 @@ const asked: Record<string, string> = {
   anthropic: 'apiKey*',
 }
 
-describe('the catalogue', () => {
-  test('under the brand of the public client it has exactly the ids that client knows', () => {
+describe('the catalog', () => {
+  test("under the public client's brand it has exactly the ids that client knows", () => {
     const wire = (ids: readonly string[]) => ids.map((id) => id.replace(/^svc\b/, 'novu')).sort()
     expect(wire(providerIds)).toEqual(Object.values(ProvidersIdEnum).sort())
     expect(wire(chatAndPushIds)).toEqual(Object.values(ChatOrPushProviderEnum).sort())
   })
 
-  test('no id stands in it twice, and each is found by its id', () => {
+  test('every id is unique, and finds its provider', () => {
     expect(new Set(providerIds).size).toBe(providers.length)
     for (const provider of providers) expect(findProvider(provider.id)).toBe(provider)
     expect(findProvider('carrier-pigeon')).toBeUndefined()
     for (const id of reportingIds) expect(findProvider(id)?.kind).toBe('delivery')
   })
 
-  test('each provider asks for what existing set-ups give it, by the same names', () => {
+  test("each provider's credentials have the names that existing integrations use", () => {
     const names = (text: string) => text.split(' ').filter(Boolean).sort()
     const declared = providers.map(({ id, credentials }) => [
       id,
@@ -123,7 +123,7 @@ describe('the catalogue', () => {
     expect(Object.fromEntries(declared)).toEqual(Object.fromEntries(expected))
   })
 
-  test('providers ask only for credentials that exist, each once', () => {
+  test('providers declare only known credentials, each once', () => {
     const known = new Set<string>(Object.values(credentialNames).flat())
     for (const { id, credentials } of providers) {
       const names = credentials.map(({ name }) => name)
@@ -133,7 +133,7 @@ describe('the catalogue', () => {
     expect([...secretCredentials].filter((name) => !known.has(name))).toEqual([])
   })
 
-  test('credentials come as the provider declares them, fit to draw a form from', () => {
+  test('credentials have all that a form needs', () => {
     expect(findProvider('postmark')).toEqual({
       id: 'postmark',
       name: 'Postmark',
@@ -148,7 +148,7 @@ describe('the catalogue', () => {
     })
   })
 
-  test('what is secret for one provider is stored encrypted for all', () => {
+  test('a credential that is secret for one provider is encrypted for all', () => {
     expect([...secretCredentials]).toEqual(
       expect.arrayContaining(['apiKey', 'secretKey', 'token', 'password', 'accessKey', 'webhookUrl', 'tlsOptions']),
     )

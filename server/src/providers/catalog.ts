@@ -12,7 +12,7 @@ export interface Provider {
   channel: ProviderChannel | undefined
   /** Agents hold conversations; only delivery providers can be set up as integrations. */
   kind: 'delivery' | 'agent'
-  /** How to get an account and its credentials, in the vendor's words. */
+  /** The vendor's documentation. */
   docs: string | undefined
   credentials: ProviderCredential[]
 }
@@ -21,7 +21,7 @@ export interface ProviderCredential {
   name: string
   label: string
   type: Field['type']
-  /** Without it nothing can be delivered. It can be saved without, and completed later. */
+  /** Needed to deliver. An integration can be saved without it and completed later. */
   required: boolean
   secret: boolean
   help?: string
@@ -37,7 +37,7 @@ interface Listed {
   credentials: Record<string, Field>
 }
 
-/** Not delivered by a provider: the inbox is part of this service, and agents are known by their ids only. */
+/** Not delivery providers: the inbox is part of this service, and agents only have an entry here. */
 const inbox: Listed = {
   id: 'svc',
   name: 'Belfry Inbox',
@@ -85,7 +85,7 @@ export const providers: readonly Provider[] = [
   ...agents.map(entry('agent')),
 ].sort((a, b) => channels.indexOf(a.channel) - channels.indexOf(b.channel) || (a.id < b.id ? -1 : 1))
 
-/** Offered where the operator says so: their ids are not in the closed set that public clients can read. */
+/** Offered only if the operator turns them on: public clients fail on ids outside their closed set. */
 export const extras: readonly Provider[] = extraProviders.map(entry('delivery'))
 
 const byId = new Map([...providers, ...extras].map((provider) => [provider.id, provider]))
@@ -96,26 +96,26 @@ export const findProvider = (id: string): Provider | undefined => byId.get(id)
 /** The full set of provider ids, stored form. */
 export const providerIds: readonly string[] = providers.map(({ id }) => id)
 
-/** Those a subscriber holds credentials for, stored form. */
+/** Providers that a subscriber has credentials for, stored form. */
 export const chatAndPushIds: readonly string[] = providers
   .filter(({ channel }) => channel === 'chat' || channel === 'push')
   .map(({ id }) => id)
 
-/** Those that report what became of a message to our inbound webhook, stored form. */
+/** Providers that report delivery events to our inbound webhook, stored form. */
 export const reportingIds: ReadonlySet<string> = new Set(
   deliveryProviders.filter(({ events }) => events).map(({ id }) => id),
 )
 
 const declared = providers.flatMap(({ credentials }) => credentials)
-/** Known to the public client, and asked for by no provider. */
-const unasked = [{ name: 'AppBaseUrl', type: 'text' }]
+/** The public client has this credential; no provider uses it. */
+const unused = [{ name: 'AppBaseUrl', type: 'text' }]
 const namesOf = (type: Field['type']) =>
-  [...new Set([...declared, ...unasked].flatMap((each) => (each.type === type ? [each.name] : [])))].sort()
+  [...new Set([...declared, ...unused].flatMap((each) => (each.type === type ? [each.name] : [])))].sort()
 
-/** All credential members there are, by the type of their value. */
+/** All credential names, by the type of their value. */
 export const credentialNames = { text: namesOf('text'), flag: namesOf('flag'), object: namesOf('object') }
 
-/** Members that open the door to somebody's account with any provider: encrypted at rest. */
+/** Credentials that are secret with any provider: encrypted at rest. */
 export const secretCredentials: ReadonlySet<string> = new Set(
   declared.filter(({ secret }) => secret).map(({ name }) => name),
 )

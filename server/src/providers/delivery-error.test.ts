@@ -9,7 +9,7 @@ test.each<[DeliveryErrorCode[], DeliveryError['kind']]>([
   [['unauthorized', 'incomplete_credentials'], 'credentials'],
   [['recipient_refused'], 'address'],
   [['message_refused'], 'never'],
-])('what helps against %j is: %s', (codes, kind) => {
+])('the codes %j are of kind %s', (codes, kind) => {
   for (const code of codes) {
     const error = new DeliveryError(code)
     expect([code, error.kind]).toEqual([code, kind])
@@ -17,7 +17,7 @@ test.each<[DeliveryErrorCode[], DeliveryError['kind']]>([
   }
 })
 
-test('only where the answer is missing may the message have arrived all the same', () => {
+test('only a missing answer means that the message may have arrived', () => {
   const codes = [
     'timeout',
     'connection_lost',
@@ -34,7 +34,7 @@ test('only where the answer is missing may the message have arrived all the same
   expect(transportError('a.example', 'ECONNRESET')).toMatchObject({ code: 'connection_lost', mayHaveArrived: true })
 })
 
-test('the sentence has the host, what happened, and the words of the other side', () => {
+test("the sentence has the host, what happened, and the vendor's words", () => {
   expect(new DeliveryError('rejected', { host: 'a.example', status: 422, says: 'No.' }).message).toBe(
     'a.example: it refuses the request (HTTP status 422): No.',
   )
@@ -43,7 +43,7 @@ test('the sentence has the host, what happened, and the words of the other side'
   )
 })
 
-test('what an answer says counts more than its status', () => {
+test('the code in an answer beats its status', () => {
   const answer = { status: 403, retryAfter: '5' }
   expect(statusError('a.example', answer, now)).toMatchObject({ code: 'unauthorized', afterSeconds: 5 })
   expect(statusError('a.example', answer, now, { code: 'rate_limited', afterSeconds: 60, says: 'slow' })).toMatchObject(

@@ -1,20 +1,20 @@
-// Why something could not be handed to another service, and what can help. Providers throw it; only the engine decides what
-// follows. What we add to it names the host at most: paths, headers and bodies can hold secrets.
+// Why a request to another service failed, and what can help. Providers throw it; only the engine decides what follows. The
+// sentence names the host at most: paths, headers and bodies can hold secrets.
 
 /**
  * What can help:
- * `later`        the same again, after a while;
- * `failover`     another provider: this one will not take it, which says nothing about others;
- * `credentials`  another provider, and somebody who mends the credentials of this one;
- * `address`      nothing: the recipient cannot be reached there, so a device token is to be forgotten;
- * `never`        nothing: nobody would take it.
+ * `later`        a retry;
+ * `failover`     another provider: this one refuses the message, others may not;
+ * `credentials`  another provider, until somebody corrects the credentials of this one;
+ * `address`      nothing: the address is dead, so a device token is deleted;
+ * `never`        nothing: every provider would refuse it.
  */
 export type DeliveryErrorKind = 'later' | 'failover' | 'credentials' | 'address' | 'never'
 
 interface Meaning {
   kind: DeliveryErrorKind
   sentence: string
-  /** The other side may have taken it all the same: sent again, it may arrive twice. */
+  /** The request may have succeeded: a retry may deliver the message twice. */
   mayHaveArrived?: true
 }
 
@@ -33,15 +33,15 @@ const meanings = {
     sentence: 'the connection was lost before the answer was complete',
     mayHaveArrived: true,
   },
-  timeout: { kind: 'later', sentence: 'no complete answer came in time', mayHaveArrived: true },
+  timeout: { kind: 'later', sentence: 'no complete answer before the timeout', mayHaveArrived: true },
   too_many_redirects: { kind: 'failover', sentence: 'it redirects too many times' },
   answer_too_large: { kind: 'never', sentence: 'the answer is too large', mayHaveArrived: true },
   unreadable_answer: { kind: 'later', sentence: 'the answer cannot be read', mayHaveArrived: true },
   unauthorized: { kind: 'credentials', sentence: 'it does not accept the credentials' },
   incomplete_credentials: { kind: 'credentials', sentence: 'credentials are missing or cannot be used' },
-  rate_limited: { kind: 'later', sentence: 'it asks for fewer requests' },
-  unavailable: { kind: 'later', sentence: 'it is out of order' },
-  quota_exhausted: { kind: 'failover', sentence: 'the account has used up what it may send' },
+  rate_limited: { kind: 'later', sentence: 'its rate limit was exceeded' },
+  unavailable: { kind: 'later', sentence: 'it is unavailable' },
+  quota_exhausted: { kind: 'failover', sentence: 'the quota of the account is used up' },
   rejected: { kind: 'failover', sentence: 'it refuses the request' },
   recipient_refused: { kind: 'address', sentence: 'it cannot reach this recipient' },
   message_refused: { kind: 'never', sentence: 'the message cannot be sent as it is' },
@@ -51,35 +51,34 @@ export type DeliveryErrorCode = keyof typeof meanings
 
 export interface Details {
   host?: string | undefined
-  /** The transport's own name for it, such as ECONNREFUSED. */
+  /** The transport's error code, such as ECONNREFUSED. */
   reason?: string | undefined
   status?: number | undefined
   afterSeconds?: number | undefined
-  /** The other side's own words, without the secrets it was sent. */
+  /** The other side's own words, with secrets masked. */
   says?: string | undefined
-  /** Where more is known than the code tells. */
+  /** Overrides what the code implies. */
   mayHaveArrived?: boolean
 }
 
-/** What was asked of a provider and what it answered, without secrets, and cut. */
+/** A request to a provider and its answer, shortened and with secrets masked. */
 export interface Exchange {
   request: { method: string; url: string; body?: string }
   response?: { status: number; body?: string }
 }
 
 export class DeliveryError extends Error {
-  /** Where somebody was asked to deliver. */
+  /** Of the request that was to deliver, if there was one. */
   exchange: Exchange | undefined
   readonly code: DeliveryErrorCode
   readonly kind: DeliveryErrorKind
   readonly retry: 'later' | 'never'
   readonly mayHaveArrived: boolean
-  /** How long the other side asked to be left alone. */
+  /** How long the other side asked us to wait. */
   readonly afterSeconds: number | undefined
-  /** Of the answer, where there was one. */
+  /** Of the answer, if there was one. */
   readonly status: number | undefined
   readonly reason: string | undefined
-  /** Who was to be reached. */
   readonly host: string | undefined
   readonly says: string | undefined
 
@@ -102,7 +101,7 @@ export class DeliveryError extends Error {
   }
 }
 
-/** What a status that is no success means, unless the answer itself says more. */
+/** The error for a status other than success, unless the answer says more. */
 export function statusError(
   host: string,
   { status, retryAfter }: { status: number; retryAfter: string | undefined },
@@ -120,7 +119,7 @@ export function statusError(
 function codeOfStatus(status: number): DeliveryErrorCode {
   if (status === 401 || status === 403) return 'unauthorized'
   if (status === 429) return 'rate_limited'
-  // 501 and 505 say that it never will be possible; 408 and 425 that it may be the next time.
+  // A retry can help after 408 and 425, and never after 501 and 505.
   if (status === 408 || status === 425) return 'unavailable'
   return status >= 500 && status !== 501 && status !== 505 ? 'unavailable' : 'rejected'
 }
@@ -133,11 +132,11 @@ function secondsUntil(retryAfter: string | undefined, now: Date): number | undef
   return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - now.getTime()) / 1000))
 }
 
-/** Came up before there was a connection to send anything over. */
+/** Errors before the connection was open, so nothing was sent. */
 const neverSent = new Set(['UND_ERR_CONNECT_TIMEOUT'])
 const certificateCodes = /CERT|^ERR_TLS|^ERR_SSL|UNABLE_TO_(VERIFY|GET_ISSUER)/
 
-/** What a failure below HTTP means, by the code the transport gave it. */
+/** The error for a failure below HTTP, by the transport's error code. */
 export function transportError(host: string, reason: string): DeliveryError {
   const details = neverSent.has(reason) ? { mayHaveArrived: false } : {}
   return new DeliveryError(codeOfTransport(reason), { host, reason, ...details })

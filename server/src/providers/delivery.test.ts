@@ -26,7 +26,7 @@ beforeEach(() => {
   vendor.plays(() => ({ body: {} }))
 })
 
-/** A provider that does what the test says with its tools. */
+/** A provider whose `send` the test supplies. */
 const doing = (work: (tools: Tools, values: Record<string, unknown>) => Promise<unknown>) =>
   smsProvider({
     id: 'test',
@@ -49,7 +49,7 @@ const send = (
   { id = 'i', ...credentials }: Record<string, unknown> = {},
 ) => delivery.send(doing(work), { id: String(id), credentials: { token: 'a-token', ...credentials } }, plainSms)
 
-describe('what was asked and answered', () => {
+describe('the recorded exchange', () => {
   const exchangeOf = async (
     work: (tools: Tools) => Promise<unknown>,
     { storesContent = true, token = 'a "token" é' }: { storesContent?: boolean; token?: string } = {},
@@ -67,7 +67,7 @@ describe('what was asked and answered', () => {
     json: Record<string, unknown> = { text: 'Hello' },
   ) => tools.deliver(url, { json })
 
-  test('is told of a message that was taken', async () => {
+  test('is there for an accepted message', async () => {
     vendor.plays(() => ({ body: { id: 7 } }))
     expect(await exchangeOf((tools) => ask(tools))).toEqual({
       request: { method: 'POST', url: 'https://api.example.com/send?key=1', body: '{"text":"Hello"}' },
@@ -75,7 +75,7 @@ describe('what was asked and answered', () => {
     })
   })
 
-  test('is told of one that was refused, and of one that nobody answered', async () => {
+  test('is there for a refused message, and for one without an answer', async () => {
     vendor.plays(() => ({ status: 400, body: 'No' }))
     expect(await exchangeOf((tools) => ask(tools))).toMatchObject({ response: { status: 400, body: 'No' } })
     vendor.plays(() => 'hang up')
@@ -84,7 +84,7 @@ describe('what was asked and answered', () => {
     })
   })
 
-  test('is of the call that delivers, not of those before it', async () => {
+  test('is the request that delivers, not one before it', async () => {
     const work = async (tools: Tools) => {
       await ask(tools)
       await tools.ask('https://api.example.com/status')
@@ -93,7 +93,7 @@ describe('what was asked and answered', () => {
     expect(await exchangeOf((tools) => tools.ask('https://api.example.com/sign-in'))).toBeUndefined()
   })
 
-  test('has no secret in it, however that was written', async () => {
+  test('contains no secret in any encoding', async () => {
     const token = 'a "token" é+/'
     vendor.plays(() => ({ body: { echo: token, encoded: encodeURIComponent(token) } }))
     const address = `https://api.example.com/${encodeURIComponent(token)}/send`
@@ -110,7 +110,7 @@ describe('what was asked and answered', () => {
     expect(whole?.request.url).toBe('https://hooks.example.com/***')
   })
 
-  test('nor whoever signs in by the address itself, though no credential says that this is a secret', async () => {
+  test('contains no user name and password from the URL', async () => {
     const exchange = await exchangeOf((tools) => ask(tools, 'https://ada:lovelace@api.example.com/send'))
     expect(exchange?.request.url).toBe('https://api.example.com/***')
   })
@@ -120,20 +120,20 @@ describe('what was asked and answered', () => {
     ['https://Hooks.example.com:443/T1/x?key=a%20b', { added: 'yes' }],
     ['https://hooks.example.com?key=a%20b', { added: 'yes' }],
     ['https://hooks.example.com/T1/../T2/x y#part', { added: 'yes' }],
-  ])('has nothing of the secret address %s, which is called in other letters (with %j)', async (token, query) => {
+  ])('contains nothing of the secret address %s, also after URL parsing (with %j)', async (token, query) => {
     vendor.plays(({ path }) => ({ status: 404, body: `Cannot POST ${path}` }))
     const exchange = await exchangeOf((tools) => tools.deliver(token, { json: {}, query }), { token })
     expect(exchange?.request.url).toBe('https://hooks.example.com/***')
   })
 
-  test('has no path of a secret address, which whoever is called often repeats', async () => {
+  test('contains no path of a secret address, even if the vendor repeats it', async () => {
     vendor.plays(({ path }) => ({ status: 404, body: `Cannot POST ${path}` }))
     const token = 'https://hooks.example.com/services/T0/B0/x-1'
     const exchange = await exchangeOf((tools) => ask(tools, token), { token })
     expect(exchange?.response?.body).toBe('Cannot POST ***')
   })
 
-  test('is cut, and never inside of a secret', async () => {
+  test('is shortened, and never inside a secret', async () => {
     vendor.plays(() => ({ body: 'y'.repeat(5_000) }))
     const token = `s${'e'.repeat(50)}t`
     const text = 'x'.repeat(500 - '{"text":"'.length - 20)
@@ -147,7 +147,7 @@ describe('what was asked and answered', () => {
     expect((await exchangeOf((tools) => ask(tools)))?.response?.body).toBe(`${'y'.repeat(2_000)}…`)
   })
 
-  test('is told without what was said where that is not to be kept', async () => {
+  test('has no bodies if content is not stored', async () => {
     expect(await exchangeOf((tools) => ask(tools), { storesContent: false })).toEqual({
       request: { method: 'POST', url: 'https://api.example.com/send?key=1' },
       response: { status: 200 },
@@ -155,7 +155,7 @@ describe('what was asked and answered', () => {
   })
 })
 
-test('a vendor has 30 seconds for a message, and 5 for a look at credentials', async () => {
+test('a vendor has 30 seconds for a message, and 5 to check credentials', async () => {
   const watched = new WatchedHttp({ clock, allowPrivateAddresses: true })
   const patient = new Delivery({ http: watched, clock, brand: 'acme' })
   const asking = {
@@ -170,7 +170,7 @@ test('a vendor has 30 seconds for a message, and 5 for a look at credentials', a
 })
 
 describe('a message', () => {
-  test('has our id where the vendor gives none', async () => {
+  test('has our id if the vendor returns none', async () => {
     expect(await send(async () => 'theirs')).toEqual({ providerMessageId: 'theirs' })
     expect(await send(async () => undefined)).toEqual({ providerMessageId: plainSms.id })
   })
@@ -186,7 +186,7 @@ describe('a message', () => {
     expect(seen).toEqual({ token: 'a-token', port: undefined, secure: false, tlsOptions: undefined })
   })
 
-  test('goes into a sandbox only where there is one', async () => {
+  test('goes to the sandbox only if there is one', async () => {
     const native = emailProvider({
       ...{ id: 'native', name: 'Native', docs: 'https://example.com', credentials: {} },
       send: async (message, _, { sandbox }) => ({ providerMessageId: (await sandbox.take(message)).id }),
@@ -202,7 +202,7 @@ describe('a message', () => {
 })
 
 describe('an error', () => {
-  test('never tells a secret, in whatever form it comes back', async () => {
+  test('never contains a secret, in any encoding', async () => {
     const key = 'line one\nline two/+='
     vendor.plays(({ headers }) => ({
       status: 400,
@@ -228,30 +228,30 @@ describe('an error', () => {
     expect(error).toMatchObject({ code: 'rejected', says: '*** *** *** *** | Basic *** *** ***' })
   })
 
-  test('never tells what is inside a secret object', async () => {
+  test('never contains what is inside a secret object', async () => {
     vendor.plays(() => ({ status: 400, body: 'bad key: PRIVATE' }))
     const failed = send(({ ask }) => ask('https://api.example.com'), { tlsOptions: { key: ['PRIVATE'] } })
     await expect(failed).rejects.toMatchObject({ says: 'bad key: ***' })
   })
 
-  test('has words of sensible length on one line', async () => {
+  test('quotes the vendor on one short line', async () => {
     vendor.plays(() => ({ status: 422, body: ` a\n\n b${'c'.repeat(1000)}` }))
     const failed = send(async ({ ask }) => ask('https://api.example.com'))
     await expect(failed).rejects.toMatchObject({ says: `a b${'c'.repeat(297)}`, host: 'api.example.com', status: 422 })
   })
 
-  test('of ours stays what it is', async () => {
+  test('in our own code is not turned into a DeliveryError', async () => {
     const defect = new TypeError('a defect')
     await expect(send(() => Promise.reject(defect))).rejects.toBe(defect)
   })
 
-  test('an address that is none is told', async () => {
+  test('has its own code for an invalid URL', async () => {
     const work = send(async ({ deliver }) => deliver('nowhere', { json: {} }))
     await expect(work).rejects.toMatchObject({ code: 'invalid_url', kind: 'failover' })
   })
 })
 
-describe('a value that stays good for a while', () => {
+describe('a cached value', () => {
   let made = 0
   const token = async () => {
     made += 1
@@ -262,7 +262,7 @@ describe('a value that stays good for a while', () => {
     made = 0
   })
 
-  test('is made once for all who wait for it, and again a minute before it ends', async () => {
+  test('is fetched once for concurrent callers, and again a minute before it expires', async () => {
     const ids = await Promise.all([get('r1'), get('r1'), get('r1')])
     expect(ids).toEqual(Array(3).fill({ providerMessageId: 'token-1' }))
     now = new Date('2026-05-01T10:58:59.000Z')
@@ -271,33 +271,33 @@ describe('a value that stays good for a while', () => {
     expect(await get('r1')).toEqual({ providerMessageId: 'token-2' })
   })
 
-  test('belongs to one integration, and to its present credentials', async () => {
+  test('belongs to one integration and its current credentials', async () => {
     expect(await get('r2')).toEqual({ providerMessageId: 'token-1' })
     expect(await get('r3')).toEqual({ providerMessageId: 'token-2' })
     expect(await get('r2', { token: 'changed' })).toEqual({ providerMessageId: 'token-3' })
   })
 
-  test('can be given up', async () => {
+  test('can be dropped', async () => {
     await get('r4')
     await send(async ({ forget }) => forget('access'), { id: 'r4' })
     expect(await get('r4')).toEqual({ providerMessageId: 'token-2' })
   })
 
-  test('is not kept when it could not be had', async () => {
+  test('is not cached after a failure', async () => {
     const failing = send((tools) => tools.remember('access', () => Promise.reject(new Error('no token'))), { id: 'r5' })
     await expect(failing).rejects.toThrow('no token')
     expect(await get('r5')).toEqual({ providerMessageId: 'token-1' })
   })
 })
 
-describe('a connection that is kept', () => {
+describe('a kept connection', () => {
   const closed: string[] = []
   const connection = (name: string) => ({ name, close: () => void closed.push(name) })
   beforeEach(() => {
     closed.length = 0
   })
 
-  test('is used by all messages of an integration until its credentials change, and closed when the last is done', async () => {
+  test('serves all messages of an integration until its credentials change, and closes after the last one', async () => {
     const made: string[] = []
     const open = (name: string) => async (tools: Tools) => {
       const kept = await tools.keep(() => {
@@ -332,7 +332,7 @@ describe('a connection that is kept', () => {
     expect(made).toEqual(['a', 'c'])
   })
 
-  test('is closed after the one question it was made for', async () => {
+  test('is closed after a credentials check', async () => {
     const tokens: string[] = []
     const asking = {
       ...doing(async () => undefined),
@@ -346,7 +346,7 @@ describe('a connection that is kept', () => {
     expect(tokens).toEqual(['for one', 'for two'])
   })
 
-  test('is not kept when it could not be made', async () => {
+  test('is not kept if it could not be opened', async () => {
     const failing = send((tools) => tools.keep(() => Promise.reject(new Error('no line'))), { id: 'k2' })
     await expect(failing).rejects.toThrow('no line')
     const next = send(async (tools) => (await tools.keep(() => connection('fine'))).name, { id: 'k2' })
@@ -354,7 +354,7 @@ describe('a connection that is kept', () => {
   })
 })
 
-test('a provider that reports nothing reads nothing out of any request', async () => {
+test('a provider without events finds none in a request', async () => {
   const request = new InboundRequest({ url: 'https://x.example', headers: {}, rawBody: Buffer.from('{}') })
   const silent = doing(async () => undefined)
   expect(await delivery.receive(silent, { id: 'i', credentials: {} }, request)).toEqual([])
@@ -362,7 +362,7 @@ test('a provider that reports nothing reads nothing out of any request', async (
   expect(await delivery.configure(silent, {}, 'https://x.example')).toMatchObject({ success: false })
 })
 
-test('an id can be told as a UUID, always the same', () => {
+test('an id gives always the same UUID', () => {
   expect(uuidOf('6630a1b2c3d4e5f601020304')).toMatch(
     /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
   )

@@ -1,9 +1,9 @@
-// Everything a provider's file leaves to others: reading its credentials, making its requests, turning answers into errors
-// without secrets, and keeping what lives longer than one message. The engine calls it, and nothing of a provider directly.
+// What providers share: reading credentials, making requests, turning answers into errors without secrets, and keeping
+// connections and tokens between messages. The engine calls this, never a provider directly.
 import { createHash } from 'node:crypto'
 import type { Tracing } from '../tracing.ts'
 import { DeliveryError, type Exchange, statusError } from './delivery-error.ts'
-import { type AutoConfigured, bringsKey, type DeliveryEvent, type InboundRequest, notConfigurable } from './events.ts'
+import { type AutoConfigured, carriesKey, type DeliveryEvent, type InboundRequest, notConfigurable } from './events.ts'
 import { type HttpAnswer, type HttpClient, jsonIn } from './http-client.ts'
 import { Kept } from './kept.ts'
 import { mask, shownAddress } from './masking.ts'
@@ -26,10 +26,10 @@ import { httpRequestOf } from './vendor-request.ts'
 
 const defaultTimeoutMs = 30_000
 const checkTimeoutMs = 5_000
-const longestSaid = 300
-/** Of what is kept of an exchange: enough to see what went wrong; of what went well, enough to recognise it. */
+const longestQuote = 300
+/** Characters stored of an exchange: enough to see what went wrong, or to recognise what went well. */
 const kept = { sent: { request: 500, response: 300 }, failed: { request: 4_000, response: 2_000 } }
-/** Read beyond, so that no secret is cut in two and not recognised. */
+/** Masked beyond the cut, so that a secret across it is still recognised. */
 const marginForSecrets = 8_000
 
 export interface DeliverySurroundings {
@@ -45,20 +45,20 @@ type Sent = SendResult & { providerMessageId: string; exchange?: Exchange }
 
 export type CheckResult = { ok: true } | { ok: false; reason: string }
 
-/** What is stored about who delivers. */
+/** The stored integration. */
 export interface Integration {
   id: string
   credentials: Credentials
   configurations?: Data
-  /** Of the one who sends, who knows whom it is for. */
+  /** Given by the caller, who knows the recipient. */
   sandbox?: Sandbox
   /** Whether it belongs to a development environment. */
   isDevelopment?: boolean
-  /** Whoever wants to know what was asked and answered says whether that may be kept with what was said. */
+  /** Set to record the exchange; true also records its bodies. */
   storesContent?: boolean
 }
 
-interface Asked {
+interface ChallengedIntegration {
   identifier: string
   credentials: Credentials
 }
@@ -72,7 +72,7 @@ export class Delivery {
     this.#kept = new Kept(surroundings.clock)
   }
 
-  /** One attempt. Whatever is not an acceptance is a `DeliveryError`, unless it is a defect of ours. */
+  /** One attempt. Anything but acceptance throws a `DeliveryError`; any other error is a bug. */
   send<M extends Message>(provider: Provider<M>, integration: Integration, message: M): Promise<Sent> {
     const { tracing } = this.#surroundings
     if (!tracing) return this.#send(provider, integration, message)
@@ -107,12 +107,12 @@ export class Delivery {
     }
   }
 
-  /** Whether the vendor accepts these credentials; a provider that offers no cheap way to ask passes. */
+  /** Whether the vendor accepts these credentials; providers without a cheap check pass. */
   async check(provider: Provider, credentials: Credentials): Promise<CheckResult> {
     if (!provider.check) return { ok: true }
-    const aside = this.#aside()
+    const temporary = this.#temporary()
     try {
-      const tools = this.#tools(provider, { id: '', credentials }, aside.use, { patienceMs: checkTimeoutMs })
+      const tools = this.#tools(provider, { id: '', credentials }, temporary.use, { defaultMs: checkTimeoutMs })
       const values = readCredentials(provider, credentials)
       await provider.check(values, tools)
       return { ok: true }
@@ -120,11 +120,11 @@ export class Delivery {
       if (!(error instanceof DeliveryError)) throw error
       return { ok: false, reason: reasonOf(provider.name, error) }
     } finally {
-      await aside.close()
+      await temporary.close()
     }
   }
 
-  /** What a request to our inbound webhook reports; undefined when it is not the vendor's. */
+  /** The events in a request to our inbound webhook; undefined if it is not from the vendor. */
   async receive(
     provider: Provider,
     integration: Integration,
@@ -139,25 +139,29 @@ export class Delivery {
       const keys = { signingKey, credentials: readingOf(provider, integration.credentials).values }
       const isGenuine = provider.events.verify
         ? await provider.events.verify(request, keys, tools)
-        : signingKey === undefined || bringsKey(request, signingKey)
+        : signingKey === undefined || carriesKey(request, signingKey)
       return isGenuine ? await provider.events.read(request, tools) : undefined
     } finally {
       use.end()
     }
   }
 
-  /** What the vendor wants to hear before it reports anything; undefined when it is somebody else who asks. */
-  challenge(provider: Provider, { identifier, credentials }: Asked, query: URLSearchParams): string | undefined {
+  /** The answer to the vendor's verification request; undefined if it is not from the vendor. */
+  challenge(
+    provider: Provider,
+    { identifier, credentials }: ChallengedIntegration,
+    query: URLSearchParams,
+  ): string | undefined {
     return provider.events?.challenge?.(query, { identifier, credentials: readingOf(provider, credentials).values })
   }
 
-  /** Has the vendor report to our inbound webhook. Failing is an answer like any other. */
+  /** Registers our inbound webhook with the vendor. A failure is returned, not thrown. */
   async configure(provider: Provider, credentials: Credentials, webhookUrl: string): Promise<AutoConfigured> {
     const { name, events } = provider
     if (!events?.configure) return notConfigurable(name)
-    const aside = this.#aside()
+    const temporary = this.#temporary()
     try {
-      const tools = this.#tools(provider, { id: '', credentials }, aside.use)
+      const tools = this.#tools(provider, { id: '', credentials }, temporary.use)
       return await events.configure(webhookUrl, readCredentials(provider, credentials), tools)
     } catch (error) {
       if (!(error instanceof DeliveryError)) throw error
@@ -165,30 +169,30 @@ export class Delivery {
       const message = `${name} webhook configuration failed: ${reason}`
       return { success: false, message }
     } finally {
-      await aside.close()
+      await temporary.close()
     }
   }
 
-  /** A link by which somebody says the word to the vendor's bot. */
+  /** A link that makes a person send our code to the vendor's bot. */
   async invite(provider: BotProvider, integration: Integration, asked: Invitation): Promise<BotLink> {
     const use = this.#kept.use(integration.id, fingerprintOf(integration.credentials))
     try {
-      const tools = this.#tools(provider, integration, use, { patienceMs: checkTimeoutMs })
+      const tools = this.#tools(provider, integration, use, { defaultMs: checkTimeoutMs })
       return await provider.introductions.invite(asked, readCredentials(provider, integration.credentials), tools)
     } finally {
       use.end()
     }
   }
 
-  /** Who said a word of ours to the vendor's bot, by a request to our webhook; undefined when that is not the vendor's. */
+  /** Who sent our code to the vendor's bot; undefined if the request is not from the vendor. */
   hear(provider: BotProvider, credentials: Credentials, request: InboundRequest): Introduction[] | undefined {
     const { values, missing } = readingOf(provider, credentials)
     if (missing.length > 0) return undefined
     return provider.introductions.verify(request, values) ? provider.introductions.read(request) : undefined
   }
 
-  /** For questions about what is no integration yet: nothing outlives the question. */
-  #aside() {
+  /** For requests without a stored integration: connections and tokens end with the request. */
+  #temporary() {
     const kept = new Kept(this.#surroundings.clock)
     const use = kept.use('', '')
     const close = () => {
@@ -198,7 +202,7 @@ export class Delivery {
     return { use, close }
   }
 
-  /** Ends what was kept, once nobody uses it any more. */
+  /** Closes kept connections as soon as they are unused. */
   async close(): Promise<void> {
     await this.#kept.close()
   }
@@ -207,20 +211,20 @@ export class Delivery {
     provider: Provider,
     { credentials, configurations = {}, sandbox = noSandbox, isDevelopment = false }: Integration,
     use: ReturnType<Kept['use']>,
-    { message, calls, patienceMs = defaultTimeoutMs }: { message?: Message; calls?: Calls; patienceMs?: number } = {},
+    { message, calls, defaultMs = defaultTimeoutMs }: { message?: Message; calls?: Calls; defaultMs?: number } = {},
   ): Tools {
-    const { clock, brand, timeoutMs = patienceMs } = this.#surroundings
+    const { clock, brand, timeoutMs = defaultMs } = this.#surroundings
     const http = isDevelopment ? this.#surroundings.http.development : this.#surroundings.http
     const secrets = new Set(secretsOf(provider, credentials, message))
     const providerData = without(message?.providerData ?? {}, provider.reserved ?? [])
     const naming = provider.naming ?? { casing: 'camel' }
 
-    const call = async (url: string, request: VendorRequest, added: Data, noted?: Calls): Promise<HttpAnswer> => {
+    const call = async (url: string, request: VendorRequest, added: Data, record?: Calls): Promise<HttpAnswer> => {
       const prepared = await httpRequestOf(url, request, (base) => extend(base, added, naming))
       secrets.add(proofIn(prepared.request.headers ?? {}))
-      noted?.begin(prepared, secrets)
+      record?.begin(prepared, secrets)
       const answer = await http.exchange(prepared.url, { timeoutMs, ...prepared.request })
-      noted?.end(answer)
+      record?.end(answer)
       return accepted(answer, () => new URL(prepared.url).host)
     }
 
@@ -229,7 +233,7 @@ export class Delivery {
       if (isSuccess(answer) && problem === undefined) return answer
       const { says, code = isSuccess(answer) ? 'rejected' : undefined, afterSeconds } = problem ?? {}
       const { status, headers } = answer
-      const more = { code, afterSeconds, says: tellable(says, secrets) }
+      const more = { code, afterSeconds, says: quotable(says, secrets) }
       throw statusError(hostOf(), { status, retryAfter: headers['retry-after'] }, clock.now(), more)
     }
 
@@ -242,7 +246,7 @@ export class Delivery {
       extend: (base) => extend(base, providerData, naming),
       accept: (host, answer) => accepted(answer, () => host),
       error(code, { says, afterSeconds, status } = {}) {
-        return new DeliveryError(code, { says: tellable(says, secrets), afterSeconds, status })
+        return new DeliveryError(code, { says: quotable(says, secrets), afterSeconds, status })
       },
       conceal: (secret) => void secrets.add(secret),
       keep: (make) => use.keep(make),
@@ -259,10 +263,10 @@ export class Delivery {
 
 type Prepared = Awaited<ReturnType<typeof httpRequestOf>>
 
-/** Remembers the last request that was to deliver, until it is known how much of it is worth keeping. */
+/** Holds the last delivering request until its outcome says how much of it to store. */
 class Calls {
   readonly #storesContent: boolean
-  #asked: Prepared | undefined
+  #request: Prepared | undefined
   #answer: HttpAnswer | undefined
   #secrets: ReadonlySet<string> = new Set()
 
@@ -270,10 +274,10 @@ class Calls {
     this.#storesContent = storesContent
   }
 
-  begin(asked: Prepared, secrets: ReadonlySet<string>): void {
-    this.#asked = asked
+  begin(request: Prepared, secrets: ReadonlySet<string>): void {
+    this.#request = request
     this.#answer = undefined
-    // The set itself: what turns out to be secret later is left out, too.
+    // The set itself, so that secrets added later are masked too.
     this.#secrets = secrets
   }
 
@@ -282,8 +286,8 @@ class Calls {
   }
 
   last(outcome: keyof typeof kept): Exchange | undefined {
-    if (!this.#asked) return undefined
-    const { url, request } = this.#asked
+    if (!this.#request) return undefined
+    const { url, request } = this.#request
     const body = typeof request.body === 'string' ? this.#shown(request.body, kept[outcome].request) : {}
     const answer = this.#answer
     return {
@@ -292,7 +296,7 @@ class Calls {
     }
   }
 
-  /** Where the whole address is a secret, only whose it is. */
+  /** Only the origin if the whole address is a secret. */
   #address(url: string): string {
     const masked = this.#masked(url)
     return masked.startsWith(new URL(url).origin) ? masked : shownAddress(url)
@@ -310,10 +314,10 @@ class Calls {
 }
 
 const noSandbox: Sandbox = {
-  take: () => Promise.reject(new DeliveryError('incomplete_credentials', { reason: 'there is no sandbox here' })),
+  take: () => Promise.reject(new DeliveryError('incomplete_credentials', { reason: 'no sandbox is set up' })),
 }
 
-/** Once for each set of credentials that is read: the engine keeps what it has read until it changes. */
+/** Computed once per credentials object: the engine reuses the object until the integration changes. */
 const fingerprints = new WeakMap<Credentials, string>()
 
 function fingerprintOf(credentials: Credentials): string {
@@ -324,7 +328,7 @@ function fingerprintOf(credentials: Credentials): string {
   return made
 }
 
-/** Why the credentials cannot be used, for whoever entered them. */
+/** Why the check failed, for the person who entered the credentials. */
 function reasonOf(name: string, { code, status, host, reason, says, message }: DeliveryError): string {
   const words = says === undefined ? '' : `: ${says}`
   if (code === 'incomplete_credentials')
@@ -337,16 +341,16 @@ function reasonOf(name: string, { code, status, host, reason, says, message }: D
   return `${name} ${verdict}; it answered with HTTP status ${status}${words}`
 }
 
-/** What a provider finds in its credentials. */
+/** An integration's credentials, read by its provider's fields. */
 interface Reading {
   provider: Provider
-  /** Of the fields it declares; what is empty is not there. */
+  /** By declared field; empty values are undefined. */
   values: Readonly<Record<string, never>>
   missing: string[]
   secrets: string[]
 }
 
-/** Once for each set of credentials, as with their fingerprints. */
+/** Computed once per credentials object, like the fingerprint. */
 const readings = new WeakMap<Credentials, Reading>()
 
 function readingOf(provider: Provider, stored: Credentials): Reading {
@@ -381,20 +385,20 @@ function readCredentials(provider: Provider, stored: Credentials): Readonly<Reco
 function secretsOf(provider: Provider, credentials: Credentials, message: Message | undefined): string[] {
   const { secrets } = readingOf(provider, credentials)
   if (message?.channel !== 'chat') return secrets
-  // Whoever knows a webhook's address may post there.
+  // Anyone who knows a webhook's address can post to it.
   const { url, token }: Data = message.target
   return [...secrets, url, token].filter((value) => typeof value === 'string')
 }
 
-/** Those of an object too, such as a private key among TLS options. */
+/** Including those inside an object, such as a private key in TLS options. */
 function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value]
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }
 
-/** What proves who we are, put together from name and password for example. */
+/** The credentials in the Authorization header, such as encoded name and password. */
 function proofIn({ authorization }: Record<string, string>): string {
-  // Without the scheme's name.
+  // Without the scheme.
   return authorization?.replace(/^\S+\s+/, '') ?? ''
 }
 
@@ -409,12 +413,12 @@ function problemOf(provider: Provider, answer: HttpAnswer, now: Date): Problem |
 const without = (data: Data, names: readonly string[]): Data =>
   Object.fromEntries(Object.entries(data).filter(([name]) => !names.includes(name)))
 
-/** A vendor's words on one line of sensible length, without what it should not have repeated. */
-function tellable(words: string | undefined, secrets: ReadonlySet<string>): string | undefined {
+/** A vendor's words on one short line, with secrets masked. */
+function quotable(words: string | undefined, secrets: ReadonlySet<string>): string | undefined {
   if (words === undefined) return undefined
-  // A key of several lines may be repeated in one.
+  // A vendor may repeat a key of several lines in one.
   const line = mask(inOneLine(mask(words, secrets)), [...secrets].map(inOneLine))
-  return line === '' ? undefined : line.slice(0, longestSaid)
+  return line === '' ? undefined : line.slice(0, longestQuote)
 }
 
 const inOneLine = (text: string) => text.replace(/\s+/g, ' ').trim()

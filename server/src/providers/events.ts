@@ -1,4 +1,4 @@
-// What providers report about messages they took: the requests as they arrive, and what is read out of them.
+// Delivery events from providers: the requests to our inbound webhook, and the events in them.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 export type EventStatus =
@@ -26,7 +26,7 @@ export interface DeliveryEvent {
   /** As `send` returned it. */
   providerMessageId: string
   status: EventStatus
-  /** When it happened, where the vendor says so. */
+  /** When it happened, if the vendor says so. */
   date?: Date
   /** The vendor's id of the event. */
   externalId?: string
@@ -65,7 +65,7 @@ export class InboundRequest {
     this.rawBody = Buffer.from(request.rawBody)
   }
 
-  /** The body as JSON, whatever its type says; a form as its members; else undefined. */
+  /** The body: a form's members, else JSON whatever the content type says, else undefined. */
   get body(): unknown {
     if (this.headers['content-type']?.startsWith('application/x-www-form-urlencoded')) return this.form
     try {
@@ -95,7 +95,7 @@ interface Reading {
   response?: string | undefined
 }
 
-/** None, for an event we have no use for or that belongs to no message. */
+/** Empty for an event we do not track or that belongs to no message. */
 export function eventOf(raw: unknown, { id, event, means, at, ...rest }: Reading): DeliveryEvent[] {
   if (id === undefined || event === undefined || !Object.hasOwn(means, event)) return []
   const status = means[event]
@@ -109,18 +109,18 @@ export function eventOf(raw: unknown, { id, event, means, at, ...rest }: Reading
 export const hmac = (algorithm: 'sha1' | 'sha256', key: string | Buffer, content: string | Buffer): Buffer =>
   createHmac(algorithm, key).update(content).digest()
 
-/** Vendors that could not bring a report go on trying for up to a day, some with the signature they made first. */
+/** Vendors retry a report for up to a day, some with the first signature. */
 const oldestMs = 86_400_000
 
-/** Whether a report was signed at most a day ago, by its time in seconds: later, somebody repeats what they have overheard. */
+/** Whether a report was signed at most a day ago, by its time in seconds. An older one is a replay attack. */
 export const isRecent = (seconds: string | undefined, now: Date): boolean =>
   seconds !== undefined && Math.abs(now.getTime() - Number(seconds) * 1000) <= oldestMs
 
 /**
- * Vendors that sign nothing can be given a key as part of our address or as a header: the password of Basic authentication, a
- * bearer token, or a parameter `token` or `key`.
+ * Whether the request carries our key, for vendors that do not sign: as the password of Basic authentication, a bearer token,
+ * or a query parameter `token` or `key`.
  */
-export function bringsKey({ url, headers }: InboundRequest, key: string): boolean {
+export function carriesKey({ url, headers }: InboundRequest, key: string): boolean {
   const [, scheme = '', proof = ''] = /^(\S+)\s+(\S+)$/.exec(headers.authorization ?? '') ?? []
   const { searchParams } = new URL(url)
   const given = [...searchParams.getAll('token'), ...searchParams.getAll('key')]
@@ -134,6 +134,6 @@ export function bringsKey({ url, headers }: InboundRequest, key: string): boolea
   return given.some((word) => isSame(Buffer.from(word), Buffer.from(key)))
 }
 
-/** Without telling by its duration how much of it was right. */
+/** In constant time. */
 export const isSame = (given: Buffer, expected: Buffer): boolean =>
   given.length === expected.length && timingSafeEqual(given, expected)

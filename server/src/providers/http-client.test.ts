@@ -23,7 +23,7 @@ const http = client()
 afterAll(() => Promise.all(clients.map((each) => each.close())))
 beforeEach(() => vendor.plays(() => ({ body: { ok: true } })))
 
-/** What goes wrong, as the engine sees it. */
+/** The error as the engine sees it. */
 async function problem(work: Promise<unknown>) {
   const error = await work.then(
     () => undefined,
@@ -48,7 +48,7 @@ test('two hundred calls at once share no more than 64 connections', async () => 
   expect(opened).toBeLessThanOrEqual(64)
 })
 
-test('nobody calls other services past this client', () => {
+test('no other code calls other services', () => {
   const source = path.join(import.meta.dirname, '..')
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) =>
     /(?<!\.test)\.ts$/.test(file),
@@ -57,12 +57,12 @@ test('nobody calls other services past this client', () => {
   const calls =
     /\bfetch\(|from 'undici'|import\('undici'\)|'node:https'|\{[^}]*\b(request|get)\b[^}]*\} from 'node:http'/
   const calling = files.filter((file) => calls.test(readFileSync(path.join(source, file), 'utf8')))
-  // The second writes forms.
+  // The second only builds forms.
   expect(calling.sort()).toEqual(['providers/http-client.ts', 'providers/vendor-request.ts'])
 })
 
-describe('what is sent', () => {
-  test('JSON, a form, or bytes with a type of their own', async () => {
+describe('a request', () => {
+  test('has JSON, a form, or bytes with their own content type', async () => {
     await http.post(`${vendor.url}/a?b=c`, { json: { n: 1 }, headers: { 'X-Token': 'secret' } })
     await http.post(vendor.url, { form: { a: 'b c', d: '&' } })
     await http.post(vendor.url, { body: '<x/>', headers: { 'Content-Type': 'text/xml' } })
@@ -81,7 +81,7 @@ describe('what is sent', () => {
     ])
   })
 
-  test('parts, with files among them', async () => {
+  test('can be multipart, with files', async () => {
     const multipart = new FormData()
     multipart.append('name', 'Ada')
     multipart.append('file', new File([Buffer.from([0xff, 0])], 'a.png', { type: 'image/png' }))
@@ -93,7 +93,7 @@ describe('what is sent', () => {
     expect(Buffer.from(await (sent.get('file') as File).arrayBuffer())).toEqual(Buffer.from([0xff, 0]))
   })
 
-  test('a name and password in the URL, as credentials', async () => {
+  test('sends a name and password in the URL as credentials', async () => {
     const url = vendor.url.replace('http://', 'http://ada:p%40ss%zz@')
     await http.get(url)
     const expected = `Basic ${Buffer.from('ada:p%40ss%zz').toString('base64')}`
@@ -106,41 +106,41 @@ describe('what is sent', () => {
 describe('a connection for another protocol', () => {
   const portOf = () => Number(new URL(vendor.url).port)
 
-  test('is made like any other', async () => {
+  test('can be opened', async () => {
     const socket = await http.connect('127.0.0.1', portOf())
     socket.end('GET / HTTP/1.0\r\n\r\n')
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
   })
 
-  test('leads to no private address, by number or by name', async () => {
+  test('reaches no private address, by number or by name', async () => {
     const careful = client({ allowPrivateAddresses: false })
     for (const host of ['127.0.0.1', '::1', 'localhost'])
       expect(await problem(careful.connect(host, portOf()))).toMatchObject({ code: 'address_refused', host })
   })
 
-  test('fails with the reason of the network', async () => {
+  test("fails with the network's error code", async () => {
     const lookup: LookupFunction = (_host, _options, callback) =>
       callback(Object.assign(new Error(), { code: 'ENOTFOUND' }), '')
     expect(await problem(client({ lookup }).connect('nowhere.example', 25))).toMatchObject({ code: 'host_unknown' })
   })
 })
 
-describe('what is answered', () => {
-  test('status, headers, text, and JSON when asked for it', async () => {
+describe('an answer', () => {
+  test('has status, headers, text, and JSON', async () => {
     vendor.plays(() => ({ status: 201, body: { id: 7 }, headers: { 'X-Id': '7', 'set-cookie': 'a=b' } }))
     const answer = await http.post(vendor.url)
     expect(answer).toMatchObject({ status: 201, text: '{"id":7}', headers: { 'x-id': '7', 'set-cookie': 'a=b' } })
     expect(answer.json).toEqual({ id: 7 })
   })
 
-  test('a body that is not JSON is an error only for who reads it as JSON', async () => {
+  test('fails only when a body that is not JSON is read as JSON', async () => {
     vendor.plays(() => ({ body: '<html>' }))
     const answer = await http.get(vendor.url)
     expect(answer.text).toBe('<html>')
     expect(() => answer.json).toThrow(/the answer cannot be read \(not JSON\)$/)
   })
 
-  test('any status, where the caller wants to know', async () => {
+  test('can have any status with `exchange`', async () => {
     vendor.plays(() => ({ status: 418, body: 'tea' }))
     expect(await http.exchange(vendor.url)).toMatchObject({ status: 418, text: 'tea' })
   })
@@ -168,17 +168,17 @@ describe('what is answered', () => {
 })
 
 describe('no answer', () => {
-  test('the other side hangs up', async () => {
+  test('the server hangs up', async () => {
     vendor.plays(() => 'hang up')
     expect(await problem(http.get(vendor.url))).toMatchObject({ code: 'connection_lost', retry: 'later' })
   })
 
-  test('nothing comes in time', async () => {
+  test('the server is too slow', async () => {
     vendor.plays(() => undefined)
     expect(await problem(http.get(vendor.url, { timeoutMs: 20 }))).toMatchObject({ code: 'timeout', retry: 'later' })
   })
 
-  test('nobody listens', async () => {
+  test('the port is closed', async () => {
     const server = createServer()
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
@@ -190,7 +190,7 @@ describe('no answer', () => {
     })
   })
 
-  test('the name means nothing', async () => {
+  test('the host name does not exist', async () => {
     const lookup: LookupFunction = (_host, _options, callback) =>
       callback(Object.assign(new Error(), { code: 'ENOTFOUND' }), '')
     for (const allowPrivateAddresses of [true, false])
@@ -200,7 +200,7 @@ describe('no answer', () => {
       })
   })
 
-  test('what comes is not HTTP', async () => {
+  test('the answer is not HTTP', async () => {
     const server = createServer((socket) => socket.end('220 mail.example.com ESMTP\r\n'))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
@@ -209,8 +209,8 @@ describe('no answer', () => {
     server.close()
   })
 
-  test('nobody vouches for the certificate', async () => {
-    // Brings such a certificate with it, and speaks no HTTP.
+  test('the certificate is not trusted', async () => {
+    // A TLS server with a self-signed certificate and no HTTP.
     const mail = new SMTPServer({ secure: true })
     mail.on('error', () => undefined)
     await new Promise<void>((resolve) => mail.listen(0, '127.0.0.1', resolve))
@@ -230,7 +230,7 @@ describe('no answer', () => {
     })
   })
 
-  test('the answer is larger than a megabyte, where nobody has said what is allowed', async () => {
+  test('the answer is larger than the default of a megabyte', async () => {
     vendor.plays(({ query }) => ({ body: 'x'.repeat(Number(query.length)) }))
     expect((await http.get(`${vendor.url}?length=1048576`)).text).toHaveLength(1_048_576)
     expect(await problem(http.get(`${vendor.url}?length=1048577`))).toMatchObject({ code: 'answer_too_large' })
@@ -252,7 +252,7 @@ describe('no answer', () => {
     expect(vendor.asked).toEqual([])
   })
 
-  test('what is reported names the host, and nothing that was sent', async () => {
+  test('the error names the host, and nothing that was sent', async () => {
     const url = `${vendor.url.replace('http://', 'http://u:hidden1@')}/hidden2?key=hidden3`
     const request = { headers: { authorization: 'hidden4' }, json: { password: 'hidden5' } }
     const problems: DeliveryError[] = []
@@ -276,13 +276,13 @@ describe('no answer', () => {
 const to = (location: string, status = 302) => ({ status, headers: { location }, body: {} })
 
 describe('redirects', () => {
-  test('are answers, unless some may be followed', async () => {
+  test('are returned, unless the caller allows some', async () => {
     vendor.plays(({ path }) => (path === '/' ? to('/there') : { body: { there: true } }))
     expect(await http.exchange(vendor.url)).toMatchObject({ status: 302 })
     expect((await http.exchange(vendor.url, { mostRedirects: 1 })).json).toEqual({ there: true })
   })
 
-  test('end at the limit', async () => {
+  test('stop at the limit', async () => {
     vendor.plays(() => to('/again'))
     expect(await problem(http.get(vendor.url, { mostRedirects: 3 }))).toMatchObject({
       code: 'too_many_redirects',
@@ -304,7 +304,7 @@ describe('redirects', () => {
     expect(vendor.asked[1]).toMatchObject({ method: next, path: '/there', body })
   })
 
-  test('elsewhere tell nobody who is asking', async () => {
+  test('to another origin carry no credentials', async () => {
     const other = vendor.url.replace('127.0.0.1', 'localhost')
     const headers = { authorization: 'secret', 'x-api-key': 'secret', Accept: 'text/plain', cookie: 'a=b' }
     vendor.plays(({ path }) => (path === '/same' ? to('/end') : path === '/' ? to(`${other}/end`) : { body: {} }))
@@ -351,8 +351,8 @@ describe('private addresses', () => {
     expect(vendor.asked).toEqual([])
   })
 
-  test('are not reached through a name, whatever it resolved to a moment ago', async () => {
-    // Whoever checks a name and then connects to it resolves it twice, and is given two answers.
+  test('are not reached through a name that changes its address (DNS rebinding)', async () => {
+    // A client that checks a name first and then connects resolves it twice, and gets two answers.
     const answers = ['127.0.0.1', '93.184.216.34']
     const lookup: LookupFunction = (_host, _options, callback) =>
       callback(null, [{ address: answers.pop() ?? '127.0.0.1', family: 4 }])
@@ -375,9 +375,9 @@ describe('private addresses', () => {
     expect(vendor.asked.map(({ path }) => path)).toEqual(['/', '/', '/'])
   })
 
-  test('are called where whoever runs the service said so, and only there', async () => {
+  test('are called only by requests that may', async () => {
     expect((await guarded.get(vendor.url, { allowPrivateAddresses: true })).json).toEqual({ ok: true })
-    // The connection that is open now serves nobody else.
+    // A request without the permission does not reuse the open connection.
     expect(await problem(guarded.get(vendor.url))).toMatchObject(refused)
     expect(await problem(http.get(vendor.url, { allowPrivateAddresses: false }))).toMatchObject(refused)
     expect(vendor.asked).toHaveLength(1)

@@ -5,7 +5,7 @@ import { deliveryProvider, deliveryProviders, extraProviders } from './index.ts'
 
 const all = [...deliveryProviders, ...extraProviders]
 const folder = import.meta.dirname
-/** Files that declare a provider, as opposed to what several of them share. */
+/** Files that declare a provider, not shared code. */
 const declaring = (channel: string) =>
   readdirSync(path.join(folder, channel))
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
@@ -13,17 +13,17 @@ const declaring = (channel: string) =>
     .map((file) => file.replace(/\.ts$/, ''))
 
 describe('the list of providers', () => {
-  test.each(['email', 'sms', 'push', 'chat'])('has every file of the folder %s, by the name of its id', (channel) => {
+  test.each(['email', 'sms', 'push', 'chat'])('has every file of the folder %s, named after its id', (channel) => {
     const listed = deliveryProviders.filter((provider) => provider.channel === channel).map(({ id }) => id)
     const extra = extraProviders.filter((provider) => provider.channel === channel).map(({ id }) => id)
     expect([...listed, ...extra].sort()).toEqual(declaring(channel).sort())
     expect(listed).toEqual([...listed].sort())
   })
 
-  test('has only providers that pass the suite they share', () => {
+  test('has only providers that run the shared suite', () => {
     const suite = (file: string, channel: string) =>
       existsSync(path.join(folder, channel, file)) ? readFileSync(path.join(folder, channel, file), 'utf8') : ''
-    // They speak SMTP, and have a server of their own in their test.
+    // SMTP providers have their own tests.
     const bySmtp = all.filter(({ id }) => suite('smtp.test.ts', 'email').includes(`'./${id}.ts'`)).map(({ id }) => id)
     expect(bySmtp).toEqual(['emailjs', 'nodemailer', 'outlook365'])
     const untested = all
@@ -32,13 +32,13 @@ describe('the list of providers', () => {
     expect(untested.map(({ id }) => id)).toEqual([])
   })
 
-  test('has none twice', () => {
+  test('has no duplicates', () => {
     const ids = all.map(({ id }) => id)
     expect(new Set(ids).size).toBe(ids.length)
     for (const provider of all) expect(deliveryProvider(provider.id)).toBe(provider)
   })
 
-  test('has only providers that are fully declared', () => {
+  test('has only complete declarations', () => {
     for (const { id, name, docs, credentials } of all) {
       expect([id, name]).toEqual([expect.stringMatching(/^[a-z0-9]+(-[a-z0-9]+)*$/), expect.stringMatching(/\S/)])
       if (!id.startsWith('svc'))

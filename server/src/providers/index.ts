@@ -1,4 +1,4 @@
-// Everybody who delivers, one line each.
+// Every delivery provider, one line each.
 import { chatWebhook } from './chat/chat-webhook.ts'
 import { discord } from './chat/discord.ts'
 import { getstream } from './chat/getstream.ts'
@@ -167,7 +167,7 @@ export const deliveryProviders: readonly Provider[] = [
   zulip,
 ]
 
-/** Beyond the closed set of ids the public clients know: offered only where whoever operates this service says so. */
+/** Outside the closed set of ids that public clients know: offered only if the operator turns them on. */
 export const extraProviders: readonly Provider[] = [telegram]
 
 const byId = new Map([...deliveryProviders, ...extraProviders].map((provider) => [provider.id, provider]))

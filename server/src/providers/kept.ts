@@ -1,15 +1,15 @@
-// What outlives one message, per integration: connections and access tokens. When an integration's credentials change, what
-// was made with the old ones is closed as soon as nobody uses it.
+// Connections and access tokens, kept per integration between messages. When its credentials change, the old ones are closed
+// as soon as the last message that uses them is done.
 
-/** Enough for a busy service; beyond it, whoever was quiet the longest connects again. */
+/** Enough for a busy service; beyond it, the least recently used integration is dropped. */
 const mostIntegrations = 1_000
-/** A token is renewed before it can expire on its way. */
+/** A token is renewed early, so that it does not expire in flight. */
 const marginSeconds = 60
 
 interface Entry {
   fingerprint: string
   users: number
-  isGone: boolean
+  isRetired: boolean
   kept: Promise<{ close(): unknown }> | undefined
   remembered: Map<string, { value: Promise<string>; until: number }>
 }
@@ -17,19 +17,19 @@ interface Entry {
 export class Kept {
   readonly #clock: { now(): Date }
   readonly #entries = new Map<string, Entry>()
-  /** The last in the map. */
+  /** The last in the map: the most recently used. */
   #latest: Entry | undefined
 
   constructor(clock: { now(): Date }) {
     this.#clock = clock
   }
 
-  /** For as long as one message takes. */
+  /** For one message; `end` releases it. */
   use(id: string, fingerprint: string) {
     const entry = this.#entry(id, fingerprint)
     entry.users += 1
     return {
-      // The type is that of the only maker there is for an integration: its provider.
+      // The cast holds because only the integration's own provider makes what it keeps.
       keep: async <T extends { close(): unknown }>(make: () => T | Promise<T>): Promise<T> => {
         entry.kept ??= once(make, () => {
           entry.kept = undefined
@@ -54,7 +54,7 @@ export class Kept {
       forget: (name: string) => void entry.remembered.delete(name),
       end: () => {
         entry.users -= 1
-        if (entry.isGone) void closeUnused(entry)
+        if (entry.isRetired) void closeUnused(entry)
       },
     }
   }
@@ -74,20 +74,20 @@ export class Kept {
     const entry: Entry =
       known?.fingerprint === fingerprint
         ? known
-        : { fingerprint, users: 0, isGone: false, kept: undefined, remembered: new Map() }
-    // Last in the order of the map, which is that of use.
+        : { fingerprint, users: 0, isRetired: false, kept: undefined, remembered: new Map() }
+    // Moves it to the end: the map is in order of use.
     this.#entries.set(id, entry)
     this.#latest = entry
-    for (const [oldest, quiet] of this.#entries) {
+    for (const [oldest, unused] of this.#entries) {
       if (this.#entries.size <= mostIntegrations) break
       this.#entries.delete(oldest)
-      void retire(quiet)
+      void retire(unused)
     }
     return entry
   }
 }
 
-/** What failed is not kept. */
+/** A failure is not cached. */
 async function once<T>(make: () => T | Promise<T>, forget: () => void): Promise<T> {
   try {
     return await make()
@@ -98,18 +98,18 @@ async function once<T>(make: () => T | Promise<T>, forget: () => void): Promise<
 }
 
 function retire(entry: Entry): Promise<void> {
-  entry.isGone = true
+  entry.isRetired = true
   return closeUnused(entry)
 }
 
 async function closeUnused(entry: Entry): Promise<void> {
   const { kept } = entry
-  if (!entry.isGone || entry.users > 0 || !kept) return
+  if (!entry.isRetired || entry.users > 0 || !kept) return
   entry.kept = undefined
   try {
     const closable = await kept
     await closable.close()
   } catch {
-    // It could not be made, or is gone already.
+    // It was never opened, or is closed already.
   }
 }

@@ -1,14 +1,14 @@
-// Takes secrets out of texts: what other programs say about a failure can repeat what they were sent.
+// Masks secrets in texts: a vendor's error message can repeat what it was sent.
 
 export function mask(text: string, secrets: Iterable<string>): string {
   const forms = new Set<string>()
   for (const secret of secrets) for (const form of formsOf(secret)) if (text.includes(form)) forms.add(form)
   if (forms.size === 0) return text
-  // The longest first: a secret that is part of another must not leave the rest of it behind.
+  // Longest first: masking a secret inside another one must not leave the rest of the longer one.
   return [...forms].sort((a, b) => b.length - a.length).reduce((clean, form) => clean.replaceAll(form, '***'), text)
 }
 
-/** Credentials are the same for message after message. */
+/** A cache: credentials repeat from message to message. */
 const known = new Map<string, ReadonlySet<string>>()
 const mostKnown = 1_000
 const none: ReadonlySet<string> = new Set()
@@ -21,7 +21,7 @@ function formsOf(secret: string): ReadonlySet<string> {
     secret,
     Buffer.from(secret).toString('base64'),
     encodeURIComponent(secret),
-    // As it stands in a form, and inside of JSON.
+    // As in a form, and inside JSON.
     new URLSearchParams({ '': secret }).toString().slice(1),
     JSON.stringify(secret).slice(1, -1),
     ...addressForms(secret),
@@ -31,14 +31,14 @@ function formsOf(secret: string): ReadonlySet<string> {
   return forms
 }
 
-/** A path that is shorter is hardly the secret of an address, and would be found in texts that are about something else. */
+/** A shorter path is hardly a secret, and would match unrelated text. */
 const shortestPath = 16
 
-/** An address is called, and repeated by those who are called, in other letters than it was entered in. */
+/** URL parsing can change the spelling of an address, and vendors repeat it that way. */
 function addressForms(secret: string): string[] {
   if (!/^https?:/i.test(secret) || !URL.canParse(secret)) return []
   const { origin, pathname, search, href } = new URL(secret)
-  // As it is written once parameters have been added.
+  // As spelled after parameters were added.
   const query = search === '' ? '' : `?${new URLSearchParams(search).toString()}`
   const paths = [pathname + search, pathname + query, pathname]
   return [
@@ -48,5 +48,5 @@ function addressForms(secret: string): string[] {
   ]
 }
 
-/** Where whoever knows an address may post there: whose it is, and no more. */
+/** Only the origin of an address whose path is a secret. */
 export const shownAddress = (url: string): string => (URL.canParse(url) ? `${new URL(url).origin}/***` : '***')

@@ -13,7 +13,7 @@ describe('names', () => {
     expect(names.map((name) => inCase(name, casing))).toEqual(expected)
   })
 
-  test('change at every depth, and some by a rule of their own', () => {
+  test('change at every depth, with exceptions', () => {
     const given = { fooBar: { bazQux: [{ deepKey: 1 }, 'fooBar'] }, oTag: ['a'] }
     expect(rename(given, { casing: 'camel', names: { oTag: 'o:tag' } })).toEqual({
       fooBar: { bazQux: [{ deepKey: 1 }, 'fooBar'] },
@@ -27,7 +27,7 @@ describe('names', () => {
 })
 
 describe('a request', () => {
-  test('is extended by known members, and those by what is passed through', () => {
+  test('gets provider data, and then the passthrough', () => {
     const base = { to: ['a'], subject: 'base', nested: { kept: 1, lost: 1 }, absent: undefined }
     const providerData = {
       subject: 'known',
@@ -52,7 +52,7 @@ describe('a request', () => {
     })
   })
 
-  test('is left as it is by what makes no sense', () => {
+  test('ignores malformed provider data', () => {
     for (const _passthrough of [null, 'x', { body: 'x', headers: 'x', query: [] }])
       expect(extend({ a: 1 }, { _passthrough }, { casing: 'camel' })).toEqual({
         body: { a: 1 },
@@ -61,7 +61,7 @@ describe('a request', () => {
       })
   })
 
-  test('keeps files whole, and no name reaches beyond the data', () => {
+  test('keeps files intact, and no name reaches the prototype', () => {
     const file = Buffer.from('x')
     expect((merge({ file }, { other: 1 }) as { file: unknown }).file).toBe(file)
     const evil = JSON.parse(
@@ -72,7 +72,7 @@ describe('a request', () => {
   })
 })
 
-test('sources are merged place by place, the last one winning', () => {
+test('sources are merged member by member, and the last wins', () => {
   expect(mergeSources({ a: [1, 2, { x: 1 }], b: 1 }, undefined, { a: [9, undefined, { y: 2 }] }, { b: null })).toEqual({
     a: [9, 2, { x: 1, y: 2 }],
     b: null,

@@ -1,5 +1,5 @@
-// What a workflow or a caller adds to one provider's request: members under names of ours, turned into the provider's own,
-// and `_passthrough`, which goes out as it is. providers.md of the interface, section 1.3.
+// Provider data: members that a workflow or a caller adds to one provider's request, renamed to the provider's casing, and
+// `_passthrough`, which goes out unchanged. Specification: providers.md, section 1.3.
 
 export type Casing = 'camel' | 'pascal' | 'snake' | 'kebab' | 'constant'
 
@@ -8,7 +8,7 @@ export type Data = Record<string, unknown>
 
 export interface Naming {
   casing: Casing
-  /** Names that do not follow the casing, by what the casing makes of them. */
+  /** Exceptions, by the name that the casing gives. */
   names?: Record<string, string>
 }
 
@@ -18,7 +18,7 @@ export interface Extended {
   query: Record<string, string>
 }
 
-/** The request's body as it would be, with what was added to it; and what else was added. */
+/** The body with provider data merged in, and the headers and query it adds. */
 export function extend(base: Data, providerData: Data, naming: Naming): Extended {
   const { _passthrough, ...known } = providerData
   const passthrough = isPlain(_passthrough) ? _passthrough : {}
@@ -28,21 +28,21 @@ export function extend(base: Data, providerData: Data, naming: Naming): Extended
     headers: Object.fromEntries(
       texts(passthrough.headers)
         .map(([name, value]) => [name.toLowerCase(), value] as const)
-        .filter(([name]) => !ofTheConnection.has(name)),
+        .filter(([name]) => !connectionHeaders.has(name)),
     ),
     query: Object.fromEntries(texts(passthrough.query)),
   }
 }
 
-/** They belong to the connection and the size of the body, which are ours to know. */
-const ofTheConnection = new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'upgrade', 'expect'])
+/** Headers that the HTTP client sets itself. */
+const connectionHeaders = new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'upgrade', 'expect'])
 
 const texts = (value: unknown): Array<[string, string]> =>
   Object.entries(isPlain(value) ? value : {}).flatMap(([name, inner]) =>
     ['string', 'number', 'boolean'].includes(typeof inner) ? [[name, String(inner)]] : [],
   )
 
-/** Later scalars win and lists are joined, so that more recipients can be added. What is undefined says nothing. */
+/** Later values win and lists are joined, so that callers can add recipients. Undefined is ignored. */
 export function merge(base: unknown, added: unknown): unknown {
   if (added === undefined) return base
   if (Array.isArray(base) && Array.isArray(added)) return [...(base as unknown[]), ...(added as unknown[])]
@@ -51,8 +51,7 @@ export function merge(base: unknown, added: unknown): unknown {
 }
 
 /**
- * Provider data from several places into one, the last of them winning: from the step's code, for the whole workflow, for
- * one step. Here lists are merged place by place.
+ * Merges provider data from the step's code, the workflow and the step; the last wins. Here lists are merged index by index.
  */
 export function mergeSources(...sources: Array<Data | undefined>): Data {
   return sources.reduce<Data>((merged, source) => byIndex(merged, source ?? {}) as Data, {})
@@ -70,10 +69,10 @@ function byIndex(base: unknown, added: unknown): unknown {
 
 function mergeMembers(base: Data, added: Data, mergeMember: (base: unknown, added: unknown) => unknown): Data {
   const more = Object.keys(added)
-  // Mostly nothing is added, and this is done for every message.
+  // The usual case, for every message.
   if (more.length === 0) return base
   const names = new Set([...Object.keys(base), ...more])
-  // As entries, so that a member called __proto__ is one like any other.
+  // From entries, so that __proto__ is an ordinary member.
   return Object.fromEntries(
     [...names].map((name) => [name, mergeMember(own(base, name), own(added, name))] as [string, unknown]),
   )
@@ -81,7 +80,7 @@ function mergeMembers(base: Data, added: Data, mergeMember: (base: unknown, adde
 
 const own = (data: Data, name: string): unknown => (Object.hasOwn(data, name) ? data[name] : undefined)
 
-/** Bytes, files and dates are values; only plain data is taken apart. */
+/** Bytes, files and dates count as values; only plain objects are merged. */
 export function isPlain(value: unknown): value is Data {
   if (typeof value !== 'object' || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)

@@ -1,5 +1,5 @@
-// The contract between the engine and whoever delivers: what a provider declares, what it is given to send, what it is
-// given to send it with, and what it answers. A provider is one file in its channel's folder and one line in index.ts.
+// The contract between the engine and providers: what a provider declares, the messages and tools it gets, and the result it
+// returns. A provider is one file in its channel's folder and one line in index.ts.
 import { createHash } from 'node:crypto'
 import type { DeliveryError, DeliveryErrorCode } from './delivery-error.ts'
 import type { AutoConfigured, DeliveryEvent, InboundRequest } from './events.ts'
@@ -8,17 +8,17 @@ import type { Data, Extended, Naming } from './provider-data.ts'
 
 export type Channel = 'email' | 'sms' | 'push' | 'chat'
 
-/** An integration's credentials in clear, as they are stored: by name, checked by nobody yet. */
+/** An integration's decrypted credentials by name, not validated yet. */
 export type Credentials = Record<string, unknown>
 
-// ---- What is sent
+// ---- Messages
 
 interface Outgoing {
-  /** Our id of the message, the same in every attempt: the idempotency key where the provider takes one. */
+  /** Our id of the message, the same in every attempt: the idempotency key if the provider takes one. */
   id: string
   /** Counts from 1. */
   attempt: number
-  /** What the workflow and the caller add to this provider's request, already one object (`mergeSources`). */
+  /** Additions of the workflow and the caller to this provider's request, merged by `mergeSources`. */
   providerData: Data
   /** Values for a few providers' own features, such as templates. */
   customData: Data
@@ -55,7 +55,7 @@ export interface EmailMessage extends Outgoing {
 export interface SmsMessage extends Outgoing {
   channel: 'sms'
   to: string
-  /** Chosen for this message, or else the configured one. */
+  /** Overrides the configured sender. */
   from?: string
   content: string
 }
@@ -90,36 +90,36 @@ export interface ChatMessage extends Outgoing {
 
 export type Message = EmailMessage | SmsMessage | PushMessage | ChatMessage
 
-// ---- What comes of it
+// ---- Results
 
 export interface SendResult {
-  /** The id the provider's events will carry. Undefined where it gives none; ours is stored then. */
+  /** The id in the provider's events. If undefined, our own id is stored. */
   providerMessageId: string | undefined
-  /** When the provider says it took it. */
+  /** When the provider accepted the message, if it says so. */
   date?: string | undefined
 }
 
-/** What an answer says went wrong. */
+/** An error that an answer reports. */
 export interface Problem {
-  /** The vendor's own words. Secrets are taken out by whoever reports them. */
+  /** The vendor's own words; `Delivery` masks secrets in them. */
   says?: string | undefined
-  /** Where the status alone says too little, or the wrong thing. */
+  /** If the status alone is not enough, or misleading. */
   code?: DeliveryErrorCode | undefined
   afterSeconds?: number | undefined
 }
 
-/** An answer, its body read as JSON where it is JSON. */
+/** An answer; `body` is undefined if it is not JSON. */
 export interface VendorAnswer {
   status: number
   isSuccess: boolean
   headers: Record<string, string>
   text: string
   body: unknown
-  /** When it came, for vendors that say at what time to come again. */
+  /** When it arrived, for vendors that say at what time to retry. */
   now: Date
 }
 
-// ---- What it is sent with
+// ---- Tools
 
 /** A file in a multipart body. */
 export class FilePart {
@@ -135,17 +135,17 @@ export class FilePart {
 }
 
 export interface VendorRequest {
-  /** POST, unless said otherwise. */
+  /** Default: POST. */
   method?: HttpMethod
   headers?: Record<string, string | undefined>
-  /** Added to the URL. Alone, it is what provider data is merged into. */
+  /** Added to the URL. Without a body, provider data is merged into it. */
   query?: Data
   /** At most one of these three. Members that are undefined are left out. */
   json?: Data
   /** Lists become repeated members, objects JSON. */
   form?: Data
   multipart?: Data
-  /** What the body is sent in, such as a list of one. Provider data is merged before. */
+  /** Wraps the body, for example in a list of one. Provider data is merged before. */
   wrap?(body: Data): unknown
   /** Headers that depend on the final body, such as its signature. */
   sign?(request: { method: HttpMethod; url: string; body: string }): MaybePromise<Record<string, string>>
@@ -155,23 +155,23 @@ export interface VendorRequest {
 type MaybePromise<Value> = Value | Promise<Value>
 
 export interface Tools {
-  /** Makes the request that delivers: provider data merged into it, any answer but an acceptance a `DeliveryError`. */
+  /** Sends the request that delivers, with provider data. Throws a `DeliveryError` unless the vendor accepts. */
   deliver(url: string, request: VendorRequest): Promise<HttpAnswer>
   /** The same for any other request, without provider data: signing in, looking something up. */
   ask(url: string, request?: VendorRequest): Promise<HttpAnswer>
-  /** Provider data merged into what is no HTTP request. */
+  /** Merges provider data into something other than an HTTP request. */
   extend(base: Data): Extended
-  /** An answer that came some other way than through `deliver` and `ask`: itself, unless it is a `DeliveryError`. */
+  /** For answers that did not come through `deliver` or `ask`: throws a `DeliveryError` unless the vendor accepts. */
   accept(host: string, answer: HttpAnswer): HttpAnswer
-  /** An error of this provider's, told without secrets. */
+  /** An error with secrets masked. */
   error(code: DeliveryErrorCode, problem?: Omit<Problem, 'code'> & { status?: number }): DeliveryError
-  /** One more secret never to be told: a token that was minted, a key out of a JSON file. */
+  /** Adds a secret to mask: a token that was minted, a key from a JSON file. */
   conceal(secret: string): void
-  /** Something with a life, such as a pool of connections: made once per integration, and again when its credentials change. */
+  /** Something to close, such as a connection pool: made once per integration and set of credentials. */
   keep<Kept extends { close(): unknown }>(make: () => MaybePromise<Kept>): Promise<Kept>
-  /** A value that stays good for a while, such as an access token; per integration and name. Made once for all who wait. */
+  /** A cached value that expires, such as an access token, per integration and name. Concurrent callers share one request. */
   remember(name: string, make: () => Promise<{ value: string; seconds: number }>): Promise<string>
-  /** No longer good after all. */
+  /** Drops a cached value. */
   forget(name: string): void
   http: HttpClient
   clock: { now(): Date }
@@ -180,29 +180,29 @@ export interface Tools {
   /** The word that names this service on the wire: `X-<Word>-Signature`. */
   brand: string
   sandbox: Sandbox
-  /** For everything one request takes. */
+  /** For one whole request. */
   timeoutMs: number
 }
 
-/** Where messages go that are meant for nobody. */
+/** Takes messages that are not to be delivered. */
 export interface Sandbox {
   take(message: Message): Promise<{ id: string }>
 }
 
-// ---- What a provider declares
+// ---- Declarations
 
 export interface Field<Value = unknown> {
   label: string
   type: 'text' | 'flag' | 'object'
-  /** Asked for in forms. It can be saved without, and completed later. */
+  /** Required in forms. An integration can be saved without it and completed later. */
   required: boolean
   /** Nothing is sent while it is missing. */
   needed: boolean
-  /** Opens the door to somebody's account: encrypted at rest, and never told. */
+  /** Encrypted at rest, and masked wherever it could appear. */
   secret: boolean
   help?: string
   choices?: readonly string[]
-  /** What older set-ups give it as. It is stored by its own name. */
+  /** The name older clients send. It is stored under its own name. */
   formerly?: string
   /** Only for the compiler. */
   value?: Value
@@ -221,10 +221,10 @@ export const text = (label: string, help?: string) => field<string>('text', labe
 export const secret = (label: string, help?: string) => field<string>('text', label, { ...helped(help), secret: true })
 export const choice = <const Choices extends readonly string[]>(label: string, choices: Choices, help?: string) =>
   field<string>('text', label, { ...helped(help), choices })
-/** Never required: unset is off. */
+/** Never required; unset means off. */
 export const flag = (label: string, help?: string) =>
   field<boolean>('flag', label, { ...helped(help), required: false, needed: false })
-/** JSON, which can hold a secret. */
+/** JSON that can hold a secret. */
 export const secretObject = (label: string, help?: string) =>
   field<Data>('object', label, { ...helped(help), secret: true })
 
@@ -233,68 +233,67 @@ export const optional = <Value>(of: Field<Value>): Field<Value | undefined> => (
   required: false,
   needed: false,
 })
-/** Asked for, but something can be sent without: a message can bring its own, or it is for more than sending. */
+/** Required in forms, but not for sending: a message can bring its own value, or the field serves another purpose. */
 export const usual = <Value>(of: Field<Value>): Field<Value | undefined> => ({
   ...(of as Field<Value | undefined>),
   needed: false,
 })
 
-/** Of every email provider. */
+/** For every email provider. */
 export const mailSender = { from: usual(text('From address')), senderName: usual(text('Sender name')) }
-/** Of most SMS providers. */
+/** For most SMS providers. */
 export const smsSender = { from: usual(text('From', 'A number or sender name the provider knows')) }
 
 interface Definition<F extends Fields, M extends Message> {
-  /** Stored with integrations: never changes. */
+  /** Stored with integrations, so it never changes. */
   id: string
   name: string
-  /** The vendor's own documentation; a path of ours where it is the user's own server that takes messages. */
+  /** The vendor's documentation; a path in ours if messages go to the user's own server. */
   docs: string
-  /** By the names of the public API, which are the same for all providers; order is that of the form. */
+  /** By the names of the public API, which all providers share; in the order of the form. */
   credentials: F
-  /** Of provider data; camel case without it. */
+  /** For provider data. Default: camel case. */
   naming?: Naming
-  /** Members of provider data that tell us something, and are no part of the request. */
+  /** Members of provider data that are for us, not for the vendor. */
   reserved?: readonly string[]
-  /** The vendor drops what it has already taken under the same key, so that trying again is always safe. */
+  /** The vendor drops duplicates with the same key, so a retry is always safe. */
   idempotent?: true
-  /** Set up by the service alone: clients know a closed set of ids, and this is not in it. */
+  /** Only the service itself creates it: its id is not in the closed set that clients know. */
   unlisted?: true
   send(message: M, credentials: ValuesOf<F>, tools: Tools): Promise<SendResult>
-  /** Asked of every answer. Undefined: a success is an acceptance, and anything else means what its status says. */
+  /** Called with every answer. Undefined: the status alone decides. */
   problem?(answer: VendorAnswer): Problem | undefined
-  /** An authenticated request that sends nothing. Throws what `send` would. */
+  /** An authenticated request that sends nothing. Throws as `send` does. */
   check?(credentials: ValuesOf<F>, tools: Tools): Promise<unknown>
-  /** What became of messages, as the vendor reports it to our inbound webhook. */
+  /** Delivery events that the vendor reports to our inbound webhook. */
   events?: {
-    /** Whether the request is the vendor's. Without it, whoever brings the signing key is believed; anybody where there is none. */
+    /** Whether the vendor sent the request. Without `verify`, the signing key in the request decides; without a key, any request is accepted. */
     verify?(request: InboundRequest, keys: SigningKeys<ValuesOf<F>>, tools: Tools): MaybePromise<boolean>
     read(request: InboundRequest, tools: Tools): MaybePromise<DeliveryEvent[]>
-    /** Headers of the answer by which the vendor sees that somebody is there, where it asks for that ahead of any event. */
+    /** Response headers for a vendor that validates the webhook before it sends events. */
     greet?(request: InboundRequest): Record<string, string> | undefined
     /**
-     * What a GET to the webhook is answered with, by which the vendor sees that it is ours: undefined where the word in it is
-     * not the one agreed on.
+     * The answer to the vendor's GET that verifies the webhook; undefined if its token is not ours.
      */
     challenge?(
       query: URLSearchParams,
       integration: { identifier: string; credentials: ValuesOf<F> },
     ): string | undefined
-    /** Has the vendor report to this URL. */
+    /** Registers this URL with the vendor. */
     configure?(webhookUrl: string, credentials: ValuesOf<F>, tools: Tools): Promise<AutoConfigured>
   }
-  /** How people tell the vendor's bot who they are: by following a link that makes them say a word of ours to it. */
+  /** How subscribers link themselves to the vendor's bot: they follow a link that sends our code to it. */
   introductions?: {
-    /** Makes the link, and has the vendor bring what is said to the bot to our webhook. */
+    /** Creates the link, and registers our webhook for messages to the bot. */
     invite(asked: Invitation, credentials: ValuesOf<F>, tools: Tools): Promise<BotLink>
-    /** Whether what was brought is the vendor's. */
+    /** Whether the vendor sent the request. */
     verify(request: InboundRequest, credentials: ValuesOf<F>): boolean
-    /** None, where something else was said. */
+    /** Empty for other messages. */
     read(request: InboundRequest): Introduction[]
   }
 }
 
-/** One with a bot that people can tell who they are. */
+/** A provider with a bot that subscribers can link to. */
 export type BotProvider = Provider & Required<Pick<Provider, 'introductions'>>
 export const hasBot = (provider: Provider | undefined): provider is BotProvider => provider?.introductions !== undefined
 
@@ -311,7 +310,7 @@ export interface BotLink {
 
 export interface Introduction {
   word: string
-  /** Where whoever said it is reached. */
+  /** Where the person can be reached. */
   endpoint: { url: string; channel: string }
 }
 
@@ -321,7 +320,7 @@ export interface SigningKeys<Values> {
   credentials: Values
 }
 
-/** What all the world sees of a provider: its credentials are values by name. */
+/** A provider of any credentials. */
 export interface Provider<M extends Message = Message> extends Definition<Fields, M> {
   channel: M['channel']
 }
@@ -329,7 +328,7 @@ export interface Provider<M extends Message = Message> extends Definition<Fields
 const declare =
   <M extends Message>(channel: M['channel'], reserved: readonly string[] = []) =>
   <F extends Fields>(definition: Definition<F, M>): Provider<M> => ({
-    // `Delivery` reads the values by these very fields before any of the functions sees them.
+    // `Delivery` reads the credentials by these fields before it calls any of the functions.
     ...(definition as unknown as Definition<Fields, M>),
     channel,
     reserved: [...reserved, ...(definition.reserved ?? [])],
@@ -340,14 +339,14 @@ export const smsProvider = declare<SmsMessage>('sms')
 export const pushProvider = declare<PushMessage>('push')
 export const chatProvider = declare<ChatMessage>('chat', ['webhookUrl'])
 
-// ---- What many of them need
+// ---- Shared by many providers
 
 export const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 export const basic = (user: string, password: string) => ({
   authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
 })
 
-/** What stands at a path such as `messages.0.id`. */
+/** The value at a path such as `messages.0.id`. */
 export function at(value: unknown, path: string): unknown {
   return path
     .split('.')
@@ -360,7 +359,7 @@ export function at(value: unknown, path: string): unknown {
     )
 }
 
-/** The JSON in a text; undefined where it is something else. */
+/** Undefined if the text is not JSON. */
 export function readJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown
@@ -369,24 +368,24 @@ export function readJson(text: string): unknown {
   }
 }
 
-/** A text or number there, as text; else undefined. */
+/** The string or number at a path, as a string. */
 export function textAt(value: unknown, path: string): string | undefined {
   const found = at(value, path)
   if (typeof found === 'number') return String(found)
   return typeof found === 'string' && found !== '' ? found : undefined
 }
 
-/** From vendors that tell the time at which a limit ends, unless they say it the usual way too. */
+/** For vendors that say when a rate limit ends, unless they send Retry-After too. */
 export function secondsUntilReset({ headers, now }: Pick<VendorAnswer, 'headers' | 'now'>): number | undefined {
   const reset = Number(headers['x-ratelimit-reset'])
   if (!(reset > 0) || headers['retry-after'] !== undefined) return undefined
   return Math.max(0, Math.ceil(reset - now.getTime() / 1000))
 }
 
-/** An id of ours for vendors that want a UUID: the same for the same id. */
+/** One of our ids as a UUID, always the same for the same id. */
 export function uuidOf(id: string): string {
   const hash = createHash('sha256').update(id).digest()
-  // Version 8, whose bits are for the maker to choose; RFC 9562.
+  // Version 8: custom bits; RFC 9562.
   hash.writeUInt8((hash.readUInt8(6) & 0x0f) | 0x80, 6)
   hash.writeUInt8((hash.readUInt8(8) & 0x3f) | 0x80, 8)
   return hash.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')

@@ -22,7 +22,7 @@ describe('an address that only this machine or its network can reach is not publ
     expect(addresses.filter(isPublicAddress)).toEqual([])
   })
 
-  test('any other is', () => {
+  test('any other is public', () => {
     const addresses = ['8.8.8.8', '1.1.1.1', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '2a00:1450:4001::200e']
     const translated = ['::ffff:8.8.8.8', '::ffff:808:808', '64:ff9b::808:808']
     expect([...addresses, ...translated].filter((address) => !isPublicAddress(address))).toEqual([])
@@ -47,7 +47,7 @@ describe('a name is resolved for a connection', () => {
     expect(await resolve(resolving(), true)).toBeInstanceOf(AddressRefused)
   })
 
-  test('or it cannot be resolved', async () => {
+  test('unless it cannot be resolved', async () => {
     const error = Object.assign(new Error('no'), { code: 'ENOTFOUND' })
     expect(
       await resolve(

@@ -1,5 +1,5 @@
-// Which addresses the service may call on behalf of others. Whoever enters a URL must not reach what only this machine or
-// its network can: a host is judged by the addresses it resolves to, at the moment of the connection to one of them.
+// Which addresses the service may call for its users (SSRF). A user's URL must not reach what only this machine or its
+// network can reach, so a host is checked by the addresses it resolves to, at the moment of the connection.
 import { lookup as systemLookup } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 
@@ -21,10 +21,10 @@ const reservedV4 = [
   '224.0.0.0/4',
   '240.0.0.0/4',
 ]
-/** Of the one block that is routed. The tunnels Teredo and 6to4 are among them: they lead to IPv4 addresses of any kind. */
+/** Inside the one routed block. Teredo and 6to4 are among them: these tunnels lead to any IPv4 address. */
 const reservedV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 const routedV6 = ['2000::/3']
-/** Addresses that only stand for the IPv4 address at their end: mapped ones, and those a NAT64 network makes up. */
+/** Prefixes of addresses that embed an IPv4 address: mapped ones and NAT64. */
 const translatedV6 = new Set(['0:0:0:0:0:ffff', '64:ff9b:0:0:0:0'])
 
 const reserved = listOf(...reservedV4, ...reservedV6)
@@ -39,7 +39,7 @@ export function isPublicAddress(address: string): boolean {
   return routed.check(address, 'ipv6') && !reserved.check(address, 'ipv6')
 }
 
-/** This very machine. */
+/** Whether the address is this machine. */
 export function isLoopback(address: string): boolean {
   if (isIP(address) === 4) return address.startsWith('127.')
   if (isIP(address) !== 6 || address.includes('%')) return false
@@ -60,9 +60,9 @@ function embeddedV4(address: string): string | undefined {
     .join('.')
 }
 
-/** The eight numbers of an IPv6 address that is known to be one. */
+/** The eight groups of a valid IPv6 address. */
 function groupsOf(address: string): number[] {
-  // The URL parser writes every form of it in one way, the last two groups in hex too.
+  // The URL parser normalises every spelling, with the last two groups in hex.
   const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')
   const numbers = (text: string | undefined) => (text ? text.split(':').map((group) => Number.parseInt(group, 16)) : [])
   const [start, end] = [numbers(head), numbers(tail)]
@@ -80,7 +80,7 @@ function listOf(...subnets: string[]): BlockList {
 
 export class AddressRefused extends Error {}
 
-/** Resolves a name for a connection, unless it leads to an address that may not be called. */
+/** Resolves a name for a connection; fails if any of its addresses is blocked. */
 export function guardedLookup(
   isAllowed: (address: string) => boolean,
   lookup: LookupFunction = systemLookup,
@@ -90,7 +90,7 @@ export function guardedLookup(
       if (error) return callback(error, '', 0)
       const addresses = Array.isArray(found) ? found : []
       const [first] = addresses
-      // All of them: the connection may go to any, and a name that mixes both is up to something.
+      // Check all of them: the connection may use any, and a name that mixes both is suspicious.
       if (!first || !addresses.every(({ address }) => isAllowed(address))) return callback(new AddressRefused(), '', 0)
       if (options.all) callback(null, addresses)
       else callback(null, first.address, first.family)

@@ -1,5 +1,5 @@
-// A provider's request as HTTP sends it: provider data merged into the part that carries the message, what is undefined
-// left out, then encoded.
+// Turns a provider's request into HTTP: merges provider data into the part that carries the message, drops undefined members,
+// and encodes it.
 import { File } from 'node:buffer'
 import { FormData } from 'undici'
 import { DeliveryError } from './delivery-error.ts'

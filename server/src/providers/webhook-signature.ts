@@ -1,5 +1,4 @@
-// How whoever runs a webhook that messages are delivered to can tell that a request is ours: the lower-case hexadecimal
-// HMAC-SHA256 of the very bytes of its body.
+// The signature on requests to a user's webhook provider: the lower-case hexadecimal HMAC-SHA256 of the body's bytes.
 import { hmac } from './events.ts'
 
 export const signed =

@@ -10,7 +10,7 @@ test('HTML is a template', () => {
   expect(paths('<p>{{content}}</p>', true)).toEqual([])
 })
 
-test('everything in a document that can ask for a value is looked at', () => {
+test('every part of a document that can hold a variable is analysed', () => {
   const body = {
     type: 'doc',
     content: [
@@ -74,7 +74,7 @@ test('everything in a document that can ask for a value is looked at', () => {
   expect(analyseBody(body, step).filters).toMatchObject([{ name: 'upcase', input: 'payload.id' }])
 })
 
-test('the content of a layout is known in it', () => {
+test('a layout may use `content`', () => {
   const body = { type: 'doc', content: [{ type: 'variable', attrs: { id: 'content' } }] }
   expect(paths(body, true)).toEqual([])
   expect(paths(body)).toEqual(['content'])
@@ -86,7 +86,7 @@ test.each([
   [{ type: 'doc', content: [null] }, 'failed'],
   [{ type: 'other' }, 'not a block document'],
   [`{"type":"doc","content":[${'{"type":"text","text":"{{a}}"},'.repeat(2_000)}{}]}`, 'at most'],
-])('what is wrong is a problem, not an error', (body, words) => {
+])('a mistake is reported as a problem, not thrown', (body, words) => {
   expect(
     analyseBody(body, step)
       .problems.map(({ message }) => message)

@@ -1,4 +1,4 @@
-// What the body of an email asks for, in either editor.
+// The variables and filters in the body of an email, from either editor.
 import { type Analysis, analyseExpression, analyseTemplate, type Names } from './analyse.ts'
 import { blockNodes } from './block-nodes.ts'
 import { type BlockNode, readDocument, withoutBraces } from './blocks.ts'

@@ -4,7 +4,7 @@ import { analyseExpression, analyseTemplate, pathText } from './analyse.ts'
 const paths = (source: string, names: string[] = []) =>
   analyseTemplate(source, new Map(names.map((name) => [name, undefined]))).variables.map(({ path }) => path)
 
-test('variables are listed with their path and place', () => {
+test('variables are listed with path and position', () => {
   expect(analyseTemplate('Hello {{name}}\n {{ payload.items[0]["full name"] | upcase }}').variables).toEqual([
     { path: 'name', segments: ['name'], text: 'name', position: { line: 1, column: 9 } },
     {
@@ -16,7 +16,7 @@ test('variables are listed with their path and place', () => {
   ])
 })
 
-test('names a template makes itself are its own', () => {
+test("a template's own names are not variables", () => {
   expect(
     paths(
       '{% for item in payload.items limit: payload.max %}{{ item.name }}{{ forloop.index }}{% endfor %}{% tablerow r in payload.rows %}{{ r }}{{ tablerowloop.col }}{% endtablerow %}{% assign x = payload.a | append: payload.b %}{{ x }}{% capture y %}{{ payload.c }}{% endcapture %}{{ y.size }}{% increment n %}{{ n }}',
@@ -30,7 +30,7 @@ test('names a template makes itself are its own', () => {
   expect(paths('{{ content }}', ['content'])).toEqual([])
 })
 
-test('conditions, cases and computed steps are looked into', () => {
+test('conditions, cases and computed steps are analysed', () => {
   expect(
     paths(
       '{% if payload.a == payload.b and payload.c %}{% elsif payload.d %}{{ payload.e }}{% endif %}{% unless payload.f %}{% endunless %}{% case payload.g %}{% when payload.h, 3 %}{% endcase %}{{ payload.list[payload.index].x }}{% for i in (payload.from..payload.to) %}{% endfor %}{% liquid\n echo payload.i\n%}{% cycle payload.j, 1 %}',
@@ -53,7 +53,7 @@ test('conditions, cases and computed steps are looked into', () => {
   ])
 })
 
-test('filters are listed with their arguments and what they work on', () => {
+test('filters are listed with their arguments and input', () => {
   expect(
     analyseTemplate('{{ steps.d.events | toSentence: "payload.name", 2, \'other\', true, payload.x | nope }}').filters,
   ).toMatchObject([
@@ -77,7 +77,7 @@ test('filters are listed with their arguments and what they work on', () => {
   })
 })
 
-test('expressions in arguments are looked into', () => {
+test('expressions in arguments are analysed', () => {
   expect(paths('{{ payload.list | where_exp: "item", "item.price > payload.max" }}')).toEqual([
     'payload.list',
     'payload.max',
@@ -92,7 +92,7 @@ test('whitespace in a path is a problem', () => {
   expect(analyseTemplate('{{ payload["first name"] }}').problems).toEqual([])
 })
 
-test('a template that cannot be read has a problem and its place', () => {
+test('a template with a syntax error has a problem with its position', () => {
   expect(analyseTemplate('ok\n {{ payload.x')).toMatchObject({
     variables: [],
     problems: [{ text: '', position: { line: 2, column: 2 } }],
@@ -111,11 +111,11 @@ test.each([
   ['{{ steps.d.events | toSentence: "payload.author", 2 }}', ['steps.d.events[].payload.author']],
   ['{{ payload.people | digest: 2, "name" }}{{ payload.tags | digest }}', ['payload.people[].name', 'payload.tags[]']],
   ['{% assign x = payload.list %}{% for i in x %}{{ i.a }}{% endfor %}{% for n in (1..3) %}{{ n }}{% endfor %}', []],
-])('what is read of the items of a list is known: %s', (source, items) => {
+])('the properties read of list items are known: %s', (source, items) => {
   expect(analyseTemplate(source).items.map(pathText)).toEqual(items)
 })
 
-test('an expression without braces is read the same way', () => {
+test('an expression without braces is analysed the same way', () => {
   expect(analyseExpression('payload.a | upcase')).toMatchObject({
     variables: [{ path: 'payload.a' }],
     filters: [{ name: 'upcase' }],

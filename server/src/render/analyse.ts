@@ -1,5 +1,5 @@
-// What a template asks for: its variables and filters, and what is wrong with its syntax. Nothing is rendered; saving a
-// workflow uses this to warn its author, and to guess the shape of a payload nobody has described.
+// A template's variables, filters and syntax errors, without rendering it. Saving a workflow uses this to warn its author, and
+// to guess the schema of a payload that has none.
 import {
   type FilteredValueToken,
   type ForTag,
@@ -13,14 +13,14 @@ import { isFilter } from './filters.ts'
 import { type Position, RenderError } from './limits.ts'
 import { parseExpression, parseTemplate, positionOf, staticKey } from './syntax.ts'
 
-/** The steps of a path; null where the template computes one. */
+/** The steps of a path; null for a computed one. */
 type Segments = (string | number | null)[]
 
-/** Names that mean something where a template stands, such as `content` in a layout, and of which list they are an item. */
+/** Names in scope, such as `content` in a layout, and the list each is an item of. */
 export type Names = ReadonlyMap<string, Segments | undefined>
 
 export interface TemplateVariable {
-  /** `payload.items[0].name`, however it is written in the template. */
+  /** `payload.items[0].name`, in whatever form the template has it. */
   path: string
   segments: Segments
   /** As written. */
@@ -38,27 +38,27 @@ export interface TemplateFilter {
   name: string
   isKnown: boolean
   args: FilterArgument[]
-  /** The variable whose value the filter gets, when it is the first one after it. */
+  /** The variable whose value the filter gets, if it is the variable's first filter. */
   input: string | undefined
   position: Position
 }
 
 export interface TemplateProblem {
   message: string
-  /** The part at fault, as written; empty when the template cannot be read at all. */
+  /** The faulty part, as written; empty if the template cannot be parsed. */
   text: string
   position: Position | undefined
 }
 
 export interface Analysis {
   variables: TemplateVariable[]
-  /** What is gone through as a list: its path, null for an item, and what is read of that. */
+  /** Paths through lists: the list's path, null for an item, and what is read of the item. */
   items: Segments[]
   filters: TemplateFilter[]
   problems: TemplateProblem[]
 }
 
-/** Filters that read something of each item of a list, and which of their arguments says what. */
+/** Filters that read a property of each list item, and the index of the argument that names it. */
 const itemFilters: Readonly<Record<string, number>> = { toSentence: 0, digest: 1, map: 0 }
 
 type Filtered = Value | FilteredValueToken
@@ -74,7 +74,7 @@ class Analyser {
     this.#source = source
   }
 
-  /** LiquidJS counts from the beginning for every token, which adds up in a long template. */
+  /** LiquidJS counts lines from the start for every token, which adds up in a long template. */
   #positionOf(token: Token): Position {
     if (token.input !== this.#source) return positionOf(token)
     this.#lines ??= [0, ...[...this.#source.matchAll(/\n/g)].map(({ index }) => index + 1)]
@@ -82,7 +82,7 @@ class Analyser {
     return { line: line + 1, column: token.begin - (this.#lines[line] ?? 0) + 1 }
   }
 
-  /** Names made by assign and capture count in the whole template: in a loop, what stands below comes before. */
+  /** Names from assign and capture are valid in the whole template: in a loop, a later line can run before an earlier one. */
   collectLocals(templates: readonly Template[]) {
     for (const template of templates) {
       for (const name of template.localScope?.() ?? []) this.#locals.add(name.content)
@@ -179,7 +179,7 @@ class Analyser {
     return typeof root === 'string' && (names.has(root) || this.#locals.has(root))
   }
 
-  /** From a namespace on, whatever the list it is an item of is called here; undefined where that is not known. */
+  /** The full path from a namespace, with loop variables resolved to their list; undefined if unknown. */
   #segmentsOf(token: Token | undefined, names: Names): Segments | undefined {
     if (!TypeGuards.isPropertyAccessToken(token) || token.variable !== undefined) return undefined
     const segments = token.props.map((prop) => staticKey(prop) ?? null)
@@ -195,7 +195,7 @@ class Analyser {
   }
 }
 
-/** Loops in loops make paths longer than anybody would write. */
+/** Nested loops can make paths absurdly long. */
 const longestPath = 30
 const keysOf = (path: string) => path.split('.').filter((key) => key !== '')
 
@@ -232,7 +232,7 @@ export function analyseTemplate(source: string, names = noNames): Analysis {
   return analyser.found
 }
 
-/** The same for an expression without braces. */
+/** Like `analyseTemplate`, for an expression without braces. */
 export function analyseExpression(source: string, names = noNames): Analysis {
   const analyser = new Analyser(source)
   analyser.attempt(() => analyser.value(parseExpression(source), names, undefined))

@@ -1,11 +1,11 @@
-// The HTML that blocks are made of. Mail clients know tables, inline styles and little else; Outlook draws with Word, which
-// ignores margins and paddings except on table cells.
+// The HTML that blocks are made of. Mail clients support tables, inline styles and little else; Outlook renders with Word,
+// which ignores margins and paddings except on table cells.
 import { type Emit, escapeHtml, type Run } from './run.ts'
 
-/** HTML with places that are filled in at each rendering. */
+/** HTML with placeholders that each rendering fills in. */
 export type Html = (string | Emit)[]
 
-/** Neighbouring texts joined, so that a document is a few writes rather than hundreds. */
+/** Joins adjacent strings, so that a document takes a few writes rather than hundreds. */
 export function toEmit(html: Html): Emit {
   const parts: Html = []
   for (const part of html) {
@@ -26,7 +26,7 @@ export const FONT = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial
 
 type Declarations = Record<string, string | number | undefined>
 
-/** A style attribute. Numbers are pixels; what is undefined is left out. */
+/** A style attribute. Numbers are pixels; undefined is left out. */
 export function style(declarations: Declarations, ...more: string[]): string {
   const written = Object.entries(declarations).flatMap(([name, value]) => {
     if (value === undefined || value === '') return []
@@ -42,7 +42,7 @@ export function sides(top: number, right: number, bottom: number, left: number) 
   return isEven ? pixels(top) : [top, right, bottom, left].map(pixels).join(' ')
 }
 
-/** Values an author gives for a style: nothing that could end it or load something. */
+/** An author's CSS value, unless it could end the declaration or load something. */
 export function cssValue(value: unknown, otherwise: string): string
 export function cssValue(value: unknown, otherwise?: undefined): string | undefined
 export function cssValue(value: unknown, otherwise?: string): string | undefined {

@@ -14,14 +14,14 @@ const now = new Date('2026-05-01T10:00:00.000Z')
 const read = (body: string | BlockNode, data: Record<string, unknown>) =>
   plainText(renderEmailHtml({ subject: '', body: body as never }, situation(data, now)))
 
-/** The mail before and after, as a reader sees it. */
+/** The rendered mail before and after the conversion. */
 function expectSameMail(document: BlockNode, ...payloads: Record<string, unknown>[]) {
   const html = documentToHtml(document, { isWhole: true })
   for (const payload of payloads) expect(read(html, { payload })).toBe(read(document, { payload }))
   return html
 }
 
-test('the worked example reads the same, with its heading, its list, its fallback and its link', () => {
+test('the worked example renders the same, with its heading, list, fallback and link', () => {
   const document = doc(
     { type: 'heading', attrs: { level: 2, textAlign: 'left', showIfKey: null }, content: [text('Items')] },
     {
@@ -48,7 +48,7 @@ test('text stays text, and Liquid stays Liquid', () => {
   expect(html).toContain('a &lt; b &amp; {{ payload.name | upcase }}{% if payload.a == "<" %}!{% endif %}')
 })
 
-test('conditions hide what is empty, false or nothing', () => {
+test('conditions hide what is empty, false or missing', () => {
   const document = doc(
     { ...paragraph(text('plain')), attrs: { showIfKey: 'payload.shown' } },
     { ...paragraph(text('filtered')), attrs: { showIfKey: '{{ payload.shown | size }}' } },
@@ -57,7 +57,7 @@ test('conditions hide what is empty, false or nothing', () => {
   expectSameMail(document, {}, { shown: '' }, { shown: 'yes' }, { shown: false }, { shown: 0 }, { shown: ['a'] })
 })
 
-test('repeats in repeats, with filters and with the name of the current item', () => {
+test("nested repeats work, with filters and with the current item's name", () => {
   const document = doc({
     type: 'repeat',
     attrs: { each: 'payload.groups' },
@@ -82,7 +82,7 @@ test('repeats in repeats, with filters and with the name of the current item', (
   expectSameMail(document, { groups, other: ['z', 'y'] })
 })
 
-test('a name that only begins like the list keeps its own', () => {
+test('a path that only starts like the list is not changed', () => {
   const document = doc({
     type: 'repeat',
     attrs: { each: 'payload.item' },
@@ -92,7 +92,7 @@ test('a name that only begins like the list keeps its own', () => {
   expect(html).toContain('{{payload.items}} {{item.a}} {{x.payload.item}} payload.item')
 })
 
-test('only an email without a layout is a document of its own, one block to a line', () => {
+test('only an email without a layout becomes a whole document, one block per line', () => {
   const document = doc(paragraph(text('Hello')), paragraph())
   const part = documentToHtml(document, { isWhole: false })
   expect(part.split('\n')).toEqual([
@@ -104,7 +104,7 @@ test('only an email without a layout is a document of its own, one block to a li
   expect(whole).toMatch(/<\/html>$/)
 })
 
-test('tags that never end take no time', () => {
+test('unclosed tags cost no time', () => {
   const document = doc({ type: 'htmlCodeBlock', content: [text('<p '.repeat(60_000))] })
   expect(documentToHtml(document, { isWhole: false })).toBeTypeOf('string')
 })

@@ -9,13 +9,13 @@ import { withShell } from './shell.ts'
 import { parsePath, tagsIn } from './syntax.ts'
 import { noTranslations } from './translations.ts'
 
-/** `isWhole` is for an email without a layout around it, which needs a document of its own. */
+/** `isWhole`: the email has no layout and needs its own document around it. */
 export function documentToHtml(document: BlockNode, { isWhole }: { isWhole: boolean }): string {
   const html = guarded(() => textOf(new LiquidWriter().children(document, { isBox: false })))
   return indented(isWhole ? withShell(html) : html)
 }
 
-/** Nothing is left to be filled in by a closure: every part is text. */
+/** Here every part is a string: Liquid replaces the closures. */
 const textOf = (html: Html) => html.filter((part) => typeof part === 'string').join('')
 
 class LiquidWriter extends BlockCompiler {
@@ -49,7 +49,7 @@ class LiquidWriter extends BlockCompiler {
     return [`{{ ${path}${otherwise === '' ? '' : ` | default: "${otherwise.replaceAll(/[\\"]/g, '\\$&')}"`} }}`]
   }
 
-  /** Blocks inside name an item by the path of its list; here it gets a name. */
+  /** Blocks in a repeat refer to an item by its list's path; Liquid needs a name for it. */
   override repeat(source: string, limit: number, content: Html): Html {
     const each = withoutBraces(source)
     const { before, name: list } = this.#named(each, 'list')
@@ -60,7 +60,7 @@ class LiquidWriter extends BlockCompiler {
     return [`${before}{% for ${item} in ${list}${limit > 0 ? ` limit: ${limit}` : ''} %}`, body, '{% endfor %}']
   }
 
-  /** Tags cannot compare or repeat what a filter makes, so that gets a name first. */
+  /** Tags cannot take a filtered value, so it is assigned to a name first. */
   #named(expression: string, kind: string): { before: string; name: string } {
     if (parsePath(expression) !== undefined) return { before: '', name: expression }
     const name = this.#name(kind)
@@ -73,7 +73,7 @@ class LiquidWriter extends BlockCompiler {
   }
 }
 
-/** Changes what stands in tags, and what stands between them. */
+/** Maps the tags, and the text between them. */
 function mapLiquid(source: string, inTag: (tag: string) => string, between = (text: string) => text): string {
   let [result, at] = ['', 0]
   for (const [start, end] of tagsIn(source)) {
@@ -90,7 +90,7 @@ const blockTag = new RegExp(`(<(?:!DOCTYPE|/?(?:${blocks}))\\b[^<>]*>)`, 'i')
 const isOpening = (part: string) => /^<[a-z]/i.test(part) && !/^<(?:meta|hr)\b/i.test(part)
 const isClosing = (part: string) => part.startsWith('</')
 
-/** One block to a line, the deeper the further in. Where only text stands in a block it stays in its line. */
+/** One block per line, indented by depth. A block that holds only text stays on its line. */
 function indented(html: string): string {
   const parts = html.split(blockTag).filter((part) => part !== '')
   const lines: string[] = []

@@ -1,4 +1,4 @@
-// Marks: how a piece of text is set off from the rest.
+// Marks: the formatting of a piece of text.
 import { attribute, constant, cssValue, type Html, style } from './block-html.ts'
 import type { BlockCompiler, BlockMark, BlockNode } from './blocks.ts'
 import { RenderError } from './limits.ts'

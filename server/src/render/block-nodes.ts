@@ -1,4 +1,4 @@
-// Every kind of block, and what it looks like.
+// Every kind of block and its HTML.
 import {
   alignment,
   attribute,
@@ -36,7 +36,7 @@ const paddings = (attrs: Attributes, all: number, vertical = all) =>
 const hasPadding = (attrs: Attributes) =>
   ['paddingTop', 'paddingRight', 'paddingBottom', 'paddingLeft'].some((side) => size(attrs[side]) !== undefined)
 
-/** A line without anything in it would collapse. */
+/** An empty line would collapse. */
 const orSpace = (content: Html): Html => (content.every((part) => part === '') ? ['&nbsp;'] : content)
 
 const paragraph: RenderNode = (node, place, compiler) => {
@@ -57,7 +57,7 @@ const paragraph: RenderNode = (node, place, compiler) => {
     },
     FONT,
   )
-  // The body of an email has paragraphs and tables of its own, which a paragraph cannot hold.
+  // A paragraph cannot hold the paragraphs and tables of an email's body.
   const tag = compiler.isLayout && compiler.nodesOf(node).some(isContent) ? 'div' : 'p'
   return [`<${tag}${css}>`, ...orSpace(compiler.children(node, { isBox: false })), `</${tag}>`]
 }
@@ -151,7 +151,7 @@ const spacer: RenderNode = (node) => {
 
 const radii = { sharp: 0, smooth: 6, round: 9999 }
 
-/** The cell has the colours and the border, and a padding that only Outlook reads; the link has the padding for all others. */
+/** The cell has colours, border and the padding for Outlook; the link has the padding for all other clients. */
 const button: RenderNode = (node, place, compiler) => {
   const attrs = attributesOf(node)
   const color = cssValue(attrs.buttonColor, '#000000')
@@ -276,7 +276,7 @@ const section: RenderNode = (node, place, compiler) => {
   return box(' width="100%"', style({ padding: margins }), inner)
 }
 
-/** Columns of a fixed share, and the rest divided among the others. */
+/** Columns with a fixed width keep it; the others share the rest. */
 function widthsOf(columns: readonly BlockNode[]): number[] {
   const fixed = columns.map((column) => {
     const { width } = attributesOf(column)

@@ -30,7 +30,7 @@ const variable = (id: string, attrs = {}) => ({ type: 'variable', attrs: { id, .
 
 const html = (document: BlockNode, of: object = data, { translator = noTranslations, isLayout = false } = {}) =>
   renderEmit(new BlockCompiler(blockNodes, translator, isLayout).document(document), situation({ ...of }, new Date(0)))
-/** Without styles, to see what is there. */
+/** Without styles, for readable assertions. */
 const bare = (document: BlockNode, of: object = data) => html(document, of).replace(/ style="[^"]*"/g, '')
 const one = (node: unknown, of: object = data) => html(doc(node), of)
 
@@ -53,7 +53,7 @@ describe('text', () => {
       `<p style="margin:0 0 10px 0;font-size:14px;line-height:20px;font-weight:500;color:#374151;text-align:left;font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif">Hi</p>`,
     )
   })
-  test('an author may choose otherwise, within reason', () => {
+  test('an author may override them with safe values', () => {
     const attrs = {
       textAlign: 'center',
       background: '#fff',
@@ -98,7 +98,7 @@ describe('text', () => {
       ),
     )
   })
-  test('what has nothing in it keeps its line', () => {
+  test('an empty block keeps its line', () => {
     expect(bare(doc(paragraph(), { type: 'heading', attrs: { level: 2 }, content: [] }, { type: 'footer' }))).toBe(
       '<p>&nbsp;</p><h2>&nbsp;</h2><p>&nbsp;</p>',
     )
@@ -198,7 +198,7 @@ describe('variables', () => {
   ])('%j', (node, expected) => {
     expect(bare(doc(node))).toBe(expected)
   })
-  test('in a layout a paragraph with the content is a box that can hold it', () => {
+  test('in a layout a paragraph with the content becomes a div', () => {
     const layout = doc(paragraph(text('a')), paragraph(variable('content')))
     const rendered = html(layout, { content: '<p>x</p>' }, { isLayout: true })
     expect(rendered.replaceAll(/ style="[^"]*"/g, '')).toBe('<p>a</p><div><p>x</p></div>')
@@ -206,7 +206,7 @@ describe('variables', () => {
   test('in a layout the content is HTML', () => {
     expect(html(doc(variable('content')), { content: '<p>a & b</p>' }, { isLayout: true })).toBe('<p>a & b</p>')
   })
-  test('keys of translations stand for their texts', () => {
+  test('translation keys are replaced by their texts', () => {
     const translator = translatorFor(
       { defaultLocale: 'en', locales: { en: { hi: 'Hi <{{subscriber.firstName}}>', some: 'someone' } } },
       null,
@@ -218,7 +218,7 @@ describe('variables', () => {
     expect(say({ type: 'button', attrs: { text: '{{t.some}}', url: '/' } })).toContain('>someone</a>')
     expect(() => say(text('{{t.gone}}'))).toThrow(RenderError)
   })
-  test('something that is no path fails with its place', () => {
+  test('an invalid path fails with its position', () => {
     expect(() => one(variable('payload.x | }} <script>'))).toThrow(expect.objectContaining({ code: 'template_syntax' }))
   })
 })
@@ -253,7 +253,7 @@ describe('conditions', () => {
     }
     expect(bare(doc(variable('payload.words[0]', { showIfKey })))).toBe(isShown ? 'one' : '')
   })
-  test('a repeat that is hidden asks for no list', () => {
+  test('a hidden repeat needs no list', () => {
     expect(
       one({ type: 'repeat', attrs: { each: 'payload.gone', showIfKey: 'payload.gone' }, content: [paragraph()] }),
     ).toBe('')
@@ -266,7 +266,7 @@ describe('repeats', () => {
     attrs: { each, ...attrs },
     content,
   })
-  test('the content stands once per item, which goes by the path of its list', () => {
+  test("the content is rendered once per item, which has its list's path", () => {
     expect(
       bare(
         doc(repeat('payload.items', {}, paragraph(variable('payload.items.name', { fallback: 'item' }), text('!')))),
@@ -281,7 +281,7 @@ describe('repeats', () => {
       ),
     ).toBe('one,ONE,1 two,TWO,2 ')
   })
-  test('an index still means the list', () => {
+  test('an index still reads the list', () => {
     expect(
       bare(
         doc(
@@ -304,7 +304,7 @@ describe('repeats', () => {
   ])('iterations %s', (iterations, times) => {
     expect(bare(doc(repeat('payload.items', { iterations }, text('x'))))).toBe('x'.repeat(times))
   })
-  test('repeats stand in repeats', () => {
+  test('repeats can be nested', () => {
     expect(
       bare(
         doc(
@@ -372,7 +372,7 @@ describe('repeats', () => {
       ),
     ).toBe('abAnn Bob ')
   })
-  test('printed or filtered, the list is the item too', () => {
+  test("printing or filtering the list's path gives the item", () => {
     const of = { payload: { n: 1, items: [{ a: 'x' }, { a: 'y' }] } }
     const words = text('{{ payload }} {{ payload.items | json }} {{ payload | pluralize: "key" }};')
     expect(bare(doc(repeat('payload.items', {}, words)), of).replaceAll('&#39;', "'")).toBe(
@@ -390,10 +390,10 @@ describe('repeats', () => {
   test('a filtered list is repeated with its items as current', () => {
     expect(bare(doc(repeat('payload.items | where: "name", "Mug"', {}, text('{{current.name}}'))))).toBe('Mug')
   })
-  test.each(['payload.text', 'payload.gone', 'payload', ''])('what is no list fails: %s', (each) => {
+  test.each(['payload.text', 'payload.gone', 'payload', ''])('a value that is not a list fails: %s', (each) => {
     expect(() => one(repeat(each, {}, text('x')))).toThrow(RenderError)
   })
-  test('the names of a repeat end with it, and the data stay as they were', () => {
+  test('the names of a repeat end with it, and the data are unchanged', () => {
     const of = structuredClone(data)
     expect(bare(doc(repeat('payload.words', {}, text('x')), text('{{current}}{{payload.words.size}}')), of)).toBe('xx2')
     expect(of).toEqual(data)
@@ -406,7 +406,7 @@ describe('boxes', () => {
       `<table role="presentation" border="0" cellpadding="0" cellspacing="0" width="100%"><tbody><tr><td align="left" style="padding:0 0 10px 0"><table role="presentation" border="0" cellpadding="0" cellspacing="0" style="border-collapse:separate"><tbody><tr><td align="center" bgcolor="#000000" style="background-color:#000000;border:2px solid #000000;border-radius:6px;mso-padding-alt:10px 32px 10px 32px"><a href="https://a.b/?x=1&amp;y=&quot;2&quot;" target="_blank" style="display:inline-block;padding:10px 32px 10px 32px;font-size:14px;line-height:20px;font-weight:600;color:#ffffff;text-decoration:none;text-align:center;font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif">Go &amp; see</a></td></tr></tbody></table></td></tr></tbody></table>`,
     )
   })
-  test('a button can look otherwise', () => {
+  test('a button can be styled', () => {
     const button = one({
       type: 'button',
       attrs: {
@@ -496,7 +496,7 @@ describe('boxes', () => {
       expect(section).toContain(part)
     expect(one({ type: 'section' })).toContain('background-color:#ffffff;border:0;border-radius:6px;padding:8px')
   })
-  test('columns share what is left', () => {
+  test('columns share the remaining width', () => {
     const column = (width: unknown, attrs = {}) => ({
       type: 'column',
       attrs: { width, ...attrs },
@@ -521,7 +521,7 @@ describe('boxes', () => {
     ])
     expect(html).toContain('valign="middle"')
   })
-  test('what is not said of columns, sections and pictures is usual', () => {
+  test('columns, sections and images have defaults', () => {
     const columns = one({ type: 'columns', content: [{ type: 'column' }, { type: 'column' }] })
     expect(columns).toContain('<td align="left" style="padding:0 0 10px 0">')
     expect(columns.match(/padding:0 \d+(?:px)? 0 \d+(?:px)?/g)).toEqual(['padding:0 4px 0 0', 'padding:0 0 0 4px'])
@@ -563,7 +563,7 @@ describe('boxes', () => {
     expect(card).toContain('<p>T &amp; one</p><span>B</span><p>S</p><p>D</p><p>L</p>')
     expect(bare(doc({ type: 'linkCard' }))).toContain('<a href="" target="_blank">')
   })
-  test('HTML code stays HTML, with its style sheet in it and its head off', () => {
+  test('an HTML block keeps its HTML, with inlined styles and without its head', () => {
     expect(
       bare(
         doc({
@@ -602,7 +602,7 @@ describe('boxes', () => {
   })
 })
 
-describe('documents that are wrong', () => {
+describe('invalid documents', () => {
   test.each([
     [doc({ type: 'marquee' }), 'unknown_block'],
     [doc({ type: 'constructor' }), 'unknown_block'],
@@ -613,17 +613,17 @@ describe('documents that are wrong', () => {
   ])('%j fails with %s', (document, code) => {
     expect(() => html(document)).toThrow(expect.objectContaining({ code }))
   })
-  test('nesting ends somewhere', () => {
+  test('nesting is limited', () => {
     let node: unknown = paragraph(text('x'))
     for (let i = 0; i < 5_000; i++) node = { type: 'section', content: [node] }
     expect(() => one(node)).toThrow(expect.objectContaining({ code: 'template_too_deep' }))
   })
-  test('so do blocks', () => {
+  test('the number of blocks is limited', () => {
     const blocks = Array.from({ length: 3_000 }, () => ({ type: 'hardBreak' }))
     expect(() => html(doc(...blocks))).toThrow(expect.objectContaining({ code: 'template_too_large' }))
     expect(() => readDocument(doc(...Array.from({ length: 2_000 }, () => text('{{a}}'))))).toThrow(RenderError)
   })
-  test('attributes of any kind are taken or left', () => {
+  test('attributes of any type render or are ignored', () => {
     for (const type of Object.keys(blockNodes)) {
       for (const value of [null, 5, true, '', 'x', '"><script>', [], {}, -1, 1e99, 'NaN']) {
         const names =
@@ -641,7 +641,7 @@ describe('documents that are wrong', () => {
   })
 })
 
-test('what blocks make is clean already, so that the sanitiser has nothing to take apart', () => {
+test('the HTML of blocks is clean, so the sanitizer never rewrites it', () => {
   const all = Object.keys(blockNodes).filter((type) => !['repeat', 'for', 'variable', 'htmlCodeBlock'].includes(type))
   const made = html(
     doc(

@@ -1,4 +1,4 @@
-// Block documents: what the visual editor stores, compiled to HTML. A document is walked once; rendering it only fills in
+// Compiles block documents, which the visual editor stores, to HTML. A document is walked once; each rendering only fills in
 // variables, conditions and repeats.
 import { type Html, toEmit } from './block-html.ts'
 import { BLOCK_LIMIT, DEPTH_LIMIT, guarded, RenderError, tooDeep } from './limits.ts'
@@ -32,7 +32,7 @@ export interface BlockMark {
   attrs?: Record<string, unknown>
 }
 
-/** Where a node stands. */
+/** The surroundings of a node. */
 export interface Place {
   /** Whether the space below the node is dropped: before a spacer, and at the end of a box. */
   isFlush: boolean
@@ -119,7 +119,7 @@ export class BlockCompiler {
     return hasLiquid(source) ? [compileTemplate(translate(source, this.#translator), 'html')] : [escapeHtml(source)]
   }
 
-  /** HTML that may contain Liquid, as it is. */
+  /** HTML that may contain Liquid, unescaped. */
   html(source: string): Html {
     return hasLiquid(source) ? [compileTemplate(translate(source, this.#translator))] : [source]
   }
@@ -131,7 +131,7 @@ export class BlockCompiler {
       : this.text(text)
   }
 
-  /** The value of a path with optional filters, or the fallback where there is none. */
+  /** The value of a path with optional filters, or else the fallback. */
   variable(source: string, fallback: unknown): Html {
     const path = withoutBraces(source)
     if (path === '') return [escapeHtml(textOf(fallback))]
@@ -149,7 +149,7 @@ export class BlockCompiler {
     ]
   }
 
-  /** A fallback is an argument of a filter in all but name, so a key of a translation stands for its text. */
+  /** A fallback can be a translation key, like the argument of a filter. */
   #fallback(fallback: unknown): string {
     const text = textOf(fallback)
     return (/^t\.\S+$/i.test(text) ? this.#translator(text.slice(2)) : undefined) ?? text
@@ -160,7 +160,7 @@ export class BlockCompiler {
     return (run) => !hidden.has(run.print(evaluate(run)).trim().toLowerCase())
   }
 
-  /** What `content` holds, once per item of a list. */
+  /** Renders `content` once per item of a list. */
   repeat(source: string, limit: number, content: Html): Html {
     const each = withoutBraces(source)
     const path = parsePath(each)
@@ -183,9 +183,9 @@ function listOf(evaluate: Evaluate, run: Run, each: string): readonly unknown[] 
 }
 
 /**
- * Blocks inside a repeat name an item by the path of its list: in a repeat over payload.items, payload.items.name is the
- * name of the current item. So the item takes the place of its list in the data; repeats in repeats then need no rule of
- * their own. The item is also called `current`.
+ * Blocks in a repeat refer to an item by its list's path: in a repeat over payload.items, payload.items.name is the name of
+ * the current item. So the item replaces its list in the data, which makes nested repeats work without further rules. The
+ * item is also called `current`.
  */
 function repeat(run: Run, list: readonly unknown[], limit: number, path: Path | undefined, body: Emit) {
   const items = limit > 0 ? list.slice(0, limit) : list
@@ -208,7 +208,7 @@ function repeat(run: Run, list: readonly unknown[], limit: number, path: Path | 
 
 type Path = readonly (string | number)[]
 
-/** The value as it is, except that the item stands at the end of the path. */
+/** The value with the item at the end of the path. */
 function withItem(value: unknown, path: Path, at: number, item: Item, run: Run): unknown {
   const key = path[at]
   if (key === undefined) return item

@@ -1,7 +1,7 @@
-// The mark below an email that says who sent it, unless the organization has it left out.
+// The branding below an email, unless the organization has removed it.
 import { box, FONT, style } from './block-html.ts'
 
-/** @param word the brand's, by which the mark can be found in the HTML */
+/** @param word the brand, by which the branding can be found in the HTML */
 export const brandingOf = (word: string): string =>
   box(
     ` align="center" width="100%" data-${word}-branding=""`,
@@ -9,7 +9,7 @@ export const brandingOf = (word: string): string =>
     ['Sent with Belfry'],
   ).join('')
 
-/** At the end of what is read. Who copies an email into a template copies the mark with it, and it is not to stand twice. */
+/** Appended to the visible content, unless it is there: an author may have copied a sent email into the template. */
 export function withBranding(html: string, branding: string): string {
   const bare = html.replaceAll(branding, '')
   const end = [...bare.matchAll(/<\/body\s*>/gi)].at(-1)?.index ?? bare.length

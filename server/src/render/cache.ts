@@ -1,11 +1,11 @@
-// A cache bounded by the size of its keys; the entry used longest ago goes first.
+// An LRU cache limited by the total size of its keys.
 
 export class Cache<V> {
   readonly #entries = new Map<string, V>()
   readonly #limit: number
   #size = 0
 
-  /** `limit` is in characters of keys: what is made of a template is proportional to its text. */
+  /** `limit` is in characters of keys: a compiled template is about proportional to its text. */
   constructor(limit: number) {
     this.#limit = limit
   }
@@ -13,8 +13,8 @@ export class Cache<V> {
   get(key: string, make: () => V): V {
     const known = this.#entries.get(key)
     if (known !== undefined) {
-      // A Map keeps the order of insertion, so moving the entry to the end marks it as used. Skipped while half empty: the
-      // order only matters once something has to go, and the move costs more than most renderings.
+      // A Map keeps insertion order, so moving an entry to the end marks it as used. Skipped while the cache is half empty:
+      // the order only matters for eviction, and the move costs more than most renderings.
       if (this.#size > this.#limit / 2) {
         this.#entries.delete(key)
         this.#entries.set(key, known)
@@ -32,7 +32,7 @@ export class Cache<V> {
     return made
   }
 
-  /** What is there, without making it or marking it as used. */
+  /** The cached value, without creating it or marking it as used. */
   peek(key: string): V | undefined {
     return this.#entries.get(key)
   }

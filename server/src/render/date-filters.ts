@@ -41,7 +41,7 @@ const minutesOf = ([, sign, hours, minutes]: RegExpExecArray) =>
 const zonePattern = /(?:Z|[+-]\d{2}:?\d{2}|\b(?:GMT|UTC?|[ECMP][SD]T)(?:[+-]\d+)?|\))\s*$/i
 const datePattern = /^\s*[+-]?\d{4,6}(?:-\d{2}){0,2}\s*$/
 
-/** A time without a zone is meant in UTC, whatever zone this process runs in. */
+/** A time without a zone is UTC, whatever the zone of this process. */
 function parse(text: string): number {
   if (/^\d+$/.test(text)) return Number(text) * 1000
   if (text.length > 100) return Number.NaN
@@ -157,7 +157,7 @@ const directives: Record<string, Directive> = {
 }
 directives.h = directives.b as Directive
 
-/** More digits than any pattern needs; a width is not a way to write long texts. */
+/** More digits than any pattern needs; it keeps a width from producing long texts. */
 const MAX_WIDTH = 64
 
 function strftime(run: Run, moment: Moment, format: string): string {

@@ -24,7 +24,7 @@ const paragraph = (text: string) => ({
   content: [{ type: 'paragraph', content: [{ type: 'text', text }] }],
 })
 
-describe('the mark of the service', () => {
+describe('branding', () => {
   const branding = brandingOf('svc')
   const layout = { body: '<html><body><h1>H</h1>{{content}}</body></html>' }
   test.each<[string, Partial<EmailTemplate>, string]>([
@@ -44,12 +44,12 @@ describe('the mark of the service', () => {
   ])('%s', (_, template, html) => {
     expect(render({ ...template, branding }).html).toBe(html)
   })
-  test('can be found, is told in plain text, and passes as harmless HTML', () => {
+  test('can be found in the HTML, is in the plain text, and passes the sanitizer', () => {
     expect(branding).toContain(' data-svc-branding=""')
     expect(render({ body: '<p>a</p>', branding }).text).toBe('a\n\nSent with Belfry')
     expect(render({ body: branding }).html).toBe(branding)
   })
-  test('is not there unless it is asked for', () => {
+  test('is left out unless requested', () => {
     for (const none of [{}, { branding: null }]) expect(render({ body: '<p>a</p>', ...none }).html).toBe('<p>a</p>')
   })
 })
@@ -66,15 +66,15 @@ describe('a whole document in a layout', () => {
     ['<head>{% assign x = "b" %}</head><body>{{x}}</body>', '<div>b</div>'],
     ['<body><p>a</p>', '<p>a</p>'],
     ['<p>a</p>', '<p>a</p>'],
-  ])('is not put into another: %s', (body, content) => {
+  ])('is not nested in another: %s', (body, content) => {
     expect(render({ body, layout }).html).toBe(`<html><body><h1>H</h1>${content}</body></html>`)
     expect(render({ body, layout, disableOutputSanitization: true }).html).toContain(content)
   })
-  test('is one where it stands alone', () => {
+  test('stays whole without a layout', () => {
     const body = '<html><head><title>T</title></head><body>a</body></html>'
     expect(render({ body }).html).toBe(body)
   })
-  test('takes no time to look for, however often it begins', () => {
+  test('costs no time to find, even with many openings', () => {
     for (const tag of ['<title>', '<title', '<body>', '<head', '</body', '<meta '])
       expect(() =>
         render({ body: tag.repeat(250_000 / tag.length), layout, disableOutputSanitization: true }),
@@ -83,7 +83,7 @@ describe('a whole document in a layout', () => {
 })
 
 describe('HTML', () => {
-  test('a body is rendered, sanitised, and told in plain text', () => {
+  test('a body is rendered, sanitized, and converted to plain text', () => {
     expect(
       render({
         subject: "Hi {{subscriber.firstName | default: 'there'}}",
@@ -95,7 +95,7 @@ describe('HTML', () => {
       text: 'A1 x',
     })
   })
-  test('comments and the document type go', () => {
+  test('comments and the doctype are removed', () => {
     expect(
       render({
         body: '<!DOCTYPE html><!-- a {{ broken --><html><body><!--[if mso]>x<![endif]-->t</body></html><!--',
@@ -108,12 +108,12 @@ describe('HTML', () => {
       '<p></p><p class="x"></p><p>&nbsp;</p><pre> </pre>',
     )
   })
-  test('sanitising can be switched off', () => {
+  test('sanitizing can be turned off', () => {
     expect(render({ body: '{{payload.html}}', disableOutputSanitization: true }).html).toBe(
       '<b>x</b><script>y</script>',
     )
   })
-  test('there is one pass: what the data contain is not read', () => {
+  test('Liquid in the data is not evaluated', () => {
     expect(
       render({
         body: '<p>{{payload.injected}}</p>',
@@ -121,7 +121,7 @@ describe('HTML', () => {
       }).html,
     ).toBe('<html><body><p>{{ subscriber.firstName }}</p>{{ subscriber.firstName }}</body></html>')
   })
-  test('JSON that is no block document is HTML like any other text', () => {
+  test('JSON that is not a block document is treated as HTML', () => {
     expect(render({ body: '{"a": 1}' }).html).toBe('{"a": 1}')
     expect(() => render({ body: { a: 1 } })).toThrow(expect.objectContaining({ code: 'invalid_document' }))
   })
@@ -189,7 +189,7 @@ describe('blocks', () => {
       expect.objectContaining({ code: 'unknown_block' }),
     )
   })
-  test('a bad address goes', () => {
+  test('an unsafe URL is removed', () => {
     const body = { type: 'doc', content: [{ type: 'button', attrs: { text: 'x', url: 'javascript:alert(1)' } }] }
     expect(render({ body }).html).not.toContain('javascript')
     expect(render({ body, disableOutputSanitization: true }).html).toContain('javascript')
@@ -219,7 +219,7 @@ describe('layouts', () => {
       text: 'Ann\n\na\n\nA1',
     })
   })
-  test('blocks in HTML come without a page of their own', () => {
+  test('blocks in an HTML layout come without their own document', () => {
     const { html } = render({ body: paragraph('Hi & bye'), layout: { body: htmlLayout } })
     expect(html).toMatch(/<\/header><p style="[^"]*">Hi &amp; bye<\/p><footer>/)
     expect(html.match(/<html/g)).toHaveLength(1)
@@ -231,15 +231,15 @@ describe('layouts', () => {
       expect(html.match(/<html/g)).toHaveLength(1)
     }
   })
-  test('comments stay where sanitising is off', () => {
+  test('comments stay if sanitizing is off', () => {
     expect(render({ body: 'x', layout: { body: htmlLayout }, disableOutputSanitization: true }).html).toContain(
       '<!-- c -->',
     )
   })
-  test('no layout is no layout', () => {
+  test('a null layout means none', () => {
     expect(render({ body: '<p>a</p>', layout: null }).html).toBe('<p>a</p>')
   })
-  test('step and layout have translations of their own', () => {
+  test('step and layout have separate translations', () => {
     const workflow = translatorFor(
       { defaultLocale: 'en_US', locales: { en_US: { hi: 'Hi', only: 'here' }, de_DE: { hi: 'Hallo' } } },
       data.subscriber.locale,
@@ -278,12 +278,12 @@ describe('headers', () => {
     expect(render({ from: { name: 'A' } }).from).toEqual({ name: 'A' })
     expect(render({})).not.toHaveProperty('from')
   })
-  test('a subject that is none is empty', () => {
+  test('a subject that is not a string is empty', () => {
     expect(render({ subject: undefined as never }).subject).toBe('')
   })
 })
 
-test('the HTML alone is the same', () => {
+test('renderEmailHtml gives the same HTML', () => {
   const template = { subject: 's', body: paragraph('x') }
   expect(renderEmailHtml(template, of())).toBe(renderEmail(template, of()).html)
 })

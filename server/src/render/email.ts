@@ -1,4 +1,4 @@
-// An email: subject, HTML and plain text from a template in either editor, with or without a layout around it.
+// Renders an email: subject, HTML and plain text, from a template of either editor, with or without a layout.
 import { decodeHTML, escapeUTF8 } from 'entities'
 import { blockNodes } from './block-nodes.ts'
 import { BlockCompiler, type BlockNode, readDocument } from './blocks.ts'
@@ -23,7 +23,7 @@ export interface EmailTemplate {
   from?: { email?: string; name?: string }
   replyTo?: string
   layout?: EmailLayout | null
-  /** What `brandingOf` makes, where it is to be shown. */
+  /** From `brandingOf`, if it is to be shown. */
   branding?: string | null
 }
 
@@ -59,7 +59,7 @@ export function renderEmail(template: EmailTemplate, of: Situation, translator =
   }
 }
 
-/** The HTML alone, for those who show an email rather than send it. */
+/** Only the HTML, for previews. */
 export function renderEmailHtml(template: EmailTemplate, of: Situation, translator = noTranslations): string {
   const isRaw = template.disableOutputSanitization === true
   const { layout, branding } = template
@@ -77,15 +77,15 @@ export function renderEmailHtml(template: EmailTemplate, of: Situation, translat
   return branding ? withBranding(safe, branding) : safe
 }
 
-/** Text for the header of a message: one line, whatever the data say. */
+/** Text for a mail header: always one line. */
 export const renderHeader = (text: string, of: Situation, translator: Translator = noTranslations): string =>
   headerText(renderText(text, of, translator))
 
-/** The same of a text that is rendered already. What was meant for HTML is read as such: a header is plain. */
+/** The same for rendered text. Decodes HTML entities, because a header is plain text. */
 export const headerText = (text: string): string =>
   decodeHTML(text).replace(/[\s\p{Cc}]+/gu, (gap) => (/[^ \u00a0]/.test(gap) ? ' ' : gap))
 
-/** The words that lists of emails show beside the subject: first in the body, and not to be seen there. */
+/** The preview text that mail clients show beside the subject: first in the body, and hidden there. */
 export function withPreheader(html: string, words: string): string {
   const hidden = `<div style="display:none;max-height:0;overflow:hidden;mso-hide:all">${escapeUTF8(headerText(words))}</div>`
   const body = /<body\b[^<>]*>/i.exec(html)
@@ -133,7 +133,7 @@ function makeBody(body: EmailBody, translator: Translator, role: Role): Compiled
   if (typeof body !== 'string') {
     throw new RenderError('invalid_document', 'The body is neither HTML nor a block document of type "doc"')
   }
-  // The sanitiser drops comments anyway, but only after reading the whole document.
+  // The sanitizer drops comments too, but only after parsing the whole document.
   const bare = role === 'raw layout' ? body : withoutComments(body, !isLayout)
   const html = role === 'content' ? withoutDocument(bare) : bare
   return { emit: compileTemplate(translate(html, translator)), isBlocks: false }
@@ -142,7 +142,7 @@ function makeBody(body: EmailBody, translator: Translator, role: Role): Compiled
 const compileDocument = (document: BlockNode, translator: Translator, isLayout: boolean): Emit =>
   new BlockCompiler(blockNodes, translator, isLayout).document(document)
 
-/** Comments and, in the body of a step, the document type: that belongs to what stands around it. */
+/** Removes comments and, in a step's body, the doctype, which belongs to the document around it. */
 function withoutComments(html: string, alsoDoctype: boolean): string {
   let kept = ''
   let at = 0
@@ -157,7 +157,7 @@ function withoutComments(html: string, alsoDoctype: boolean): string {
   return alsoDoctype ? rest.replace(/<!doctype[^<>]*>/gi, '') : rest
 }
 
-/** What a whole document shows, with its style sheets: in a layout there is a document already. */
+/** The body and style sheets of a whole document, because a layout has its own document. */
 function withoutDocument(html: string): string {
   const bodies = [/<body\b[^<>]*>/gi, /<\/body\s*>/gi].map((tag) => html.match(tag)?.length ?? 0)
   const isPaired = bodies[0] === bodies[1]
@@ -167,7 +167,7 @@ function withoutDocument(html: string): string {
     .replace(/<\/body\s*>/gi, isPaired ? '</div>' : '')
 }
 
-/** A document has one title, so one is looked for: a pattern for any number would begin anew at each that is not closed. */
+/** Removes one title, as a document has only one: a global pattern would rescan from every unclosed title. */
 function withoutTitle(html: string): string {
   const begin = html.search(/<title\b[^<>]*>/i)
   const end = begin < 0 ? null : /<\/title\s*>/i.exec(html.slice(begin))

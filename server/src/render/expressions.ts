@@ -1,5 +1,5 @@
-// Liquid expressions as closures. LiquidJS reads the syntax; evaluation is ours, because its own spends 20 µs on five
-// variables and cannot be stopped inside an operator, a range or a filter.
+// Compiles Liquid expressions to closures. LiquidJS parses them; we evaluate, because LiquidJS takes 20 µs for five variables
+// and cannot be stopped inside an operator, a range or a filter.
 import {
   type FilteredValueToken,
   type PropertyAccessToken,
@@ -34,7 +34,7 @@ const words: Record<string, unknown> = {
 
 type Filtered = Pick<Value | FilteredValueToken, 'initial' | 'filters'>
 
-/** A value with its filters: what stands in `{{ }}`, after `=` in assign, after `if`. */
+/** A value with its filters, as in `{{ }}`, after `=` in assign, and after `if`. */
 export function compileFiltered(value: Filtered): Evaluate {
   return value.filters.reduce((input, filter) => compileFilter(filter, input), compilePostfix(value.initial.postfix))
 }
@@ -90,7 +90,7 @@ function compileRange(token: RangeToken): Evaluate {
     const high = asNumber(to(run))
     const length = Math.floor(high - low) + 1
     if (!(length > 0)) return []
-    // Past 2^53 adding one changes nothing, and the list would never end.
+    // Beyond 2^53 adding one changes nothing, and the loop would never end.
     if (!(Math.abs(low) < Number.MAX_SAFE_INTEGER && Math.abs(high) < Number.MAX_SAFE_INTEGER)) {
       throw new RenderError('work_limit', `The range (${low}..${high}) is too large`, { position: positionOf(token) })
     }
@@ -104,7 +104,7 @@ function asNumber(value: unknown): number {
   return typeof plain === 'number' || typeof plain === 'string' ? Number(plain) : Number.NaN
 }
 
-/** Operators come after their operands, as LiquidJS leaves them. A missing operand is nothing, as there. */
+/** Postfix notation, as LiquidJS gives it. A missing operand is undefined, as in LiquidJS. */
 function compilePostfix(postfix: readonly Token[]): Evaluate {
   const stack: Evaluate[] = []
   for (const token of postfix) {
@@ -165,17 +165,17 @@ function contains(run: Run, of: unknown, what: unknown): boolean {
   return of.includes(text)
 }
 
-/** A search compares every character of a long pattern at every place in the worst case. */
+/** In the worst case a search compares the whole pattern at every position. */
 const searchCost = (length: number, pattern: number) => (length >> 4) + (pattern > 32 ? (length * pattern) / 256 : 0)
 
 type FilterSyntax = Filtered['filters'][number]
 
-/** Expressions in arguments are part of the template, so they are read with it; text from the data never is. */
+/** These filters take an expression. It is part of the template and compiled with it; text from the data never is. */
 const isExpressionFilter = (name: string) => name.endsWith('_exp')
 
 function compileFilter(filter: FilterSyntax, input: Evaluate): Evaluate {
   const definition = filterTable[filter.name]
-  // As in LiquidJS, a filter nobody knows lets its value through; saving a workflow reports it.
+  // As in LiquidJS, an unknown filter returns its input; saving a workflow reports it.
   if (definition === undefined) return input
   const { apply, searches } = definition
   const takesExpression = isExpressionFilter(filter.name)

@@ -161,6 +161,6 @@ test('expressions filter a list', () => {
   ).toBe("['e2']Sarah Altrue24 5 2")
 })
 
-test('characters outside the basic plane are cut whole', () => {
+test('surrogate pairs are never cut in half', () => {
   expect(render('{{ "a😀b" | slice: 1, 2 }}{{ "😀😀" | slice: -1 }}')).toBe('😀b😀')
 })

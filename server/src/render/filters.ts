@@ -6,8 +6,8 @@ import { OUTPUT_LIMIT, outputTooLarge } from './limits.ts'
 import { listFilters } from './list-filters.ts'
 import { type Filter, type FilterArguments, printJson, type Run, readPath, toText, toValue } from './run.ts'
 
-// Read one by one in LiquidJS 10.30: linear in the text given, no regular expression that backtracks, nothing kept between
-// calls. A filter that a later version adds has to be read before it is listed here.
+// Each was reviewed in LiquidJS 10.30: linear time, no backtracking regular expression, no state between calls. Review a filter
+// of a later version before you list it here.
 const taken =
   'escape xml_escape escape_once newline_to_br strip_html abs at_least at_most ceil divided_by floor minus plus modulo times round url_decode url_encode cgi_escape uri_escape slugify append prepend lstrip downcase upcase remove remove_first remove_last rstrip split strip strip_newlines squish capitalize replace replace_first replace_last truncate truncatewords normalize_whitespace number_of_words array_to_sentence_string base64_encode base64_decode sha256 hmac_sha256 default raw to_integer'.split(
     ' ',
@@ -16,13 +16,13 @@ const searching = new Set('remove remove_first remove_last split replace replace
 
 type Handler = (this: unknown, value: unknown, ...args: unknown[]) => unknown
 
-/** The little that LiquidJS's filters ask of their surroundings. */
+/** The part of LiquidJS's context that these filters use. */
 const surroundings = {
   context: {
     opts: { jsTruthy: false },
     ownPropertyOnly: true,
     memoryLimit: {
-      // Called with the size of a result before it is made.
+      // LiquidJS calls it with the size of a result beforehand.
       use(characters: number) {
         if (characters > OUTPUT_LIMIT) throw outputTooLarge()
       },
@@ -40,7 +40,7 @@ function takeFromLiquid(name: string): Filter {
   }
 }
 
-/** The texts of a list: its items, or what each has at a path. */
+/** A list's items as text, or the value at a path of each. */
 function textsOf(run: Run, value: unknown, keyPath: unknown): string[] | undefined {
   const list = toValue(value)
   if (!Array.isArray(list)) return undefined
@@ -65,7 +65,7 @@ const optionalText = (value: unknown, otherwise: string) => (value === undefined
 /** "John, Josh and 2 others" */
 function digest(run: Run, value: unknown, [max, keyPath, separator]: FilterArguments): string {
   const texts = textsOf(run, value, keyPath) ?? []
-  // Two are named whatever the limit: "1 other" would say no less.
+  // Two are always named: "1 other" would be no shorter.
   if (texts.length <= 2) return texts.join(' and ')
   const limit = limitOf(max, 2)
   const between = optionalText(separator, ', ')
@@ -107,7 +107,7 @@ function countIn(value: unknown): number {
 
 const countOf = (count: number, word: string) => `${count} ${count === 1 ? word : inflect(word)}`.trimEnd()
 
-/** The library tries about a hundred patterns; nothing as long as this is one English word. */
+/** The library tries about a hundred patterns; a longer text is no English word. */
 const inflect = (word: string) => (word.length > 64 ? word : pluralizeWord(word))
 
 function json(run: Run, value: unknown, [indent]: FilterArguments): string {

@@ -1,24 +1,25 @@
-// What rendering one message may cost, and the one error all of rendering throws.
-// Work is counted, not timed: a template fails or passes the same way on a busy machine as on an idle one. One unit is at
-// most about 500 ns here, before the compiler warms up (measured over the hostile templates of liquid.test.ts), so the whole allowance stays under 100 ms.
+// Limits on the cost of rendering one message, and the error that rendering throws.
+// Work is counted, not timed: a template passes or fails the same way on a busy machine as on an idle one. One unit takes at
+// most about 500 ns, before the compiler warms up (measured over the hostile templates of liquid.test.ts), so the whole
+// allowance stays under 100 ms.
 
 /** Template text, block documents as JSON included. Gmail cuts a message at 102 KB. */
 export const SOURCE_LIMIT = 256 * 1024
-/** How many `{{ }}` and `{% %}` a template may have, and how long they may be together. The parser takes a token from the
- * front of an array at a time, which is quadratic from about 16,000 tokens on: 100,000 of them took it 22 s. */
+/** How many `{{ }}` and `{% %}` a template may have, and their total length. The parser shifts tokens off an array, which is
+ * quadratic beyond about 16,000 tokens: 100,000 of them took it 22 s. */
 export const TAG_LIMIT = 1_000
 export const TAG_TEXT_LIMIT = 24 * 1024
-/** Everything one message writes, and any single string on the way there. */
+/** For all output of one message, and for any single string on the way. */
 export const OUTPUT_LIMIT = 512 * 1024
-/** Tags of HTML that has to be taken apart and put together again: the parser needs up to 25 µs for each, and more the
- * deeper it is (200,000 open tags took it 22 s). Clean HTML may have four times as many. */
+/** Tags in HTML that the sanitizer must rewrite: the parser needs up to 25 µs for each, and more with depth (200,000 open tags
+ * took it 22 s). Clean HTML may have four times as many. */
 export const HTML_TAG_LIMIT = 5_000
 /** Blocks in a document. */
 export const BLOCK_LIMIT = 2_000
-/** Statements run, list items visited, one per 16 characters handled by a filter, and `FILTER_COST` for its call. */
+/** Counts statements run, list items visited, every 16 characters a filter handles, and `FILTER_COST` per filter call. */
 export const WORK_LIMIT = 200_000
 export const FILTER_COST = 4
-/** Tags inside tags, blocks inside blocks. */
+/** Nesting of tags, and of blocks. */
 export const DEPTH_LIMIT = 100
 
 export type RenderErrorCode =
@@ -60,14 +61,14 @@ export class RenderError extends Error {
 export const tooDeep = (cause?: unknown) =>
   new RenderError('template_too_deep', 'The template or its data is nested too deeply; use fewer levels', { cause })
 
-/** As many tags as HTML can have at most. */
+/** An upper bound of the tags in HTML. */
 export function countTags(html: string): number {
   let count = 0
   for (let at = html.indexOf('<'); at >= 0; at = html.indexOf('<', at + 1)) count++
   return count
 }
 
-/** Runs rendering code; whatever a library throws in it leaves as a RenderError. */
+/** Runs rendering code, and turns anything it throws into a RenderError. */
 export function guarded<T>(work: () => T): T {
   try {
     return work()
@@ -84,7 +85,7 @@ export function guarded<T>(work: () => T): T {
   }
 }
 
-/** What is left to one message. All its templates draw on the same budget. */
+/** The remaining work and output of one message, shared by all its templates. */
 export class Budget {
   #work = WORK_LIMIT
   #output = OUTPUT_LIMIT
@@ -112,8 +113,8 @@ export class Budget {
   }
 
   /**
-   * Lists count with all that their elements hold. A template can put a list into itself (`a | push: a`): thirty such lines
-   * make a list of 31 elements that prints as a billion. Filters make new lists and never change one, so a weight stays true.
+   * A list weighs as much as all its elements. A template can put a list into itself (`a | push: a`): thirty such lines make
+   * a list of 31 elements that prints as a billion. Filters never change a list, so a weight can be cached.
    */
   #weigh(value: object): number {
     const known = this.#weights.get(value)
@@ -135,7 +136,7 @@ export class Budget {
   }
 }
 
-/** What the group_by filters make: the one kind of object a template can build, so it has to be weighed like a list. */
+/** Result of the group_by filters: the only kind of object a template can build, so it is weighed like a list. */
 export class Group {
   name: unknown
   items: unknown[]

@@ -43,11 +43,11 @@ test('variables of every namespace are filled in', () => {
   ).toBe('Ann A1 false Acme Orders Development Bob')
 })
 
-test('what is unknown or null writes nothing, at any depth', () => {
+test('unknown and null values write nothing, at any depth', () => {
   expect(render('[{{nobody}}{{payload.a.b.c}}{{subscriber.lastName}}{{payload.order.id.x.y}}]')).toBe('[]')
 })
 
-test('an unknown filter lets its value through', () => {
+test('an unknown filter returns its input', () => {
   expect(render('{{ payload.order.id | shout }}')).toBe('A1')
 })
 
@@ -66,7 +66,7 @@ test('a date in the data prints as an ISO time', () => {
   expect(render('{{ payload.at }}', { payload: { at: new Date(0) } })).toBe('1970-01-01T00:00:00.000Z')
 })
 
-test('what comes from the data is never read as a template', () => {
+test('text from the data is never parsed as a template', () => {
   expect(render('{{ payload.injected }}')).toBe(data.payload.injected)
   expect(render('{% assign x = payload.injected %}{% capture y %}{{ x }}{% endcapture %}{{ y }}')).toBe(
     data.payload.injected,
@@ -74,7 +74,7 @@ test('what comes from the data is never read as a template', () => {
   expect(failure('{{ payload.items | where_exp: "x", payload.injected }}')).toMatchObject({ code: 'template_syntax' })
 })
 
-test('nothing that JavaScript adds to values can be reached', () => {
+test('prototype members cannot be reached', () => {
   const names = [
     'constructor',
     '__proto__',
@@ -87,7 +87,7 @@ test('nothing that JavaScript adds to values can be reached', () => {
   expect(render('{{ payload["constructor"] }}{{ payload.items | map: "constructor" | compact | size }}')).toBe('0')
 })
 
-test('templates leave the data as they found it', () => {
+test('templates never change the data', () => {
   const before = structuredClone(data)
   const of = structuredClone(data)
   render(
@@ -97,7 +97,7 @@ test('templates leave the data as they found it', () => {
   expect(of).toEqual(before)
 })
 
-test('in HTML mode both the text and the values are escaped, and Liquid is read as it is', () => {
+test('HTML mode escapes text and values, but not Liquid', () => {
   const emit = compileTemplate('a < b {{ payload.x | append: "<" }} {{ payload.x | raw }}', 'html')
   expect(renderEmit(emit, situation({ payload: { x: '<i>&' } }, now))).toBe('a &lt; b &lt;i&gt;&amp;&lt; <i>&')
 })
@@ -117,14 +117,14 @@ test.each([
   ['{{ a | }}{{ | b }}', 'invalid value expression'],
   ['{% assign x %}', 'expected "="'],
   ['{%# one\n two %}', "must start with a '#'"],
-])('%s is a syntax error with its place', (template, words) => {
+])('%s is a syntax error with its position', (template, words) => {
   const error = failure(template)
   expect(error).toMatchObject({ code: 'template_syntax', position: { line: expect.any(Number) } })
   expect(error.message).toContain(words)
   expect(error.message).toMatch(/^Line \d+, column \d+: /)
 })
 
-test('several lines of an inline comment are left out', () => {
+test('an inline comment of several lines writes nothing', () => {
   expect(render('a{%# one\n # two\n\n%}b')).toBe('ab')
 })
 
@@ -250,11 +250,11 @@ test.each<[string, string, string]>([
   expect(error.message).toMatch(/^(?:The |Line |")/)
 })
 
-test('a comment of nothing but blank lines is read at once', () => {
+test('a comment of blank lines parses in linear time', () => {
   expect(render(`{%#${many('\n', 20_000)}%}`)).toBe('')
 })
 
-test('what a message may do is enough for a thousand events of a digest', () => {
+test('the budget is enough for a digest of a thousand events', () => {
   const events = Array.from({ length: 1_000 }, (_, i) => ({
     id: `e${i}`,
     time: now.toISOString(),
@@ -265,7 +265,7 @@ test('what a message may do is enough for a thousand events of a digest', () => 
   expect(render(template, { steps: { d: { events } } }).match(/<tr>/g)).toHaveLength(1_000)
 })
 
-// Templates put together from pieces that fit, so that most of them get past the parser.
+// Templates made of valid pieces, so that most of them parse.
 const plain = fc.constantFrom(
   'payload.items',
   'payload.order',
@@ -424,9 +424,9 @@ test('any text of braces, quotes and words renders or fails with a RenderError',
   )
 })
 
-test('templates mean what they mean in LiquidJS', () => {
+test('templates render as in LiquidJS', () => {
   const liquid = new Liquid({
-    // Lists and objects print in our way; everything else is compared.
+    // Lists and objects print differently; everything else is compared.
     outputEscape: (written: unknown) => {
       const value = toValue(written)
       return typeof value === 'object' && value !== null
@@ -447,7 +447,7 @@ test('templates mean what they mean in LiquidJS', () => {
       const ours = settled(() => render(template))
       expect(ours).toBe(theirs)
     }),
-    // Half a million other templates agreed but for one: LiquidJS counts (1..12.5) up to 13.
+    // Half a million other templates agreed except one: LiquidJS counts (1..12.5) up to 13.
     { numRuns: 3_000, seed: 1 },
   )
 })

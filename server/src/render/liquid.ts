@@ -1,5 +1,4 @@
-// Templates: text with Liquid in it, compiled once, rendered in one pass. What comes from the data is written, never read as
-// a template.
+// Liquid templates, compiled once and rendered in one pass. Text from the data is written, never parsed as a template.
 import { Cache } from './cache.ts'
 import { compileFiltered } from './expressions.ts'
 import { Budget, guarded } from './limits.ts'
@@ -7,7 +6,7 @@ import { type Emit, type Evaluate, Run, type Scope } from './run.ts'
 import { parseExpression, parseTemplate } from './syntax.ts'
 import { compileTemplates, type Mode } from './tags.ts'
 
-/** What templates are rendered with. */
+/** The data and budget of a rendering. */
 export interface Situation {
   data: Scope
   now: Date
@@ -17,11 +16,10 @@ export interface Situation {
 
 export const situation = (data: Scope, now: Date): Situation => ({ data, now, budget: new Budget() })
 
-// Closures take roughly ten times the characters they were made from: 8 M characters of templates are well under 200 MB.
+// Closures take roughly ten times the memory of their source: 8 M characters of templates stay well under 200 MB.
 const templates = { text: new Cache<Emit>(8 * 1024 * 1024), html: new Cache<Emit>(8 * 1024 * 1024) }
 const expressions = new Cache<Evaluate>(1024 * 1024)
 
-/** Whether a text has anything for Liquid to do. */
 export const hasLiquid = (text: string) => text.includes('{{') || text.includes('{%')
 
 export function compileTemplate(source: string, mode: Mode = 'text'): Emit {

@@ -1,4 +1,4 @@
-// The filters that work on lists. They behave as LiquidJS's, and pay for every item they look at.
+// The list filters. They behave like LiquidJS's, and charge the budget for every item.
 import { Cache } from './cache.ts'
 import { Group, OUTPUT_LIMIT, outputTooLarge } from './limits.ts'
 import {
@@ -19,7 +19,7 @@ type Path = readonly (string | number)[]
 
 const paths = new Cache<Path>(256 * 1024)
 
-/** Paths in arguments may come from the data: they only read, they are never evaluated. */
+/** A path in an argument may come from the data, so it is only read, never evaluated. */
 function toPath(property: unknown): Path {
   const text = toText(property)
   return paths.get(text, () => parsePath(text) ?? text.split('.'))
@@ -39,7 +39,7 @@ function* each(run: Run, list: readonly unknown[]) {
   }
 }
 
-/** Whether an item is one the filter asks for: by a property and what it should be, or by an expression. */
+/** Whether an item matches: by a property and its value, or by an expression. */
 type Test = (item: unknown) => boolean
 
 function byProperty(run: Run, property: unknown, expected: unknown): Test {
@@ -111,7 +111,7 @@ function sorted(run: Run, value: unknown, property: unknown, keyOf: (value: unkn
   return keyed.sort((a, b) => compare(a.key, b.key)).map(({ item }) => item)
 }
 
-/** What is missing comes last. */
+/** Missing values sort last. */
 function compare(a: unknown, b: unknown): number {
   if (isNothing(a) || isNothing(b)) return Number(isNothing(a)) - Number(isNothing(b))
   if ((a as never) < (b as never)) return -1
@@ -124,7 +124,7 @@ function slice(value: unknown, from: unknown, count: unknown): unknown {
   const length = asNumber(count, 1)
   const start = asNumber(from, 0)
   const text = Array.isArray(plain) ? '' : toText(plain)
-  // Only texts with characters outside the basic plane have to be taken apart.
+  // Only texts with surrogate pairs must be split into characters.
   const items = Array.isArray(plain) ? plain : /[\ud800-\udfff]/.test(text) ? [...text] : text
   const begin = start < 0 ? items.length + start : start
   const part = begin < 0 || length < 0 ? items.slice(0, 0) : items.slice(begin, begin + length)

@@ -7,7 +7,7 @@ const of = () =>
   situation({ payload: { name: 'Ann', html: '<b>x</b><script>y</script>', path: '/orders/1', empty: '' } }, new Date(0))
 
 describe('in-app', () => {
-  test('everything an in-app message can have', () => {
+  test('an in-app message can have every member', () => {
     expect(
       renderInApp(
         {
@@ -34,7 +34,7 @@ describe('in-app', () => {
       data: { raw: '<b>x</b><script>y</script>', Ann: 1 },
     })
   })
-  test('what ends up empty is left out', () => {
+  test('empty members are left out', () => {
     expect(
       renderInApp(
         {
@@ -49,7 +49,7 @@ describe('in-app', () => {
       ),
     ).toEqual({ body: 'b', secondaryAction: { label: 'L' } })
   })
-  test('sanitising can be switched off', () => {
+  test('sanitizing can be turned off', () => {
     expect(renderInApp({ body: '{{payload.html}}', disableOutputSanitization: true }, of())).toEqual({
       body: '<b>x</b><script>y</script>',
     })
@@ -66,7 +66,7 @@ describe('in-app', () => {
   })
 })
 
-test('SMS, chat and push are not HTML and stay as they are', () => {
+test('SMS, chat and push are not HTML and are not sanitized', () => {
   const body = '{{payload.html}} & {{payload.name}}'
   const text = '<b>x</b><script>y</script> & Ann'
   expect(renderSms({ body, skip: {} }, of())).toEqual({ body: text })
@@ -88,6 +88,6 @@ test.each([
   [() => renderChat({ body: null }, of()), 'The chat message has no body'],
   [() => renderPush({ body: 'x' }, of()), 'The push message has no subject'],
   [() => renderPush({ subject: 'x' }, of()), 'The push message has no body'],
-])('what is missing is named', (render, message) => {
+])('the error names the missing member', (render, message) => {
   expect(render).toThrow(expect.objectContaining({ code: 'empty_content', message }))
 })

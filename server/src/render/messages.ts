@@ -1,4 +1,4 @@
-// In-app, SMS, chat and push messages from their control values.
+// Renders in-app, SMS, chat and push messages from their control values.
 import { RenderError } from './limits.ts'
 import type { Situation } from './liquid.ts'
 import { sanitizeValues } from './sanitize.ts'
@@ -25,7 +25,7 @@ export interface InAppMessage {
   data?: Values
 }
 
-/** The members of the values that make the message; conditions and switches are not templates. */
+/** Picks the values that make up the message; conditions and switches are not templates. */
 function picker(...names: string[]): (values: Values) => Values {
   const picked = new WeakMap<Values, Values>()
   return (values) => {
@@ -71,7 +71,7 @@ function toAction(value: unknown): Action | undefined {
   return redirect === undefined ? { label: value.label } : { label: value.label, redirect }
 }
 
-/** A path opens where the reader is, an address in a new window. */
+/** A path opens in the same window, a URL in a new one. */
 function toRedirect(value: unknown): Redirect | undefined {
   if (!isObject(value) || typeof value.url !== 'string' || value.url === '') return undefined
   const { url, target } = value

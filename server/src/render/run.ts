@@ -1,4 +1,4 @@
-// One template being rendered: what names mean, what has been written, and how values read, compare and print.
+// The state of one rendering: names in scope and output, and how values are read, compared and printed.
 import { type Budget, OUTPUT_LIMIT, outputTooLarge } from './limits.ts'
 
 export type Scope = Record<string, unknown>
@@ -8,11 +8,11 @@ export type FilterArguments = unknown[]
 
 export interface Filter {
   apply: (run: Run, value: unknown, args: FilterArguments, options: Record<string, unknown>) => unknown
-  /** Looks for its first argument in its value, which costs both their lengths. */
+  /** Searches its value for its first argument, which costs both lengths. */
   searches?: boolean
 }
 
-/** The words `nil`, `empty` and `blank`, which compare by rules of their own. */
+/** `nil`, `empty` and `blank`, which have their own rules of comparison. */
 export class Literal {
   readonly word: 'nil' | 'empty' | 'blank'
 
@@ -22,8 +22,8 @@ export class Literal {
 }
 
 /**
- * An item of a repeated block, standing where its list stands: `payload.items.name` reads the item's name, while
- * `payload.items[2]` still reads the list.
+ * An item of a repeat in the place of its list: `payload.items.name` reads the item's name, while `payload.items[2]` still
+ * reads the list.
  */
 export class Item {
   readonly value: unknown
@@ -35,7 +35,7 @@ export class Item {
   }
 }
 
-/** A value with one member replaced. The others are copied, and paid for, only if the value is used as a whole. */
+/** A value with one member replaced. The others are copied, and charged for, only if the whole value is used. */
 export class Overlay {
   readonly base: unknown
   readonly key: string | number
@@ -120,14 +120,14 @@ export class Run {
   readonly data: Scope
   readonly budget: Budget
   readonly now: Date
-  /** Names made by assign and capture; they live to the end of the template. */
+  /** Names from assign and capture; they last to the end of the template. */
   readonly locals: Scope = Object.create(null)
   readonly counters: Scope = Object.create(null)
-  /** Names of the loops around the current place, innermost last. */
+  /** Names of the enclosing loops, innermost last. */
   readonly scopes: Scope[] = []
-  /** What cycle and `offset: continue` remember. */
+  /** The state of cycle and `offset: continue`. */
   readonly registers = new Map<string, number>()
-  /** Objects print with single quotes in text, so that they can stand in HTML attributes, and with double quotes in JSON. */
+  /** Objects print with single quotes in text, so that they fit in HTML attributes, and with double quotes in JSON. */
   readonly quote: '"' | "'"
   out = ''
   flow: 'on' | 'break' | 'continue' = 'on'
@@ -154,7 +154,7 @@ export class Run {
     this.out += text
   }
 
-  /** What `emit` writes, as a value. */
+  /** The output of `emit` as a value. */
   capture(emit: Emit): string {
     const before = this.out
     this.out = ''
@@ -175,7 +175,7 @@ export class Run {
   }
 }
 
-/** JSON within the budget. The same object may hang in a list many times over, so the text is counted while it grows. */
+/** JSON within the budget. A list may hold the same object many times, so the text is counted while it grows. */
 export function printJson(value: unknown, budget: Budget, quote: '"' | "'", indent = 0): string {
   let characters = 0
   const text = JSON.stringify(
@@ -200,7 +200,7 @@ export function toValue(value: unknown): unknown {
   return value instanceof Item ? toValue(value.value) : value
 }
 
-/** A value where a filter needs a text. Objects have none that is of use; only outputs print them. */
+/** A value as text for a filter. Objects give an empty text; only outputs print them. */
 export function toText(value: unknown): string {
   const plain = toValue(value)
   if (typeof plain === 'string') return plain
@@ -214,7 +214,7 @@ export function isTruthy(value: unknown): boolean {
   return plain !== false && plain !== null && plain !== undefined
 }
 
-/** One step of a path. Only what the data itself holds can be read, never what JavaScript adds to it. */
+/** One step of a path. Reads only own members of the data, never the prototype's. */
 export function readProperty(of: unknown, key: unknown, budget: Budget): unknown {
   if (of === null || of === undefined) return undefined
   if (of instanceof Loop) return of.read(key)
@@ -273,7 +273,7 @@ function equalsLiteral(literal: Literal, other: unknown): boolean {
   return true
 }
 
-/** What a loop runs over: a list, one text, or the [name, value] pairs of an object. */
+/** The items a loop iterates: a list's, one text, or an object's [name, value] pairs. */
 export function toIterable(of: unknown, budget: Budget): readonly unknown[] {
   const value = toValue(of)
   if (Array.isArray(value)) return value

@@ -48,7 +48,7 @@ describe('attributes', () => {
   })
 })
 
-describe('addresses', () => {
+describe('URLs', () => {
   test.each([
     'http://a.b',
     'https://a.b/?x=1&amp;y=2',
@@ -64,7 +64,7 @@ describe('addresses', () => {
     '',
   ])('"%s" stays', (url) => {
     expect(sanitize(`<a href="${url}">t</a>`)).toContain(`href="${url}"`)
-    // Taken apart, an attribute without a value is left out.
+    // A rewrite drops an attribute without a value.
     if (url === '') return
     expect(rewrite(`<a href="${url}">t</a>`)).toContain(`href="${url}"`)
     expect(rewrite(`<img src="${url}">`)).toContain(`src="${url}"`)
@@ -86,7 +86,7 @@ describe('addresses', () => {
     expect(clean).not.toContain('href')
     expect(clean).not.toContain('src')
   })
-  test('one that is bad goes from a list', () => {
+  test('an unsafe one is removed from a list', () => {
     expect(sanitize('<img srcset="https://a.b/1.png 1x, javascript:x 2x">')).toBe(
       '<img srcset="https://a.b/1.png 1x" />',
     )
@@ -94,23 +94,23 @@ describe('addresses', () => {
   })
 })
 
-test('style sheets stay, closed for everyone', () => {
+test('style sheets stay, and are closed in every browser', () => {
   expect(sanitize('<style>p > a{color:red}</style><p>t</p>')).toBe('<style>p > a{color:red}</style><p>t</p>')
   expect(sanitize('<style>p{color:red}</style/><p>t</p>')).toBe('<style>p{color:red}</style><p>t</p>')
   expect(sanitize('<style>a</style ><img src=x onerror=alert(1)>')).toBe('<style>a</style><img src="x" />')
 })
 
-test('a document type in front stays', () => {
+test('a leading doctype stays', () => {
   expect(sanitize('<!DOCTYPE html><p>t</p>')).toBe('<!DOCTYPE html><p>t</p>')
   expect(sanitize('<!DOCTYPE html><p onclick="x">t</p><!-- c -->')).toBe('<!DOCTYPE html><p>t</p>')
 })
 
-test('plain text comes back as it is, ampersands and all', () => {
+test('plain text is returned unchanged, ampersands included', () => {
   for (const text of ['Tom & Jerry', 'a < b and 3 > 2', '/orders?a=1&b=2', 'I <3 you', 'x &lt;b&gt;', ''])
     expect(sanitize(text)).toBe(text)
 })
 
-test('text next to tags is made proper HTML where the document has to be rewritten', () => {
+test('a rewrite escapes the text between tags', () => {
   expect(sanitize('a & b <x>c</x> < d')).toBe('a &amp; b c &lt; d')
   expect(sanitize('text <')).toBe('text &lt;')
 })
@@ -146,7 +146,7 @@ test.each([
   expect(seen.filter((name) => ['script', 'javascript'].includes(name) || name.startsWith('on'))).toEqual([])
 })
 
-/** What a parser makes of HTML: the only thing two ways of writing it have to agree on. */
+/** The parsed HTML, to compare two spellings of it. */
 function events(html: string) {
   const list: unknown[] = []
   let text = ''
@@ -171,7 +171,7 @@ function events(html: string) {
   return list
 }
 
-test('what is let through without being taken apart is what taking it apart gives', () => {
+test('HTML that passes the scan parses like its rewritten form', () => {
   const pieces = fc.constantFrom(
     '<p>',
     '</p>',
@@ -226,7 +226,7 @@ test('what is let through without being taken apart is what taking it apart give
   )
 })
 
-test('whatever comes in, nothing that runs comes out', () => {
+test('no input gives output that runs', () => {
   const pieces = fc.constantFrom(
     '<',
     '>',
@@ -282,13 +282,13 @@ test('whatever comes in, nothing that runs comes out', () => {
   )
 })
 
-test('more tags than anyone can check are refused', () => {
+test('too many tags are refused', () => {
   expect(() => sanitize('<x>'.repeat(20_000))).toThrow(RenderError)
   expect(() => sanitize('<p>'.repeat(200_000))).toThrow(/more than \d+ tags/)
   expect(sanitize('<p>t</p>'.repeat(5_000))).toHaveLength(40_000)
 })
 
-test('all texts of a value are sanitised, but not those in data', () => {
+test('all texts of a value are sanitized, except in data', () => {
   const bad = '<b>x</b><script>y</script>'
   expect(sanitizeValues({ body: bad, list: [bad, { deep: bad }], count: 3, off: null, data: { raw: bad } })).toEqual({
     body: '<b>x</b>',

@@ -1,7 +1,7 @@
-// The document around blocks that no layout surrounds.
+// The document around blocks without a layout.
 import { box, FONT, style } from './block-html.ts'
 
-// Columns stand one below the other on a phone; everything else is in style attributes.
+// Stacks columns on a phone; everything else is in style attributes.
 const css = [
   'body,table,td,a{-webkit-text-size-adjust:100%;-ms-text-size-adjust:100%}',
   'table{border-spacing:0;mso-table-lspace:0pt;mso-table-rspace:0pt}',

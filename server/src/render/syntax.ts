@@ -1,4 +1,4 @@
-// The Liquid dialect: LiquidJS 10 reads templates, without anything that reaches for files.
+// The Liquid dialect: LiquidJS 10 parses templates, without the tags that read files.
 import {
   type FilteredValueToken,
   Liquid,
@@ -22,14 +22,14 @@ for (const name of ['include', 'render', 'layout', 'block']) {
     class extends Tag {
       constructor(token: TagToken, remainTokens: TopLevelToken[], engine: Liquid) {
         super(token, remainTokens, engine)
-        throw new Error(`the tag "${name}" is not available: there are no other templates to take from`)
+        throw new Error(`the tag "${name}" is not available: a template cannot use other templates`)
       }
       render() {}
     },
   )
 }
 
-// LiquidJS looks for stray lines in `{% # comments %}` with an expression that takes quadratic time on blank lines.
+// LiquidJS checks the lines of `{% # comments %}` with a regular expression that is quadratic on blank lines.
 liquid.registerTag(
   '#',
   class extends Tag {
@@ -44,7 +44,7 @@ liquid.registerTag(
   },
 )
 
-/** Where outputs and tags begin and end. The last one may be open: then it reaches to the end. */
+/** Where outputs and tags start and end. An unclosed one reaches to the end of the source. */
 export function* tagsIn(source: string): Generator<[number, number]> {
   let at = 0
   for (;;) {
@@ -89,7 +89,7 @@ export function parseTemplate(source: string): Template[] {
   })
 }
 
-/** An expression on its own, as in `payload.name | upcase`. */
+/** An expression without braces, such as `payload.name | upcase`. */
 export function parseExpression(source: string): FilteredValueToken {
   checkSource(source)
   return guarded(() => {
@@ -105,7 +105,7 @@ export function parseExpression(source: string): FilteredValueToken {
   })
 }
 
-/** A path as in `where: "author.name"`, or undefined if it is anything else. */
+/** A path such as `author.name`; undefined for anything else. */
 export function parsePath(source: string): (string | number)[] | undefined {
   const tokenizer = new Tokenizer(source)
   const token = guarded(() => tokenizer.readScopeValue())

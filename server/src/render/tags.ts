@@ -1,4 +1,4 @@
-// Liquid templates as closures that write: text, outputs and every tag.
+// Compiles Liquid templates to closures that write: text, outputs and every tag.
 import {
   type AssignTag,
   type CaptureTag,
@@ -36,7 +36,7 @@ import {
   toValue,
 } from './run.ts'
 
-/** `text` writes all as it is. `html` makes HTML of text: the template's own words and its values are escaped. */
+/** `text` writes everything unchanged. `html` turns text into HTML: it escapes the template's text and its values. */
 export type Mode = 'text' | 'html'
 
 class Compiler {
@@ -86,7 +86,7 @@ class Compiler {
 
 type CompileTag<T> = (tag: T, compiler: Compiler) => Emit
 
-/** Members LiquidJS does not show in its types. */
+/** Members that are missing in LiquidJS's types. */
 type Inside<T, Members> = Omit<T, keyof Members> & Members
 type Branch = { test: Evaluate; wanted: boolean; emit: Emit }
 
@@ -142,7 +142,7 @@ const count = (value: unknown, otherwise: number) => {
   return value === undefined || value === null || Number.isNaN(number) ? otherwise : Math.trunc(number)
 }
 
-/** As JavaScript slices: from a negative place counts from the end, and so does a negative length. */
+/** Like JavaScript's slice: a negative start or length counts from the end. */
 const part = (items: readonly unknown[], from: number, length: number) =>
   from >= 0 && length >= 0 ? items.slice(from, from + length) : items.slice(from).slice(0, length)
 

@@ -29,7 +29,7 @@ const english = translatorFor(group, 'en_US')
 const german = translatorFor(group, 'de_DE')
 const say = (text: string, translator = english) => renderText(text, of(), translator)
 
-test('a key stands for its text, which is rendered like the template', () => {
+test('a key is replaced by its text, which is rendered like the template', () => {
   expect(say('{{t.greeting}}')).toBe('Hello Ann!')
   expect(say('{{t.greeting}} {{ T.nested.deep }} {{-  t.flat.key -}}', german)).toBe('Hallo Ann! Tief Flat')
   expect(say('{{t.nested.dotted.key}} {{t.answer}} {{t.größe_1-x}}')).toBe('Dotted 42 Size')
@@ -65,7 +65,7 @@ describe('as an argument of a filter', () => {
     expect(say(`{{ 2 | pluralize: 't.other', 't.apples' }}`)).toBe('2 apples of Ann')
     expect(say(`{{ '' | default: 't.quotes' }}`)).toBe(`"It's"`)
   })
-  test('a text that only looks alike is left alone', () => {
+  test('a text that only looks like a key is left alone', () => {
     expect(say(`{{ 'x' | append: 't.me/channel' }}{{ 'a t.b' | split: 't.' | join: '-' }}`)).toBe('xt.me/channela -b')
   })
 })
@@ -74,7 +74,7 @@ test('a translated text can be filtered', () => {
   expect(say('{{ t.greeting | upcase }} {{ t.brand | append: "!" }}')).toBe('HELLO ANN! Belfry!')
 })
 
-test('translations may refer to each other, but not for ever', () => {
+test('translations may refer to each other, up to a limit', () => {
   expect(say('{{t.about}}')).toBe('About Belfry')
   expect(() => say('{{t.loop}}')).toThrow(expect.objectContaining({ code: 'translation_missing' }))
 })
@@ -95,7 +95,7 @@ test('text from the data is not translated', () => {
   )
 })
 
-test('translations that grow without end are refused', () => {
+test('translations that grow without limit are refused', () => {
   const content = Object.fromEntries(Array.from({ length: 5 }, (_, i) => [`k${i}`, `{{t.k${i + 1}}}`.repeat(100)]))
   const bomb = translatorFor(
     { defaultLocale: 'en_US', locales: { en_US: { ...content, k5: 'x'.repeat(1_000) } } },

@@ -1,5 +1,5 @@
-// Translations: `{{t.key}}` and filter arguments 't.key' are replaced by the texts they stand for before Liquid reads the
-// template. A translation may itself contain Liquid; it is the author's text, like the template.
+// Translations: `{{t.key}}` and filter arguments 't.key' are replaced by their texts before Liquid parses the template. A
+// translation may contain Liquid; it is the author's text, like the template.
 import { RenderError, SOURCE_LIMIT } from './limits.ts'
 import { checkSource, tagsIn } from './syntax.ts'
 
@@ -14,12 +14,12 @@ export interface TranslationGroup {
 /** The text of a key for one recipient, or undefined if neither their language nor the default has it. */
 export type Translator = (key: string) => string | undefined
 
-/** Used where translation is switched off: every key is missing. */
+/** For when translation is off: every key is missing. */
 export const noTranslations: Translator = () => undefined
 
 const translators = new WeakMap<TranslationGroup, Map<string, Translator>>()
 
-/** The translator of a group is made once per language, so that what is compiled with it can be kept. */
+/** One translator per group and language, so that templates compiled with it can be cached. */
 export function translatorFor(group: TranslationGroup, subscriberLocale: string | null | undefined): Translator {
   const known = translators.get(group) ?? new Map<string, Translator>()
   translators.set(group, known)
@@ -88,7 +88,7 @@ class Resolver {
     const whole = wholeOutput.exec(tag)
     if (whole?.[1] !== undefined) return this.#text(whole[1], depth)
     let before = ''
-    // A text with Liquid in it is rendered first and then given to the filter.
+    // A text with Liquid is rendered before the filter gets it.
     const asValue = (key: string) => {
       const text = this.#text(key, depth)
       if (!/\{[{%]|[}%]\}/.test(text) && !(text.includes('"') && text.includes("'"))) {
@@ -110,7 +110,10 @@ class Resolver {
       throw new RenderError('translation_missing', `There is no translation for "${key}"`)
     }
     if (depth >= NESTING) {
-      throw new RenderError('translation_missing', `The translation of "${key}" refers to too many others in turn`)
+      throw new RenderError(
+        'translation_missing',
+        `The translation of "${key}" is nested too deeply; translations may refer to each other ${NESTING} levels deep`,
+      )
     }
     this.#characters += text.length
     if (this.#characters > SOURCE_LIMIT) {

@@ -40,7 +40,7 @@ test('names are templates in data only', () => {
   ).toEqual({ '{{payload.key}}': 1, data: { k: 'x', deep: { k1: 2 } } })
 })
 
-test('a name from the data cannot change what an object is', () => {
+test("a name from the data cannot change an object's prototype", () => {
   const rendered = renderValues(
     { data: { '{{payload.name}}': { evil: true } } },
     situation({ payload: { name: '__proto__' } }, new Date(0)),
@@ -49,14 +49,14 @@ test('a name from the data cannot change what an object is', () => {
   expect((rendered.data as { evil?: boolean }).evil).toBeUndefined()
 })
 
-test('numbers stay texts, and objects print in single quotes', () => {
+test('rendered numbers are texts, and objects print in single quotes', () => {
   expect(renderValues({ body: '{{payload.list[0]}}', subject: '{{payload.list}}' }, of())).toEqual({
     body: '1',
     subject: "[1,{'a':'b'}]",
   })
 })
 
-test('where a text in data is meant to be JSON, it is, and stays a text', () => {
+test('a text in data that is meant to be JSON is valid JSON, and stays a text', () => {
   expect(
     renderValues(
       {
@@ -72,7 +72,7 @@ test('where a text in data is meant to be JSON, it is, and stays a text', () => 
   ).toEqual({ list: '[1,{"a":"b"}]', own: '{"list": [1,{"a":"b"}], "n": 1}', fine: '{"n": 1}', tag: '[urgent]' })
 })
 
-test('the same values render anew for each message and language', () => {
+test('the same values render separately for each message and language', () => {
   const values = { body: '{{t.hi}} {{payload.name}}' }
   const group = { defaultLocale: 'en_US', locales: { en_US: { hi: 'Hi' }, de_DE: { hi: 'Hallo' } } }
   const render = (name: string, locale: string) =>
@@ -84,7 +84,7 @@ test('the same values render anew for each message and language', () => {
   ])
 })
 
-test('what is rendered belongs to the caller', () => {
+test('the caller may change the result', () => {
   const values = { data: { list: ['a'] } }
   const first = renderValues(values, of()) as { data: { list: string[] } }
   first.data.list.push('b')

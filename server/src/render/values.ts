@@ -1,5 +1,4 @@
-// Control values: every string in them is a template. They are compiled once per object and language, then rendered at the
-// cost of the templates they hold.
+// Control values, in which every string is a template. They are compiled once per object and language.
 
 import { DEPTH_LIMIT, tooDeep } from './limits.ts'
 import { compileTemplate, hasLiquid, renderEmit, type Situation } from './liquid.ts'
@@ -31,7 +30,7 @@ function compileValue(value: unknown, translator: Translator, depth: number, isD
 
 function compileObject(values: Values, translator: Translator, depth: number, isData: boolean): Render {
   const members = Object.entries(values).map(([name, value]) => ({
-    // Names are templates only inside `data`; elsewhere they are ours.
+    // Member names are templates only inside `data`.
     name: isData ? compileText(name, translator, false) : () => name,
     render: compileValue(value, translator, depth, isData || (depth === 0 && name === 'data')),
   }))
@@ -45,8 +44,8 @@ function compileText(text: string, translator: Translator, isData: boolean): (of
 }
 
 /**
- * Objects print with single quotes, which nobody can parse. Where a text in `data` is meant to be JSON, they print as JSON;
- * it stays a text either way.
+ * Objects print with single quotes, which is not JSON. If a text in `data` is meant to be JSON, they print as JSON; it stays a
+ * text either way.
  */
 function renderData(emit: Emit, of: Situation): string {
   const text = renderEmit(emit, of)
@@ -67,7 +66,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** One text of the values. What is not a text, in values saved despite their issues, says nothing. */
+/** One text of the values. A value that is not a string, in a workflow saved with issues, renders empty. */
 export function renderText(text: unknown, of: Situation, translator: Translator = noTranslations): string {
   if (typeof text !== 'string') return ''
   return hasLiquid(text) ? renderEmit(compileTemplate(translate(text, translator)), of) : text

@@ -18,7 +18,7 @@ async function listening(): Promise<{ changes: Changes; heard: string[]; losses:
 
 const say = (id: string) => server.database.db.transaction().execute((tx) => announce(tx, 'api_keys', id))
 
-test('a change is heard once its transaction commits, and not at all when it does not', async () => {
+test('a change is announced when its transaction commits, and not if it rolls back', async () => {
   const { changes, heard } = await listening()
   await server.database.db
     .transaction()
@@ -33,7 +33,7 @@ test('a change is heard once its transaction commits, and not at all when it doe
   await changes.stop()
 })
 
-test('a lost connection is reported once and made again', async () => {
+test('a lost connection is reported once and reopened', async () => {
   const { changes, heard, losses } = await listening()
   await server.database.pool.query(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'belfry changes' AND datname = current_database()",
@@ -48,7 +48,7 @@ test('a lost connection is reported once and made again', async () => {
   await changes.stop()
 })
 
-test('a first connection that fails is not tried again', async () => {
+test('a failed first connection is not retried', async () => {
   const errors: Error[] = []
   const changes = new Changes('postgres://127.0.0.1:1/nothing', (error) => errors.push(error))
   await expect(changes.start()).rejects.toThrow('ECONNREFUSED')

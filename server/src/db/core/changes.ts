@@ -1,4 +1,4 @@
-// Tells every process of a change in the database that voids something it remembers, by LISTEN/NOTIFY.
+// Invalidates every process's caches when the database changes, by LISTEN/NOTIFY.
 import { type Kysely, sql } from 'kysely'
 import pg from 'pg'
 import type { Tables } from './tables.ts'
@@ -7,12 +7,12 @@ export const channel = 'belfry_changes'
 const longestRetryMs = 5_000
 
 /**
- * What can be remembered in a process. A subject's listeners hear the id of what changed; those of `inbox`, which browsers
- * are told about, hear what inbox-changes.ts writes.
+ * What processes cache. A subject's listeners get the id of what changed; those of `inbox`, which inform browsers, get what
+ * inbox-changes.ts writes.
  */
 export type Subject = 'api_keys' | 'integrations' | 'workflows' | 'layouts' | 'inbox' | 'webhook_endpoints' | 'people'
 
-/** Part of the transaction that makes the change: it is heard when, and only when, that commits. */
+/** In the transaction of the change: listeners hear it if and only if that commits. */
 export async function announce(tx: Kysely<Tables>, subject: Subject, id: string): Promise<void> {
   await sql`SELECT pg_notify(${channel}, ${`${subject} ${id}`})`.execute(tx)
 }
@@ -38,17 +38,17 @@ export class Changes {
     this.#listeners.set(subject, [...(this.#listeners.get(subject) ?? []), listener])
   }
 
-  /** Called when changes may have been missed: whatever is remembered must be forgotten. */
+  /** Called when changes may have been missed: drop all caches. */
   onLoss(listener: () => void): void {
     this.#onLoss.push(listener)
   }
 
-  /** Called when changes are heard again after that: what was missed meanwhile can be looked up. */
+  /** Called when listening resumes after that: catch up on missed changes. */
   onReturn(listener: () => void): void {
     this.#onReturn.push(listener)
   }
 
-  /** Rejects when the first connection fails; a connection lost later is made again until it holds. */
+  /** Rejects if the first connection fails; a connection lost later is reopened until it works. */
   async start(): Promise<void> {
     try {
       await this.#connect()
@@ -70,7 +70,7 @@ export class Changes {
       connectionString: this.#url,
       application_name: 'belfry changes',
       connectionTimeoutMillis: 5_000,
-      // Silence is the usual state here: only this tells a quiet database from one that is gone.
+      // This connection is mostly idle: only keep-alive tells an idle database from a dead one.
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
     })
@@ -82,7 +82,7 @@ export class Changes {
       await client.connect()
       await client.query(`LISTEN ${channel}`)
     } catch (error) {
-      // Does nothing to a connection that never came about; one that cannot listen ends and is made again.
+      // No effect on a connection that never opened; one that cannot listen ends and is reopened.
       void client.end()
       throw error
     }

@@ -8,7 +8,7 @@ const columns = columnsIn(`id text, words text, number smallint, is_on boolean, 
 
 type Row = Record<string, unknown>
 
-/** What the database has of them. */
+/** The rows as the database reads them. */
 async function asRead(rows: Row[]): Promise<Row[]> {
   const values = inColumns([{ columns, rows }])
   const text = `SELECT r.* FROM ${rowsIn(columns, { first: 1, after: 2 })} AS r WHERE r.id IS NOT NULL`
@@ -17,7 +17,7 @@ async function asRead(rows: Row[]): Promise<Row[]> {
 
 const nothing = { words: null, number: null, is_on: null, at: null, data: null, shape: null, tags: null, times: null }
 
-test('rows arrive as they are', async () => {
+test('rows arrive unchanged', async () => {
   const at = new Date('2026-11-15T12:00:00.123Z')
   const full = {
     ...{ id: 'a', words: 'Hello, "world" \\ {}', number: -3, is_on: false, at, data: { a: [1, null, ''] } },
@@ -30,7 +30,7 @@ test('rows arrive as they are', async () => {
   ])
 })
 
-test('one empty text alone is a text, and no rows are none', async () => {
+test('a single empty text stays a text, and no rows stay none', async () => {
   expect(await asRead([{ id: 'a', words: '' }])).toEqual([{ id: 'a', ...nothing, words: '' }])
   expect(await asRead([])).toEqual([])
 })
@@ -39,7 +39,7 @@ test.each([
   ['between values', 'before\x1fafter'],
   ['for no value', '\x1e'],
   ['for both', '\x1e\x1f\x1e'],
-])('a text with what usually stands %s is not mistaken for it', async (_, words) => {
+])('a text that contains the usual mark %s is not split', async (_, words) => {
   const rows = [{ id: 'a', words, tags: [words] }, { id: 'b' }, { id: words, words: 'next' }]
   expect(await asRead(rows)).toEqual([
     { id: 'a', ...nothing, words, tags: [words] },
@@ -48,7 +48,7 @@ test.each([
   ])
 })
 
-test('what the database cannot hold is left out or replaced', async () => {
+test('text the database cannot store is removed or replaced', async () => {
   const rows = [{ id: 'a', words: 'a\0b\ud800', data: { text: 'a\0b\ud800' }, tags: ['\0x'] }]
   expect(await asRead(rows)).toEqual([
     { id: 'a', ...nothing, words: 'ab\ufffd', data: { text: 'ab\ufffd' }, tags: ['x'] },

@@ -1,6 +1,5 @@
-// Rows handed to a statement column by column, each column as one text that the database splits: reading them so takes it
-// three fifths of the time that JSON does (31 µs instead of 50 for a run with a step and a message), and a column that no row
-// has takes none.
+// Passes rows to a statement column by column, each column as one text that the database splits. PostgreSQL reads this in
+// three fifths of the time of JSON (31 instead of 50 µs for a run with a step and a message), and an unused column is free.
 import { newId } from './ids.ts'
 import { storableJson } from './storable.ts'
 
@@ -9,14 +8,14 @@ export interface Column {
   type: string
 }
 
-/** Of a list such as `id text, tags text[]`. */
+/** From a list such as `id text, tags text[]`. */
 export const columnsIn = (list: string): Column[] =>
   list.split(',').map((each) => {
     const [name = '', type = ''] = each.trim().split(/\s+/)
     return { name, type }
   })
 
-/** What stands between two values, and what stands for none. */
+/** The separator of values, and the marker for null. */
 interface Marks {
   separator: string
   nothing: string
@@ -24,11 +23,11 @@ interface Marks {
 
 const usual: Marks = { separator: '\x1f', nothing: '\x1e' }
 
-/** SQL for rows whose marks are the parameters `first` and the next, and whose columns are those that follow `after`. */
+/** SQL for rows whose marks are the parameters `first` and the next, and whose columns follow the parameter `after`. */
 export function rowsIn(columns: Column[], { first, after }: { first: number; after: number }): string {
   const texts = columns.map((_, index) => `string_to_array($${after + index + 1}, $${first}, $${first + 1})`)
   const arrays = columns.map(({ type }, index) => (isText(type) ? texts[index] : `${texts[index]}::${type}[]`))
-  // A list is a text among texts until the rows are there: an array of arrays would have to be a rectangle.
+  // A list stays text until the rows are built: PostgreSQL's arrays of arrays must be rectangular.
   const names = columns.map(({ name, type }) => (isList(type) ? `${name}::${type} AS ${name}` : name))
   return `(SELECT ${names.join(', ')} FROM unnest(${arrays.join(', ')}) AS u (${columns.map(({ name }) => name).join(', ')}))`
 }
@@ -38,9 +37,9 @@ const isText = (type: string) => type === 'text' || isList(type)
 
 type Row = Record<string, unknown>
 
-/** The parameters for `rowsIn`: the marks, then every column of every table. A member that is not there is null. */
+/** The parameters for `rowsIn`: the marks, then every column of every table. A missing member is null. */
 export function inColumns(tables: Table[]): Array<string | null> {
-  for (let marks = usual; ; marks = marksOfOurOwn()) {
+  for (let marks = usual; ; marks = randomMarks()) {
     const values = joined(tables, marks)
     if (values) return values
   }
@@ -51,13 +50,13 @@ interface Table {
   rows: Row[]
 }
 
-/** Such as nobody's text has in it. */
-function marksOfOurOwn(): Marks {
+/** Random marks, which no text contains. */
+function randomMarks(): Marks {
   const word = newId(new Date())
   return { separator: `\x1f${word}\x1f`, nothing: `\x1e${word}\x1e` }
 }
 
-/** Undefined where a text has one of the marks in it. */
+/** Undefined if a text contains one of the marks. */
 function joined(tables: Table[], marks: Marks): Array<string | null> | undefined {
   const { separator, nothing } = marks
   const values: Array<string | null> = [separator, nothing]
@@ -77,7 +76,7 @@ function joined(tables: Table[], marks: Marks): Array<string | null> | undefined
         if (!isOurs && (one.includes(separator) || one.includes(nothing))) return undefined
         texts.push(one)
       }
-      // An empty text alone would be no value at all. The row that is added for it has nothing in it.
+      // A single empty text would split into no values. The extra row added for it holds only nulls.
       values.push(isAny ? storable(texts.join(separator)) || separator + nothing : null)
     }
   return values

@@ -14,23 +14,23 @@ export interface Database {
   close(): Promise<void>
 }
 
-/** `connections` bounds what this process takes of the server; one more is used to listen for changes. */
+/** `connections` limits this process's connections; one more listens for changes. */
 export function openDatabase(url: string, options: { connections: number; onError: (error: Error) => void }): Database {
   const pool = new pg.Pool({
     connectionString: url,
     max: options.connections,
     connectionTimeoutMillis: 5_000,
-    // A new one has everything to read and to plan once more: a burst that had to open some took 50 ms longer.
+    // A new connection has empty caches and no plans: a burst that had to open some took 50 ms longer.
     idleTimeoutMillis: 300_000,
     application_name: 'belfry',
-    // A statement that runs this long is a fault; it must not hold its locks for ever.
+    // A statement that runs this long is a bug; it must not hold its locks forever.
     statement_timeout: 60_000,
-    // A server that has vanished says nothing more; so it is noticed within half a minute, and not after two hours.
+    // Detects a dead server within half a minute instead of two hours.
     keepAlive: true,
     keepAliveInitialDelayMillis: 15_000,
   })
   let isClosing = false
-  // A connection breaks while it is idle, or while a query owns it that rejects; either way it is heard of here, once.
+  // A broken connection is reported here once, whether it was idle or running a query.
   pool.on('connect', (client) =>
     client.on('error', (error) => {
       if (!isClosing) options.onError(error)
@@ -45,7 +45,7 @@ export function openDatabase(url: string, options: { connections: number; onErro
   return { url, pool, db, close }
 }
 
-/** PostgreSQL's name of the unique key a statement ran into, if that is why it failed. */
+/** The name of the unique key that a statement violated, if that is why it failed. */
 export function violatedKey(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError && error.code === '23505' ? error.constraint : undefined
 }
@@ -61,47 +61,47 @@ const outageCodes = new Set([
   'EPIPE',
   'ETIMEDOUT',
 ])
-/** What the driver and its pool say without a code. */
+/** Errors of the driver and its pool that have no code. */
 const outageTexts = /timeout exceeded when trying to connect|timeout expired|Connection terminated|not queryable/
 
 const codeOf = (error: unknown) => (error instanceof pg.DatabaseError ? (error.code ?? '') : '')
 
-/** Whether the database could not be reached, is stopping or is full: the request may be retried as it is. */
+/** Whether the database is unreachable, shutting down or full: the request can be retried unchanged. */
 export function isOutage(error: unknown): boolean {
-  // 28, 3D and 55000 refuse a new connection: a password being rotated, a database being restored or closed for maintenance.
-  // 25006 is said by a server that follows another, as the old one does after a switch-over; 58 is its disk.
+  // 28, 3D and 55000 refuse a new connection: a password rotation, a restore or maintenance. 25006 comes from a read replica,
+  // as the old primary is after a failover; 58 is the disk.
   if (error instanceof pg.DatabaseError) return /^(08|25006|28|3D|53|55000|57P|58)/.test(codeOf(error))
   if (!(error instanceof Error)) return false
   return ('code' in error && outageCodes.has(String(error.code))) || outageTexts.test(error.message)
 }
 
-/** Two who waited for each other, or each saw what the other changed, of whom one had to yield: it may simply begin again. */
-export const isYield = (error: unknown): boolean => /^40(001|P01)$/.test(codeOf(error))
+/** A deadlock or serialization failure: the transaction can simply be retried. */
+export const isConflict = (error: unknown): boolean => /^40(001|P01)$/.test(codeOf(error))
 
 /**
- * Whether it failed for what goes on in the database, and not for what was asked: others were in the way for too long (55P03,
- * 57014), or PostgreSQL is at odds with itself (XX). Nothing was stored, and whoever asks again may well succeed.
+ * Whether the failure is the database's and not the request's: a lock or statement timeout (55P03, 57014), or an internal
+ * error of PostgreSQL (XX). Nothing was stored, and a retry may succeed.
  */
-export const isPassing = (error: unknown): boolean =>
-  isOutage(error) || isYield(error) || /^(55P03|57014|XX)/.test(codeOf(error))
+export const isTransient = (error: unknown): boolean =>
+  isOutage(error) || isConflict(error) || /^(55P03|57014|XX)/.test(codeOf(error))
 
 const mostTries = 5
 const longestPauseMs = 40
 
-/** Begins again, a few times, what had to yield to somebody. */
-export async function despiteOthers<T>(work: () => Promise<T>): Promise<T> {
+/** Retries a few times after a deadlock or serialization failure. */
+export async function retryConflicts<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await work()
     } catch (error) {
-      if (!isYield(error) || tries === mostTries) throw error
-      // Two who began again in step would meet again.
+      if (!isConflict(error) || tries === mostTries) throw error
+      // Random, so that two transactions do not collide again.
       await sleep(Math.random() * longestPauseMs * tries)
     }
   }
 }
 
-/** Whether PostgreSQL refused the value itself: text it cannot hold, a number out of range, a key too long for its index. */
+/** Whether PostgreSQL refused a value: text it cannot store, a number out of range, a key too long for its index. */
 export function isUnstorable(error: unknown): error is pg.DatabaseError {
   return error instanceof pg.DatabaseError && /^(22|54)/.test(error.code ?? '')
 }

@@ -1,9 +1,9 @@
-// What it takes to act for an environment: the key it signs with, where its code lives, and the values its templates read.
+// What a process needs to act for an environment: its signing key, the URL of its code, and its variables.
 import { sql } from 'kysely'
 import type { Db, Tx } from './database.ts'
 import type { Secrets } from './secrets.ts'
 
-/** What callers see in place of a secret, whatever its length. */
+/** Shown instead of a secret of any length. */
 export const mask = '••••••••'
 
 export interface EnvironmentAccess {
@@ -12,9 +12,9 @@ export interface EnvironmentAccess {
   type: 'dev' | 'prod'
   apiKey: string
   bridgeUrl: string | undefined
-  /** Whether its organization lets emails carry the mark of the service. */
+  /** Whether its organization shows our branding in emails. */
   hasBranding: boolean
-  /** Those that have a value here. */
+  /** Only those with a value in this environment. */
   variables: Array<{ key: string; value: string; isSecret: boolean }>
 }
 
@@ -27,7 +27,7 @@ interface Row {
   variables: EnvironmentAccess['variables']
 }
 
-/** Undefined when there is no such environment (any more). */
+/** Undefined if the environment does not exist. */
 export async function findEnvironmentAccess(
   db: Db | Tx,
   secrets: Secrets,
@@ -55,7 +55,7 @@ export async function findEnvironmentAccess(
   }
 }
 
-/** The `env` of templates: variables, and what the environment is, which no variable can replace. */
+/** The `env` of templates: variables, and the environment's own members, which no variable can override. */
 export function envOf(
   { name, type, variables }: EnvironmentAccess,
   { showSecrets }: { showSecrets: boolean },
@@ -64,7 +64,7 @@ export function envOf(
   return { ...Object.fromEntries(values), name, type }
 }
 
-/** The names alone, for those who only ask what there is. */
+/** Only the names. */
 export async function envKeysOf(db: Db | Tx, environmentId: string): Promise<string[]> {
   const { rows } = await sql<{ key: string }>`
     SELECT v.key FROM environment_variable_values o JOIN environment_variables v ON v.id = o.variable_id

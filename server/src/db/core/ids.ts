@@ -12,7 +12,7 @@ export function newId(now: Date): string {
   return seconds.toString(16).padStart(8, '0') + processPart + counter.toString(16).padStart(6, '0')
 }
 
-/** No id made in this second or later is smaller. Times that no id can have become the nearest one that it can. */
+/** The smallest id of this second. A time outside the range of ids is clamped. */
 export function firstIdAt(time: Date): string {
   const seconds = Math.min(Math.max(Math.floor(time.getTime() / 1000), 0), 0xff_ff_ff_ff)
   return seconds.toString(16).padStart(8, '0') + '0'.repeat(16)
@@ -29,7 +29,7 @@ export const randomUrlSafe = (length: number) => randomText(urlAlphabet, length)
 function randomText(alphabet: string, length: number): string {
   let text = ''
   while (text.length < length) {
-    // Bytes past the last whole multiple of the alphabet are dropped: every character stays equally likely.
+    // Drop bytes beyond the last multiple of the alphabet's length, so that all characters stay equally likely.
     for (const byte of randomBytes(length)) {
       if (byte < 256 - (256 % alphabet.length) && text.length < length) text += alphabet[byte % alphabet.length]
     }
@@ -37,5 +37,5 @@ function randomText(alphabet: string, length: number): string {
   return text
 }
 
-/** Of the organization and the environment in which the service watches itself (engine/queue/canary.ts). They are nobody's. */
+/** The hidden organization and environment in which the service monitors itself (engine/queue/canary.ts). */
 export const hiddenId = 'f'.repeat(24)

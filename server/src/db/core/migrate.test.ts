@@ -6,7 +6,7 @@ import { migrate } from './migrate.ts'
 
 const server = useServer()
 
-test('environments and workflows from before groups get what new ones have', async () => {
+test('environments and workflows from before groups get the group that new ones have', async () => {
   const { db, pool } = server.database
   const api = await server.freshApi()
   const id = await addWorkflow(server, api.environmentId, 'older')

@@ -10,20 +10,20 @@ const folder = fileURLToPath(new URL('src/db/migrations', packageFolder))
 const lockKey = 7_313_884_012
 const oldestServer = 150_000
 
-/** @param only the migrations to go as far as, where a backup needs the schema it was made with */
+/** @param only apply just these migrations, for a backup that needs its old schema */
 export async function migrate(pool: pg.Pool, { only }: { only?: string[] } = {}): Promise<{ applied: string[] }> {
   const client = await pool.connect()
   try {
     await refuseOldServer(client)
-    // Others may take long to migrate, and so may one statement of ours.
+    // Waiting for another process's migration can take long, and so can a statement of our own.
     await client.query('SET statement_timeout = 0')
-    // Of the session, so that it also covers the queue's own migrations, which use connections of their own.
+    // A session lock, so that it also covers the queue's migrations, which use other connections.
     await client.query('SELECT pg_advisory_lock($1)', [lockKey])
     const applied = await applyMissing(client, only)
     await runMigrations({ pgPool: pool })
     return { applied }
   } finally {
-    // The connection is closed, and with it go the lock and the setting.
+    // Closes the connection, which ends the lock and the setting.
     client.release(true)
   }
 }
@@ -45,7 +45,7 @@ async function applyMissing(client: pg.PoolClient, only: string[] | undefined): 
   return missing
 }
 
-/** The migrations this program knows that the database has not had yet. */
+/** The migrations that the database does not have yet. */
 export async function pendingMigrations(pool: pg.Pool): Promise<string[]> {
   const done = await namesOfApplied(pool)
   return (await knownMigrations()).filter((name) => !done.includes(name))
@@ -56,7 +56,7 @@ async function namesOfApplied(db: pg.Pool | pg.PoolClient): Promise<string[]> {
   return rows.map((row) => row.name)
 }
 
-/** Their names, in the order in which they are applied. */
+/** Names in the order of application. */
 export async function knownMigrations(): Promise<string[]> {
   return (await readdir(folder)).filter((file) => file.endsWith('.sql')).sort()
 }
@@ -69,7 +69,7 @@ async function applyMigration(client: pg.PoolClient, name: string): Promise<void
     await client.query('INSERT INTO belfry_migrations (name) VALUES ($1)', [name])
     await client.query('COMMIT')
   } catch (cause) {
-    // The connection is closed next, which rolls back whatever was begun.
+    // The caller closes the connection, which rolls back.
     throw new StartError(`Migration ${name} failed; the database is unchanged by it.`, { cause })
   }
 }
@@ -80,6 +80,6 @@ async function refuseOldServer(client: pg.PoolClient): Promise<void> {
   )
   const server = rows[0]
   if (server && Number(server.number) < oldestServer) {
-    throw new StartError(`Belfry needs PostgreSQL 15 or newer; DATABASE_URL leads to ${server.version}.`)
+    throw new StartError(`Belfry needs PostgreSQL 15 or newer; DATABASE_URL points to ${server.version}.`)
   }
 }

@@ -9,7 +9,7 @@ const server = useServer()
 
 const start = Date.parse('2026-05-01T10:00:00.000Z')
 
-/** A row of the list: when it was last changed, and whether the filter lets it through. Few moments, so that many tie. */
+/** A row of the list: its last change, and whether the filter matches. Few distinct times, so that many tie. */
 const item = fc.record({ moment: fc.integer({ min: 0, max: 3 }), matches: fc.boolean() })
 const listing = fc.record({
   items: fc.array(item, { maxLength: 20 }),
@@ -20,7 +20,7 @@ const listing = fc.record({
 })
 type Listing = typeof listing extends fc.Arbitrary<infer T> ? T : never
 
-/** Stores the items in an environment of their own; gives a way to ask for pages and the ids in the order they should come. */
+/** Stores the items in their own environment. @returns a function for pages, and the ids in the expected order */
 async function prepare({ items, order, orderDirection, filtered, limit }: Listing) {
   const environmentId = newId(new Date())
   const rows = items.map(({ moment, matches }) => ({
@@ -76,7 +76,7 @@ test('walking forward and back visits every item once, in order, and ends exactl
   )
 })
 
-test('a page at any cursor, listed itself or not, is the stretch of the list that belongs there', async () => {
+test('a page at any cursor, in the filter or not, is the right part of the list', async () => {
   const asked = fc.record({
     list: listing,
     at: fc.nat(),
@@ -106,7 +106,7 @@ test('a page at any cursor, listed itself or not, is the stretch of the list tha
   )
 })
 
-test('a list by id or by age goes on where a deleted item stood, and loses none', async () => {
+test('a list by id or age continues where a deleted item was, and loses none', async () => {
   const asked = fc.record({ list: listing, at: fc.nat(), side: fc.constantFrom('after' as const, 'before' as const) })
   await fc.assert(
     fc.asyncProperty(asked, async ({ list, at, side }) => {
@@ -133,7 +133,7 @@ test('a list by id or by age goes on where a deleted item stood, and loses none'
   )
 })
 
-test('a list by the last change does not know where a deleted item stood: nothing comes', async () => {
+test('a list by last change cannot continue at a deleted item and is empty', async () => {
   const items = [0, 1, 2].map((moment) => ({ moment, matches: true }))
   const { page, rows } = await prepare({ items, order: 'updated_at', orderDirection: 'ASC', filtered: false, limit: 2 })
   const gone = rows[0]?.id ?? ''

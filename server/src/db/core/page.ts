@@ -1,4 +1,4 @@
-// Pages of long lists, by keyset: a page costs the same at the front, in the middle and at the end.
+// Keyset pagination: a page costs the same anywhere in a list.
 import { type RawBuilder, sql } from 'kysely'
 import { fail } from '../../errors.ts'
 import type { Db } from './database.ts'
@@ -21,19 +21,19 @@ export interface Page<Item> {
 }
 
 interface List {
-  /** The table, or the tables joined; the listed one has the alias `t`. */
+  /** The table or join; the listed table has the alias `t`. */
   from: RawBuilder<unknown>
   columns: RawBuilder<unknown>
-  /** Everything an item must match, its environment included. */
+  /** The conditions on an item, including its environment. */
   where: RawBuilder<unknown>
-  /** The plain table of `t`, in which a cursor is looked up. */
+  /** The table of `t`, where cursors are looked up. */
   table: string
-  /** Whose items they are: an environment's, or of a table that has them, an organization's. */
+  /** The owner of the items: an environment, or an organization for tables that have one. */
   environmentId: string
   ownedBy?: 'environment_id' | 'organization_id'
   /** Column to order by ahead of the id, or undefined for the id alone. */
   order?: 'created_at' | 'updated_at' | undefined
-  /** Where to count when that needs fewer tables than `from`. */
+  /** For counting, if that needs fewer tables than `from`. */
   countFrom?: RawBuilder<unknown>
 }
 
@@ -73,7 +73,7 @@ export async function cursorPage<Row extends { id: string }>(
   ])
   const data = rows.slice(0, limit)
   if (!forward) data.reverse()
-  // One row too many was read on the far side; on the near side something can stand only if a cursor led here.
+  // One extra row was read on the far side; the near side has items only if the page started from a cursor.
   const hasFar = rows.length > limit
   const edge = forward ? data[0] : data.at(-1)
   const hasNear =
@@ -88,7 +88,7 @@ export async function cursorPage<Row extends { id: string }>(
   }
 }
 
-/** Where to go on. An item that was deleted since it was handed out is not there any more, but where it stood is known. */
+/** The position of the cursor. For an item deleted since, its id still tells the position. */
 async function findCursor(db: Db, list: List, id: string, isUpward: boolean): Promise<Keyed | undefined> {
   const { rows } = await sql<Keyed>`
     SELECT t.id ${orderColumn(list)} FROM ${sql.table(list.table)} t
@@ -99,12 +99,12 @@ async function findCursor(db: Db, list: List, id: string, isUpward: boolean): Pr
 const madeByUs = /^(?!0{8})[0-9a-f]{24}$/
 
 /**
- * An id says where its item stood: exactly in a list by id, to the second in one by age, where the items of that second may
- * come twice rather than not at all. A list by the last change cannot tell; nor is somebody else's item a place in this list.
+ * The position of a deleted item, from its id: exact in a list by id, to the second in a list by age, where items of that
+ * second may repeat rather than get lost. Unknown in a list by last change, and for an item of another owner.
  */
 async function placeOfDeleted(db: Db, list: List, id: string, isUpward: boolean): Promise<Keyed | undefined> {
   if (!madeByUs.test(id) || list.order === 'updated_at') return undefined
-  // The keys of these tables begin with the environment: one look for each of them instead of one at every row.
+  // These tables' keys start with the environment: one index lookup per environment instead of a full scan.
   const inAny = list.ownedBy ? sql`` : sql`AND t.environment_id = ANY (SELECT id FROM environments)`
   const { rows } = await sql`SELECT 1 FROM ${sql.table(list.table)} t WHERE t.id = ${id} ${inAny} LIMIT 1`.execute(db)
   if (rows.length > 0) return undefined
@@ -151,15 +151,15 @@ const keyOf = (list: List) => (list.order ? sql`(t.${sql.ref(list.order)}, t.id)
 const cursorValue = (list: List, { id, page_order }: Keyed) =>
   list.order ? sql`(${page_order}::timestamptz, ${id})` : sql`${id}`
 
-/** Lists known to be longer than we count, and until when that is taken for granted. */
+/** Lists known to exceed the cap, and until when not to count them again. */
 const longLists = new Map<string, number>()
 const longListMs = 10_000
 const mostLongLists = 1_000
 
 /**
- * Counting stops at the cap, which bounds its cost; the order keeps it on an index of this
- * environment's rows, where PostgreSQL might otherwise wade through everybody's. A list that long stays so for a while:
- * for ten seconds it is not counted again, so that paging through it costs no more than paging through a short one.
+ * Counting stops at the cap, which limits its cost; the order keeps PostgreSQL on the index of this environment's rows
+ * instead of scanning all environments. A list beyond the cap is not counted again for ten seconds, so that paging through it
+ * costs no more than paging through a short one.
  */
 async function countUpToCap(db: Db, list: List): Promise<{ totalCount: number; totalCountCapped: boolean }> {
   const query = sql<{ count: number }>`
@@ -177,7 +177,7 @@ async function countUpToCap(db: Db, list: List): Promise<{ totalCount: number; t
   return { totalCount: countedUpTo, totalCountCapped: true }
 }
 
-/** `text` anywhere, in any case, with nothing in it taken as a wildcard. */
+/** Contains `text`, ignoring case and without wildcards. */
 export const contains = (expression: RawBuilder<unknown>, text: string) =>
   sql`${expression} ILIKE ${`%${text.replaceAll(/[\\%_]/g, '\\$&')}%`}`
 

@@ -23,7 +23,7 @@ afterEach(async () => {
 
 const add = (at: Date) => addActivity(server.database, { environmentId: server.api.environmentId, at })
 
-test('this month and the next have partitions, made once', async () => {
+test('this month and the next get partitions, once', async () => {
   const names = tables.map((table) => `${table}_2026_05`)
   const next = tables.map((table) => `${table}_2026_06`)
   expect(await prepare()).toEqual([...names, ...next])
@@ -66,12 +66,12 @@ test('a partition has the keys and indexes of its table', async () => {
   for (const table of tables) expect(await indexesOf(`${table}_2026_05`)).toEqual(await indexesOf(`${table}_default`))
 })
 
-test('what landed in the default partition, now or months ago, is moved to its own', async () => {
+test("rows in the default partition are moved to their month's", async () => {
   await add(new Date('2026-02-10T00:00:00Z'))
   await add(new Date('2026-04-30T23:59:59Z'))
   const kept = await add(may)
   await add(new Date('2026-06-03T00:00:00Z'))
-  // Nobody knows what that was.
+  // Not an id of ours.
   await sql`UPDATE messages SET id = 'strange' WHERE id = ${(await add(may)).messageId}`.execute(server.database.db)
   await prepare()
   const each = (month: string, count: number) => tables.map((table) => [`${table}_${month}`, count])
@@ -90,7 +90,7 @@ test('what landed in the default partition, now or months ago, is moved to its o
   expect(await prepare()).toEqual([])
 })
 
-test('workers that do it at once share the work', async () => {
+test('concurrent workers share the work', async () => {
   await add(may)
   const made = (await Promise.all([prepare(), prepare(), prepare()])).flat()
   expect(made).toHaveLength(8)
@@ -122,17 +122,17 @@ test('a change to a row that is being moved is not lost', async () => {
   expect(await changed).toMatchObject({ numAffectedRows: 1n })
 })
 
-test('whoever uses a table for long is not interrupted; the next try succeeds', async () => {
+test('a long transaction is not interrupted; the next try succeeds', async () => {
   await server.database.db.transaction().execute(async (tx) => {
     await sql`INSERT INTO jobs SELECT * FROM jobs_default`.execute(tx)
     await expect(prepare()).rejects.toThrow('lock timeout')
   })
-  // The table itself was locked by the insert, so what came before it was made.
+  // The insert locked only its table, so the partitions before it were created.
   expect(await prepare()).not.toContain('events_2026_05')
   expect(await prepare()).toEqual([])
 })
 
-test('a month ahead is made while its table is in use', async () => {
+test("next month's partition is created while its table is in use", async () => {
   await prepare()
   const id = newId(may)
   await server.database.db.transaction().execute(async (tx) => {

@@ -1,11 +1,11 @@
-// The partitions of the tables that grow for ever: one per table and calendar month of the time in their ids, made ahead.
+// Partitions of the tables that grow without limit: one per table and calendar month, by the time in the ids, created ahead.
 //
-// Months, not weeks: whatever is not looked up by its id (an inbox, a transaction, the activity of a subscriber) looks into
-// every partition, and a year of messages is 12 of them instead of 52. The price is that old data goes up to a month late.
+// Months, not weeks: a lookup that is not by id (an inbox, a transaction, a subscriber's activity) reads every partition, and a
+// year of messages has 12 of them instead of 52. The price: old data is deleted up to a month late.
 import type pg from 'pg'
 import { firstIdAt } from './ids.ts'
 
-/** Each with the column that holds the id. */
+/** Each table's partition key. */
 const keys = { events: 'id', notifications: 'id', jobs: 'notification_id', messages: 'id' } as const
 
 export type PartitionedTable = keyof typeof keys
@@ -13,8 +13,8 @@ export type PartitionedTable = keyof typeof keys
 export const partitionedTables = Object.keys(keys) as PartitionedTable[]
 const lockKey = 7_313_884_013
 /**
- * Whoever asks for these tables waits behind us for as long as we wait for somebody else. A chore that gives up is tried
- * again; meanwhile the default partition takes what has no other.
+ * While we wait for a lock, every query on the table queues behind us. A chore that times out is retried; meanwhile rows go
+ * to the default partition.
  */
 const lockTimeout = '2s'
 
@@ -22,7 +22,7 @@ const lockTimeout = '2s'
 export interface Month {
   start: Date
   end: Date
-  /** Of ids in it: from the first on, before the second. */
+  /** The range of its ids: `from` inclusive, `to` exclusive. */
   from: string
   to: string
 }
@@ -38,8 +38,8 @@ export function partitionName(table: PartitionedTable, { start }: Month): string
 }
 
 /**
- * Sees to it that this month and the next have their partitions, and that nothing of the past is left in the default ones:
- * there it lands when no worker was running at the turn of a month. @returns what was made; nothing costs two look-ups.
+ * Creates the partitions of this month and the next, and empties the default ones of past months' rows, which land there if
+ * no worker ran at the turn of a month. With nothing to do it costs two lookups. @returns the new partitions
  */
 export async function preparePartitions(pool: pg.Pool, now: Date): Promise<string[]> {
   const current = monthOf(now)
@@ -56,7 +56,7 @@ export async function preparePartitions(pool: pg.Pool, now: Date): Promise<strin
   return made
 }
 
-/** Not to_regclass: that may answer from what the session remembers, which waiting for an advisory lock does not refresh. */
+/** Not to_regclass: that may answer from the session's catalog cache, which waiting for an advisory lock does not refresh. */
 const tableNamed = (name: string) =>
   `SELECT FROM pg_class WHERE relname = ${name} AND relnamespace = current_schema()::regnamespace`
 
@@ -73,7 +73,7 @@ async function missingPartitions(
   return rows.flatMap(({ place }) => wanted[place - 1] ?? [])
 }
 
-/** Of each table the oldest row that lies in the default partition although its month is over. */
+/** Each table's oldest row of a past month in the default partition. */
 async function oldestStrays(pool: pg.Pool, current: Month): Promise<Array<{ table: PartitionedTable; id: string }>> {
   const each = partitionedTables.map(
     (table) => `SELECT '${table}' AS table, min(${keys[table]}) AS id FROM ${table}_default
@@ -86,16 +86,16 @@ async function oldestStrays(pool: pg.Pool, current: Month): Promise<Array<{ tabl
   return rows
 }
 
-/** False when somebody else made it first. */
+/** False if another process created it first. */
 async function makePartition(pool: pg.Pool, table: PartitionedTable, month: Month, isAhead: boolean): Promise<boolean> {
   const name = partitionName(table, month)
   const key = keys[table]
   return exclusively(pool, async (client) => {
     const { rowCount } = await client.query(tableNamed('$1'), [name])
     if (rowCount === 1) return false
-    // Made beside the table and then attached, so that a table in use is only locked against other changes to its shape.
-    // But where rows may be moved or arrive this moment, nobody may hold a plan that does not know the new partition: it
-    // would look for them in the default one. The locks come in the order in which every statement takes them.
+    // Created separately and then attached, so that a table in use is only locked against other schema changes. But if rows
+    // are moved or may arrive right now, lock the table exclusively: a cached plan without the new partition would look for
+    // them in the default one. Locks are taken in the order in which every statement takes them.
     await client.query(`
       LOCK TABLE ONLY ${table} IN ${isAhead ? 'SHARE UPDATE EXCLUSIVE' : 'ACCESS EXCLUSIVE'} MODE;
       LOCK TABLE ${table}_default IN ACCESS EXCLUSIVE MODE;
@@ -107,14 +107,14 @@ async function makePartition(pool: pg.Pool, table: PartitionedTable, month: Mont
   })
 }
 
-/** Those of other databases: by table, the calendar months (`2026-11`) that have one. */
+/** Recreates the partitions of another database: by table, its calendar months (`2026-11`). */
 export async function makePartitions(pool: pg.Pool, months: Record<string, string[]>): Promise<void> {
   for (const table of partitionedTables)
     for (const month of months[table] ?? [])
       await makePartition(pool, table, monthOf(new Date(`${month}-01T00:00:00Z`)), false)
 }
 
-/** The months of which these tables have partitions, oldest first. */
+/** The months that have partitions, oldest first. */
 export async function partitionedMonths(pool: pg.Pool, of: readonly PartitionedTable[]): Promise<Month[]> {
   const { rows } = await pool.query<{ start: string }>(
     `SELECT DISTINCT replace(right(c.relname, 7), '_', '-') AS start
@@ -131,7 +131,7 @@ export async function dropPartition(pool: pg.Pool, table: PartitionedTable, mont
   await exclusively(pool, (client) => client.query(`DROP TABLE IF EXISTS ${partitionName(table, month)}`))
 }
 
-/** One process at a time, in a transaction that does not wait long for the tables and may take long once it has them. */
+/** One process at a time, in a transaction with a short lock timeout and no statement timeout. */
 async function exclusively<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect()
   let failure: Error | undefined
@@ -146,7 +146,7 @@ async function exclusively<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Pr
     failure = error as Error
     throw error
   } finally {
-    // A connection that failed is closed, which rolls back whatever was begun.
+    // After a failure the connection is closed, which rolls back.
     client.release(failure)
   }
 }

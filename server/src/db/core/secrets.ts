@@ -1,4 +1,4 @@
-// What is kept secret: values encrypted at rest with AES-256-GCM, hashes to look things up by, and signatures.
+// Encryption at rest (AES-256-GCM), lookup hashes, and signatures.
 import {
   createCipheriv,
   createDecipheriv,
@@ -17,7 +17,7 @@ interface Keys {
   tokens: Buffer
 }
 
-/** Separate keys for separate purposes. */
+/** A separate key for each purpose. */
 function derive(secretKey: string): Keys {
   const key = (purpose: string) =>
     Buffer.from(hkdfSync('sha256', Buffer.from(secretKey, 'hex'), '', `belfry ${purpose}`, 32))
@@ -26,12 +26,12 @@ function derive(secretKey: string): Keys {
 
 export class Secrets {
   readonly #current: Keys
-  /** All that are believed, the current ones first. */
+  /** All accepted keys, the current ones first. */
   readonly #accepted: Keys[]
 
   /**
-   * @param secretKey 64 hex digits; what is new is encrypted and signed with it
-   * @param others such keys that what is stored or in the hands of callers may have been made with
+   * @param secretKey 64 hex digits; encrypts and signs everything new
+   * @param others earlier keys, still accepted for stored values and issued tokens
    */
   constructor(secretKey: string, others: readonly string[] = []) {
     this.#current = derive(secretKey)
@@ -45,7 +45,7 @@ export class Secrets {
     return marker + sealed.toString('base64')
   }
 
-  /** Gives back the clear text; a value without our marker was never encrypted and is returned as it is. */
+  /** The plain text; a value without our marker was never encrypted and is returned unchanged. */
   decrypt(stored: string): string {
     if (!stored.startsWith(marker)) return stored
     let failure: unknown
@@ -59,7 +59,7 @@ export class Secrets {
     throw failure
   }
 
-  /** The same with the current key, or undefined where that is what it was made with. */
+  /** The value re-encrypted with the current key; undefined if it already is. */
   renew(stored: string): string | undefined {
     try {
       open(stored, this.#current.encryption)
@@ -85,7 +85,7 @@ export class Secrets {
     return `${text}.${tokenSignature(text, this.#current).toString('base64url')}`
   }
 
-  /** Its claims, if we signed it; whatever its header says, no other way of signing counts. */
+  /** Its claims, if we signed it. Accepts only HS256, whatever the header says. */
   readToken(token: string): Record<string, unknown> | undefined {
     const [header = '', payload = '', signature = '', ...more] = token.split('.')
     const given = Buffer.from(signature, 'base64url')
@@ -95,7 +95,7 @@ export class Secrets {
   }
 }
 
-/** What `encrypt` makes, wherever it stands in a text. */
+/** Encrypted values anywhere in a text. */
 export const sealedText = new RegExp(`${marker}[A-Za-z0-9+/]+=*`, 'g')
 
 function open(stored: string, key: Buffer): string {
@@ -117,7 +117,7 @@ const tokenHeader = base64url(JSON.stringify({ alg: 'HS256', typ: 'JWT' }))
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** `t=<ms>,v1=<hex>`: when it was signed, and an HMAC-SHA-256 over `<ms>.<text>`, so that old requests cannot be repeated. */
+/** `t=<ms>,v1=<hex>`: the time, and an HMAC-SHA-256 over `<ms>.<text>`, so that receivers can refuse replays. */
 export function timedSignature(key: string, text: string, now: Date): string {
   const ms = now.getTime()
   return `t=${ms},v1=${createHmac('sha256', key).update(`${ms}.${text}`).digest('hex')}`

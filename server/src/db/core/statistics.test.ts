@@ -15,14 +15,14 @@ const looksFor = async () => {
   return rows.map(({ name }) => name.replace(/_(\d{4}_\d\d|default)$/, ''))
 }
 
-/** What browsers are told of a message is looked up so. */
+/** The lookup of a message for browsers. */
 const byId = {
   text: `SELECT m.* FROM unnest($1::text[], $2::text[]) AS g (environment_id, id)
          JOIN messages m ON m.environment_id = g.environment_id AND m.id = g.id`,
   values: [['a'], ['b']],
 }
 
-test('tables that have begun to grow are looked at, so that a row is found by its id', async () => {
+test('growing tables are analysed, so that a row is found by its id', async () => {
   const api = await server.freshApi()
   await makeWorkflow(api, 'news', [inApp()])
   expect(await looksFor()).not.toContain('messages')
@@ -39,7 +39,7 @@ test('tables that have begun to grow are looked at, so that a row is found by it
   expect(plan).toMatch(/messages_(\d{4}_\d\d|default)_pkey/)
 })
 
-test('they are looked at when they have doubled, anew each month, and not for ever', async () => {
+test('tables are analysed when they have doubled, again each month, up to a limit', async () => {
   const asked: string[] = []
   const { pool } = server.database
   const watched = new Proxy(pool, {

@@ -1,9 +1,9 @@
-// What can be kept in the database and read back as it was: JSON that is not too deep, without text PostgreSQL cannot hold.
+// Values that the database can store and return unchanged: JSON of limited depth, without text PostgreSQL cannot store.
 import { parse as parseJson } from 'secure-json-parse'
 
 const deepest = 100
 
-/** `json`: it is no JSON that we accept; `text`: it holds something that cannot be stored. */
+/** `json`: not valid JSON for us; `text`: contains something that cannot be stored. */
 export class Unstorable extends Error {
   readonly kind: 'json' | 'text'
 
@@ -47,7 +47,7 @@ function nesting(text: string): number {
   return most
 }
 
-// Escapes of NUL and of surrogates, and numbers that may overflow: without a long exponent it takes 300 digits.
+// Escapes of NUL and surrogates, and numbers that may overflow: by an exponent, or by 300 digits.
 const mayHoldUnstorable = /\\u0000|\\u[dD][89a-fA-F]|[eE]\+?\d\d|\d{300}/
 
 function refuseUnstorable(value: unknown): void {
@@ -69,7 +69,7 @@ export function refuseUnstorableText(text: string): void {
 
 const mayNotBeKept = (json: string) => json.includes('\\u') && /\\u0000|\\ud[89a-f]/.test(json)
 
-/** JSON of what was made here and cannot be refused any more, such as a text cut in the middle of a character. */
+/** JSON of a value of our own that cannot be refused any more, such as a text cut inside a surrogate pair. */
 export function storableJson(value: unknown): string {
   const text = JSON.stringify(value)
   if (!mayNotBeKept(text)) return text

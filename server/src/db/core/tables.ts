@@ -37,14 +37,14 @@ export interface EnvironmentTable {
   updated_at: Date
 }
 
-/** Requests per second and category, where an environment has limits of its own. */
+/** An environment's own rate limits: requests per second and category. */
 export interface RateLimits {
   trigger?: number
   configuration?: number
   global?: number
 }
 
-/** Days to keep what an environment has, where it has periods of its own; 0 is for ever. */
+/** An environment's own retention, in days; 0 is forever. */
 export interface EnvironmentRetention {
   activityDays?: number
   messageDays?: number
@@ -95,7 +95,7 @@ export interface WorkflowTable extends Row {
   is_translation_enabled: Defaulted<boolean>
   /** The workflow's own default. */
   preferences: Json<Record<string, unknown>>
-  /** What a user of the product set instead. */
+  /** Set by a dashboard user; overrides the default. */
   user_preferences: NullableJson<Record<string, unknown>>
   version: Defaulted<number>
   created_by: Optional<string>
@@ -137,7 +137,7 @@ export interface TranslationTable {
   updated_at: Date
 }
 
-/** What a subscriber has said: only the channels it has an opinion on. */
+/** A subscriber's choices: only the channels it has set. */
 export type ChannelChoices = { [channel in 'email' | 'sms' | 'in_app' | 'chat' | 'push']?: boolean }
 
 export interface SubscriberPreferenceTable {
@@ -259,7 +259,7 @@ export interface TenantTable extends Row {
   data: ColumnType<Record<string, unknown> | null, string | null | undefined, string | null>
 }
 
-/** What holds for one tenant in place of what a workflow says. */
+/** Overrides of a workflow for one tenant. */
 export interface WorkflowOverrideTable extends Row {
   workflow_id: string
   tenant_id: string
@@ -313,7 +313,7 @@ export interface EventTable {
   context: JsonText<Record<string, unknown> | null>
   started_at: Date | null
   created_at: Date
-  /** As in `traceparent`, where the trigger was traced. */
+  /** The `traceparent` of the trigger, if it was traced. */
   trace: string | null
 }
 
@@ -325,7 +325,7 @@ export interface WalkTable {
   reached: string
 }
 
-/** Those a trigger meant, or could have meant, who got no run by it. */
+/** Subscribers that a trigger skipped. */
 export interface PassedOverTable {
   environment_id: string
   event_id: string
@@ -337,7 +337,7 @@ export interface PassedOverTable {
   created_at: Date
 }
 
-/** Somebody a trigger names: one subscriber with what is to be set of it, or all of a topic. */
+/** A recipient of a trigger: one subscriber with the fields to set, or a topic. */
 export type Recipient =
   | ({ subscriberId: string; channels?: unknown[] } & Record<string, unknown>)
   | { topicKey: string; exclude?: string[] }
@@ -359,7 +359,7 @@ export interface NotificationTable extends Row {
   digested_into: string | null
 }
 
-/** A topic a run came through, and what the preference of the subscription said. */
+/** A topic that led to a run, and the subscription's preference. */
 export interface RunTopic {
   _topicId: string
   topicKey: string
@@ -388,7 +388,7 @@ export interface JobTable extends Row {
   due_at: Date | null
 }
 
-/** One line of a job's log. `at` is ISO 8601; flags that are false are left out. Its id follows from its place in the log. */
+/** One line of a job's log. `at` is ISO 8601; false flags are left out. Its id derives from its index in the log. */
 export interface StoredDetail {
   at: string
   detail: string
@@ -398,7 +398,7 @@ export interface StoredDetail {
   messageId?: string
   isRetry?: boolean
   raw?: string
-  /** What a provider reported: what became of the message, and when and under which id, as far as the provider says. */
+  /** A provider's delivery event, with time and id if the provider gives them. */
   webhook?: { status: string; at?: string; id?: string }
 }
 
@@ -556,13 +556,13 @@ export interface WebhookEventTable {
   created_at: Date
 }
 
-/** One attempt to tell an endpoint. `at` is ISO 8601. */
+/** One attempt to call a webhook endpoint. `at` is ISO 8601. */
 export interface WebhookAttempt {
   at: string
   durationMs: number
-  /** Of the answer, where there was one. */
+  /** Of the answer, if there was one. */
   status?: number
-  /** How it began. */
+  /** The start of the response body. */
   response?: string
   error?: string
 }

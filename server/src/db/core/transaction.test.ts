@@ -9,7 +9,7 @@ import { inTransaction, statement } from './transaction.ts'
 const server = useServer()
 const current = statement('current_transaction', 'SELECT pg_current_xact_id()::text AS id')
 
-test('prepared statements and the query builder share a transaction, at once and one after the other', async () => {
+test('prepared statements and the query builder share a transaction, concurrently and in turn', async () => {
   const idsOfOne = () =>
     inTransaction(server.database.pool, async (transaction) => {
       const [prepared] = await transaction.run<{ id: string }>(current, [])
@@ -21,7 +21,7 @@ test('prepared statements and the query builder share a transaction, at once and
   expect(new Set(all.flat())).toHaveLength(all.length)
 })
 
-test('what was to follow does so after the commit, or after the failure, and never both', async () => {
+test('callbacks run after the commit or after the failure, never both', async () => {
   const done: string[] = []
   await inTransaction(server.database.pool, async (transaction) => {
     transaction.afterCommit(() => done.push('kept'))
@@ -36,8 +36,8 @@ test('what was to follow does so after the commit, or after the failure, and nev
   expect(done).toEqual(['kept', 'taken back'])
 })
 
-// Full collections hold everybody up; what a trigger leaves behind should never have to wait for one.
-test('what a transaction held is garbage that a minor collection finds', async () => {
+// Full collections pause the whole process, so a trigger's garbage should not need one.
+test('a minor garbage collection frees the data of a transaction', async () => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as (options?: { type: 'minor' }) => void
   setFlagsFromString('--no-expose-gc')

@@ -1,29 +1,29 @@
-// A backup as a file: pieces one after the other, compressed, with a checksum over all of them at the end. Only a file with
-// the right checksum is a backup, so one that was cut short or damaged is never taken for one.
+// The file format of a backup: compressed pieces, with a checksum over all of them at the end. Only a file with the right
+// checksum is a backup, so a truncated or damaged one is never accepted.
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream, existsSync, renameSync, rmSync } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { StartError } from '../../errors.ts'
 
-/** What comes first: where it is from, and what it takes to read it. */
+/** The first piece: where the backup is from, and what is needed to read it. */
 export interface BackupHeader {
   format: 1
   createdAt: string
-  /** Of Belfry's schema and of the queue's, as they were. */
+  /** Applied migrations of Belfry's schema and the queue's. */
   migrations: string[]
   queueMigrations: number
-  /** The calendar months, `2026-11`, that have partitions of their own. */
+  /** The calendar months, `2026-11`, that have partitions. */
   months: Record<string, string[]>
-  /** Where each sequence stood. */
+  /** The last value of each sequence. */
   sequences: Record<string, string>
-  /** The key that credentials are encrypted with, if it is in here; and what tells whether another one is the same. */
+  /** The key that encrypts credentials, if included, and a fingerprint to compare another one with. */
   secretKey: string | null
   keyCheck: string
 }
 
 export interface BackupTable {
-  /** As SQL writes it. */
+  /** Quoted for SQL. */
   name: string
   columns: string[]
 }
@@ -35,7 +35,7 @@ export type Piece =
   | { kind: 'table-end'; rows: number }
 
 const letters = { header: 'H', table: 'T', rows: 'D', 'table-end': 'E', sum: 'Z' } as const
-/** Rows travel in portions of this size at most, however long they are. */
+/** The largest piece of row data, whatever the length of the rows. */
 const portion = 65_536
 const largestPiece = 16 * 1024 * 1024
 
@@ -82,12 +82,12 @@ async function* sealed(pieces: AsyncIterable<Piece>): AsyncGenerator<Buffer> {
   yield Buffer.concat([...waiting, encode(letters.sum, sum.digest())])
 }
 
-/** Under its name once it is whole and on disk, and never before. */
+/** The file gets its name only when it is complete and on disk. */
 export async function writeBackupFile(file: string, pieces: AsyncIterable<Piece>): Promise<void> {
   if (existsSync(file)) throw new StartError(`${file} exists already; name another file.`)
   const draft = `${file}.${process.pid}.part`
   try {
-    // Nobody else may read it: it has what people were sent, and usually the key to the credentials.
+    // Only the owner may read it: it holds people's messages, and usually the key to the credentials.
     const target = createWriteStream(draft, { mode: 0o600, flags: 'wx', flush: true })
     await pipeline(sealed(pieces), createGzip({ level: 1 }), target)
     renameSync(draft, file)
@@ -97,7 +97,9 @@ export async function writeBackupFile(file: string, pieces: AsyncIterable<Piece>
     if (/^E(NOENT|ACCES|ROFS|NOTDIR|ISDIR)$/.test(code))
       throw new StartError(`${file} cannot be written.`, { cause: error })
     if (code === 'ENOSPC')
-      throw new StartError(`There is no room for ${file}; nothing of it is left.`, { cause: error })
+      throw new StartError(`There is not enough disk space for ${file}; the partial file was removed.`, {
+        cause: error,
+      })
     throw error
   }
 }
@@ -105,7 +107,7 @@ export async function writeBackupFile(file: string, pieces: AsyncIterable<Piece>
 const damaged = (file: string, cause?: unknown) =>
   new StartError(`${file} is damaged or was cut short; take another backup. Nothing was changed.`, { cause })
 
-/** Its pieces in order. Ends well only if the checksum is right. */
+/** The pieces in order. Throws at the end if the checksum is wrong. */
 export async function* readBackupFile(file: string): AsyncGenerator<Piece> {
   const sum = createHash('sha256')
   let isSealed = false
@@ -151,7 +153,7 @@ async function* rawPieces(file: string): AsyncGenerator<RawPiece> {
   const source = createReadStream(file)
   const clear = createGunzip()
   const flow = pipeline(source, clear)
-  // It is told of below, where the pieces are read.
+  // The failure is reported below, where the pieces are read.
   flow.catch(() => undefined)
   let rest: Buffer = Buffer.alloc(0)
   try {

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('a backup', () => {
-  test('has every row of every table that outlives a crash, however long', async () => {
+  test('has every row of every logged table, of any length', async () => {
     const long = 'x'.repeat(3_000_000)
     const { db } = server.database
     await sql`
@@ -56,7 +56,7 @@ describe('a backup', () => {
     await sql`DELETE FROM contexts`.execute(db)
   })
 
-  test('is for its owner alone, and has the key only if it is meant to', async () => {
+  test('is readable by its owner only, and has the key only on request', async () => {
     expect(statSync(whole).mode & 0o777).toBe(0o600)
     expect(gunzipSync(readFileSync(whole)).includes(secretKey)).toBe(false)
     const file = path.join(folder, 'with-key.backup')
@@ -64,7 +64,7 @@ describe('a backup', () => {
     expect(gunzipSync(readFileSync(file)).includes(secretKey)).toBe(true)
   })
 
-  test('takes the place of nothing, and leaves nothing half done', async () => {
+  test('overwrites no file, and leaves no partial file', async () => {
     await expect(backUp(whole)).rejects.toThrow('exists already; name another file')
     await expect(backUp(path.join(folder, 'no-such', 'file'))).rejects.toThrow('cannot be written')
     const pool = { connect: () => server.database.pool.connect() } as typeof server.database.pool
@@ -83,7 +83,7 @@ describe('a restore refuses, and changes nothing,', () => {
     bytes.writeUInt8(bytes.readUInt8(middle) ^ 1, middle)
     return bytes
   }
-  /** The same backup with something in it changed and a checksum that fits. */
+  /** The same backup with a change and a matching checksum. */
   const resealed = (from: string, to: string) => {
     const changed = Buffer.from(clear().subarray(0, -37))
     changed.write(to, changed.indexOf(from), 'latin1')
@@ -102,7 +102,11 @@ describe('a restore refuses, and changes nothing,', () => {
       () => resealed('0001-resources.sql', '9999-whatever1.sql'),
       'was made by a newer Belfry (9999-whatever1.sql)',
     ],
-    ['another format', () => resealed('"format":1', '"format":9'), 'is no backup that this Belfry can read'],
+    [
+      'another format',
+      () => resealed('"format":1', '"format":9'),
+      'is not a backup that this version of Belfry can read',
+    ],
     ['the wrong key', () => readFileSync(whole), 'is not the key', 'c3'.repeat(32)],
     ['to do without the key', () => readFileSync(whole), 'set BELFRY_SECRET_KEY to it', ''],
   ]
@@ -115,7 +119,7 @@ describe('a restore refuses, and changes nothing,', () => {
     expect(readdirSync(dataDir)).toEqual([])
   })
 
-  test('a folder that has data, and a file that is not there', async () => {
+  test('a folder with data, and a missing file', async () => {
     const dataDir = path.join(folder, 'used')
     mkdirSync(dataDir)
     writeFileSync(path.join(dataDir, 'secrets.json'), '{}')

@@ -1,5 +1,5 @@
-// A backup of everything in the database as it is at one moment, taken while it is in use: every table through COPY, in one
-// transaction. The schema is not in it, but which migrations had been applied: they make it again.
+// A consistent backup of a database in use: every table through COPY, in one transaction. It holds no schema, only the list of
+// applied migrations, which recreate it.
 import type pg from 'pg'
 import { partitionedMonths, partitionedTables } from '../core/partitions.ts'
 import { Secrets } from '../core/secrets.ts'
@@ -10,7 +10,7 @@ interface Options {
   pool: pg.Pool
   file: string
   secretKey: string
-  /** Whether the key goes into the file. */
+  /** Whether to include the key. */
   withKey: boolean
   now: Date
   say: (line: string) => void
@@ -21,8 +21,8 @@ interface Totals {
   rows: number
 }
 
-/** How often a long backup or restore says how far it is. */
-export const sayEveryMs = 5_000
+/** How often a long backup or restore reports its progress. */
+export const progressEveryMs = 5_000
 
 export async function makeBackup({ pool, file, say, ...given }: Options): Promise<Totals> {
   const totals: Totals = { tables: 0, rows: 0 }
@@ -31,12 +31,12 @@ export async function makeBackup({ pool, file, say, ...given }: Options): Promis
     await client.query('SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0')
     const tables = await storedTables(client)
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY')
-    // Before the snapshot, so that no partition of it can be dropped meanwhile; what wants to has to try again later.
+    // Locked before the snapshot, so that no partition is dropped meanwhile; the chore that drops them retries later.
     await client.query(`LOCK TABLE ${tables.map(({ name }) => name).join(', ')} IN ACCESS SHARE MODE`)
     const header = await headerOf(pool, client, given)
     await writeBackupFile(file, piecesOf(client, header, tables, totals, say))
   } finally {
-    // Closed, which ends the transaction, and a COPY that nobody reads to its end.
+    // Closing it ends the transaction, and a COPY that was not read to its end.
     client.release(true)
   }
   return totals
@@ -58,7 +58,7 @@ async function* piecesOf(
     for await (const chunk of copy) {
       yield { kind: 'rows', chunk }
       bytes += chunk.length
-      if (Date.now() - saidAt < sayEveryMs) continue
+      if (Date.now() - saidAt < progressEveryMs) continue
       saidAt = Date.now()
       say(`${totals.tables} of ${tables.length} tables, ${Math.round(bytes / 1_000_000)} MB so far`)
     }
@@ -78,8 +78,8 @@ const identity = `
     AND c.relpersistence = 'p' AND c.relname NOT IN ('belfry_migrations', 'migrations')`
 
 /**
- * Of the catalogue, so that a table made later is not forgotten: Belfry's own and the queue's. Not what would not survive
- * a crash either (unlogged), and not the lists of migrations, which the migrations write.
+ * Belfry's tables and the queue's, from the catalog, so that new tables are included. Without unlogged tables, which do not
+ * survive a crash either, and without the lists of migrations, which the migrations write.
  */
 export async function storedTables(client: pg.ClientBase): Promise<BackupTable[]> {
   const { rows } = await client.query<BackupTable>(
@@ -94,7 +94,7 @@ async function headerOf(
   { secretKey, withKey, now }: Pick<Options, 'secretKey' | 'withKey' | 'now'>,
 ): Promise<BackupHeader> {
   const { rows: migrations } = await client.query<{ name: string }>('SELECT name FROM belfry_migrations ORDER BY name')
-  // After the snapshot was taken: a number that a row in it has was given out before.
+  // Read after the snapshot, so that every number in its rows has been issued.
   const { rows: sequences } = await client.query<{ sequence: string; last: string | null }>(
     `SELECT sequence, pg_sequence_last_value(sequence::regclass)::text AS last FROM (${identity}) stored
      WHERE sequence IS NOT NULL ORDER BY sequence`,
@@ -116,7 +116,7 @@ async function headerOf(
 
 export const keyCheckOf = (secretKey: string): string => new Secrets(secretKey).sign('backup')
 
-/** How far the queue's own schema is. */
+/** The version of the queue's schema. */
 export async function queueMigrations(client: pg.ClientBase): Promise<number> {
   const { rows } = await client.query<{ id: number }>('SELECT max(id) AS id FROM graphile_worker.migrations')
   return rows[0]?.id ?? 0

@@ -6,7 +6,7 @@ import { copyOut } from './copy.ts'
 
 const server = useServer()
 
-test('rows come as they are, however slowly they are read', async () => {
+test('rows arrive unchanged, even if read slowly', async () => {
   const line = (n: number) =>
     `${n}\t${createHash('md5')
       .update(String(n))

@@ -1,18 +1,18 @@
-// Whole tables through a connection, in PostgreSQL's own text format, without holding more of them than a few rows.
+// Streams whole tables with COPY in PostgreSQL's text format, holding only a few rows in memory.
 import type pg from 'pg'
 
-/** What may wait to be read before the server is asked to pause. */
+/** Bytes that may wait to be read before we pause the socket. */
 const mostWaiting = 1_000_000
 
 type Chunk = { chunk: Buffer }
 
-/** What the driver has for this beside what its types tell of. */
+/** Members that are missing in the driver's types. */
 interface Connection extends pg.Connection {
   sendCopyFromChunk(chunk: Buffer): void
   endCopyFrom(): void
 }
 
-/** Common to both directions: one COPY statement, and when it is over. */
+/** Common to both directions: one COPY statement and its end. */
 abstract class Copy implements pg.Submittable {
   readonly #text: string
   #settle: { resolve(rows: number): void; reject(error: Error): void } = {
@@ -20,7 +20,7 @@ abstract class Copy implements pg.Submittable {
     reject: () => undefined,
   }
   #rows = 0
-  /** How many rows went through, once all have. */
+  /** The number of rows, when all have been copied. */
   readonly rows: Promise<number>
 
   constructor(text: string) {
@@ -28,7 +28,7 @@ abstract class Copy implements pg.Submittable {
     this.rows = new Promise<number>((resolve, reject) => {
       this.#settle = { resolve, reject }
     })
-    // Whoever reads the rows hears of a failure there too; nobody need wait for both.
+    // The reader of the rows sees the failure too, so this promise may be ignored.
     this.rows.catch(() => undefined)
   }
 
@@ -63,7 +63,7 @@ class CopyOut extends Copy {
   }
 
   handleCopyData({ chunk }: Chunk): void {
-    // The driver writes what comes next over what it has handed out.
+    // The driver reuses its buffer.
     this.#chunks.push(Buffer.from(chunk))
     this.#waiting += chunk.length
     if (this.#waiting > mostWaiting) this.#connection?.stream.pause()
@@ -109,15 +109,15 @@ class CopyIn extends Copy {
   }
 }
 
-/** The rows a query finds. Whoever stops reading early has to close the connection. */
+/** The rows of a query. A caller that stops early must close the connection. */
 export function copyOut(client: pg.ClientBase, query: string): AsyncIterable<Buffer> & { rows: Promise<number> } {
   return client.query(new CopyOut(`COPY (${query}) TO STDOUT`))
 }
 
-/** Adds rows to `target`, a table with its columns. @returns how many; whoever gives up half-way has to close the connection */
+/** Adds rows to `target`, a table with its columns. A caller that stops early must close the connection. @returns how many */
 export async function copyIn(client: pg.ClientBase, target: string, chunks: AsyncIterable<Buffer>): Promise<number> {
   const copy = client.query(new CopyIn(`COPY ${target} FROM STDIN`))
-  // A statement that is refused is never opened.
+  // A refused statement never opens its stream.
   const opened = await Promise.race([copy.opened, copy.rows])
   if (typeof opened === 'number') throw new Error(`COPY ${target} took no rows.`)
   const { stream } = opened

@@ -1,4 +1,4 @@
-// The folder of an installation that brings its own database: who uses it, and the secrets generated into it.
+// The data folder of an installation with the embedded database: which process holds it, and its generated secrets.
 import { randomBytes, randomInt } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -12,20 +12,20 @@ interface GeneratedSecrets {
   databasePassword: string
 }
 
-/** Makes the folder, if need be, and claims it for this process until `release`; refuses while another process has it. */
+/** Creates the folder if needed and claims it for this process until `release`; refuses while another process holds it. */
 export async function claimDataDir(dataDir: string): Promise<{ release(): void }> {
   const mine = path.join(dataDir, claimOf(process.pid))
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o755 })
     for (let attempt = 1; ; attempt += 1) {
-      // First the claim, then a look around: of two that start at once, at least one sees the other. A claim is named
-      // after its process and its start, so removing a dead one can never hit a living one.
+      // Claim first, then look for others: of two concurrent starts, at least one sees the other. A claim is named after its
+      // process and start time, so removing a dead claim can never remove a live one.
       writeFileSync(mine, '')
       const rival = livingClaims(dataDir).find((pid) => pid !== process.pid)
       if (rival === undefined) return { release: () => rmSync(mine, { force: true }) }
       rmSync(mine, { force: true })
       if (attempt === 3) throw inUse(dataDir, rival)
-      // Both may have stepped back; they hardly come again at the same moment.
+      // Both may have backed off; the random pause separates them.
       await sleep(randomInt(20, 200))
     }
   } catch (cause) {
@@ -37,11 +37,11 @@ export async function claimDataDir(dataDir: string): Promise<{ release(): void }
 function inUse(dataDir: string, pid: number): StartError {
   return new StartError(
     `Belfry is already running with the data in ${dataDir} (pid ${pid}). Stop it first, set BELFRY_DATA_DIR to another ` +
-      `folder, or join its database by DATABASE_URL (see ${path.join(dataDir, 'database-url')}).`,
+      `folder, or connect to its database with DATABASE_URL (see ${path.join(dataDir, 'database-url')}).`,
   )
 }
 
-/** The start time tells a process from a later one that was given the same pid. */
+/** The start time distinguishes a process from a later one with the same pid. */
 function claimOf(pid: number): string {
   return `belfry-${pid}-${sha256(startOf(pid) ?? 'gone').slice(0, 12)}.lock`
 }
@@ -57,7 +57,7 @@ function livingClaims(dataDir: string): number[] {
   return living
 }
 
-/** The secrets of this folder, made on first use. */
+/** The secrets of this folder, generated on first use. */
 export function generatedSecrets(dataDir: string): GeneratedSecrets {
   const file = path.join(dataDir, 'secrets.json')
   if (existsSync(file)) return readSecrets(file)
@@ -65,7 +65,7 @@ export function generatedSecrets(dataDir: string): GeneratedSecrets {
   return readSecrets(file)
 }
 
-/** Secrets of which the key is known: that of a backup. */
+/** Writes secrets with a known key: that of a backup. */
 export function keepSecretKey(dataDir: string, secretKey: string): void {
   const secrets = { secretKey, databasePassword: randomBytes(24).toString('hex') }
   writeWhole(path.join(dataDir, 'secrets.json'), JSON.stringify(secrets, undefined, 2))
@@ -81,7 +81,7 @@ function readSecrets(file: string): GeneratedSecrets {
   throw new StartError(`${file} is incomplete. The data is encrypted with it: restore it from a backup.`)
 }
 
-/** Readable by the owner only, and never half written. */
+/** Readable by the owner only, and written atomically. */
 export function writeWhole(file: string, text: string): void {
   writeFileSync(`${file}.new`, text, { mode: 0o600, flush: true })
   renameSync(`${file}.new`, file)

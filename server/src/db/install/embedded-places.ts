@@ -1,4 +1,4 @@
-// Where the embedded PostgreSQL has its programs, data and socket, and as which user it runs.
+// Where the embedded PostgreSQL keeps its programs, data and socket, and as which user it runs.
 import {
   chmodSync,
   chownSync,
@@ -19,7 +19,7 @@ import path from 'node:path'
 import { StartError } from '../../errors.ts'
 import { sha256 } from '../core/secrets.ts'
 
-/** Undefined where PostgreSQL simply runs as we do. */
+/** Undefined if PostgreSQL runs as our own user. */
 export type Owner = { uid: number; gid: number } | undefined
 
 interface Places {
@@ -60,7 +60,7 @@ async function installedPrograms(): Promise<string> {
   }
 }
 
-/** PostgreSQL refuses to run as root. Then it runs as whoever owns the data already, else as `postgres` or `nobody`. */
+/** PostgreSQL refuses to run as root. Then it runs as the owner of the data, else as `postgres` or `nobody`. */
 function unprivilegedOwner(cluster: string): Owner {
   if (process.getuid?.() !== 0) return undefined
   if (existsSync(cluster)) {
@@ -94,7 +94,7 @@ function openShelter(): void {
   chmodSync(shelter, 0o755)
 }
 
-/** Named after its version too: an upgrade brings other programs to the same place. */
+/** The name includes the version, because an upgrade changes the programs in the same place. */
 function shelteredCopy(programs: string): string {
   const { version } = JSON.parse(readFileSync(path.join(programs, '..', 'package.json'), 'utf8')) as { version: string }
   const copy = path.join(shelter, `programs-${sha256(`${programs} ${version}`).slice(0, 12)}`)
@@ -107,7 +107,7 @@ function shelteredCopy(programs: string): string {
     renameSync(draft, copy)
   } catch (error) {
     rmSync(draft, { recursive: true, force: true })
-    // Another start was faster.
+    // A concurrent start was faster.
     if (!existsSync(copy)) throw error
   }
   return copy
@@ -131,7 +131,7 @@ function linkedPlace(link: string): string | undefined {
 /** The data folder keeps a link to where its database went. */
 function shelteredCluster(link: string, say: (line: string) => void): string {
   openShelter()
-  // A new place each time: what a deleted data folder left behind is nothing to go on with.
+  // A new folder each time: never reuse what a deleted data folder left behind.
   const home = mkdtempSync(path.join(shelter, 'data-'))
   chmodSync(home, 0o755)
   const cluster = path.join(home, 'postgres')
@@ -151,7 +151,7 @@ function socketDirFor(cluster: string, owner: Owner): string {
   return folder
 }
 
-/** Only the database's user may enter it. Nothing is changed on a folder that exists: in /tmp it could be anybody's. */
+/** Only the database's user may enter it. An existing folder is not changed: in /tmp it could be another user's. */
 export function makePrivateFolder(folder: string, owner: Owner): void {
   if (!lstatSync(folder, { throwIfNoEntry: false })) {
     mkdirSync(folder, { mode: 0o700 })
@@ -159,5 +159,5 @@ export function makePrivateFolder(folder: string, owner: Owner): void {
   }
   const found = lstatSync(folder)
   if (!found.isDirectory() || (found.mode & 0o077) !== 0 || found.uid !== (owner?.uid ?? process.getuid?.()))
-    throw new StartError(`${folder} belongs to somebody else or is open to others; remove it, then start again.`)
+    throw new StartError(`${folder} belongs to another user or is open to others; remove it, then start again.`)
 }

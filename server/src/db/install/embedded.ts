@@ -1,4 +1,4 @@
-// The PostgreSQL that Belfry brings along: made in the data folder, reached by a Unix socket, ended with its parent.
+// The PostgreSQL that comes with Belfry: its cluster is in the data folder, it listens on a Unix socket, and stops with Belfry.
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import {
   chownSync,
@@ -27,16 +27,16 @@ const run = promisify(execFile)
 const user = 'belfry'
 const database = 'belfry'
 const largestLog = 10_000_000
-/** For a server that does not even open its socket. One that recovers after a crash gets the time it needs. */
+/** For a server that does not open its socket. Recovery after a crash may take longer. */
 const longestStartMs = 60_000
-/** A server that ended because its disk was full is started again so often. */
+/** How often to restart a server that stopped because its disk was full. */
 const fullDiskRetryMs = 2_000
-/** Rolling back and writing what is in memory to disk can take a while. */
+/** Rollbacks and the final checkpoint can take a while. */
 const longestStopMs = 60_000
 
 export interface EmbeddedPostgres {
   url: string
-  /** Settles when the server ends by itself, unless its disk is full; stays pending after `stop`. */
+  /** Resolves when the server stops by itself, unless its disk is full; stays pending after `stop`. */
   died: Promise<Error>
   /** A fast shutdown: open transactions are rolled back, everything committed is on disk when this returns. */
   stop(): Promise<void>
@@ -74,7 +74,7 @@ export async function startEmbedded({ password, settings, say, ...given }: Optio
     throw error
   }
   const stopping = new AbortController()
-  /** Whoever makes room should not have to start the service too. What it is asked meanwhile gets 503. */
+  /** Once there is disk space again, the server restarts by itself. Until then, requests get 503. */
   const watch = async (): Promise<Error> => {
     for (;;) {
       const error = await server.died
@@ -91,7 +91,7 @@ export async function startEmbedded({ password, settings, say, ...given }: Optio
     async stop() {
       stopping.abort()
       await server.stop()
-      // In /tmp it has no neighbour that would tell anyone what it is for.
+      // In /tmp, nothing else would show what the folder is for.
       if (path.dirname(socketDir) !== path.dirname(cluster)) rmSync(socketDir, { recursive: true, force: true })
     },
   }
@@ -106,7 +106,7 @@ function serverSettings(socketDir: string): Record<string, string> {
     max_connections: '100',
     shared_buffers: '128MB',
     max_wal_size: '2GB',
-    // Compiling plans takes longer than our short statements run.
+    // JIT compilation takes longer than our short statements.
     jit: 'off',
     random_page_cost: '1.1',
     log_checkpoints: 'off',
@@ -115,8 +115,8 @@ function serverSettings(socketDir: string): Record<string, string> {
   }
 }
 
-// Runs PostgreSQL, and asks it for a fast shutdown once standard input ends, which it does however Belfry dies.
-// Signals meant for Belfry that reach the whole group of processes do not end the guard before its time.
+// Runs PostgreSQL, and requests a fast shutdown when standard input closes, which happens however Belfry dies. It ignores
+// signals to the process group, so that it does not stop before Belfry.
 const guard = `
   trap '' INT TERM HUP
   exec 3<&0
@@ -130,7 +130,7 @@ const guard = `
 class GuardedServer {
   readonly logFile: string
   readonly died: Promise<Error>
-  /** Why there is no server, once there is none. */
+  /** Why the server stopped, once it has. */
   end: string | undefined
   readonly #guard: ChildProcess
   readonly #ended: Promise<string>
@@ -140,7 +140,7 @@ class GuardedServer {
     this.logFile = logFile
     if (existsSync(logFile) && statSync(logFile).size > largestLog) rmSync(logFile)
     const log = openSync(logFile, 'a', 0o600)
-    // A session of its own: Ctrl-C in a terminal reaches Belfry only, which ends the database last.
+    // Its own session: Ctrl-C in a terminal reaches only Belfry, which stops the database last.
     this.#guard = spawn('sh', ['-c', guard, 'belfry-postgres', ...command], {
       stdio: ['pipe', log, log],
       detached: true,
@@ -156,14 +156,14 @@ class GuardedServer {
       void this.#ended.then((end) => {
         this.end = end
         if (!this.#stopping)
-          resolve(new StartError(`The embedded PostgreSQL ended by itself (${end}). ${this.logTail()}`))
+          resolve(new StartError(`The embedded PostgreSQL stopped unexpectedly (${end}). ${this.logTail()}`))
       })
     })
-    // Neither keeps a process alive that is otherwise done; when it exits, the guard's input ends.
+    // Neither keeps this process alive; when it exits, the guard's input closes.
     this.#guard.unref()
     const input = this.#guard.stdin as Socket | null
     input?.unref()
-    // Writing nothing to a guard that is gone already is no fault of its own.
+    // Closing the input of a guard that has exited is not an error.
     input?.on('error', () => undefined)
   }
 
@@ -179,7 +179,7 @@ class GuardedServer {
     return `Its log, ${this.logFile}, ends:\n${this.#lastLines(8).join('\n')}`
   }
 
-  /** Whether it ended for want of room, by its own word; on a full disk it may have had none. */
+  /** Whether its log says that the disk was full; on a full disk it may not have been able to write that. */
   lackedRoom(): boolean {
     return this.#lastLines(30).some((line) => line.includes('No space left on device'))
   }
@@ -189,7 +189,7 @@ class GuardedServer {
   }
 }
 
-/** PostgreSQL keeps its log in files of 16 MB, each of which is made whole. */
+/** PostgreSQL allocates its write-ahead log in files of 16 MB. */
 const leastRoom = 32 * 1024 * 1024
 
 function isFull(folder: string): boolean {
@@ -198,8 +198,8 @@ function isFull(folder: string): boolean {
 }
 
 async function createCluster(bin: string, cluster: string, owner: Owner, password: string): Promise<void> {
-  // Made beside its place and moved there when whole. A start that was cut short leaves a draft of its own behind, in
-  // which its initdb may even be at work still.
+  // Created in a draft folder and moved into place when complete. An interrupted start leaves its own draft behind, in which
+  // initdb may still be running.
   const home = path.dirname(cluster)
   for (const file of readdirSync(home).filter((name) => name.startsWith('draft-')))
     rmSync(path.join(home, file), { recursive: true, force: true, maxRetries: 20 })
@@ -213,31 +213,31 @@ async function createCluster(bin: string, cluster: string, owner: Owner, passwor
   try {
     await run(path.join(bin, 'initdb'), ['-D', draft, ...access, ...locale], { cwd: '/', ...owner })
   } catch (cause) {
-    throw new StartError('The database could not be created.', { cause })
+    throw new StartError('The embedded PostgreSQL could not create its database.', { cause })
   } finally {
     rmSync(passwordFile, { force: true })
   }
   renameSync(draft, cluster)
 }
 
-/** Ends a server whose Belfry is gone without having ended it, and clears a pid file that names some other program now. */
+/** Stops a server left over from a dead Belfry, and removes a pid file that now names another program. */
 async function stopLeftover(cluster: string, say: Options['say']): Promise<void> {
   const pidFile = path.join(cluster, 'postmaster.pid')
   if (!existsSync(pidFile)) return
   const pid = Number(readFileSync(pidFile, 'utf8').split('\n')[0])
-  // PostgreSQL itself sees best whether anything of a dead server is left, but it trips over these two.
+  // PostgreSQL cleans up after a dead server itself, except in these two cases.
   if (!pid || (isAlive(pid) && !hasArgument(pid, cluster))) rmSync(pidFile, { force: true })
   if (!pid || !hasArgument(pid, cluster)) return
-  say(`ending the database that an earlier Belfry left behind (pid ${pid})`)
-  for (const [signal, patienceMs] of [
+  say(`stopping the database that an earlier Belfry left running (pid ${pid})`)
+  for (const [signal, timeoutMs] of [
     ['SIGINT', 20_000],
     ['SIGQUIT', 10_000],
   ] as const) {
     if (isAlive(pid)) process.kill(pid, signal)
-    for (const deadline = Date.now() + patienceMs; isAlive(pid) && Date.now() < deadline; ) await sleep(20)
+    for (const deadline = Date.now() + timeoutMs; isAlive(pid) && Date.now() < deadline; ) await sleep(20)
   }
   if (isAlive(pid))
-    throw new StartError(`The database of an earlier Belfry (pid ${pid}) does not end; end it, then start again.`)
+    throw new StartError(`The database of an earlier Belfry (pid ${pid}) does not stop; stop it, then start again.`)
 }
 
 async function untilReady(url: string, server: GuardedServer, say: Options['say']): Promise<void> {

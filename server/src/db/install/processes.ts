@@ -1,4 +1,4 @@
-// What the system knows about other processes: whether they live, when they started and what they run.
+// Other processes on this machine: whether they are alive, when they started and what they run.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
@@ -6,17 +6,17 @@ export function isAlive(pid: number): boolean {
   return startOf(pid) !== undefined
 }
 
-/** When the living process with this pid started, in the system's own words; undefined when there is none. */
+/** The start time of the live process with this pid, in the system's format; undefined if there is none. */
 export function startOf(pid: number): string | undefined {
   if (process.platform !== 'linux') return ask(pid, 'lstart')
   const stat = readProc(pid, 'stat')
-  // The name in parentheses may hold anything. Behind it come the state and, as the 20th field, the start time.
+  // The name in parentheses may contain anything. After it come the state and, as the 20th field, the start time.
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
-  // What has ended but was not collected by its parent still has an entry.
+  // A zombie still has an entry.
   return fields?.[0] === 'Z' || fields?.[0] === 'X' ? undefined : fields?.[19]
 }
 
-/** Whether the process was started with this word as one of its arguments. */
+/** Whether the process has this argument. */
 export function hasArgument(pid: number, word: string): boolean {
   if (process.platform === 'linux') return readProc(pid, 'cmdline')?.split('\0').includes(word) ?? false
   return ` ${ask(pid, 'command') ?? ''} `.includes(` ${word} `)

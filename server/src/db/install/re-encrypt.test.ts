@@ -33,14 +33,14 @@ const kept = () => ({
 })
 const once = { 'idempotency-key': 'once' }
 
-/** Another process of the service, with these keys. @returns callers with the API key there is */
+/** Another process of the service with these keys. @returns a client with the existing API key */
 async function processWith(secretKey: string, otherSecretKeys: string[] = [], role: 'api' | 'all' = 'api') {
   const { url } = await server.startAnother({ secretKey, otherSecretKeys, role })
   const { key, environmentId, organizationId } = planted.development
   return new Api(url, key, environmentId, organizationId)
 }
 
-/** All that is kept secret, as its owner sees it. */
+/** All secrets as their owner sees them. */
 async function secretsSeenBy(api: Api) {
   const paths = ['environments/api-keys', 'integrations', 'channel-connections', 'environment-variables']
   const answers = await Promise.all(paths.map((path) => api.get(`/v1/${path}`)))
@@ -77,12 +77,12 @@ async function sealedValues(): Promise<Map<string, string[]>> {
 }
 
 describe('the secret key is changed', () => {
-  test('everything that is stored encrypted is in the list of what is re-encrypted', async () => {
+  test('every encrypted column is in the list for re-encryption', async () => {
     const listed = encryptedColumns.map(([table, column]) => `${table}.${column}`)
     expect([...(await sealedValues()).keys()].sort()).toEqual([...listed].sort())
   })
 
-  test('while both keys are known, secrets and tokens made with either are good everywhere', async () => {
+  test('while both keys are known, secrets and tokens of either work everywhere', async () => {
     const before = await secretsSeenBy(planted.development)
     const [first, second] = [await processWith(oldKey, [newKey]), await processWith(newKey, [oldKey])]
     expect(await secretsSeenBy(first)).toEqual(before)
@@ -90,11 +90,11 @@ describe('the secret key is changed', () => {
     const made = await openInbox(server, second, 'ada')
     for (const { url } of [first, second])
       expect([await asksAt(url, planted.inbox.token), await asksAt(url, made.token)]).toEqual([200, 200])
-    // A process that has not heard of the new key believes nothing that was made with it.
+    // A process without the new key accepts nothing made with it.
     expect(await asksAt(server.url, made.token)).toBe(401)
   })
 
-  test('what is stored comes under the new one by itself, and then the old one is not needed', async () => {
+  test('stored values are re-encrypted automatically, and then the old key is not needed', async () => {
     const before = await secretsSeenBy(planted.development)
     expect((await (await processWith(newKey)).get('/v1/environments/api-keys')).status).toBe(500)
     const working = await processWith(newKey, [oldKey], 'all')
@@ -119,7 +119,7 @@ describe('the secret key is changed', () => {
   }, 180_000)
 })
 
-test('a value that changes meanwhile is not put back', async () => {
+test('a value that changes meanwhile is not overwritten', async () => {
   const { db } = server.database
   const stale = new Secrets(newKey.replaceAll('b', 'c'), [newKey])
   const changed = secrets.encrypt('the latest')
@@ -144,7 +144,7 @@ test('a value that changes meanwhile is not put back', async () => {
   await reEncrypt(db, new Secrets(newKey, [newKey.replaceAll('b', 'c')]))
 })
 
-test('what no key opens is left as it is, and counted', async () => {
+test('a value that no key decrypts is left alone and counted', async () => {
   const { db } = server.database
   await sql`UPDATE environment_variable_values SET value = 'enc:v1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'`.execute(
     db,

@@ -1,9 +1,9 @@
-// Everything that is stored encrypted, and how it comes under a new key while the service runs.
+// The encrypted columns, and their re-encryption with a new key while the service runs.
 import { sql } from 'kysely'
 import type { Db } from '../core/database.ts'
 import { type Secrets, sealedText } from '../core/secrets.ts'
 
-/** A test looks through the whole database for others. */
+/** A test searches the whole database for others. */
 export const encryptedColumns = [
   ['api_keys', 'encrypted_key', 'text'],
   ['channel_connections', 'encrypted_access_token', 'text'],
@@ -19,13 +19,13 @@ export const encryptedColumns = [
 const batch = 500
 
 export interface ReEncrypted {
-  /** Values that are now under the current key. */
+  /** Values re-encrypted with the current key. */
   renewed: number
-  /** Values that none of the keys opens; they stay as they are. */
+  /** Values that no key decrypts; they are left unchanged. */
   unreadable: number
 }
 
-/** Each batch commits by itself; whoever stops goes on from the start, where there is nothing left to do. */
+/** Each batch commits by itself; an interrupted run starts over and skips what is done. */
 export async function reEncrypt(db: Db, secrets: Secrets, stopping?: AbortSignal): Promise<ReEncrypted> {
   const done = { renewed: 0, unreadable: 0 }
   for (const column of encryptedColumns) await reEncryptColumn(db, secrets, column, done, stopping)
@@ -42,7 +42,7 @@ async function reEncryptColumn(
   const [from, value] = [sql.table(table), sql.ref(column)]
   for (let place = '(0,0)'; ; ) {
     stopping?.throwIfAborted()
-    // By their place in the table, which needs no index; a row that moves meanwhile comes up again further down.
+    // By physical position (ctid), which needs no index; a row that is updated meanwhile comes up again later.
     const { rows } = await sql<{ place: string; stored: string }>`
       SELECT ctid::text AS place, ${value}::text AS stored FROM ${from}
       WHERE ctid > ${place}::tid AND ${value}::text LIKE '%enc:v1:%' ORDER BY ctid LIMIT ${batch}`.execute(db)
@@ -56,7 +56,7 @@ async function reEncryptColumn(
         changed.map((row) => row.stored),
         changed.map((row) => row.renewed),
       ]
-      // Only where it still is what was read: somebody may have given it a new value since.
+      // Only if the value is unchanged: another process may have updated it since.
       const { numAffectedRows = 0n } = await sql`
         UPDATE ${from} AS t SET ${value} = n.renewed::${sql.raw(type)}
         FROM unnest(${places}::text[], ${old}::text[], ${renewed}::text[]) AS n (place, old, renewed)
@@ -69,7 +69,7 @@ async function reEncryptColumn(
   }
 }
 
-/** With every sealed part of it under the current key; undefined where that is so already. */
+/** The text with every encrypted part re-encrypted; undefined if nothing changes. */
 function renewedText(stored: string, secrets: Secrets, done: ReEncrypted): string | undefined {
   const renewed = stored.replaceAll(sealedText, (sealed) => {
     try {

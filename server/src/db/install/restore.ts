@@ -1,5 +1,5 @@
-// A backup made into a database again. The file is read to its end before anything is touched, and what it makes takes the
-// place of what was there only when it is complete.
+// Restores a backup. The file is checked to its end before anything changes, and the restored data replaces the old only when
+// it is complete.
 import { existsSync, lstatSync, mkdirSync, readdirSync, readlinkSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import pg from 'pg'
@@ -7,7 +7,7 @@ import { StartError } from '../../errors.ts'
 import { openDatabase } from '../core/database.ts'
 import { knownMigrations, migrate } from '../core/migrate.ts'
 import { makePartitions } from '../core/partitions.ts'
-import { keyCheckOf, queueMigrations, sayEveryMs, storedTables } from './backup.ts'
+import { keyCheckOf, progressEveryMs, queueMigrations, storedTables } from './backup.ts'
 import { type BackupHeader, type Piece, readBackupFile } from './backup-file.ts'
 import { copyIn } from './copy.ts'
 import { generatedSecrets, keepSecretKey } from './data-dir.ts'
@@ -15,11 +15,11 @@ import { startEmbedded } from './embedded.ts'
 
 interface Options {
   file: string
-  /** Claimed by this process. */
+  /** This process holds the claim on it. */
   dataDir: string
   /** The key from the settings, if there is one. */
   secretKey: string | undefined
-  /** Whether what is in the folder may be moved aside. */
+  /** Whether existing data may be moved aside. */
   force: boolean
   now: Date
   say: (line: string) => void
@@ -29,25 +29,25 @@ interface Restored {
   createdAt: string
   tables: number
   rows: number
-  /** Where what was there before went. */
+  /** Where the previous data was moved. */
   movedTo: string | undefined
 }
 
-/** What makes a folder an installation. Logs and claims may be left over. */
+/** The files that make a folder an installation. Logs and claims may be leftovers. */
 const belongings = ['postgres', 'secrets.json', 'database-url']
 
 export async function restoreBackup({ file, dataDir, secretKey, force, now, say }: Options): Promise<Restored> {
   const isUsed = belongings.some((name) => existsSync(path.join(dataDir, name)))
   if (isUsed && !force)
     throw new StartError(
-      `${dataDir} has data already; nothing was changed. Set BELFRY_DATA_DIR to another folder, or add --force to move what is there aside.`,
+      `${dataDir} has data already; nothing was changed. Set BELFRY_DATA_DIR to another folder, or add --force to move the existing data aside.`,
     )
   say('checking the file')
   const header = await checkFile(file)
   refuseNewer(file, header, await knownMigrations())
   const key = keyFor(file, header, secretKey)
 
-  // Earlier ones that were cut short.
+  // Leftovers of interrupted restores.
   for (const name of readdirSync(dataDir).filter((entry) => entry.startsWith('restoring-')))
     removeDraft(path.join(dataDir, name))
   const draft = path.join(dataDir, `restoring-${process.pid}`)
@@ -70,7 +70,7 @@ export async function restoreBackup({ file, dataDir, secretKey, force, now, say 
   }
 }
 
-/** With its database, also where that had to go elsewhere. */
+/** Including its database, which may be in another place. */
 function removeDraft(draft: string): void {
   const cluster = path.join(draft, 'postgres')
   if (lstatSync(cluster, { throwIfNoEntry: false })?.isSymbolicLink())
@@ -78,13 +78,14 @@ function removeDraft(draft: string): void {
   rmSync(draft, { recursive: true, force: true })
 }
 
-/** What is loaded is worth nothing until all of it is, and is on disk when the server has stopped. */
+/** A partial load is worthless, so durability can wait: everything is on disk when the server has stopped. */
 const loadSettings = { synchronous_commit: 'off', max_wal_size: '4GB' }
 
 async function checkFile(file: string): Promise<BackupHeader> {
   let header: BackupHeader | undefined
   for await (const piece of readBackupFile(file)) if (piece.kind === 'header') header = piece.header
-  if (header?.format !== 1) throw new StartError(`${file} is no backup that this Belfry can read. Nothing was changed.`)
+  if (header?.format !== 1)
+    throw new StartError(`${file} is not a backup that this version of Belfry can read. Nothing was changed.`)
   return header
 }
 
@@ -117,7 +118,7 @@ function moveAside(dataDir: string, now: Date): string {
   return place
 }
 
-/** The schema as it was, the rows, and then whatever migrations have come since. */
+/** Creates the old schema, loads the rows, and applies the newer migrations. */
 async function load(url: string, file: string, header: BackupHeader, say: Options['say']) {
   const database = openDatabase(url, { connections: 3, onError: () => undefined })
   const { pool } = database
@@ -127,7 +128,7 @@ async function load(url: string, file: string, header: BackupHeader, say: Option
     const client = await pool.connect()
     try {
       await refuseNewerQueue(client, file, header)
-      // Rows come as they were: what their triggers did is in the backup too, and what they refer to may come later.
+      // Without triggers and foreign keys: the triggers' effects are in the backup, and referenced rows may come later.
       await client.query('SET statement_timeout = 0; SET session_replication_role = replica; BEGIN')
       const names = (await storedTables(client)).map(({ name }) => name)
       await client.query(`TRUNCATE ${names.join(', ')}`)
@@ -177,7 +178,7 @@ async function loadTables(client: pg.ClientBase, pieces: AsyncGenerator<Piece>, 
     if (rows !== expected) throw new StartError(`The backup has ${expected} rows of ${name}, but ${rows} arrived.`)
     totals.tables += 1
     totals.rows += rows
-    if (Date.now() - saidAt < sayEveryMs) continue
+    if (Date.now() - saidAt < progressEveryMs) continue
     saidAt = Date.now()
     say(`${totals.tables} tables, ${totals.rows} rows so far`)
   }

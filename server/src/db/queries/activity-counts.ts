@@ -1,9 +1,9 @@
-// What charts of the activity are made of: how many runs were started and messages made at a time, and how long messages took.
+// The data of the activity charts: runs started and messages created over time, and the latency of messages.
 //
-// Counting a million rows takes a second, so what is past is counted once, by a chore (engine/queue/chores.ts), in slots of
-// ten minutes. A chart adds up slots, and looks at rows themselves only for the minutes that have not been counted yet. All
-// that is counted stays as it is: runs by the time of their start, which is in their ids, and messages by the time at which
-// they were made, for which there is a block index. What can still change, whether a run fails, is not among it.
+// Counting a million rows takes a second, so a chore (engine/queue/chores.ts) counts the past once, in slots of ten
+// minutes. A chart adds up slots, and reads rows only for the minutes not counted yet. Only facts that never change are
+// counted: runs by their start, which is in their ids, and messages by their creation, which has a block index. Whether a run
+// fails can still change, so it is not included.
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../core/database.ts'
 import { firstIdAt } from '../core/ids.ts'
@@ -11,17 +11,17 @@ import { allOf } from '../core/page.ts'
 
 export const slotSeconds = 600
 
-/** Ranges of milliseconds, each a factor of ten in twenty: what is told of latencies is right to 6 %. */
+/** Latency bins, twenty per factor of ten: quantiles are accurate to 6 %. */
 const binsPerDecade = 20
 
-/** From the first moment on, before the second; both whole minutes. */
+/** `from` inclusive, `to` exclusive; both whole minutes. */
 export interface Span {
   from: Date
   to: Date
 }
 
 export interface Count {
-  /** Seconds since 1970 at which the stretch of time begins. */
+  /** Start of the interval in seconds since 1970. */
   at: number
   /** `runs`, `latency` or a channel. */
   measure: string
@@ -31,7 +31,7 @@ export interface Count {
 
 interface Whose {
   environmentId: string
-  /** Internal ids; undefined is all. */
+  /** Internal ids; undefined means all. */
   workflowIds: string[] | undefined
 }
 
@@ -41,8 +41,8 @@ const startOf = (seconds: RawBuilder<unknown>, interval: number) =>
 const secondsInId = (id: RawBuilder<unknown>) => sql`('x' || left(${id}, 8))::bit(32)::bigint`
 
 /**
- * Rows `(environment_id, workflow_id, at, measure, bin)`, one for each run, message and latency. Waits that somebody asked
- * for are no latency: runs with a delay or digest have none. A message that comes back after a snooze is not a new one.
+ * Rows `(environment_id, workflow_id, at, measure, bin)`, one for each run, message and latency. Intended waits are not
+ * latency: runs with a delay or digest have none. A message that returns from a snooze is not new.
  */
 function facts({ from, to }: Span, interval: number, whose?: Whose): RawBuilder<unknown> {
   const { environmentId, workflowIds } = whose ?? {}
@@ -74,7 +74,7 @@ function facts({ from, to }: Span, interval: number, whose?: Whose): RawBuilder<
     UNION ALL SELECT environment_id, workflow_id, at, 'latency', bin FROM made WHERE bin IS NOT NULL`
 }
 
-/** Counts whole slots for good: of each workflow and of all together. */
+/** Stores the counts of whole slots: per workflow and in total. */
 export async function storeCounts(db: Db, span: Span): Promise<void> {
   await sql`
     INSERT INTO activity_counts (environment_id, workflow_id, slot, measure, bin, count)
@@ -85,13 +85,13 @@ export async function storeCounts(db: Db, span: Span): Promise<void> {
   )
 }
 
-/** Up to when everything has been counted. */
+/** The end of the last counted slot. */
 export async function countedUntil(db: Db): Promise<Date | undefined> {
   const row = await db.selectFrom('activity_counted').select('until').executeTakeFirst()
   return row?.until
 }
 
-/** From slots that have been counted. */
+/** From stored slots. */
 export async function storedCounts(db: Db, whose: Whose, { from, to }: Span, interval: number): Promise<Count[]> {
   const { rows } = await sql<Count>`
     SELECT ${startOf(secondsOf(sql`slot`), interval)}::float8 AS at, measure, bin, sum(count)::float8 AS count
@@ -102,7 +102,7 @@ export async function storedCounts(db: Db, whose: Whose, { from, to }: Span, int
   return rows
 }
 
-/** From the rows themselves. */
+/** From the rows. */
 export async function freshCounts(db: Db, whose: Whose, span: Span, interval: number): Promise<Count[]> {
   const { rows } = await sql<Count>`
     SELECT at::float8 AS at, measure, bin, count(*)::float8 AS count FROM (${facts(span, interval, whose)}) f
@@ -110,7 +110,7 @@ export async function freshCounts(db: Db, whose: Whose, span: Span, interval: nu
   return rows
 }
 
-/** Runs that have failed, by the time of their start: few enough, with an index of their own, to be counted whenever asked. */
+/** Failed runs by start time. There are few and they have an index, so they are counted on demand. */
 export async function failedRuns(
   db: Db,
   { environmentId, workflowIds }: Whose,
@@ -126,7 +126,7 @@ export async function failedRuns(
   return rows
 }
 
-/** The milliseconds below which this share of latencies lies, as far as the bins tell. */
+/** The latency in milliseconds at this quantile, to the accuracy of the bins. */
 export function quantile(bins: ReadonlyMap<number, number>, share: number): number | undefined {
   const total = [...bins.values()].reduce((sum, count) => sum + count, 0)
   if (total === 0) return undefined

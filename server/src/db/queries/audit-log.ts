@@ -1,4 +1,4 @@
-// What was administered, as it is written down: who did what, to whom or what, and from where.
+// Writes the audit log: who did what, to what, and from where.
 import type { Db, Tx } from '../core/database.ts'
 import { newId } from '../core/ids.ts'
 
@@ -14,7 +14,7 @@ export interface Actor {
 export interface Act {
   organizationId: string
   actor: Actor
-  /** `<what>.<what was done to it>` */
+  /** `<resource>.<action>` */
   action: string
   target?: { type?: string; id?: string | null; name?: string | null }
   environmentId?: string

@@ -1,4 +1,4 @@
-// Channel connections as the API and the chat sign-in make them: one authorized workspace each, of a subscriber or shared.
+// Channel connections, for the API and the chat sign-in: one authorized workspace each, of a subscriber or shared.
 import { type Selectable, sql } from 'kysely'
 import { fail } from '../../errors.ts'
 import type { Db, Tx } from '../core/database.ts'
@@ -21,7 +21,7 @@ export interface NewConnection {
   connectionMode?: ConnectionMode | undefined
 }
 
-/** A connection needs somebody it belongs to: a subscriber, or a context when it is shared. */
+/** A connection needs an owner: a subscriber, or a context if it is shared. */
 export function refuseMissingOwner(input: Pick<NewConnection, 'connectionMode' | 'subscriberId' | 'context'>): void {
   const { connectionMode, subscriberId, context } = input
   if (connectionMode === 'shared' && context === undefined) throw fail('shared_connection_needs_context')
@@ -30,7 +30,7 @@ export function refuseMissingOwner(input: Pick<NewConnection, 'connectionMode' |
   if (subscriberId === undefined && context === undefined) throw fail('connection_needs_owner')
 }
 
-/** The contexts named are made even if the connection is refused afterwards, for example because there is one already. */
+/** Creates the given contexts even if the connection is then refused, for example as a duplicate. */
 export async function createConnection(
   { db, secrets }: { db: Db; secrets: Secrets },
   environmentId: string,
@@ -63,8 +63,8 @@ export async function createConnection(
 type Values = Omit<ConnectionRow, 'workspace'> & { workspace: string }
 
 /**
- * The unique keys decide, so that of two requests at once one gets in. Each round of the loop that neither inserts nor
- * finds what was in the way means that somebody deleted just that in between.
+ * The unique keys decide, so that one of two concurrent requests wins. If a round neither inserts nor finds the conflicting
+ * row, another request deleted that row in between.
  */
 async function insertUnlessTaken(tx: Tx, values: Values): Promise<ConnectionRow> {
   for (;;) {
@@ -113,7 +113,7 @@ export function findConnection(
     .executeTakeFirst()
 }
 
-/** Active or not: what is set up for a workspace outlives a pause of its integration. */
+/** Active or not: a connection outlives a pause of its integration. */
 export async function requireIntegration(
   db: Db | Tx,
   environmentId: string,
@@ -130,7 +130,7 @@ export async function requireIntegration(
   return row
 }
 
-/** Held until the transaction ends, so that nobody deletes the subscriber while something is made for it. */
+/** Locks the subscriber until the transaction ends, so that it cannot be deleted meanwhile. */
 export async function requireSubscriber(tx: Db | Tx, environmentId: string, subscriberId: string): Promise<void> {
   const row = await tx
     .selectFrom('subscribers')

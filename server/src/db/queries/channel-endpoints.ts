@@ -1,4 +1,4 @@
-// Channel endpoints as the API and the chat sign-in make them: where exactly a subscriber is reached on a chat channel.
+// Channel endpoints, for the API and the chat sign-in: a subscriber's exact address on a chat channel.
 import type { Selectable } from 'kysely'
 import { fail } from '../../errors.ts'
 import type { Db, Tx } from '../core/database.ts'
@@ -21,7 +21,7 @@ export type EndpointType = keyof typeof formats
 export const endpointTypes = Object.keys(formats) as EndpointType[]
 export type EndpointRow = Selectable<ChannelEndpointTable>
 
-/** Whether it has exactly the members of its type, each a text that says something. */
+/** Whether it has exactly the members of its type, each a non-empty string. */
 export function fitsType(type: EndpointType, endpoint: Record<string, unknown>): endpoint is Record<string, string> {
   const { required, optional }: { required: readonly string[]; optional: readonly string[] } = formats[type]
   return (
@@ -35,7 +35,7 @@ export function fitsType(type: EndpointType, endpoint: Record<string, unknown>):
 
 export interface NewEndpoint {
   type: EndpointType
-  /** Has been found to fit its type. */
+  /** Validated by `fitsType`. */
   endpoint: Record<string, string>
   integrationIdentifier: string
   subscriberId: string
@@ -44,7 +44,7 @@ export interface NewEndpoint {
   identifier?: string | undefined
 }
 
-/** The contexts named are made even if the endpoint is refused afterwards. Equal endpoints may exist several times. */
+/** Creates the given contexts even if the endpoint is then refused. Duplicate endpoints are allowed. */
 export async function createEndpoint(
   db: Db,
   environmentId: string,
@@ -69,7 +69,7 @@ interface Insertable extends Omit<NewEndpoint, 'integrationIdentifier' | 'contex
   contextKeys: string[]
 }
 
-/** All it names has been found to exist. */
+/** The caller has checked that everything it refers to exists. */
 export async function insertEndpoint(
   tx: Tx,
   environmentId: string,
@@ -98,7 +98,7 @@ export async function insertEndpoint(
     .onConflict((conflict) => conflict.doNothing())
     .returningAll()
     .executeTakeFirst()
-  // Somebody else took the identifier since we looked.
+  // Another request took the identifier in the meantime.
   if (!row) throw fail('endpoint_identifier_exists', { identifier, environmentId })
   return row
 }

@@ -1,4 +1,4 @@
-// Contexts that travel with other resources: checked, found or created, and named by their keys `type:id`.
+// Contexts of other resources: validated, found or created, and referred to by their keys `type:id`.
 import { sql } from 'kysely'
 import { fail } from '../../errors.ts'
 import type { Db, Tx } from '../core/database.ts'
@@ -10,7 +10,7 @@ const longestName = 100
 const mostContexts = 5
 const mostDataBytes = 64 * 1024
 
-/** What callers send: each context type with the id of one context, or with its id and data. */
+/** As callers send it: each context type with a context's id, or with its id and data. */
 export type ContextPayload = Record<string, unknown>
 
 interface ContextRef {
@@ -20,8 +20,8 @@ interface ContextRef {
 }
 
 /**
- * The keys of the contexts named, sorted. Missing contexts are created; an existing one stays as it is, whatever data came along.
- * Concurrent calls end in one record each.
+ * The sorted keys of the given contexts. Missing contexts are created; an existing one keeps its data. Concurrent calls create
+ * one record each.
  */
 export async function resolveContexts(
   db: Db | Tx,
@@ -35,10 +35,10 @@ export async function resolveContexts(
   return contexts.map(({ type, id }) => `${type}:${id}`).sort()
 }
 
-/** Creates those that are missing. Of several with one key the first counts. */
+/** Creates the missing ones. Of several with the same key the first wins. */
 export async function addContexts(db: Db | Tx, environmentId: string, given: ContextRef[], now: Date): Promise<void> {
   const byKey = new Map(given.toReversed().map((context) => [`${context.type}:${context.id}`, context]))
-  // In one order everywhere, so that two calls that name the same new contexts cannot wait for each other in a circle.
+  // Always in the same order, so that two calls with the same new contexts cannot deadlock.
   const contexts = [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, context]) => context)
   await sql`
     INSERT INTO contexts (environment_id, id, type, context_id, data, created_at, updated_at)
@@ -48,7 +48,7 @@ export async function addContexts(db: Db | Tx, environmentId: string, given: Con
     ON CONFLICT (environment_id, type, context_id) DO NOTHING`.execute(db)
 }
 
-/** What was sent, checked. */
+/** Validates what callers send. */
 export function readContexts(payload: ContextPayload): ContextRef[] {
   const entries = Object.entries(payload)
   if (entries.length === 0) throw fail('invalid_context')
@@ -73,8 +73,8 @@ export function refuseLargeData(type: string, data: Record<string, unknown>): vo
 }
 
 /**
- * The filter by context keys: none given, no filter; one empty value, only records without context; else records with
- * exactly these keys, in any order.
+ * The filter by context keys. None: no filter. One empty value: only records without context. Otherwise: records with exactly
+ * these keys, in any order.
  */
 export function hasContextKeys(keys: string[] | undefined) {
   if (keys === undefined) return []

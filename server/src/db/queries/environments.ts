@@ -1,5 +1,4 @@
-// Organizations and environments as they come into being: with an API key, the integrations everybody needs, a layout, and a
-// group for workflows.
+// Creates organizations and environments, with an API key, the built-in integrations, a layout and a workflow group.
 import { sql } from 'kysely'
 import type { Db, Tx } from '../core/database.ts'
 import { newApiKey, newId, randomUrlSafe } from '../core/ids.ts'
@@ -18,13 +17,13 @@ export interface NewEnvironment {
 }
 
 interface EnvironmentInput extends Pick<EnvironmentTable, 'organization_id' | 'name' | 'type' | 'color' | 'parent_id'> {
-  /** Its own, where it is not any environment. */
+  /** A fixed id, for the hidden environment. */
   id?: string
   userId: string
   apiKey?: string | undefined
 }
 
-/** Native integrations: in-app everywhere, and in Development one for every other channel, into the sandbox. */
+/** Built-in integrations: in-app everywhere, and in Development one sandbox integration for every other channel. */
 const inbox = { provider_id: 'svc', channel: 'in_app', name: 'Belfry Inbox', identifier: 'inbox' }
 const sandbox = [
   { provider_id: 'svc-email', channel: 'email', name: 'Belfry Email', identifier: 'email-sandbox' },
@@ -33,7 +32,7 @@ const sandbox = [
   { provider_id: 'svc-slack', channel: 'chat', name: 'Belfry Slack', identifier: 'chat-sandbox' },
 ]
 
-/** The one group there is: every workflow of the environment is in it. */
+/** The only group, with every workflow of the environment. */
 export const generalGroup = 'General'
 
 export async function createEnvironment(
@@ -91,18 +90,18 @@ export async function insertApiKey(
     .execute()
 }
 
-/** Of API keys: not replaced, or replaced by one with which it still overlaps. */
+/** For API keys: not rotated, or still in the overlap with its replacement. */
 export const isValidAt = (now: Date) => sql<boolean>`(expires_at IS NULL OR expires_at > ${now})`
 
 /**
- * Held until the transaction ends: an organization's environments and variables change one after the other, so that their
- * numbers can be limited exactly. Weaker than FOR UPDATE, which would also stop every insert that refers to the organization.
+ * Locks until the transaction ends: changes of an organization's environments and variables are serialized, so that their
+ * limits are exact. Weaker than FOR UPDATE, which would also block every insert that refers to the organization.
  */
 export async function lockOrganization(tx: Tx, organizationId: string): Promise<void> {
   await tx.selectFrom('organizations').select('id').where('id', '=', organizationId).forNoKeyUpdate().execute()
 }
 
-/** The same within one environment, for what it may have a limited number of. */
+/** The same for the limits of one environment. */
 export async function lockEnvironment(tx: Tx, environmentId: string): Promise<void> {
   await tx.selectFrom('environments').select('id').where('id', '=', environmentId).forNoKeyUpdate().execute()
 }
@@ -134,13 +133,13 @@ export async function createOrganization(
 
 export interface FirstStart {
   environments: NewEnvironment[]
-  /** Makes its bearer the owner. */
+  /** Whoever has it can become the owner. */
   setUpToken: string
 }
 
 /**
- * What an empty database gets on the first start: an organization with Development and Production, and a link for its owner.
- * Undefined when there is one already; of two first starts at once, one makes it.
+ * Fills an empty database on the first start: an organization with Development and Production, and a link for its owner.
+ * Undefined if there is an organization; of two concurrent first starts, one creates it.
  */
 export async function prepareFirstStart(
   db: Db,

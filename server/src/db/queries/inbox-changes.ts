@@ -1,6 +1,6 @@
-// What happens in inboxes, told to the processes that hold their subscribers' sockets. It is part of the statement that makes
-// the change, so that it is heard when, and only when, that commits; and only those are told of who are connected, so that a
-// broadcast to a hundred thousand costs a look at an empty table. NOTIFY would otherwise let commits pass one at a time.
+// Notifies the processes that hold subscribers' sockets of changes in their inboxes. The NOTIFY is part of the statement that
+// makes the change, so it is sent if and only if that commits. Only connected subscribers are included, so that a broadcast to
+// a hundred thousand costs one lookup in an empty table: NOTIFY serializes commits.
 import { createHash } from 'node:crypto'
 import { channel } from '../core/changes.ts'
 
@@ -12,21 +12,21 @@ export interface InboxKey {
   contexts: string
 }
 
-/** `read`: states changed that unread messages are counted by. `seen`: only whether they were seen. */
+/** `read`: a state changed that affects the unread count. `seen`: only the seen state changed. */
 export interface InboxChange extends InboxKey {
   what: 'read' | 'seen' | { messageId: string }
 }
 
-/** A set of contexts in few characters. The keys are sorted, as they are everywhere. */
+/** A short hash of a set of contexts. The keys are sorted, as everywhere. */
 export const contextsOf = (contextKeys: string[]): string =>
   createHash('md5').update(contextKeys.join()).digest('hex').slice(0, 8)
 
-/** What is sent is at most 83 characters for each, and PostgreSQL takes less than 8,000 at once. */
+/** Each change takes at most 83 characters, and a NOTIFY payload less than 8,000. */
 const mostAtOnce = 90
 
 /**
- * SQL that tells of rows of messages, to be selected from so that it runs. `rows` is the name of where they are, `what` one of
- * the words above, or the id of each where it is news itself.
+ * SQL that notifies of message rows; a statement must select from it, or it does not run. `rows` is the name of the relation,
+ * `what` one of the kinds above, or `id` for new messages.
  */
 export const tellOf = (rows: string, what: 'read' | 'seen' | 'id'): string => `
   SELECT pg_notify('${channel}', 'inbox ' || string_agg(entry, ',' ORDER BY place)) AS told FROM (
@@ -41,7 +41,7 @@ export const tellOf = (rows: string, what: 'read' | 'seen' | 'id'): string => `
 
 const contextsSql = `left(md5(array_to_string(r.context_keys, ',')), 8)`
 
-/** What a listener hears. */
+/** Parses a notification. */
 export const readChanges = (text: string): InboxChange[] =>
   text.split(',').map((entry) => {
     const [environmentId = '', subscriberRowId = '', contexts = '', what = ''] = entry.split(':')

@@ -1,11 +1,11 @@
-// Who is connected to which process. Rows are written when the first socket of an inbox comes to a process and removed when
-// its last one goes; those of a process that died are removed by the others. Liveness is by the database's clock, which is
-// the only one they share; what subscribers are shown is by the caller's.
+// Which subscribers are connected to which process. A row is written when an inbox's first socket connects to a process and
+// removed when its last one disconnects; the other processes remove those of a dead process. Liveness uses the database's
+// clock, the only one that processes share; times shown to subscribers use the caller's.
 import { sql } from 'kysely'
 import type { Db, Tx } from '../core/database.ts'
 import type { InboxKey } from './inbox-changes.ts'
 
-/** Two beats may be lost. */
+/** Two heartbeats may be missed. */
 const deadAfterSeconds = 75
 export const beatMs = 25_000
 
@@ -13,7 +13,7 @@ const columns = (keys: InboxKey[]) => sql`
   unnest(${keys.map(({ environmentId }) => environmentId)}::text[], ${keys.map(({ subscriberRowId }) => subscriberRowId)}::text[],
          ${keys.map(({ contexts }) => contexts)}::text[]) AS g (environment_id, subscriber_row_id, contexts)`
 
-/** These inboxes are connected to this process. Their subscribers are online from now on. */
+/** Registers inboxes that are connected to this process, and marks their subscribers online. */
 export async function enterInboxes(db: Db, processId: string, keys: InboxKey[]): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await lockSubscribers(tx, keys)
@@ -27,7 +27,7 @@ export async function enterInboxes(db: Db, processId: string, keys: InboxKey[]):
   })
 }
 
-/** They no longer are. Subscribers who are connected nowhere else are offline. */
+/** Removes them. Subscribers without another connection go offline. */
 export async function leaveInboxes(db: Db, processId: string, keys: InboxKey[], now: Date): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await lockSubscribers(tx, keys)
@@ -40,8 +40,8 @@ export async function leaveInboxes(db: Db, processId: string, keys: InboxKey[], 
 }
 
 /**
- * Whoever comes and whoever goes wait for each other: two processes that lose their last socket of a subscriber at the same
- * moment would otherwise each see the other's. In one order, as everywhere.
+ * Serializes connects and disconnects: two processes that lose a subscriber's last sockets at the same moment would otherwise
+ * each see the other's row. Always in the same order, against deadlocks.
  */
 async function lockSubscribers(tx: Tx, keys: InboxKey[]): Promise<void> {
   await sql`
@@ -59,7 +59,7 @@ async function endOnline(tx: Tx, keys: InboxKey[], now: Date): Promise<void> {
       WHERE p.environment_id = g.environment_id AND p.subscriber_row_id = g.subscriber_row_id)`.execute(tx)
 }
 
-/** Shows that this process lives. @returns whether that was known; if not, what it said before may be lost */
+/** The heartbeat of this process. @returns false if its row was gone; then its inboxes may have been removed too */
 export async function beat(db: Db, processId: string): Promise<boolean> {
   const { rows } = await sql<{ known: boolean }>`
     INSERT INTO inbox_processes AS p (id, seen_at) VALUES (${processId}, clock_timestamp())
@@ -68,7 +68,7 @@ export async function beat(db: Db, processId: string): Promise<boolean> {
   return rows[0]?.known ?? false
 }
 
-/** Takes back what processes said that have died, some at a time. */
+/** Removes the rows of dead processes, in batches. */
 export async function removeDead(db: Db, now: Date): Promise<void> {
   for (;;) {
     const isDone = await db.transaction().execute(async (tx) => {

@@ -1,4 +1,4 @@
-// Integrations: found, ranked among those of their channel, and kept with their secrets encrypted.
+// Integrations: finding them, ranking them within their channel, and encrypting their secrets.
 import { type Selectable, sql } from 'kysely'
 import type { Db, Tx } from '../core/database.ts'
 import type { Secrets } from '../core/secrets.ts'
@@ -6,16 +6,15 @@ import type { IntegrationTable } from '../core/tables.ts'
 
 export type IntegrationRow = Selectable<IntegrationTable>
 
-/** More than anybody sets up; a list is never longer. */
+/** The longest list; more than anybody sets up. */
 export const mostIntegrations = 1000
 
-/** These channels deliver through one chosen integration, the primary one. The others use whatever reaches a subscriber. */
+/** These channels deliver through one primary integration. The others use every integration that reaches a subscriber. */
 export const hasPrimary = (channel: string) => channel === 'email' || channel === 'sms'
 
 /**
- * Held until the transaction ends: which integration is primary and where it ranks depends on all others of the channel,
- * so they change one after another. The environment's row stands for all of them, also for those not made yet.
- * False when the environment is gone.
+ * Locks until the transaction ends: an integration's rank depends on all others of its channel, so changes are serialized.
+ * Locks the environment's row, which also covers integrations that do not exist yet. False if the environment was deleted.
  */
 export async function lockIntegrations(tx: Tx, environmentId: string): Promise<boolean> {
   const row = await tx
@@ -58,7 +57,7 @@ export async function findIntegration(
     .executeTakeFirst()
 }
 
-/** Where one that is about to be active comes in: below the primary, which makes room, or above all where there is none. */
+/** The rank of an integration about to become active: below the primary, or first if there is none. */
 export async function makeRoom(
   tx: Tx,
   environmentId: string,
@@ -86,7 +85,7 @@ export async function makeRoom(
   return { priority: first.priority, is_primary: false }
 }
 
-/** Priorities of a channel's active integrations become n, n-1, …, 1 in their present order, `firstId` before all others. */
+/** Renumbers the priorities of a channel's active integrations to n, n-1, …, 1 in their order, with `firstId` first. */
 export async function renumber(
   tx: Tx,
   environmentId: string,
@@ -107,11 +106,11 @@ export async function renumber(
 
 interface Rank {
   columns: Partial<Pick<IntegrationRow, 'is_primary' | 'priority'>>
-  /** Afterwards, with this one first if it is named. */
+  /** Renumber afterwards, with `first` first if given. */
   renumber?: { first?: string }
 }
 
-/** What switching it on or off, or giving it conditions, does to its place among the others. Nobody takes the place of a primary one. */
+/** How its rank changes when it is turned on or off, or gets conditions. A primary one is not replaced. */
 export async function rankAfter(
   tx: Tx,
   row: IntegrationRow,
@@ -128,7 +127,7 @@ export async function rankAfter(
   return row.is_primary && isConditional ? { columns: { is_primary: false }, renumber: { first: row.id } } : undefined
 }
 
-/** Two statements: at no moment may there be two primaries. */
+/** Two statements, because there must never be two primaries. */
 export async function makePrimary(tx: Tx, row: IntegrationRow, now: Date): Promise<void> {
   await tx
     .updateTable('integrations')
@@ -149,11 +148,11 @@ export async function makePrimary(tx: Tx, row: IntegrationRow, now: Date): Promi
 
 type Members = Record<string, unknown>
 
-/** As it is stored: the text in members with these names encrypted. */
+/** For storage: encrypts the members with these names. */
 export const sealSecrets = (members: Members, names: ReadonlySet<string>, secrets: Secrets): Members =>
   mapSecrets(members, names, (text) => secrets.encrypt(text))
 
-/** In clear again. */
+/** Decrypts them. */
 export const openSecrets = (stored: Members, names: ReadonlySet<string>, secrets: Secrets): Members =>
   mapSecrets(stored, names, (text) => secrets.decrypt(text))
 

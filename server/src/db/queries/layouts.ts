@@ -1,4 +1,4 @@
-// Layouts as they are kept: what stands around the content of an email. One per environment is the default.
+// Stores layouts: the HTML around the content of an email. Each environment has a default.
 import { type Selectable, sql } from 'kysely'
 import { announce } from '../core/changes.ts'
 import type { Db, Tx } from '../core/database.ts'
@@ -18,7 +18,7 @@ const contentVariable = {
   attrs: { id: 'content', label: null, fallback: null, required: false, aliasFor: null, showIfKey: null },
 }
 
-/** What every new layout starts with: nothing but the content of the email. */
+/** A new layout: only the content of the email. */
 const plainContent: LayoutContent = {
   email: {
     body: JSON.stringify({ type: 'doc', content: [paragraph(), paragraph(contentVariable), paragraph()] }),
@@ -41,8 +41,8 @@ export async function findLayout(
 }
 
 /**
- * The layout of an email step that says `layoutId`: null means none, absent means the environment's default, if it has
- * one. Anything else is an identifier or an internal id, and may be missing.
+ * The layout of an email step with this `layoutId`: null means none, undefined the environment's default, if it has one.
+ * Anything else is an identifier or an internal id, and may not exist.
  */
 export async function layoutOfStep(
   db: Db | Tx,
@@ -70,7 +70,7 @@ interface NewLayout {
   userId: string
 }
 
-/** The first layout of an environment is its default. The caller has locked the environment, or has just made it. */
+/** The first layout of an environment is its default. The caller has locked or just created the environment. */
 export async function insertLayout(tx: Tx, layout: NewLayout, now: Date): Promise<LayoutRow> {
   const { environmentId, identifier, name, isTranslationEnabled = false, content = plainContent, userId } = layout
   const row = await tx

@@ -1,4 +1,4 @@
-// Which messages of a subscriber are meant: one inbox, and what is asked of the messages in it.
+// Filters for a subscriber's messages.
 import { type RawBuilder, sql } from 'kysely'
 import { firstIdAt } from '../core/ids.ts'
 import { hasContextKeys } from './contexts.ts'
@@ -9,34 +9,34 @@ export interface Inbox {
   subscriberRowId: string
 }
 
-/** The member at this path equals one of the values, or is a list that has one of them. */
+/** The member at this path equals one of the values, or is a list that contains one. */
 export interface MemberCondition {
   path: string[]
   anyOf: unknown[]
 }
 
-/** All that is given must hold. */
+/** All given conditions must hold. */
 export interface MessageFilter {
   ids?: string[] | undefined
   read?: boolean | undefined
   seen?: boolean | undefined
   archived?: boolean | undefined
   snoozed?: boolean | undefined
-  /** Of every group at least one. */
+  /** At least one of each group. */
   tags?: string[][] | undefined
   data?: MemberCondition[] | undefined
-  /** Of the trigger it came from. */
+  /** Of the trigger that caused it. */
   payload?: MemberCondition[] | undefined
   severity?: string[] | undefined
   createdFrom?: Date | undefined
   createdTo?: Date | undefined
   /** Exactly these, in any order. */
   contextKeys?: string[] | undefined
-  /** At least one of these; an empty one stands for messages without any. */
+  /** At least one of these; an empty one means messages without context. */
   someContextKey?: string[] | undefined
 }
 
-/** Clocks of several processes make ids; none is off by more. */
+/** Ids come from the clocks of several processes; none is off by more. */
 const clockSkewMs = 60_000
 
 /** The filter as SQL on the messages `t`. */
@@ -47,7 +47,7 @@ export function matching({ environmentId, subscriberRowId }: Inbox, filter: Mess
   ]
 }
 
-/** The same for what was sent through any channel. */
+/** The same for messages of any channel. */
 export function matchingOfAnyChannel({ environmentId, subscriberRowId }: Inbox, filter: MessageFilter) {
   return [
     sql`t.environment_id = ${environmentId} AND t.subscriber_row_id = ${subscriberRowId}`,
@@ -69,7 +69,7 @@ function conditionsOf(filter: MessageFilter): RawBuilder<unknown>[] {
     ...(payload.length === 0 ? [] : [fromTriggerWith(payload)]),
     ...(severity.length === 0 ? [] : [sql`t.severity = ANY(${severity}::text[])`]),
     ...(createdFrom === undefined ? [] : [sql`t.created_at >= ${createdFrom}`]),
-    // No message is older than its id, which therefore tells partitions apart in which nothing can be.
+    // A message is never older than its id, so the id range excludes partitions.
     ...(createdTo === undefined
       ? []
       : [

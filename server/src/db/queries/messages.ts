@@ -1,5 +1,5 @@
-// Messages as they are read, marked, snoozed and removed after they were sent. Every function says what it changed, and tells
-// the browsers it concerns, and the endpoints that want to know of it, in the same statement.
+// Reads, marks, snoozes and deletes messages after they were sent. Every function returns what it changed, and notifies the
+// browsers and webhook endpoints concerned in the same statement.
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type pg from 'pg'
 import type { Db, Tx } from '../core/database.ts'
@@ -12,7 +12,7 @@ import { type EventType, messageObject, telling } from './webhook-events.ts'
 
 export type MessageRow = Selectable<MessageTable>
 
-/** Enough of a message that changed with many others to know who is concerned. */
+/** A message changed in bulk: enough to know who is affected. */
 export type ChangedMessage = Pick<
   MessageRow,
   'id' | 'subscriber_row_id' | 'subscriber_id' | 'channel' | 'context_keys' | 'severity' | 'seen' | 'read' | 'archived'
@@ -22,7 +22,7 @@ const changedColumns = sql`c.id, c.subscriber_row_id, c.subscriber_id, c.channel
 interface InboxPage {
   limit: number
   offset?: number
-  /** The last message of the page before. */
+  /** The last message of the previous page. */
   after?: Pick<MessageRow, 'created_at' | 'id'> | undefined
 }
 
@@ -43,7 +43,7 @@ export async function readInbox(
   return rows
 }
 
-/** What a message says of the workflow it came from. */
+/** The workflow of a message. */
 export interface MessageWorkflowRow {
   id: string
   identifier: string
@@ -55,8 +55,8 @@ export interface MessageWorkflowRow {
 }
 
 /**
- * Prepared, like the counts that go with it, and with the workflows in the same statement: browsers are told of each message as
- * soon as it is there. Looked up one by one, because PostgreSQL finds the partition of one id at a time.
+ * Prepared, like the counts that go with it, and with the workflows in the same statement, because browsers hear of every new
+ * message. Looked up one by one, because PostgreSQL prunes partitions for one id at a time.
  */
 const findNewMessages = statement(
   'find_new_messages',
@@ -69,7 +69,7 @@ const findNewMessages = statement(
    ORDER BY t.created_at, t.id`,
 )
 
-/** By their ids, the oldest first; without a workflow where that was deleted. */
+/** By ids, oldest first; without a workflow if it was deleted. */
 export async function findMessages(
   pool: pg.Pool,
   keys: Array<{ environmentId: string; id: string }>,
@@ -81,7 +81,7 @@ export async function findMessages(
   return rows
 }
 
-/** How many match each filter, none counted beyond `most`; one statement for all. */
+/** The number of matches of each filter, up to `most`, in one statement. */
 export async function countInbox(db: Db | Tx, inbox: Inbox, filters: MessageFilter[], most: number): Promise<number[]> {
   if (filters.length === 0) return []
   const counts = filters.map(
@@ -92,7 +92,7 @@ export async function countInbox(db: Db | Tx, inbox: Inbox, filters: MessageFilt
   return rows[0]?.counts ?? []
 }
 
-/** What an inbox has for somebody who comes back to it, none counted beyond `most`. */
+/** The unread and unseen counts of an inbox, up to `most`. */
 export interface InboxCounts {
   unread: { high: number; medium: number; low: number; none: number }
   unseen: number
@@ -118,7 +118,7 @@ const countUnreadInboxes = statement(
    ORDER BY g.place`,
 )
 
-/** For any number of inboxes, each in one set of contexts, in one statement; in their order. */
+/** For many inboxes, each in one set of contexts, in one statement; in their order. */
 export async function countUnread(
   pool: pg.Pool,
   inboxes: Array<Inbox & { contextKeys: string[] }>,
@@ -140,7 +140,7 @@ export type Marking = 'read' | 'unread' | 'mark_unread' | 'seen' | 'unseen' | 'a
 
 interface Effect {
   sets: (now: Date) => RawBuilder<unknown>
-  /** Messages of which this holds are that way already. */
+  /** True for messages that are marked already. */
   isDone: RawBuilder<unknown>
 }
 
@@ -153,7 +153,7 @@ const effects: Record<Marking, Effect> = {
     sets: (now) => sql`read = false, last_read_at = NULL, archived = false, archived_at = NULL, ${becomesSeen(now)}`,
     isDone: sql`NOT t.read AND NOT t.archived`,
   },
-  // What version 1 calls unread: the message stays in the archive, and the date tells when it was marked.
+  // "Unread" of API version 1: the message stays archived, and the date is that of the marking.
   mark_unread: {
     sets: (now) => sql`read = false, last_read_at = ${now}, ${becomesSeen(now)}`,
     isDone: sql`NOT t.read`,
@@ -164,7 +164,7 @@ const effects: Record<Marking, Effect> = {
     sets: (now) => sql`archived = true, archived_at = ${now}, read = true, last_read_at = ${now}, ${becomesSeen(now)}`,
     isDone: sql`t.archived AND t.read AND t.seen`,
   },
-  // For what has been read already: when it was read stays.
+  // For messages that are read: the time of reading stays.
   archive_read: {
     sets: (now) => sql`archived = true, archived_at = ${now}, ${becomesSeen(now)}`,
     isDone: sql`t.archived`,
@@ -176,7 +176,7 @@ const effects: Record<Marking, Effect> = {
   },
 }
 
-/** Marks what matches, also what is marked so already, and gives it back as it is then. */
+/** Marks the matching messages, also those marked already, and returns them. */
 export async function markMessages(
   db: Db | Tx,
   inbox: Inbox,
@@ -189,7 +189,7 @@ export async function markMessages(
   return update<MessageRow>(db, conditions, { ...change, event: events[marking] }, sql`c.*`)
 }
 
-/** Marks all that match and are not marked so yet. */
+/** Marks the matching messages that are not marked yet. */
 export async function markAll(
   db: Db | Tx,
   inbox: Inbox,
@@ -205,11 +205,11 @@ export async function markAll(
 
 interface MessageEvent {
   type: EventType
-  /** Of messages as they were: those that this is news of. */
+  /** Which messages the event is sent for, by their previous state. */
   when?: RawBuilder<unknown>
 }
 
-/** Nobody is told that a message is unseen. */
+/** There is no event for marking a message unseen. */
 const events: Partial<Record<Marking, MessageEvent>> = {
   read: { type: 'message.read', when: sql`NOT l.read` },
   unread: { type: 'message.unread', when: sql`l.read` },
@@ -224,23 +224,23 @@ const newsOf = (marking: Marking): Change['news'] => (marking === 'seen' || mark
 
 interface Change {
   environmentId: string
-  /** Where the messages are known by their ids: tells PostgreSQL which partitions to look at. */
+  /** If the ids are known, so that PostgreSQL can prune partitions. */
   ids?: string[] | undefined
   sets: RawBuilder<unknown>
   now: Date
-  /** What browsers are told. */
+  /** For browsers. */
   news: 'read' | 'seen'
-  /** What endpoints are told. */
+  /** For webhook endpoints. */
   event: MessageEvent | undefined
 }
 
-/** Those of the locked messages, as `m`. */
+/** Whether the message `m` is one of the locked ones. */
 const isLocked = ({ environmentId, ids }: Pick<Change, 'environmentId' | 'ids'>) =>
   sql`m.environment_id = ${environmentId} AND m.id = locked.id ${ids ? sql`AND m.id = ANY(${ids}::text[])` : sql``}`
 
 /**
- * The rows are locked in the order of their ids, so that two who change the same inbox cannot wait for each other in a
- * circle; which is why the UPDATE does not look for them itself.
+ * Locks the rows in the order of their ids first, so that two changes of the same inbox cannot deadlock; an UPDATE alone has
+ * no order.
  */
 async function update<Row>(
   db: Db | Tx,
@@ -259,7 +259,7 @@ async function update<Row>(
   return rows
 }
 
-/** To be read beside `changed`: what is not read does not happen. */
+/** The statement must select from it along with `changed`, or it does not run. */
 const told = (news: 'read' | 'seen' | 'id', event: MessageEvent | undefined, now: Date) =>
   sql`, telling AS MATERIALIZED (${sql.raw(tellOf('changed', news))}), told AS MATERIALIZED (SELECT count(*) FROM telling)
       , ${event ? endpointsTold(event, now) : sql`webhooks AS (SELECT)`}`
@@ -273,7 +273,7 @@ const endpointsTold = ({ type, when }: MessageEvent, now: Date) =>
     ...(when ? { when: sql`EXISTS (SELECT FROM locked l WHERE l.id = c.id AND ${when})` } : {}),
   })
 
-/** One message, held until the transaction ends. */
+/** One message, locked until the transaction ends. */
 export async function lockMessage(tx: Tx, environmentId: string, id: string): Promise<MessageRow | undefined> {
   const row = await tx
     .selectFrom('messages')
@@ -292,7 +292,7 @@ interface ActionResult {
   result: { type: ButtonType; payload?: Record<string, unknown> | undefined }
 }
 
-/** What the subscriber did with the buttons of a message that the caller has locked. */
+/** Stores the subscriber's action on a message that the caller has locked. */
 export async function setAction(tx: Tx, row: MessageRow, action: ActionResult, now: Date): Promise<MessageRow> {
   const cta = row.cta ?? {}
   const before = (cta.action ?? {}) as Record<string, unknown>
@@ -307,8 +307,8 @@ export async function setAction(tx: Tx, row: MessageRow, action: ActionResult, n
 }
 
 /**
- * Puts a message aside until then. Nothing comes back where there is no such message, and the caller has to roll back.
- * Timers are locked ahead of messages everywhere, as by the engine when one is due.
+ * Snoozes a message. Returns nothing if there is no such message; then the caller must roll back. Timers are locked before
+ * messages everywhere, as the engine does when one is due.
  */
 export async function snoozeMessage(
   tx: Tx,
@@ -331,7 +331,7 @@ export async function snoozeMessage(
   return row
 }
 
-/** Takes a message back that was put aside. Nothing comes back where there is no such message. */
+/** Ends the snooze of a message. Returns nothing if there is no such message. */
 export async function unsnoozeMessage(
   tx: Tx,
   inbox: Inbox,
@@ -349,8 +349,8 @@ export async function unsnoozeMessage(
 }
 
 /**
- * What a timer of kind `unsnooze` does: its message returns as a new one. A message that was deleted, taken back or
- * put aside anew meanwhile is left alone. The timers themselves are the caller's.
+ * Handles due timers of kind `unsnooze`: the message returns as new. Skips messages that were deleted, unsnoozed or snoozed
+ * again in the meantime. The caller deletes the timers.
  */
 export async function unsnoozeDue(
   tx: Tx,
@@ -376,7 +376,7 @@ export async function unsnoozeDue(
   return rows
 }
 
-/** A line in the log of the jobs that made these messages. */
+/** Adds a line to the logs of these messages' jobs. */
 async function logOnJobs(tx: Tx, messages: MessageRow[], detail: string, now: Date): Promise<void> {
   if (messages.length === 0) return
   const lines = messages.map(
@@ -399,7 +399,7 @@ async function logOnJobs(tx: Tx, messages: MessageRow[], detail: string, now: Da
       AND j.notification_id = ANY(${messages.map((row) => row.notification_id)}::text[])`.execute(tx)
 }
 
-/** Removes the messages `t` of which the conditions hold, with the timers of those that were put aside. */
+/** Deletes the messages `t` that match, with the timers of snoozed ones. */
 export async function deleteMessages(
   tx: Tx,
   { environmentId, ids, now }: { environmentId: string; ids?: string[] | undefined; now: Date },
@@ -421,11 +421,11 @@ export async function deleteMessages(
   return rows
 }
 
-/** The same for what matches in one inbox. */
+/** The same within one inbox. */
 export const deleteFromInbox = (tx: Tx, inbox: Inbox, filter: MessageFilter, now: Date): Promise<ChangedMessage[]> =>
   deleteMessages(tx, { ...inbox, ids: filter.ids, now }, matching(inbox, filter))
 
-/** Ahead of the messages, and in the order of their ids: see `snoozeMessage`. */
+/** Before the messages, and in the order of ids: see `snoozeMessage`. */
 async function deleteTimers(tx: Tx, environmentId: string, conditions: RawBuilder<unknown>[]): Promise<void> {
   await sql`
     WITH locked AS MATERIALIZED (

@@ -1,13 +1,13 @@
-// Where a person's data is: in rows that are theirs alone, and within triggers that were for others too. What is erased and
-// what is exported go by the same list, so that nothing is in only one of them.
+// Where a person's data is: in rows of their own, and in triggers that were for others too. Erasure and export use the same
+// list, so that neither misses anything.
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { EventTable, Recipient } from '../core/tables.ts'
 
-/** All that tells a person apart. */
+/** Everything that identifies a person. */
 export interface Person {
   environmentId: string
   subscriberId: string
-  /** Internal ids: more than one where they were deleted and came back. */
+  /** Internal ids: several if the subscriber was deleted and created again. */
   rowIds: string[]
   email: string | null
   phone: string | null
@@ -21,8 +21,8 @@ const byRow: Rows = ({ rowIds }) => sql`t.subscriber_row_id = ANY (${rowIds}::te
 const byId: Rows = ({ subscriberId }) => sql`t.subscriber_id = ${subscriberId}`
 
 /**
- * Rows that are theirs alone, by table, in the order in which they can go: nothing is left that points to what is gone.
- * Runs with all that belongs to them, and triggers, are the engine's business.
+ * A person's own rows by table, in an order in which they can be deleted without dangling references. The engine deletes runs
+ * and triggers.
  */
 export const ownRows = {
   subscription_preferences: ({ environmentId, rowIds }) => sql`
@@ -34,7 +34,7 @@ export const ownRows = {
   bot_links: byId,
   channel_connections: byId,
   subscribers: byId,
-  // Of messages that are snoozed.
+  // Timers of snoozed messages.
   timers: ({ environmentId, rowIds }) => sql`
     t.kind = 'unsnooze' AND t.subject_id IN (SELECT m.id FROM messages m
       WHERE m.environment_id = ${environmentId} AND m.subscriber_row_id = ANY (${rowIds}::text[]))`,
@@ -48,7 +48,7 @@ export const ownRows = {
   webhook_events: byId,
 } as const satisfies Record<string, Rows>
 
-/** What belongs to their runs. */
+/** Rows of their runs. */
 export const runRows = {
   run_timers: (person) => sql`t.subject_id IN (${ofTheirRuns(person)})`,
   inbound_mails: (person) => sql`t.notification_id IN (${ofTheirRuns(person)})`,
@@ -56,11 +56,11 @@ export const runRows = {
   notifications: byRow,
 } as const satisfies Record<string, Rows>
 
-/** What an administrator's act was done to. */
+/** Audit log entries about the person. */
 export const auditRows: Rows = ({ environmentId, subscriberId }) =>
   sql`t.acted_in = ${environmentId} AND t.target_type = 'subscriber' AND t.target_id = ${subscriberId}`
 
-/** Those in a list of people that a trigger passed over. */
+/** Entries in a trigger's list of skipped subscribers. */
 export const passedOverRows: Rows = ({ subscriberId }) =>
   sql`(t.subscriber_ids @> ARRAY[${subscriberId}::text] OR t.named = ${subscriberId})`
 
@@ -68,17 +68,17 @@ export const passedOverRows: Rows = ({ subscriberId }) =>
 
 export type EventRow = Selectable<EventTable>
 
-/** What a trigger may say of people: as it is stored, and thus as its text can be searched. */
+/** The columns of a trigger that may mention people, searched as text. */
 const said = ['recipients', 'actor', 'payload', 'overrides', 'tenant', 'context'] as const
 
-/** A text this short also stands for other things. */
+/** A shorter text would match unrelated values. */
 const shortestTelling = 6
 
 function tellingTexts({ subscriberId, email, phone }: Person): string[] {
   return [subscriberId, email ?? '', phone ?? ''].filter((text) => text.length >= shortestTelling)
 }
 
-/** Triggers in whose text the person may be named. The text says it surely where it is a whole value: see `withoutPerson`. */
+/** Triggers whose text may name the person. `withoutPerson` then checks for whole values. */
 export function mayName(person: Person): RawBuilder<unknown> {
   const needles = [...new Set([person.subscriberId, ...tellingTexts(person)])].map((text) => JSON.stringify(text))
   const text = sql`concat(${sql.join(said.map((column) => sql`t.${sql.ref(column)}`))})`
@@ -88,23 +88,23 @@ export function mayName(person: Person): RawBuilder<unknown> {
   )})`
 }
 
-/** Where a trigger speaks of the person, and what it says. */
+/** Where a trigger mentions the person. */
 interface Mention {
   path: string
   value: unknown
 }
 
 interface Stripped {
-  /** The columns that have to change. */
+  /** The columns to update. */
   changes: Partial<Record<(typeof said)[number], unknown>>
   mentions: Mention[]
-  /** Whether it was for this person and nobody else. */
+  /** Whether the person was the only recipient. */
   isTheirs: boolean
 }
 
 export const erased = '[erased]'
 
-/** A trigger without the person: not as a recipient, not as the actor, and not by their addresses in what it says. */
+/** Removes the person from a trigger: as recipient, as actor, and their addresses in its data. */
 export function withoutPerson(event: Pick<EventRow, (typeof said)[number]>, person: Person): Stripped {
   const mentions: Mention[] = []
   const changes: Stripped['changes'] = {}
@@ -133,7 +133,7 @@ const isEmpty = (list: unknown) => Array.isArray(list) && list.length === 0
 const isPerson = (each: object, { subscriberId }: Person) =>
   'subscriberId' in each && each.subscriberId === subscriberId
 
-/** A topic can be meant without some people, who are named for that. */
+/** A topic recipient can exclude people, who are named in it. */
 function includingOthers(each: Recipient, { subscriberId }: Person): Recipient {
   if (!('exclude' in each) || !Array.isArray(each.exclude) || !each.exclude.includes(subscriberId)) return each
   return { ...each, exclude: each.exclude.filter((id) => id !== subscriberId) }

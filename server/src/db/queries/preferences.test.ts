@@ -13,7 +13,7 @@ async function idsOf(api: Api, names: string[]): Promise<string[]> {
   return Promise.all(ids)
 }
 
-test('what many subscribers want of one workflow is read at once, for exactly these contexts', async () => {
+test('preferences of many subscribers for one workflow are read in one statement, for exactly these contexts', async () => {
   const api = await server.freshApi()
   const names = ['ada', 'bob', 'cid', 'dan', 'eve']
   const [ada, bob, cid, dan, eve] = (await idsOf(api, names)) as [string, string, string, string, string]
@@ -43,7 +43,7 @@ test('what many subscribers want of one workflow is read at once, for exactly th
   expect(await readRecipients(server.database.db, elsewhere, [ada])).toEqual(new Map())
 })
 
-test('what many topic subscriptions say of one workflow is read at once', async () => {
+test('preferences of many topic subscriptions for one workflow are read in one statement', async () => {
   const api = await server.freshApi()
   await idsOf(api, ['ada', 'bob', 'cid'])
   const workflowId = await addWorkflow(server, api.environmentId, 'news')

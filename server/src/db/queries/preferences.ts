@@ -1,4 +1,4 @@
-// What subscribers want: their choices in general and per workflow, apart for each set of context keys, and their schedule.
+// Subscriber preferences: global and per workflow, separate for each set of context keys, and the schedule.
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Db, Tx } from '../core/database.ts'
 import type { ChannelChoices, SubscriberPreferenceTable, WorkflowTable } from '../core/tables.ts'
@@ -10,11 +10,11 @@ type PreferenceRow = Selectable<SubscriberPreferenceTable>
 export interface PreferenceOwner {
   environmentId: string
   subscriberRowId: string
-  /** Sorted, without repetition; none is a set of its own. */
+  /** Sorted, without duplicates; the empty set is one of its own. */
   contextKeys: string[]
 }
 
-/** A workflow as far as preferences are concerned. */
+/** The part of a workflow that preferences need. */
 export type PreferenceWorkflow = Pick<
   Selectable<WorkflowTable>,
   | 'id'
@@ -32,7 +32,7 @@ export type PreferenceWorkflow = Pick<
 /** As many as BELFRY_MAX_WORKFLOWS can allow. */
 const mostListed = 1_000
 
-// Steps are long; only what they are called leaves the database.
+// Steps are long, so only their types are read.
 const workflowColumns = sql`
   w.id, w.identifier, w.name, w.critical, w.severity, w.tags, w.data, w.preferences, w.user_preferences, w.updated_at,
   ARRAY(SELECT DISTINCT step ->> 'type' FROM jsonb_array_elements(w.steps) step) AS step_types`
@@ -47,8 +47,8 @@ export async function listActiveWorkflows(db: Db | Tx, environmentId: string): P
 }
 
 /**
- * Workflows by identifier or id, held so that none can be deleted before what is written for it is committed: deleting one
- * removes its preferences, and would miss those.
+ * Workflows by identifier or id, locked against deletion until the transaction ends: deleting a workflow deletes its
+ * preferences, and would miss uncommitted ones.
  */
 export async function holdWorkflows(
   tx: Tx,
@@ -64,8 +64,8 @@ export async function holdWorkflows(
 }
 
 /**
- * The subscriber's internal id, its row locked: changes of one subscriber's preferences follow one another, so that a
- * choice in general and one for a workflow made at the same time end as if made in some order. It cannot be deleted meanwhile.
+ * The subscriber's internal id, with its row locked: changes of one subscriber's preferences are serialized, so that a global
+ * choice and one for a workflow made at the same time apply in some order. It also cannot be deleted meanwhile.
  */
 export async function holdSubscriber(tx: Tx, environmentId: string, subscriberId: string): Promise<string | undefined> {
   const { rows } = await sql<{ id: string }>`
@@ -93,14 +93,14 @@ export async function readPreferences(
   }
 }
 
-/** What bears on one workflow's messages to one subscriber. */
+/** The preferences that decide over one workflow's messages to one subscriber. */
 export interface RecipientPreferences {
   global: ChannelChoices | undefined
   workflow: ChannelChoices | undefined
   schedule: Record<string, unknown> | null
 }
 
-/** The same for many subscribers of one workflow, in one statement. Those who never said anything are left out. */
+/** The same for many subscribers of one workflow, in one statement. Subscribers without preferences are left out. */
 export async function readRecipients(
   db: Db | Tx,
   { environmentId, workflowId, contextKeys }: { environmentId: string; workflowId: string; contextKeys: string[] },
@@ -122,8 +122,8 @@ export async function readRecipients(
 }
 
 /**
- * Sets the given channels in general, and takes them out of every choice for a single workflow: the general one is to be
- * felt everywhere. A schedule replaces the one there was. The caller holds the subscriber.
+ * Sets the given channels globally, and removes them from the choices for single workflows, so that the global one applies
+ * everywhere. A schedule replaces the old one. The caller has locked the subscriber.
  */
 export async function saveGlobalPreference(
   tx: Tx,
@@ -145,14 +145,14 @@ export async function saveGlobalPreference(
   const ofWorkflows = sql`
     environment_id = ${environmentId} AND subscriber_row_id = ${subscriberRowId} AND workflow_id IS NOT NULL
     AND context_keys = ${contextKeys}::text[] AND channels ?| ${names}::text[]`
-  // A choice of nothing is none: its row goes, or it would look as if the subscriber had set something.
+  // Delete empty choices, or it would look as if the subscriber had set something.
   await sql`
     DELETE FROM subscriber_preferences WHERE ${ofWorkflows} AND channels - ${names}::text[] = '{}'::jsonb`.execute(tx)
   await sql`
     UPDATE subscriber_preferences SET channels = channels - ${names}::text[] WHERE ${ofWorkflows}`.execute(tx)
 }
 
-/** Sets the given channels for each of these workflows, which must be named once each. The caller holds them and the subscriber. */
+/** Sets the given channels for each of these distinct workflows. The caller has locked them and the subscriber. */
 export async function saveWorkflowPreferences(
   tx: Tx,
   { environmentId, subscriberRowId, contextKeys }: PreferenceOwner,

@@ -1,4 +1,4 @@
-// The sandbox as it is kept: messages that no provider got, and how the sandbox is to fail.
+// Stores the sandbox: messages that were not sent to a provider, and simulated failures.
 import { sql } from 'kysely'
 import type { Db } from '../core/database.ts'
 
@@ -30,7 +30,7 @@ export interface NewSandboxMessage {
   files: Buffer[]
 }
 
-/** A message that was taken before is left as it is. */
+/** A repeated message is ignored. */
 export async function addToSandbox(db: Db, message: NewSandboxMessage, now: Date): Promise<void> {
   await db
     .insertInto('sandbox_messages')
@@ -56,7 +56,7 @@ export async function addToSandbox(db: Db, message: NewSandboxMessage, now: Date
     .execute()
 }
 
-/** The fault the next message of the channel meets, counted down; a channel's own before the one for all. */
+/** Takes the next simulated failure of the channel and counts it down; the channel's own before the one for all. */
 export async function takeFault(
   db: Db,
   environmentId: string,

@@ -1,4 +1,4 @@
-// Links that let somebody in once: the first owner, or a member who needs a new password. Only their hashes are kept.
+// One-time sign-in links: for the first owner, or for a member who needs a new password. Only their hashes are stored.
 import { randomBytes } from 'node:crypto'
 import { StartError } from '../../errors.ts'
 import type { Db, Tx } from '../core/database.ts'
@@ -6,18 +6,18 @@ import { hiddenId } from '../core/ids.ts'
 import { sha256 } from '../core/secrets.ts'
 import { recordAct } from './audit-log.ts'
 
-/** Those who are to set the service up may be away for a while; a new password is chosen at once. */
+/** A setup link may wait a while; a password reset is used at once. */
 const setUpHours = 7 * 24
 const resetHours = 24
 
-/** 256 random bits: nobody finds one by trying. */
+/** 256 random bits. */
 export const newToken = () => randomBytes(32).toString('base64url')
 
-/** A fragment stays in the browser: the token is in no log on the way. */
+/** In the fragment, which stays in the browser, so that no log contains the token. */
 export const linkTo = (publicUrl: string, page: 'setup' | 'invitation' | 'reset', token: string) =>
   `${publicUrl}/${page}#${token}`
 
-/** Replaces an earlier one for the same purpose. Without a user it makes the first owner. */
+/** Replaces an earlier link for the same purpose. Without a user it is for the first owner. */
 export async function makeSignInLink(
   tx: Db | Tx,
   { organizationId, userId, now }: { organizationId: string; userId: string | null; now: Date },
@@ -44,13 +44,13 @@ export async function hasOwner(db: Db | Tx, organizationId: string): Promise<boo
   return owner !== undefined
 }
 
-/** Whether somebody has become the owner. */
+/** Whether there is an owner. */
 export async function isSetUp(db: Db | Tx): Promise<boolean> {
   const organization = await firstOrganization(db)
   return organization !== undefined && (await hasOwner(db, organization.id))
 }
 
-/** What whoever runs the service prints for themselves: how to become the owner, or how a member gets a new password. */
+/** The link the operator prints: to become the owner, or for a member's new password. */
 export async function signInLink(
   db: Db,
   { email, publicUrl, now }: { email: string | undefined; publicUrl: string; now: Date },
@@ -63,7 +63,7 @@ export async function signInLink(
   }
   if (email === undefined)
     throw new StartError(
-      'Whose password is to be chosen anew? Say it behind --: npm run sign-in-link -- ada@example.com',
+      'Add the address of the member who needs a new password: npm run sign-in-link -- ada@example.com',
     )
   return db.transaction().execute(async (tx) => {
     const user = await tx
@@ -80,7 +80,7 @@ export async function signInLink(
   })
 }
 
-/** The organization this service was installed for: people who say nothing else are meant for it. */
+/** The organization this service was installed for; the default for people who name none. */
 export async function firstOrganization(db: Db | Tx): Promise<{ id: string; name: string } | undefined> {
   return db
     .selectFrom('organizations')

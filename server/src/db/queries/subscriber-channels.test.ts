@@ -29,7 +29,7 @@ describe('merging channels', () => {
     expect(mergeChannels(stored, [entry({ deviceTokens: ['c'] }, 'phones', 'apns')], 'append')).toHaveLength(3)
   })
 
-  test('append adds tokens behind the stored ones, replace puts them in their place', () => {
+  test('append adds tokens after the stored ones, replace replaces them', () => {
     const stored = [entry({ deviceTokens: ['a', 'b'] })]
     const given = [entry({ deviceTokens: ['c', 'b', 'c'] })]
     expect(mergeChannels(stored, given, 'append')).toEqual([entry({ deviceTokens: ['a', 'b', 'c'] })])
@@ -46,7 +46,7 @@ describe('merging channels', () => {
     ])
   })
 
-  test('entries given together follow each other', () => {
+  test('entries given together are applied in order', () => {
     const given = [entry({ deviceTokens: ['a'] }), entry({ deviceTokens: [] }), entry({ deviceTokens: ['b', 'c'] })]
     expect(mergeChannels([], given, 'append')).toEqual([entry({ deviceTokens: ['b', 'c'] })])
   })
@@ -58,7 +58,7 @@ describe('merging channels', () => {
     ])
   })
 
-  test('whatever is merged: nothing given is changed, no token is lost or kept twice, a repeat changes nothing', () => {
+  test('merging changes no input, loses or duplicates no token, and is idempotent', () => {
     const tokens = fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { minLength: 1 })
     const channel = fc
       .tuple(tokens, fc.constantFrom('phones', 'tablets'))

@@ -1,4 +1,4 @@
-// How push and chat integrations reach subscribers: device tokens and chat addresses, one entry per integration in `channels`.
+// Subscribers' device tokens and chat addresses, one entry per integration in `channels`.
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import type { Db, Tx } from '../core/database.ts'
@@ -6,14 +6,14 @@ import type { SubscriberChannel, SubscriberCredentials } from '../core/tables.ts
 
 export const mostDeviceTokens = 100
 
-/** What a caller says about one provider, in stored form. Which of its integrations is meant is looked up. */
+/** A caller's input for one provider, in stored form. Its integration is looked up. */
 export interface ChannelInput {
   providerId: string
   integrationIdentifier?: string
   credentials: SubscriberCredentials
 }
 
-/** The channels to set for one subscriber: all of them, or none when one of them has a problem. */
+/** The channels to set for one subscriber: all of them, or none if one has a problem. */
 export interface ChannelRequest {
   subscriberId: string
   channels: ChannelInput[]
@@ -24,12 +24,12 @@ export type ChannelProblem =
   | { kind: 'no_active_integration'; providerId: string }
   | { kind: 'too_many_device_tokens'; count: number }
 
-/** Given device tokens are added to the stored ones, or take their place. */
+/** Whether device tokens are added to the stored ones or replace them. */
 export type TokenMode = 'append' | 'replace'
 
 /**
- * The stored entries with the given ones laid over them. What a given entry does not mention stays; no token is kept twice;
- * an empty list of tokens clears the stored one in both modes.
+ * Merges the given entries into the stored ones. Members that are not given stay; tokens are unique; an empty list of tokens
+ * clears the stored one in both modes.
  */
 export function mergeChannels(
   stored: SubscriberChannel[],
@@ -54,8 +54,8 @@ export function mergeChannels(
 }
 
 /**
- * Sets channels of many subscribers in three statements, whatever their number. A request with a problem changes nothing;
- * a subscriber may occur in several, which then follow each other.
+ * Sets channels of any number of subscribers in three statements. A request with a problem changes nothing; several requests
+ * for one subscriber are applied in order.
  * @returns the problems, by request
  */
 export async function applyChannels<Request extends ChannelRequest>(
@@ -136,9 +136,8 @@ async function findIntegrations(
 }
 
 /**
- * Whoever merges channels holds the row from reading to writing, so that no token added in between is lost. The rows are
- * taken in the order of their ids: two calls at once cannot wait for each other in a circle. NO KEY, because a topic
- * subscription made meanwhile does not disturb.
+ * Locks the rows from reading to writing, so that no token added in between is lost. In the order of ids, so that two calls
+ * cannot deadlock. NO KEY, because it need not block new topic subscriptions.
  */
 async function lockChannels(
   tx: Tx,
@@ -165,7 +164,7 @@ async function writeChannels(
     WHERE s.environment_id = ${environmentId} AND s.subscriber_id = given.subscriber_id`.execute(tx)
 }
 
-/** A device that is gone. In one statement, so that tokens added meanwhile stay. @returns whether it was there */
+/** Removes a dead device token. In one statement, so that tokens added meanwhile stay. @returns whether it existed */
 export async function removeDeviceToken(
   db: Db | Tx,
   {

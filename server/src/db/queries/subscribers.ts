@@ -1,4 +1,4 @@
-// Subscribers as several rooms write and read them: upserts, one or many at once, and removal with all that hangs on them.
+// Subscriber queries that several rooms share: upserts of one or many, and deletion with all dependent rows.
 import { isDeepStrictEqual } from 'node:util'
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Db, Tx } from '../core/database.ts'
@@ -10,7 +10,7 @@ import { type EventType, subscriberObject, telling } from './webhook-events.ts'
 
 export type SubscriberRow = Selectable<SubscriberTable>
 
-/** What callers may set. Null clears a field; an absent one stays as it is. */
+/** The fields callers may set. Null clears a field; undefined leaves it. */
 export interface SubscriberFields {
   firstName?: string | null
   lastName?: string | null
@@ -22,7 +22,7 @@ export interface SubscriberFields {
   data?: Record<string, unknown> | null
 }
 
-/** What can be the id of a subscriber or the key of a topic in a trigger: letters, digits and a few signs, or an e-mail address. */
+/** Valid subscriber ids and topic keys in a trigger: letters, digits and a few signs, or an email address. */
 export const recipientIdPattern = /^(?:[a-zA-Z0-9_:.-]+|(?=\S+$)\S[^@\s]*@\S+\.\S+)$/
 
 export interface SubscriberInput extends SubscriberFields {
@@ -44,7 +44,7 @@ const fieldNames = Object.keys(columnOf) as Array<keyof SubscriberFields>
 
 type ColumnValues = Partial<Record<(typeof columnOf)[keyof SubscriberFields], string | null>>
 
-/** Whether a subscriber is all that is said of it already. */
+/** Whether a subscriber already has these values. */
 export function isAsSaid(row: SubscriberRow, fields: SubscriberFields): boolean {
   return fieldNames.every((name) => {
     const said = fields[name]
@@ -76,7 +76,7 @@ export async function findSubscriber(
     .executeTakeFirst()
 }
 
-/** By its internal id, with the organization it belongs to; undefined also where the environment is gone. */
+/** By internal id, with its organization; undefined also if the environment was deleted. */
 export async function findSubscriberById(
   db: Db | Tx,
   environmentId: string,
@@ -92,7 +92,7 @@ export async function findSubscriberById(
     .executeTakeFirst()
 }
 
-/** Creates the subscriber, or leaves the existing one alone and gives nothing back. */
+/** Creates the subscriber; leaves an existing one alone and returns nothing. */
 export async function insertSubscriber(
   db: Db | Tx,
   environmentId: string,
@@ -126,7 +126,7 @@ export async function upsertSubscriber(
   return row
 }
 
-/** Sets the given fields of an existing subscriber; without any, it is only read. */
+/** Sets the given fields of an existing subscriber; without any, only reads it. */
 export async function updateSubscriber(
   db: Db | Tx,
   environmentId: string,
@@ -145,7 +145,7 @@ export async function updateSubscriber(
   return told(db, sql`${update}`, 'subscriber.updated', now)
 }
 
-/** Makes a change that gives back rows, and tells whoever wants to know of it. */
+/** Runs a change that returns rows, and writes webhook events for them. */
 async function told(
   db: Db | Tx,
   change: RawBuilder<unknown>,
@@ -161,7 +161,7 @@ async function told(
 const tellingOf = (type: EventType | RawBuilder<unknown>, now: Date) =>
   telling({ type, object: subscriberObject, subscriberId: sql`c.subscriber_id`, now })
 
-/** Of those among many that are not as they were: who names a subscriber says the same every time. */
+/** Only for rows that really changed: triggers repeat the same fields every time. */
 const tellingOfChanges = (now: Date) =>
   telling({
     type: 'subscriber.updated',
@@ -200,9 +200,9 @@ function insertQuery(db: Db | Tx, { environmentId, id, subscriberId }: Named, fi
 }
 
 /**
- * Creates or updates many subscribers with one INSERT and one UPDATE, whatever their number. Each subscriberId must occur once.
- * Rows are inserted, then locked in the order of their ids, so that two calls at once cannot wait for each other in a circle.
- * Whoever knows that nobody wants to be told of it says so. @returns the ids of those that were created
+ * Creates or updates any number of subscribers with one INSERT and one UPDATE. Each subscriberId must be unique. Rows are
+ * inserted, then locked in the order of their ids, so that two calls cannot deadlock. `isTold: false` skips the webhook events,
+ * for a caller that knows that no endpoint subscribes to them. @returns the ids of new subscribers
  */
 export async function upsertSubscribers(
   tx: Tx,
@@ -211,7 +211,7 @@ export async function upsertSubscribers(
   now: Date,
   { isTold = true }: { isTold?: boolean } = {},
 ): Promise<Set<string>> {
-  // Internal ids follow the caller's order, which is the order lists show.
+  // Internal ids follow the caller's order, which lists show.
   const ordered = inputs
     .map((input) => ({ id: newId(now), subscriberId: input.subscriberId, fields: JSON.stringify(input) }))
     .sort((a, b) => (a.subscriberId < b.subscriberId ? -1 : 1))
@@ -237,7 +237,7 @@ export async function upsertSubscribers(
       (name) =>
         sql`${sql.ref(columnOf[name])} = CASE WHEN given.fields ? ${sql.lit(name)} THEN ${givenValue(name)} ELSE s.${sql.ref(columnOf[name])} END`,
     )
-    // The order in which an UPDATE visits a join is the planner's choice; the inner SELECT makes it ours.
+    // An UPDATE visits a join in the planner's order; the inner SELECT fixes the order.
     const update = sql`
       UPDATE subscribers s SET ${sql.join(changes)}, updated_at = ${now}
       FROM ${given(existing)}, (
@@ -252,7 +252,7 @@ export async function upsertSubscribers(
   return created
 }
 
-/** Removes the subscriber with everything that is reached only through it. @returns whether there was one */
+/** Deletes the subscriber with all dependent rows. @returns whether it existed */
 export async function deleteSubscriber(
   tx: Tx,
   environmentId: string,

@@ -1,23 +1,23 @@
-// Which workflows a topic subscription lets through: what callers ask for, matched with workflows, stored and read back.
+// Preferences of topic subscriptions: which workflows each one allows.
 import { type Selectable, sql } from 'kysely'
 import type { Db, Tx } from '../core/database.ts'
 import type { WorkflowTable } from '../core/tables.ts'
 
-/** What callers send: a workflow by identifier or id, or workflows by either or by tags, with what is to apply to them. */
+/** As callers send it: a workflow by identifier or id, or workflows by either or by tags, with their settings. */
 export type PreferenceRequest = string | PreferenceObject
 
 export interface PreferenceObject {
   workflowId?: string
   filter?: { workflowIds?: string[]; tags?: string[] }
-  /** The workflow's own default where absent. */
+  /** Default: the workflow's own. */
   enabled?: boolean
-  /** A JSON Logic rule over the payload; where there is one it decides alone. */
+  /** A JSON Logic rule over the payload; if given, it alone decides. */
   condition?: Condition
 }
 
 type Condition = Record<string, unknown> | null
 
-/** What is stored for one workflow. */
+/** The stored preference for one workflow. */
 export interface Preference {
   workflowId: string
   enabled: boolean
@@ -27,7 +27,7 @@ export interface Preference {
 type Workflow = Pick<Selectable<WorkflowTable>, 'id' | 'identifier' | 'tags' | 'preferences' | 'user_preferences'>
 
 /**
- * One statement for all of `requests`. A workflow that several of them match takes the first.
+ * One statement for all `requests`. If several match a workflow, the first wins.
  * @returns the preferences to store, and the ids and tags that no workflow has
  */
 export async function resolvePreferences(
@@ -45,7 +45,7 @@ export async function resolvePreferences(
       AND (identifier = ANY(${ids}::text[]) OR id = ANY(${ids}::text[]) OR tags && ${tags}::text[])
     ORDER BY id`.execute(db)
 
-  // An identifier may look like an id; then it is the identifier that is meant, so it is entered last.
+  // An identifier may look like an id. Identifiers win, so they are entered last.
   const byId = new Map([
     ...workflows.map((workflow) => [workflow.id, workflow] as const),
     ...workflows.map((workflow) => [workflow.identifier, workflow] as const),
@@ -75,13 +75,13 @@ function wishOf(request: PreferenceRequest) {
 
 const byName = (workflowId: string): PreferenceObject => ({ workflowId })
 
-/** What a person set for the workflow wins over what its author set. */
+/** A dashboard user's setting beats the author's. */
 function isEnabledByDefault({ preferences, user_preferences }: Workflow): boolean {
   const { all } = (user_preferences ?? preferences) as { all?: { enabled?: boolean } }
   return all?.enabled ?? true
 }
 
-/** Gives every one of these subscriptions all of these preferences, in one statement. They must have none yet. */
+/** Gives each of these new subscriptions all of these preferences, in one statement. */
 export async function insertPreferences(
   tx: Tx,
   environmentId: string,
@@ -98,7 +98,7 @@ export async function insertPreferences(
            AS given (workflow_id, enabled, condition)`.execute(tx)
 }
 
-/** The caller holds the subscription's row, which is what keeps two replacements apart. */
+/** The caller has locked the subscription's row, which serializes replacements. */
 export async function replacePreferences(
   tx: Tx,
   environmentId: string,
@@ -144,7 +144,7 @@ export async function readPreferences(
   return bySubscription
 }
 
-/** What workflows with these ids, identifiers or tags would be for a subscription that says nothing of them. */
+/** The defaults of workflows with these ids, identifiers or tags. */
 export async function readDefaults(
   db: Db | Tx,
   environmentId: string,
@@ -165,7 +165,7 @@ export async function readDefaults(
   }))
 }
 
-/** Sets what is given for one workflow; a new entry is enabled unless it says otherwise. The caller holds the subscription. */
+/** Sets the given members for one workflow; a new entry is enabled by default. The caller has locked the subscription. */
 export async function savePreference(
   tx: Tx,
   environmentId: string,
@@ -181,7 +181,7 @@ export async function savePreference(
         condition = ${condition === undefined ? sql`p.condition` : sql`excluded.condition`}`.execute(tx)
 }
 
-/** What these subscriptions say of one workflow; those that say nothing are left out. */
+/** These subscriptions' preferences for one workflow; subscriptions without one are left out. */
 export async function readChoices(
   db: Db | Tx,
   environmentId: string,

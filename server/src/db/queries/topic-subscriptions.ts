@@ -1,6 +1,6 @@
-// Who is subscribed to which topic. There are no foreign keys behind these rows; the locks taken here stand in for them:
-// - Subscribing takes the topic and the subscribers FOR KEY SHARE. Deleting either therefore waits for it, then finds its rows.
-// - Subscriptions are locked in the order of their ids and inserted in the order of their identifiers, so that nobody waits in a circle.
+// Subscriptions of subscribers to topics. These rows have no foreign keys; locks replace them:
+// - Subscribing locks the topic and the subscribers FOR KEY SHARE, so deleting either waits for it, then finds its rows.
+// - Subscriptions are locked in the order of ids and inserted in the order of identifiers, which avoids deadlocks.
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, Tx } from '../core/database.ts'
 import { newId } from '../core/ids.ts'
@@ -22,7 +22,7 @@ export interface SubscriptionRow {
   topic_created_at: Date
   topic_updated_at: Date
   subscriber_row_id: string
-  /** Null when the subscriber is gone, and then so is all that follows. */
+  /** Null if the subscriber was deleted, like all that follows. */
   subscriber_id: string | null
   avatar: string | null
   first_name: string | null
@@ -42,7 +42,7 @@ const withTopicAndSubscriber = sql`
   JOIN topics o ON o.environment_id = t.environment_id AND o.id = t.topic_id
   LEFT JOIN subscribers s ON s.environment_id = t.environment_id AND s.id = t.subscriber_row_id`
 
-/** One page, newest first unless asked otherwise. `where` speaks of the subscription `t` alone, so counting needs no join. */
+/** One page, newest first by default. `where` only uses the subscription `t`, so counting needs no join. */
 export async function pageOfSubscriptions(
   db: Db,
   environmentId: string,
@@ -60,7 +60,7 @@ export async function pageOfSubscriptions(
   return cursorPage<SubscriptionRow>(db, list, request)
 }
 
-/** These subscriptions, oldest first. With `lock` they stay as they are until the transaction ends. */
+/** These subscriptions, oldest first. With `lock` they cannot change until the transaction ends. */
 export async function readSubscriptions(
   db: Db | Tx,
   environmentId: string,
@@ -81,12 +81,12 @@ export function defaultIdentifier(topicKey: string, subscriberId: string, contex
   return `tk_${topicKey}:si_${subscriberId}${context}`
 }
 
-/** A subscriber may hold this many subscriptions to one topic. */
+/** Subscriptions of one subscriber to one topic. */
 const mostPerTopic = 10
 
 export interface SubscriptionEntry {
   subscriberId: string
-  /** Made of topic, subscriber and context where absent or empty. */
+  /** Default: made of topic, subscriber and context. */
   identifier?: string
   name?: string
 }
@@ -104,19 +104,19 @@ export interface SubscriptionError {
 
 export interface Subscribing {
   environmentId: string
-  /** Held by this transaction, see `takeTopic`. */
+  /** Locked by this transaction, see `takeTopic`. */
   topic: { id: string; key: string }
   entries: SubscriptionEntry[]
-  /** Sorted, as `resolveContexts` gives them. */
+  /** Sorted, as `resolveContexts` returns them. */
   contextKeys: string[]
-  /** What new subscriptions start with; existing ones keep theirs. */
+  /** For new subscriptions; existing ones keep theirs. */
   preferences: Preference[]
 }
 
 /**
- * Creates what is missing and leaves alone what is there. Five statements for any number of entries: the turns, the subscribers,
- * what they hold already, the new subscriptions, their preferences.
- * @returns the ids of the subscriptions asked for, in the order of the entries and each once, and why the others failed
+ * Creates missing subscriptions and leaves existing ones alone. Five statements for any number of entries: the locks, the
+ * subscribers, their existing subscriptions, the new subscriptions, their preferences.
+ * @returns the ids of the subscriptions in the order of the entries, without duplicates, and why the others failed
  */
 export async function subscribe(
   tx: Tx,
@@ -167,7 +167,7 @@ export async function subscribe(
 
   const inserted = new Set(await insertPlanned(tx, environmentId, planned, now))
   await insertPreferences(tx, environmentId, [...inserted], preferences)
-  // A subscription of another topic may have taken an identifier since it was looked up.
+  // A subscription of another topic may have taken an identifier in the meantime.
   const lost = new Set(planned.filter((row) => !inserted.has(row.id)).map((row) => row.id))
   const ids = new Set<string>()
   const errors: SubscriptionError[] = []
@@ -201,9 +201,9 @@ const identifierTaken = (subscriberId: string, identifier: string): Subscription
 const turnsPerTopic = 16
 
 /**
- * Only one transaction at a time may count and add the subscriptions of a subscriber to a topic, or the most per topic would not
- * hold. Each pair has one of 16 advisory locks of its topic: a lock per pair would, at 100 pairs a request, soon fill the
- * server's table of locks, and locking the topic's row would let a busy topic take one subscription per commit.
+ * Only one transaction at a time may count and add a subscriber's subscriptions to a topic, or the limit per topic would not
+ * hold. Each pair maps to one of the topic's 16 advisory locks: a lock per pair would, at 100 pairs a request, soon fill the
+ * server's lock table, and locking the topic's row would limit a busy topic to one subscription per commit.
  */
 async function waitForTurn(tx: Tx, topicId: string, subscriberIds: string[]): Promise<void> {
   await sql`
@@ -213,7 +213,7 @@ async function waitForTurn(tx: Tx, topicId: string, subscriberIds: string[]): Pr
       ORDER BY turn) turns`.execute(tx)
 }
 
-/** The internal ids of those that exist. With `lock` they cannot be deleted before the transaction ends. */
+/** The internal ids of existing subscribers. With `lock` they cannot be deleted before the transaction ends. */
 export async function findSubscriberRowIds(
   tx: Tx,
   environmentId: string,
@@ -239,7 +239,7 @@ interface Planned extends Held {
   name: string | null
 }
 
-/** What these subscribers hold of the topic, at most ten each, and whatever has one of these identifiers. */
+/** These subscribers' subscriptions to the topic, at most ten each, and any with one of these identifiers. */
 async function readHeld(
   tx: Tx,
   environmentId: string,
@@ -257,7 +257,7 @@ async function readHeld(
   return rows
 }
 
-/** All are of one topic and one context. @returns the ids of those that were inserted; the others' identifiers are taken */
+/** All of one topic and context. @returns the inserted ids; the other identifiers are taken */
 async function insertPlanned(tx: Tx, environmentId: string, planned: Planned[], now: Date): Promise<string[]> {
   const [first] = planned
   if (!first) return []
@@ -275,8 +275,8 @@ async function insertPlanned(tx: Tx, environmentId: string, planned: Planned[], 
 }
 
 /**
- * Removes subscriptions with their preferences. They are locked in a statement of their own: a preference that somebody is
- * adding to one of them is committed when that ends, and only a later statement can see it.
+ * Deletes subscriptions with their preferences. A separate statement locks them first: it waits for transactions that add a
+ * preference, and only a later statement sees that preference.
  */
 export async function deleteSubscriptions(tx: Tx, environmentId: string, where: RawBuilder<unknown>): Promise<void> {
   await sql`

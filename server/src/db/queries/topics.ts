@@ -1,4 +1,4 @@
-// Topics as several rooms find, create and remove them.
+// Topic queries that several rooms share.
 import { type Selectable, sql } from 'kysely'
 import { fail } from '../../errors.ts'
 import type { Db, Tx } from '../core/database.ts'
@@ -10,7 +10,7 @@ export type TopicRow = Selectable<TopicTable>
 
 export interface TopicInput {
   key: string
-  /** None, or an empty one, leaves the name of an existing topic as it is. */
+  /** Undefined or empty leaves the name of an existing topic. */
   name?: string | undefined
 }
 
@@ -28,7 +28,7 @@ export async function findTopic(db: Db | Tx, environmentId: string, key: string)
 const topicQuery = (db: Db | Tx, environmentId: string, key: string) =>
   db.selectFrom('topics').selectAll().where('environment_id', '=', environmentId).where('key', '=', key)
 
-/** Creates the topic, or leaves the existing one alone and gives nothing back. */
+/** Creates the topic; leaves an existing one alone and returns nothing. */
 export async function insertTopic(
   db: Db | Tx,
   environmentId: string,
@@ -55,7 +55,7 @@ export async function upsertTopic(
     .onConflict((conflict) =>
       conflict.columns(['environment_id', 'key']).doUpdateSet({
         name: sql`coalesce(excluded.name, topics.name)`,
-        // Only a new name is a change: a name repeated with every subscription must not reorder the list of topics.
+        // Only a new name is a change: a name repeated with every subscription must not reorder the list.
         updated_at: sql`CASE WHEN coalesce(excluded.name, topics.name) IS NOT DISTINCT FROM topics.name
                         THEN topics.updated_at ELSE excluded.updated_at END`,
       }),
@@ -72,9 +72,9 @@ function insertQuery(db: Db | Tx, environmentId: string, { key, name }: TopicInp
 }
 
 /**
- * The topic, created or renamed where needed, that stays until the transaction ends. A topic that is already as asked is
- * taken FOR KEY SHARE, which keeps it from being deleted and lets others subscribe at the same time. One with another name is
- * not locked before its update: two that raise their lock while a third waits to delete would wait for each other.
+ * The topic, created or renamed if needed, protected from deletion until the transaction ends. A topic that needs no change is
+ * locked FOR KEY SHARE, so that others can subscribe at the same time. One to be renamed is not locked before its update: two
+ * transactions that upgrade their lock while a third waits to delete would deadlock.
  */
 export async function takeTopic(tx: Tx, environmentId: string, topic: TopicInput, now: Date): Promise<TopicRow> {
   const asItIs = topicQuery(tx, environmentId, topic.key)
@@ -100,7 +100,7 @@ export async function renameTopic(
   return row
 }
 
-/** Removes the topic with its subscriptions. It goes first: whoever is subscribing then has either committed or must wait. */
+/** Deletes the topic with its subscriptions. The topic first: a concurrent subscribe has then committed, or must wait. */
 export async function deleteTopic(tx: Tx, environmentId: string, key: string): Promise<void> {
   const deleted = await tx
     .deleteFrom('topics')

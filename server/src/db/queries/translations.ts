@@ -1,4 +1,4 @@
-// Texts of workflows and layouts in several languages. A resource has them while translation is switched on for it.
+// Translations of workflows and layouts. A resource has them while translation is turned on for it.
 import { sql } from 'kysely'
 import { announce } from '../core/changes.ts'
 import type { Db, Tx } from '../core/database.ts'
@@ -31,8 +31,8 @@ export interface TranslatableRow {
 }
 
 /**
- * By identifier, else by internal id. With `lock` the row can neither be deleted nor switched off before the transaction
- * ends, so that no texts are left behind without it.
+ * By identifier, else by internal id. With `lock` the resource can neither be deleted nor its translation turned off before the
+ * transaction ends, so that no orphaned texts remain.
  */
 export async function findTranslatable(
   db: Db | Tx,
@@ -47,7 +47,7 @@ export async function findTranslatable(
   return rows[0]
 }
 
-/** Those of these identifiers that are there and switched on, locked as above. */
+/** The existing resources with translation on, of these identifiers, locked as above. */
 export async function lockTranslatables(
   tx: Tx,
   { environmentId, resourceType }: Pick<Translated, 'environmentId' | 'resourceType'>,
@@ -60,7 +60,7 @@ export async function lockTranslatables(
   return rows
 }
 
-/** Part of switching translation on: the resource starts with an empty list of texts in the default locale. */
+/** Part of turning translation on: the resource starts with no texts in the default locale. */
 export async function enableTranslations(
   tx: Tx,
   { environmentId, resourceType, resourceRowId }: Translated,
@@ -75,7 +75,7 @@ export async function enableTranslations(
     ON CONFLICT DO NOTHING`.execute(tx)
 }
 
-/** Part of switching translation off, and of deleting the resource: all its texts are gone. */
+/** Part of turning translation off, and of deleting the resource: deletes all its texts. */
 export async function disableTranslations(tx: Tx, translated: Translated): Promise<void> {
   await tx
     .deleteFrom('translations')
@@ -85,7 +85,7 @@ export async function disableTranslations(tx: Tx, translated: Translated): Promi
     .execute()
 }
 
-/** Makes the texts of `to` those of `from`, with the age they have there: which of them are outdated shows by it. */
+/** Replaces the texts of `to` with those of `from`, with their times, which show what is outdated. */
 export async function copyTranslations(tx: Tx, from: Translated, to: Translated): Promise<void> {
   const copy = { resourceType: to.resourceType, from: from.resourceRowId, to: to.resourceRowId }
   await copyAllTranslations(tx, { from: from.environmentId, to: to.environmentId }, [copy])
@@ -125,7 +125,7 @@ export async function deleteTranslations(
 
 /**
  * Writes texts of resources the caller has locked. A locale's texts are replaced as a whole. Writing the default locale
- * as it was leaves its age alone, so that the other locales are not taken for outdated.
+ * unchanged keeps its time, so that the other locales do not become outdated.
  */
 export async function writeTranslations(
   tx: Tx,
@@ -153,13 +153,12 @@ export async function writeTranslations(
   return rows
 }
 
-/** Whoever remembers a workflow or layout remembers its texts with it. */
+/** Caches hold workflows and layouts with their texts. */
 export const announceTranslations = (tx: Tx, resourceType: TranslatedType, environmentId: string) =>
   announce(tx, tables[resourceType], environmentId)
 
 /**
- * What is needed to render for one recipient: the texts in the default locale and, where there are any, in theirs.
- * Without translation there are none.
+ * The texts for one recipient: in the default locale and, if there are any, in theirs. None if translation is off.
  */
 export async function loadTranslations(
   db: Db | Tx,
@@ -179,7 +178,7 @@ export async function loadTranslations(
   }
 }
 
-/** The same for the same keys, whatever their order and whether they are nested or dotted. */
+/** Equal for equal keys, in any order, nested or dotted. */
 export function keyHashOf(content: TranslationContent): string {
   const keys: string[] = []
   const collect = (members: TranslationContent, prefix: string) => {

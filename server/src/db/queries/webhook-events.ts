@@ -1,5 +1,5 @@
-// The outbox of our webhooks: what happened, and for whom, written by the very statement or in the very transaction that made
-// it happen. Where no endpoint wants to know, nothing is written.
+// The outbox of our webhooks: events are written in the statement or transaction that causes them. Without an endpoint that
+// subscribes to the type, nothing is written.
 import { CompiledQuery, type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Db, Tx } from '../core/database.ts'
 import { storableJson } from '../core/storable.ts'
@@ -28,28 +28,28 @@ export const eventTypes = [
   'preference.updated',
 ] as const
 export type EventType = (typeof eventTypes)[number]
-/** Sent to one endpoint because somebody asks for it; none can want it or not. */
+/** Sent to one endpoint on request; endpoints cannot subscribe to it. */
 export const testEventType = 'webhook.test'
 
 export type EndpointRow = Selectable<WebhookEndpointTable>
 export type EventRow = Selectable<WebhookEventTable>
 
-// ---- As a part of the statement that makes the change
+// ---- In the statement of the change
 
 interface Telling {
   type: EventType | RawBuilder<unknown>
-  /** What is kept of the row `c`, as JSON. */
+  /** The stored JSON of the row `c`. */
   object: RawBuilder<unknown>
   previous?: RawBuilder<unknown>
   subscriberId?: RawBuilder<unknown>
-  /** Of which rows there is something to tell; all, unless said. */
+  /** Which rows cause an event. Default: all. */
   when?: RawBuilder<unknown>
   now: Date
 }
 
 /**
- * A part of a WITH called `webhooks`, behind one called `changed` that has the rows this is about. The statement has to read
- * from it, because what is not read does not happen: it is one row.
+ * A CTE named `webhooks`, after one named `changed` with the changed rows. The statement must select from it, or it does not
+ * run; it has one row.
  */
 export function telling({ type, object, previous, subscriberId, when, now }: Telling): RawBuilder<unknown> {
   const word = typeof type === 'string' ? sql.lit(type) : type
@@ -73,7 +73,7 @@ export interface NewEvent {
 }
 
 const recordEvents = statement('record_webhook_events', 'SELECT tell_webhooks($2, $1::json)')
-/** Ahead of the statement that stores these messages: what was stored of them before has told its part. */
+/** Runs before the statement that stores these messages; states stored earlier have had their events. */
 const recordNewStates = statement(
   'record_message_states',
   `SELECT tell_webhooks($2, json_agg(event)) FROM json_array_elements($1::json) event
@@ -102,17 +102,17 @@ export async function tell(tx: Tx, environmentId: string, events: NewEvent[], no
   await tx.executeQuery(CompiledQuery.raw(recordEvents.text, [rowsOf(told), now]))
 }
 
-/** The same for events of several environments, from statements that are prepared. */
+/** For events of several environments, with prepared statements. */
 export async function tellAll(transaction: Transaction, events: Told[], now: Date): Promise<void> {
   if (events.length > 0) await transaction.run(recordEvents, [rowsOf(events), now])
 }
 
-/** The same for messages that are about to be stored, of which `object` is the row. */
+/** For messages about to be stored, with the row as `object`. */
 export async function tellOfStates(transaction: Transaction, events: Told[], now: Date): Promise<void> {
   if (events.length > 0) await transaction.run(recordNewStates, [rowsOf(events), now])
 }
 
-/** What the endpoints of an environment want to be told of. */
+/** The event types that an environment's endpoints subscribe to. */
 export async function wantedTypes(db: Db | Tx, environmentId: string): Promise<ReadonlySet<EventType>> {
   const rows = await db
     .selectFrom('webhook_endpoints')
@@ -123,9 +123,9 @@ export async function wantedTypes(db: Db | Tx, environmentId: string): Promise<R
   return new Set(rows.flatMap(({ event_types }) => (event_types ?? eventTypes) as EventType[]))
 }
 
-// ---- What is kept of rows
+// ---- The stored part of rows
 
-/** Of a message everything but what it says. */
+/** Everything of a message but its content. */
 const unkept = [
   'content',
   'subject',
@@ -143,5 +143,5 @@ export const messageObject = sql`(to_jsonb(c) - ${sql.lit(`{${unkept.join()}}`)}
 export const keptOfMessage = <Row extends object>(row: Row): object =>
   Object.fromEntries(Object.entries(row).filter(([name]) => !unkept.includes(name)))
 
-/** Of a subscriber nothing that opens a device or a chat. */
+/** A subscriber without device tokens and chat addresses. */
 export const subscriberObject = sql`(to_jsonb(c) - '{channels,previous}'::text[])::json`

@@ -1,11 +1,11 @@
-// Workflows as they are kept: one row with its steps, and a copy of the whole definition for every version.
+// Stores workflows: one row with its steps, and a copy of the whole definition for every version.
 import { type Selectable, sql } from 'kysely'
 import { announce } from '../core/changes.ts'
 import type { Db, Tx } from '../core/database.ts'
 import type { WorkflowTable } from '../core/tables.ts'
 import { type EventType, type NewEvent, tell, wantedTypes } from './webhook-events.ts'
 
-/** One step as stored. `_id` and `stepId` stay with it for life; `controlSchema` is set where code declared it. */
+/** A stored step. `_id` and `stepId` never change; `controlSchema` is set if code declared it. */
 export interface WorkflowStep {
   _id: string
   stepId: string
@@ -13,15 +13,15 @@ export interface WorkflowStep {
   type: string
   controlValues: Record<string, unknown> | null
   controlSchema?: Record<string, unknown>
-  /** One that is switched off is left out of runs; absent is on. */
+  /** Runs skip an inactive step. Default: active. */
   active?: boolean
   /** Whether its failure ends the run. */
   shouldStopOnFail?: boolean
-  /** Where answers to its e-mails go. */
+  /** Where replies to its emails go. */
   replyCallback?: { active?: boolean; url?: string }
-  /** Conditions in their older form: it runs where one of them passes. */
+  /** Conditions in the older form: the step runs if one of them passes. */
   filters?: object[]
-  /** Other values for it; the first whose filters pass is taken in place of its own. */
+  /** Alternative values; the first whose filters pass replaces the step's own. */
   variants?: StepVariant[]
 }
 
@@ -36,7 +36,7 @@ export interface StepVariant {
 type Switch = 'active' | 'shouldStopOnFail' | 'replyCallback' | 'filters' | 'variants'
 type Switches = { [name in Switch]?: WorkflowStep[name] | undefined }
 
-/** What a step may have beside its values; only what was said. */
+/** A step's options besides its values; only those that are set. */
 export const switchesOf = ({ active, shouldStopOnFail, replyCallback, filters, variants }: Switches) => ({
   ...(active === undefined ? {} : { active }),
   ...(shouldStopOnFail === undefined ? {} : { shouldStopOnFail }),
@@ -47,7 +47,7 @@ export const switchesOf = ({ active, shouldStopOnFail, replyCallback, filters, v
 
 export type WorkflowRow = Omit<Selectable<WorkflowTable>, 'steps'> & { steps: WorkflowStep[] }
 
-/** Every field a caller may set; the rest is kept by `saveWorkflow`. */
+/** The fields a caller may set; `saveWorkflow` maintains the rest. */
 export type WorkflowFields = Pick<
   WorkflowRow,
   | 'name'
@@ -67,7 +67,7 @@ export type WorkflowFields = Pick<
   | 'user_preferences'
 >
 
-/** By identifier, else by the internal id, where that is not the same text. */
+/** By identifier, else by internal id. */
 export async function findWorkflow(
   db: Db | Tx,
   environmentId: string,
@@ -83,7 +83,7 @@ export async function findWorkflow(
   return (rows.find((row) => row.identifier === identifier) ?? rows[0]) as WorkflowRow | undefined
 }
 
-/** As it is now, and held until the transaction ends: whoever else changes it waits and then sees this change. */
+/** The current row, locked until the transaction ends. */
 export async function lockWorkflow(tx: Tx, environmentId: string, id: string): Promise<WorkflowRow | undefined> {
   const row = await tx
     .selectFrom('workflows')
@@ -95,7 +95,7 @@ export async function lockWorkflow(tx: Tx, environmentId: string, id: string): P
   return row as WorkflowRow | undefined
 }
 
-/** What `saveWorkflow` takes, of a workflow as it is: a change is `{ ...fieldsOf(row), name }`. */
+/** A workflow's fields for `saveWorkflow`: a change is `{ ...fieldsOf(row), name }`. */
 export const fieldsOf = (row: WorkflowRow): WorkflowFields => ({
   name: row.name,
   identifier: row.identifier,
@@ -114,18 +114,18 @@ export const fieldsOf = (row: WorkflowRow): WorkflowFields => ({
   user_preferences: row.user_preferences,
 })
 
-/** Who writes where, and when. */
+/** Author, environment and time of a write. */
 interface Writing {
   environmentId: string
   userId: string
   now: Date
-  /** From another environment. */
+  /** Published from another environment. */
   isPublished?: boolean
 }
 
 /**
- * Writes a new workflow, or the next version of one, with the copy that running notifications keep, and tells every process.
- * The caller's transaction makes all of it visible at once. For an update the row must be locked (`FOR UPDATE`) by then.
+ * Writes a new workflow, or the next version of one, with the copy that running notifications use, and invalidates caches. For
+ * an update the caller must have locked the row (`FOR UPDATE`).
  */
 export async function saveWorkflow(
   tx: Tx,
@@ -193,7 +193,7 @@ export async function saveWorkflows(
 
 type Happening = 'saved' | 'published' | 'deleted'
 
-/** With what an updated workflow was before, which its last version knows. */
+/** An update's event includes the previous definition, from the last version. */
 async function tellOfWorkflows(
   tx: Tx,
   environmentId: string,
@@ -230,7 +230,7 @@ async function versionsBefore(tx: Tx, environmentId: string, rows: WorkflowRow[]
   return new Map(versions.map(({ workflow_id, definition }) => [workflow_id, definition]))
 }
 
-/** What every write replaces. */
+/** The columns that every write replaces. */
 const writtenColumns = [
   'name',
   'identifier',
@@ -255,7 +255,7 @@ export async function deleteWorkflow(tx: Tx, environmentId: string, id: string, 
   return (await deleteWorkflows(tx, environmentId, [id], now)) > 0
 }
 
-/** Removes workflows and what is kept for them. Versions stay: notifications under way still need theirs. */
+/** Deletes workflows with their dependent rows. Versions stay, because running notifications need theirs. */
 export async function deleteWorkflows(tx: Tx, environmentId: string, ids: string[], now: Date): Promise<number> {
   if (ids.length === 0) return 0
   const deleted = (await tx

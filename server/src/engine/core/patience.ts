@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Kysely, PostgresDialect } from 'kysely'
 import type pg from 'pg'
-import { type Db, isOutage, isYield } from '../../db/core/database.ts'
+import { type Db, isConflict, isOutage } from '../../db/core/database.ts'
 import type { Tables } from '../../db/core/tables.ts'
 
 const [firstPauseMs, longestPauseMs, patienceMs] = [50, 5_000, 600_000]
@@ -14,7 +14,7 @@ export async function untilReachable<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      if (!(isOutage(error) || isYield(error)) || performance.now() - began > patienceMs) throw error
+      if (!(isOutage(error) || isConflict(error)) || performance.now() - began > patienceMs) throw error
       await sleep(pauseMs)
     }
   }

@@ -5,7 +5,7 @@ import { newId } from '../../db/core/ids.ts'
 import { timedSignature } from '../../db/core/secrets.ts'
 import { storableJson } from '../../db/core/storable.ts'
 import type { StoredDetail } from '../../db/core/tables.ts'
-import { eachByItself, inTransaction, statement, type Transaction } from '../../db/core/transaction.ts'
+import { autoCommit, inTransaction, statement, type Transaction } from '../../db/core/transaction.ts'
 import type { SubscriberRow } from '../../db/queries/subscribers.ts'
 import type { WorkflowStep } from '../../db/queries/workflows.ts'
 import { DeliveryError } from '../../providers/delivery-error.ts'
@@ -236,7 +236,7 @@ export class Replies {
 
   /** Whether a workflow expects replies at this address. */
   async isKnown(address: string): Promise<boolean> {
-    return (await this.#find(eachByItself(this.#surroundings.pool), readReplyAddress(address))) !== undefined
+    return (await this.#find(autoCommit(this.#surroundings.pool), readReplyAddress(address))) !== undefined
   }
 
   /** Accepts mail sent to this address. Resolves once it is committed. */

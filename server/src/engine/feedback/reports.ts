@@ -1,7 +1,7 @@
 // Delivery reports from providers: written into the log of the step that sent the message, and into the message. A repeated
 // report changes nothing; one about an unknown message is ignored.
 import type pg from 'pg'
-import { despiteOthers } from '../../db/core/database.ts'
+import { retryConflicts } from '../../db/core/database.ts'
 import { storableJson } from '../../db/core/storable.ts'
 import type { StoredDetail } from '../../db/core/tables.ts'
 import { inTransaction, statement, type Transaction } from '../../db/core/transaction.ts'
@@ -85,7 +85,7 @@ export async function takeReports(
 ): Promise<DeliveryEvent[]> {
   if (events.length === 0) return []
   const now = clock.now()
-  return despiteOthers(() => take({ pool, now }, reporter, events))
+  return retryConflicts(() => take({ pool, now }, reporter, events))
 }
 
 function take({ pool, now }: { pool: pg.Pool; now: Date }, reporter: Reporter, events: DeliveryEvent[]) {

@@ -1,6 +1,6 @@
 // Cancels what a trigger has not done yet: its waits and the steps after them. Runs are locked as timers lock them, so of a
 // cancel and a wait that ends at the same moment exactly one happens.
-import { despiteOthers } from '../../db/core/database.ts'
+import { retryConflicts } from '../../db/core/database.ts'
 import { inTransaction, statement, type Transaction } from '../../db/core/transaction.ts'
 import { detail } from '../../steps/contract/outcome.ts'
 import { lockDigests, saveDigests } from '../core/statements.ts'
@@ -139,8 +139,8 @@ const patience = { lockTimeoutMs: 5_000 }
  * @returns whether there was anything to cancel
  */
 export async function cancelTransaction(parts: EngineParts, place: Place): Promise<boolean> {
-  await despiteOthers(() => begin(parts, place))
-  return despiteOthers(() =>
+  await retryConflicts(() => begin(parts, place))
+  return retryConflicts(() =>
     inTransaction(parts.pool, (transaction) => cancel(transaction, place, parts.clock.now()), patience),
   )
 }

@@ -3,7 +3,7 @@
 // harm.
 import type { Logger } from 'pino'
 import { isOutage } from '../../db/core/database.ts'
-import { eachByItself, inTransaction } from '../../db/core/transaction.ts'
+import { autoCommit, inTransaction } from '../../db/core/transaction.ts'
 import { RenderError } from '../../render/limits.ts'
 import type { CallTools } from '../../steps/contract/call-tools.ts'
 import type { ControlValues } from '../../steps/contract/kind.ts'
@@ -132,7 +132,7 @@ export class Deliveries {
     const now = clock.now()
     const keys = groups.flat()
     const unknown = storedLine(detail('outcome_unknown'), now)
-    const by = eachByItself(pool)
+    const by = autoCommit(pool)
     const rows = await by.run<BegunRow>(beginCalls, [
       keys.map(({ environmentId }) => environmentId),
       keys.map(({ id }) => id),
@@ -228,7 +228,7 @@ export class Deliveries {
     if (plain.size > 0) {
       try {
         const ends = [...plain.values()]
-        await storeEnds(eachByItself(this.#parts.pool), ends, { now, wakes: this.#parts.wakes })
+        await storeEnds(autoCommit(this.#parts.pool), ends, { now, wakes: this.#parts.wakes })
         for (const status of ['completed', 'error'] as const)
           this.#parts.meter?.ended(status, ends.filter(({ run }) => run.status === status).length)
       } catch (error) {

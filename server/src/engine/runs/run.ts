@@ -144,7 +144,7 @@ export function* goOnWith(run: RunState, job: JobState, outputs: ControlValues, 
 const done: StepOutcome = { kind: 'done', details: [] }
 
 /** Sets the final status once every step has ended. */
-function end(run: RunState): void {
+export function end(run: RunState): void {
   if (run.jobs.every(isEnded)) run.status = run.jobs.some(hasFailed) ? 'error' : 'completed'
 }
 

@@ -1,7 +1,7 @@
 // Accepts triggers: checks each against its workflow, then stores all that arrive together in one commit. After `processed`,
 // the trigger is in the database.
 import type pg from 'pg'
-import { despiteOthers, isOutage } from '../../db/core/database.ts'
+import { isOutage, retryConflicts } from '../../db/core/database.ts'
 import { newId } from '../../db/core/ids.ts'
 import { sha256 } from '../../db/core/secrets.ts'
 import type { Recipient } from '../../db/core/tables.ts'
@@ -255,7 +255,7 @@ export class Triggers {
     const group = groupOf(triggers)
     const { statement, values } = this.#accepting(group, null)
     const { pool } = this.#surroundings
-    const { rows } = await despiteOthers(() => pool.query<TakenRow>({ ...statement, values }))
+    const { rows } = await retryConflicts(() => pool.query<TakenRow>({ ...statement, values }))
     return this.#verdicts(triggers, takenOf(group, rows))
   }
 

@@ -55,13 +55,13 @@ const vendor = useVendor()
 const clock = { now: () => new Date('2026-05-01T10:00:00.000Z') }
 const delivery = new Delivery({ http: useHttpTo(vendor), clock, brand: 'acme' })
 
-test('without a key there is no signature', async () => {
+test('without a key the request is not signed', async () => {
   vendor.plays(() => ({ body: {} }))
   await delivery.send(chatWebhook, { id: 'one', credentials: {} }, { ...plainChat, target })
   expect(vendor.asked[0]?.headers).not.toHaveProperty('x-acme-signature')
 })
 
-test('what a caller gives as URL and key is not repeated', async () => {
+test('the URL and key of a caller are not sent in the body', async () => {
   vendor.plays(({ body }) => ({ status: 400, body: { message: `${body} other-key` } }))
   const providerData = { webhookUrl: 'https://b.example/secret-path', hmacSecretKey: 'other-key' }
   const sent = delivery.send(chatWebhook, { id: 'one', credentials: {} }, { ...plainChat, target, providerData })

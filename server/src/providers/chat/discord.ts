@@ -20,7 +20,7 @@ export const discord = chatProvider({
     const { url } = webhookOf(message, 'Discord', error)
     const isWaiting = URL.canParse(url) && new URL(url).searchParams.has('wait')
     const answer = await deliver(url, {
-      // Otherwise it answers before it has looked at the message, and without an id.
+      // Without it, Discord answers before it has checked the message, and without an id.
       query: isWaiting ? {} : { wait: true },
       json: { content: message.content, ...message.customData },
     })

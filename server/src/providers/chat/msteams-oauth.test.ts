@@ -4,7 +4,7 @@ import { exchangeTeamsCode, installTeamsApp, teamsConsentUrl, teamsUserUrl } fro
 
 const http = useHttp()
 const microsoft = useVendor()
-/** On its own, since what it is asked may arrive after the caller has gone. */
+/** A server per test, because a request may arrive after the caller has given up. */
 const silent = useVendor()
 const bases = () => ({ microsoftLogin: microsoft.url, microsoftGraph: `${microsoft.url}/graph` })
 const real = { microsoftLogin: 'https://login.microsoftonline.com', microsoftGraph: 'https://graph.microsoft.com' }
@@ -28,7 +28,7 @@ describe('the URL', () => {
     })
   })
 
-  test('to learn who somebody is', () => {
+  test('for a person to sign in', () => {
     expect(parts(teamsUserUrl(real, { ...asked, tenantId: 'tenant/1' }))).toEqual({
       at: 'https://login.microsoftonline.com/tenant%2F1/oauth2/v2.0/authorize',
       client_id: 'client-1',
@@ -45,7 +45,7 @@ describe('the exchange', () => {
   const code = { code: 'one-time-code', redirectUri: 'https://belfry.example/cb' }
   const exchange = () => exchangeTeamsCode(http, bases(), app, code)
 
-  test('sends the code as a form and gives back who signed in', async () => {
+  test('sends the code as a form and returns who signed in', async () => {
     microsoft.plays(() => ({
       body: { token_type: 'Bearer', expires_in: 3599, id_token: idToken({ oid: 'person-1', aud: 'client-1' }) },
     }))
@@ -95,7 +95,7 @@ describe('the exchange', () => {
     expect((error as Error).message).not.toContain('Trace ID')
   })
 
-  test('silence ends in a timeout', async () => {
+  test('no answer ends in a timeout', async () => {
     silent.plays(() => undefined)
     const there = { microsoftLogin: silent.url, microsoftGraph: silent.url }
     await expect(exchangeTeamsCode(http, there, { ...app, timeoutMs: 20 }, code)).rejects.toMatchObject({
@@ -144,7 +144,7 @@ describe('the app for a person', () => {
     ])
   })
 
-  test('may be there already', async () => {
+  test('may be installed already', async () => {
     plays({ install: { status: 409, body: { error: { code: 'Conflict', message: 'App already installed' } } } })
     await expect(install()).resolves.toBeUndefined()
   })

@@ -1,4 +1,4 @@
-// Signing in with Microsoft Teams: an administrator's consent for the tenant, a person's identity, and the app made theirs.
+// Signing in with Microsoft Teams: an administrator's consent for the tenant, a person's identity, and installing the app.
 // https://learn.microsoft.com/entra/identity-platform/v2-admin-consent
 // https://learn.microsoft.com/entra/identity-platform/v2-oauth2-auth-code-flow
 // https://learn.microsoft.com/graph/api/userteamwork-post-installedapps
@@ -31,7 +31,7 @@ export function teamsConsentUrl(bases: Bases, { clientId, redirectUri, state }: 
   return `${bases.microsoftLogin}/organizations/v2.0/adminconsent?${query.toString()}`
 }
 
-/** For a person to say who they are. */
+/** For a person to sign in. */
 export function teamsUserUrl(bases: Bases, asked: Authorization & { tenantId: string }): string {
   const query = new URLSearchParams({
     client_id: asked.clientId,
@@ -64,15 +64,15 @@ export async function exchangeTeamsCode(
   const form = { grant_type: 'authorization_code', code, redirect_uri: redirectUri, scope: userScope }
   const answer = await askForToken(http, bases, app, form)
   const claims = claimsOf(textMember(answer.json, 'id_token'))
-  // The token came straight from its issuer over TLS, which stands in for its signature (OpenID Connect Core, 3.1.3.7);
-  // whom it was made for still has to be checked.
+  // The token came straight from its issuer over TLS, which replaces its signature (OpenID Connect Core, 3.1.3.7); its
+  // audience must still be checked.
   const userId = textMember(claims, 'oid')
   if (userId === undefined || textMember(claims, 'aud') !== app.clientId)
     throw unusable({ vendor }, 'the id_token does not say who signed in')
   return userId
 }
 
-/** Only then can the bot write to that person. An app that is there already is left alone. */
+/** The bot can only write to a person who has the app. An installed app is left alone. */
 export async function installTeamsApp(http: HttpClient, bases: Bases, app: TeamsApp, userId: string): Promise<void> {
   const { timeoutMs } = app
   const graph = `${bases.microsoftGraph}/v1.0`
@@ -81,7 +81,7 @@ export async function installTeamsApp(http: HttpClient, bases: Bases, app: Teams
   const bearer = textMember(token.json, 'access_token')
   if (bearer === undefined) throw unusable({ vendor }, 'no access_token')
 
-  // The catalogue gives every app an id of its own and keeps the one in its manifest, which is the bot's, as external id.
+  // The catalogue gives every app its own id; the manifest's id, which is the bot's, is the external id.
   const filter = new URLSearchParams({ $filter: `externalId eq '${app.clientId.replaceAll("'", "''")}'` })
   const found = await ask({
     http,

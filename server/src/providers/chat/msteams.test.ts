@@ -169,7 +169,7 @@ describe('Teams', () => {
     expect(vendor.asked.filter(({ path }) => path.endsWith('/token'))).toHaveLength(1)
   })
 
-  test('refuses a bot whose secret is wrong', async () => {
+  test('refuses a bot with a wrong secret', async () => {
     vendor.plays(() => ({ status: 400, body: { error: 'invalid_client', error_description: 'AADSTS7000215' } }))
     await expect(send(channel)).rejects.toMatchObject({ kind: 'credentials' })
   })
@@ -199,7 +199,7 @@ describe('Teams', () => {
       'for a person in no tenant',
       { type: 'ms_teams_user', userId: '29:user', tenantId: '' },
       { clientId: 'bot-1', secretKey: 'client-secret' },
-      { code: 'message_refused', says: expect.stringContaining('in which tenant') },
+      { code: 'message_refused', says: expect.stringContaining('tenant is unknown') },
     ],
     [
       'for a channel without a bot',
@@ -207,7 +207,7 @@ describe('Teams', () => {
       { clientId: 'bot-1' },
       { code: 'incomplete_credentials', says: 'The bot needs a client ID and a client secret' },
     ],
-  ])('is asked nothing %s', async (_, target, own, error) => {
+  ])('gets no request %s', async (_, target, own, error) => {
     await expect(send(target, own)).rejects.toMatchObject(error)
     expect(vendor.asked).toEqual([])
   })

@@ -4,14 +4,14 @@ import { type Data, isPlain } from '../provider-data.ts'
 import { webhookOf } from './webhook.ts'
 
 const conversations = 'https://smba.trafficmanager.net/teams/v3/conversations'
-/** A little less than the hour it is good for. */
+/** A little less than the hour it is valid. */
 const tokenSeconds = 56 * 60
 
 export const msteams = chatProvider({
   id: 'msteams',
   name: 'Microsoft Teams',
   docs: 'https://learn.microsoft.com/microsoftteams/platform/bots/how-to/conversations/send-proactive-messages',
-  // A webhook needs none of them; a bot, the first two.
+  // A webhook needs none of them, a bot the first two.
   credentials: {
     clientId: optional(text('Client ID', 'Of the bot, for channels and people; webhooks need none')),
     secretKey: optional(secret('Client secret')),
@@ -34,11 +34,11 @@ export const msteams = chatProvider({
     const { clientId, secretKey, tenantId } = credentials
     if (clientId === undefined || secretKey === undefined)
       throw error('incomplete_credentials', { says: 'The bot needs a client ID and a client secret' })
-    // Who linked themselves without a connection is in the tenant that the bot is of.
+    // Without a connection, a person is in the bot's own tenant.
     const tenant = target.tenantId === '' ? tenantId : target.tenantId
     if (tenant === undefined)
       throw error('message_refused', {
-        says: 'It is not known in which tenant: connect Teams, or give the integration a tenant ID',
+        says: 'The tenant is unknown: connect Teams, or give the integration a tenant ID',
       })
     const activity: Data = { type: 'message', text: content }
     return withToken(
@@ -64,7 +64,7 @@ export const msteams = chatProvider({
           },
         })
         const id = textAt(conversation, 'id')
-        if (id === undefined) throw error('unreadable_answer', { says: 'Teams gave no conversation' })
+        if (id === undefined) throw error('unreadable_answer', { says: 'Teams returned no conversation' })
         const answer = await deliver(activitiesOf(id), { headers, json: activity })
         return { providerMessageId: textAt(answer.json, 'id') }
       },
@@ -73,7 +73,7 @@ export const msteams = chatProvider({
 
   problem({ status, body, text, isSuccess }) {
     if (isSuccess) {
-      // A connector answers with success whatever became of the message.
+      // A connector answers with success even if the message failed.
       if (!text.startsWith('Webhook message delivery failed')) return undefined
       return { says: text, code: text.includes('HTTP error 429') ? 'rate_limited' : 'rejected' }
     }
@@ -84,7 +84,7 @@ export const msteams = chatProvider({
         says: 'MSTEAMS_BOT_NOT_INSTALLED: Bot is not installed in this team/channel or for this user',
         code: 'recipient_refused',
       }
-    // Signing in says so with another status too.
+    // The sign-in uses another status for it.
     if (status === 401 || /^(invalid|unauthorized)_/.test(textAt(body, 'error') ?? ''))
       return { says: 'MSTEAMS_INVALID_CREDENTIALS: Invalid bot credentials or token', code: 'unauthorized' }
     if (status === 403) return { says: 'MSTEAMS_INSUFFICIENT_PERMISSIONS: Insufficient permissions to send message' }
@@ -114,6 +114,6 @@ async function signIn({ clientId, secretKey, tenantId = 'botframework.com' }: Bo
     },
   })
   const value = textAt(json, 'access_token')
-  if (value === undefined) throw error('unreadable_answer', { says: 'Microsoft gave no access token' })
+  if (value === undefined) throw error('unreadable_answer', { says: 'Microsoft returned no access token' })
   return { value, seconds: Math.min(tokenSeconds, Number(at(json, 'expires_in') ?? tokenSeconds)) }
 }

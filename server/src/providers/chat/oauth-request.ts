@@ -1,4 +1,4 @@
-// The calls a chat sign-in makes to its vendor: one attempt, bounded in time and size, and nothing secret in what they report.
+// Requests of a chat sign-in to its vendor: one attempt, limited in time and size, with no secrets in errors.
 import { fail } from '../../errors.ts'
 import { DeliveryError } from '../delivery-error.ts'
 import type { HttpAnswer, HttpClient } from '../http-client.ts'
@@ -7,7 +7,7 @@ const longestTold = 200
 
 export interface VendorRequest {
   http: HttpClient
-  /** As it is named to people. */
+  /** The vendor's display name. */
   vendor: string
   url: string
   form?: Record<string, string>
@@ -18,13 +18,13 @@ export interface VendorRequest {
 
 export interface VendorAnswer {
   status: number
-  /** Undefined when there is no body. */
+  /** Undefined without a body. */
   json: unknown
 }
 
 /**
- * POSTs the form or JSON, or else GETs. Whatever a vendor says in JSON below status 500 is an answer, to be read by the
- * caller; silence, a fault of the vendor's or anything but JSON is not. A sign-in code works once, so nothing is repeated.
+ * POSTs the form or JSON, or else GETs. Returns any JSON below status 500 for the caller to read; throws on a timeout, a
+ * vendor's error or anything but JSON. Never retries, because a sign-in code works once.
  */
 export async function ask(asked: VendorRequest): Promise<VendorAnswer> {
   const { status, text } = await exchange(asked)
@@ -45,7 +45,7 @@ async function exchange(asked: VendorRequest): Promise<HttpAnswer> {
       ...(bearer === undefined ? {} : { headers: { authorization: `Bearer ${bearer}` } }),
       ...(form ? { form } : json === undefined ? {} : { json }),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      // Where vendors are is a setting of whoever operates this service.
+      // The operator sets the vendors' addresses.
       allowPrivateAddresses: true,
     })
   } catch (error) {
@@ -58,7 +58,7 @@ async function exchange(asked: VendorRequest): Promise<HttpAnswer> {
 export const unusable = ({ vendor }: Pick<VendorRequest, 'vendor'>, reason: string) =>
   fail('oauth_unavailable', { vendor, reason })
 
-/** A vendor's own words, fit to be shown: one line, not too long, and with none of the secrets it was sent. */
+/** A vendor's words on one short line, with secrets masked. */
 export function tellable(words: unknown, secrets: string[]): string | undefined {
   if (typeof words !== 'string' || words === '') return undefined
   const masked = secrets
@@ -67,7 +67,7 @@ export function tellable(words: unknown, secrets: string[]): string | undefined 
   return masked.split(/[\r\n]/, 1)[0]?.slice(0, longestTold)
 }
 
-/** A member of a parsed answer, whatever that turned out to be. */
+/** A member of a parsed answer of any shape. */
 export function member(value: unknown, ...path: string[]): unknown {
   return path.reduce<unknown>(
     (inner, name) =>

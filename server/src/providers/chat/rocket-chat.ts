@@ -1,7 +1,7 @@
 import { at, chatProvider, secret, text, textAt } from '../provider.ts'
 import { webhookOf } from './webhook.ts'
 
-/** In brackets at the end of what it says. */
+/** Error codes in brackets at the end of its message. */
 const codes = {
   'error-too-many-requests': 'rate_limited',
   'error-invalid-room': 'recipient_refused',

@@ -4,7 +4,7 @@ import { exchangeSlackCode, slackInstallUrl, slackUserUrl } from './slack-oauth.
 
 const http = useHttp()
 const slack = useVendor()
-/** On its own, since what it is asked may arrive after the caller has gone. */
+/** A server per test, because a request may arrive after the caller has given up. */
 const silent = useVendor()
 const sent = { code: 'one-time-code', clientId: '11.22', clientSecret: 'shh', redirectUri: 'https://belfry.example/cb' }
 const exchange = () => exchangeSlackCode(http, slack.url, sent)
@@ -31,7 +31,7 @@ describe('the URL', () => {
     expect(parts(slackInstallUrl('https://slack.com', asked, ['a', 'b']))).toMatchObject({ scope: 'a,b' })
   })
 
-  test('to learn who somebody is', () => {
+  test('for a person to sign in', () => {
     expect(parts(slackUserUrl('https://slack.com', asked))).toEqual({
       at: 'https://slack.com/oauth/v2/authorize',
       state: 'signed',
@@ -46,7 +46,7 @@ describe('the URL', () => {
 })
 
 describe('the exchange', () => {
-  test('sends the code as a form and gives back what Slack grants', async () => {
+  test('sends the code as a form and returns what Slack grants', async () => {
     slack.plays(() => ({
       body: {
         ok: true,
@@ -90,7 +90,7 @@ describe('the exchange', () => {
     expect(await exchange()).toMatchObject({ userId: 'U1', accessToken: undefined })
   })
 
-  test('an app installed for a whole organization names that', async () => {
+  test('an app installed for a whole organization names the organization', async () => {
     slack.plays(() => ({
       body: {
         ok: true,
@@ -134,7 +134,7 @@ describe('the exchange', () => {
     expect(slack.asked).toHaveLength(1)
   })
 
-  test('silence ends in a timeout, a lost connection in its name', async () => {
+  test('no answer ends in a timeout, a lost connection in an error that says so', async () => {
     await expect(exchangeInSilence()).rejects.toMatchObject({
       status: 502,
       message: expect.stringContaining('(timeout)'),
@@ -150,7 +150,7 @@ describe('the exchange', () => {
     })
   })
 
-  test('no failure carries the secret or the code', async () => {
+  test('no error contains the secret or the code', async () => {
     const attempts = (['hang up', { status: 500, body: 'shh one-time-code' }] as const).map((reply) => () => {
       slack.plays(() => reply)
       return exchange()

@@ -1,4 +1,4 @@
-// Signing in with Slack: the page to send people to, and what Slack gives for the code they come back with.
+// Signing in with Slack: the authorization URL, and the exchange of the returned code.
 // https://docs.slack.dev/authentication/installing-with-oauth
 import { fail } from '../../errors.ts'
 import type { HttpClient } from '../http-client.ts'
@@ -26,7 +26,7 @@ export function slackInstallUrl(base: string, asked: Authorization, scopes: stri
   return authorizeUrl(base, asked, { scope: (scopes.length > 0 ? scopes : defaultScopes).join(',') })
 }
 
-/** For a person to say who they are. */
+/** For a person to sign in. */
 export function slackUserUrl(base: string, asked: Authorization, scopes: string[] = []): string {
   return authorizeUrl(base, asked, { user_scope: (scopes.length > 0 ? scopes : defaultUserScopes).join(',') })
 }

@@ -77,7 +77,7 @@ testProvider(slack, {
   ],
 })
 
-describe('Slack is not asked, or refuses,', () => {
+describe('Slack gets no request, or refuses,', () => {
   const vendor = useVendor()
   const clock = { now: () => new Date('2026-05-01T10:00:00.000Z') }
   const delivery = new Delivery({ http: useHttpTo(vendor), clock, brand: 'acme' })

@@ -1,7 +1,7 @@
 import { at, bearer, chatProvider, flag, optional, secret, text, textAt, usual } from '../provider.ts'
 import { webhookOf } from './webhook.ts'
 
-/** Of the API, https://docs.slack.dev/reference/methods/chat.postMessage#errors, and of webhooks, which say it in plain text. */
+/** Errors of the API, https://docs.slack.dev/reference/methods/chat.postMessage#errors, and of webhooks, in plain text. */
 const codes = {
   ratelimited: 'rate_limited',
   rate_limited: 'rate_limited',
@@ -39,7 +39,7 @@ export const slack = chatProvider({
   id: 'slack',
   name: 'Slack',
   docs: 'https://docs.slack.dev/reference/methods/chat.postMessage',
-  // All of them are for connecting workspaces: messages are sent with the token of the connection.
+  // Only for connecting workspaces: messages are sent with the connection's token.
   credentials: {
     applicationId: usual(text('App ID')),
     clientId: usual(text('Client ID')),

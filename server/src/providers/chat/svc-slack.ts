@@ -1,6 +1,6 @@
 import { chatProvider } from '../provider.ts'
 
-/** The service's own: into the sandbox, also for subscribers who have no chat at all. */
+/** The built-in demo provider: stores messages in the sandbox, also for subscribers without a chat. */
 export const svcSlack = chatProvider({
   id: 'svc-slack',
   name: 'Belfry Slack',

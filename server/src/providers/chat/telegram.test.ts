@@ -50,7 +50,7 @@ testProvider(telegram, {
   ],
 })
 
-describe('Telegram is asked nothing', () => {
+describe('Telegram gets no request', () => {
   const vendor = useVendor()
   const clock = { now: () => new Date('2026-05-01T10:00:00.000Z') }
   const delivery = new Delivery({ http: useHttpTo(vendor), clock, brand: 'acme' })
@@ -69,7 +69,7 @@ describe('Telegram is asked nothing', () => {
     expect(vendor.asked).toEqual([])
   })
 
-  test('with something that cannot be a token', async () => {
+  test('with an invalid token', async () => {
     await expect(send(target, '../x')).rejects.toMatchObject({ code: 'incomplete_credentials' })
     expect(vendor.asked).toEqual([])
   })

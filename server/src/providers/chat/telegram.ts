@@ -1,13 +1,13 @@
 import { hmac, isSame } from '../events.ts'
 import { at, chatProvider, optional, secret, type Tools, text, textAt } from '../provider.ts'
 
-/** What Telegram says besides a status; it has no codes. https://core.telegram.org/bots/api#making-requests */
+/** Telegram's error messages; it has no codes. https://core.telegram.org/bots/api#making-requests */
 const unreachable = /chat not found|bot was (blocked|kicked)|user is deactivated|not a member|chat_id is empty/i
 const unsendable = /message is too long|message text is empty|can't parse entities/i
 
-/** In a chat with the bot, after a link with `?start=`. https://core.telegram.org/bots/features#deep-linking */
+/** What the bot receives after a link with `?start=`. https://core.telegram.org/bots/features#deep-linking */
 const started = /^\/start ([\w-]{1,64})$/
-/** Telegram answers few calls of `setWebhook`; of what is remembered, the last minute does not count. */
+/** Telegram limits calls of `setWebhook`. A cached value expires a minute early. */
 const webhookSeconds = 2 * 60
 
 export const telegram = chatProvider({
@@ -51,7 +51,7 @@ export const telegram = chatProvider({
       const botUsername = await remember('bot', async () => {
         const me = await ask(methodUrl('getMe', credentials, error))
         const name = textAt(me.json, 'result.username')
-        if (name === undefined) throw error('unreadable_answer', { says: 'The bot has no name' })
+        if (name === undefined) throw error('unreadable_answer', { says: 'The bot has no user name' })
         await ask(methodUrl('setWebhook', credentials, error), {
           json: { url: webhookUrl, secret_token: secretToken, allowed_updates: ['message'] },
         })
@@ -81,16 +81,16 @@ interface Bot {
 }
 
 function methodUrl(method: string, { token, baseUrl }: Bot, error: Tools['error']): string {
-  if (!/^[\w:-]+$/.test(token)) throw error('incomplete_credentials', { says: 'The bot token is none' })
+  if (!/^[\w:-]+$/.test(token)) throw error('incomplete_credentials', { says: 'The bot token is invalid' })
   return `${(baseUrl ?? 'https://api.telegram.org').replace(/\/+$/, '')}/bot${token}/${method}`
 }
 
-/** What Telegram brings with every update. Only who has the bot can tell it. */
+/** Telegram sends it with every update. Only the owner of the bot token can compute it. */
 const secretTokenOf = ({ token }: Bot) => hmac('sha256', token, 'inbound webhook').toString('hex')
 
 function codeOf(status: number, says: string) {
   if (unreachable.test(says)) return 'recipient_refused'
   if (unsendable.test(says)) return 'message_refused'
-  // A token that is none names no bot, and so no page.
+  // The token is part of the path, so an unknown one is a 404.
   return status === 404 ? 'unauthorized' : undefined
 }

@@ -1,4 +1,4 @@
-// Providers that post to a webhook and do little else.
+// Providers that only post to a webhook.
 import { describe, expect, test } from 'vitest'
 import { plainChat } from '../../../test/provider-suite.ts'
 import { useHttpTo, useVendor } from '../../../test/vendor.ts'
@@ -17,7 +17,7 @@ import { zulip } from './zulip.ts'
 const credentials = { apiKey: 'k-1', token: 't-1', user: 'u-1', apiToken: 'a-1', phoneNumberIdentification: '1' }
 const elsewhere = { type: 'slack_user' as const, userId: 'U1', token: 'xoxb' }
 
-describe('nobody is asked', () => {
+describe('no request is sent', () => {
   const vendor = useVendor()
   const clock = { now: () => new Date('2026-05-01T10:00:00.000Z') }
   const delivery = new Delivery({ http: useHttpTo(vendor), clock, brand: 'acme' })
@@ -34,13 +34,13 @@ describe('nobody is asked', () => {
     ['Ryver', ryver],
     ['WhatsApp Business', whatsappBusiness],
     ['Zulip', zulip],
-  ])('by %s, for a place of another chat', async (name, provider) => {
+  ])('by %s, to a target of another chat', async (name, provider) => {
     const error = { code: 'message_refused', kind: 'never', says: `Invalid channel data for ${name} provider` }
     await expect(send(provider, elsewhere)).rejects.toMatchObject(error)
     expect(vendor.asked).toEqual([])
   })
 
-  test('where there is no URL', async () => {
+  test('without a URL', async () => {
     const error = { kind: 'address', says: 'Webhook URL for the chat channel is missing' }
     await expect(send(mattermost, { type: 'webhook', url: '' })).rejects.toMatchObject(error)
   })
@@ -51,7 +51,7 @@ describe('nobody is asked', () => {
     expect(vendor.asked).toEqual([])
   })
 
-  test('at an address that is none', async () => {
+  test('to an invalid URL', async () => {
     await expect(send(discord, { type: 'webhook', url: 'nowhere' })).rejects.toMatchObject({ code: 'invalid_url' })
   })
 })

@@ -1,7 +1,7 @@
-// What providers share that post to a URL somebody made for one channel of their chat.
+// Shared by providers that post to an incoming webhook of a chat channel.
 import { type ChatMessage, type Problem, type Tools, textAt, type VendorAnswer } from '../provider.ts'
 
-/** Where the message goes, if it goes to a webhook at all. */
+/** The webhook to post to, if the target is one. */
 export function webhookOf(
   { target }: ChatMessage,
   name: string,
@@ -12,7 +12,7 @@ export function webhookOf(
   return { url: target.url, channel: target.channel }
 }
 
-/** In words, where the vendor has no codes. Whoever made the URL can take it back. */
+/** By words, for vendors without error codes. The webhook may have been deleted. */
 export function webhookProblem({ status, body, text, isSuccess }: VendorAnswer): Problem | undefined {
   if (isSuccess) return undefined
   return {

@@ -2,7 +2,7 @@ import { type EventStatus, eventOf, hmac, isSame } from '../events.ts'
 import { at, bearer, chatProvider, optional, secret, text, textAt } from '../provider.ts'
 import type { Data } from '../provider-data.ts'
 
-/** Of what a message can be besides text, the first there is. */
+/** Message types besides text; the first one present is used. */
 const kinds = [
   ...['template', 'interactive', 'image', 'document', 'video', 'audio'],
   ...['location', 'contacts', 'sticker'],
@@ -36,7 +36,7 @@ const codes = {
   131030: 'recipient_refused',
   131050: 'recipient_refused',
   100: 'message_refused',
-  // Plain text is for whoever wrote to us within a day; everybody else takes templates only.
+  // Plain text reaches only people who wrote to us within 24 hours; others get templates only.
   131047: 'message_refused',
   131008: 'message_refused',
   131009: 'message_refused',
@@ -95,7 +95,7 @@ export const whatsappBusiness = chatProvider({
   problem({ body, isSuccess }) {
     if (isSuccess) return undefined
     const code = Number(textAt(body, 'error.code'))
-    // The number it is sent from is not there, or not ours.
+    // The sender's number does not exist, or is not ours.
     const isForeign = code === 100 && textAt(body, 'error.error_subcode') === '33'
     return {
       says: textAt(body, 'error.message'),
@@ -144,7 +144,7 @@ const textOf = (content: string, customData: Data): Data => ({
   preview_url: at(customData, 'text.preview_url') ?? false,
 })
 
-/** What provider data added may be of another kind than text, and a message is of one only. */
+/** Provider data can turn the message into another type than text; a message has one type only. */
 function asOneKind({ text, ...message }: Data): Data {
   const added = kinds.find((name) => message[name] !== undefined)
   const type = message.type === 'text' ? (added ?? 'text') : message.type

@@ -16,7 +16,7 @@ export const zulip = chatProvider({
 
   problem(answer) {
     const { body } = answer
-    // As itself, or as the Slack it plays.
+    // Zulip's own error format, or Slack's, which its webhook imitates.
     const isError = at(body, 'result') === 'error' || at(body, 'ok') === false
     if (!isError) return webhookProblem(answer)
     return { ...webhookProblem(answer), says: textAt(body, 'msg') ?? textAt(body, 'error') }

@@ -93,7 +93,7 @@ testProvider(braze, {
 
 const vendor = useVendor()
 const http = useHttpTo(vendor)
-test('Braze cannot send to somebody it does not know', async () => {
+test('Braze cannot send to an unknown address', async () => {
   vendor.plays(() => nobody)
   const delivery = new Delivery({ http, clock: { now: () => new Date() }, brand: 'acme' })
   const credentials = { apiKey: 'bz-key', apiURL: base, appID: 'app-1' }

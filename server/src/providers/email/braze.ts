@@ -16,8 +16,8 @@ export const braze = emailProvider({
   async send(message, { apiKey, apiURL, appID }, { ask, deliver, error }) {
     const { to, cc, bcc, subject, html, replyTo, headers, attachments, payload } = message
     const base = apiURL.replace(/\/+$/, '')
-    // Users are known by ids of the customer's own, and mail goes to users only. One after the other: the vendor lets these
-    // questions be asked less often than any other.
+    // Braze sends to its user ids, not to addresses, so look them up first. One at a time: this lookup has the strictest
+    // rate limit.
     const found: Array<string | undefined> = []
     for (const email of [...to, ...cc]) {
       const json = { email_address: email, fields_to_export: ['external_id'] }
@@ -25,7 +25,7 @@ export const braze = emailProvider({
       found.push(textAt(answer.json, 'users.0.external_id'))
     }
     const ids = [...new Set(found.filter((id) => id !== undefined))]
-    if (ids.length === 0) throw error('recipient_refused', { says: 'no user of Braze has this address' })
+    if (ids.length === 0) throw error('recipient_refused', { says: 'no Braze user has this address' })
     const answer = await deliver(`${base}/messages/send`, {
       headers: bearer(apiKey),
       json: {

@@ -17,7 +17,7 @@ export const emailWebhook = emailProvider({
         html,
         from,
         text,
-        // As bytes of a Buffer in JSON, which is what receivers of this webhook read.
+        // A Buffer's JSON form, which receivers of this webhook expect.
         attachments: attachments.map(({ file, ...rest }) => ({ ...rest, file: Buffer.from(file).toJSON() })),
         id,
         replyTo,

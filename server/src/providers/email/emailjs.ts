@@ -5,7 +5,7 @@ export const emailjs = emailProvider({
   id: 'emailjs',
   name: 'EmailJS',
   docs: 'https://github.com/eleith/emailjs',
-  // A library for SMTP, not the service of the same name: the two keys are kept for integrations that have them.
+  // The SMTP library, not the service of the same name. The two keys exist only for integrations that already have them.
   credentials: {
     host: text('Host'),
     port: text('Port'),

@@ -1,7 +1,7 @@
 import { at, emailProvider, FilePart, mailSender, secret, text, textAt } from '../provider.ts'
 import { address, some } from './mail.ts'
 
-/** Accounts are shown the host alone. */
+/** Infobip shows customers only the host. */
 const baseOf = (baseUrl: string) => (/^https?:\/\//i.test(baseUrl) ? baseUrl : `https://${baseUrl}`).replace(/\/+$/, '')
 
 export const infobipEmail = emailProvider({
@@ -27,7 +27,7 @@ export const infobipEmail = emailProvider({
         attachment: some(
           attachments.filter(({ cid }) => !cid).map(({ file, name, mime }) => new FilePart(file, name, mime)),
         ),
-        // What the HTML refers to is the name of the file here.
+        // Here the HTML refers to an inline file by its name.
         inlineImage: some(attachments.flatMap(({ file, cid, mime }) => (cid ? [new FilePart(file, cid, mime)] : []))),
       },
     })

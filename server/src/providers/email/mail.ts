@@ -1,21 +1,21 @@
-// How vendors like to have the parts of a mail: addresses with a name, files as text, and nothing that is empty.
+// The parts of a mail as vendors expect them: addresses with names, files as text, and no empty members.
 
-/** `"Ada" <ada@example.com>`, or the bare address where there is no name. */
+/** `"Ada" <ada@example.com>`, or the bare address without a name. */
 export function address(email: string, name: string | undefined): string {
-  // Line breaks would begin another header; RFC 5322 escapes the rest.
+  // A line break would start another header; RFC 5322 escapes the rest.
   const clean = name?.replace(/[\r\n]+/g, ' ').trim()
   return clean ? `"${clean.replace(/["\\]/g, '\\$&')}" <${email}>` : email
 }
 
 export const base64 = (file: Uint8Array): string => Buffer.from(file).toString('base64')
 
-/** `[{email: …}]`, as many APIs want it. */
+/** `[{email: …}]`, as many APIs expect. */
 export const emails = (list: string[]) => list.map((email) => ({ email }))
 
-/** A list with something in it, or nothing at all. */
+/** Undefined for an empty list. */
 export const some = <Item>(list: Item[]): Item[] | undefined => (list.length > 0 ? list : undefined)
 
-/** An object with something in it, or nothing at all. */
+/** Undefined for an empty object. */
 export const someOf = <Value extends object>(value: Value): Value | undefined =>
   Object.keys(value).length > 0 ? value : undefined
 

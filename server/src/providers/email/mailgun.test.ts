@@ -171,7 +171,7 @@ describe('registering our webhook with Mailgun', () => {
   }
   const webhook: VendorReply = { body: {} }
 
-  test('makes or changes one for each event, and learns the key that signs if it may', async () => {
+  test('creates or updates one for each event, and reads the signing key if it may', async () => {
     const known = { body: { webhooks: { opened: { urls: ['https://old.example.com'] } } } }
     const key = { body: { http_signing_key: 'sign' } }
     expect(await configure(known, webhook, webhook, webhook, webhook, key)).toMatchObject({
@@ -189,7 +189,7 @@ describe('registering our webhook with Mailgun', () => {
     ])
   })
 
-  test('works without the key, which is to be added by hand', async () => {
+  test('works without the signing key, which the user then adds by hand', async () => {
     expect(await configure(webhook, webhook, webhook, webhook, webhook, { status: 403, body: {} })).toMatchObject({
       success: true,
       message: expect.stringContaining('by hand'),

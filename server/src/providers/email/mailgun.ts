@@ -74,7 +74,7 @@ export const mailgun = emailProvider({
         attachment: some(
           attachments.filter(({ cid }) => !cid).map(({ file, name, mime }) => new FilePart(file, name, mime)),
         ),
-        // What the HTML refers to is the name of the file here.
+        // Here the HTML refers to an inline file by its name.
         inline: some(attachments.flatMap(({ file, cid, mime }) => (cid ? [new FilePart(file, cid, mime)] : []))),
       },
     })
@@ -105,7 +105,7 @@ export const mailgun = emailProvider({
       const event = at(body, 'event-data')
       const id = textAt(at(event, 'message'), 'headers.message-id')
       const seconds = at(event, 'timestamp')
-      // It will be tried again.
+      // Mailgun will retry.
       const isTemporary = textAt(event, 'severity') === 'temporary'
       return eventOf(body, {
         id: id && (id.startsWith('<') ? id : `<${id}>`),
@@ -137,8 +137,7 @@ async function configure(url: string, given: Given, { ask }: Tools): Promise<Aut
     if (at(existing, event) == null) await ask(webhooks, { headers, form: { id: event, url } })
     else await ask(`${webhooks}/${event}`, { method: 'PUT', headers, form: { url } })
   }
-  // Keys made for one domain may not read the signing key; events then arrive all the same, only unverified. It is given
-  // to nobody but the account itself, named `api`.
+  // A key limited to one domain cannot read the signing key; events then arrive unverified. Only the account user `api` can.
   const signingKey = await ask(`${baseOf(baseUrl)}/v5/accounts/http_signing_key`, {
     headers: basic('api', apiKey),
   }).then(

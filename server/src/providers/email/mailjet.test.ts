@@ -9,7 +9,7 @@ const plain = {
   Subject: 'Hello',
   HTMLPart: '<p>Hi</p>',
 }
-// More digits than a number can hold.
+// Beyond JavaScript's safe integers.
 const id = '1152921510009471361'
 const result = { providerMessageId: id }
 const event = (name: string) =>

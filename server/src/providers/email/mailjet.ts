@@ -56,7 +56,7 @@ export const mailjet = emailProvider({
       },
       wrap: (body) => ({ Messages: [body] }),
     })
-    // An answer that is no JSON is an error.
+    // Throws if the answer is not JSON.
     const id = textAt(answer.json && parse(answer.text), 'Messages.0.To.0.MessageID')
     return { providerMessageId: id }
   },
@@ -89,7 +89,7 @@ export const mailjet = emailProvider({
   },
 })
 
-/** Ids have more digits than a number in JavaScript can hold: they are read as text. */
+/** Ids exceed JavaScript's safe integers, so read them as text. */
 function parse(json: string): unknown {
   try {
     return JSON.parse(json.replace(/("MessageID"\s*:\s*)(\d+)/g, '$1"$2"')) as unknown

@@ -26,7 +26,7 @@ const codes = {
   Unknown_Subaccount: 'rejected',
 } as const
 
-/** Reasons that have nothing to do with the recipient. */
+/** Reject reasons that are not about the recipient. */
 const ofTheSender = new Set(['rule', 'custom', 'test-mode-limit', 'unsigned', 'invalid-sender', 'recipients'])
 
 export const mandrill = emailProvider({

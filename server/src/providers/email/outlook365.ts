@@ -5,7 +5,7 @@ export const outlook365 = emailProvider({
   id: 'outlook365',
   name: 'Microsoft Outlook 365',
   docs: 'https://learn.microsoft.com/exchange/mail-flow-best-practices/how-to-set-up-a-multifunction-device-or-application-to-send-email-using-microsoft-365-or-office-365',
-  // The sender is who signs in.
+  // The sender's address is the user name.
   credentials: { ...mailSender, from: text('From address'), password: secret('Password') },
 
   send: (message, credentials, tools) => sendMail(message, serverOf(credentials), tools),
@@ -17,7 +17,7 @@ const serverOf = ({ from, password }: { from: string; password: string }) => ({
   host: 'smtp.office365.com',
   port: '587',
   requireTls: true,
-  // What the server allows for one who signs in.
+  // The server's limit per user.
   mostConnections: 3,
   auth: { user: from, pass: password },
 })

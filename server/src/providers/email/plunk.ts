@@ -14,7 +14,7 @@ export const plunk = emailProvider({
       json: {
         from,
         name: senderName,
-        // Copies are unknown here, and everybody gets a mail of his own: nobody sees who else does.
+        // Plunk has no cc or bcc, and sends each recipient a separate mail, so recipients do not see each other.
         to: [...to, ...cc, ...bcc],
         subject,
         body: html || text,
@@ -25,7 +25,7 @@ export const plunk = emailProvider({
         ),
       },
     })
-    // The newer API has one more cover around its answer.
+    // The newer API wraps its answer once more.
     const sent = at(json, 'data') ?? json
     const [email, contact] = [textAt(sent, 'emails.0.email'), textAt(sent, 'emails.0.contact.id')]
     return { providerMessageId: email ?? contact, date: textAt(sent, 'timestamp') }

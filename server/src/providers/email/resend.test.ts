@@ -132,7 +132,7 @@ testProvider(resend, {
 
 const vendor = useVendor()
 const http = useHttpTo(vendor)
-test('a key of Resend that may only send is a good key', async () => {
+test('a send-only key of Resend passes the check', async () => {
   vendor.plays(() => ({ status: 401, body: { name: 'restricted_api_key', message: 'restricted to only send emails' } }))
   const delivery = new Delivery({ http, clock: { now: () => new Date() }, brand: 'acme' })
   expect(await delivery.check(resend, { apiKey: 're_key' })).toEqual({ ok: true })

@@ -4,7 +4,7 @@ import { bearer, emailProvider, mailSender, secret, textAt } from '../provider.t
 import { address, base64, some, someOf } from './mail.ts'
 
 const base = 'https://api.resend.com'
-/** Signatures are older only when somebody sends them again. */
+/** An older signature is a replay. */
 const oldestSeconds = 5 * 60
 
 const means: Record<string, EventStatus> = {
@@ -23,7 +23,7 @@ const codes = {
   daily_quota_exceeded: 'quota_exhausted',
   monthly_quota_exceeded: 'quota_exhausted',
   concurrent_idempotent_requests: 'unavailable',
-  // The status blames the key; it is the sender's domain, or whom a test account may write to.
+  // Despite its status this is not about the key: the sender's domain, or a test account's allowed recipients.
   validation_error: 'rejected',
 } as const
 
@@ -32,7 +32,7 @@ export const resend = emailProvider({
   name: 'Resend',
   docs: 'https://resend.com/docs/api-reference/emails/send-email',
   credentials: { apiKey: secret('API key'), ...mailSender },
-  // The vendor's library has the same names in camel case.
+  // Resend's SDK uses the same names in camel case.
   naming: { casing: 'snake' },
   idempotent: true,
 
@@ -73,7 +73,7 @@ export const resend = emailProvider({
     try {
       await ask(`${base}/domains`, { headers: bearer(apiKey) })
     } catch (error) {
-      // A key that may only send is refused every read, and is told so by this name.
+      // A send-only key cannot read; the error with this name shows that the key itself is valid.
       if (!(error instanceof DeliveryError && error.says?.startsWith('restricted_api_key:'))) throw error
     }
   },

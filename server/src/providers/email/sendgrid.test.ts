@@ -228,7 +228,7 @@ describe('registering our webhook with SendGrid', () => {
   const settings = 'https://api.sendgrid.com/v3/user/webhooks/event/settings'
   const asked = () => vendor.asked.map(({ method, url }) => `${method} ${url}`)
 
-  test('makes it and learns the key that signs its requests', async () => {
+  test('creates it and reads the key that signs its requests', async () => {
     const other = { webhooks: [{ id: 'w0', url: 'https://other.example.com' }] }
     expect(await configure(other, { id: 'w1' }, { public_key: 'MFkw' })).toEqual({
       success: true,
@@ -239,13 +239,13 @@ describe('registering our webhook with SendGrid', () => {
     expect(JSON.parse(vendor.asked[1]?.body ?? '')).toMatchObject({ enabled: true, url: webhookUrl, delivered: true })
   })
 
-  test('keeps the one it has', async () => {
+  test('keeps an existing one', async () => {
     const known = { webhooks: [{ id: 'w1', url: webhookUrl }] }
     expect(await configure(known, { public_key: 'MFkw' })).toMatchObject({ success: true })
     expect(asked()).toEqual([`GET ${settings}/all`, `PATCH ${settings}/signed/w1`])
   })
 
-  test('tells what goes wrong', async () => {
+  test('says what went wrong', async () => {
     vendor.plays(() => ({ status: 401, body: {} }))
     expect(await delivery.configure(sendgrid, { apiKey: 'SG.key' }, webhookUrl)).toEqual({
       success: false,

@@ -37,7 +37,7 @@ export const sendgrid = emailProvider({
     region: optional(choice('Region', ['global', 'eu'])),
     ipPoolName: optional(text('IP pool')),
   },
-  // The vendor's library has the same names in camel case.
+  // SendGrid's SDK uses the same names in camel case.
   naming: { casing: 'snake' },
 
   async send(message, { apiKey, region, ipPoolName }, { deliver, brand }) {
@@ -49,7 +49,7 @@ export const sendgrid = emailProvider({
         personalizations: [
           {
             to: emails(to),
-            // Nobody may be named twice.
+            // SendGrid rejects duplicate recipients.
             cc: some(emails(without(cc, to))),
             bcc: some(emails(without(bcc, [...to, ...cc]))),
             dynamic_template_data: dynamicTemplateData,
@@ -58,7 +58,7 @@ export const sendgrid = emailProvider({
         from: { email: from, name: senderName },
         reply_to: replyTo && { email: replyTo },
         subject,
-        // The order is prescribed.
+        // SendGrid requires this order.
         content: [
           ...(message.text ? [{ type: 'text/plain', value: message.text }] : []),
           { type: 'text/html', value: message.html },
@@ -74,7 +74,7 @@ export const sendgrid = emailProvider({
         ),
         headers: someOf(headers),
         categories: [details.workflowId],
-        // Events carry them, and so our id.
+        // SendGrid repeats them in events, which gives us our id.
         custom_args: inTexts({
           id,
           [`${brand}TransactionId`]: details.transactionId,
@@ -93,7 +93,7 @@ export const sendgrid = emailProvider({
   problem({ body, isSuccess, headers, now }) {
     if (isSuccess) return undefined
     const says = textAt(body, 'errors.0.message')
-    // Both come with a status that blames the key.
+    // Both come with the status of a bad key.
     if (/maximum credits exceeded/i.test(says ?? '')) return { says, code: 'quota_exhausted' }
     if (/verified sender identity/i.test(says ?? '')) return { says, code: 'rejected' }
     if (/^personalizations\.\d+\.to\./.test(textAt(body, 'errors.0.field') ?? ''))
@@ -136,7 +136,7 @@ function without(list: string[], others: string[]): string[] {
   return list.filter((email) => !named.has(email.toLowerCase()))
 }
 
-/** The vendor takes nothing else here. */
+/** SendGrid accepts nothing else here. */
 const inTexts = (values: Record<string, unknown>) =>
   Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) =>
@@ -154,7 +154,7 @@ function isSigned(content: Buffer, signature: string, publicKey: string): boolea
     const key = createPublicKey({ key: Buffer.from(publicKey, 'base64'), format: 'der', type: 'spki' })
     return verify('sha256', content, key, Buffer.from(signature, 'base64'))
   } catch {
-    // Not a key.
+    // The text is not a key.
     return false
   }
 }
@@ -167,7 +167,7 @@ async function configure(
 ): Promise<AutoConfigured> {
   const settings = `${base}/v3/user/webhooks/event/settings`
   const { json } = await ask(`${settings}/all`, { headers })
-  // Asking twice must not have every event reported twice.
+  // Configuring twice must not report every event twice.
   const existing = eventsIn(at(json, 'webhooks')).find((webhook) => textAt(webhook, 'url') === url)
   const events = { delivered: true, open: true, click: true, bounce: true, dropped: true }
   const webhook = existing ?? (await ask(settings, { headers, json: { enabled: true, url, ...events } })).json

@@ -6,7 +6,7 @@ import { base64, emails, some } from './mail.ts'
 
 const base = 'https://api.brevo.com/v3'
 
-/** The vendor writes some in snake case, and its older documentation in camel case. */
+/** Event names are in snake case, and in camel case in older documentation. */
 const means: Record<string, EventStatus> = {
   opened: 'opened',
   uniqueOpened: 'opened',
@@ -55,7 +55,7 @@ export const sendinblue = emailProvider({
         textContent: text,
         replyTo: replyTo && { email: replyTo },
         attachment: some(attachments.map(({ name, file }) => ({ name, content: base64(file) }))),
-        // Not a header of the mail: the vendor takes it out. It has to be a UUID.
+        // Brevo removes it from the mail's headers. It must be a UUID.
         headers: { ...headers, idempotencyKey: uuidOf(id) },
         templateId,
         params: templateParams,
@@ -65,7 +65,7 @@ export const sendinblue = emailProvider({
       const answer = await deliver(`${base}/smtp/email`, request)
       return { providerMessageId: textAt(answer.json, 'messageId') }
     } catch (error) {
-      // An earlier attempt arrived after all, and only its answer was lost.
+      // An earlier attempt succeeded and its answer was lost.
       const isKnown = error instanceof DeliveryError && error.kind !== 'later' && /idempoten/i.test(error.says ?? '')
       if (message.attempt > 1 && isKnown) return { providerMessageId: undefined }
       throw error

@@ -1,4 +1,4 @@
-// What SES reports through an SNS topic: the notification's signature, the confirmation SNS asks for once, the events.
+// SES events through an SNS topic: the notification's signature, the subscription's confirmation, the events.
 import { verify, X509Certificate } from 'node:crypto'
 import { DeliveryError } from '../delivery-error.ts'
 import { type DeliveryEvent, type EventStatus, eventOf, type InboundRequest } from '../events.ts'
@@ -42,7 +42,7 @@ export async function isFromSns({ body }: InboundRequest, region: string, tools:
     const { publicKey } = new X509Certificate(await certificate(certificateUrl, tools))
     return verify(algorithm, Buffer.from(signed.join('')), publicKey, signature)
   } catch (error) {
-    // No certificate is no reason to believe it; a network that fails is one to be asked again.
+    // Without a valid certificate, refuse; after a network failure, let SNS retry.
     if (error instanceof DeliveryError && error.kind === 'later') throw error
     return false
   }
@@ -51,7 +51,7 @@ export async function isFromSns({ body }: InboundRequest, region: string, tools:
 const certificate = (url: string, { ask, remember }: Tools) =>
   remember(url, async () => ({ value: (await ask(url)).text, seconds: certificateSeconds }))
 
-/** Anybody can sign with a certificate of his own. */
+/** The certificate must be Amazon's: anyone can sign with their own. */
 function isOfSns(url: string): boolean {
   if (!URL.canParse(url)) return false
   const { protocol, host } = new URL(url)
@@ -66,7 +66,7 @@ export async function snsEvents({ body }: InboundRequest, { ask }: Tools): Promi
   }
   const event = parse(textAt(body, 'Message') ?? '')
   const name = textAt(event, 'eventType') ?? textAt(event, 'notificationType')
-  // Details stand under the event's name: `bounce`, `deliveryDelay`.
+  // Details are in a member named after the event: `bounce`, `deliveryDelay`.
   const details = at(
     event,
     (name ?? '').replace(/^./, (first) => first.toLowerCase()),

@@ -98,7 +98,7 @@ const vendor = useVendor()
 const http = useHttpTo(vendor)
 const delivery = new Delivery({ http, clock, brand: 'acme' })
 
-describe('what Amazon SES is given', () => {
+describe('a request to Amazon SES', () => {
   async function mailFor(message: Partial<EmailMessage>): Promise<string> {
     vendor.plays(() => ({ body: { MessageId: '1' } }))
     await delivery.send(ses, { id: 'i', credentials }, { ...plainMail, ...message })
@@ -106,7 +106,7 @@ describe('what Amazon SES is given', () => {
     return Buffer.from(sent.Raw.Data, 'base64').toString('latin1').replace(/\r\n /g, ' ')
   }
 
-  test('is a whole mail, in which blind copies stand nowhere', async () => {
+  test('contains a whole mail without its blind copies', async () => {
     const mail = await mailFor(fullMail)
     for (const line of [
       'From: Acme <news@acme.example>',
@@ -122,7 +122,7 @@ describe('what Amazon SES is given', () => {
     expect(mail).not.toContain('bcc@example.com')
   })
 
-  test("takes members of the mail's own, but no file of this machine", async () => {
+  test("takes nodemailer's options, but no local file", async () => {
     expect(await mailFor({ providerData: { inReplyTo: '<a@b>' } })).toContain('In-Reply-To: <a@b>')
     expect(await mailFor({})).toContain('From: "no-reply" <news@acme.example>')
     const asked = vendor.asked.length
@@ -132,19 +132,19 @@ describe('what Amazon SES is given', () => {
     expect(vendor.asked).toHaveLength(asked)
   })
 
-  test('goes nowhere when the region is none', async () => {
+  test('is not sent if the region is invalid', async () => {
     const stray = { id: 'i', credentials: { ...credentials, region: 'evil.example/#' } }
     await expect(delivery.send(ses, stray, plainMail)).rejects.toMatchObject({ code: 'incomplete_credentials' })
     expect(vendor.asked).toEqual([])
   })
 
-  test('keys that may only send are good keys', async () => {
+  test('send-only keys pass the check', async () => {
     vendor.plays(() => aws('AccessDeniedException', 'not authorized to perform ses:GetAccount', 403))
     expect(await delivery.check(ses, credentials)).toEqual({ ok: true })
   })
 })
 
-describe('what Amazon SES reports', () => {
+describe('a notification of Amazon SES', () => {
   const certificateUrl = 'https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.pem'
   const mail = { messageId: '010201-1', timestamp: '2026-05-01T09:59:00.000Z' }
   const notification = {
@@ -193,7 +193,7 @@ describe('what Amazon SES reports', () => {
     response: '250 OK',
   }
 
-  test.each(['1', '2'])('is believed when signed, in version %s', async (SignatureVersion) => {
+  test.each(['1', '2'])('is accepted with a signature of version %s', async (SignatureVersion) => {
     expect(await receive(signed({ ...notification, SignatureVersion }))).toEqual([delivered])
     expect(vendor.asked.map(({ method, url: asked }) => `${method} ${asked}`)).toEqual([`GET ${certificateUrl}`])
   })
@@ -212,7 +212,7 @@ describe('what Amazon SES reports', () => {
     expect(await receive(signed(event))).toEqual([expected])
   })
 
-  test('of no interest is dropped', async () => {
+  test('of another type is ignored', async () => {
     expect(await receive(signed({ ...notification, Message: '{"eventType":"Subscription"}' }))).toEqual([])
     expect(await receive(signed({ ...notification, Message: 'Successfully validated SNS topic.' }))).toEqual([])
   })
@@ -232,11 +232,11 @@ describe('what Amazon SES reports', () => {
     ['of a topic in another region', signed({ ...notification, TopicArn: 'arn:aws:sns:us-east-1:1:mail' })],
     ['of an unknown kind', { ...signed(notification), Type: 'Greeting' }],
     ['empty', {}],
-  ])('is not believed when %s', async (_, body) => {
+  ])('is refused when %s', async (_, body) => {
     expect(await receive(body)).toBeUndefined()
   })
 
-  test('is not believed when the certificate is none', async () => {
+  test('is refused when the certificate is invalid', async () => {
     vendor.plays(() => ({ body: 'no certificate' }))
     const request = new InboundRequest({
       url: 'https://x.example',
@@ -246,7 +246,7 @@ describe('what Amazon SES reports', () => {
     expect(await delivery.receive(ses, { id: 'broken', credentials }, request)).toBeUndefined()
   })
 
-  test('is confirmed once, where Amazon asks to', async () => {
+  test('confirms the subscription when Amazon asks', async () => {
     const confirmation = {
       ...notification,
       Type: 'SubscriptionConfirmation',

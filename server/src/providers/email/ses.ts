@@ -36,7 +36,7 @@ export const ses = emailProvider({
       headers,
       query,
       json: {
-        // Everybody, since blind copies stand nowhere in the mail. Its headers stay as they are.
+        // All recipients, because blind copies are not in the mail's headers.
         Destination: { ToAddresses: recipients },
         Content: { Raw: { Data: base64(content) } },
         ConfigurationSetName: tools.configurations.configurationSetName,
@@ -59,7 +59,7 @@ export const ses = emailProvider({
     try {
       await tools.ask(`${endpoint(keys.region, tools)}/v2/email/account`, { sign })
     } catch (error) {
-      // Keys that may only send are genuine, and told so by this name.
+      // A send-only key is valid; SES answers with this name.
       if (!(error instanceof DeliveryError && error.says?.startsWith('AccessDeniedException'))) throw error
     }
   },

@@ -5,14 +5,14 @@ import type { WholeMail } from './mime.ts'
 import { SmtpPool } from './smtp-pool.ts'
 import { type SmtpFailure, SmtpSession } from './smtp-session.ts'
 
-/** A server that answers as it is told to, and keeps what it hears, piece by piece as it comes. */
+/** A scripted server that records each chunk it receives. */
 class Script {
   offers = ['PIPELINING']
   name = 'script'
-  /** Of a server that is too old for it. */
+  /** False for an old server without EHLO. */
   knowsEhlo = true
   greeting: (connection: number) => string = () => '220 here'
-  /** To a command, or to a mail; undefined says nothing. */
+  /** The reply to a command or a mail; undefined for none. */
   answer: (said: string, connection: number) => string | undefined = usual
   readonly pieces: string[] = []
   readonly mails: string[] = []
@@ -124,13 +124,13 @@ const failureOf = (work: Promise<void>): Promise<SmtpFailure | undefined> =>
     (reason: unknown) => reason as SmtpFailure,
   )
 
-describe('what goes over the wire', () => {
-  test('the commands of a mail go together', async () => {
+describe('on the wire', () => {
+  test("a mail's commands go in one packet", async () => {
     await poolOf().send(mailOf(1), longMs)
     expect(script.pieces).toEqual(['EHLO belfry.example\r\n', commandsOf(1), `${textOf(1)}.\r\n`])
   })
 
-  test('and, where another mail waits, behind the text of the one before', async () => {
+  test("the next mail's commands follow the text of the one before", async () => {
     const pool = poolOf()
     await Promise.all([1, 2, 3].map((number) => pool.send(mailOf(number), longMs)))
     expect(script.pieces.slice(1)).toEqual([
@@ -142,7 +142,7 @@ describe('what goes over the wire', () => {
     expect(script.mails).toEqual([1, 2, 3].map(textOf))
   })
 
-  test('one by one where the server does not say that they may', async () => {
+  test('commands go one by one without PIPELINING', async () => {
     script.offers = ['8BITMIME']
     const pool = poolOf()
     await Promise.all([pool.send(mailOf(1), longMs), pool.send(mailOf(2), longMs)])
@@ -151,13 +151,13 @@ describe('what goes over the wire', () => {
     expect(script.pieces.slice(1)).toEqual([...lines(1), one, ...lines(2), two])
   })
 
-  test('a line of dots stays what it is', async () => {
+  test('lines that start with a dot arrive unchanged', async () => {
     const content = '.first\r\n\r\n.\r\n..two\r\nend.\r\n'
     await poolOf().send(mailOf(1, { content }), longMs)
     expect(script.mails).toEqual(['..first\r\n\r\n..\r\n...two\r\nend.\r\n'])
   })
 
-  test('says how long it is and that addresses are not ASCII, where the server wants to know', async () => {
+  test('SIZE and SMTPUTF8 are sent if the server offers them', async () => {
     const content = `Subject: x\r\n\r\nGr\xc3\xbc\xc3\x9fe\r\n`
     const recipients = ['jürgen@example.com']
     await poolOf().send(mailOf(1, { recipients, content }), longMs)
@@ -171,8 +171,8 @@ describe('what goes over the wire', () => {
   })
 })
 
-describe('what the server refuses', () => {
-  test('a mail with no recipient left does not disturb the next one', async () => {
+describe('the server refuses', () => {
+  test('all recipients: the next mail still goes out', async () => {
     script.answer = (said) => {
       if (said.startsWith('RCPT') && said.includes('reader-1')) return '550 5.1.1 no such user'
       if (said === 'DATA' && script.pieces.at(-1)?.includes('reader-1')) return '554 no valid recipients'
@@ -188,12 +188,12 @@ describe('what the server refuses', () => {
     expect(script.sockets).toHaveLength(1)
   })
 
-  test('nor does one whose text the server waits for all the same', async () => {
+  test('all recipients, but waits for the text: the next mail still goes out', async () => {
     script.answer = (said) => (said.startsWith('RCPT') && said.includes('reader-1') ? '550 no' : usual(said))
     const pool = poolOf()
     expect(await failureOf(pool.send(mailOf(1), longMs))).toMatchObject({ command: 'RCPT TO', responseCode: 550 })
     await pool.send(mailOf(2), longMs)
-    // A lone dot: nothing of the first mail.
+    // A lone dot: an empty text, nothing of the first mail.
     expect(script.mails).toEqual(['', textOf(2)])
   })
 
@@ -201,7 +201,7 @@ describe('what the server refuses', () => {
     ['its sender', (said: string) => said.startsWith('MAIL'), { code: 'EENVELOPE', command: 'MAIL FROM' }],
     ['to begin', (said: string) => said === 'DATA', { code: 'EENVELOPE', command: 'DATA' }],
     ['its text', (said: string) => said === 'mail', { code: 'EMESSAGE', command: 'DATA' }],
-  ])('%s, with and without commands that go together', async (_, isRefused, expected) => {
+  ])('%s, with and without pipelining', async (_, isRefused, expected) => {
     for (const offers of [['PIPELINING'], ['8BITMIME']]) {
       script.offers = offers
       script.answer = (said) => (isRefused(said) ? '554-first line\r\n554 sp\xc3\xa4m' : usual(said))
@@ -215,7 +215,7 @@ describe('what the server refuses', () => {
     expect(script.mails.filter((mail) => mail === textOf(2))).toHaveLength(2)
   })
 
-  test('one of several recipients: the others get it', async () => {
+  test('one of several recipients: the others get the mail', async () => {
     const recipients = ['gone@example.com', 'ada@example.com']
     for (const offers of [['PIPELINING'], ['8BITMIME']]) {
       script.offers = offers
@@ -225,18 +225,18 @@ describe('what the server refuses', () => {
     expect(script.mails).toHaveLength(2)
   })
 
-  test('a connection too many: those it gave are enough', async () => {
+  test('one connection too many: the others send everything', async () => {
     script.greeting = (connection) => (connection < 2 ? '220 here' : '421 too many connections')
     const pool = poolOf({ sessions: 10 })
     await Promise.all(Array.from({ length: 50 }, (_, number) => pool.send(mailOf(number), longMs)))
     expect(new Set(script.mails).size).toBe(50)
     const asked = script.sockets.length
     await Promise.all(Array.from({ length: 50 }, (_, number) => pool.send(mailOf(number), longMs)))
-    // It is not asked for more at once.
+    // The pool does not ask for more right away.
     expect(script.sockets).toHaveLength(asked)
   })
 
-  test('every connection: all who wait are told', async () => {
+  test('every connection: every mail in the queue fails', async () => {
     script.greeting = () => '421 out of order'
     const pool = poolOf({ sessions: 2 })
     const failures = await Promise.all([1, 2, 3, 4].map((number) => failureOf(pool.send(mailOf(number), longMs))))
@@ -245,7 +245,7 @@ describe('what the server refuses', () => {
 })
 
 describe('a connection that ends', () => {
-  test('before it has the text of a mail: another gets it', async () => {
+  test("before a mail's text is sent: another connection sends it", async () => {
     const pool = poolOf()
     await pool.send(mailOf(1), longMs)
     script.answer = (said, connection) => {
@@ -258,7 +258,7 @@ describe('a connection that ends', () => {
     expect(script.sockets).toHaveLength(2)
   })
 
-  test('while nobody uses it: nobody notices', async () => {
+  test('while idle: the next mail opens another', async () => {
     const pool = poolOf()
     await pool.send(mailOf(1), longMs)
     script.sockets[0]?.end()
@@ -268,7 +268,7 @@ describe('a connection that ends', () => {
     expect(script.sockets).toHaveLength(2)
   })
 
-  test('by the word of the server, as after too many mails: the same', async () => {
+  test('with a 421 between mails: the next mail opens another', async () => {
     const pool = poolOf()
     await pool.send(mailOf(1), longMs)
     script.answer = (said, connection) => (connection > 0 ? usual(said) : '421 enough for today')
@@ -277,7 +277,7 @@ describe('a connection that ends', () => {
     await expect.poll(() => script.open).toBe(1)
   })
 
-  test('by the word of the server in the middle of the commands: it is what we are told', async () => {
+  test('with a 421 among the commands: the error quotes the server', async () => {
     script.answer = (_, connection) => {
       script.sockets[connection]?.end('421 4.7.0 too many messages\r\n')
       return undefined
@@ -290,7 +290,7 @@ describe('a connection that ends', () => {
   test.each([
     ['421 4.7.0 slow down', 421],
     ['554 5.7.1 spam\r\n421 and so good-bye', 554],
-  ])('by the word of the server about a mail (%s): the mail is refused, and not tried again', async (word, code) => {
+  ])('with a reply to a mail (%s): the mail is refused, and not sent again', async (word, code) => {
     for (const earlier of [0, 1]) {
       const pool = poolOf()
       script.answer = usual
@@ -303,7 +303,7 @@ describe('a connection that ends', () => {
     }
   })
 
-  test('over a large mail, before it is whole: it was certainly not taken, and the server may have said why', async () => {
+  test('midway through a large mail: it cannot have arrived, and the error quotes the server', async () => {
     const content = Buffer.from(`${'x'.repeat(70)}\r\n`.repeat(400_000))
     for (const [word, expected] of [
       ['', { code: 'ECONNECTION', mayHaveArrived: false }],
@@ -317,7 +317,7 @@ describe('a connection that ends', () => {
     }
   })
 
-  test('before it was one: however long the server goes on', async () => {
+  test('during the greeting, when the server sends without end', async () => {
     script.greeting = () => '220-welcome'
     const dripping = setInterval(() => script.say(0, '220-and welcome'), 5)
     try {
@@ -328,7 +328,7 @@ describe('a connection that ends', () => {
     }
   })
 
-  test('together with the word that a mail was taken: that one is sent, and the one behind it goes another way', async () => {
+  test('right after accepting a mail: that one is sent, and the next takes another connection', async () => {
     script.answer = (said, connection) => {
       if (said !== 'mail' || connection > 0) return usual(said)
       script.sockets[0]?.end('250 taken\r\n421 enough for today\r\n')
@@ -342,7 +342,7 @@ describe('a connection that ends', () => {
   test.each([
     ['while nobody has asked', ''],
     ['behind an answer', 'RCPT'],
-  ])('when the server speaks %s: no answer could be trusted', async (_, behind) => {
+  ])('when the server speaks %s: later replies cannot be trusted', async (_, behind) => {
     const pool = poolOf()
     await pool.send(mailOf(1), longMs)
     script.answer = (said, connection) => {
@@ -354,13 +354,13 @@ describe('a connection that ends', () => {
       await expect.poll(() => script.open).toBe(0)
     }
     const failures = await Promise.all([2, 3].map((number) => failureOf(pool.send(mailOf(number), longMs))))
-    // What was begun on the strength of it has an outcome nobody knows, and the rest is sent once.
+    // The mail begun after that reply has an unknown outcome; the others are sent once.
     for (const failure of failures.filter((each) => each)) expect(failure).toMatchObject({ mayHaveArrived: true })
     expect(script.mails.filter((mail) => mail === textOf(3))).toHaveLength(1)
     expect(script.sockets.length).toBeGreaterThan(1)
   })
 
-  test('not for an empty line', async () => {
+  test('but not because of an empty line', async () => {
     script.answer = (said) => `${usual(said)}\r\n`
     const pool = poolOf()
     await Promise.all([1, 2].map((number) => pool.send(mailOf(number), longMs)))
@@ -368,7 +368,7 @@ describe('a connection that ends', () => {
     expect(script.sockets).toHaveLength(1)
   })
 
-  test('with the text of a mail: whether it arrived is unknown, and the one behind it goes another way', async () => {
+  test("after a mail's text: the mail may have arrived, and the next takes another connection", async () => {
     script.answer = (said, connection) => {
       if (said !== 'mail' || connection > 0) return usual(said)
       script.sockets[0]?.destroy()
@@ -381,7 +381,7 @@ describe('a connection that ends', () => {
     expect(script.mails).toEqual([textOf(1), textOf(2)])
   })
 
-  test('over its first mail: the mail was certainly not taken', async () => {
+  test("during its first mail's commands: the mail cannot have arrived", async () => {
     script.answer = (_, connection) => {
       script.sockets[connection]?.destroy()
       return undefined
@@ -393,14 +393,14 @@ describe('a connection that ends', () => {
     expect(script.sockets).toHaveLength(1)
   })
 
-  test('after so many mails, as servers like it', async () => {
+  test('after the limit of mails per connection', async () => {
     const pool = poolOf({ mostMails: 2 })
     await Promise.all([1, 2, 3, 4, 5].map((number) => pool.send(mailOf(number), longMs)))
     expect(script.sockets).toHaveLength(3)
     expect(script.pieces.filter((piece) => piece.includes('QUIT'))).toHaveLength(2)
   })
 
-  test('by ourselves, when there is nothing to send for long, or no more', async () => {
+  test('by the pool, after too long without work or when it closes', async () => {
     await poolOf({ idleMs: 1 }).send(mailOf(1), longMs)
     await expect.poll(() => script.open).toBe(0)
     const pool = poolOf()
@@ -411,25 +411,25 @@ describe('a connection that ends', () => {
     expect(script.pieces.filter((piece) => piece.includes('QUIT'))).toHaveLength(2)
   })
 
-  test('when the server goes on and on', async () => {
+  test('when a reply never ends', async () => {
     script.answer = () => Array.from({ length: 6_000 }, () => '250-and so on').join('\r\n')
     expect(await failureOf(poolOf().send(mailOf(1), longMs))).toMatchObject({ code: 'ECONNECTION' })
   })
 })
 
-test('after an outage there are soon as many connections as before it', async () => {
+test('after an outage the pool is soon back to its connections', async () => {
   script.greeting = () => '421 out of order'
   const pool = poolOf({ sessions: 5 })
   const all = () => Promise.all(Array.from({ length: 20 }, (_, number) => failureOf(pool.send(mailOf(number), longMs))))
   for (const failure of await all()) expect(failure).toMatchObject({ responseCode: 421, mayHaveArrived: false })
-  // One is enough to find that out.
+  // One connection is enough to see that the server is up.
   expect(script.sockets).toHaveLength(1)
   script.greeting = () => '220 here'
   for (const failure of await all()) expect(failure).toBeUndefined()
   expect(script.sockets).toHaveLength(1 + 5)
 })
 
-test('after one in the middle of work, too', async () => {
+test('after an outage in the middle of work, too', async () => {
   const pool = poolOf({ sessions: 5 })
   const all = (count: number) =>
     Promise.all(Array.from({ length: count }, (_, number) => failureOf(pool.send(mailOf(number), longMs))))
@@ -449,7 +449,7 @@ test('after one in the middle of work, too', async () => {
   expect(script.sockets).toHaveLength(before + 5)
 })
 
-test('a mail that is large goes as it comes, line by line what it is', async () => {
+test('a large mail arrives unchanged, line by line', async () => {
   const lines = Array.from({ length: 20_000 }, (_, number) =>
     number % 3 === 0 ? `.${number}` : `${number} `.repeat(9),
   )
@@ -460,7 +460,7 @@ test('a mail that is large goes as it comes, line by line what it is', async () 
   expect(script.mails[1]).toBe(textOf(2))
 })
 
-test('a mail whose time is over while another is sent before it is not sent', async () => {
+test('a mail that times out behind another one is not sent', async () => {
   let take: () => void = () => undefined
   script.answer = (said) => {
     if (said !== 'mail' || script.mails.length > 1) return usual(said)
@@ -478,13 +478,13 @@ test('a mail whose time is over while another is sent before it is not sent', as
   expect(script.mails).toEqual([textOf(1), textOf(3)])
 })
 
-test('what a server offers is known whatever it is called', async () => {
+test('the name of a server is not mistaken for an extension', async () => {
   script.name = '[127.0.0.1] at your service'
   await poolOf().send(mailOf(1), longMs)
   expect(script.pieces[1]).toBe(commandsOf(1))
 })
 
-test('whoever has a password signs in where that is offered, first of all or by a server too old to say so', async () => {
+test('a session with a password signs in if the server offers AUTH, or is too old to list its extensions', async () => {
   const proof = `AUTH PLAIN ${Buffer.from(`\0${auth.user}\0${auth.pass}`).toString('base64')}\r\n`
   const signsIn = (said: string) => (said.startsWith('AUTH') ? '235 welcome' : usual(said))
   script.name = '[127.0.0.1] at your service'
@@ -501,7 +501,7 @@ test('whoever has a password signs in where that is offered, first of all or by 
   expect(await failureOf(poolOf().send(mailOf(3), longMs))).toMatchObject({ code: 'EAUTH', mayHaveArrived: false })
 })
 
-test('a mail that is late in line was certainly not sent; one that is under way may have been', async () => {
+test('a mail that times out in the queue cannot have arrived; one in flight may have', async () => {
   const pool = poolOf()
   await pool.send(mailOf(0), longMs)
   script.answer = (said) => (said === 'mail' ? undefined : usual(said))

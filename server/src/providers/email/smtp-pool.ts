@@ -1,35 +1,34 @@
-// The connections to one mail server: as many as there is work for, up to what it allows. Mails wait in line for them, and one
-// that no server can have got yet goes back into the line when its connection ends.
+// The connections to one mail server: as many as there is work for, up to its limit. Mails queue for them. When a connection
+// ends, a mail that the server cannot have accepted goes back into the queue.
 import type { WholeMail } from './mime.ts'
 import { SmtpFailure, type SmtpSession } from './smtp-session.ts'
 
 interface Options {
   open(): Promise<SmtpSession>
-  /** At a time. */
   mostSessions: number
-  /** After which a server may be tired of a connection. */
+  /** Per connection; servers close one that has sent many. */
   mostMails: number
   idleMs: number
 }
 
 interface Waiting {
   mail: WholeMail
-  /** The one that sends it now. */
+  /** Where it is being sent. */
   session: SmtpSession | undefined
   isOver: boolean
   resolve(): void
   reject(reason: unknown): void
 }
 
-/** For so long a server that refused a connection beside others is not asked for more. */
-const contentMs = 60_000
-/** The server's number for the end of a connection. */
-const goodBye = 421
+/** How long to open no more connections after the server refused one beside others. */
+const limitMs = 60_000
+/** RFC 5321: the server closes the connection. */
+const closing = 421
 
 export class SmtpPool {
   readonly #options: Options
-  readonly #line: Waiting[] = []
-  /** Connections without work, the last one to become so at the end. */
+  readonly #queue: Waiting[] = []
+  /** Connections without work, the most recently used last. */
   readonly #idle: Array<(waiting?: Waiting) => void> = []
   /** Open, or being opened. */
   #sessions = 0
@@ -41,7 +40,7 @@ export class SmtpPool {
     this.#options = options
   }
 
-  /** Waiting for a connection counts: a server that hangs must not gather those who wait for it. */
+  /** The timeout includes the wait for a connection, so that mails do not pile up for a server that hangs. */
   send(mail: WholeMail, timeoutMs: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const over = () => {
@@ -64,12 +63,12 @@ export class SmtpPool {
       const timer = setTimeout(() => this.#giveUp(waiting), timeoutMs)
       const idle = this.#idle.pop()
       if (idle) return idle(waiting)
-      this.#line.push(waiting)
+      this.#queue.push(waiting)
       this.#grow()
     })
   }
 
-  /** Those in use end with what they are about. */
+  /** Connections in use close after their current mail. */
   close(): void {
     this.#isClosed = true
     for (const end of this.#idle.splice(0)) end()
@@ -79,16 +78,16 @@ export class SmtpPool {
     const { session, mail } = waiting
     const mayHaveArrived = session?.mayHave(mail) ?? false
     waiting.reject(new SmtpFailure('ETIMEDOUT', 'The mail server did not take the mail in time', { mayHaveArrived }))
-    const place = this.#line.indexOf(waiting)
-    if (place >= 0) this.#line.splice(place, 1)
+    const place = this.#queue.indexOf(waiting)
+    if (place >= 0) this.#queue.splice(place, 1)
     else session?.destroy()
   }
 
   #grow(): void {
     if (this.#limit && this.#limit.until < performance.now()) this.#limit = undefined
-    // One tries whether the server is there at all, and takes the password.
+    // One connection goes first, to see whether the server is up and accepts the password.
     const most = this.#sessions === this.#opening ? 1 : (this.#limit?.sessions ?? this.#options.mostSessions)
-    while (this.#line.length > this.#opening && this.#sessions < most) {
+    while (this.#queue.length > this.#opening && this.#sessions < most) {
       this.#sessions += 1
       this.#opening += 1
       void this.#work()
@@ -114,21 +113,21 @@ export class SmtpPool {
   #refused(error: unknown): void {
     const others = this.#sessions - this.#opening
     this.#sessions -= 1
-    // With others open it may be one too many; without any, nobody's mail can be sent.
-    if (others > 0) this.#limit = { sessions: this.#sessions, until: performance.now() + contentMs }
-    else if (this.#sessions === 0) for (const waiting of this.#line.splice(0)) waiting.reject(error)
+    // Beside others it may be one too many; without others, no mail can be sent.
+    if (others > 0) this.#limit = { sessions: this.#sessions, until: performance.now() + limitMs }
+    else if (this.#sessions === 0) for (const waiting of this.#queue.splice(0)) waiting.reject(error)
   }
 
   async #serve(session: SmtpSession): Promise<void> {
     const { mostMails } = this.#options
-    /** Whose commands the server has already. */
+    /** The mail whose commands the server has already, if any. */
     const begun: Waiting[] = []
     const following = () => {
-      if (session.mails + 1 < mostMails) begun.push(...this.#line.splice(0, 1))
+      if (session.mails + 1 < mostMails) begun.push(...this.#queue.splice(0, 1))
       return begun[0]?.mail
     }
     while (!session.isOver && session.mails < mostMails) {
-      const current = begun.pop() ?? this.#line.shift() ?? (await this.#nextFor(session))
+      const current = begun.pop() ?? this.#queue.shift() ?? (await this.#nextFor(session))
       if (!current) break
       current.session = session
       const mailsBefore = session.mails
@@ -136,13 +135,13 @@ export class SmtpPool {
         await session.deliver(current.mail, following)
         current.resolve()
       } catch (error) {
-        const { responseCode = goodBye } = error as SmtpFailure
-        // A connection that has taken mails before ends for reasons that are not this one's, unless it was refused itself.
-        const isLost = session.isOver && mailsBefore > 0 && responseCode === goodBye
+        const { responseCode = closing } = error as SmtpFailure
+        // A connection that has delivered before does not end because of this mail, unless the server refused the mail itself.
+        const isLost = session.isOver && mailsBefore > 0 && responseCode === closing
         if (isLost && session.mails === mailsBefore && !session.mayHave(current.mail)) this.#takeBack(current)
         else current.reject(error)
       }
-      // Where it is too late for the next one, only the end of the connection stops it.
+      // The next mail has timed out, and its commands are sent: only closing the connection stops it.
       if (begun[0]?.isOver) session.destroy()
     }
     for (const waiting of begun) this.#takeBack(waiting)
@@ -154,10 +153,10 @@ export class SmtpPool {
     waiting.session = undefined
     const idle = this.#idle.pop()
     if (idle) idle(waiting)
-    else this.#line.unshift(waiting)
+    else this.#queue.unshift(waiting)
   }
 
-  /** Undefined when there is nothing to do for too long. */
+  /** Undefined after too long without work. */
   #nextFor(session: SmtpSession): Promise<Waiting | undefined> {
     if (this.#isClosed || session.isOver) return Promise.resolve(undefined)
     return new Promise((resolve) => {

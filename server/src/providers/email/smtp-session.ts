@@ -1,37 +1,37 @@
-// One connection to a mail server, used for mail after mail. Nodemailer connects, encrypts and signs in; the mails themselves
-// are sent here, because its way takes 0.47 instead of 0.08 ms and four round trips for each. Where the server allows it (RFC
-// 2920, as nearly all do) it is one: the commands of a mail go together, behind the text of the one before.
-import type { Socket } from 'node:net'
+// One connection to a mail server, reused for many mails. Nodemailer greets, encrypts and signs in; then the session takes
+// over the socket and sends the mails, because nodemailer needs 0.47 ms and four round trips for each, and this 0.08 ms. With
+// pipelining (RFC 2920, which nearly every server has) it is one round trip: a mail's commands follow the previous mail's text.
+import { Socket } from 'node:net'
 import type SmtpConnection from 'nodemailer/lib/smtp-connection/index.js'
 import type { WholeMail } from './mime.ts'
 
 export interface SessionOptions extends SmtpConnection.Options {
   connect(): Promise<Socket>
-  /** For all there is to say before the first mail. */
+  /** For everything before the first mail: greeting, TLS, sign-in. */
   greetingTimeout: number
   auth?: SmtpConnection.Credentials
 }
 
-/** In the library's terms, as its own failures are. */
+/** With nodemailer's error codes, so that its errors and ours are handled alike. */
 export class SmtpFailure extends Error {
   readonly code: 'EENVELOPE' | 'EMESSAGE' | 'ECONNECTION' | 'ETIMEDOUT'
   readonly command: string
-  /** The server's three digits, and all it said. */
+  /** The server's three-digit code, and its whole reply. */
   readonly responseCode: number | undefined
   readonly response: string
-  /** Whether the server may have the mail all the same. */
+  /** Whether the server may have accepted the mail nevertheless. */
   readonly mayHaveArrived: boolean
 
   constructor(
     code: SmtpFailure['code'],
-    said: string,
+    reply: string,
     { command = 'CONN', responseCode, mayHaveArrived = false }: Partial<SmtpFailure> = {},
   ) {
-    super(said)
+    super(reply)
     this.code = code
     this.command = command
     this.responseCode = responseCode
-    this.response = said
+    this.response = reply
     this.mayHaveArrived = mayHaveArrived
   }
 }
@@ -41,68 +41,67 @@ interface Reply {
   text: string
 }
 
-/** Of what a server says without coming to an end. */
+/** A server that sends a longer reply is cut off. */
 const longestReply = 64 * 1024
-/** For the last words. */
-const partingMs = 5_000
-/** Of a mail that is written piece by piece, as the server takes it. */
-const pieceSize = 64 * 1024
+/** How long QUIT may take. */
+const quitTimeoutMs = 5_000
+/** A large mail is written in chunks, at the speed the server reads. */
+const chunkSize = 64 * 1024
 
 export class SmtpSession {
   readonly #socket: Socket
   readonly #extensions: ReadonlySet<string>
   readonly #replies: Reply[] = []
   #text = ''
-  /** Replies that have not come yet. */
+  /** Replies still to come. */
   #owed = 0
-  /** What is waited for: so many replies. */
+  /** Who waits for how many replies. */
   #wanted: { count: number; resolve(replies: Reply[]): void; reject(reason: unknown): void } | undefined
   #failure: SmtpFailure | undefined
-  #whenOver: () => void = () => undefined
-  /** Whose commands were sent with the text of the one before. */
+  #onEnd: () => void = () => undefined
+  /** The mail whose commands were sent along with the previous mail's text. */
   #begun: WholeMail | undefined
-  /** Whether the server still has the commands of a mail it refused. */
-  #isToReset = false
-  /** The mail whose text has all been handed over. */
+  /** Whether the server still holds the commands of a mail it refused. */
+  #needsReset = false
+  /** The mail whose text was sent in full and not answered yet. */
   #sent: WholeMail | undefined
-  /** How many mails it has got to the end with. */
+  /** How many mails the server has answered. */
   mails = 0
 
   static async open({ connect, auth, ...options }: SessionOptions): Promise<SmtpSession> {
     const { default: Connection } = await import('nodemailer/lib/smtp-connection/index.js')
     const socket = await connect().catch(refuseToOpen)
-    const connection = new Connection({ ...options, connection: socket }) as SmtpConnection & { allowsAuth: boolean }
+    const connection = new Connection({ ...options, connection: socket })
     const failure = new Promise<never>((_, reject) => {
       connection.on('error', reject)
       connection.on('end', () => reject(new Error(closed)))
     })
-    const late = setTimeout(() => socket.destroy(), options.greetingTimeout)
+    const timer = setTimeout(() => socket.destroy(), options.greetingTimeout)
     try {
       const greeting = new Promise<string>((resolve) => {
         connection.connect(() => resolve(String(connection.lastServerResponse)))
       })
       const offered = offers(await Promise.race([greeting, failure]))
-      if (auth && connection.allowsAuth) {
+      if (auth && insidesOf(connection).allowsAuth) {
         const login = new Promise<void>((resolve, reject) => {
           connection.login(auth, (error) => (error ? reject(error) : resolve()))
         })
         await Promise.race([login, failure])
       }
-      return new SmtpSession(connection._socket, offered)
+      return new SmtpSession(insidesOf(connection).socket, offered)
     } catch (error) {
       connection.close()
-      connection._socket.destroy()
       socket.destroy()
       return refuseToOpen(error)
     } finally {
-      clearTimeout(late)
+      clearTimeout(timer)
     }
   }
 
   private constructor(socket: Socket, extensions: ReadonlySet<string>) {
     this.#socket = socket
     this.#extensions = extensions
-    // The rest of what the library does when it ends is welcome.
+    // Nodemailer's other listeners stay: they clean up after it when the socket ends.
     socket.removeAllListeners('data')
     socket.setTimeout(0)
     socket.setEncoding('latin1')
@@ -112,29 +111,29 @@ export class SmtpSession {
     if (socket.destroyed) this.#end()
   }
 
-  /** Whether no other mail can be sent over it. */
+  /** Whether the connection has ended. */
   get isOver(): boolean {
     return this.#failure !== undefined
   }
 
-  /** Calls back once, unless it is over already. */
-  set onOver(whenOver: () => void) {
-    this.#whenOver = whenOver
+  /** Called once, when the connection ends; never if it has ended before. */
+  set onOver(onEnd: () => void) {
+    this.#onEnd = onEnd
   }
 
-  /** Whether the server may have the mail. */
+  /** Whether the server may have accepted the mail. */
   mayHave(mail: WholeMail): boolean {
     return this.#sent === mail
   }
 
   /**
-   * @param following what is to be sent next, asked for once this one is as good as sent
+   * @param following gives the next mail; called when this one's text is about to be sent
    * @throws SmtpFailure
    */
   async deliver(mail: WholeMail, following: () => WholeMail | undefined): Promise<void> {
-    if (this.#isToReset) {
+    if (this.#needsReset) {
       await this.#ask('RSET\r\n')
-      this.#isToReset = false
+      this.#needsReset = false
     }
     const commands = this.#commandsOf(mail)
     const isBegun = this.#begun === mail
@@ -142,26 +141,25 @@ export class SmtpSession {
     const replies = isBegun ? await this.#answers(commands.length) : await this.#askAll(commands)
     await this.#checkEnvelope(replies, commands.length)
     if (this.#failure) throw this.#failure
-    const beginning = typeof mail.content === 'string' ? dotted(mail.content) : await this.#writeMost(mail.content)
+    const beginning = typeof mail.content === 'string' ? dotStuffed(mail.content) : await this.#writeMost(mail.content)
     const next = this.#mayPipeline ? following() : undefined
     this.#begun = next
     const others = next ? this.#commandsOf(next) : []
     this.#write(`${beginning}.\r\n${others.join('')}`, 1 + others.length)
     this.#sent = mail
     const [reply = noReply] = await this.#answers(1)
-    // That is no answer to a mail: what has happened to it nobody knows.
-    if (!isFine(reply) && reply.code < 400) throw this.#end(wordsOf(reply))
+    // Neither accepted nor refused: the mail's fate is unknown.
+    if (!isFine(reply) && reply.code < 400) throw this.#end(textOf(reply))
     this.#sent = undefined
     this.mails += 1
     if (!isFine(reply)) throw refusal('EMESSAGE', 'DATA', reply)
   }
 
-  /** Says good-bye, where anybody listens. */
   quit(): void {
     this.#end()
     if (this.#socket.destroyed) return
     this.#socket.end('QUIT\r\n')
-    setTimeout(() => this.#socket.destroy(), partingMs).unref()
+    setTimeout(() => this.#socket.destroy(), quitTimeoutMs).unref()
   }
 
   destroy(): void {
@@ -188,18 +186,18 @@ export class SmtpSession {
     return isAscii ? commands : commands.map((command) => Buffer.from(command, 'utf8').toString('latin1'))
   }
 
-  /** One of the recipients is enough. */
+  /** The mail goes out if the server accepts at least one recipient. */
   async #checkEnvelope([mail = noReply, ...rest]: Reply[], expected: number): Promise<void> {
     const recipients = rest.slice(0, expected - 2)
     const data = rest[expected - 2]
     let refused: SmtpFailure | undefined
     if (!isFine(mail)) refused = refusal('EENVELOPE', 'MAIL FROM', mail)
     else if (!recipients.some(isFine)) refused = refusal('EENVELOPE', 'RCPT TO', recipients.at(-1) ?? noReply)
-    else if (!data || !isOpen(data)) refused = refusal('EENVELOPE', 'DATA', data ?? noReply)
+    else if (!data || !isReadyForText(data)) refused = refusal('EENVELOPE', 'DATA', data ?? noReply)
     if (!refused) return
-    this.#isToReset = true
-    // A server that waits for the text all the same gets none.
-    if (data && isOpen(data)) await this.#ask('.\r\n')
+    this.#needsReset = true
+    // The server waits for the text nevertheless: send an empty one.
+    if (data && isReadyForText(data)) await this.#ask('.\r\n')
     throw refused
   }
 
@@ -228,19 +226,19 @@ export class SmtpSession {
     this.#socket.write(text, 'latin1')
   }
 
-  /** All but the last piece, each when the one before is on its way. @returns the last */
+  /** Writes all chunks but the last, each when the socket has room. @returns the last */
   async #writeMost(content: Buffer): Promise<string> {
     let from = 0
-    while (content.length - from > pieceSize) {
-      // Whole lines, so that each piece begins with one.
-      const to = content.lastIndexOf('\n', from + pieceSize) + 1 || content.length
+    while (content.length - from > chunkSize) {
+      // A chunk ends with a line, so that dots at the start of a line can be doubled.
+      const to = content.lastIndexOf('\n', from + chunkSize) + 1 || content.length
       if (to <= from) break
       if (this.#failure) throw this.#failure
-      const isTaken = this.#socket.write(dotted(content.toString('latin1', from, to)), 'latin1')
+      const hasRoom = this.#socket.write(dotStuffed(content.toString('latin1', from, to)), 'latin1')
       from = to
-      if (!isTaken) await this.#drained()
+      if (!hasRoom) await this.#drained()
     }
-    return dotted(content.toString('latin1', from))
+    return dotStuffed(content.toString('latin1', from))
   }
 
   #drained(): Promise<void> {
@@ -275,9 +273,9 @@ export class SmtpSession {
     for (;;) {
       const end = endOfReply(this.#text, from)
       if (end === undefined) break
-      const said = this.#text.slice(from, end).trimEnd()
+      const line = this.#text.slice(from, end).trimEnd()
       from = end
-      if (said !== '') this.#take({ code: Number(said.slice(0, 3)) || 0, text: said })
+      if (line !== '') this.#take({ code: Number(line.slice(0, 3)) || 0, text: line })
     }
     this.#text = this.#text.slice(from)
     if (this.#text.length > longestReply) this.destroy()
@@ -286,50 +284,60 @@ export class SmtpSession {
   #take(reply: Reply): void {
     this.#owed -= 1
     this.#replies.push(reply)
-    // First, since what was answered before the end is answered.
+    // First, because the replies before a 421 still count.
     this.#handOver()
-    // "Closing transmission channel": too many mails, too many connections, or on its way out.
-    if (reply.code === 421) this.#end(wordsOf(reply), 421)
-    // Nobody has asked: it is a word about a text that has not come to its end, or else from here on no answer can be trusted
-    // to be to what it seems to be.
+    // "Closing transmission channel": too many mails, too many connections, or a shutdown.
+    if (reply.code === 421) this.#end(textOf(reply), 421)
+    // A reply to no command: the server refuses a text midway, or replies no longer line up with commands.
     else if (this.#owed < 0) {
-      this.#end(wordsOf(reply), reply.code < 400 ? undefined : reply.code)
+      this.#end(textOf(reply), reply.code < 400 ? undefined : reply.code)
       this.#socket.destroy()
     }
   }
 
-  /** @returns how it has ended, now or before */
-  #end(said = closed, responseCode?: number): SmtpFailure {
+  /** @returns why the connection ended, now or earlier */
+  #end(reason = closed, responseCode?: number): SmtpFailure {
     if (this.#failure) return this.#failure
     const mayHaveArrived = this.#sent !== undefined && responseCode === undefined
     const code = responseCode === undefined ? 'ECONNECTION' : 'EMESSAGE'
-    const failure = new SmtpFailure(code, said, { mayHaveArrived, responseCode })
+    const failure = new SmtpFailure(code, reason, { mayHaveArrived, responseCode })
     this.#failure = failure
     this.#wanted?.reject(failure)
     this.#wanted = undefined
-    this.#whenOver()
+    this.#onEnd()
     return failure
   }
 }
 
 const closed = 'The connection was closed'
 
-/** Nobody was asked to take a mail yet. */
+/**
+ * The only place that reads members of nodemailer which its documentation does not promise. STARTTLS replaces the socket we
+ * passed in, and no option, event or method gives out the new one. The version is pinned, and a test fails when they go.
+ */
+export function insidesOf(connection: SmtpConnection): { socket: Socket; allowsAuth: boolean } {
+  const { _socket: socket, allowsAuth } = connection as SmtpConnection & { allowsAuth: unknown }
+  if (!(socket instanceof Socket) || typeof allowsAuth !== 'boolean')
+    throw new Error('This version of nodemailer has no _socket or allowsAuth; take a session over in another way')
+  return { socket, allowsAuth }
+}
+
+/** No mail was sent yet. */
 function refuseToOpen(error: unknown): never {
   throw Object.assign(error as Error, { mayHaveArrived: false })
 }
 
 const noReply: Reply = { code: 0, text: 'The server gave no answer' }
 const isFine = ({ code }: Reply) => code >= 200 && code < 300
-/** Some answer 250 where 354 is due. */
-const isOpen = ({ code }: Reply) => code >= 200 && code < 400
+/** Some servers answer 250 instead of 354. */
+const isReadyForText = ({ code }: Reply) => code >= 200 && code < 400
 
-const wordsOf = ({ text }: Reply) => Buffer.from(text, 'latin1').toString('utf8')
+const textOf = ({ text }: Reply) => Buffer.from(text, 'latin1').toString('utf8')
 
 const refusal = (code: SmtpFailure['code'], command: string, reply: Reply) =>
-  new SmtpFailure(code, wordsOf(reply), { command, responseCode: reply.code })
+  new SmtpFailure(code, textOf(reply), { command, responseCode: reply.code })
 
-/** The first line is the server's name. */
+/** The extensions in the reply to EHLO, whose first line is the server's name. */
 const offers = (greeting: string) =>
   new Set(
     greeting
@@ -338,7 +346,7 @@ const offers = (greeting: string) =>
       .map((line) => /^250[ -]([\w-]+)/.exec(line)?.[1]?.toUpperCase() ?? ''),
   )
 
-/** Behind its last line: the one without a hyphen after its number. */
+/** The index after the reply's last line: the one without a hyphen after its code. */
 function endOfReply(text: string, from: number): number | undefined {
   for (let start = from; ; ) {
     const end = text.indexOf('\n', start)
@@ -348,8 +356,8 @@ function endOfReply(text: string, from: number): number | undefined {
   }
 }
 
-/** A line that is a dot ends a mail, so that lines of the mail that begin with one get another in front. */
-const dotted = (text: string) => {
+/** A dot alone on its line ends a mail, so each line of the mail that starts with a dot gets a second one. */
+const dotStuffed = (text: string) => {
   const inside = text.includes('\r\n.') ? text.replaceAll('\r\n.', '\r\n..') : text
   return inside.startsWith('.') ? `.${inside}` : inside
 }

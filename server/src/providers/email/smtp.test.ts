@@ -56,7 +56,7 @@ async function smtpServer(options: SMTPServerOptions = {}) {
       done(isRight ? null : new Error(`Wrong password ${password ?? ''} for ${username ?? ''}`), { user: username })
     },
     onData(stream, { envelope, secure, user }, done) {
-      // Cut off when a mail turns out to be unfit half-way.
+      // Cut off when the test refuses a mail midway.
       const whole = buffer(stream).catch(() => undefined)
       void whole.then((raw) => {
         if (!raw) return
@@ -72,7 +72,7 @@ async function smtpServer(options: SMTPServerOptions = {}) {
     },
     ...options,
   })
-  // A client that refuses our self-signed certificate hangs up; that is what some tests are about.
+  // A client that refuses our self-signed certificate hangs up; some tests expect that.
   server.on('error', () => undefined)
   servers.push(server)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -87,7 +87,7 @@ async function smtpServer(options: SMTPServerOptions = {}) {
 }
 
 afterEach(async () => {
-  // Servers wait for connections that are kept.
+  // A server's close() waits for open connections.
   await Promise.all(clients.splice(0).map((each) => each.close()))
   for (const server of servers.splice(0)) await new Promise<void>((resolve) => server.close(() => resolve()))
 })
@@ -111,7 +111,7 @@ async function problem(work: Promise<unknown>): Promise<DeliveryError> {
 
 const headersOf = (raw: string) => raw.slice(0, raw.indexOf('\r\n\r\n')).replace(/\r\n[ \t]+/g, ' ')
 
-/** As whoever receives a mail finds out (RFC 6376, relaxed/relaxed). */
+/** Verifies the signature as a receiving server would (RFC 6376, relaxed/relaxed). */
 function isSigned(raw: string, publicKey: string): boolean {
   const end = raw.indexOf('\r\n\r\n')
   const fields = raw
@@ -142,7 +142,7 @@ function isSigned(raw: string, publicKey: string): boolean {
 }
 
 describe('a mail over SMTP', () => {
-  test('is signed in for and encrypted when the server offers it, and has the same Message-ID in every attempt', async () => {
+  test('signs in, uses STARTTLS when the server offers it, and has the same Message-ID in every attempt', async () => {
     const { address, received } = await smtpServer()
     const credentials = { ...address, ...account, ...trusting }
     const id = `<${plainMail.id}@acme.example>`
@@ -159,7 +159,7 @@ describe('a mail over SMTP', () => {
     expect(received).toMatchObject([{ secure: true, user: 'ada' }])
   })
 
-  test('goes in clear where nobody offers or wants encryption', async () => {
+  test('goes unencrypted if the server does not offer TLS, or TLS is turned off', async () => {
     const { address, received } = await smtpServer({ hideSTARTTLS: true })
     await send(address)
     await send({ ...address, user: 'ada' })
@@ -169,7 +169,7 @@ describe('a mail over SMTP', () => {
     ])
   })
 
-  test('has everything a mail can have, and hides who gets a blind copy', async () => {
+  test('carries every field of a message, and hides blind copies', async () => {
     const { address, received } = await smtpServer({ hideSTARTTLS: true })
     await send(address, fullMail)
     const [{ to, raw } = { to: [], raw: '' }] = received
@@ -188,7 +188,7 @@ describe('a mail over SMTP', () => {
     expect(raw).toMatch(/Content-ID: <logo>[\s\S]*\/wA=/)
   })
 
-  test('has the headers it should have and no other, whatever is in a name, a subject or a file name', async () => {
+  test('has no injected headers, whatever is in a name, a subject or a file name', async () => {
     const { address, received } = await smtpServer({ hideSTARTTLS: true })
     const evil = 'x\r\nBcc: eve@example.com\r\nX-Evil: 1\r\n\r\n<script>'
     await send(address, {
@@ -208,14 +208,14 @@ describe('a mail over SMTP', () => {
     }
   })
 
-  test('can be for people who do not see each other', async () => {
+  test('can have blind copies only', async () => {
     const { address, received } = await smtpServer({ hideSTARTTLS: true })
     await send(address, { to: [], bcc: ['bcc@example.com'] })
     expect(received).toMatchObject([{ to: ['bcc@example.com'] }])
     expect(headersOf(received[0]?.raw ?? '')).toContain('To: "undisclosed-recipients":;')
   })
 
-  test('is signed with DKIM when all three parts of the key are there', async () => {
+  test('is signed with DKIM when domain, selector and key are set', async () => {
     const { privateKey, publicKey } = generateKeyPairSync('rsa', {
       modulusLength: 1024,
       publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -232,7 +232,7 @@ describe('a mail over SMTP', () => {
     expect(isSigned(received[0]?.raw.replace('Hi', 'Ho') ?? '', publicKey)).toBe(false)
   })
 
-  test("takes members of nodemailer's own, but neither files nor addresses of this machine", async () => {
+  test("takes nodemailer's own options, but reads no local files and no URLs", async () => {
     const { address, received } = await smtpServer({ hideSTARTTLS: true })
     await send(address, { providerData: { priority: 'high', _passthrough: { body: { inReplyTo: '<a@b>' } } } })
     expect(headersOf(received[0]?.raw ?? '')).toMatch(/In-Reply-To: <a@b>[\s\S]*X-Priority: 1 \(Highest\)/)
@@ -250,7 +250,7 @@ describe('a mail over SMTP', () => {
 })
 
 describe('the connections of an integration', () => {
-  test('are used again by later messages, and never more than twenty at a time', async () => {
+  test('are reused by later messages, and never more than twenty at a time', async () => {
     const { address, received, connections } = await smtpServer({ hideSTARTTLS: true })
     const integration = { id: 'pooled', credentials: { ...address, ...account } }
     for (let sent = 0; sent < 3; sent += 1) await delivery.send(nodemailer, integration, plainMail)
@@ -260,7 +260,7 @@ describe('the connections of an integration', () => {
     expect(connections()).toBeLessThanOrEqual(20)
   })
 
-  test('are made anew when its credentials change', async () => {
+  test('are replaced when its credentials change', async () => {
     const { address, logins } = await smtpServer({ hideSTARTTLS: true })
     const stored = { id: 'changing', credentials: { ...address, user: 'ada', password: 'old' } }
     expect(await problem(delivery.send(nodemailer, stored, plainMail))).toMatchObject({ code: 'unauthorized' })
@@ -268,7 +268,7 @@ describe('the connections of an integration', () => {
     expect(logins).toEqual(['ada', 'ada'])
   })
 
-  test('survive a server that closes them meanwhile', async () => {
+  test('are reopened after the server closes them', async () => {
     const { address, received, connections } = await smtpServer({ hideSTARTTLS: true })
     const integration = { id: 'closed', credentials: address }
     const attempt = () =>
@@ -278,7 +278,7 @@ describe('the connections of an integration', () => {
       )
     expect(await attempt()).toBe('sent')
     for (const connection of servers[0]?.connections ?? []) connection.close()
-    // Whether the end of the old connection is noticed before it is used again or then: the mail goes over another.
+    // The pool may notice the closed connection before or while using it; either way the mail takes another.
     expect(await attempt()).toBe('sent')
     expect(await attempt()).toBe('sent')
     expect(connections()).toBe(2)
@@ -286,7 +286,7 @@ describe('the connections of an integration', () => {
   })
 })
 
-describe('a server that does not take a mail', () => {
+describe('a server that refuses a mail', () => {
   const failing = (responseCode: number, text: string) => Object.assign(new Error(text), { responseCode })
   const onRcpt = (code: number, text: string): SMTPServerOptions => ({
     hideSTARTTLS: true,
@@ -318,14 +318,14 @@ describe('a server that does not take a mail', () => {
     expect(await problem(send(address))).toMatchObject(expected)
   })
 
-  test("wrong password: the server's words, but never the password", async () => {
+  test('wrong password: the error quotes the server, but never the password', async () => {
     const { address } = await smtpServer({ hideSTARTTLS: true })
     const error = await problem(send({ ...address, user: 'ada', password: 'not it' }))
     expect(error).toMatchObject({ code: 'unauthorized', kind: 'credentials' })
     expect(error.says).toBe('Invalid login: 535 Wrong password *** for ada')
   })
 
-  test('nobody listens, or nobody speaks', async () => {
+  test('the port is closed, or the server never greets', async () => {
     const mute = createServer()
     await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve))
     const { port } = mute.address() as { port: number }
@@ -338,7 +338,7 @@ describe('a server that does not take a mail', () => {
     expect(await problem(send(address))).toMatchObject({ code: 'connection_failed', kind: 'later' })
   })
 
-  test('one that hangs, for those who wait behind others as well', async () => {
+  test('a server that hangs times out, also for mails in the queue', async () => {
     const { address } = await smtpServer({ hideSTARTTLS: true, onMailFrom: () => undefined })
     const integration = { id: 'hanging', credentials: address }
     const impatient = deliveryWith({}, 100)
@@ -346,7 +346,7 @@ describe('a server that does not take a mail', () => {
     for (const error of await Promise.all(sends)) expect(error).toMatchObject({ code: 'timeout', kind: 'later' })
   })
 
-  test('the connection is cut in the middle', async () => {
+  test('the connection is cut midway', async () => {
     const { address } = await smtpServer({
       hideSTARTTLS: true,
       onData: (stream) =>
@@ -357,7 +357,7 @@ describe('a server that does not take a mail', () => {
     expect(await problem(send(address))).toMatchObject({ code: 'connection_lost', mayHaveArrived: true })
   })
 
-  test('no encryption where it is required, or a certificate nobody vouches for', async () => {
+  test('no TLS where it is required, or an untrusted certificate', async () => {
     const { address, received } = await smtpServer({ hideSTARTTLS: true, disabledCommands: ['STARTTLS'] })
     expect((await problem(send({ ...address, ...account, requireTls: true }))).says).toMatch(/STARTTLS/)
     const encrypted = await smtpServer()
@@ -365,7 +365,7 @@ describe('a server that does not take a mail', () => {
     expect([...received, ...encrypted.logins]).toEqual([])
   })
 
-  test('a private address, where those may not be called', async () => {
+  test('a private address, where those are blocked', async () => {
     const { address, connections } = await smtpServer()
     const careful = deliveryWith({ allowPrivateAddresses: false })
     expect(await problem(send(address, {}, careful))).toMatchObject({ code: 'address_refused' })
@@ -375,7 +375,7 @@ describe('a server that does not take a mail', () => {
     expect(connections()).toBe(0)
   })
 
-  test.each(['submission', '0', '65536'])('the port %s is no port', async (port) => {
+  test.each(['submission', '0', '65536'])('the port %s is invalid', async (port) => {
     expect(await problem(send({ host: '127.0.0.1', port }))).toMatchObject({
       code: 'incomplete_credentials',
       says: `The port "${port}" is not a number from 1 to 65535`,
@@ -383,7 +383,7 @@ describe('a server that does not take a mail', () => {
   })
 })
 
-describe('trying the credentials of a server', () => {
+describe('testing the credentials of a server', () => {
   const check = (credentials: Credentials) => delivery.check(nodemailer, credentials)
 
   test('signs in and sends nothing', async () => {
@@ -394,7 +394,7 @@ describe('trying the credentials of a server', () => {
     expect(received).toEqual([])
   })
 
-  test('tells what is wrong', async () => {
+  test('says what is wrong', async () => {
     const { address } = await smtpServer({ hideSTARTTLS: true })
     expect(await check({ ...address, user: 'ada', password: 'not it' })).toEqual({
       ok: false,
@@ -415,8 +415,8 @@ describe('trying the credentials of a server', () => {
   })
 })
 
-describe('providers that are such servers', () => {
-  test('Outlook 365 is one server, entered as the sender and only encrypted', async () => {
+describe('providers that are SMTP servers', () => {
+  test('Outlook 365 is a fixed server, signs in as the sender and requires TLS', async () => {
     const { port, logins } = await smtpServer({ hideSTARTTLS: true, disabledCommands: ['STARTTLS'] })
     const asked: string[] = []
     const redirected = deliveryWith({
@@ -436,7 +436,7 @@ describe('providers that are such servers', () => {
     expect(logins).toEqual([])
   })
 
-  test('Outlook 365 takes mails of whoever signs in, for all who are to get them', async () => {
+  test('Outlook 365 sends from the signed-in address to all recipients', async () => {
     const { port, received, logins, connections } = await smtpServer({
       ...{ cert: certificate, key: certificateKey },
       onAuth: ({ username, password }, _session, done) => {

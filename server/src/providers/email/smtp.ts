@@ -1,5 +1,5 @@
-// Mail over SMTP, for every provider that is such a server. Connections stay open between messages. Nodemailer is read with the
-// first message.
+// Mail over SMTP, for every provider that is an SMTP server. Connections stay open between messages. Nodemailer is loaded with
+// the first message.
 import type Mail from 'nodemailer/lib/mailer/index.js'
 import { DeliveryError, type DeliveryErrorCode, transportError } from '../delivery-error.ts'
 import type { EmailMessage, SendResult, Tools } from '../provider.ts'
@@ -11,25 +11,25 @@ export interface SmtpServer {
   host: string
   port: string
   auth?: { user: string; pass: string }
-  /** Encrypted from the start. Otherwise it is as soon as the server offers it. */
+  /** TLS from the start; otherwise STARTTLS as soon as the server offers it. */
   secure?: boolean
   requireTls?: boolean
   ignoreTls?: boolean
   tlsOptions?: Record<string, unknown> | undefined
   dkim?: { domainName: string; keySelector: string; privateKey: string }
-  /** Where it is known to allow fewer than most do. */
+  /** For servers known to allow fewer than most. */
   mostConnections?: number
 }
 
-/** What a caller may decide about TLS. Anything else, such as a socket path, is not a matter of encryption. */
+/** The TLS options a caller may set. Others, such as a socket path, have nothing to do with encryption. */
 const tlsMembers = [
   ...['rejectUnauthorized', 'servername', 'minVersion', 'maxVersion', 'ciphers'],
   ...['ca', 'cert', 'key', 'passphrase'],
 ]
 
-/** Opened as they are needed, and no more than a server gives. With 5, 10, 20 and 40 went 1,050, 1,100, 1,500 and 1,600 mails/s. */
+/** Opened on demand. 5, 10, 20 and 40 connections sent 1,050, 1,100, 1,500 and 1,600 mails/s. */
 const mostConnections = 20
-/** After which a server may be tired of a connection. */
+/** Per connection; servers close one that has sent many. */
 const mostMails = 100
 
 export async function sendMail(message: EmailMessage, server: SmtpServer, tools: Tools): Promise<SendResult> {
@@ -49,13 +49,13 @@ export async function sendMail(message: EmailMessage, server: SmtpServer, tools:
 function wholeMail(message: EmailMessage, { dkim }: SmtpServer, tools: Tools): Promise<WholeMail> {
   const { body, headers } = tools.extend({ ...mailOf(message, tools.clock.now()) })
   const mail = { ...body, headers: { ...(body.headers as Record<string, string>), ...headers } } as Mail.Options
-  // What is asked of the server along with a mail and cannot be passed on is not passed over.
+  // The session cannot ask the server for these, so refuse the mail rather than ignore them.
   if (body.dsn !== undefined || body.requireTLSExtensionEnabled !== undefined)
-    throw tools.error('message_refused', { says: 'Neither dsn nor requireTLSExtensionEnabled can be asked for' })
+    throw tools.error('message_refused', { says: 'dsn and requireTLSExtensionEnabled are not supported' })
   return composed({ ...mail, ...(dkim ? { dkim } : {}) }, tools)
 }
 
-/** What stands between the brackets of a command must not end it. */
+/** An address must not break out of the brackets of its SMTP command. */
 function checkEnvelope({ from, recipients }: WholeMail, { error }: Tools): void {
   const unfit = [from, ...recipients].find((address) => /[\r\n<>]/.test(address))
   if (unfit !== undefined) throw error('message_refused', { says: `Invalid address ${JSON.stringify(unfit)}` })
@@ -105,10 +105,9 @@ function sessionOptions(server: SmtpServer, { http, timeoutMs, error }: Tools): 
   }
 }
 
-/** The library's, and those of a session. */
+/** Nodemailer's errors, and a session's. */
 interface Failure extends Error {
   code?: string
-  /** The server's three digits. */
   responseCode?: number
   response?: string
   command?: string
@@ -119,34 +118,34 @@ function problem(failure: unknown, { host }: SmtpServer, tools: Tools): Delivery
   if (failure instanceof DeliveryError) return failure
   const error = failure as Failure
   const { code, responseCode, mayHaveArrived } = error
-  const told = (as: DeliveryErrorCode) => tools.error(as, { says: error.message })
+  const refused = (as: DeliveryErrorCode) => tools.error(as, { says: error.message })
   const lost = (as: DeliveryErrorCode) =>
     new DeliveryError(as, { host, ...(mayHaveArrived === undefined ? {} : { mayHaveArrived }) })
-  if (responseCode !== undefined && responseCode < 500) return told('unavailable')
+  if (responseCode !== undefined && responseCode < 500) return refused('unavailable')
   switch (code) {
     case 'EAUTH':
     case 'ENOAUTH':
-      return told('unauthorized')
+      return refused('unauthorized')
     case 'EENVELOPE':
-      return told(isAboutRecipient(error) ? 'recipient_refused' : 'rejected')
+      return refused(isAboutRecipient(error) ? 'recipient_refused' : 'rejected')
     case 'EMESSAGE':
     case 'EPROTOCOL':
-      return told('rejected')
+      return refused('rejected')
     case 'EDNS':
       return transportError(host, 'ENOTFOUND')
     case 'ETIMEDOUT':
       return lost('timeout')
     case 'ETLS':
-      return told('certificate_refused')
+      return refused('certificate_refused')
     case 'ESOCKET':
     case 'ECONNECTION':
-      return /certificate|self.signed/i.test(error.message) ? told('certificate_refused') : lost('connection_lost')
+      return /certificate|self.signed/i.test(error.message) ? refused('certificate_refused') : lost('connection_lost')
     default:
       return lost('connection_lost')
   }
 }
 
-/** RFC 3463: 5.1.x is about addresses, 5.2.x about mailboxes; 550, 551 and 553 without one of them too. */
+/** RFC 3463: 5.1.x is about addresses, 5.2.x about mailboxes; without such a code, 550, 551 and 553 are too. */
 function isAboutRecipient({ command, response = '', responseCode = 0 }: Failure): boolean {
   if (command !== 'RCPT TO') return false
   const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})/.exec(response)?.[1]

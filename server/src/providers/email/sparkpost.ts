@@ -1,7 +1,7 @@
 import { at, choice, emailProvider, mailSender, optional, secret, textAt } from '../provider.ts'
 import { base64, some, someOf } from './mail.ts'
 
-/** Integrations from before there was a choice say `true`. */
+/** Older integrations store `true`. */
 const baseOf = (region: string | undefined) =>
   region === 'eu' || region === 'true' ? 'https://api.eu.sparkpost.com/api/v1' : 'https://api.sparkpost.com/api/v1'
 
@@ -50,7 +50,7 @@ export const sparkpost = emailProvider({
     }
     const error = at(body, 'errors.0')
     const says = [textAt(error, 'message'), textAt(error, 'description')].filter((part) => part).join(': ')
-    // A status of the vendor's own: the limit of the hour or day is reached.
+    // SparkPost's own status: the hourly or daily limit is reached.
     return { says, code: status === 420 ? 'quota_exhausted' : undefined }
   },
 

@@ -1,6 +1,6 @@
 import { emailProvider } from '../provider.ts'
 
-/** The service's own: into the sandbox, for those who have no account anywhere yet. */
+/** The built-in demo provider: stores messages in the sandbox, for users without a vendor account. */
 export const svcEmail = emailProvider({
   id: 'svc-email',
   name: 'Belfry Email',

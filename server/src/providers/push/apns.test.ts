@@ -152,12 +152,12 @@ testProvider(apns, {
   ],
 })
 
-describe('when Apple takes one at a time', () => {
+describe('when Apple accepts one request at a time', () => {
   const vendor = useVendor({ speaks: 'h2', atATime: 1 })
   const delivery = new Delivery({ http: useHttpTo(vendor), clock: { now: () => new Date() }, brand: 'acme' })
   afterAll(() => delivery.close())
 
-  test('the others wait for their turn, and none is lost', async () => {
+  test('the others wait, and none is lost', async () => {
     vendor.plays(() => accepted)
     await Promise.all(Array.from({ length: 150 }, () => delivery.send(apns, { id: 'one', credentials }, plainPush)))
     expect(vendor.asked).toHaveLength(150)
@@ -165,7 +165,7 @@ describe('when Apple takes one at a time', () => {
   })
 })
 
-describe('what Apple is sent', () => {
+describe('a request to Apple', () => {
   const vendor = useVendor({ speaks: 'h2' })
   const http = useHttpTo(vendor)
   let now = new Date('2026-05-01T10:00:00.000Z')
@@ -181,7 +181,7 @@ describe('what Apple is sent', () => {
   const send = (own = credentials) => delivery.send(apns, { id: `i${integrations}`, credentials: own }, plainPush)
   const tokens = () => vendor.asked.map(({ headers }) => headers.authorization)
 
-  test('is signed by the key of the team', async () => {
+  test("is signed with the team's key", async () => {
     await send()
     const token = String(tokens()[0]).replace('bearer ', '')
     const { payload, protectedHeader } = await jwtVerify(token, publicKey, { algorithms: ['ES256'], currentDate: now })
@@ -189,7 +189,7 @@ describe('what Apple is sent', () => {
     expect(payload).toEqual({ iss: 'TEAM123456', iat: Math.floor(now.getTime() / 1000) })
   })
 
-  test('goes over one connection with one token, until Apple wants another', async () => {
+  test('reuses one connection and one token, until the token expires', async () => {
     await Promise.all(Array.from({ length: 20 }, () => send()))
     expect(vendor.taken.size).toBe(1)
     expect(new Set(tokens()).size).toBe(1)
@@ -213,7 +213,7 @@ describe('what Apple is sent', () => {
   test('goes over a new connection when the old one was closed', async () => {
     await send()
     vendor.disconnect()
-    // Either the end of the connection was noticed, or the attempt is lost and the next one finds out.
+    // Either the client notices the closed connection, or this attempt fails and the next one reconnects.
     await send().catch(() => undefined)
     expect(await send()).toEqual(result)
     expect(vendor.taken.size).toBe(2)
@@ -231,7 +231,7 @@ describe('what Apple is sent', () => {
     await impatient.close()
   })
 
-  test('is nothing to somebody who only claims to be Apple', async () => {
+  test("is not sent to a server without Apple's certificate", async () => {
     const { port } = new URL(vendor.url)
     const doubtful = new HttpClient({
       clock: { now: () => now },
@@ -247,7 +247,7 @@ describe('what Apple is sent', () => {
     await careful.close()
   })
 
-  test('is nothing, without a private key that is one', async () => {
+  test('is not sent without a valid private key', async () => {
     await expect(send({ ...credentials, secretKey: 'not a key' })).rejects.toMatchObject({
       code: 'incomplete_credentials',
       says: 'The private key is not the content of a .p8 file',

@@ -4,10 +4,10 @@ import type { Data } from '../provider-data.ts'
 import { Http2Connection } from './http2-connection.ts'
 import { pushEvents } from './push-events.ts'
 
-/** Apple takes a token for 20 to 60 minutes. */
+/** Apple accepts a token for 20 to 60 minutes. */
 const tokenSeconds = 50 * 60
 
-/** Where members stand inside `aps`, and those of its `alert`, by the names callers give them after casing. */
+/** Members of `aps` and of its `alert`, by the names callers use, after casing. */
 const inAps = {
   badge: 'badge',
   sound: 'sound',
@@ -69,7 +69,7 @@ export const apns = pushProvider({
       locArgs: 'loc-args',
     },
   },
-  // A second one under the same collapse id takes the place of the first on the device.
+  // On the device, a notification replaces an earlier one with the same collapse id.
   idempotent: true,
 
   async send(message, { secretKey, apiKey, projectName, applicationId, secure }, tools) {
@@ -105,7 +105,7 @@ export const apns = pushProvider({
   events: pushEvents,
 })
 
-/** What is wished for by the workflow, in one object without any depth: Apple's headers and members alike. */
+/** The workflow's options in one flat object: Apple's headers and members alike. */
 function wishesOf({ title, content, payload, overrides }: PushMessage, topic: string, now: Date): Data {
   const { bodyLocKey, bodyLocArgs, titleLocKey, titleLocArgs, contentAvailable, mutableContent, urlArgs, launchImage } =
     overrides
@@ -134,7 +134,7 @@ const isBackground = ({ pushType }: Data) => pushType === 'background'
 
 function headersOf(wishes: Data, { id }: PushMessage): Record<string, string> {
   const { topic, pushType = 'alert', expiry, collapseId = id } = wishes
-  // Apple refuses a background notification of high priority.
+  // Apple refuses a background notification with high priority.
   const { priority = isBackground(wishes) ? 5 : 10 } = wishes
   return Object.fromEntries(
     Object.entries({
@@ -166,7 +166,7 @@ function contentOf(wishes: Data): unknown {
   }
 }
 
-/** Callers say yes or no; Apple, 1 or nothing. */
+/** Callers use booleans; Apple uses 1 or nothing. */
 function numbered(name: string, value: unknown): unknown {
   if (!name.endsWith('-available') && !name.startsWith('mutable-')) return value
   if (typeof value === 'boolean') return value ? 1 : undefined

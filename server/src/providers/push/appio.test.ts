@@ -42,7 +42,7 @@ testProvider(appio, {
   ],
 })
 
-describe('what App IO does not take', () => {
+describe('App IO refuses', () => {
   const vendor = useVendor()
   const clock = { now: () => new Date('2026-05-01T10:00:00.000Z') }
   const delivery = new Delivery({ http: useHttpTo(vendor), clock, brand: 'acme' })
@@ -52,7 +52,7 @@ describe('what App IO does not take', () => {
   test.each<[string, VendorReply]>([
     ['does not allow it', { body: { sender_allowed: false } }],
     ['is not there', { status: 404, body: { title: 'Not found' } }],
-  ])('is a message for somebody who %s', async (_, reply) => {
+  ])('a message for somebody who %s', async (_, reply) => {
     vendor.plays(() => reply)
     const says = 'Recipient is not allowed or not found in App IO'
     await expect(send({})).rejects.toMatchObject({ code: 'message_refused', kind: 'never', says })
@@ -63,7 +63,7 @@ describe('what App IO does not take', () => {
     ['nobody', { target: '' }, undefined, { says: 'Missing target (fiscal_code) in push options' }],
     ['a message without a title', { title: '' }, undefined, { says: 'Missing title or content in push options' }],
     ['anything without a key', {}, {}, { code: 'incomplete_credentials', says: 'Missing apiKey for App IO' }],
-  ])('is asked nothing for %s', async (_, message, credentials, error) => {
+  ])('and gets no request for %s', async (_, message, credentials, error) => {
     await expect(send(message, credentials)).rejects.toMatchObject(error)
     expect(vendor.asked).toEqual([])
   })

@@ -22,7 +22,7 @@ export const appio = pushProvider({
       throw error('message_refused', { says: 'Missing title or content in push options' })
     const headers = { 'ocp-apim-subscription-key': key }
     const { json: profile } = await ask(`${base}/profiles`, { headers, json: { fiscal_code: target } })
-    // They may allow it again, so the fiscal code is kept.
+    // The recipient may allow it again, so keep the fiscal code.
     if (at(profile, 'sender_allowed') !== true)
       throw error('message_refused', { says: 'Recipient is not allowed or not found in App IO' })
     const answer = await deliver(`${base}/messages`, {

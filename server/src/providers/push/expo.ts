@@ -8,7 +8,7 @@ const codes = {
   MessageRateExceeded: 'rate_limited',
   MismatchSenderId: 'unauthorized',
   InvalidCredentials: 'unauthorized',
-  // Of the whole request.
+  // Errors of the whole request.
   UNAUTHORIZED: 'unauthorized',
   TOO_MANY_REQUESTS: 'rate_limited',
 } as const
@@ -54,5 +54,5 @@ export const expo = pushProvider({
   events: pushEvents,
 })
 
-/** One message was sent, so there is one ticket: in a list, or by itself. */
+/** One message gets one ticket: in a list, or by itself. */
 const ticketIn = (body: unknown) => at(body, 'data.0') ?? at(body, 'data')

@@ -206,7 +206,7 @@ describe('signing in with Google', () => {
   const send = (id: string, own: unknown = credentials.serviceAccount) =>
     delivery.send(fcm, { id, credentials: { serviceAccount: own } }, plainPush)
 
-  test('is done with what the key of the service account signed', async () => {
+  test("uses a token signed with the service account's key", async () => {
     await send('signed')
     const { payload, protectedHeader } = await jwtVerify(vendor.asked[0]?.form.assertion ?? '', publicKey, {
       currentDate: now,
@@ -222,7 +222,7 @@ describe('signing in with Google', () => {
     })
   })
 
-  test('is done once an hour, however many messages there are', async () => {
+  test('happens once an hour, for any number of messages', async () => {
     await Promise.all(Array.from({ length: 10 }, () => send('many')))
     expect(signIns).toBe(1)
     now = new Date(now.getTime() + 59 * 60_000)
@@ -230,7 +230,7 @@ describe('signing in with Google', () => {
     expect(signIns).toBe(2)
   })
 
-  test('is done again when a token is taken back early', async () => {
+  test('happens again when a token is revoked early', async () => {
     await send('revoked')
     vendor.plays(({ path, headers: { authorization } }) => {
       if (path === '/token') return { body: { access_token: 'new', expires_in: 3600 } }
@@ -239,7 +239,7 @@ describe('signing in with Google', () => {
     expect(await send('revoked')).toEqual(result)
   })
 
-  test('fails when the account is no more', async () => {
+  test('fails when the account was deleted', async () => {
     vendor.plays(() => ({ status: 400, body: { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' } }))
     await expect(send('gone')).rejects.toMatchObject({ kind: 'credentials', says: 'Invalid JWT Signature.' })
   })
@@ -260,12 +260,12 @@ describe('signing in with Google', () => {
       JSON.stringify({ ...account, private_key: 'x' }),
       'The private_key of the service account is not a private key',
     ],
-  ])('is not tried with %s', async (title, own, says) => {
+  ])('does not happen with %s', async (title, own, says) => {
     await expect(send(title, own)).rejects.toMatchObject({ code: 'incomplete_credentials', says })
     expect(vendor.asked).toEqual([])
   })
 
-  test('takes a key whose lines were joined on their way here', async () => {
+  test('takes a key whose line breaks were escaped', async () => {
     const joined = JSON.stringify({ ...account, private_key: account.private_key.replaceAll('\n', '\\n') })
     expect(await send('joined', joined)).toEqual(result)
   })

@@ -9,7 +9,7 @@ const scope = 'https://www.googleapis.com/auth/firebase.messaging'
 /** https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode */
 const codes = {
   UNREGISTERED: 'recipient_refused',
-  // The token is good, but for another project than these credentials.
+  // The token belongs to another project.
   SENDER_ID_MISMATCH: 'rejected',
   INVALID_ARGUMENT: 'message_refused',
   QUOTA_EXCEEDED: 'rate_limited',
@@ -18,7 +18,7 @@ const codes = {
   THIRD_PARTY_AUTH_ERROR: 'unauthorized',
 } as const
 
-/** Google's ways to say that the token is none, or no more: https://firebase.google.com/docs/cloud-messaging/error-codes */
+/** Google's messages for an invalid or expired token: https://firebase.google.com/docs/cloud-messaging/error-codes */
 const deadToken = /registration token is not a valid|requested entity was not found/i
 
 export const fcm = pushProvider({
@@ -51,7 +51,7 @@ export const fcm = pushProvider({
 
   problem({ body, isSuccess }) {
     if (isSuccess) return undefined
-    // Signing in speaks OAuth: a word, and a description.
+    // OAuth's error format, from the sign-in.
     const refused = at(body, 'error')
     if (typeof refused === 'string')
       return {
@@ -110,11 +110,11 @@ async function signIn({ email, key }: Account, { ask, clock, error }: Tools) {
   const grant_type = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
   const { json } = await ask(tokenUrl, { form: { grant_type, assertion } })
   const value = textAt(json, 'access_token')
-  if (value === undefined) throw error('unreadable_answer', { says: 'Google gave no access token' })
+  if (value === undefined) throw error('unreadable_answer', { says: 'Google returned no access token' })
   return { value, seconds: Number(at(json, 'expires_in') ?? 3600) }
 }
 
-/** The words all push providers share stand where this API has a place for them; what is left is of the notification. */
+/** Maps the options all push providers share to this API; the rest goes into the notification. */
 function contentOf({ title, content, payload, overrides }: PushMessage): Data {
   const { type, data, android, apns, fcmOptions, webPush, deviceTokens: _, ...rest } = overrides
   const {
@@ -176,7 +176,7 @@ function some(members: Data): Data | undefined {
   return given.length === 0 ? undefined : Object.fromEntries(given)
 }
 
-/** A topic or condition takes the place of the token. All data are texts here. */
+/** A topic or condition replaces the token. FCM only takes strings as data. */
 function wrap({ token, data, ...message }: Data): unknown {
   const isForMany = message.topic !== undefined || message.condition !== undefined
   const texts = Object.entries(isPlain(data) ? data : {}).flatMap(([name, value]) =>

@@ -1,18 +1,18 @@
-// One connection over HTTP/2, for many requests at a time. It is opened when first needed, and again after it was closed: by
-// the other side, by its own silence, or because a request over it got no answer.
+// One HTTP/2 connection for many concurrent requests. It is opened on demand, and again after it closed: by the other side,
+// after too long without traffic, or because a request timed out.
 import { type ClientHttp2Session, connect, constants } from 'node:http2'
 import { DeliveryError } from '../delivery-error.ts'
 import { answerOf, type HttpAnswer, type HttpClient } from '../http-client.ts'
 
-/** A connection that was quiet for longer may have been forgotten by something in between, without a word. */
-const longestSilenceMs = 5 * 60_000
+/** A NAT or firewall may silently drop a connection that is idle for longer. */
+const idleTimeoutMs = 5 * 60_000
 const mostBytes = 64 * 1024
 
 interface Http2Request {
   path: string
   headers: Record<string, string>
   body: string
-  /** For everything, connecting included. */
+  /** Including the connection. */
   timeoutMs: number
 }
 
@@ -26,15 +26,15 @@ export class Http2Connection {
     this.#http = http
   }
 
-  /** Any status is an answer; no answer is a `DeliveryError`. */
+  /** Returns any status; throws a `DeliveryError` if there is no answer. */
   async post(request: Http2Request): Promise<HttpAnswer> {
     const host = this.#host
-    const late = new AbortController()
-    const timer = setTimeout(() => late.abort(), request.timeoutMs)
+    const timeout = new AbortController()
+    const timer = setTimeout(() => timeout.abort(), request.timeoutMs)
     try {
       return await new Promise<HttpAnswer>((resolve, reject) => {
-        late.signal.addEventListener('abort', () => reject(new DeliveryError('timeout', { host })))
-        this.#try(request, late.signal).then(resolve, reject)
+        timeout.signal.addEventListener('abort', () => reject(new DeliveryError('timeout', { host })))
+        this.#try(request, timeout.signal).then(resolve, reject)
       })
     } finally {
       clearTimeout(timer)
@@ -48,20 +48,20 @@ export class Http2Connection {
     try {
       return await exchange(session, this.#host, request, signal)
     } catch (error) {
-      // The other side has not looked at it: it takes fewer at a time now, or the connection is at its end.
-      const isUnseen = error instanceof DeliveryError && error.code === 'connection_lost' && !error.mayHaveArrived
-      if (!isUnseen || triesLeft === 0 || signal.aborted) throw error
+      // The other side did not process it: it lowered its limit of streams, or is closing the connection.
+      const isUnprocessed = error instanceof DeliveryError && error.code === 'connection_lost' && !error.mayHaveArrived
+      if (!isUnprocessed || triesLeft === 0 || signal.aborted) throw error
       return this.#try(request, signal, triesLeft - 1)
     }
   }
 
-  /** What is still under way is lost. */
+  /** Requests in flight are lost. */
   async close(): Promise<void> {
     const session = await this.#session?.catch(() => undefined)
     session?.destroy()
   }
 
-  /** Whoever waits for an answer over it still gets theirs; nobody else is sent the same way. */
+  /** Requests in flight finish; new ones open another connection. */
   async #retire(opened: Promise<ClientHttp2Session>): Promise<void> {
     if (this.#session === opened) this.#session = undefined
     const session = await opened.catch(() => undefined)
@@ -82,12 +82,12 @@ export class Http2Connection {
     try {
       const socket = await this.#http.connectSecurely(host, 443, 'h2')
       const session = connect(`https://${host}`, { createConnection: () => socket })
-      session.setTimeout(longestSilenceMs, () => session.close())
-      // The requests it takes down are told by their own streams.
+      session.setTimeout(idleTimeoutMs, () => session.close())
+      // Each request learns of the error from its own stream.
       session.on('error', onEnd)
       session.on('goaway', onEnd)
       session.on('close', onEnd)
-      // They say how many requests it takes at a time, which can be one: more than that would be refused.
+      // Wait for the server's settings: they limit concurrent streams, possibly to one, and more would be refused.
       await new Promise<void>((resolve, reject) => {
         session.once('remoteSettings', () => resolve())
         session.once('close', () => reject(new DeliveryError('connection_lost', { host, mayHaveArrived: false })))
@@ -108,7 +108,7 @@ function exchange(
 ): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const lost = (mayHaveArrived: boolean) => reject(new DeliveryError('connection_lost', { host, mayHaveArrived }))
-    // It may have ended since it was chosen, and the caller may have gone while it was being opened.
+    // The connection may have closed, or the request timed out, in the meantime.
     if (session.closed || session.destroyed || signal.aborted) return lost(false)
     const stream = session.request({ ...headers, ':method': 'POST', ':authority': host, ':path': path })
     let answered: { status: number; headers: Record<string, string | string[] | undefined> } | undefined
@@ -128,9 +128,9 @@ function exchange(
     stream.on('end', () => {
       if (answered) resolve(answerOf(answered.status, answered.headers, Buffer.concat(chunks).toString('utf8'), host))
     })
-    // Its closing, which follows, says all there is to know.
+    // Handled by 'close', which follows.
     stream.on('error', () => undefined)
-    // Refused says that the other side has not looked at it; RFC 9113, section 8.7. Too late after the answer.
+    // A refused stream was not processed (RFC 9113, section 8.7). Has no effect after an answer.
     stream.on('close', () => lost(stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM))
     stream.end(body)
   })

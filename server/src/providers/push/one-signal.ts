@@ -66,7 +66,7 @@ export const oneSignal = pushProvider({
   },
 
   problem({ body, isSuccess }) {
-    // A success without an id says that nothing was sent.
+    // Success without an id means that nothing was sent.
     if (isSuccess && (body === undefined || textAt(body, 'id') !== undefined)) return undefined
     const errors = at(body, 'errors')
     const isUnknownPlayer = at(errors, 'invalid_player_ids') !== undefined
@@ -79,5 +79,5 @@ export const oneSignal = pushProvider({
   events: pushEvents,
 })
 
-/** Keys of other versions than 3 and 4 are refused. */
+/** OneSignal only accepts UUIDs of version 3 and 4. */
 const asVersion4 = (uuid: string) => `${uuid.slice(0, 14)}4${uuid.slice(15)}`

@@ -1,5 +1,5 @@
-// What became of a push message is known to the app on the device only. The app, or its server, reports it to our inbound
-// webhook under the id that came with the message, in `__nvMessageId`: ours, whoever the provider is.
+// Only the app on the device knows what happened to a push message. The app, or its server, reports it to our inbound webhook
+// with the id it got in `__nvMessageId`, which is ours with every provider.
 import { type EventStatus, eventOf, eventsIn, type InboundRequest } from '../events.ts'
 import { textAt } from '../provider.ts'
 

@@ -18,7 +18,7 @@ export const pushpad = pushProvider({
 
   problem({ body, text, isSuccess }) {
     if (isSuccess) return undefined
-    // Either a sentence, or lists of them by the member they are about.
+    // Either a sentence, or lists of sentences by member.
     return { says: textAt(body, 'error') ?? (readJson(text) === undefined ? undefined : text) }
   },
 

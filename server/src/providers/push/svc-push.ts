@@ -1,6 +1,6 @@
 import { pushProvider } from '../provider.ts'
 
-/** The service's own: into the sandbox. No app has tokens for it; it takes what is for subscribers without any device. */
+/** The built-in demo provider: stores messages in the sandbox, for subscribers without a device token. */
 export const svcPush = pushProvider({
   id: 'svc-push',
   name: 'Belfry Push',

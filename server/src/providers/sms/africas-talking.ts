@@ -35,7 +35,7 @@ export const africasTalking = smsProvider({
     return { providerMessageId: textAt(answer.json, 'SMSMessageData.Recipients.0.messageId') }
   },
 
-  // Each recipient has a verdict of his own, from 400 on a refusal; without any recipient, nobody was sent anything.
+  // Each recipient has a status, 400 and above for a refusal; without recipients, nothing was sent.
   problem({ body, isSuccess, text }) {
     if (!isSuccess) return { says: textAt(body, 'errorMessage') ?? text }
     if (body === undefined) return undefined

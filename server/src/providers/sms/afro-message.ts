@@ -12,7 +12,7 @@ export const afroMessage = smsProvider({
       method: 'GET',
       headers: bearer(apiKey),
       query: {
-        // An identifier of the account, which a message cannot know better.
+        // An id of the account, which a message cannot override.
         from: credentials.from ?? message.from,
         sender: senderName,
         to: message.to,

@@ -11,7 +11,7 @@ const recipient = {
   repeatabilityFirstSent: 'Tue, 30 Apr 2024 07:45:54 GMT',
 }
 const plain = { from: '+15550199', smsRecipients: [recipient], message: 'Hi' }
-/** As the vendor writes it down. */
+/** As Azure documents it. */
 function signed(body: unknown) {
   const hash = createHash('sha256').update(JSON.stringify(body)).digest('base64')
   const text = `POST\n/sms?api-version=2021-03-07\n${date};acme.communication.azure.com;${hash}`

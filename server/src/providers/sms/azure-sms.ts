@@ -47,7 +47,7 @@ export const azureSms = smsProvider({
     return { providerMessageId: textAt(answer.json, 'value.0.messageId') }
   },
 
-  // Each recipient has a verdict of his own.
+  // Each recipient has its own status.
   problem({ body, isSuccess }) {
     if (!isSuccess) return { says: textAt(body, 'error.message') }
     if (at(body, 'value.0.successful') !== false) return undefined
@@ -71,7 +71,7 @@ const partsOf = (connection: string): Record<string, string> =>
     }),
   )
 
-/** The same in every attempt, as the vendor asks: our ids begin with the second they were made in. */
+/** The same in every attempt, as Azure requires: our ids start with the second of their creation. */
 function firstSent(id: string): Date {
   const seconds = Number.parseInt(id.slice(0, 8), 16)
   return new Date((Number.isNaN(seconds) ? 0 : seconds) * 1000)

@@ -16,7 +16,7 @@ export const bandwidth = smsProvider({
       `https://messaging.bandwidth.com/api/v2/users/${encodeURIComponent(accountSid)}/messages`,
       {
         headers: basic(user, password),
-        // Provider data names the messaging application; the account's id is what there is without.
+        // Provider data can name the messaging application; the default is the account's id.
         json: {
           applicationId: accountSid,
           to: [message.to],

@@ -29,7 +29,7 @@ export const brevoSms = smsProvider({
     return { providerMessageId: textAt(answer.json, 'messageId') }
   },
 
-  // What it takes, it gives an id.
+  // Only an accepted message gets an id.
   problem({ body, isSuccess, text }) {
     if (!isSuccess) return { says: textAt(body, 'message'), code: codes[textAt(body, 'code') ?? ''] }
     if (body === undefined || textAt(body, 'messageId') !== undefined) return undefined

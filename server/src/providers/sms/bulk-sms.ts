@@ -35,7 +35,7 @@ export const bulkSms = smsProvider({
   },
 })
 
-/** Anything else is left to the account. */
+/** Otherwise the account's settings apply. */
 function senderOf(from: string) {
   if (/^\+?\d+$/.test(from)) return { type: 'INTERNATIONAL', address: from.replace('+', '') }
   return /^[a-z\d]+$/i.test(from) ? { type: 'ALPHANUMERIC', address: from } : undefined

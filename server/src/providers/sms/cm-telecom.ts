@@ -47,7 +47,7 @@ export const cmTelecom = smsProvider({
   },
 })
 
-/** As dialled from abroad. */
+/** In international form, with leading zeros. */
 function numberOf(to: string): string {
   const digits = to.replace(/[\s()-]/g, '')
   if (digits.startsWith('+')) return `00${digits.slice(1)}`

@@ -21,5 +21,5 @@ export const eazySms = smsProvider({
   },
 })
 
-/** Both signs mean themselves in a path. */
+/** Both characters are allowed in a path. */
 const inPath = (part: string) => encodeURIComponent(part).replace(/%40|%2B/g, decodeURIComponent)

@@ -29,7 +29,7 @@ export const firetext = smsProvider({
   },
 })
 
-/** By words, since its numbers were nowhere to be read. What is not recognized is an ordinary refusal. */
+/** By words, because its codes are not documented. Anything else is an ordinary refusal. */
 function codeOf(words: string): DeliveryErrorCode | undefined {
   if (/authentication/i.test(words)) return 'unauthorized'
   if (/destination/i.test(words)) return 'recipient_refused'

@@ -16,7 +16,7 @@ export const fortySixElks = smsProvider({
     return { providerMessageId: textAt(answer.json, 'id'), date: textAt(answer.json, 'created') }
   },
 
-  // It explains itself in plain text.
+  // Errors are plain text.
   problem({ isSuccess, text }) {
     return isSuccess ? undefined : { says: text, code: codeOf(text) }
   },

@@ -80,7 +80,7 @@ testProvider(genericSms, {
   ],
 })
 
-describe('a token of an SMS webhook', () => {
+describe('the token of an SMS webhook', () => {
   const vendor = useVendor()
   const clock = { now: () => new Date('2026-05-01T10:00:00.000Z') }
   const delivery = new Delivery({ http: useHttpTo(vendor), clock, brand: 'acme' })
@@ -90,7 +90,7 @@ describe('a token of an SMS webhook', () => {
   const send = (own: object) =>
     delivery.send(genericSms, { id: JSON.stringify(own), credentials: { ...credentials, ...byToken, ...own } }, message)
 
-  test('is used until it is refused, then asked for once more', async () => {
+  test('is reused until it is refused, then fetched once more', async () => {
     let token = 0
     let good = 'token-1'
     vendor.plays(({ path, headers: { 'x-token': given } }) => {
@@ -109,7 +109,7 @@ describe('a token of an SMS webhook', () => {
     await expect(send({})).rejects.toMatchObject({ code: 'unauthorized', kind: 'credentials' })
   })
 
-  test('that does not come is a matter of credentials', async () => {
+  test('that cannot be fetched is a credentials error', async () => {
     vendor.plays(() => ({ body: { token: 'elsewhere' } }))
     await expect(send({ a: 1 })).rejects.toMatchObject({ code: 'unauthorized' })
     await expect(send({ domain: '' })).rejects.toMatchObject({ code: 'incomplete_credentials' })

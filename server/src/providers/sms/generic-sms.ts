@@ -40,13 +40,13 @@ export const genericSms = smsProvider({
         const answer = await tools.ask(domain, { method: 'POST', headers: keys })
         const value = textAt(answer.json, `data.${name}`)
         if (value === undefined) throw tools.error('unauthorized', { says: `There is no data.${name} in the answer` })
-        // Nobody says for how long it is good: until it is refused.
+        // Its lifetime is unknown: use it until it is refused.
         return { value, seconds: Number.POSITIVE_INFINITY }
       }
       return withToken(tools, 'token', ask, (token) => post({ [name]: token }))
     }
 
-    // Taken is taken, whatever it answers.
+    // Any body of a successful answer is fine.
     const body = jsonIn(await (authenticateByToken ? postWithToken() : post(keys)))
     return { providerMessageId: textAt(body, idPath), date: textAt(body, datePath) }
   },

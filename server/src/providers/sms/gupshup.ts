@@ -26,7 +26,7 @@ export const gupshup = smsProvider({
         v: '1.1',
         userid: user,
         password,
-        // Indian law asks for both.
+        // Indian law requires both.
         principalEntityId: customData.principalEntityId,
         dltTemplateId: customData.dltTemplateId,
       },

@@ -46,7 +46,7 @@ export const imedia = smsProvider({
       const word = (textAt(body, 'status') ?? textAt(body, 'MessageStatus'))?.toLowerCase() ?? ''
       return eventOf(body, {
         id: textAt(body, 'referentId') ?? textAt(body, 'MessageSid'),
-        // It has more words than it tells of; all of them come after sending.
+        // It sends undocumented statuses too; all of them come after sending.
         event: Object.hasOwn(means, word) ? word : 'sent',
         means,
         response: textAt(body, 'errorMessage'),

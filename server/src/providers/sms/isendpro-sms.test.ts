@@ -4,7 +4,7 @@ import { isendproSms } from './isendpro-sms.ts'
 const url = 'https://apirest.isendpro.com/cgi-bin/sms'
 const plain = { keyid: 'api-key', sms: 'Hi', num: '15550100', emetteur: 'Acme' }
 const verdict = (code: string, message: string) => ({ etat: { etat: [{ code, message, tel: '15550100' }] } })
-/** It tells no id as a rule, so ours is stored. */
+/** It usually returns no id, so ours is stored. */
 const result = { providerMessageId: '6630a1b2c3d4e5f601020304' }
 
 testProvider(isendproSms, {

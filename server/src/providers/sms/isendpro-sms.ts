@@ -16,7 +16,7 @@ export const isendproSms = smsProvider({
         num: withoutPrefix(message.to),
         emetteur: message.from ?? credentials.from ?? brand.toUpperCase(),
       },
-      // Those who write provider data know text and number by these names.
+      // Provider data uses these names for text and number.
       wrap: ({ message: own, ...body }) => ({
         ...body,
         sms: textAt(own, 'text') ?? body.sms,

@@ -2,7 +2,7 @@ import { testProvider } from '../../../test/provider-suite.ts'
 import { kannel } from './kannel.ts'
 
 const url = 'http://kannel.example.com:13013/cgi-bin/sendsms?'
-/** Kannel tells no id, so ours is stored. */
+/** Kannel returns no id, so ours is stored. */
 const result = { providerMessageId: '6630a1b2c3d4e5f601020304' }
 
 testProvider(kannel, {

@@ -29,7 +29,7 @@ export const mobishastra = smsProvider({
     return { providerMessageId: textAt(answer.json, '0.msg_id')?.trim() }
   },
 
-  // What it takes, it gives an id.
+  // Only an accepted message gets an id.
   problem({ body, isSuccess }) {
     if (isSuccess && (body === undefined || textAt(body, '0.msg_id')?.trim())) return undefined
     const says = textAt(body, '0.str_response')

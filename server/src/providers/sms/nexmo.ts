@@ -36,7 +36,7 @@ export const nexmo = smsProvider({
     return { providerMessageId: textAt(answer.json, 'messages.0.message-id') }
   },
 
-  // A refusal is an answer of success, too.
+  // A refusal comes with a success status.
   problem({ body, isSuccess }) {
     const status = textAt(body, 'messages.0.status')
     if (isSuccess && (status === undefined || status === '0')) return undefined

@@ -22,7 +22,7 @@ export const plivo = smsProvider({
     const answer = await deliver(`https://api.plivo.com/v1/Account/${encodeURIComponent(accountSid)}/Message/`, {
       headers: basic(accountSid, token),
       json: { src: message.from ?? credentials.from, dst: message.to, text: message.content },
-      // The vendor's own library takes further members in an object of this name. A powerpack chooses the number itself.
+      // Plivo's SDK takes further members in an object of this name. A powerpack chooses the sender's number.
       wrap({ optionalParams, src, ...body }) {
         const more = isPlain(optionalParams) ? optionalParams : {}
         return { ...(body.powerpack_uuid === undefined ? { src } : {}), ...body, ...more }
@@ -63,7 +63,7 @@ export const plivo = smsProvider({
 const isAnyOf = (signatures: string, expected: Buffer) =>
   signatures.split(',').some((signature) => isSame(Buffer.from(signature.trim(), 'base64'), expected))
 
-/** The address with its query in order, then the members of the form in order. */
+/** The URL with its sorted query, then the sorted members of the form. */
 function signedText({ url, form }: InboundRequest): string {
   const { origin, pathname, searchParams } = new URL(url)
   const inOrder = (pairs: Iterable<[string, string]>) => [...pairs].sort(([a], [b]) => (a < b ? -1 : 1))

@@ -31,7 +31,7 @@ export const ringCentral = smsProvider({
         form: { grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion: token },
       })
       const value = textAt(answer.json, 'access_token')
-      if (value === undefined) throw tools.error('unreadable_answer', { says: 'There is no access token in it' })
+      if (value === undefined) throw tools.error('unreadable_answer', { says: 'RingCentral returned no access token' })
       return { value, seconds: Number(textAt(answer.json, 'expires_in') ?? 0) }
     }
     const answer = await withToken(tools, 'access', signIn, (access) =>
@@ -49,7 +49,7 @@ export const ringCentral = smsProvider({
 
   problem({ body, isSuccess }) {
     if (isSuccess) return undefined
-    // Who may not sign in is told so with status 400; RFC 6749, section 5.2.
+    // A refused sign-in has status 400; RFC 6749, section 5.2.
     const isSigningIn = /^(invalid_grant|invalid_client|unauthorized_client)$/.test(textAt(body, 'error') ?? '')
     const isRecipient = /^to\b/.test(textAt(body, 'errors.0.parameterName') ?? textAt(body, 'parameterName') ?? '')
     return {
@@ -59,7 +59,7 @@ export const ringCentral = smsProvider({
   },
 
   events: {
-    /** https://developers.ringcentral.com/guide/notifications/webhooks/creating-webhooks; a word agreed on with the vendor. */
+    /** https://developers.ringcentral.com/guide/notifications/webhooks/creating-webhooks; a shared token. */
     verify({ headers }, { signingKey }) {
       if (signingKey === undefined) return true
       return isSame(Buffer.from(headers['verification-token'] ?? ''), Buffer.from(signingKey))

@@ -10,7 +10,7 @@ const plain = {
   RECIPIENT: '+15550100',
   MESSAGE_TEXT: 'Hi',
 }
-/** It tells no id, so ours is stored. */
+/** It returns no id, so ours is stored. */
 const result = { providerMessageId: '6630a1b2c3d4e5f601020304' }
 
 testProvider(smsCentral, {

@@ -26,7 +26,7 @@ export const smsCentral = smsProvider({
     return { providerMessageId: undefined }
   },
 
-  // A zero is all it says to what it takes.
+  // The answer to an accepted message is just a zero.
   problem({ isSuccess, text }) {
     if (isSuccess && text.trim() === '0') return undefined
     const isLocked = isSuccess && /\b(authenticat|username|password)/i.test(text)

@@ -8,7 +8,7 @@ const codes: Record<string, DeliveryErrorCode> = {
   301: 'recipient_refused',
   305: 'message_refused',
   401: 'message_refused',
-  // The same was sent a moment ago: somebody else would send it twice.
+  // A duplicate of a recent message: another provider would send it twice.
   402: 'message_refused',
   500: 'quota_exhausted',
   600: 'unavailable',
@@ -34,7 +34,7 @@ export const sms77 = smsProvider({
     return { providerMessageId: textAt(answer.json, 'messages.0.id') }
   },
 
-  // A refusal is an answer of success with another number, and sometimes with nothing but that number.
+  // A refusal comes with a success status and another code, sometimes as the whole body.
   problem({ body, isSuccess, text }) {
     const status = textAt(body, 'success') ?? (/^"?(\d{3})"?$/.exec(text.trim())?.[1] || undefined)
     if (isSuccess && (status === undefined || status === '100')) return undefined

@@ -59,7 +59,7 @@ export const sns = smsProvider({
   },
 })
 
-/** A name is shown as it is; a number must belong to the account. */
+/** A sender name is shown unchanged; a number must belong to the account. */
 const senderOf = (from: string) => ({
   [/^\+?\d+$/.test(from) ? 'AWS.MM.SMS.OriginationNumber' : 'AWS.SNS.SMS.SenderID']: {
     DataType: 'String',
@@ -67,7 +67,7 @@ const senderOf = (from: string) => ({
   },
 })
 
-/** The form has no objects: attributes are counted. */
+/** Forms have no objects, so attributes are numbered. */
 function inOneLevel({ MessageAttributes, ...body }: Data): Data {
   const attributes = isPlain(MessageAttributes) ? Object.entries(MessageAttributes) : []
   const members = attributes.flatMap(([name, value], index) => [

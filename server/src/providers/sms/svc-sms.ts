@@ -1,6 +1,6 @@
 import { smsProvider } from '../provider.ts'
 
-/** The service's own: into the sandbox, for those who have no account anywhere yet. */
+/** The built-in demo provider: stores messages in the sandbox, for users without a vendor account. */
 export const svcSms = smsProvider({
   id: 'svc-sms',
   name: 'Belfry SMS',

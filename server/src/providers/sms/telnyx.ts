@@ -26,9 +26,9 @@ const codes: Record<string, DeliveryErrorCode> = {
   40333: 'quota_exhausted',
 }
 
-/** Older ones may be repeated by somebody who overheard them. */
+/** An older signature is a replay. */
 const longestMs = 5 * 60_000
-/** What stands before the 32 bytes of an Ed25519 key in a key file; RFC 8410. */
+/** The DER prefix of an Ed25519 public key; RFC 8410. */
 const keyPrefix = Buffer.from('302a300506032b6570032100', 'hex')
 
 export const telnyx = smsProvider({

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { type EventStatus, eventOf, eventsIn, isSame } from '../events.ts'
 import { secret, smsProvider, smsSender, textAt } from '../provider.ts'
 
-/** The vendor writes them in several ways of capitals. */
+/** Termii varies their capitalization. */
 const means: Record<string, EventStatus> = {
   'message sent': 'sent',
   'message failed': 'failed',
@@ -31,7 +31,7 @@ export const termii = smsProvider({
     return { providerMessageId: textAt(answer.json, 'message_id') }
   },
 
-  // What it takes, it gives an id.
+  // Only an accepted message gets an id.
   problem({ body, isSuccess }) {
     if (isSuccess && (body === undefined || textAt(body, 'message_id') !== undefined)) return undefined
     const says = textAt(body, 'message')

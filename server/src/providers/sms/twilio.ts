@@ -24,7 +24,7 @@ const codes = {
   63038: 'quota_exhausted',
 } as const
 
-/** The vendor's own libraries, and so those who write provider data, say `messagingServiceSid`; the API, `MessagingServiceSid`. */
+/** Twilio's SDKs, and so provider data, say `messagingServiceSid`; the API says `MessagingServiceSid`. */
 const inPascalCase = (body: Record<string, unknown>) => rename(body, { casing: 'pascal' }) as Record<string, unknown>
 
 export const twilio = smsProvider({

@@ -20,7 +20,7 @@ export const unifonic = smsProvider({
     const answer = await deliver('https://el.cloud.unifonic.com/rest/SMS/messages', {
       form: {
         AppSid: appSid,
-        // The configured sender comes with every message; any other was chosen for this one.
+        // Every message has the configured sender; any other was chosen for this message.
         SenderID: message.from === from ? senderId : (message.from ?? senderId),
         Recipient: message.to,
         Body: message.content,
@@ -31,11 +31,11 @@ export const unifonic = smsProvider({
     return { providerMessageId: textAt(answer.json, 'data.MessageID') }
   },
 
-  // What it takes, it gives an id.
+  // Only an accepted message gets an id.
   problem({ body, isSuccess, text }) {
     if (isSuccess && (body === undefined || textAt(body, 'data.MessageID') !== undefined)) return undefined
     const says = textAt(body, 'message') ?? (isSuccess ? `Unifonic SMS failed: ${text}` : undefined)
-    // Of keys the list of codes says nothing.
+    // The list of codes has none for a bad key.
     const isLocked = isSuccess && /\bAppSid\b|authenticat/i.test(says ?? '')
     return { says, code: isLocked ? 'unauthorized' : codes[textAt(body, 'errorCode') ?? ''] }
   },

@@ -204,7 +204,7 @@ describe('the call', () => {
     vendor.plays(() => undefined)
     expect(await call({ timeout: 1 })).toMatchObject({
       outcome: 'failed',
-      error: expect.stringContaining('no complete answer came in time'),
+      error: expect.stringContaining('no complete answer before the timeout'),
       transport: { code: 'timeout' },
     })
   })
