@@ -73,6 +73,8 @@ describe('the theme', () => {
     await page.getByRole('button', { name: 'Your account' }).click()
     await page.getByRole('menuitemradio', { name: 'Light' }).click()
     await expect.poll(() => background(page)).toBe(light)
+    // While the menu closes, the page behind it is hidden from screen readers.
+    await page.getByRole('menu').waitFor({ state: 'detached' })
     expect(await axeViolations(page)).toEqual([])
     await follow(page, '/account')
     await page.getByText('this browser', { exact: true }).waitFor()
