@@ -13,7 +13,11 @@ test.each(Object.entries(nodeVersions))('starts, is ready and stops on Node.js %
   const node = installNode(major)
   expect(execFileSync(node, ['--version'], { encoding: 'utf8' })).toBe(`v${version}\n`)
   const name = `t_${randomBytes(6).toString('hex')}`
-  const env = { PORT: String(await freePort()), DATABASE_URL: await createTestDatabase(name), BELFRY_SECRET_KEY: secretKey }
+  const env = {
+    PORT: String(await freePort()),
+    DATABASE_URL: await createTestDatabase(name),
+    BELFRY_SECRET_KEY: secretKey,
+  }
   const run = await programs.start(env, { node }).ready()
   const ready = await fetch(`${run.url}/health/ready`, { headers: { Connection: 'close' } })
   expect(ready.status).toBe(200)
