@@ -132,7 +132,7 @@ describe('one data folder', () => {
     const owner = { name: 'Ada', email: 'ada@example.com', password: 'a difference engine' }
     const setUp = await askOpenly(next, 'set-up', { ...owner, token: setUpTokenIn(another.output) })
     expect(setUp.status).toBe(201)
-    expect(await command()).toMatchObject({ code: 1, output: expect.stringContaining('Whose password') })
+    expect(await command()).toMatchObject({ code: 1, output: expect.stringContaining('needs a new password') })
 
     // Also while nothing is running.
     await next.stop()

@@ -266,7 +266,7 @@ describe('a link for a new password', () => {
   })
 
   test('names its member', async () => {
-    await expect(print()).rejects.toThrow('Whose password')
+    await expect(print()).rejects.toThrow('needs a new password')
     await expect(print('nobody@example.com')).rejects.toThrow('no member with the address nobody@example.com')
   })
 
