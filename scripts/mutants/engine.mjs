@@ -79,7 +79,7 @@ export const engine = {
       to: 'if (outcome.stops) stopRest(run, now)',
     },
     {
-      tests: ['server/src/steps/kinds/delay.test.ts'],
+      tests: ['server/src/steps/kinds/digest.test.ts'],
       breaks: 'a wait is extended once too often',
       from: 'job.scheduleExtensions >= mostScheduleExtensions',
       to: 'job.scheduleExtensions > mostScheduleExtensions',
@@ -107,6 +107,7 @@ export const engine = {
       to: "if (!run || !job || job.status !== 'running') return []",
     },
     {
+      tests: ['server/src/steps/delivery/dispatch.test.ts'],
       breaks: 'a call that was cut off passes for a fresh one',
       from: "const isRepeated = was === 'running'",
       to: "const isRepeated = was !== 'running' && attempts > 50",
@@ -127,9 +128,9 @@ export const engine = {
       to: '',
     },
     {
-      breaks: 'runs with steps left are ended with their first call',
-      from: "result.outcome.kind !== 'retry' && !run.jobs.every(",
-      to: "result.outcome.kind === 'retry' && !run.jobs.every(",
+      breaks: 'a call is ended without what follows it',
+      from: 'return done && isPlain(ending) ?',
+      to: 'return done ?',
     },
     {
       breaks: 'a workflow in production may call this machine',
