@@ -96,8 +96,8 @@ export const engine = {
     },
     {
       breaks: 'a template that cannot be rendered takes the whole group down',
-      from: 'if (error instanceof RenderError) {',
-      to: 'if (error instanceof TypeError) {',
+      from: 'if (error instanceof RenderError) return contentFailed(error, stops)',
+      to: '',
     },
   ],
   'server/src/engine/runs/deliver.ts': [
@@ -119,7 +119,7 @@ export const engine = {
     },
     {
       breaks: 'calls that could not be recorded count as done',
-      from: "if (failures.length > 0) throw new AggregateError(failures, 'Not all calls could be recorded.')",
+      from: "if (failures.length > 0) throw new AggregateError(failures, 'Some calls could not be recorded.')",
       to: '',
     },
     {
@@ -284,7 +284,7 @@ export const engine = {
     },
     {
       breaks: 'an endpoint that is off is called',
-      from: "if (!endpoint.active) return refused('The endpoint is switched off')",
+      from: "if (!endpoint.active) return refused('The endpoint is turned off')",
       to: '',
     },
   ],
