@@ -1,7 +1,7 @@
 // Plants one fault at a time in a copy of the sources and runs the tests near it. A fault that survives shows a promise no test
 // keeps. `npm run mutants`; `-- --only engine`, `--only 17` or `--only trigger.ts` for some, `--sample 20` for a random few.
 // The faults are in scripts/mutants/. A full run takes most of an hour, so it is not part of `npm test`.
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -47,7 +47,10 @@ const faults = Object.entries(areas)
     Object.entries(files).flatMap(([file, planted]) => planted.map((fault) => ({ area, file, ...fault }))),
   )
   .map((fault, index) => ({ id: index + 1, ...fault }))
-const stale = faults.filter(({ file, from }) => readFileSync(path.join(root, file), 'utf8').split(from).length !== 2)
+const stale = faults.filter(({ file, from }) => {
+  const place = path.join(root, file)
+  return !existsSync(place) || readFileSync(place, 'utf8').split(from).length !== 2
+})
 
 if (options.check) {
   // A note, not an error: the code may change before the list does.

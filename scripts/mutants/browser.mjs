@@ -3,27 +3,25 @@ export const browser = {
   'inbox/src/data/client.ts': [
     {
       breaks: 'a count is not taken back after a refusal',
-      from: 'this.#move(known, -by)',
-      to: 'this.#move(known, 0)',
+      from: 'this.#shiftCounts(known, -by)',
+      to: 'this.#shiftCounts(known, 0)',
     },
   ],
   'dashboard/src/ui/list/url-state.ts': [
     {
       breaks: 'a new filter stays on page 7',
-      from: '{ ...previous, ...cursors, ...patch }',
+      from: '{ ...previous, ...firstPage, ...patch }',
       to: '{ ...previous, ...patch }',
     },
   ],
   'dashboard/src/pages/workflows/draft/draft.ts': [
     {
-      tests: ['dashboard/test/workflows.test.ts'],
-      build: true,
       breaks: 'an autosave is not tried again after a 503',
-      from: 'const pause = setTimeout(() => void flush(), retryMs)',
-      to: 'const pause = setTimeout(() => undefined, retryMs)',
+      from: 'status === 0 || status >= 500 ? 5_000',
+      to: 'status === 0 ? 5_000',
     },
   ],
-  'inbox/src/notification.ts': [
+  'inbox/src/data/notification.ts': [
     { breaks: 'the oldest comes first', from: 'return newer - older ||', to: 'return older - newer ||' },
     { breaks: 'one of several tag groups is enough', from: 'groupsOf(tags).every(', to: 'groupsOf(tags).some(' },
     {

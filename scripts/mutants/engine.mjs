@@ -79,7 +79,7 @@ export const engine = {
       to: 'if (outcome.stops) stopRest(run, now)',
     },
     {
-      tests: ['server/src/steps/kinds/delay.test.ts'],
+      tests: ['server/src/steps/kinds/digest.test.ts'],
       breaks: 'a wait is extended once too often',
       from: 'job.scheduleExtensions >= mostScheduleExtensions',
       to: 'job.scheduleExtensions > mostScheduleExtensions',
@@ -96,8 +96,8 @@ export const engine = {
     },
     {
       breaks: 'a template that cannot be rendered takes the whole group down',
-      from: 'if (error instanceof RenderError) {',
-      to: 'if (error instanceof TypeError) {',
+      from: 'if (error instanceof RenderError) return contentFailed(error, stops)',
+      to: '',
     },
   ],
   'server/src/engine/runs/deliver.ts': [
@@ -107,6 +107,7 @@ export const engine = {
       to: "if (!run || !job || job.status !== 'running') return []",
     },
     {
+      tests: ['server/src/steps/delivery/dispatch.test.ts'],
       breaks: 'a call that was cut off passes for a fresh one',
       from: "const isRepeated = was === 'running'",
       to: "const isRepeated = was !== 'running' && attempts > 50",
@@ -118,7 +119,7 @@ export const engine = {
     },
     {
       breaks: 'calls that could not be recorded count as done',
-      from: "if (failures.length > 0) throw new AggregateError(failures, 'Not all calls could be recorded.')",
+      from: "if (failures.length > 0) throw new AggregateError(failures, 'Some calls could not be recorded.')",
       to: '',
     },
     {
@@ -127,9 +128,9 @@ export const engine = {
       to: '',
     },
     {
-      breaks: 'runs with steps left are ended with their first call',
-      from: "result.outcome.kind !== 'retry' && !run.jobs.every(",
-      to: "result.outcome.kind === 'retry' && !run.jobs.every(",
+      breaks: 'a call is ended without what follows it',
+      from: 'return done && isPlain(ending) ?',
+      to: 'return done ?',
     },
     {
       breaks: 'a workflow in production may call this machine',
@@ -283,7 +284,7 @@ export const engine = {
     },
     {
       breaks: 'an endpoint that is off is called',
-      from: "if (!endpoint.active) return refused('The endpoint is switched off')",
+      from: "if (!endpoint.active) return refused('The endpoint is turned off')",
       to: '',
     },
   ],

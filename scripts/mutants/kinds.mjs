@@ -22,7 +22,7 @@ export const kinds = {
       from: 'const zone = zoneOf(timezone)\n  const cron',
       to: "const zone = 'UTC'\n  const cron",
     },
-    { ...delaying, breaks: 'a wait may last 180 hours at most', from: '180 * 86_400_000', to: '180 * 3_600_000' },
+    { ...delaying, breaks: 'a wait may last 180 hours at most', from: 'longestWaitDays * 86_400_000', to: 'longestWaitDays * 3_600_000' },
   ],
   'server/src/steps/kinds/delay.ts': [
     { breaks: 'a moment that is past fails instead of passing', from: 'if (until < now) {', to: 'if (until > now) {' },
@@ -49,11 +49,6 @@ export const kinds = {
       to: 'eventCount: events.length',
     },
     {
-      breaks: 'digests of different subscribers are one',
-      from: 'subscriberRowId: run.subscriber.id,\n  value,',
-      to: "subscriberRowId: '',\n  value,",
-    },
-    {
       breaks: 'a digest does not go by its key',
       from: 'digestKey === undefined ? noValue : groupValue(',
       to: 'digestKey !== undefined ? noValue : groupValue(',
@@ -69,11 +64,6 @@ export const kinds = {
       breaks: 'what is throttled goes on',
       from: 'if (!pass.isThrottled) return',
       to: 'if (!pass.isThrottled || threshold > 0) return',
-    },
-    {
-      breaks: 'subscribers share a window',
-      from: 'subscriberRowId: run.subscriber.id,\n      value',
-      to: "subscriberRowId: '',\n      value",
     },
   ],
   'server/src/steps/conditions/conditions.ts': [
@@ -92,6 +82,20 @@ export const kinds = {
       breaks: 'large rules are evaluated',
       from: 'function compile(rule: unknown): Program {\n  refuseLarge(rule)\n',
       to: 'function compile(rule: unknown): Program {\n',
+    },
+  ],
+  'server/src/steps/contract/need.ts': [
+    {
+      tests: ['server/src/steps/kinds/throttle.test.ts', 'server/src/steps/kinds/digest.test.ts'],
+      breaks: 'subscribers share digests and throttles',
+      from: '  subscriberRowId: run.subscriber.id,\n  value,',
+      to: "  subscriberRowId: '',\n  value,",
+    },
+    {
+      tests: ['server/src/steps/kinds/throttle.test.ts', 'server/src/steps/kinds/digest.test.ts'],
+      breaks: 'steps of a workflow share digests and throttles',
+      from: '  stepRowId: step._id,\n  subscriberRowId: run',
+      to: "  stepRowId: '',\n  subscriberRowId: run",
     },
   ],
 }
