@@ -22,7 +22,12 @@ export const kinds = {
       from: 'const zone = zoneOf(timezone)\n  const cron',
       to: "const zone = 'UTC'\n  const cron",
     },
-    { ...delaying, breaks: 'a wait may last 180 hours at most', from: 'longestWaitDays * 86_400_000', to: 'longestWaitDays * 3_600_000' },
+    {
+      ...delaying,
+      breaks: 'a wait may last 180 hours at most',
+      from: 'longestWaitDays * 86_400_000',
+      to: 'longestWaitDays * 3_600_000',
+    },
   ],
   'server/src/steps/kinds/delay.ts': [
     { breaks: 'a moment that is past fails instead of passing', from: 'if (until < now) {', to: 'if (until > now) {' },
