@@ -106,7 +106,7 @@ describe('a provider that fails for a while', () => {
     const run = await runOf(api, transactionId)
     expect(run.status).toBe('error')
     expect(run.jobs.map(({ status }: { status: string }) => status)).toEqual(['failed', 'completed'])
-    expect(run.jobs[0]).toMatchObject({ reason: 'provider_failed', error: expect.stringMatching(/out of order/) })
+    expect(run.jobs[0]).toMatchObject({ reason: 'provider_failed', error: expect.stringMatching(/is unavailable/) })
     expect(run.jobs[0].executionDetails.at(-1)).toMatchObject({
       detail: 'Unexpected provider error',
       status: 'Failed',
