@@ -136,7 +136,7 @@ test('everything accepted before a backup under load is there after a restore el
   isLoading = false
   await Promise.all(lanes)
   expect(made).toMatchObject({ code: 0, output: expect.stringMatching(/\d+ tables, \d+ rows, \d+ kB/) })
-  expect(made.output).toContain('It holds the key to the credentials in it')
+  expect(made.output).toContain('It contains the secret key that decrypts its credentials')
   expect(statSync(file).mode & 0o077).toBe(0)
   expect(readdirSync(dataDir).filter((name) => name.endsWith('.part'))).toEqual([])
   const partitions = await partitionsIn(dataDir)
