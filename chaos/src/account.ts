@@ -477,7 +477,7 @@ const linesOf = ({ details }: Job, text: string): Line[] => details.filter(({ de
 /** The calls of a step according to its log. */
 const attemptsOf = (job: Job): { sent: number; failed: string[]; cutOff: number } => ({
   sent: linesOf(job, 'Message sent').length,
-  failed: [...linesOf(job, 'The provider could not take'), ...linesOf(job, 'Unexpected provider error')].flatMap(
+  failed: [...linesOf(job, 'The provider did not accept'), ...linesOf(job, 'Unexpected provider error')].flatMap(
     failureIn,
   ),
   cutOff: linesOf(job, 'The service stopped during the call').length,
