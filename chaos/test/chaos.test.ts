@@ -103,7 +103,7 @@ const one = (table: string, where: string) =>
 /** A mail that the provider accepted at the first attempt, according to its log. */
 const mailed = `type = 'email' AND status = 'completed' AND provider_id = 'email-webhook' AND attempts = 1
   AND details @> '[{"detail": "Message sent"}]' AND NOT details @> '[{"isRetry": true}]'`
-const refusal = '{"detail": "The provider could not take the message", "raw": "{\\"name\\": \\"rejected\\"}"}'
+const refusal = '{"detail": "The provider did not accept the message", "raw": "{\\"name\\": \\"rejected\\"}"}'
 
 test.each<[what: string, meddle: string, finding: { kind: Finding['kind']; what: RegExp }]>([
   [
