@@ -1,6 +1,5 @@
 // A running service for a test file: its own copy of the database, a clock the test moves, and callers with keys.
 import { randomBytes } from 'node:crypto'
-import { createServer } from 'node:net'
 import { Logger as QueueLog, runOnce, type TaskList } from 'graphile-worker'
 import pg from 'pg'
 import { pino } from 'pino'
@@ -10,6 +9,7 @@ import { type Database, openDatabase } from '../src/db/core/database.ts'
 import { Secrets } from '../src/db/core/secrets.ts'
 import { createEnvironment, createOrganization, type NewEnvironment } from '../src/db/queries/environments.ts'
 import { type Service, startService } from '../src/main.ts'
+import { isFree } from './free-port.ts'
 import { template, withDatabase } from './global-setup.ts'
 
 export const secretKey = 'a1'.repeat(32)
@@ -82,14 +82,6 @@ export class Api {
  */
 let usualPort: number | undefined
 let isUsualPortTaken = false
-
-async function isFree(port: number): Promise<boolean> {
-  const probe = createServer()
-  return new Promise((resolve) => {
-    probe.once('error', () => resolve(false))
-    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
-  })
-}
 
 interface LogLine {
   level: number
