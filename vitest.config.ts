@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: ['{server,inbox,dashboard,chaos,bench}/{src,test}/**/*.test.ts', 'scripts/**/*.test.ts'],
     globalSetup: 'server/test/global-setup.ts',
+    setupFiles: 'server/test/setup.ts',
     // Generous, for busy machines: no test waits for time to pass.
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -247,9 +247,9 @@ export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' }
 
 const quiet = new QueueLog(() => () => undefined)
 
-/** A copy of the migrated template. */
+/** A copy of the migrated template, file by file: through the write-ahead log it takes six times as long. */
 export async function createTestDatabase(name: string): Promise<string> {
-  await administer(`CREATE DATABASE ${name} TEMPLATE ${template}`)
+  await administer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`)
   return withDatabase(inject('databaseUrl'), name)
 }
 

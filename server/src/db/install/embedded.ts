@@ -208,7 +208,9 @@ async function createCluster(bin: string, cluster: string, owner: Owner, passwor
   const passwordFile = `${draft}.pw`
   writeWhole(passwordFile, password)
   if (owner) chownSync(passwordFile, owner.uid, owner.gid)
-  const access = ['-U', user, '-A', 'scram-sha-256', `--pwfile=${passwordFile}`]
+  // Many rounds of hashing protect short passwords. Ours is random, and 4,096 rounds cost each connection 30 ms of a core.
+  const rounds = ['--set', 'scram_iterations=1']
+  const access = ['-U', user, '-A', 'scram-sha-256', `--pwfile=${passwordFile}`, ...rounds]
   const locale = ['--encoding=UTF8', '--locale-provider=builtin', '--locale=C', '--builtin-locale=C.UTF-8']
   try {
     await run(path.join(bin, 'initdb'), ['-D', draft, ...access, ...locale], { cwd: '/', ...owner })

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { identifierOf, openInbox } from '../../../test/inbox.ts'
-import { type Answer, type Api, useServer } from '../../../test/server.ts'
+import { type Answer, type Api, TestClock, useServer } from '../../../test/server.ts'
 import { networkOf } from '../edge/caller-network.ts'
+import { InboxLimits } from './limit.ts'
 
 const server = useServer({ trustedProxies: ['loopback'] })
 let api: Api
@@ -59,17 +60,6 @@ describe('sessions', () => {
 describe('a subscriber', () => {
   test('who sends too many requests gets a 429 with Retry-After, with any token; others are not affected', async () => {
     const [ada, again, bob] = await Promise.all(['ada', 'ada', 'bob'].map((id) => openInbox(server, api, id)))
-    const list = () => ada?.get('/notifications') as Promise<Answer>
-    expect(await statuses(601, list)).toEqual(
-      new Map([
-        [200, 600],
-        [429, 1],
-      ]),
-    )
-    const refused = (await again?.get('/notifications')) as Answer
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
-    expect(await bob?.get('/notifications')).toMatchObject({ status: 200 })
-    // Changes are counted separately.
     const write = () => ada?.post('/notifications/seen', {}) as Promise<Answer>
     expect(await statuses(201, write)).toEqual(
       new Map([
@@ -77,13 +67,12 @@ describe('a subscriber', () => {
         [429, 1],
       ]),
     )
+    const refused = (await again?.post('/notifications/seen', {})) as Answer
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
+    expect(await bob?.post('/notifications/seen', {})).toMatchObject({ status: 204 })
+    // Reading is counted separately.
+    expect(await ada?.get('/notifications')).toMatchObject({ status: 200 })
     server.clock.advance({ seconds: 1 })
-    expect(await statuses(61, list)).toEqual(
-      new Map([
-        [200, 60],
-        [429, 1],
-      ]),
-    )
     expect(await statuses(21, write)).toEqual(
       new Map([
         [204, 20],
@@ -95,8 +84,32 @@ describe('a subscriber', () => {
   test('is not affected by invalid tokens', async () => {
     const ada = await openInbox(server, api, 'ada')
     const forged = `${ada.token.split('.').slice(0, 2).join('.')}.x`
-    const asked = () => api.get('/v1/inbox/notifications', { authorization: `Bearer ${forged}` })
-    expect(await statuses(700, asked)).toEqual(new Map([[401, 700]]))
-    expect(await ada.get('/notifications')).toMatchObject({ status: 200 })
+    const asked = () => api.post('/v1/inbox/notifications/seen', {}, { authorization: `Bearer ${forged}` })
+    expect(await statuses(250, asked)).toEqual(new Map([[401, 250]]))
+    expect(await ada.post('/notifications/seen', {})).toMatchObject({ status: 204 })
   })
+})
+
+test.each([
+  ['GET', 600, 60],
+  ['HEAD', 600, 60],
+  ['POST', 200, 20],
+  ['PATCH', 200, 20],
+  ['DELETE', 200, 20],
+])('%s: %i at once and %i a second', (method, burst, perSecond) => {
+  const clock = new TestClock()
+  const limits = new InboxLimits(clock)
+  const taken = () => {
+    for (let count = 0; ; count += 1)
+      try {
+        limits.takeRequest('ada', method)
+      } catch {
+        return count
+      }
+  }
+  expect([taken(), taken()]).toEqual([burst, 0])
+  clock.advance({ seconds: 1 })
+  expect([taken(), taken()]).toEqual([perSecond, 0])
+  clock.advance({ hours: 1 })
+  expect(taken()).toBe(burst)
 })
