@@ -1,4 +1,5 @@
 // What happens to a run during a call to the outside.
+import { sql } from 'kysely'
 import { beforeEach, expect, test } from 'vitest'
 import { inApp, makeWorkflow, messagesOf, runOf, type Step, storyOf, trigger } from '../../../test/runs.ts'
 import { type Api, useServer } from '../../../test/server.ts'
@@ -98,4 +99,48 @@ test('of two attempts at the same call only the later one counts', async () => {
   expect(await jobsOf(transactionId)).toEqual([
     { type: 'http_request', status: 'running', reason: null, attempts: 2, run: 'processing' },
   ])
+})
+
+test('the same when steps follow', async () => {
+  await makeWorkflow(api, 'w', [ask, inApp()])
+  const transactionId = await trigger(api, 'w', 'ada')
+  meanwhile = () =>
+    server.database.db.updateTable('jobs').set({ attempts: 2 }).where('status', '=', 'running').execute()
+  await server.drain()
+  expect(await jobsOf(transactionId)).toEqual([
+    { type: 'http_request', status: 'running', reason: null, attempts: 2, run: 'processing' },
+    { type: 'in_app', status: 'pending', reason: null, attempts: 0, run: 'processing' },
+  ])
+})
+
+test('a step that a job names twice is called once', async () => {
+  await makeWorkflow(api, 'w', [ask])
+  await trigger(api, 'w', 'ada')
+  vendor.asked.length = 0
+  let worked = 0
+  await server.drain(async (work) => {
+    await work()
+    worked += 1
+    if (worked === 1)
+      await sql`UPDATE graphile_worker._private_jobs
+                SET payload = json_build_object('calls', (payload->'calls')::jsonb || (payload->'calls')::jsonb)`.execute(
+        server.database.db,
+      )
+  })
+  expect(vendor.asked).toHaveLength(1)
+})
+
+test('a job whose result cannot be recorded stays in the queue, and says why', async () => {
+  await makeWorkflow(api, 'w', [ask])
+  const transactionId = await trigger(api, 'w', 'ada')
+  const { db } = server.database
+  meanwhile = async () => {
+    await sql`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not now'; END $$`.execute(db)
+    await sql`CREATE TRIGGER refuse BEFORE UPDATE ON jobs FOR EACH ROW EXECUTE FUNCTION refuse()`.execute(db)
+  }
+  await server.drain()
+  await sql`DROP FUNCTION refuse CASCADE`.execute(db)
+  expect(await jobsOf(transactionId)).toMatchObject([{ status: 'running', run: 'processing' }])
+  const { rows } = await sql`SELECT task_identifier, last_error FROM graphile_worker.jobs`.execute(db)
+  expect(rows).toEqual([{ task_identifier: 'deliver', last_error: 'Some calls could not be recorded.' }])
 })
