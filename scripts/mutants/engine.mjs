@@ -129,12 +129,13 @@ export const engine = {
     },
     {
       breaks: 'a call is ended without what follows it',
+      tests: ['server/src/engine/feedback/webhooks.test.ts'],
       from: 'return done && isPlain(ending) ?',
       to: 'return done ?',
     },
     {
       breaks: 'a workflow in production may call this machine',
-      tests: ['server/test/private-addresses.test.ts'],
+      tests: ['server/src/steps/kinds/http-request.test.ts'],
       from: "http: environment.facts.type === 'dev' ? http.development : http,",
       to: 'http: http.development,',
     },

@@ -52,6 +52,8 @@ export interface Config {
   answerSeconds: number
   /** How long to keep serving after SIGTERM, until load balancers notice. */
   drainSeconds: number
+  /** How long calls in flight may take to finish when the service stops. */
+  stopSeconds: number
   /** The service reports not ready when a due job has waited longer than this. */
   queuePatienceSeconds: number
   /** Whether workers send themselves a test notification every minute. */
@@ -168,6 +170,12 @@ export const settings = [
     default: '5 with DATABASE_URL, else 0',
     meaning:
       'How long the service still takes requests after `SIGTERM`, while readiness tells load balancers to stop sending them.',
+  },
+  {
+    name: 'BELFRY_STOP_SECONDS',
+    default: '5',
+    meaning:
+      'How long messages that are being sent may take to finish when the service stops. After that they are sent again, and the activity says that they may have arrived twice.',
   },
   {
     name: 'BELFRY_MAX_REQUESTS',
@@ -498,6 +506,7 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     mostSockets: whole('BELFRY_MAX_SOCKETS', 1, 1_000_000),
     answerSeconds: whole('BELFRY_ANSWER_SECONDS', 1, 3_600),
     drainSeconds: whole('BELFRY_DRAIN_SECONDS', 0, 600, given('BELFRY_DRAIN_SECONDS') ?? (databaseUrl ? '5' : '0')),
+    stopSeconds: whole('BELFRY_STOP_SECONDS', 0, 600),
     queuePatienceSeconds: whole('BELFRY_QUEUE_PATIENCE_SECONDS', 1, 86_400),
     hasCanary: flag('BELFRY_CANARY'),
     storeContent: flag('BELFRY_STORE_CONTENT'),

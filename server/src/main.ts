@@ -40,7 +40,7 @@ const jobsAtOnce = 10
  * integrations can hang without slowing the others.
  */
 const deliveriesAtOnce = 256
-/** How long requests and jobs in flight may take to finish during shutdown. */
+/** How long requests in flight, and the ends of calls, may take during shutdown. */
 const patienceMs = 20_000
 /** One Ctrl-C can arrive twice, from the terminal and from npm; a second signal after this time is deliberate. */
 const echoMs = 500
@@ -151,6 +151,7 @@ export async function startService(
     }
     // Re-encrypt now rather than at the next hourly run.
     if (isKeyChanging) await queue.addJob('re_encrypt', {}, { jobKey: 're_encrypt' })
+    const workers: Worker[] = []
     if (config.role !== 'api') {
       // Long transactions can hold the locks this needs. Until the daily chore succeeds, the default partitions serve.
       await preparePartitions(database.pool, clock.now()).catch((error: unknown) =>
@@ -158,7 +159,6 @@ export async function startService(
       )
       const schedule = [...choreSchedule, ...engineSchedule, ...(config.hasCanary ? canarySchedule : [])]
       const { deliver, ...others } = tasks
-      const workers: Worker[] = []
       parts.add(() => Promise.all(workers.map((worker) => worker.stop())))
       for (const [taskList, concurrency, more] of [
         [others, jobsAtOnce, { schedule }],
@@ -221,8 +221,14 @@ export async function startService(
     }
     const stop = async () => {
       stopping.isStopping = true
-      // Let calls in flight finish. One that hangs is cut off, and its attempt recorded with an unknown outcome.
-      const patience = setTimeout(() => void http.close(), patienceMs / 2)
+      // Before anything else: calls that wait for a slot go back to the queue, for other processes. Those in flight may finish;
+      // then they are cut off, and recorded as unknown.
+      for (const worker of workers) void worker.stop()
+      const cutOff = () => {
+        engine.cutOff()
+        void http.close()
+      }
+      const patience = setTimeout(cutOff, config.stopSeconds * 1000)
       await parts.end().finally(() => clearTimeout(patience))
     }
     return { app, url, mailPort: mail?.port, created, setUpToken, needsOwner, engine, tasks, drain, stop }
@@ -243,12 +249,13 @@ async function startFromCommandLine(): Promise<void> {
   const parts = new Parts()
   let stoppingSince: number | undefined
   let service: Service | undefined
+  let longestStopMs = patienceMs
   const stop = async (exitCode: number) => {
     stoppingSince ??= Date.now()
     setTimeout(() => {
-      process.stderr.write(`Shutdown took longer than ${patienceMs / 1000} seconds; exiting anyway.\n`)
+      process.stderr.write(`Shutdown took longer than ${longestStopMs / 1000} seconds; exiting anyway.\n`)
       process.exit(1)
-    }, patienceMs).unref()
+    }, longestStopMs).unref()
     try {
       await parts.end()
       process.exit(exitCode)
@@ -260,7 +267,8 @@ async function startFromCommandLine(): Promise<void> {
 
   try {
     const { config, warnings } = readConfig(process.env)
-    const { traces, role } = config
+    const { traces, role, stopSeconds } = config
+    longestStopMs += stopSeconds * 1000
     const tracing =
       traces &&
       (await startTracing({

@@ -4561,6 +4561,8 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
+        onUnknown?: 'retry' | 'hold' | undefined
       }
       active: boolean
       deleted: boolean
@@ -4656,6 +4658,8 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
+        onUnknown?: 'retry' | 'hold' | undefined
       } | undefined
       providerId: 'braze' | 'email-webhook' | 'emailjs' | 'infobip-email' | 'mailersend' | 'mailgun' | 'mailjet' | 'mailtrap' | 'mandrill' | 'netcore' | 'nodemailer' | 'outlook365' | 'plunk' | 'postmark' | 'resend' | 'sendgrid' | 'sendinblue' | 'ses' | 'sparkpost' | 'svc-email' | 'svc-email-agent' | 'africas-talking' | 'afro-message' | 'azure-sms' | 'bandwidth' | 'brevo-sms' | 'bulk-sms' | 'burst-sms' | 'clickatell' | 'clicksend' | 'cm-telecom' | 'eazy-sms' | 'firetext' | 'forty-six-elks' | 'generic-sms' | 'gupshup' | 'imedia' | 'infobip-sms' | 'isend-sms' | 'isendpro-sms' | 'kannel' | 'maqsam' | 'messagebird' | 'mobishastra' | 'nexmo' | 'plivo' | 'ring-central' | 'sendchamp' | 'simpletexting' | 'sinch' | 'sms-central' | 'sms77' | 'smsmode' | 'sns' | 'svc-sms' | 'telnyx' | 'termii' | 'twilio' | 'unifonic' | 'chat-webhook' | 'discord' | 'getstream' | 'grafana-on-call' | 'mattermost' | 'msteams' | 'rocket-chat' | 'ryver' | 'slack' | 'svc-slack' | 'whatsapp-business' | 'zulip' | 'apns' | 'appio' | 'expo' | 'fcm' | 'one-signal' | 'push-webhook' | 'pusher-beams' | 'pushpad' | 'svc' | 'anthropic'
       channel: 'in_app' | 'email' | 'sms' | 'chat' | 'push'
@@ -4734,6 +4738,8 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
+        onUnknown?: 'retry' | 'hold' | undefined
       }
       active: boolean
       deleted: boolean
@@ -4829,6 +4835,8 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
+        onUnknown?: 'retry' | 'hold' | undefined
       }
       active: boolean
       deleted: boolean
@@ -4928,6 +4936,8 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
+        onUnknown?: 'retry' | 'hold' | undefined
       } | undefined
     }
     answer: {
@@ -5003,6 +5013,8 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
+        onUnknown?: 'retry' | 'hold' | undefined
       }
       active: boolean
       deleted: boolean
@@ -5102,6 +5114,8 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
+        onUnknown?: 'retry' | 'hold' | undefined
       }
       active: boolean
       deleted: boolean
@@ -5200,6 +5214,8 @@ export interface Operations {
         inboundWebhookSigningKey?: string | undefined
         configurationSetName?: string | undefined
         inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+        /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
+        onUnknown?: 'retry' | 'hold' | undefined
       }
       active: boolean
       deleted: boolean
@@ -5302,6 +5318,8 @@ export interface Operations {
           inboundWebhookSigningKey?: string | undefined
           configurationSetName?: string | undefined
           inboxCount?: 'none' | 'unread' | 'unseen' | undefined
+          /** After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not */
+          onUnknown?: 'retry' | 'hold' | undefined
         }
         active: boolean
         deleted: boolean
@@ -7479,6 +7497,8 @@ export interface Operations {
         active?: boolean | null | undefined
         /** Whether its failure ends the run */
         shouldStopOnFail?: boolean | null | undefined
+        /** After a crash or timeout that leaves open whether the message arrived: `retry` sends it again, `hold` does not. Default: the choice of the integration */
+        onUnknown?: 'retry' | 'hold' | null | undefined
         /** Where replies to its emails go */
         replyCallback?: {
           active?: boolean | undefined
@@ -7636,6 +7656,7 @@ export interface Operations {
         workflowDatabaseId: string
         active?: boolean | undefined
         shouldStopOnFail?: boolean | undefined
+        onUnknown?: 'retry' | 'hold' | undefined
         /** Where replies to its emails go */
         replyCallback?: {
           active?: boolean | undefined
@@ -7851,6 +7872,7 @@ export interface Operations {
         workflowDatabaseId: string
         active?: boolean | undefined
         shouldStopOnFail?: boolean | undefined
+        onUnknown?: 'retry' | 'hold' | undefined
         /** Where replies to its emails go */
         replyCallback?: {
           active?: boolean | undefined
@@ -7936,6 +7958,8 @@ export interface Operations {
         active?: boolean | null | undefined
         /** Whether its failure ends the run */
         shouldStopOnFail?: boolean | null | undefined
+        /** After a crash or timeout that leaves open whether the message arrived: `retry` sends it again, `hold` does not. Default: the choice of the integration */
+        onUnknown?: 'retry' | 'hold' | null | undefined
         /** Where replies to its emails go */
         replyCallback?: {
           active?: boolean | undefined
@@ -8095,6 +8119,7 @@ export interface Operations {
         workflowDatabaseId: string
         active?: boolean | undefined
         shouldStopOnFail?: boolean | undefined
+        onUnknown?: 'retry' | 'hold' | undefined
         /** Where replies to its emails go */
         replyCallback?: {
           active?: boolean | undefined
@@ -8259,6 +8284,7 @@ export interface Operations {
         workflowDatabaseId: string
         active?: boolean | undefined
         shouldStopOnFail?: boolean | undefined
+        onUnknown?: 'retry' | 'hold' | undefined
         /** Where replies to its emails go */
         replyCallback?: {
           active?: boolean | undefined
@@ -8429,6 +8455,7 @@ export interface Operations {
         workflowDatabaseId: string
         active?: boolean | undefined
         shouldStopOnFail?: boolean | undefined
+        onUnknown?: 'retry' | 'hold' | undefined
         /** Where replies to its emails go */
         replyCallback?: {
           active?: boolean | undefined
@@ -8521,6 +8548,7 @@ export interface Operations {
       workflowDatabaseId: string
       active?: boolean | undefined
       shouldStopOnFail?: boolean | undefined
+      onUnknown?: 'retry' | 'hold' | undefined
       /** Where replies to its emails go */
       replyCallback?: {
         active?: boolean | undefined
@@ -8680,6 +8708,7 @@ export interface Operations {
         workflowDatabaseId: string
         active?: boolean | undefined
         shouldStopOnFail?: boolean | undefined
+        onUnknown?: 'retry' | 'hold' | undefined
         /** Where replies to its emails go */
         replyCallback?: {
           active?: boolean | undefined

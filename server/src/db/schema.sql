@@ -66,6 +66,13 @@ CREATE TABLE audit_log (
 CREATE INDEX audit_log_age ON public.audit_log USING btree (created_at);
 CREATE INDEX audit_log_organization ON public.audit_log USING btree (organization_id, id);
 
+CREATE TABLE begun_calls (
+  worker_id text COLLATE "C" NOT NULL,
+  seq bigint NOT NULL,
+  calls text[] COLLATE "C" NOT NULL,
+  CONSTRAINT begun_calls_pkey PRIMARY KEY (worker_id, seq)
+);
+
 CREATE TABLE belfry_migrations (
   name text NOT NULL,
   applied_at timestamp with time zone DEFAULT now() NOT NULL,

@@ -19,6 +19,7 @@ import { type Reporter, takeReports } from './feedback/reports.ts'
 import { Webhooks } from './feedback/webhooks.ts'
 import type { Round } from './queue/worker.ts'
 import { beginErasure, type ErasureKey, eraseSubscriber } from './retention/erasure.ts'
+import { BegunCalls } from './runs/begun-calls.ts'
 import { cancelTransaction } from './runs/cancel.ts'
 import { type CallKey, Deliveries } from './runs/deliver.ts'
 import { fanOut, type WalkKey } from './runs/fan-out.ts'
@@ -67,9 +68,10 @@ export class Engine {
     const signatureHeader = `${brand.word}-signature`
     this.#delivery = new Delivery({ http, clock, brand: brand.word, tracing })
     this.#erasing = { db, clock, log, secrets }
+    const begunCalls = new BegunCalls(pool)
     this.hands = new Hands({
-      ...{ pool, log },
-      call: ({ run, position }, rowVersion) => this.#deliveries.deliverHeld(run, position, rowVersion),
+      ...{ pool, log, begunCalls },
+      call: ({ run, position }, of) => this.#deliveries.deliverHeld(run, position, of),
     })
     const statistics = new EarlyStatistics({ pool, log })
     this.#parts = {
@@ -82,6 +84,7 @@ export class Engine {
     this.#circuits = new CircuitBreaker({ clock, onChange: recordCircuits({ db, clock, log }) })
     this.#deliveries = new Deliveries({
       ...this.#parts,
+      begunCalls,
       bridge: new Bridge({ http, clock, signatureHeader }),
       tools: {
         ...{ secrets, http, clock, log, signatureHeader, meter },
@@ -181,6 +184,11 @@ export class Engine {
         await this.#replies.queueSoon()
       },
     }
+  }
+
+  /** Stops waiting for providers: whether the messages in flight arrived is unknown. */
+  cutOff(): void {
+    this.#delivery.cutOff()
   }
 
   async close(): Promise<void> {

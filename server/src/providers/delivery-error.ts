@@ -34,6 +34,7 @@ const meanings = {
     mayHaveArrived: true,
   },
   timeout: { kind: 'later', sentence: 'no complete answer before the timeout', mayHaveArrived: true },
+  cut_off: { kind: 'later', sentence: 'the service stopped before the answer came', mayHaveArrived: true },
   too_many_redirects: { kind: 'failover', sentence: 'it redirects too many times' },
   answer_too_large: { kind: 'never', sentence: 'the answer is too large', mayHaveArrived: true },
   unreadable_answer: { kind: 'later', sentence: 'the answer cannot be read', mayHaveArrived: true },

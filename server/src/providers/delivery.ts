@@ -66,6 +66,8 @@ interface ChallengedIntegration {
 export class Delivery {
   readonly #surroundings: DeliverySurroundings
   readonly #kept: Kept
+  /** End the sends in flight with an error. */
+  readonly #cutOffs = new Set<(error: DeliveryError) => void>()
 
   constructor(surroundings: DeliverySurroundings) {
     this.#surroundings = surroundings
@@ -92,7 +94,7 @@ export class Delivery {
     const tools = this.#tools(provider, integration, use, { message, ...(calls ? { calls } : {}) })
     try {
       const values = readCredentials(provider, integration.credentials)
-      const { providerMessageId, date } = await provider.send(message, values, tools)
+      const { providerMessageId, date } = await this.#unlessCutOff(provider.send(message, values, tools))
       const exchange = calls?.last('sent')
       return {
         providerMessageId: providerMessageId ?? message.id,
@@ -105,6 +107,18 @@ export class Delivery {
     } finally {
       use.end()
     }
+  }
+
+  #unlessCutOff<T>(sending: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#cutOffs.add(reject)
+      sending.then(resolve, reject).finally(() => this.#cutOffs.delete(reject))
+    })
+  }
+
+  /** Stops waiting for answers: whether those messages arrived is unknown. */
+  cutOff(): void {
+    for (const end of this.#cutOffs) end(new DeliveryError('cut_off'))
   }
 
   /** Whether the vendor accepts these credentials; providers without a cheap check pass. */

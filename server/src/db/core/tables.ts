@@ -518,6 +518,12 @@ export interface SandboxFaultTable {
   remaining: number | null
 }
 
+export interface BegunCallTable {
+  worker_id: string
+  seq: string
+  calls: string[]
+}
+
 export interface WorkerTable {
   pool_id: string
 }
@@ -729,6 +735,7 @@ export interface Tables {
   digests: DigestTable
   throttles: ThrottleTable
   attachments: AttachmentTable
+  begun_calls: BegunCallTable
   workers: WorkerTable
   inbox_processes: InboxProcessTable
   inbox_presence: InboxPresenceTable

@@ -17,6 +17,8 @@ export interface WorkflowStep {
   active?: boolean
   /** Whether its failure ends the run. */
   shouldStopOnFail?: boolean
+  /** What to do if a crash or timeout leaves open whether a message arrived. Default: the integration's choice. */
+  onUnknown?: OnUnknown
   /** Where replies to its emails go. */
   replyCallback?: { active?: boolean; url?: string }
   /** Conditions in the older form: the step runs if one of them passes. */
@@ -24,6 +26,10 @@ export interface WorkflowStep {
   /** Alternative values; the first whose filters pass replaces the step's own. */
   variants?: StepVariant[]
 }
+
+/** Send again, or rather miss one than send twice. */
+export type OnUnknown = 'retry' | 'hold'
+export const onUnknownChoices = ['retry', 'hold'] as const satisfies readonly OnUnknown[]
 
 export interface StepVariant {
   _id: string
@@ -33,13 +39,14 @@ export interface StepVariant {
   controlValues: Record<string, unknown> | null
 }
 
-type Switch = 'active' | 'shouldStopOnFail' | 'replyCallback' | 'filters' | 'variants'
+type Switch = 'active' | 'shouldStopOnFail' | 'onUnknown' | 'replyCallback' | 'filters' | 'variants'
 type Switches = { [name in Switch]?: WorkflowStep[name] | undefined }
 
 /** A step's options besides its values; only those that are set. */
-export const switchesOf = ({ active, shouldStopOnFail, replyCallback, filters, variants }: Switches) => ({
+export const switchesOf = ({ active, shouldStopOnFail, onUnknown, replyCallback, filters, variants }: Switches) => ({
   ...(active === undefined ? {} : { active }),
   ...(shouldStopOnFail === undefined ? {} : { shouldStopOnFail }),
+  ...(onUnknown === undefined ? {} : { onUnknown }),
   ...(replyCallback === undefined ? {} : { replyCallback }),
   ...(filters === undefined ? {} : { filters }),
   ...(variants === undefined ? {} : { variants }),

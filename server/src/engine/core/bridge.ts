@@ -241,6 +241,7 @@ function transportProblem({ code, reason }: DeliveryError): BridgeError {
     case 'host_unknown':
     case 'connection_failed':
     case 'connection_lost':
+    case 'cut_off':
       return problem('BridgeEndpointUnavailable', reason)
     case 'timeout':
       return problem('BridgeRequestTimeout')

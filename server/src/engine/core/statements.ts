@@ -463,20 +463,47 @@ export const queueCalls = statement(
   `SELECT graphile_worker.add_job('deliver', payload::json, priority := priority, max_attempts := 1000)
    FROM unnest($1::text[], $2::smallint[]) AS t (payload, priority)`,
 )
+/** Adds a group of begun calls, unless it is empty, and removes those that have ended. For a statement that begins with WITH. */
+const marking = (place: { worker: number; seq: number; calls: number; ended: number }) => `
+   gone AS (
+     DELETE FROM begun_calls WHERE worker_id = $${place.worker}::text AND seq = ANY ($${place.ended}::bigint[])
+   ), marked AS (
+     INSERT INTO begun_calls (worker_id, seq, calls)
+     SELECT $${place.worker}::text, $${place.seq}::bigint, $${place.calls}::text[] WHERE $${place.calls}::text[] <> '{}'
+   )`
+
 /**
  * The same for calls that this process makes itself (`engine/runs/hands.ts`): a job already taken by our worker, written as the
  * queue's library would. The library has no function for that.
  */
 export const holdCalls = statement(
   'hold_calls',
-  `INSERT INTO graphile_worker._private_jobs (task_id, payload, max_attempts, attempts, locked_at, locked_by)
+  `WITH ${marking({ worker: 2, seq: 3, calls: 4, ended: 5 })}
+   INSERT INTO graphile_worker._private_jobs (task_id, payload, max_attempts, attempts, locked_at, locked_by)
    SELECT t.id, $1::json, 1000, 1, now(), $2 FROM graphile_worker._private_tasks t WHERE t.identifier = 'deliver'
    RETURNING id::text, pg_current_xact_id()::xid::text AS row_version`,
 )
+/** Writes down which calls have begun (`engine/runs/begun-calls.ts`). */
+export const markBegun = statement('mark_begun', `WITH ${marking({ worker: 1, seq: 2, calls: 3, ended: 4 })} SELECT`)
 export const dropCalls = statement(
   'drop_calls',
   `DELETE FROM graphile_worker._private_jobs j USING ${rowsGiven('bigint', 'text')} AS t (id, worker)
    WHERE j.id = t.id AND j.locked_by = t.worker`,
+)
+/** The calls that these workers have taken. */
+export const takenCalls = statement(
+  'taken_calls',
+  `SELECT c->>0 AS "environmentId", c->>1 AS id, (c->>2)::int AS position
+   FROM graphile_worker._private_jobs q, json_array_elements(q.payload->'calls') c WHERE q.locked_by = ANY ($1::text[])`,
+)
+/** Undoes the taking of these calls, except of those that have begun: $4 names the workers whose notes count. */
+export const returnCalls = statement(
+  'return_calls',
+  `WITH begun AS (SELECT unnest(b.calls) AS call FROM begun_calls b WHERE b.worker_id = ANY ($4::text[]))
+   UPDATE jobs j SET status = 'queued', attempts = j.attempts - 1
+   FROM ${rowsGiven('text', 'text', 'smallint')} AS t (environment_id, notification_id, position)
+   WHERE j.environment_id = t.environment_id AND j.notification_id = t.notification_id AND j.position = t.position
+     AND j.status = 'running' AND NOT EXISTS (SELECT FROM begun b WHERE b.call = j.id || ' ' || j.attempts)`,
 )
 /** Lets any worker take the calls over. */
 export const releaseCalls = statement(

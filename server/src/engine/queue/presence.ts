@@ -2,6 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from 'pino'
+import { returnCalls, takenCalls } from '../core/statements.ts'
+import type { CallKey } from '../runs/deliver.ts'
 
 export interface Pace {
   /** Between two polls of the others. Each poll also checks our own connection. */
@@ -145,7 +147,10 @@ export class Presence {
   }
 }
 
-/** Only for workers whose lock is free. We hold it until all is done: a worker that comes back waits for that. */
+/**
+ * Only for workers whose lock is free. We hold it until all is done: a worker that comes back waits for that. Calls that they
+ * had taken and not begun are as if never taken.
+ */
 async function release(client: pg.Client, poolIds: string[]): Promise<string[]> {
   await client.query('BEGIN')
   const { rows } = await client.query<{ id: string }>(
@@ -153,6 +158,14 @@ async function release(client: pg.Client, poolIds: string[]): Promise<string[]> 
     [poolIds],
   )
   const ids = rows.map((row) => row.id)
+  const { rows: taken } = await client.query<CallKey>({ ...takenCalls, values: [ids] })
+  const columns = [
+    taken.map((call) => call.environmentId),
+    taken.map(({ id }) => id),
+    taken.map((call) => call.position),
+  ]
+  if (taken.length > 0) await client.query({ ...returnCalls, values: [...columns, ids] })
+  await client.query('DELETE FROM begun_calls WHERE worker_id = ANY ($1)', [ids])
   await client.query('SELECT graphile_worker.force_unlock_workers($1)', [ids])
   await client.query('DELETE FROM workers WHERE pool_id = ANY ($1)', [ids])
   await client.query('COMMIT')

@@ -1,6 +1,7 @@
-// Steps that call the outside: one transaction begins them, the call happens outside of any, another transaction ends them. A
-// call begun and never ended shows that the process died in between; the step learns that, and decides whether a repeat could do
-// harm.
+// Steps that call the outside: one transaction takes them, the call happens outside of any, another transaction ends them. A
+// call that waits for a slot can go back to the queue at any time. One that was begun and never ended shows that the process
+// died in between: the step learns that when it is made again.
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { isOutage } from '../../db/core/database.ts'
 import { autoCommit, inTransaction } from '../../db/core/transaction.ts'
@@ -14,7 +15,8 @@ import { type Bridge, type BridgeAnswer, BridgeError, type BridgeEvent, targetIn
 import { GroupCommit } from '../core/group-commit.ts'
 import type { RememberedEnvironment } from '../core/memory.ts'
 import { untilReachable } from '../core/patience.ts'
-import { beginCalls } from '../core/statements.ts'
+import { beginCalls, queueCalls, returnCalls } from '../core/statements.ts'
+import { type BegunCalls, type BegunGroup, callName, NotBegun } from './begun-calls.ts'
 import { asStored, type LoadedRow, lockRuns, runsOf } from './load.ts'
 import { settle, type Thread } from './needs.ts'
 import {
@@ -39,6 +41,7 @@ import { isPlain, type PlainEnd, priorities, storeEnds, storeRuns } from './stor
 import { traceCall } from './traces.ts'
 
 export interface DeliverParts extends EngineParts {
+  begunCalls: BegunCalls
   bridge: Bridge
   tools: Omit<CallTools, 'layout' | 'layoutTranslator' | 'hasBranding'>
 }
@@ -65,6 +68,8 @@ interface Begun {
   isRepeated: boolean
   /** Of the run's row. */
   rowVersion: string
+  /** Once its request may be on its way. */
+  group?: BegunGroup | undefined
 }
 
 interface BegunRow extends LoadedRow {
@@ -80,12 +85,15 @@ const mostCalls = 100
  * 50 messages a second takes 30 % of one database core instead of 37.
  */
 const endsPaceMs = 25
+/** Before calls that could not begin, for a reason that may last, are tried again. */
+const notBegunPauseMs = 5_000
 
 export class Deliveries {
   readonly #parts: DeliverParts
   readonly #tools = new WeakMap<RememberedEnvironment, CallTools>()
   readonly #begins: GroupCommit<CallKey[], Begun[]>
   readonly #ends: GroupCommit<Ended, undefined>
+  readonly #returns: GroupCommit<CallKey, undefined>
 
   constructor(parts: DeliverParts) {
     this.#parts = parts
@@ -100,6 +108,11 @@ export class Deliveries {
       mostSize: Number.POSITIVE_INFINITY,
       sizeOf: () => 1,
     })
+    this.#returns = new GroupCommit((keys) => this.#return(keys), isOutage, {
+      mostItems: mostCalls,
+      mostSize: Number.POSITIVE_INFINITY,
+      sizeOf: () => 1,
+    })
   }
 
   /** Each call ends as soon as it is answered; slow ones hold up no others. */
@@ -110,20 +123,49 @@ export class Deliveries {
     if (failures.length > 0) throw new AggregateError(failures, 'Some calls could not be recorded.')
   }
 
-  /** A call begun by the transaction that stored its run. */
-  async deliverHeld(stored: RunState, position: number, rowVersion: string): Promise<void> {
+  /** A call taken by the transaction that stored its run. @param group if that also wrote it down as begun */
+  async deliverHeld(
+    stored: RunState,
+    position: number,
+    { rowVersion, group }: Pick<Begun, 'rowVersion' | 'group'>,
+  ): Promise<void> {
     const run = asStored(stored)
     const job = run.jobs.find((each) => each.position === position)
     if (!job) throw new Error('The run has no such step.')
     const key = { environmentId: run.environment.id, id: run.id, position }
-    await this.#make({ key, run, job, rowVersion, isRepeated: false })
+    await this.#make({ key, run, job, rowVersion, group, isRepeated: false })
   }
 
   async #make(call: Begun): Promise<void> {
-    const { tracing } = this.#parts
-    const result = tracing ? await traceCall(tracing, call, () => this.#call(call)) : await this.#call(call)
-    // Keep the result until it can be written: without it, the next attempt would have to treat the outcome as unknown.
-    await untilReachable(() => this.#ends.add({ result, ...call }))
+    const { tracing, begunCalls, log } = this.#parts
+    try {
+      const result = tracing ? await traceCall(tracing, call, () => this.#call(call)) : await this.#call(call)
+      // Keep the result until it can be written: without it, the next attempt would have to treat the outcome as unknown.
+      await untilReachable(() => this.#ends.add({ result, ...call }))
+      if (call.group) begunCalls.end(call.group)
+    } catch (error) {
+      if (!(error instanceof NotBegun)) throw error
+      if (error.cause !== undefined) {
+        log.error({ err: error.cause }, 'a call could not be written down before it was made; trying again')
+        await sleep(notBegunPauseMs)
+      }
+      await untilReachable(() => this.#returns.add(call.key))
+    }
+  }
+
+  /** Puts taken calls back into the queue, for any worker. */
+  async #return(keys: CallKey[]): Promise<undefined[]> {
+    const columns = [
+      keys.map(({ environmentId }) => environmentId),
+      keys.map(({ id }) => id),
+      keys.map(({ position }) => position),
+    ]
+    const payload = { calls: keys.map(({ environmentId, id, position }) => [environmentId, id, position]) }
+    await inTransaction(this.#parts.pool, async (transaction) => {
+      await transaction.run(returnCalls, [...columns, []])
+      await transaction.run(queueCalls, [[JSON.stringify(payload)], [priorities.single]])
+    })
+    return keys.map(() => undefined)
   }
 
   /** Skips steps that wait for a retry, have ended or were canceled. */
@@ -167,9 +209,18 @@ export class Deliveries {
     )
   }
 
-  async #call({ run, job, isRepeated }: Begun): Promise<Result> {
-    const { clock, log, memory } = this.#parts
-    const of: StepRun = { isRepeated, ...stepRunOf(run, job, clock.now()) }
+  async #call(call: Begun): Promise<Result> {
+    const { clock, log, memory, begunCalls } = this.#parts
+    const { run, job, isRepeated } = call
+    let beginning: Promise<void> | undefined
+    const writeDown = async () => {
+      call.group ??= await begunCalls.begin(callName(job))
+    }
+    const begin = () => {
+      beginning ??= writeDown()
+      return beginning
+    }
+    const of: StepRun = { isRepeated, begin, ...stepRunOf(run, job, clock.now()) }
     try {
       const environment = await untilReachable(() => memory.recall(run.environment.id))
       if (!environment) throw new Error('The environment no longer exists.')
@@ -177,6 +228,7 @@ export class Deliveries {
       if (run.workflow.origin === 'external') return await this.#callCode(of, job, tools)
       return gateOf(job)?.isPending ? await callFilters(of, run, job, tools) : await callStep(of, job, tools)
     } catch (error) {
+      if (error instanceof NotBegun) throw error
       return { outcome: failureOf(error, of, log) }
     }
   }

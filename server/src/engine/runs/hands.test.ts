@@ -6,6 +6,7 @@ import { makeWorkflow, runOf, type Step, storyOf, trigger } from '../../../test/
 import { type Api, useServer } from '../../../test/server.ts'
 import { useVendor } from '../../../test/vendor.ts'
 import { inTransaction } from '../../db/core/transaction.ts'
+import { BegunCalls } from './begun-calls.ts'
 import { Hands } from './hands.ts'
 import type { RunState } from './run.ts'
 
@@ -110,9 +111,16 @@ test('the calls of continuing runs are made at once too: after another call, and
 })
 
 /** The parts of a run that Hands reads. */
-const runWith = (id: string) => ({ id, environment: { id: api.environmentId } }) as unknown as RunState
+const runWith = (id: string) =>
+  ({
+    id,
+    environment: { id: api.environmentId },
+    jobs: Array.from({ length: 1_000 }, (_, position) => ({ position, id, attempts: 1 })),
+  }) as unknown as RunState
 
 const idOf = (number: number) => `${Math.floor(Date.now() / 1000).toString(16)}${'0'.repeat(15)}${number}`
+
+let workers = 0
 
 /** Hands of a live worker, and the calls they made. */
 function ownHands(call: (id: string) => Promise<void> = async () => undefined) {
@@ -121,12 +129,14 @@ function ownHands(call: (id: string) => Promise<void> = async () => undefined) {
   const hands = new Hands({
     pool: server.database.pool,
     log,
+    begunCalls: new BegunCalls(server.database.pool),
     call: async ({ run }) => {
       called.push(run.id)
       await call(run.id)
     },
   })
-  hands.open({ id: 'somebody', isShown: () => true })
+  workers += 1
+  hands.open({ id: `worker ${workers}`, isShown: () => true })
   return { hands, called }
 }
 

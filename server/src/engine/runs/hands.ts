@@ -8,6 +8,7 @@ import type { Transaction } from '../../db/core/transaction.ts'
 import { GroupCommit } from '../core/group-commit.ts'
 import { untilReachable } from '../core/patience.ts'
 import { dropCalls, holdCalls, releaseCalls } from '../core/statements.ts'
+import { type BegunCalls, type BegunGroup, callName } from './begun-calls.ts'
 import type { RunState } from './run.ts'
 
 /** Further calls go to the queue: a process that accepts triggers must not drown in their calls. */
@@ -16,6 +17,11 @@ const mostHeld = 1_024
 const mostOfBusy = 768
 /** About as many as run at a time; the others wait. */
 const mostAtEase = 256
+/**
+ * While fewer are in flight, every integration has a free slot (steps/delivery/circuit-breaker.ts): the transaction that stores
+ * a call then also writes it down as begun. Calls beyond that wait for slots, and are written down in groups when they get one.
+ */
+const mostBegunAtOnce = 64
 const lookAgainMs = 200
 
 /** The worker's name in the queue, and whether other workers can see that it is alive. */
@@ -29,9 +35,16 @@ export interface HeldCalls {
   /** The queue job that stands for them. */
   jobId: string
   workerId: string
-  calls: Array<{ run: RunState; position: number }>
+  calls: HeldCall[]
+  /** The first of them are begun by the same transaction. */
+  begun: { count: number; group: BegunGroup }
   /** Of their runs' rows. */
   rowVersion: string
+}
+
+interface HeldCall {
+  run: RunState
+  position: number
 }
 
 interface HeldRow {
@@ -42,8 +55,9 @@ interface HeldRow {
 interface Surroundings {
   pool: pg.Pool
   log: Logger
+  begunCalls: BegunCalls
   /** Makes one call and records its outcome. */
-  call(call: { run: RunState; position: number }, rowVersion: string): Promise<void>
+  call(call: HeldCall, of: { rowVersion: string; group: BegunGroup | undefined }): Promise<void>
 }
 
 export class Hands {
@@ -51,6 +65,8 @@ export class Hands {
   readonly #drops: GroupCommit<HeldCalls, undefined>
   #holder: Holder | undefined
   #held = 0
+  /** Of these, the ones begun as soon as they were stored. */
+  #begunAtOnce = 0
   /** Transactions with calls in flight. */
   #open = 0
   #whenEmpty: Array<() => void> = []
@@ -67,11 +83,13 @@ export class Hands {
   /** From now on calls can be held in this worker's name. */
   open(holder: Holder): void {
     this.#holder = holder
+    this.#surroundings.begunCalls.open(holder.id)
   }
 
-  /** Takes no more calls. @returns once none is held */
+  /** Takes no more calls, and begins none: those that wait for a slot go back to the queue. @returns once none is held */
   async close(): Promise<void> {
     this.#holder = undefined
+    this.#surroundings.begunCalls.stop()
     if (this.#open > 0) await new Promise<void>((resolve) => this.#whenEmpty.push(resolve))
   }
 
@@ -93,23 +111,34 @@ export class Hands {
   hold(transaction: Transaction, calls: HeldCalls['calls']): () => Promise<void> {
     const workerId = this.#holder?.id
     if (workerId === undefined) throw new Error('Calls can only be held while a worker is running.')
+    const count = Math.max(0, Math.min(calls.length, mostBegunAtOnce - this.#begunAtOnce))
+    const { group, ended } = this.#surroundings.begunCalls.newGroup(count)
     this.#held += calls.length
+    this.#begunAtOnce += count
     this.#open += 1
     let held: HeldCalls | undefined
     transaction.afterCommit(() => void this.#make(held as HeldCalls))
-    transaction.afterFailure(() => void this.#settle(held, calls))
+    transaction.afterFailure(() => void this.#settle(held, calls.length, count))
     return async () => {
       const keys = calls.map(({ run, position }) => [run.environment.id, run.id, position])
-      const [row] = await transaction.run<HeldRow>(holdCalls, [JSON.stringify({ calls: keys }), workerId])
+      const names = calls.slice(0, count).map(({ run, position }) => callName(jobOf(run, position)))
+      const values = [JSON.stringify({ calls: keys }), workerId, group.seq, names, ended]
+      const [row] = await transaction.run<HeldRow>(holdCalls, values)
       if (!row) throw new Error('The queue has no task named deliver.')
-      held = { jobId: row.id, rowVersion: row.row_version, workerId, calls }
+      held = { jobId: row.id, rowVersion: row.row_version, workerId, calls, begun: { count, group } }
     }
   }
 
   async #make(held: HeldCalls): Promise<void> {
     const { log, call } = this.#surroundings
+    const { rowVersion, begun } = held
     const results = await Promise.allSettled(
-      held.calls.map((each) => call(each, held.rowVersion).finally(() => this.#letGo(1))),
+      held.calls.map((each, index) => {
+        const isBegun = index < begun.count
+        return call(each, { rowVersion, group: isBegun ? begun.group : undefined }).finally(() =>
+          this.#letGo(1, isBegun ? 1 : 0),
+        )
+      }),
     )
     try {
       const failure = results.find(({ status }) => status === 'rejected')
@@ -136,9 +165,9 @@ export class Hands {
   }
 
   /** A failed transaction may have committed all the same, if its connection broke before the answer. */
-  async #settle(held: HeldCalls | undefined, calls: HeldCalls['calls']): Promise<void> {
+  async #settle(held: HeldCalls | undefined, count: number, begunAtOnce: number): Promise<void> {
     if (held && (await this.#isStored(held))) return this.#make(held)
-    this.#letGo(calls.length)
+    this.#letGo(count, begunAtOnce)
     this.#end()
   }
 
@@ -168,8 +197,9 @@ export class Hands {
     }
   }
 
-  #letGo(count: number): void {
+  #letGo(count: number, begunAtOnce: number): void {
     this.#held -= count
+    this.#begunAtOnce -= begunAtOnce
   }
 
   #end(): void {
@@ -177,4 +207,10 @@ export class Hands {
     if (this.#open > 0) return
     for (const resolve of this.#whenEmpty.splice(0)) resolve()
   }
+}
+
+function jobOf(run: RunState, position: number): RunState['jobs'][number] {
+  const job = run.jobs.find((each) => each.position === position)
+  if (!job) throw new Error('The run has no such step.')
+  return job
 }

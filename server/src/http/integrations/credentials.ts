@@ -3,6 +3,7 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { mask } from '../../db/core/environment-access.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
 import { type IntegrationRow, openSecrets, sealSecrets } from '../../db/queries/integrations.ts'
+import { onUnknownChoices } from '../../db/queries/workflows.ts'
 import { credentialNames, type Provider, secretCredentials } from '../../providers/catalog.ts'
 import type { Credentials } from '../../providers/provider.ts'
 import { parseBody } from '../edge/body.ts'
@@ -31,6 +32,12 @@ export const Configurations = Body({
   inboundWebhookSigningKey: Type.Optional(Type.String()),
   configurationSetName: Type.Optional(Type.String()),
   inboxCount: Type.Optional(Enum(['none', 'unread', 'unseen'])),
+  onUnknown: Type.Optional(
+    Enum(onUnknownChoices, {
+      description:
+        'After a crash or timeout that leaves open whether a message arrived: `retry` (the default) sends it again, `hold` does not',
+    }),
+  ),
 })
 const secretConfigurations: ReadonlySet<string> = new Set(['inboundWebhookSigningKey'])
 

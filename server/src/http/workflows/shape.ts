@@ -3,7 +3,13 @@ import { type Static, type TSchema, Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
 import { envKeysOf } from '../../db/core/environment-access.ts'
 import { listIntegrations } from '../../db/queries/integrations.ts'
-import { type StepVariant, switchesOf, type WorkflowRow, type WorkflowStep } from '../../db/queries/workflows.ts'
+import {
+  onUnknownChoices,
+  type StepVariant,
+  switchesOf,
+  type WorkflowRow,
+  type WorkflowStep,
+} from '../../db/queries/workflows.ts'
 import { examplePayload } from '../../engine/authoring/payload-example.ts'
 import { completePreferences, type WorkflowPreferences } from '../../engine/core/preferences.ts'
 import { issuesOfSteps, statusOf, variablesOfSteps } from '../../steps/check/inspect.ts'
@@ -79,6 +85,12 @@ export function workflowFields(command: string, under?: string) {
         controlValues: Maybe(FreeObject),
         active: Maybe(Type.Boolean({ description: 'False leaves it out of future runs' })),
         shouldStopOnFail: Maybe(Type.Boolean({ description: 'Whether its failure ends the run' })),
+        onUnknown: Maybe(
+          Enum(onUnknownChoices, {
+            description:
+              'After a crash or timeout that leaves open whether the message arrived: `retry` sends it again, `hold` does not. Default: the choice of the integration',
+          }),
+        ),
         replyCallback: Maybe(ReplyCallback),
         filters: Maybe(StepFilters),
         variants: Maybe(Type.Array(Variant, { maxItems: mostVariants })),
@@ -135,6 +147,7 @@ export const Step = Type.Object({
   workflowDatabaseId: Type.String(),
   active: Type.Optional(Type.Boolean()),
   shouldStopOnFail: Type.Optional(Type.Boolean()),
+  onUnknown: Type.Optional(Enum(onUnknownChoices)),
   replyCallback: Type.Optional(ReplyCallback),
   filters: Type.Optional(Type.Array(OwnStepFilter)),
   variants: Type.Optional(

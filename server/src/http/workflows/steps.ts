@@ -43,6 +43,7 @@ export function planSteps(given: readonly StepInput[], stored: readonly Workflow
       ...switchesOf({
         active: kept(step.active, match?.active),
         shouldStopOnFail: kept(step.shouldStopOnFail, match?.shouldStopOnFail),
+        onUnknown: kept(step.onUnknown, match?.onUnknown),
         replyCallback: kept(step.replyCallback, match?.replyCallback),
         filters: kept(step.filters && readStepFilters(step.filters), match?.filters),
         variants: kept(step.variants && planVariants(step, match?.variants ?? [], now), match?.variants),

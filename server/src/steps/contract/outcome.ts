@@ -111,6 +111,7 @@ const lines = {
   redriven: ['The message is sent again, as requested', 'Pending'],
   failed_over: ['The message goes on to the next integration', 'Warning'],
   outcome_unknown: ['The service stopped during the call; whether the message was accepted is unknown', 'Warning'],
+  maybe_twice: ['An earlier attempt may have arrived too, so the message may have been delivered twice', 'Warning'],
   reply_missing_url: ['Inbound mail - Missing replay callback URL', 'Warning'],
   reply_missing_configuration: ['Inbound mail - Missing configuration', 'Warning'],
   reply_missing_mx: ['Inbound mail - Missing MX Record configuration', 'Warning'],

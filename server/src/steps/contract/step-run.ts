@@ -86,6 +86,8 @@ export interface StepRun {
   providerData?: Record<string, Record<string, unknown>>
   /** The last attempt began and its end is unknown: it may have succeeded. */
   isRepeated?: boolean
+  /** To be awaited before the first request that must not be repeated unnoticed. Rejects if it must not go out now. */
+  begin?(): Promise<void>
   job: JobFacts
 }
 

@@ -312,10 +312,14 @@ test('a message has one id, across providers and attempts', async () => {
 
 describe('a call that was cut off', () => {
   /** As if the process had died after the call and before recording it. */
-  async function dieAfterCall(api: Api, transactionId: string): Promise<void> {
+  async function dieAfterCall(api: Api, transactionId: string, before?: object): Promise<void> {
     const { _id: runId } = await runOf(api, transactionId)
     const { pool } = server.database
-    await pool.query("UPDATE jobs SET status = 'running', delivery = NULL WHERE notification_id = $1", [runId])
+    const progress = { status: 'waiting', startedAt: server.clock.now(), calls: 3, callsHere: 3, waits: 0, tried: [] }
+    await pool.query("UPDATE jobs SET status = 'running', delivery = $2 WHERE notification_id = $1 AND position = 0", [
+      runId,
+      before ? { destinations: { sms: { ...progress, refusedBy: [], ...before } } } : null,
+    ])
     await pool.query("UPDATE notifications SET status = 'processing' WHERE id = $1", [runId])
     await pool.query("SELECT graphile_worker.add_job('deliver', $1::json)", [
       JSON.stringify({ calls: [[api.environmentId, runId, 0]] }),
@@ -323,17 +327,48 @@ describe('a call that was cut off', () => {
     await server.drain()
   }
 
-  test('is not repeated if that could deliver twice, and says so', async () => {
+  const unknown = 'The service stopped during the call; whether the message was accepted is unknown'
+  const maybeTwice = 'An earlier attempt may have arrived too, so the message may have been delivered twice'
+  const detailsOf = (job: { executionDetails: Array<{ detail: string }> }) =>
+    job.executionDetails.map(({ detail }) => detail)
+
+  test('is repeated at once, and says that it may have arrived twice', async () => {
     const api = await prepared(['first'], [sms, inApp])
+    vendor.plays(() => taken)
+    const transactionId = await send(api)
+    await dieAfterCall(api, transactionId)
+    expect(vendor.asked).toHaveLength(2)
+    const job = await jobOf(api, transactionId)
+    expect(job).toMatchObject({ status: 'completed' })
+    expect(detailsOf(job)).toContain(unknown)
+    expect(detailsOf(job).slice(-2)).toEqual(['Message sent', maybeTwice])
+    expect(await messagesOf(api, 'channel=sms')).toMatchObject([{ status: 'sent' }])
+  })
+
+  test('is repeated a few times, then left for a person to decide', async () => {
+    const api = await prepared()
+    vendor.plays(() => taken)
+    const transactionId = await send(api)
+    await dieAfterCall(api, transactionId, { uncertainCalls: 3 })
+    expect(vendor.asked).toHaveLength(1)
+    expect(await jobOf(api, transactionId)).toMatchObject({ status: 'failed', reason: 'outcome_unknown' })
+  })
+
+  test.each(['integration', 'step'])('is not repeated if the %s says so, nor is one that timed out', async (who) => {
+    const api = await server.freshApi()
+    const hold = { onUnknown: 'hold' }
+    await integrate(api, 'first', { configurations: who === 'integration' ? hold : { onUnknown: 'retry' } })
+    await makeWorkflow(api, 'code', [who === 'step' ? { ...sms, ...hold } : sms, inApp])
+    expect((await api.get('/v2/workflows/code')).body.steps[0].onUnknown).toBe(who === 'step' ? 'hold' : undefined)
     vendor.plays(() => taken)
     const transactionId = await send(api)
     await dieAfterCall(api, transactionId)
     expect(vendor.asked).toHaveLength(1)
     const job = await jobOf(api, transactionId)
     expect(job).toMatchObject({ status: 'failed', reason: 'outcome_unknown' })
-    expect(job.executionDetails.map(({ detail }: { detail: string }) => detail)).toContain(
-      'The service stopped during the call; whether the message was accepted is unknown',
-    )
+    expect(detailsOf(job)).toContain(unknown)
+    vendor.plays(() => 'hang up')
+    expect(await jobOf(api, await send(api))).toMatchObject({ status: 'failed', reason: 'outcome_unknown' })
   })
 
   test('is repeated if the provider drops repetitions', async () => {

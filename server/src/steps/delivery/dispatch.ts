@@ -160,6 +160,9 @@ export async function dispatch(of: StepRun, tools: CallTools, destinations: Dest
 const isSameWait = (before: Progress | undefined, after: Progress | undefined): boolean =>
   after?.status === 'waiting' && after.waits > 1 && after.integrationId === before?.integrationId
 
+/** Whether the provider drops repetitions. */
+const isIdempotent = ({ provider_id }: IntegrationRow): boolean => deliveryProvider(provider_id)?.idempotent ?? false
+
 /** One destination in one attempt: a call to each integration until one does not refuse at once. */
 class Attempt {
   readonly #of: StepRun
@@ -177,20 +180,29 @@ class Attempt {
 
   async make(): Promise<void> {
     const first = this.#current()
-    if (this.#of.isRepeated && first && !deliveryProvider(first.provider_id)?.idempotent) {
-      // The attempt that was cut off may have sent it. The engine has logged that already.
-      this.#use(first)
-      this.#giveUp(
-        'outcome_unknown',
-        'The service stopped during the call; whether the message was accepted is unknown',
-      )
-      return
-    }
+    if (this.#of.isRepeated && first && !isIdempotent(first) && !this.#mayRepeat(first)) return
     for (let integration = first; integration; integration = this.#current()) {
       if (integration.id !== this.progress.integrationId) this.#use(integration)
       if (!(await this.#try(integration))) return
     }
     this.#giveUp('provider_refused', this.progress.error ?? 'No integration accepted the message')
+  }
+
+  /** After an attempt that was cut off, and may have sent it. The engine has logged that. */
+  #mayRepeat(integration: IntegrationRow): boolean {
+    const { progress } = this
+    if (integration.id !== progress.integrationId) this.#use(integration)
+    progress.calls += 1
+    progress.callsHere += 1
+    progress.uncertainCalls += 1
+    if (!this.#holds(integration) && progress.uncertainCalls < policy.mostUncertainCalls) return true
+    this.#giveUp('outcome_unknown', detail('outcome_unknown').detail)
+    return false
+  }
+
+  /** Whether a message that may have arrived is not sent again. The step's choice goes before the integration's. */
+  #holds({ configurations }: IntegrationRow): boolean {
+    return (this.#of.step.onUnknown ?? configurations.onUnknown) === 'hold'
   }
 
   /** The integration it is at; else the best that has not refused. */
@@ -230,6 +242,12 @@ class Attempt {
     const { circuits } = this.#tools
     const pass = await circuits.enter(this.#keyOf(integration))
     if (!pass.admitted) return this.#refused(pass)
+    try {
+      await this.#of.begin?.()
+    } catch (error) {
+      pass.release()
+      throw error
+    }
     const { progress } = this
     progress.calls += 1
     progress.callsHere += 1
@@ -246,6 +264,7 @@ class Attempt {
       progress.identifier = result.id
       progress.error = undefined
       this.#note(detail('message_sent', { ...result, ...this.#destination.told }))
+      if (progress.uncertainCalls > 0) this.#note(detail('maybe_twice'))
       return false
     } catch (error) {
       if (!(error instanceof DeliveryError)) {
@@ -279,15 +298,18 @@ class Attempt {
   async #failed(integration: IntegrationRow, error: DeliveryError): Promise<boolean> {
     const { progress } = this
     const { clock, random } = this.#tools
-    const isIdempotent = deliveryProvider(integration.provider_id)?.idempotent ?? false
+    const dropsRepeats = isIdempotent(integration)
     progress.error = error.message
-    if (error.mayHaveArrived && !isIdempotent) progress.uncertainCalls += 1
+    if (error.mayHaveArrived && !dropsRepeats) progress.uncertainCalls += 1
     const others = this.#others()
     const untried = others.find(({ id }) => !progress.tried.includes(id))
     const decision = decide(
       error,
       { ...progress, startedAt: new Date(progress.startedAt) },
-      { now: clock.now(), isIdempotent, others: untried ? 'untried' : others.length > 0 ? 'tried' : 'none', random },
+      {
+        ...{ now: clock.now(), random, isIdempotent: dropsRepeats, holdsUnknown: this.#holds(integration) },
+        others: untried ? 'untried' : others.length > 0 ? 'tried' : 'none',
+      },
     )
     if (error.kind === 'failover' || error.kind === 'credentials') progress.refusedBy.push(integration.id)
     switch (decision.action) {

@@ -15,7 +15,7 @@ const judge = ({ failure, standing = {}, circumstances = {} }: Case) =>
   decide(
     { mayHaveArrived: false, ...failure },
     { startedAt, calls: 1, callsHere: 1, uncertainCalls: 0, ...standing },
-    { now: startedAt, isIdempotent: false, others: 'none', random: () => 1, ...circumstances },
+    { now: startedAt, isIdempotent: false, holdsUnknown: false, others: 'none', random: () => 1, ...circumstances },
   )
 
 const refused = { action: 'give up', reason: 'provider_refused' }

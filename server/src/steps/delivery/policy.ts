@@ -49,6 +49,8 @@ export interface Circumstances {
   now: Date
   /** The provider drops repetitions. */
   isIdempotent: boolean
+  /** Rather miss a message than send it twice. */
+  holdsUnknown: boolean
   /** Whether another integration could deliver it: one not tried yet, or only ones that failed before. */
   others: 'untried' | 'tried' | 'none'
   /** At least 0, less than 1. */
@@ -65,7 +67,7 @@ export function decide(failure: Failure, standing: Standing, circumstances: Circ
   const { kind } = failure
   if (kind === 'never' || kind === 'address') return { action: 'give up', reason: 'provider_refused' }
   const isUncertain = failure.mayHaveArrived && !circumstances.isIdempotent
-  if (isUncertain && standing.uncertainCalls >= policy.mostUncertainCalls)
+  if (isUncertain && (circumstances.holdsUnknown || standing.uncertainCalls >= policy.mostUncertainCalls))
     return { action: 'give up', reason: 'outcome_unknown' }
 
   const askedMs = (failure.afterSeconds ?? 0) * second

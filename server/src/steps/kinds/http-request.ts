@@ -34,7 +34,7 @@ export const httpRequest: StepKind = {
 
   async call(of, { http, signatureHeader }) {
     const { now, run, values } = of
-    if (of.isRepeated)
+    if (of.isRepeated && of.step.onUnknown !== 'retry')
       return failed('The process stopped during the request; whether it was answered is unknown', values, [
         detail('outcome_unknown'),
       ])
@@ -42,6 +42,7 @@ export const httpRequest: StepKind = {
       const signing = { header: signatureHeader, apiKey: run.environment.apiKey, now }
       const data = { ...variablesOf(run), step: digestOf(run.results) }
       const request = resolveRequest(values, situation(data, now), signing)
+      await of.begin?.()
       const answer = await callAddress(http, request, values)
       // The answer may repeat what we sent, and everybody in the organization can read it.
       const { secretValues } = run.environment

@@ -1,0 +1,118 @@
+// What another worker does with the calls of one that died: those it had begun may have arrived, the others have not.
+import { beforeEach, expect, test } from 'vitest'
+import { inApp, makeWorkflow, runOf, type Step, storyOf, trigger } from '../../../test/runs.ts'
+import { type Api, useServer } from '../../../test/server.ts'
+import { useVendor } from '../../../test/vendor.ts'
+import { Presence } from '../queue/presence.ts'
+import { BegunCalls, callName, NotBegun } from './begun-calls.ts'
+
+const server = useServer({ allowPrivateAddresses: true })
+const vendor = useVendor()
+const log = { warn: () => undefined } as unknown as ConstructorParameters<typeof Presence>[0]['log']
+const unknown = 'The service stopped during the call; whether the message was accepted is unknown'
+let api: Api
+let ask: Step
+
+beforeEach(async () => {
+  api = await server.freshApi()
+  ask = { type: 'http_request', stepId: 'ask', controlValues: { method: 'POST', url: vendor.url } }
+  vendor.plays(() => ({ body: { answer: 42 } }))
+})
+
+/** As if this worker had taken the calls of these runs and died. @returns once another has noticed */
+async function die(workerId: string, transactionIds: string[]): Promise<void> {
+  const { pool, url } = server.database
+  for (const transactionId of transactionIds)
+    await pool.query(
+      `UPDATE jobs j SET status = 'running', attempts = j.attempts + 1 FROM notifications n
+       WHERE n.transaction_id = $1 AND j.notification_id = n.id AND j.position = 0`,
+      [transactionId],
+    )
+  await pool.query('INSERT INTO workers VALUES ($1)', [workerId])
+  await pool.query('UPDATE graphile_worker._private_jobs SET locked_by = $1, locked_at = now()', [workerId])
+  const witness = new Presence({ url, log, pace: { lookMs: 10, graceMs: 20 } })
+  witness.enter(`witness of ${workerId}`)
+  const left = async () => (await pool.query('SELECT FROM workers WHERE pool_id = $1', [workerId])).rowCount
+  await expect.poll(left, { timeout: 30_000 }).toBe(0)
+  await witness.leave()
+}
+
+/** Starts runs, and stops short of their calls. */
+async function started(count: number): Promise<string[]> {
+  await makeWorkflow(api, 'w', [ask, inApp()])
+  const ids = await Promise.all(Array.from({ length: count }, (_, index) => trigger(api, 'w', `s${index}`)))
+  let isStarting = true
+  await server
+    .drain(async (work) => {
+      if (isStarting) await work()
+      const { rowCount } = await server.database.pool.query(
+        "SELECT FROM graphile_worker.jobs WHERE task_identifier <> 'deliver'",
+      )
+      isStarting = (rowCount ?? 0) > 1
+      if (!isStarting) throw new Error('enough')
+    })
+    .catch(() => undefined)
+  return ids
+}
+
+test('calls that were not begun are made as if nothing had happened; begun ones know that they may have arrived', async () => {
+  const ids = await started(3)
+  const stories = await Promise.all(ids.map((id) => runOf(api, id)))
+  expect(stories.map(({ jobs }) => jobs[0].status)).toEqual(['queued', 'queued', 'queued'])
+  expect(vendor.asked).toEqual([])
+  const jobs = stories.map((run) => run.jobs[0]._id as string)
+  const begun = new BegunCalls(server.database.pool)
+  begun.open('dead')
+  await begun.begin(callName({ id: jobs[0] ?? '', attempts: 1 }))
+  // Of an earlier attempt, which was refused: it says nothing about this one.
+  await begun.begin(callName({ id: jobs[1] ?? '', attempts: 0 }))
+  await die('dead', ids)
+  await server.database.pool.query('UPDATE graphile_worker._private_jobs SET run_at = now()')
+  await server.drain()
+  const [first, ...others] = await Promise.all(ids.map(async (id) => storyOf(await runOf(api, id))))
+  expect(first?.[0]).toContain(unknown)
+  expect(first?.[0]).toContain('http_request failed')
+  for (const story of others) {
+    expect(story[0]).toContain('http_request completed')
+    expect(story[0]).not.toContain(unknown)
+  }
+  expect(vendor.asked).toHaveLength(2)
+  const { rows } = await server.database.pool.query('SELECT attempts FROM jobs WHERE id = ANY ($1) ORDER BY id', [jobs])
+  expect(rows).toEqual([{ attempts: 2 }, { attempts: 1 }, { attempts: 1 }])
+  expect((await server.database.pool.query("SELECT FROM begun_calls WHERE worker_id = 'dead'")).rowCount).toBe(0)
+})
+
+test('calls begun at the same moment are written down together, and removed when all of them have ended', async () => {
+  const begun = new BegunCalls(server.database.pool)
+  begun.open('tidy')
+  const rows = async () =>
+    (await server.database.pool.query("SELECT seq::int, calls FROM begun_calls WHERE worker_id = 'tidy' ORDER BY seq"))
+      .rows
+  await begun.begin('a 1')
+  const groups = await Promise.all(['b 1', 'c 1'].map((call) => begun.begin(call)))
+  expect(await rows()).toEqual([
+    { seq: 1, calls: ['a 1'] },
+    { seq: 2, calls: ['b 1', 'c 1'] },
+  ])
+  expect(groups[0]).toBe(groups[1])
+  for (const group of groups) begun.end(group)
+  for (let other = 0; other < 40; other += 1) begun.end(await begun.begin(`other ${other}`))
+  await begun.begin('last 1')
+  const left = (await rows()).map(({ calls }) => calls[0])
+  expect(left).toContain('a 1')
+  expect(left).toContain('last 1')
+  expect(left).not.toContain('b 1')
+  expect(left.length).toBeLessThan(40)
+})
+
+test('nothing begins while the worker stops, or while it cannot be written down', async () => {
+  const begun = new BegunCalls(server.database.pool)
+  begun.open('stopping')
+  begun.stop()
+  await expect(begun.begin('a 1')).rejects.toBeInstanceOf(NotBegun)
+  begun.open('back again')
+  await begun.begin('a 1')
+  const broken = { query: () => Promise.reject(new Error('no such table')) }
+  const failing = new BegunCalls(broken as unknown as ConstructorParameters<typeof BegunCalls>[0])
+  await expect(failing.begin('a 1')).rejects.toMatchObject({ cause: { message: 'no such table' } })
+})
