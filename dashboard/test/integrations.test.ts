@@ -46,7 +46,7 @@ describe('the list', () => {
     await page.getByRole('rowheader', { name: 'Email' }).waitFor()
     await row(page, 'Switched off').getByText('Inactive').waitFor()
     await row(page, 'رسائل المتجر').getByText('Paused').waitFor()
-    await row(page, 'Receipts for').getByText('Working').waitFor()
+    await row(page, 'Receipts for').getByText('Not used yet').waitFor()
     expect(await page.getByText('Primary', { exact: true }).count()).toBe(2)
     await takeScreenshots(page, 'integrations')
     expect(await axeViolations(page)).toEqual([])

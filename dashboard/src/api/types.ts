@@ -5659,6 +5659,9 @@ export interface Operations {
       failures: number
       error?: string | undefined
       retryAt?: string | undefined
+      lastSentAt?: string | undefined
+      /** If it refuses every message since then, as with a wrong key */
+      refusedSince?: string | undefined
       /** For addresses of subscribers, such as chat webhooks: those that fail */
       hosts: Array<{
         host: string

@@ -324,6 +324,16 @@ CREATE UNLOGGED TABLE inbox_processes (
   CONSTRAINT inbox_processes_pkey PRIMARY KEY (id)
 );
 
+CREATE TABLE integration_health (
+  environment_id text COLLATE "C" NOT NULL,
+  integration_id text COLLATE "C" NOT NULL,
+  last_sent_at timestamp(3) with time zone,
+  refused_since timestamp(3) with time zone,
+  refusals integer DEFAULT 0 NOT NULL,
+  error text,
+  CONSTRAINT integration_health_pkey PRIMARY KEY (environment_id, integration_id)
+);
+
 CREATE TABLE integrations (
   environment_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,

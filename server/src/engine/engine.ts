@@ -8,6 +8,7 @@ import { Delivery } from '../providers/delivery.ts'
 import type { DeliveryEvent } from '../providers/events.ts'
 import type { HttpClient } from '../providers/http-client.ts'
 import { CircuitBreaker, recordCircuits } from '../steps/delivery/circuit-breaker.ts'
+import { HealthRecords } from '../steps/delivery/integration-health.ts'
 import type { Tracing } from '../tracing.ts'
 import { Bridge } from './core/bridge.ts'
 import { FairShare } from './core/fair-share.ts'
@@ -91,6 +92,7 @@ export class Engine {
         db: patientDb(pool),
         delivery: this.#delivery,
         circuits: this.#circuits,
+        health: new HealthRecords({ db, clock, log }),
         random: Math.random,
         brand: brand.word,
         storesContent: storeContent,

@@ -1,4 +1,4 @@
-// The health of an integration: working, or paused after repeated failures.
+// The health of an integration, from evidence: never used, sending, refused, or paused after repeated failures.
 import { useQuery } from '@tanstack/react-query'
 import { CircleAlert } from 'lucide-react'
 import { type Health, type Integration, integrations } from '../../api/integrations.ts'
@@ -10,7 +10,8 @@ const words = (health: Health): { tone: Tone; word: string } => {
   if (health.state === 'half_open') return { tone: 'warn', word: 'Retrying' }
   const { length } = health.hosts
   if (length > 0) return { tone: 'warn', word: `${length} ${length === 1 ? 'address' : 'addresses'} failing` }
-  return { tone: 'good', word: 'Working' }
+  if (health.refusedSince) return { tone: 'bad', word: 'Refused' }
+  return health.lastSentAt ? { tone: 'good', word: 'Working' } : { tone: 'neutral', word: 'Not used yet' }
 }
 
 const isDue = (at: string | undefined) => at === undefined || Date.parse(at) <= Date.now()
@@ -28,9 +29,23 @@ export function HealthStatus({ integration }: { integration: Integration }) {
 /** Explains the problem and what happens next; empty if healthy. */
 export function HealthNote({ integration }: { integration: Integration }) {
   const { data } = useQuery({ ...integrations.health(integration._id), enabled: isWatched(integration) })
-  if (!data || (data.state === 'closed' && data.hosts.length === 0)) return null
+  if (!data || (data.state === 'closed' && data.hosts.length === 0 && !data.refusedSince)) return null
   return (
     <div role="status" className="mb-4 rounded-surface border border-bad/30 bg-bad/8 p-3 text-sm">
+      {data.state === 'closed' && data.refusedSince && (
+        <div className="flex gap-2.5">
+          <CircleAlert className="mt-0.5 size-4 shrink-0 text-bad" aria-hidden />
+          <div className="min-w-0">
+            <p className="font-medium">
+              Refused since <Time at={data.refusedSince} />
+            </p>
+            {data.error && <p className="mt-0.5 break-words">{data.error}</p>}
+            <p className="mt-0.5 text-muted">
+              Correct the credentials, then send the failed messages once more from Deliveries.
+            </p>
+          </div>
+        </div>
+      )}
       {data.state !== 'closed' && (
         <div className="flex gap-2.5">
           <CircleAlert className="mt-0.5 size-4 shrink-0 text-bad" aria-hidden />

@@ -495,6 +495,15 @@ export interface CircuitTable {
   updated_at: Date
 }
 
+export interface IntegrationHealthTable {
+  environment_id: string
+  integration_id: string
+  last_sent_at: Date | null
+  refused_since: Date | null
+  refusals: number
+  error: string | null
+}
+
 export interface SandboxMessageTable extends Row {
   channel: string
   transaction_id: string
@@ -740,6 +749,7 @@ export interface Tables {
   inbox_processes: InboxProcessTable
   inbox_presence: InboxPresenceTable
   circuits: CircuitTable
+  integration_health: IntegrationHealthTable
   sandbox_messages: SandboxMessageTable
   sandbox_faults: SandboxFaultTable
   webhook_endpoints: WebhookEndpointTable

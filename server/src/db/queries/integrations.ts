@@ -57,17 +57,22 @@ export async function findIntegration(
     .executeTakeFirst()
 }
 
-/** The rank of an integration about to become active: below the primary, or first if there is none. */
+/** Keeps messages for the developer to look at, and delivers none. */
+export const isSandbox = ({ provider_id }: Pick<IntegrationRow, 'provider_id'>): boolean =>
+  provider_id.startsWith('svc-')
+
+type Coming = Pick<IntegrationRow, 'environment_id' | 'channel' | 'provider_id'> & { isConditional: boolean }
+
+/** The rank of an integration about to become active: below the primary, or first if there is none or only the sandbox. */
 export async function makeRoom(
   tx: Tx,
-  environmentId: string,
-  channel: string,
+  { environment_id: environmentId, channel, provider_id, isConditional }: Coming,
   now: Date,
-): Promise<Pick<IntegrationRow, 'priority' | 'is_primary'>> {
-  if (!hasPrimary(channel)) return { priority: 0, is_primary: false }
+): Promise<Pick<IntegrationRow, 'priority' | 'is_primary'> & { takesFromSandbox: boolean }> {
+  if (!hasPrimary(channel)) return { priority: 0, is_primary: false, takesFromSandbox: false }
   const first = await tx
     .selectFrom('integrations')
-    .select(['id', 'priority', 'is_primary'])
+    .select(['id', 'priority', 'is_primary', 'provider_id'])
     .where('environment_id', '=', environmentId)
     .where('channel', '=', channel)
     .where('active', '=', true)
@@ -75,14 +80,33 @@ export async function makeRoom(
     .orderBy('priority', 'desc')
     .limit(1)
     .executeTakeFirst()
-  if (!first?.is_primary) return { priority: (first?.priority ?? 0) + 1, is_primary: true }
+  if (!first?.is_primary) return { priority: (first?.priority ?? 0) + 1, is_primary: true, takesFromSandbox: false }
+  const takesFromSandbox = isSandbox(first) && !isSandbox({ provider_id }) && !isConditional
   await tx
     .updateTable('integrations')
-    .set({ priority: first.priority + 1, updated_at: now })
+    .set({ ...(takesFromSandbox ? { is_primary: false } : { priority: first.priority + 1 }), updated_at: now })
     .where('environment_id', '=', environmentId)
     .where('id', '=', first.id)
     .execute()
-  return { priority: first.priority, is_primary: false }
+  return { priority: first.priority + (takesFromSandbox ? 1 : 0), is_primary: takesFromSandbox, takesFromSandbox }
+}
+
+/** After a primary integration was deleted: the next active one without conditions takes its place, the sandbox last. */
+export async function promoteNext(tx: Tx, environmentId: string, channel: string, now: Date): Promise<void> {
+  if (!hasPrimary(channel)) return
+  const active = await tx
+    .selectFrom('integrations')
+    .selectAll()
+    .where('environment_id', '=', environmentId)
+    .where('channel', '=', channel)
+    .where('active', '=', true)
+    .where('deleted_at', 'is', null)
+    .orderBy('priority', 'desc')
+    .orderBy('id', 'desc')
+    .execute()
+  const able = active.filter(({ conditions }) => conditions.length === 0)
+  const next = able.find((row) => !isSandbox(row)) ?? able[0]
+  if (next && !active.some(({ is_primary }) => is_primary)) await makePrimary(tx, next, now)
 }
 
 /** Renumbers the priorities of a channel's active integrations to n, n-1, …, 1 in their order, with `firstId` first. */
@@ -110,7 +134,7 @@ interface Rank {
   renumber?: { first?: string }
 }
 
-/** How its rank changes when it is turned on or off, or gets conditions. A primary one is not replaced. */
+/** How its rank changes when it is turned on or off, or gets conditions. */
 export async function rankAfter(
   tx: Tx,
   row: IntegrationRow,
@@ -120,8 +144,9 @@ export async function rankAfter(
   if (!hasPrimary(row.channel)) return undefined
   if (row.active && !active) return { columns: { is_primary: false, priority: 0 }, renumber: {} }
   if (!row.active && active) {
-    const { priority } = await makeRoom(tx, row.environment_id, row.channel, now)
-    return { columns: { priority } }
+    const isConditional = (conditions ?? row.conditions).length > 0
+    const { priority, takesFromSandbox } = await makeRoom(tx, { ...row, isConditional }, now)
+    return { columns: { priority, ...(takesFromSandbox ? { is_primary: true } : {}) } }
   }
   const isConditional = conditions !== undefined && conditions.length > 0
   return row.is_primary && isConditional ? { columns: { is_primary: false }, renumber: { first: row.id } } : undefined

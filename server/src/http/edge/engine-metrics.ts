@@ -14,6 +14,7 @@ export class EngineMetrics implements Meter {
   readonly #started: Counter
   readonly #ended: Counter
   readonly #calls: Histogram
+  readonly #failovers: Counter
   readonly #webhooks: Counter
   readonly #socketsRefused: Counter
 
@@ -41,6 +42,12 @@ export class EngineMetrics implements Meter {
       help: 'Duration of calls to providers, by provider and outcome: sent, or the error code',
       labelNames: ['provider', 'outcome'],
       buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      registers,
+    })
+    this.#failovers = new Counter({
+      name: 'belfry_provider_failovers_total',
+      help: 'Messages that went on to another integration, by the provider that failed and its error',
+      labelNames: ['provider', 'error'],
       registers,
     })
     this.#webhooks = new Counter({
@@ -73,6 +80,10 @@ export class EngineMetrics implements Meter {
 
   called(provider: string, outcome: string, seconds: number): void {
     this.#calls.observe({ provider, outcome }, seconds)
+  }
+
+  failedOver(provider: string, error: string): void {
+    this.#failovers.inc({ provider, error })
   }
 
   told(outcome: 'delivered' | 'failed', count: number): void {

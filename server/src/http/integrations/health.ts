@@ -1,4 +1,4 @@
-// The health of an integration: the state of its circuit breaker.
+// The health of an integration, from evidence: what its last calls said, and the state of its circuit breaker.
 import { Type } from 'typebox'
 import { findIntegration } from '../../db/queries/integrations.ts'
 import { fail } from '../../errors.ts'
@@ -6,6 +6,13 @@ import type { Resource } from '../edge/resource.ts'
 import { Enum, Timestamp } from '../edge/schema.ts'
 
 const mostHosts = 100
+
+const evidence = {
+  lastSentAt: Type.Optional(Timestamp),
+  refusedSince: Type.Optional(
+    Type.Unsafe<Date>({ ...Timestamp, description: 'If it refuses every message since then, as with a wrong key' }),
+  ),
+}
 
 const state = {
   state: Enum(['closed', 'open', 'half_open'], {
@@ -28,6 +35,7 @@ export const integrationHealth: Resource = (app, { db, clock }) => {
         response: {
           200: Type.Object({
             ...state,
+            ...evidence,
             hosts: Type.Array(Type.Object({ host: Type.String(), ...state }), {
               description: 'For addresses of subscribers, such as chat webhooks: those that fail',
             }),
@@ -47,6 +55,12 @@ export const integrationHealth: Resource = (app, { db, clock }) => {
         .orderBy('host')
         .limit(mostHosts)
         .execute()
+      const known = await db
+        .selectFrom('integration_health')
+        .selectAll()
+        .where('environment_id', '=', environment.id)
+        .where('integration_id', '=', id)
+        .executeTakeFirst()
       const now = clock.now()
       const shown = rows.map(({ host, failures, error, retry_at }) => ({
         host,
@@ -55,8 +69,19 @@ export const integrationHealth: Resource = (app, { db, clock }) => {
         ...(error === null ? {} : { error }),
         retryAt: retry_at,
       }))
-      const { host: _, ...own } = shown.find(({ host }) => host === '') ?? { host: '', state: 'closed', failures: 0 }
-      return { ...own, hosts: shown.filter(({ host }) => host !== '') }
+      const closed = {
+        host: '',
+        state: 'closed' as const,
+        failures: known?.refusals ?? 0,
+        ...(known?.error ? { error: known.error } : {}),
+      }
+      const { host: _, ...own } = shown.find(({ host }) => host === '') ?? closed
+      return {
+        ...own,
+        ...(known?.last_sent_at ? { lastSentAt: known.last_sent_at } : {}),
+        ...(known?.refused_since ? { refusedSince: known.refused_since } : {}),
+        hosts: shown.filter(({ host }) => host !== ''),
+      }
     },
   )
 }

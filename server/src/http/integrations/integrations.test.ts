@@ -637,7 +637,7 @@ describe('changing', () => {
 })
 
 describe('deleting', () => {
-  test('returns the remaining ones, renumbered, and none becomes primary', async () => {
+  test('returns the remaining ones, renumbered; after a primary one, the next becomes primary', async () => {
     const api = await server.freshApi()
     const a = await mail(api, 'a')
     const b = await mail(api, 'b')
@@ -647,7 +647,7 @@ describe('deleting', () => {
     expect(answer.body).toEqual(await list(api))
     expect(await ranking(api)).toEqual(['a: 2*', 'c: 1'])
     await api.delete(`/v1/integrations/${a._id}`)
-    expect(await ranking(api)).toEqual(['c: 1'])
+    expect(await ranking(api)).toEqual(['c: 1*'])
     expect(await storedRow(b._id)).toMatchObject({ deleted_at: server.clock.now(), deleted_by: null })
   })
 

@@ -14,6 +14,7 @@ import {
   makePrimary,
   makeRoom,
   mostIntegrations,
+  promoteNext,
   rankAfter,
   renumber,
 } from '../../db/queries/integrations.ts'
@@ -144,7 +145,7 @@ export const integrations: Resource = (app, services) => {
         tags,
         summary: 'Create an integration',
         description:
-          'The first active integration of the email or SMS channel becomes its primary one, through which workflows deliver.',
+          'The first active integration of the email or SMS channel becomes its primary one, through which workflows deliver. It takes the place of the sandbox.',
         body: Body(
           {
             ...fields,
@@ -168,21 +169,21 @@ export const integrations: Resource = (app, services) => {
       const now = clock.now()
       const row = await change(environment, async (tx) => {
         await refuseAnother(tx, services, environment, provider)
-        const rank = active ? await makeRoom(tx, environment.id, channel, now) : {}
+        const coming = { environment_id: environment.id, channel, provider_id: provider.id }
+        const { priority, is_primary } = active
+          ? await makeRoom(tx, { ...coming, isConditional: filters.length > 0 }, now)
+          : { priority: 0, is_primary: false }
         return tx
           .insertInto('integrations')
           .values({
-            environment_id: environment.id,
+            ...coming,
             id: newId(now),
             name: name ?? provider.name,
             identifier: body.identifier ?? newIdentifier(name ?? provider.name, provider),
-            provider_id: provider.id,
-            channel,
             credentials: sealCredentials(secrets, credentials),
             configurations: sealConfigurations(secrets, configurations),
             conditions: JSON.stringify(filters),
-            active,
-            ...rank,
+            ...{ active, priority, is_primary },
             created_at: now,
             updated_at: now,
           })
@@ -253,7 +254,8 @@ export const integrations: Resource = (app, services) => {
       schema: {
         tags,
         summary: 'Delete an integration',
-        description: 'Returns the remaining ones. No other integration becomes primary in its place.',
+        description:
+          'Returns the remaining ones. If it was the primary one, the next active one becomes primary, the sandbox last.',
         params: Params,
         response: { 200: Type.Array(Integration) },
       },
@@ -269,10 +271,11 @@ export const integrations: Resource = (app, services) => {
           .where('environment_id', '=', environment.id)
           .where('id', '=', id)
           .where('deleted_at', 'is', null)
-          .returning('channel')
+          .returning(['channel', 'is_primary'])
           .executeTakeFirst()
         if (!deleted) throw fail('integration_to_change_not_found', { id })
         await renumber(tx, environment.id, deleted.channel, now)
+        if (deleted.is_primary) await promoteNext(tx, environment.id, deleted.channel, now)
       })
       return list(request)
     },

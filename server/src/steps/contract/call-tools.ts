@@ -12,11 +12,22 @@ import type { Translator } from '../../render/translations.ts'
 export interface CallMeter {
   /** `sent`, or the error code. */
   called(providerId: string, outcome: string, seconds: number): void
+  /** A message went on to another integration, because of this error of its provider. */
+  failedOver(providerId: string, error: string): void
 }
 
-export interface CircuitKey {
+export interface IntegrationKey {
   environmentId: string
   integrationId: string
+}
+
+/** Keeps what is known about integrations from their calls. */
+export interface Witness {
+  sent(key: IntegrationKey): void
+  refused(key: IntegrationKey, error: string): void
+}
+
+export interface CircuitKey extends IntegrationKey {
   /** For addresses that subscribers bring, such as chat webhooks: one host that is down says nothing about the others. */
   host: string
 }
@@ -49,6 +60,7 @@ export interface CallTools {
   http: HttpClient
   delivery: Delivery
   circuits: Circuits
+  health: Witness
   clock: { now(): Date }
   /** At least 0, less than 1. */
   random: () => number

@@ -244,7 +244,7 @@ describe('an integration that keeps failing', () => {
     vendor.plays(() => taken)
     for (let i = 0; i < 8; i += 1) await later({ seconds: 30 })
     expect(await jobOf(api, transactionId)).toMatchObject({ status: 'completed' })
-    expect(await healthOf(api, id)).toEqual({ state: 'closed', failures: 0, hosts: [] })
+    expect(await healthOf(api, id)).toEqual({ state: 'closed', failures: 0, hosts: [], lastSentAt: expect.any(String) })
   })
 
   test('rewrites only messages whose state changed: those that wait once more stay untouched', async () => {
@@ -308,6 +308,96 @@ test('a message has one id, across providers and attempts', async () => {
   expect(asked().map(({ path }) => path)).toEqual(['/first', '/first', '/second', '/first'])
   const [{ _id }] = await messagesOf(api, 'channel=email')
   expect(new Set(asked().map(({ body }) => JSON.parse(body).id))).toEqual(new Set([_id]))
+})
+
+describe('the sandbox', () => {
+  /** A Development environment with the sandbox, and a real integration of the user's. */
+  async function developing(): Promise<{ api: Api; id: string }> {
+    const { development: api } = await server.freshOrganization()
+    const id = await integrate(api, 'mine')
+    await makeWorkflow(api, 'code', [sms])
+    return { api, id }
+  }
+  const sandboxed = async (api: Api) => (await api.get('/v1/sandbox/messages')).body.data
+  const healthOf = async (api: Api, id: string) => (await api.get(`/v1/integrations/${id}/health`)).body
+
+  test.each([400, 401, 402, 404, 422])(
+    'does not stand in for a provider that answers %i: run, integration and failed deliveries say so',
+    async (status) => {
+      const { api, id } = await developing()
+      vendor.plays(() => ({ status, body: { message: 'no' } }))
+      const transactionId = await send(api)
+      expect(await jobOf(api, transactionId)).toMatchObject({ status: 'failed', reason: 'provider_refused' })
+      expect((await runOf(api, transactionId)).status).toBe('error')
+      expect((await api.get('/v1/deliveries?status=failed')).body.data).toMatchObject([{ reason: 'provider_refused' }])
+      await expect
+        .poll(() => healthOf(api, id))
+        .toMatchObject({
+          failures: 1,
+          error: expect.stringContaining(String(status)),
+          refusedSince: server.clock.now().toISOString(),
+        })
+      expect(await sandboxed(api)).toEqual([])
+      // Somebody corrects the key.
+      vendor.plays(() => taken)
+      await send(api)
+      await expect
+        .poll(() => healthOf(api, id))
+        .toEqual({ state: 'closed', failures: 0, hosts: [], lastSentAt: server.clock.now().toISOString() })
+    },
+  )
+
+  test('does not stand in for a provider that does not answer', async () => {
+    const { api } = await developing()
+    vendor.plays(() => 'hang up')
+    const transactionId = await send(api)
+    for (const minutes of [1, 5, 25]) await later({ minutes })
+    expect(await jobOf(api, transactionId)).toMatchObject({ status: 'failed', reason: 'outcome_unknown' })
+    expect(await sandboxed(api)).toEqual([])
+  })
+
+  test('takes messages again when the last real integration is deleted, and only then', async () => {
+    const { api, id } = await developing()
+    const second = await integrate(api, 'second')
+    vendor.plays(() => taken)
+    await api.delete(`/v1/integrations/${id}`)
+    await send(api)
+    expect(keysAsked()).toEqual(['second'])
+    await api.delete(`/v1/integrations/${second}`)
+    await send(api)
+    expect(keysAsked()).toEqual(['second'])
+    expect(await sandboxed(api)).toHaveLength(1)
+  })
+
+  test('takes messages while it is made primary, and its faults do not reach the real integration', async () => {
+    const { api } = await developing()
+    const all = (await api.get('/v1/integrations')).body as Array<{ _id: string; providerId: string }>
+    const own = all.find(({ providerId }) => providerId === 'svc-sms')
+    await api.post(`/v1/integrations/${own?._id}/set-primary`)
+    await api.put('/v1/sandbox/faults', { fault: 'unauthorized', count: 1 })
+    await send(api)
+    await send(api)
+    expect(vendor.asked).toEqual([])
+    expect(await sandboxed(api)).toHaveLength(1)
+  })
+})
+
+test('the record of a failover has the exchange, and a metric counts it', async () => {
+  const api = await prepared(['first', 'second'])
+  failing(['first'], { status: 401, body: { message: 'bad key' } })
+  const transactionId = await send(api)
+  const job = await jobOf(api, transactionId)
+  expect(job).toMatchObject({ status: 'completed' })
+  const line = job.executionDetails.find(({ detail }: { detail: string }) => detail.includes('next integration'))
+  expect(JSON.parse(line.raw)).toMatchObject({
+    from: `first-${api.environmentId}`,
+    to: `second-${api.environmentId}`,
+    name: 'unauthorized',
+    status: 401,
+    exchange: { request: { method: 'POST' }, response: { status: 401 } },
+  })
+  const metrics = await fetch(`${server.url}/metrics`).then((answer) => answer.text())
+  expect(metrics).toMatch(/^belfry_provider_failovers_total\{provider="infobip-sms",error="unauthorized"\} [1-9]/m)
 })
 
 describe('a call that was cut off', () => {

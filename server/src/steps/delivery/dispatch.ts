@@ -10,6 +10,7 @@ import { type Detail, detail, type Reason, type StepOutcome } from '../contract/
 import type { StepRun } from '../contract/step-run.ts'
 import { breaksCircuit } from './circuit-breaker.ts'
 import { openIntegration, selected } from './integration-choice.ts'
+import { isRefusal } from './integration-health.ts'
 import { type Decision, decide, jittered, policy } from './policy.ts'
 import { sandboxFor } from './sandbox.ts'
 
@@ -230,9 +231,11 @@ class Attempt {
     this.progress.callsHere = 0
   }
 
-  #moveTo(next: IntegrationRow, error: string): void {
+  #moveTo(next: IntegrationRow, error: DeliveryError | string): void {
     const from = this.#destination.integrations.find(({ id }) => id === this.progress.integrationId)
-    this.#note(detail('failed_over', { from: from?.identifier, to: next.identifier, error }))
+    const why = typeof error === 'string' ? { error } : { error: error.message, ...rawOf(error) }
+    this.#note(detail('failed_over', { from: from?.identifier, to: next.identifier, ...why }))
+    if (from) this.#tools.meter?.failedOver(from.provider_id, typeof error === 'string' ? 'paused' : error.code)
     this.#use(next)
     this.details.push(selected(next, this.#of, this.#tools.brand))
   }
@@ -259,6 +262,7 @@ class Attempt {
     try {
       const result = await this.#send(integration)
       pass.succeed()
+      this.#tools.health.sent(this.#keyOf(integration))
       count('sent')
       progress.status = 'sent'
       progress.identifier = result.id
@@ -274,6 +278,7 @@ class Attempt {
         return false
       }
       count(error.code)
+      if (isRefusal(error)) this.#tools.health.refused(this.#keyOf(integration), error.message)
       if (breaksCircuit(error.code)) pass.fail(error.message)
       else pass.release()
       return this.#failed(integration, error)
@@ -314,7 +319,7 @@ class Attempt {
     if (error.kind === 'failover' || error.kind === 'credentials') progress.refusedBy.push(integration.id)
     switch (decision.action) {
       case 'fail over':
-        if (untried) this.#moveTo(untried, error.message)
+        if (untried) this.#moveTo(untried, error)
         return untried !== undefined
       case 'retry':
         this.#retry(decision, error, others[0])
@@ -334,7 +339,7 @@ class Attempt {
     const at = this.#waitFor(decision.afterMs)
     const raw = { ...rawOf(error), attempt: this.progress.calls, nextAttemptAt: at.toISOString() }
     this.#note(detail('retry_planned', raw, { isRetry: true }))
-    if (decision.where === 'next' && next) this.#moveTo(next, error.message)
+    if (decision.where === 'next' && next) this.#moveTo(next, error)
   }
 
   /** No call was made. Uses another integration if one is available; else waits, which does not count as an attempt. */

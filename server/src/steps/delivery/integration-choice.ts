@@ -1,7 +1,7 @@
 // The integrations that a step may deliver through, and what the trigger adds for each provider.
 
 import type { Secrets } from '../../db/core/secrets.ts'
-import { type IntegrationRow, openSecrets } from '../../db/queries/integrations.ts'
+import { type IntegrationRow, isSandbox, openSecrets } from '../../db/queries/integrations.ts'
 import { findProvider, secretCredentials } from '../../providers/catalog.ts'
 import type { Integration } from '../../providers/delivery.ts'
 import { DeliveryError } from '../../providers/delivery-error.ts'
@@ -13,7 +13,8 @@ import { passesFilters, type StepFilter } from './step-filter.ts'
 /**
  * For email and SMS, the integrations that could deliver the message, best first. If the trigger names one, only that.
  * Otherwise those whose conditions the tenant meets, then the primary one, then all without conditions. Without any of the
- * first two, none: nobody has chosen an integration for the channel.
+ * first two, none: nobody has chosen an integration for the channel. The sandbox never takes over for another integration, nor
+ * another for the sandbox.
  */
 export function integrationsFor({ run }: StepRun, channel: 'email' | 'sms'): IntegrationRow[] {
   const ofChannel = run.environment.integrations
@@ -29,8 +30,10 @@ export function integrationsFor({ run }: StepRun, channel: 'email' | 'sms'): Int
     : []
   const forAll = ofChannel.filter(({ conditions }) => conditions.length === 0)
   const primary = ofChannel.filter(({ is_primary }) => is_primary)
-  const chosen = [...fitting, ...primary]
-  return chosen.length === 0 ? [] : [...new Set([...chosen, ...forAll])]
+  const [first, ...others] = new Set([...fitting, ...primary, ...forAll])
+  if (!first || fitting.length + primary.length === 0) return []
+  // The sandbox accepts everything: if it took over for a real integration, a wrong key would look like success.
+  return [first, ...others.filter((other) => isSandbox(other) === isSandbox(first))]
 }
 
 export const askedIdentifier = (overrides: Data, channel: string): string | undefined =>

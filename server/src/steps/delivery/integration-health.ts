@@ -1,0 +1,95 @@
+// Evidence about integrations: when each last took a message, and since when it refuses them. Nothing waits for the writes, and
+// they are few: one at each change, then one a minute at most.
+import { sql } from 'kysely'
+import type { Logger } from 'pino'
+import type { Db } from '../../db/core/database.ts'
+import type { DeliveryError } from '../../providers/delivery-error.ts'
+import type { IntegrationKey, Witness } from '../contract/call-tools.ts'
+
+const writeEveryMs = 60_000
+/** Integrations remembered; of a forgotten one, the next call is written again. */
+const mostKnown = 10_000
+
+interface Known {
+  isRefused: boolean
+  /** Refusals that are not written yet. */
+  refusals: number
+  writtenAt: number
+}
+
+/** An answer that says something about the integration, not about this one message or the network. */
+export const isRefusal = ({ kind }: DeliveryError): boolean => kind === 'credentials' || kind === 'failover'
+
+export class HealthRecords implements Witness {
+  readonly #surroundings: { db: Db; clock: { now(): Date }; log: Logger }
+  readonly #known = new Map<string, Known>()
+  #last: Promise<void> = Promise.resolve()
+
+  constructor(surroundings: { db: Db; clock: { now(): Date }; log: Logger }) {
+    this.#surroundings = surroundings
+  }
+
+  sent(key: IntegrationKey): void {
+    const known = this.#of(key)
+    const now = this.#surroundings.clock.now()
+    if (!known.isRefused && now.getTime() - known.writtenAt < writeEveryMs) return
+    Object.assign(known, { isRefused: false, refusals: 0, writtenAt: now.getTime() })
+    this.#write(key, { last_sent_at: now, refused_since: null, refusals: 0, error: null })
+  }
+
+  refused(key: IntegrationKey, error: string): void {
+    const known = this.#of(key)
+    const now = this.#surroundings.clock.now()
+    known.refusals += 1
+    if (known.isRefused && now.getTime() - known.writtenAt < writeEveryMs) return
+    const { refusals } = known
+    Object.assign(known, { isRefused: true, refusals: 0, writtenAt: now.getTime() })
+    this.#write(key, { refused_since: now, refusals, error })
+  }
+
+  #of({ environmentId, integrationId }: IntegrationKey): Known {
+    const name = `${environmentId} ${integrationId}`
+    const known = this.#known.get(name)
+    if (known) return known
+    const made = { isRefused: false, refusals: 0, writtenAt: Number.NEGATIVE_INFINITY }
+    this.#known.set(name, made)
+    if (this.#known.size > mostKnown)
+      for (const [oldest] of this.#known) {
+        this.#known.delete(oldest)
+        break
+      }
+    return made
+  }
+
+  #write({ environmentId, integrationId }: IntegrationKey, values: Evidence): void {
+    const { db, log } = this.#surroundings
+    const { refused_since, refusals } = values
+    this.#last = this.#last
+      .then(async () => {
+        await db
+          .insertInto('integration_health')
+          .values({ environment_id: environmentId, integration_id: integrationId, ...values })
+          .onConflict((conflict) =>
+            conflict.columns(['environment_id', 'integration_id']).doUpdateSet(
+              refused_since === null
+                ? values
+                : {
+                    error: values.error,
+                    // Another process may have seen the first refusal.
+                    refused_since: sql<Date>`coalesce(integration_health.refused_since, ${refused_since})`,
+                    refusals: sql<number>`integration_health.refusals + ${refusals}`,
+                  },
+            ),
+          )
+          .execute()
+      })
+      .catch((error: unknown) => log.warn({ err: error }, 'could not record the health of an integration'))
+  }
+}
+
+interface Evidence {
+  last_sent_at?: Date
+  refused_since: Date | null
+  refusals: number
+  error: string | null
+}
