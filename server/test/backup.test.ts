@@ -68,12 +68,18 @@ const bodyOf = (workflowId: string) =>
   workflowId === 'later' ? '{{payload.n}}' : '{{steps.wait.eventCount}} collected'
 
 /**
- * All message contents, once `count` have arrived. In one statement: more may be arriving, and pages of a growing list repeat
- * what moves from one to the next.
+ * All message contents, once `count` have arrived and no run is under way. In one statement: pages of a growing list repeat what
+ * moves from one to the next.
  */
 async function said(dataDir: string, count: number): Promise<string[]> {
   const list = () => query<{ content: string }>(dataDir, 'SELECT content FROM messages ORDER BY content')
-  await expect.poll(async () => (await list()).length, { timeout: 90_000, interval: 250 }).toBeGreaterThanOrEqual(count)
+  const underWay = () => query(dataDir, "SELECT FROM notifications WHERE status = 'processing'")
+  await expect
+    .poll(async () => (await list()).length >= count && (await underWay()).length === 0, {
+      timeout: 90_000,
+      interval: 250,
+    })
+    .toBe(true)
   return (await list()).map(({ content }) => content)
 }
 
