@@ -97,11 +97,11 @@ describe('a data folder', () => {
   })
 
   test('is not touched without its secrets', async () => {
-    const refusal = startEmbedded({ dataDir, password: 'wrong', say: () => undefined })
-    await expect(refusal).rejects.toThrow(
-      new StartError(
-        'The embedded PostgreSQL does not accept the password in secrets.json; restore that file from a backup.',
-      ),
+    const wrong = { dataDir, password: 'wrong', say: () => undefined }
+    const refusal: unknown = await startEmbedded(wrong).catch((error: unknown) => error)
+    expect(refusal).toBeInstanceOf(StartError)
+    expect((refusal as StartError).message).toBe(
+      'The embedded PostgreSQL does not accept the password in secrets.json; restore that file from a backup.',
     )
     expect(databasePid(dataDir)).toBeUndefined()
     expect(await inDatabase(dataDir, guests)).toEqual(ada)
