@@ -464,17 +464,24 @@ function refuseOwnDatabase({ databaseUrl }: Config): void {
     throw new StartError('This command is for the embedded database. With DATABASE_URL, use pg_dump and pg_restore.')
 }
 
-async function runCommand(command: string, args: string[]): Promise<void> {
+/** @returns what to tell the operator */
+export async function doCommand(command: string, args: string[], env: NodeJS.ProcessEnv): Promise<string> {
   const parts = new Parts()
   try {
     const work = commands[command]
     if (!work) throw new StartError(`There is no command ${command}; use one of ${Object.keys(commands).join(', ')}.`)
-    process.stdout.write(`${await work(readConfig(process.env).config, parts, args)}\n`)
+    return await work(readConfig(env).config, parts, args)
+  } finally {
+    await parts.end()
+  }
+}
+
+async function runCommand(command: string, args: string[]): Promise<void> {
+  try {
+    process.stdout.write(`${await doCommand(command, args, process.env)}\n`)
   } catch (error) {
     process.stderr.write(`\n${explain(error)}\n`)
     process.exitCode = 1
-  } finally {
-    await parts.end()
   }
 }
 

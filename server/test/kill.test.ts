@@ -4,13 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { freePort } from './free-port.ts'
-import { type Run, usePrograms } from './program.ts'
+import { type Here, startHere } from './here.ts'
+import { usePrograms } from './program.ts'
 import { Api, createTestDatabase, dropTestDatabase, secretKey } from './server.ts'
 
 const programs = usePrograms()
 let name: string
 let settings: Record<string, string>
 let client: pg.Client
+let service: Here
 
 vi.setConfig({ testTimeout: 240_000 })
 
@@ -24,15 +26,17 @@ beforeEach(async () => {
   }
   client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
+  service = await startHere({ ...settings, BELFRY_ROLE: 'api', BELFRY_LOG: 'warn' })
 })
 
 afterEach(async () => {
+  await service.stop()
   await client.end()
   await dropTestDatabase(name)
 })
 
-const start = async (role: string): Promise<Run> =>
-  programs.start({ ...settings, PORT: String(await freePort()), BELFRY_ROLE: role }).ready()
+const startWorker = async () =>
+  programs.start({ ...settings, PORT: String(await freePort()), BELFRY_ROLE: 'worker' }).ready()
 
 async function numbers(query: string): Promise<Record<string, number>> {
   const { rows } = await client.query<Record<string, number>>(query)
@@ -43,8 +47,7 @@ const members = 700
 const singles = 100
 
 test('every run ends once, whatever the worker was doing when it was killed', async () => {
-  const { url } = await start('api')
-  const api = new Api(url, 'the-key-of-development', '', '')
+  const api = new Api(service.url, 'the-key-of-development', '', '')
   const step = (type: string, controlValues: object) => ({ name: type, type, controlValues })
   const inApp = step('in_app', { body: 'Hello {{payload.number}}' })
   const delay = step('delay', { type: 'regular', amount: 1, unit: 'seconds' })
@@ -74,12 +77,12 @@ test('every run ends once, whatever the worker was doing when it was killed', as
   expect((await api.post('/v1/events/trigger/bulk', { events })).status).toBe(201)
 
   for (const lifeMs of [50, 150, 300, 600, 1_200]) {
-    const worker = await start('worker')
+    const worker = await startWorker()
     await sleep(lifeMs)
     worker.signal('SIGKILL')
     await worker.ended
   }
-  await start('worker')
+  await startWorker()
   const expected = members + 2 * singles
   await vi.waitUntil(
     async () => {

@@ -17,6 +17,8 @@ test.each(Object.entries(nodeVersions))('starts, is ready and stops on Node.js %
     PORT: String(await freePort()),
     DATABASE_URL: await createTestDatabase(name),
     BELFRY_SECRET_KEY: secretKey,
+    // No balancer has to find out first.
+    BELFRY_DRAIN_SECONDS: '0',
   }
   const run = await programs.start(env, { node }).ready()
   const ready = await fetch(`${run.url}/health/ready`, { headers: { Connection: 'close' } })

@@ -1,12 +1,13 @@
 // The promise of `npm start` to someone who has only Node: it starts, says what to do next, and survives any kind of stop.
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, truncateSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import path from 'node:path'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { isAlive } from '../src/db/install/processes.ts'
+import { doCommand } from '../src/main.ts'
 import { freePort } from './free-port.ts'
-import { ask, databaseLog, databasePid, guardPids, type Run, usePrograms } from './program.ts'
+import { ask, databaseLog, databasePid, type Run, usePrograms } from './program.ts'
 
 const programs = usePrograms()
 
@@ -66,10 +67,9 @@ describe('one data folder', () => {
   let first: Run
   let current: Run
 
-  beforeAll(async () => {
+  beforeAll(() => {
     dataDir = lasting.folder()
-    first = await startAgain()
-  }, 120_000)
+  })
 
   async function startAgain(): Promise<Run> {
     current = await startIn(dataDir, {}, lasting)
@@ -78,12 +78,36 @@ describe('one data folder', () => {
 
   const command = (...args: string[]) =>
     lasting.command(['sign-in-link', ...args], { BELFRY_DATA_DIR: dataDir, PORT: portOf(current) }).ended
+  const commandHere = (...args: string[]) => doCommand('sign-in-link', args, { BELFRY_DATA_DIR: dataDir })
 
   /** A running service, and a check that the next start has what it stored. */
   async function runWithGuest() {
     const run = current.hasEnded ? await startAgain() : current
     return { run, expectGuest: await storeGuest(run, first.keys[0] ?? '') }
   }
+
+  test('can be stopped half-way through its first start, and keeps its keys for the next one if the port is taken', async () => {
+    const interrupted = lasting.start({ PORT: String(await freePort()), BELFRY_DATA_DIR: dataDir })
+    await interrupted.says('creating the database')
+    expect(await interrupted.stop()).toMatchObject({ code: 0 })
+
+    const squatter = createServer()
+    await new Promise<void>((resolve) => squatter.listen(0, '127.0.0.1', resolve))
+    const address = squatter.address()
+    const PORT = String(typeof address === 'object' ? address?.port : '')
+    const { code, output } = await lasting.start({ PORT, BELFRY_DATA_DIR: dataDir }).ended
+    expect(code).toBe(1)
+    expect(output).toContain(
+      `Belfry cannot listen on port ${PORT} of 127.0.0.1; set PORT or HOST.\nReason: listen EADDRINUSE`,
+    )
+    expect(withoutLog(output)).not.toContain('    at ')
+    expect(databasePid(dataDir)).toBeUndefined()
+    expect(databaseLog(dataDir)).toContain('database system is shut down')
+
+    await new Promise((resolve) => squatter.close(resolve))
+    first = await startAgain()
+    expect(first.keys).toHaveLength(2)
+  })
 
   test('prints its address and the next steps at the first start, and they work when pasted', async () => {
     expect(first.output).toContain(`Belfry is ready at ${first.url}\n`)
@@ -115,39 +139,6 @@ describe('one data folder', () => {
     expect(lines.map((line) => line.replace(/^ *Development +/, ''))).toEqual([first.keys[0]])
   })
 
-  test('prints a link to become the owner, once; the operator can print another', async () => {
-    const token = setUpTokenIn(first.output)
-    expect(await lookUp(first, token)).toBe(200)
-
-    // A later start has no secret to print, but says how to get one.
-    await first.stop()
-    const next = await startAgain()
-    expect(next.output).toContain('Nobody has set up the dashboard yet: `npm run sign-in-link` prints a link for that.')
-    const another = await command()
-    expect(another).toMatchObject({
-      code: 0,
-      output: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/setup#\S{43}\n$/),
-    })
-    expect(await lookUp(next, token)).toBe(404)
-    const owner = { name: 'Ada', email: 'ada@example.com', password: 'a difference engine' }
-    const setUp = await askOpenly(next, 'set-up', { ...owner, token: setUpTokenIn(another.output) })
-    expect(setUp.status).toBe(201)
-    expect(await command()).toMatchObject({ code: 1, output: expect.stringContaining('needs a new password') })
-
-    // Also while nothing is running.
-    await next.stop()
-    expect(await command('eve@example.com')).toMatchObject({ code: 1, output: expect.stringContaining('no member') })
-    expect(databasePid(dataDir)).toBeUndefined()
-    const reset = await command('ada@example.com')
-    expect(reset).toMatchObject({ code: 0, output: expect.stringMatching(/\/reset#\S{43}\n$/) })
-    expect(databasePid(dataDir)).toBeUndefined()
-
-    const last = await startAgain()
-    expect(last.output).not.toMatch(/sign-in-link|setup#/)
-    const choice = { token: /#(\S+)/.exec(reset.output)?.[1], password: 'jacquard loom cards' }
-    expect((await askOpenly(last, 'password-reset', choice)).status).toBe(200)
-  })
-
   test('is left in order by a stop, and a later start has the data and prints no secret', async () => {
     const { run, expectGuest } = await runWithGuest()
     const database = databasePid(dataDir) ?? 0
@@ -166,6 +157,38 @@ describe('one data folder', () => {
     const next = await startAgain()
     await expectGuest(next)
     expect(next.output).not.toMatch(/[0-9a-f]{32}|curl|API key/)
+  })
+
+  test('prints a link to become the owner, once; the operator can print another', async () => {
+    const token = setUpTokenIn(first.output)
+    // A later start has no secret to print, but says how to get one.
+    const next = current
+    expect(next).not.toBe(first)
+    expect(await lookUp(next, token)).toBe(200)
+    expect(next.output).toContain('Nobody has set up the dashboard yet: `npm run sign-in-link` prints a link for that.')
+    const another = await command()
+    expect(another).toMatchObject({
+      code: 0,
+      output: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/setup#\S{43}\n$/),
+    })
+    expect(await lookUp(next, token)).toBe(404)
+    const owner = { name: 'Ada', email: 'ada@example.com', password: 'a difference engine' }
+    const setUp = await askOpenly(next, 'set-up', { ...owner, token: setUpTokenIn(another.output) })
+    expect(setUp.status).toBe(201)
+    await expect(commandHere()).rejects.toThrow('needs a new password')
+
+    // Also while nothing is running.
+    await next.stop()
+    await expect(commandHere('eve@example.com')).rejects.toThrow('no member')
+    expect(databasePid(dataDir)).toBeUndefined()
+    const reset = await command('ada@example.com')
+    expect(reset).toMatchObject({ code: 0, output: expect.stringMatching(/\/reset#\S{43}\n$/) })
+    expect(databasePid(dataDir)).toBeUndefined()
+
+    const last = await startAgain()
+    expect(last.output).not.toMatch(/sign-in-link|setup#/)
+    const choice = { token: /#(\S+)/.exec(reset.output)?.[1], password: 'jacquard loom cards' }
+    expect((await askOpenly(last, 'password-reset', choice)).status).toBe(200)
   })
 
   test('is used by one Belfry at a time', async () => {
@@ -188,24 +211,6 @@ describe('one data folder', () => {
     await expectGuest(await startAgain())
   })
 
-  test('after a crash of Belfry and of the guard: the next start stops the leftover database', async () => {
-    const { run, expectGuest } = await runWithGuest()
-    const database = databasePid(dataDir) ?? 0
-    const guards = guardPids(dataDir)
-    expect(guards).toHaveLength(2)
-    // Stop all first, so that none can react to the death of another.
-    for (const pid of guards) process.kill(pid, 'SIGSTOP')
-    run.signal('SIGKILL')
-    for (const pid of guards) process.kill(pid, 'SIGKILL')
-    await run.ended
-    expect(isAlive(database)).toBe(true)
-
-    const next = await startAgain()
-    expect(next.output).toContain(`stopping the database that an earlier Belfry left running (pid ${database})`)
-    expect(isAlive(database)).toBe(false)
-    await expectGuest(next)
-  })
-
   test('after a crash of the database: Belfry says so and exits, and the next start has the data', async () => {
     const { run, expectGuest } = await runWithGuest()
     process.kill(databasePid(dataDir) ?? 0, 'SIGKILL')
@@ -215,32 +220,11 @@ describe('one data folder', () => {
     await expectGuest(await startAgain())
   })
 
-  test("may contain pid files that name another program's process", async () => {
-    const { run, expectGuest } = await runWithGuest()
-    await run.stop()
-    writeFileSync(path.join(dataDir, `belfry-${process.pid}-0123456789ab.lock`), '')
-    writeFileSync(path.join(dataDir, 'postgres', 'postmaster.pid'), `${process.pid}\n`)
-    const next = await startAgain()
-    await expectGuest(next)
-    await next.stop()
-    writeFileSync(path.join(dataDir, 'postgres', 'postmaster.pid'), '')
-    await expectGuest(await startAgain())
-  })
-
   test('stays intact when stopped twice in a row, from a terminal and from npm', async () => {
     const { run } = await runWithGuest()
     run.signal('SIGINT')
     run.signal('SIGINT')
     expect(await run.ended).toMatchObject({ code: 0 })
-    expect(databasePid(dataDir)).toBeUndefined()
-  })
-
-  test('is not touched without its secrets', async () => {
-    if (!current.hasEnded) await current.stop()
-    writeFileSync(path.join(dataDir, 'secrets.json'), '{"secretKey": "ab", "databasePassword": "wrong"}')
-    const { code, output } = await lasting.start({ PORT: String(await freePort()), BELFRY_DATA_DIR: dataDir }).ended
-    expect(code).toBe(1)
-    expect(output).toContain('does not accept the password in secrets.json; restore that file from a backup.')
     expect(databasePid(dataDir)).toBeUndefined()
   })
 })
@@ -254,66 +238,25 @@ const withoutLog = (output: string) =>
 
 describe('the first start', () => {
   test('is required before anybody can sign in', async () => {
-    const command = programs.command(['sign-in-link'], { BELFRY_DATA_DIR: programs.folder() })
-    expect(await command.ended).toMatchObject({ code: 1, output: expect.stringContaining('start Belfry once') })
+    const command = doCommand('sign-in-link', [], { BELFRY_DATA_DIR: programs.folder() })
+    await expect(command).rejects.toThrow('start Belfry once')
   })
 
-  test('uses the Development key it is given', async () => {
+  test('takes the folder from a rival that starts at once, and uses the Development key it is given', async () => {
     const key = "it's-a-key-of-our-own"
-    const run = await startIn(programs.folder(), { BELFRY_API_KEY: key })
-    expect(run.keys[0]).toBe(key)
-    await sendFirst(run)
-    const found = await ask(`${run.url}/v2/subscribers/ada`, key)
-    expect(found).toMatchObject({ status: 200, body: { firstName: 'Ada' } })
-  })
-
-  test('can be stopped half-way, and keeps its keys for the next start if the port is taken', async () => {
-    const dataDir = programs.folder()
-    const interrupted = programs.start({ PORT: String(await freePort()), BELFRY_DATA_DIR: dataDir })
-    await interrupted.says('creating the database')
-    expect(await interrupted.stop()).toMatchObject({ code: 0 })
-
-    const squatter = createServer()
-    await new Promise<void>((resolve) => squatter.listen(0, '127.0.0.1', resolve))
-    const address = squatter.address()
-    const PORT = String(typeof address === 'object' ? address?.port : '')
-    const { code, output } = await programs.start({ PORT, BELFRY_DATA_DIR: dataDir }).ended
-    expect(code).toBe(1)
-    expect(output).toContain(
-      `Belfry cannot listen on port ${PORT} of 127.0.0.1; set PORT or HOST.\nReason: listen EADDRINUSE`,
-    )
-    expect(withoutLog(output)).not.toContain('    at ')
-    expect(databasePid(dataDir)).toBeUndefined()
-    expect(databaseLog(dataDir)).toContain('database system is shut down')
-
-    await new Promise((resolve) => squatter.close(resolve))
-    const next = await programs.start({ PORT, BELFRY_DATA_DIR: dataDir }).ready()
-    expect(next.keys).toHaveLength(2)
-  })
-})
-
-describe('a new data folder', () => {
-  test('is taken by one of two that start at once', async () => {
-    const dataDir = programs.folder()
+    const env = { BELFRY_DATA_DIR: programs.folder(), BELFRY_API_KEY: key }
     const rivals = [
-      programs.start({ PORT: String(await freePort()), BELFRY_DATA_DIR: dataDir }),
-      programs.start({ PORT: String(await freePort()), BELFRY_DATA_DIR: dataDir }),
+      programs.start({ ...env, PORT: String(await freePort()) }),
+      programs.start({ ...env, PORT: String(await freePort()) }),
     ]
     const loser = await Promise.race(rivals.map(async (run) => ({ run, ...(await run.ended) })))
     expect(loser).toMatchObject({ code: 1, output: expect.stringContaining('already running') })
-    const [winner] = rivals.filter((run) => run !== loser.run)
-    await winner?.ready()
-    expect(winner?.keys).toHaveLength(2)
-  })
-
-  test('is named if it cannot be created', async () => {
-    const file = path.join(programs.folder(), 'file')
-    writeFileSync(file, '')
-    const { code, output } = await programs.start({ PORT: '0', BELFRY_DATA_DIR: path.join(file, 'data') }).ended
-    expect(code).toBe(1)
-    expect(output).toContain(
-      `The data folder ${file}/data cannot be used. Set BELFRY_DATA_DIR to another one.\nReason: `,
-    )
+    const winner = rivals.find((run) => run !== loser.run) as Run
+    await winner.ready()
+    expect(winner.keys).toEqual([key, expect.any(String)])
+    await sendFirst(winner)
+    const found = await ask(`${winner.url}/v2/subscribers/ada`, key)
+    expect(found).toMatchObject({ status: 200, body: { firstName: 'Ada' } })
   })
 })
 

@@ -1,12 +1,15 @@
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
-import { afterEach, expect, test } from 'vitest'
-import { startEmbedded } from './embedded.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { databasePid, guardPids } from '../../../test/program.ts'
+import { StartError } from '../../errors.ts'
+import { type EmbeddedPostgres, startEmbedded } from './embedded.ts'
+import { isAlive } from './processes.ts'
 
 const folders: string[] = []
-afterEach(() => {
+afterAll(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
 })
 
@@ -17,39 +20,90 @@ function newFolder(): string {
   return folder
 }
 
-/** Runs the database in this folder for one statement. */
-async function inDatabase(dataDir: string, statement: string): Promise<unknown[]> {
-  const database = await startEmbedded({ dataDir, password: 'test', say: () => undefined })
-  const client = new pg.Client({ connectionString: database.url })
+const start = (dataDir: string, say: (line: string) => void = () => undefined) =>
+  startEmbedded({ dataDir, password: 'test', say })
+
+async function ask({ url }: EmbeddedPostgres, statement: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url })
   try {
     await client.connect()
     return (await client.query(statement)).rows
   } finally {
     await client.end()
+  }
+}
+
+/** Runs the database in this folder for one statement. */
+async function inDatabase(dataDir: string, statement: string): Promise<unknown[]> {
+  const database = await start(dataDir)
+  try {
+    return await ask(database, statement)
+  } finally {
     await database.stop()
     folders.push(path.dirname(realpathSync(path.join(dataDir, 'postgres'))))
   }
 }
 
-test.each<[folder: string, make: () => string]>([
-  [
-    'inside a folder that only its owner can enter',
-    () => {
-      const home = newFolder()
-      chmodSync(home, 0o700)
-      return home
-    },
-  ],
-  [
-    'with a path too long for a socket',
-    () => {
-      const dataDir = path.join(newFolder(), 'a'.repeat(60), 'b'.repeat(60))
-      mkdirSync(dataDir, { recursive: true })
-      return dataDir
-    },
-  ],
-])('a data folder may be %s', async (_folder, make) => {
-  const dataDir = make()
-  await inDatabase(dataDir, "CREATE TABLE guests AS SELECT 'ada' AS name")
-  expect(await inDatabase(dataDir, 'SELECT * FROM guests')).toEqual([{ name: 'ada' }])
+const storeAda = "CREATE TABLE guests AS SELECT 'ada' AS name"
+const guests = 'SELECT * FROM guests'
+const ada = [{ name: 'ada' }]
+
+test('a data folder may be inside a folder that only its owner can enter', async () => {
+  const dataDir = newFolder()
+  chmodSync(dataDir, 0o700)
+  await inDatabase(dataDir, storeAda)
+  expect(await inDatabase(dataDir, guests)).toEqual(ada)
+})
+
+// With a path too long for a socket. One for all of these: to make it takes longer than to use it.
+describe('a data folder', () => {
+  let dataDir: string
+  beforeAll(async () => {
+    dataDir = path.join(newFolder(), 'a'.repeat(60), 'b'.repeat(60))
+    mkdirSync(dataDir, { recursive: true })
+    await inDatabase(dataDir, storeAda)
+  })
+  const pidFile = () => path.join(dataDir, 'postgres', 'postmaster.pid')
+
+  test('may have a path too long for a socket', async () => {
+    expect(await inDatabase(dataDir, guests)).toEqual(ada)
+  })
+
+  test.each([
+    ["another program's process", `${process.pid}\n`],
+    ['nobody', ''],
+  ])('may contain a pid file that names %s', async (_whom, content) => {
+    writeFileSync(pidFile(), content)
+    expect(await inDatabase(dataDir, guests)).toEqual(ada)
+    expect(databasePid(dataDir)).toBeUndefined()
+  })
+
+  test('after a crash of Belfry and of the guard: the next start stops the leftover database', async () => {
+    const crashed = await start(dataDir)
+    const leftover = databasePid(dataDir) ?? 0
+    const guards = guardPids(dataDir)
+    expect(guards).toHaveLength(2)
+    // Stop all first, so that none can react to the death of another.
+    for (const signal of ['SIGSTOP', 'SIGKILL']) for (const pid of guards) process.kill(pid, signal)
+    expect((await crashed.died).message).toContain('The embedded PostgreSQL stopped unexpectedly (SIGKILL)')
+    expect(isAlive(leftover)).toBe(true)
+
+    const said: string[] = []
+    const next = await start(dataDir, (line) => said.push(line))
+    expect(said).toEqual([`stopping the database that an earlier Belfry left running (pid ${leftover})`])
+    expect(isAlive(leftover)).toBe(false)
+    expect(await ask(next, guests)).toEqual(ada)
+    await next.stop()
+  })
+
+  test('is not touched without its secrets', async () => {
+    const wrong = { dataDir, password: 'wrong', say: () => undefined }
+    const refusal: unknown = await startEmbedded(wrong).catch((error: unknown) => error)
+    expect(refusal).toBeInstanceOf(StartError)
+    expect((refusal as StartError).message).toBe(
+      'The embedded PostgreSQL does not accept the password in secrets.json; restore that file from a backup.',
+    )
+    expect(databasePid(dataDir)).toBeUndefined()
+    expect(await inDatabase(dataDir, guests)).toEqual(ada)
+  })
 })
