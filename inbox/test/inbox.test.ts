@@ -101,6 +101,7 @@ describe('the list', () => {
     await sendAll('First', 'Second')
     const page = await openInboxPage()
     await shows(page, ['Second', 'First'])
+    await page.clock.runFor(2_000)
     await eventually(async () => expect((await stored()).map(({ isSeen }) => isSeen)).toEqual([true, true]))
     expect((await stored()).map(({ isRead }) => isRead)).toEqual([false, false])
     await rowOf(page, 'Second').click()
@@ -167,7 +168,7 @@ describe('the list', () => {
 
   test('arrivals during reading wait behind a button that covers and moves nothing', async () => {
     await sendAll('First', 'Second')
-    const page = await openInboxPage({ options: { reducedMotion: 'reduce' } })
+    const page = await openInboxPage()
     await shows(page, ['Second', 'First'])
     const before = await rowOf(page, 'Second').boundingBox()
     await sendAll('Third', 'Fourth')
@@ -400,6 +401,7 @@ describe('actions', () => {
     await badgeIs(page, undefined)
     await send('Late')
     await badgeIs(page, '1')
+    await page.clock.fastForward(5_000)
     await eventually(async () => expect(await stored('read=true')).toHaveLength(3))
     await badgeIs(page, '1')
     expect(await stored('read=false')).toMatchObject([{ body: 'Late' }])
