@@ -426,7 +426,10 @@ describe('actions', () => {
   test('swiping right marks as read, swiping left archives', async () => {
     await sendAll('First', 'Second')
     const page = await openInboxPage({
-      options: { hasTouch: true, isMobile: true, viewport: { width: 390, height: 800 } },
+      options: {
+        ...{ hasTouch: true, isMobile: true, viewport: { width: 390, height: 800 } },
+        reducedMotion: 'no-preference',
+      },
     })
     await shows(page, ['Second', 'First'])
     const swipe = async (text: string, by: number) => {
@@ -458,7 +461,7 @@ describe('actions', () => {
 describe('by keyboard', () => {
   test('everything can be reached and done, and the focus is never lost', async () => {
     await sendAll('First', 'Second', 'Third')
-    const page = await site.open(api)
+    const page = await site.open(api, { options: { reducedMotion: 'no-preference' } })
     await badgeIs(page, '3')
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
