@@ -122,13 +122,14 @@ describe('the list of runs', () => {
 
   test('an empty list shows the request; the first run appears by itself, later ones are announced and change in place', async () => {
     const { development } = await server.freshOrganization()
-    const { page } = await open({ api: development, path: '/activity' })
+    const { page } = await open({ api: development, path: '/activity', options: { hasOwnClock: true } })
     await page.getByText('Nothing has been triggered yet').waitFor()
     await page.getByText('/v1/events/trigger').waitFor()
     await takeScreenshots(page, 'activity-empty')
     await makeWorkflow(development, 'hello', [inApp()])
     await trigger(development, 'hello', 'ada')
     await server.drain()
+    await page.clock.fastForward(3_000)
     await page.getByRole('link', { name: 'ada' }).waitFor()
 
     await makeWorkflow(development, 'slow', [
@@ -137,10 +138,12 @@ describe('the list of runs', () => {
     ])
     await trigger(development, 'slow', 'second')
     await server.drain()
+    await page.clock.fastForward(5_000)
     await page.getByRole('button', { name: '1 new' }).click()
     await page.getByRole('row', { name: /second.*Processing/ }).waitFor()
     server.clock.advance({ minutes: 11 })
     await server.drain()
+    await page.clock.fastForward(10_000)
     await page.getByRole('row', { name: /second.*Delivered/ }).waitFor({ timeout: 20_000 })
   })
 
@@ -275,7 +278,11 @@ describe('a run', () => {
     await server.drain()
     const second = await trigger(development, 'comments', 'ada', { payload: { comment: 'Indeed' } })
     await server.drain()
-    const { page } = await open({ api: development, path: `/activity?transactionId=${first}` })
+    const { page } = await open({
+      api: development,
+      path: `/activity?transactionId=${first}`,
+      options: { hasOwnClock: true },
+    })
     await page
       .getByRole('region', { name: 'Why' })
       .getByText(/The digest collects events until/)
@@ -283,6 +290,7 @@ describe('a run', () => {
     await takeScreenshots(page, 'run-waiting')
     server.clock.advance({ minutes: 11 })
     await server.drain()
+    await page.clock.fastForward(30_000)
     await page.getByText('The in-app message was sent to ada.').waitFor({ timeout: 40_000 })
     await page.getByRole('button', { name: /Ten minutes.*Done/ }).click()
     await page.getByText('2 collected events').waitFor()
@@ -307,7 +315,10 @@ describe('a run', () => {
     const failed = await trigger(development, 'mail', 'ada')
     await server.drain()
 
-    const { page } = await open({ api: development, role: 'editor', path: `/activity?transactionId=${waiting}` })
+    const { page } = await open({
+      ...{ api: development, role: 'editor', path: `/activity?transactionId=${waiting}` },
+      options: { hasOwnClock: true },
+    })
     await page
       .getByText(/The delay waits until/)
       .first()
@@ -325,6 +336,7 @@ describe('a run', () => {
     await page.getByRole('dialog', { name: 'Send it again?' }).getByRole('button', { name: 'Send again' }).click()
     await page.getByText('Sending again').waitFor()
     await server.drain()
+    await page.clock.fastForward(3_000)
     await page.getByText('The email was sent to ada@example.com.').waitFor()
 
     await page.getByRole('button', { name: 'Replay' }).click()
@@ -333,6 +345,7 @@ describe('a run', () => {
     await server.drain()
     const { body } = await development.get('/v1/notifications?workflowIds=mail')
     expect(body.data).toHaveLength(2)
+    await page.clock.fastForward(3_000)
     await page.waitForURL(new RegExp(body.data[0]._id))
     await page.getByText('The email was sent to ada@example.com.').waitFor()
   }, 60_000)

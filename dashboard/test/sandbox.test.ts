@@ -25,12 +25,14 @@ async function send(api: Api, more: object = {}) {
 
 test('messages appear by themselves in an empty mailbox, and as a pill in a full one; search looks at all their texts', async () => {
   const api = await withWorkflow()
-  const { page } = await open({ api, path: '/sandbox' })
+  const { page } = await open({ api, path: '/sandbox', options: { hasOwnClock: true } })
   await page.getByText('Nothing has arrived yet').waitFor()
   await send(api)
+  await page.clock.fastForward(3_000)
   await page.getByRole('link', { name: /Welcome 🎉/ }).waitFor()
   server.clock.advance({ seconds: 1 })
   await send(api)
+  await page.clock.fastForward(3_000)
   await page.getByRole('button', { name: '2 new' }).click()
   await expect.poll(() => page.getByRole('link', { name: /Welcome 🎉/ }).count()).toBe(2)
 

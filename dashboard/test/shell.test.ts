@@ -163,7 +163,7 @@ describe('the palette', () => {
 })
 
 test('the first load is small', async () => {
-  const { page } = await open({ role: 'none', path: '/sign-in' })
+  const { page } = await open({ role: 'none', path: '/sign-in', options: { isFirstVisit: true } })
   await page.getByRole('heading').first().waitFor()
   const names = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name))
   const files = names.filter((name) => name.includes('/assets/'))

@@ -289,7 +289,8 @@ describe('the editor', () => {
   test('autosave retries after a 503; edits made while the server is unreachable are kept and restored', async () => {
     const { development } = await server.freshOrganization()
     await commentDigest(development)
-    const { page } = await open({ api: development, path: '/workflows/comments?step=inbox' })
+    const options = { hasOwnClock: true } as const
+    const { page } = await open({ api: development, path: '/workflows/comments?step=inbox', options })
     const subject = page.getByRole('textbox', { name: 'Subject' })
     await subject.waitFor()
     const stored = async () => (await development.get('/v2/workflows/comments')).body.steps[0].controlValues.subject
@@ -297,7 +298,6 @@ describe('the editor', () => {
     await page.route('**/v2/workflows/comments', (route) =>
       route.request().method() === 'PUT' ? route.fulfill({ status: 503, json }) : route.continue(),
     )
-    await page.clock.install()
     await subject.fill('Sent twice')
     await page.getByText('Not saved: Belfry is restarting.').waitFor()
     await page.unroute('**/v2/workflows/comments')

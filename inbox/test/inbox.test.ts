@@ -101,6 +101,7 @@ describe('the list', () => {
     await sendAll('First', 'Second')
     const page = await openInboxPage()
     await shows(page, ['Second', 'First'])
+    await page.clock.runFor(2_000)
     await eventually(async () => expect((await stored()).map(({ isSeen }) => isSeen)).toEqual([true, true]))
     expect((await stored()).map(({ isRead }) => isRead)).toEqual([false, false])
     await rowOf(page, 'Second').click()
@@ -167,7 +168,7 @@ describe('the list', () => {
 
   test('arrivals during reading wait behind a button that covers and moves nothing', async () => {
     await sendAll('First', 'Second')
-    const page = await openInboxPage({ options: { reducedMotion: 'reduce' } })
+    const page = await openInboxPage()
     await shows(page, ['Second', 'First'])
     const before = await rowOf(page, 'Second').boundingBox()
     await sendAll('Third', 'Fourth')
@@ -400,6 +401,7 @@ describe('actions', () => {
     await badgeIs(page, undefined)
     await send('Late')
     await badgeIs(page, '1')
+    await page.clock.fastForward(5_000)
     await eventually(async () => expect(await stored('read=true')).toHaveLength(3))
     await badgeIs(page, '1')
     expect(await stored('read=false')).toMatchObject([{ body: 'Late' }])
@@ -424,7 +426,10 @@ describe('actions', () => {
   test('swiping right marks as read, swiping left archives', async () => {
     await sendAll('First', 'Second')
     const page = await openInboxPage({
-      options: { hasTouch: true, isMobile: true, viewport: { width: 390, height: 800 } },
+      options: {
+        ...{ hasTouch: true, isMobile: true, viewport: { width: 390, height: 800 } },
+        reducedMotion: 'no-preference',
+      },
     })
     await shows(page, ['Second', 'First'])
     const swipe = async (text: string, by: number) => {
@@ -456,7 +461,7 @@ describe('actions', () => {
 describe('by keyboard', () => {
   test('everything can be reached and done, and the focus is never lost', async () => {
     await sendAll('First', 'Second', 'Third')
-    const page = await site.open(api)
+    const page = await site.open(api, { options: { reducedMotion: 'no-preference' } })
     await badgeIs(page, '3')
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')

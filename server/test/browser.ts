@@ -12,6 +12,10 @@ import { findChromium } from '../../scripts/chromium.mjs'
 
 export interface Profile extends Omit<BrowserContextOptions, 'storageState'> {
   cookies?: Cookie[]
+  /** Its timers can be moved with `page.clock`, which belongs to the whole context. */
+  hasOwnClock?: true
+  /** Nothing is cached yet: its context is new, and nobody uses it again. */
+  isFirstVisit?: true
 }
 
 export interface TestBrowser {
@@ -26,6 +30,8 @@ interface Context {
   context: BrowserContext
   options: string
   isTaken: boolean
+  /** Whether later tests may use it. */
+  isKept: boolean
   /** Stays open: a context drops its cache with its last page. */
   keeper: Page
   /** The origins its pages have visited. */
@@ -73,34 +79,38 @@ export function useBrowser(): TestBrowser {
   })
 
   return {
-    async open(url, { cookies = [], ...options } = {}) {
+    async open(url, { cookies = [], ...asked } = {}) {
+      // Each frame of an animation costs processor time. Tests of motion ask for it.
+      const options = { reducedMotion: 'reduce' as const, ...asked }
       const free = await take(browser, options)
       taken.push(free)
       const page = await free.context.newPage()
       page.on('pageerror', (error) => errors.push(String(error)))
       await free.context.addCookies(cookies)
+      if (options.hasOwnClock) await page.clock.install({ time: Date.now() })
       await page.goto(url)
       return page
     },
   }
 }
 
-async function take(browser: Browser, asked: BrowserContextOptions): Promise<Context> {
+async function take(browser: Browser, asked: Omit<Profile, 'cookies'>): Promise<Context> {
   const options = JSON.stringify(asked)
-  const free = contexts.find((each) => !each.isTaken && each.options === options)
+  const free = asked.isFirstVisit ? undefined : contexts.find((each) => !each.isTaken && each.options === options)
   if (free) {
     free.isTaken = true
     return free
   }
-  const context = await browser.newContext(asked)
+  const { hasOwnClock: _, isFirstVisit: __, ...known } = asked
+  const context = await browser.newContext(known)
   const keeper = await context.newPage()
-  const made = { context, options, keeper, isTaken: true, origins: new Set<string>() }
+  const made = { context, options, keeper, isTaken: true, isKept: !asked.isFirstVisit, origins: new Set<string>() }
   context.on('page', (page) =>
     page.on('framenavigated', (frame) => {
       if (frame.url().startsWith('http')) made.origins.add(new URL(frame.url()).origin)
     }),
   )
-  contexts.push(made)
+  if (made.isKept) contexts.push(made)
   return made
 }
 
@@ -114,6 +124,7 @@ async function clear({ context, keeper, origins }: Context): Promise<void> {
 
 async function release(taken: Context): Promise<void> {
   const { context, keeper } = taken
+  if (!taken.isKept) return context.close()
   for (const page of context.pages()) if (page !== keeper) await page.close()
   await clear(taken)
   await context.unrouteAll()
