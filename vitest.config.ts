@@ -13,7 +13,7 @@ export default defineConfig({
     pool: 'forks',
     // Files of one worker share what is loaded: reading the service anew for each took more than half of all the time.
     isolate: false,
-    maxWorkers: 3,
+    maxWorkers: 4,
     // As the service runs: with the default of 16 MB a worker spends much of its time collecting young objects.
     execArgv: ['--max-semi-space-size=64'],
   },

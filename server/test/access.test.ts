@@ -282,10 +282,13 @@ describe('a record of this environment, addressed by its id,', () => {
   const bodiesOf = (operation: Operation): unknown[] => {
     const described = operations.find(({ method, path }) => method === operation.method && path === operation.path)
     if (!described?.body) return [bodyFor(operation)]
-    return fc.sample(
+    const bodies = fc.sample(
       fittingBody(described, () => theirs.ids),
       { numRuns: 40, seed: 9 },
     )
+    // A workflow of the caller's own with this id as its name would be found by it.
+    const isTheirs = (body: unknown) => theirs.ids.workflowId?.includes((body as { workflowId?: string }).workflowId ?? '')
+    return operation.path === '/v2/workflows' ? bodies.filter((body) => !isTheirs(body)) : bodies
   }
 
   test.each(callers)(

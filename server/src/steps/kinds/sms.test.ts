@@ -212,7 +212,7 @@ describe('the integration of an SMS', () => {
     const { body } = await api.get('/v1/integrations')
     const primary = body.find(({ primary }: { primary: boolean }) => primary)
     await integrate(api, 'second')
-    await api.delete(`/v1/integrations/${primary._id}`)
+    await api.put(`/v1/integrations/${primary._id}`, { active: false })
     const transactionId = await trigger(api, 'code', ada)
     await server.drain()
     expect((await runOf(api, transactionId)).jobs[0]).toMatchObject({ status: 'failed', reason: 'no_integration' })
