@@ -87,7 +87,7 @@ export interface Books {
 }
 
 /** Failures after which the provider may still have accepted the message. */
-const uncertain = new Set(['timeout', 'connection_lost', 'unreadable_answer'])
+const uncertain = new Set(['timeout', 'connection_lost', 'cut_off', 'unreadable_answer'])
 /** Message types that leave the service. */
 const outgoing = new Set(['email', 'sms', 'chat', 'push', 'http_request'])
 
@@ -220,7 +220,7 @@ class Auditor {
 
   /** A held-back step must not have been sent; a cancelled one no more often than its log shows. */
   #checkHeld(job: Job, asked: Asked[], { where, type }: Pick<Checked, 'where' | 'type'>): void {
-    const { sent, failed, cutOff } = attemptsOf(job)
+    const { sent, failed, cutOff, maybeTwice } = attemptsOf(job)
     const shown = job.reason === 'canceled_by_user' ? sent + failed.length + cutOff : 0
     if (asked.length > shown)
       this.#find('duplicated', `${where} was ${job.reason}, but reached the provider ${asked.length} times`, type)
@@ -249,7 +249,7 @@ class Auditor {
   #checkSent(trigger: Trigger, run: Run, job: Job, { where, type, messages }: Checked): void {
     const tally = this.#tally(type)
     if (messages.length > 1) this.#find('duplicated', `${where} has ${messages.length} messages`, type)
-    const { sent, failed, cutOff } = attemptsOf(job)
+    const { sent, failed, cutOff, maybeTwice } = attemptsOf(job)
     const doubtful = cutOff + failed.filter((name) => uncertain.has(name)).length
     const isSent = job.status === 'completed' && messages[0]?.status !== 'error' && messages.length > 0
     if (isSent) tally.done += 1
@@ -263,7 +263,6 @@ class Auditor {
         `${where} is ${job.status} (${job.reason}: ${job.error}) with ${messages.length} messages`,
         type,
       )
-    // After a few failures a message falls back to the next integration, the sandbox.
     const isSandboxed = messages[0]?.provider_id?.startsWith('svc-') ?? false
     if (isSent && isSandboxed) this.#sandboxed.add(`${trigger.transactionId} ${run.subscriber_id} ${job.step_id}`)
     if (trigger.workflow === 'sandboxed') return
@@ -279,8 +278,12 @@ class Auditor {
       )
     else if (taken > sent + doubtful)
       this.#find('duplicated', `${where} was accepted ${taken} times; attempts with unknown outcome: ${doubtful}`, type)
-    if (isSent && taken === 0 && !isSandboxed)
-      this.#find('lost', `${where} is marked as sent, but the provider never accepted it`, type)
+    if (isSandboxed) this.#find('wrong', `${where} went to the sandbox instead of its provider`, type)
+    // Sent or given up: it must have arrived there, at least once.
+    else if (taken === 0)
+      this.#find('lost', `${where} is ${job.status} (${job.reason}), but the provider never accepted it`, type)
+    if (isSent && taken > 1 && maybeTwice === 0)
+      this.#find('wrong', `${where} was accepted ${taken} times, but its log does not say so`, type)
     if (type === 'push') this.#checkReports(job, messages[0], where)
     if (isSent && trigger.workflow === 'digested') this.#checkMail(run, asked, where)
   }
@@ -475,12 +478,13 @@ const numbersIn = (text: string): string[] => text.split(',').filter((each) => e
 const linesOf = ({ details }: Job, text: string): Line[] => details.filter(({ detail }) => detail.startsWith(text))
 
 /** The calls of a step according to its log. */
-const attemptsOf = (job: Job): { sent: number; failed: string[]; cutOff: number } => ({
+const attemptsOf = (job: Job): { sent: number; failed: string[]; cutOff: number; maybeTwice: number } => ({
   sent: linesOf(job, 'Message sent').length,
   failed: [...linesOf(job, 'The provider did not accept'), ...linesOf(job, 'Unexpected provider error')].flatMap(
     failureIn,
   ),
   cutOff: linesOf(job, 'The service stopped during the call').length,
+  maybeTwice: linesOf(job, 'An earlier attempt may have arrived too').length,
 })
 
 /** The name of a failed call's error; empty if no call was made. */

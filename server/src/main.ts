@@ -316,7 +316,8 @@ async function findDatabase(config: Config, parts: Parts, log: Logger): Promise<
   const claim = await claimDataDir(dataDir)
   parts.add(() => claim.release())
   const generated = generatedSecrets(dataDir)
-  const embedded = await startEmbedded({ dataDir, password: generated.databasePassword, say })
+  const onRestart = (reason: string) => log.error({ reason }, 'the database stopped unexpectedly; restarting it')
+  const embedded = await startEmbedded({ dataDir, password: generated.databasePassword, say, onRestart })
   parts.add(() => embedded.stop())
   void embedded.died.then((error) => {
     log.fatal(error.message)

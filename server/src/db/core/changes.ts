@@ -1,5 +1,7 @@
-// Invalidates every process's caches when the database changes, by LISTEN/NOTIFY.
-import { type Kysely, sql } from 'kysely'
+// Invalidates every process's caches when the database changes, by LISTEN/NOTIFY. The same connection holds a lock that shows
+// other processes that this one is alive.
+import { randomUUID } from 'node:crypto'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import pg from 'pg'
 import type { Tables } from './tables.ts'
 
@@ -17,7 +19,14 @@ export async function announce(tx: Kysely<Tables>, subject: Subject, id: string)
   await sql`SELECT pg_notify(${channel}, ${`${subject} ${id}`})`.execute(tx)
 }
 
+/** Whether the process with this id has its lock. A live one whose connection broke is without it for a moment. */
+export const isAlive = (processId: RawBuilder<unknown>) => sql<boolean>`EXISTS (
+  SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND (classid::bigint << 32 | objid::bigint) = hashtextextended(${processId}, 1))`
+
 export class Changes {
+  readonly processId = randomUUID()
   readonly #url: string
   readonly #onError: (error: Error) => void
   readonly #listeners = new Map<Subject, Array<(id: string) => void>>()
@@ -80,6 +89,7 @@ export class Changes {
     client.once('end', () => this.#lost())
     try {
       await client.connect()
+      await client.query('SELECT pg_advisory_lock_shared(hashtextextended($1, 1))', [this.processId])
       await client.query(`LISTEN ${channel}`)
     } catch (error) {
       // No effect on a connection that never opened; one that cannot listen ends and is reopened.

@@ -1,5 +1,5 @@
 // The columns of every table as the code sees them. A test compares this list with the migrated database.
-import type { ColumnType, JSONColumnType } from 'kysely'
+import type { ColumnType, Generated, JSONColumnType } from 'kysely'
 
 type Json<T> = JSONColumnType<T & (object | null), string | undefined, string>
 type Defaulted<T> = ColumnType<T, T | undefined, T>
@@ -275,6 +275,7 @@ export interface IdempotencyKeyTable {
   status: number | null
   body: string | null
   expires_at: Date
+  suspect_since: Generated<Date | null>
 }
 
 export interface RateBucketTable {

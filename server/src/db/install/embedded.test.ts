@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
@@ -23,7 +23,7 @@ function newFolder(): string {
 const start = (dataDir: string, say: (line: string) => void = () => undefined) =>
   startEmbedded({ dataDir, password: 'test', say })
 
-async function ask({ url }: EmbeddedPostgres, statement: string): Promise<unknown[]> {
+async function ask({ url }: Pick<EmbeddedPostgres, 'url'>, statement: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url })
   try {
     await client.connect()
@@ -85,7 +85,8 @@ describe('a data folder', () => {
     expect(guards).toHaveLength(2)
     // Stop all first, so that none can react to the death of another.
     for (const signal of ['SIGSTOP', 'SIGKILL']) for (const pid of guards) process.kill(pid, signal)
-    expect((await crashed.died).message).toContain('The embedded PostgreSQL stopped unexpectedly (SIGKILL)')
+    // This process is not dead, and would restart its database.
+    await crashed.stop()
     expect(isAlive(leftover)).toBe(true)
 
     const said: string[] = []
@@ -94,6 +95,35 @@ describe('a data folder', () => {
     expect(isAlive(leftover)).toBe(false)
     expect(await ask(next, guests)).toEqual(ada)
     await next.stop()
+  })
+
+  test.each(['the database', 'its guard'])('comes back after %s was killed', async (who) => {
+    const reasons: string[] = []
+    const { url, stop } = await startEmbedded({
+      ...{ dataDir, password: 'test', say: () => undefined },
+      onRestart: (reason) => reasons.push(reason),
+    })
+    const killed = databasePid(dataDir) ?? 0
+    if (who === 'the database') process.kill(killed, 'SIGKILL')
+    else for (const signal of ['SIGSTOP', 'SIGKILL']) for (const pid of guardPids(dataDir)) process.kill(pid, signal)
+    await expect
+      .poll(() => (isAlive(killed) ? undefined : ask({ url }, guests).catch(() => undefined)), { timeout: 60_000 })
+      .toEqual(ada)
+    expect(reasons[0]).toContain('The embedded PostgreSQL stopped unexpectedly')
+    await stop()
+    expect(databasePid(dataDir)).toBeUndefined()
+  })
+
+  test('is given up if it cannot be started again', async () => {
+    const { died, stop } = await start(dataDir)
+    const version = path.join(dataDir, 'postgres', 'PG_VERSION')
+    const content = readFileSync(version, 'utf8')
+    writeFileSync(version, 'none')
+    process.kill(databasePid(dataDir) ?? 0, 'SIGKILL')
+    expect((await died).message).toContain('The embedded PostgreSQL stopped unexpectedly')
+    await stop()
+    writeFileSync(version, content)
+    expect(await inDatabase(dataDir, guests)).toEqual(ada)
   })
 
   test('is not touched without its secrets', async () => {

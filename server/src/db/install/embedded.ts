@@ -31,12 +31,19 @@ const largestLog = 10_000_000
 const longestStartMs = 60_000
 /** How often to restart a server that stopped because its disk was full. */
 const fullDiskRetryMs = 2_000
+/** A server that stops this often, without staying up for a minute, is given up: no restart cures it. */
+const mostRestarts = 8
+const stableMs = 60_000
+const longestPauseMs = 2_000
 /** Rollbacks and the final checkpoint can take a while. */
 const longestStopMs = 60_000
 
 export interface EmbeddedPostgres {
   url: string
-  /** Resolves when the server stops by itself, unless its disk is full; stays pending after `stop`. */
+  /**
+   * A server that stops by itself is restarted, until it stops again and again: then this resolves. It stays pending after
+   * `stop`.
+   */
   died: Promise<Error>
   /** A fast shutdown: open transactions are rolled back, everything committed is on disk when this returns. */
   stop(): Promise<void>
@@ -47,9 +54,12 @@ interface Options {
   password: string
   settings?: Record<string, string>
   say: (line: string) => void
+  /** Told why the server stopped, when it is about to be restarted. */
+  onRestart?: (reason: string) => void
 }
 
-export async function startEmbedded({ password, settings, say, ...given }: Options): Promise<EmbeddedPostgres> {
+export async function startEmbedded(options: Options): Promise<EmbeddedPostgres> {
+  const { password, settings, say, onRestart = () => undefined, ...given } = options
   const dataDir = realpathSync(given.dataDir)
   const { bin, cluster, socketDir, owner } = await placesFor(dataDir, say)
   await stopLeftover(cluster, say)
@@ -58,10 +68,10 @@ export async function startEmbedded({ password, settings, say, ...given }: Optio
     await createCluster(bin, cluster, owner, password)
   }
   const logFile = path.join(dataDir, 'postgres.log')
-  const options = Object.entries({ ...serverSettings(socketDir), ...settings }).map(
+  const choices = Object.entries({ ...serverSettings(socketDir), ...settings }).map(
     ([name, value]) => `${name}=${value}`,
   )
-  const command = [path.join(bin, 'postgres'), '-D', cluster, ...options.flatMap((option) => ['-c', option])]
+  const command = [path.join(bin, 'postgres'), '-D', cluster, ...choices.flatMap((choice) => ['-c', choice])]
   const begin = () => new GuardedServer(command, owner, logFile)
   let server = begin()
   const url = (name: string) => `postgres://${user}:${password}@/${name}?host=${encodeURIComponent(socketDir)}`
@@ -74,13 +84,22 @@ export async function startEmbedded({ password, settings, say, ...given }: Optio
     throw error
   }
   const stopping = new AbortController()
-  /** Once there is disk space again, the server restarts by itself. Until then, requests get 503. */
+  /** Restarts a server that was killed, or whose disk was full, once there is space again. Until then, requests get 503. */
   const watch = async (): Promise<Error> => {
-    for (;;) {
+    for (let restarts = 0; ; ) {
+      const since = performance.now()
       const error = await server.died
-      if (!server.lackedRoom() && !isFull(cluster)) return error
-      await sleep(fullDiskRetryMs, undefined, { signal: stopping.signal })
-      server = begin()
+      const isDiskFull = server.lackedRoom() || isFull(cluster)
+      if (!isDiskFull) {
+        restarts = performance.now() - since > stableMs ? 1 : restarts + 1
+        if (restarts > mostRestarts) return error
+        onRestart(error.message)
+      }
+      const pauseMs = isDiskFull ? fullDiskRetryMs : Math.min(longestPauseMs, 25 * 2 ** restarts)
+      await sleep(pauseMs, undefined, { signal: stopping.signal })
+      // Its guard may have been killed, and not the server itself.
+      await stopLeftover(cluster, () => undefined)
+      if (!stopping.signal.aborted) server = begin()
     }
   }
   return {

@@ -231,8 +231,8 @@ describe('while the first request runs', () => {
     expect(essence(after)).toEqual(essence(await first))
   })
 
-  test('a dead process holds the key for five minutes, no longer', async () => {
-    // The lock that a dead process leaves behind.
+  test('a request that never ends holds the key for five minutes, no longer', async () => {
+    // The lock of a request whose process is alive.
     await api.post('/v2/subscribers', { subscriberId: 'ada' })
     await api.patch('/v2/subscribers/ada', { firstName: 'Ada' }, keyed('dead'))
     await server.database.db
@@ -483,5 +483,58 @@ describe('answers of every kind', () => {
     const send = () => there.post('/v1/test/bad-gateway', {}, keyed('gw'))
     expect([(await send()).status, (await send()).status]).toEqual([502, 502])
     expect(runs).toBe(2)
+  })
+})
+
+describe('a key held by a process that', () => {
+  /** Starts a request that never ends, as if its process had stopped in the middle. @returns its key */
+  async function unfinished(processId: string): Promise<string> {
+    const key = `held by ${processId}`
+    await api.post('/v2/subscribers', { subscriberId: 'ada' }, keyed(key))
+    await server.database.pool.query(
+      'UPDATE idempotency_keys SET status = NULL, body = NULL, holder = $2, expires_at = $3 WHERE environment_id = $1',
+      [api.environmentId, `${processId} request`, new Date(server.clock.now().getTime() + 300_000)],
+    )
+    await api.delete('/v2/subscribers/ada')
+    return key
+  }
+  const repeat = (key: string) => api.post('/v2/subscribers', { subscriberId: 'ada' }, keyed(key))
+  const agedBy = (seconds: number) =>
+    server.database.pool.query(
+      "UPDATE idempotency_keys SET suspect_since = clock_timestamp() - $2 * interval '1 second' WHERE environment_id = $1",
+      [api.environmentId, seconds],
+    )
+  const suspectSince = async () =>
+    (
+      await server.database.pool.query('SELECT suspect_since FROM idempotency_keys WHERE environment_id = $1', [
+        api.environmentId,
+      ])
+    ).rows[0].suspect_since as Date | null
+
+  test('died is free after a few seconds, and its request runs once more', async () => {
+    const key = await unfinished('a process that died')
+    expect(await repeat(key)).toMatchObject({ status: 409, body: { code: 'idempotency_in_progress' } })
+    expect(await suspectSince()).toBeInstanceOf(Date)
+    await agedBy(2)
+    expect(await repeat(key)).toMatchObject({ status: 409 })
+    await agedBy(4)
+    const answers = await Promise.all([repeat(key), repeat(key), repeat(key)])
+    expect(answers.filter(({ status, headers }) => status === 201 && !headers.get('idempotency-replay'))).toHaveLength(
+      1,
+    )
+    expect(await repeat(key)).toMatchObject({ status: 201 })
+    expect(await subscriberCount()).toBe(1)
+  })
+
+  test('is alive stays held, even if its lock was free for a moment', async () => {
+    const { rows } = await server.database.pool.query<{ holder: string }>(
+      "SELECT split_part(holder, ' ', 1) AS holder FROM idempotency_keys LIMIT 1",
+    )
+    const own = rows[0]?.holder ?? ''
+    const key = await unfinished(own)
+    await agedBy(60)
+    expect(await repeat(key)).toMatchObject({ status: 409, body: { code: 'idempotency_in_progress' } })
+    expect(await suspectSince()).toBeNull()
+    expect(await subscriberCount()).toBe(0)
   })
 })

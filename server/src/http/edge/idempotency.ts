@@ -1,8 +1,10 @@
-// POST and PATCH requests that carry an idempotency-key run once; a repeat gets the first answer again for 24 hours.
+// POST and PATCH requests that carry an idempotency-key run once; a repeat gets the first answer again for 24 hours. The key of
+// a process that died is free a few seconds later.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
+import { isAlive } from '../../db/core/changes.ts'
 import type { Db } from '../../db/core/database.ts'
 import { type Secrets, sha256 } from '../../db/core/secrets.ts'
 import { fail } from '../../errors.ts'
@@ -12,6 +14,8 @@ const lockMs = 5 * 60_000
 const keptMs = 24 * 3_600_000
 const longestKey = 255
 const longestRetryMs = 1_000
+/** How long the lock of the process that holds a key must be free: a live one, whose connection broke, takes it again sooner. */
+const graceMs = 3_000
 
 /** The right to run the request, until it is settled or `lockedUntil` has passed. */
 interface Claim {
@@ -36,7 +40,7 @@ declare module 'fastify' {
 
 export function registerIdempotency(
   app: App,
-  { db, clock, secrets }: Pick<Services, 'db' | 'clock' | 'secrets'>,
+  { db, clock, secrets, changes }: Pick<Services, 'db' | 'clock' | 'secrets' | 'changes'>,
 ): void {
   const results = new Results(db, clock, secrets)
   app.decorateRequest('idempotencyClaim', undefined)
@@ -46,8 +50,8 @@ export function registerIdempotency(
     if (typeof key !== 'string' || key === '' || !isProtected(request)) return
     if (key.length > longestKey) throw fail('idempotency_key_too_long', { key })
     reply.header('Idempotency-Key', key)
-    const claim = claimFor(request, key, clock.now())
-    if (await results.claim(claim)) {
+    const claim = claimFor(request, key, { processId: changes.processId, now: clock.now() })
+    if ((await results.claim(claim)) || (await results.takeFromDead(claim))) {
       request.idempotencyClaim = claim
       return
     }
@@ -79,7 +83,7 @@ function isProtected(request: FastifyRequest): boolean {
 }
 
 /** Identifies the path by route and parameters, however it was encoded. Each person has keys of their own. */
-function claimFor(request: FastifyRequest, key: string, now: Date) {
+function claimFor(request: FastifyRequest, key: string, { processId, now }: { processId: string; now: Date }) {
   const { method, routeOptions, params, query, body, environment, person } = request
   const asked = [method, routeOptions.url, params, key]
   return {
@@ -87,7 +91,7 @@ function claimFor(request: FastifyRequest, key: string, now: Date) {
     environmentId: environment.id,
     requestHash: sha256(JSON.stringify(person ? [...asked, person.id] : asked)),
     bodyHash: sha256(JSON.stringify([query, body])),
-    holder: randomUUID(),
+    holder: `${processId} ${randomUUID()}`,
     lockedUntil: new Date(now.getTime() + lockMs),
   }
 }
@@ -128,6 +132,29 @@ class Results {
         WHERE k.expires_at <= ${this.#clock.now()}
       RETURNING 1`.execute(this.#db)
     return rows.length === 1
+  }
+
+  /**
+   * Takes the key over if the process that holds it has died. Its lock must have been free for a while: the first who finds it
+   * free notes the time, by the database's clock.
+   */
+  async takeFromDead({ environmentId, requestHash, bodyHash, holder, lockedUntil }: Claim): Promise<boolean> {
+    const isDead = sql`l.is_free AND k.suspect_since <= clock_timestamp() - ${graceMs} * interval '1 millisecond'`
+    const { rows } = await sql<{ is_taken: boolean }>`
+      WITH looked AS MATERIALIZED (
+        SELECT holder, NOT ${isAlive(sql`split_part(holder, ' ', 1)`)} AS is_free FROM idempotency_keys
+        WHERE environment_id = ${environmentId} AND request_hash = ${requestHash} AND status IS NULL
+      )
+      UPDATE idempotency_keys k SET
+        suspect_since = CASE WHEN ${isDead} THEN NULL WHEN l.is_free THEN coalesce(k.suspect_since, clock_timestamp()) END,
+        holder = CASE WHEN ${isDead} THEN ${holder} ELSE k.holder END,
+        body_hash = CASE WHEN ${isDead} THEN ${bodyHash} ELSE k.body_hash END,
+        expires_at = CASE WHEN ${isDead} THEN ${lockedUntil} ELSE k.expires_at END
+      FROM looked l
+      WHERE k.environment_id = ${environmentId} AND k.request_hash = ${requestHash} AND k.holder = l.holder
+        AND (l.is_free OR k.suspect_since IS NOT NULL)
+      RETURNING k.holder = ${holder} AS is_taken`.execute(this.#db)
+    return rows[0]?.is_taken === true
   }
 
   /** The result of the first request with this key. Throws while it runs, or if it was a different request. */
