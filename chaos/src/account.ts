@@ -220,7 +220,7 @@ class Auditor {
 
   /** A held-back step must not have been sent; a cancelled one no more often than its log shows. */
   #checkHeld(job: Job, asked: Asked[], { where, type }: Pick<Checked, 'where' | 'type'>): void {
-    const { sent, failed, cutOff, maybeTwice } = attemptsOf(job)
+    const { sent, failed, cutOff } = attemptsOf(job)
     const shown = job.reason === 'canceled_by_user' ? sent + failed.length + cutOff : 0
     if (asked.length > shown)
       this.#find('duplicated', `${where} was ${job.reason}, but reached the provider ${asked.length} times`, type)

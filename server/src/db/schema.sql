@@ -288,6 +288,7 @@ CREATE TABLE idempotency_keys (
   status smallint,
   body text,
   expires_at timestamp(3) with time zone NOT NULL,
+  suspect_since timestamp(3) with time zone,
   CONSTRAINT idempotency_keys_pkey PRIMARY KEY (environment_id, request_hash)
 );
 CREATE INDEX idempotency_keys_expiry ON public.idempotency_keys USING btree (expires_at);
