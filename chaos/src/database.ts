@@ -61,15 +61,19 @@ export class Database {
     await this.start()
   }
 
-  /** Kills the whole server at once. */
+  /** Kills the whole server at once, again and again for this long. It comes back by itself. */
   async kill(downMs: number): Promise<void> {
     const file = path.join(this.#folder, 'postgres', 'postmaster.pid')
-    const pid = existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : 0
-    const server = this.#server
-    if (pid) process.kill(pid, 'SIGKILL')
-    await server?.died
-    await sleep(downMs)
-    await this.start()
+    for (const began = Date.now(); ; await sleep(500)) {
+      const pid = existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : 0
+      try {
+        if (pid) process.kill(pid, 'SIGKILL')
+      } catch {
+        // It has gone already.
+      }
+      if (Date.now() - began > downMs) break
+    }
+    await this.ensureUp()
   }
 
   /** Fills the disk. @returns the bytes it took */
