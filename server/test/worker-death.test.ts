@@ -114,7 +114,7 @@ describe.concurrent("a killed worker's jobs", () => {
     await queueHeldJob()
     const second = await startWorker()
     const shown =
-      "pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND datname = current_database()"
+      "pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND mode = 'ExclusiveLock' AND datname = current_database()"
     await client.query(`SELECT pg_terminate_backend(pid) FROM ${shown}`)
     await until(shown, 2 * workersOfProcess)
     // Longer than either takes to declare the other dead.
