@@ -16,6 +16,8 @@ export interface Config {
   port: number
   /** The address clients and browsers use; OAuth redirects and links start with it. */
   publicUrl: string
+  /** Otherwise it is this process's own. */
+  isPublicUrlGiven: boolean
   databaseUrl: string | undefined
   /** The same database without a pooler in between, for LISTEN and session locks; undefined: databaseUrl serves for both. */
   sessionDatabaseUrl: string | undefined
@@ -54,6 +56,8 @@ export interface Config {
   drainSeconds: number
   /** How long calls in flight may take to finish when the service stops. */
   stopSeconds: number
+  /** How this machine introduces itself to mail servers. */
+  mailName: string | undefined
   /** The service reports not ready when a due job has waited longer than this. */
   queuePatienceSeconds: number
   /** Whether workers send themselves a test notification every minute. */
@@ -176,6 +180,11 @@ export const settings = [
     default: '5',
     meaning:
       'How long messages that are being sent may take to finish when the service stops. After that they are sent again, and the activity says that they may have arrived twice.',
+  },
+  {
+    name: 'BELFRY_SMTP_NAME',
+    default: "the machine's host name",
+    meaning: 'How Belfry introduces itself to mail servers (`EHLO`); some want a name that resolves to the address they see.',
   },
   {
     name: 'BELFRY_MAX_REQUESTS',
@@ -473,6 +482,7 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
   const config: Config = {
     host,
     port,
+    isPublicUrlGiven: given('BELFRY_PUBLIC_URL') !== undefined,
     publicUrl: url('BELFRY_PUBLIC_URL', `http://${reachable(host)}:${port}`),
     databaseUrl,
     sessionDatabaseUrl,
@@ -507,6 +517,7 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     answerSeconds: whole('BELFRY_ANSWER_SECONDS', 1, 3_600),
     drainSeconds: whole('BELFRY_DRAIN_SECONDS', 0, 600, given('BELFRY_DRAIN_SECONDS') ?? (databaseUrl ? '5' : '0')),
     stopSeconds: whole('BELFRY_STOP_SECONDS', 0, 600),
+    mailName: matching('BELFRY_SMTP_NAME', /^[\w.:[\]-]{1,255}$/, 'a host name'),
     queuePatienceSeconds: whole('BELFRY_QUEUE_PATIENCE_SECONDS', 1, 86_400),
     hasCanary: flag('BELFRY_CANARY'),
     storeContent: flag('BELFRY_STORE_CONTENT'),

@@ -31,7 +31,10 @@ export const errorTable = {
   url_too_long: { status: 414, message: says('A part of the URL is longer than any identifier can be') },
   unsupported_media_type: {
     status: 415,
-    message: (p: { contentType: string }) => `Unsupported content type "${p.contentType}"; send application/json`,
+    message: (p: { contentType: string }) =>
+      p.contentType === ''
+        ? 'The request has a body, but no Content-Type; send "Content-Type: application/json"'
+        : `Unsupported content type "${p.contentType}"; send application/json`,
   },
   form_expected: {
     status: 415,
@@ -74,7 +77,11 @@ export const errorTable = {
 
   // authentication, idempotency, rate limits
   missing_authorization: { status: 401, message: says('Missing authorization header') },
-  invalid_scheme: { status: 401, message: (p: { scheme: string }) => `Invalid authentication scheme: "${p.scheme}"` },
+  invalid_scheme: {
+    status: 401,
+    message: (p: { scheme: string; expected: string }) =>
+      `Invalid authentication scheme: "${p.scheme}"; send "Authorization: ${p.expected}"`,
+  },
   unauthorized: { status: 401, message: says('Unauthorized') },
   api_key_not_found: { status: 401, message: says('API Key not found') },
   too_many_api_keys: {

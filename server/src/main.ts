@@ -130,13 +130,13 @@ export async function startService(
     else if (allowLoopbackInDevelopment) log.info('workflows of development environments may call this machine')
     parts.add(() => http.close())
     const brand = new Brand(config.brand)
-    const { dedupDays, storeContent } = config
+    const { dedupDays, storeContent, mailName } = config
     const { db: lookups, close: closeLookups } = openDatabase(databaseUrl, { connections: lookupConnections, onError })
     parts.add(closeLookups)
     const metrics = new Metrics({ ...database, clock })
     const engine = new Engine({
       ...database,
-      ...{ lookups, clock, log, secrets, changes, http, brand, dedupDays, storeContent, tracing },
+      ...{ lookups, clock, log, secrets, changes, http, brand, dedupDays, storeContent, mailName, tracing },
       meter: metrics.engine,
       // Where separate workers run the jobs, accepting a trigger should do as little as possible.
       startsAtOnce: config.role === 'all',
@@ -339,9 +339,14 @@ function makeLog(config: Config, tracing: Tracing | undefined): Logger {
 }
 
 /** The next steps for the person who started it. Keys are shown once, by the start that created them. */
-function welcome({ url, created, setUpToken, needsOwner }: Service, config: Config): string {
-  const home = config.port === 0 ? url : config.publicUrl
-  const lines = ['', `  Belfry is ready at ${home}`]
+export function welcome(
+  { url, created, setUpToken, needsOwner }: Pick<Service, 'url' | 'created' | 'setUpToken' | 'needsOwner'>,
+  config: Config,
+): string {
+  const own = config.port === 0 ? url : config.publicUrl
+  // A worker serves no pages.
+  const home = config.role === 'worker' && !config.isPublicUrlGiven ? 'http://<address of an API process>' : own
+  const lines = ['', `  Belfry is ready at ${own}`]
   if (config.role !== 'worker') lines.push(`  See it work: ${home}/demo`, `  API reference: ${home}/docs`)
   if (setUpToken !== undefined)
     lines.push(

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { newId } from '../src/db/core/ids.ts'
 import { sha256 } from '../src/db/core/secrets.ts'
 import type { Role } from '../src/db/core/tables.ts'
-import { type Answer, Api, type TestServer } from './server.ts'
+import { type Answer, Api, sendTo, type TestServer } from './server.ts'
 
 type Place = Pick<Api, 'url' | 'environmentId' | 'organizationId'>
 
@@ -46,20 +46,8 @@ export async function sendAs(
   body?: unknown,
   headers: Record<string, string> = {},
 ): Promise<Answer> {
-  const response = await fetch(url + path, {
-    method,
-    redirect: 'manual',
-    headers: {
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== '')),
-    },
-    ...(body === undefined
-      ? {}
-      : { body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body) }),
-  })
-  const text = await response.text()
-  const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== ''
-  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
+  const filled = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== ''))
+  return sendTo(url + path, method, body, filled)
 }
 
 /** A new member of the API's organization, signed in to its environment. */

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { Logger as QueueLog, runOnce, type TaskList } from 'graphile-worker'
 import pg from 'pg'
 import { pino } from 'pino'
+import { request } from 'undici'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { type Config, readConfig } from '../src/config.ts'
 import { type Database, openDatabase } from '../src/db/core/database.ts'
@@ -57,23 +58,30 @@ export class Api {
   delete = (path: string, body?: unknown, headers?: Record<string, string>) => this.send('DELETE', path, body, headers)
 
   /** A string body is sent as is, anything else as JSON. */
-  async send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
-    const response = await fetch(this.url + path, {
-      method,
-      redirect: 'manual',
-      headers: {
-        authorization: `ApiKey ${this.key}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined
-        ? {}
-        : { body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body) }),
-    })
-    const text = await response.text()
-    const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== ''
-    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
+  send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    return sendTo(this.url + path, method, body, { authorization: `ApiKey ${this.key}`, ...headers })
   }
+}
+
+/** Without following redirects. Not by fetch, which takes twice the processor time. */
+export async function sendTo(
+  url: string,
+  method: string,
+  body: unknown,
+  given: Record<string, string>,
+): Promise<Answer> {
+  const response = await request(url, {
+    method,
+    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...given },
+    body:
+      body === undefined || typeof body === 'string' || body instanceof Uint8Array ? (body ?? null) : JSON.stringify(body),
+  })
+  const headers = new Headers()
+  for (const [name, values] of Object.entries(response.headers))
+    for (const value of [values].flat()) headers.append(name, value ?? '')
+  const text = await response.body.text()
+  const isJson = headers.get('content-type')?.startsWith('application/json') && text !== ''
+  return { status: response.statusCode, headers, text, body: isJson ? JSON.parse(text) : undefined }
 }
 
 /**

@@ -45,6 +45,7 @@ interface Surroundings extends Pick<Database, 'pool' | 'db'> {
   /** Whether the process that accepts a trigger also runs it. */
   startsAtOnce: boolean
   storeContent: boolean
+  mailName?: string | undefined
   tracing?: Tracing | undefined
   meter?: Meter | undefined
 }
@@ -67,7 +68,7 @@ export class Engine {
     const { tracing, meter } = surroundings
     const memory = new Memory({ db: lookups, secrets, changes })
     const signatureHeader = `${brand.word}-signature`
-    this.#delivery = new Delivery({ http, clock, brand: brand.word, tracing })
+    this.#delivery = new Delivery({ http, clock, brand: brand.word, mailName: surroundings.mailName, tracing })
     this.#erasing = { db, clock, log, secrets }
     const begunCalls = new BegunCalls(pool)
     this.hands = new Hands({

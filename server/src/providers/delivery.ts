@@ -1,5 +1,6 @@
 // What providers share: reading credentials, making requests, turning answers into errors without secrets, and keeping
 // connections and tokens between messages. The engine calls this, never a provider directly.
+import { hostname } from 'node:os'
 import { createHash } from 'node:crypto'
 import type { Tracing } from '../tracing.ts'
 import { DeliveryError, type Exchange, statusError } from './delivery-error.ts'
@@ -37,6 +38,8 @@ export interface DeliverySurroundings {
   clock: { now(): Date }
   /** The word that names this service on the wire. */
   brand: string
+  /** How this machine introduces itself to mail servers; by default with its host name. */
+  mailName?: string | undefined
   timeoutMs?: number
   tracing?: Tracing | undefined
 }
@@ -94,11 +97,12 @@ export class Delivery {
     const tools = this.#tools(provider, integration, use, { message, ...(calls ? { calls } : {}) })
     try {
       const values = readCredentials(provider, integration.credentials)
-      const { providerMessageId, date } = await this.#unlessCutOff(provider.send(message, values, tools))
+      const { providerMessageId, date, refusedRecipients } = await this.#unlessCutOff(provider.send(message, values, tools))
       const exchange = calls?.last('sent')
       return {
         providerMessageId: providerMessageId ?? message.id,
         ...(date === undefined ? {} : { date }),
+        ...(refusedRecipients === undefined ? {} : { refusedRecipients }),
         ...(exchange === undefined ? {} : { exchange }),
       }
     } catch (error) {
@@ -227,7 +231,7 @@ export class Delivery {
     use: ReturnType<Kept['use']>,
     { message, calls, defaultMs = defaultTimeoutMs }: { message?: Message; calls?: Calls; defaultMs?: number } = {},
   ): Tools {
-    const { clock, brand, timeoutMs = defaultMs } = this.#surroundings
+    const { clock, brand, timeoutMs = defaultMs, mailName = hostname() } = this.#surroundings
     const http = isDevelopment ? this.#surroundings.http.development : this.#surroundings.http
     const secrets = new Set(secretsOf(provider, credentials, message))
     const providerData = without(message?.providerData ?? {}, provider.reserved ?? [])
@@ -270,7 +274,7 @@ export class Delivery {
         return value
       },
       forget: (name) => use.forget(name),
-      ...{ http, clock, brand, sandbox, timeoutMs, configurations },
+      ...{ http, clock, brand, mailName, sandbox, timeoutMs, configurations },
     }
   }
 }

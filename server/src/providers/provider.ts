@@ -97,6 +97,8 @@ export interface SendResult {
   providerMessageId: string | undefined
   /** When the provider accepted the message, if it says so. */
   date?: string | undefined
+  /** Recipients that did not get the message, while others did. */
+  refusedRecipients?: Array<{ address: string; says: string }>
 }
 
 /** An error that an answer reports. */
@@ -179,6 +181,8 @@ export interface Tools {
   configurations: Data
   /** The word that names this service on the wire: `X-<Word>-Signature`. */
   brand: string
+  /** How this machine introduces itself to mail servers. */
+  mailName: string
   sandbox: Sandbox
   /** For one whole request. */
   timeoutMs: number

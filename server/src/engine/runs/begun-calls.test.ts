@@ -116,3 +116,47 @@ test('nothing begins while the worker stops, or while it cannot be written down'
   const failing = new BegunCalls(broken as unknown as ConstructorParameters<typeof BegunCalls>[0])
   await expect(failing.begin('a 1')).rejects.toMatchObject({ cause: { message: 'no such table' } })
 })
+
+test('a process that stops gives back what it has not begun, at once, and cuts off what hangs', async () => {
+  let answer = () => undefined as void
+  const hanging = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  vendor.asked.length = 0
+  vendor.plays(async () => {
+    await hanging
+    return { body: {} }
+  })
+  const sms = { providerId: 'infobip-sms', channel: 'sms', active: true, identifier: `sms-${api.environmentId}` }
+  await api.post('/v1/integrations', { ...sms, credentials: { apiKey: 'key', baseUrl: vendor.url, from: 'Acme' } })
+  await makeWorkflow(api, 'sms', [{ type: 'sms', controlValues: { body: 'Hi' } }])
+  const people = Array.from({ length: 80 }, (_, index) => ({ subscriberId: `s${index}`, phone: '+15550100' }))
+  await trigger(api, 'sms', people)
+  const worker = await server.startAnother({ role: 'worker', stopSeconds: 0 })
+  // As many as an integration may have in flight.
+  await expect.poll(() => vendor.asked.length, { timeout: 60_000 }).toBe(64)
+  await worker.stop()
+  answer()
+  const { rows } = await server.database.pool.query<{ status: string; uncertain: number; count: number }>(
+    `SELECT status, coalesce((delivery->'destinations'->'sms'->>'uncertainCalls')::int, 0) AS uncertain, count(*)::int
+     FROM jobs WHERE environment_id = $1 GROUP BY 1, 2 ORDER BY 2`,
+    [api.environmentId],
+  )
+  expect(rows).toEqual([
+    { status: 'queued', uncertain: 0, count: 16 },
+    { status: 'queued', uncertain: 1, count: 64 },
+  ])
+  expect(vendor.asked).toHaveLength(64)
+  // Any worker makes the others now, and the uncertain ones a little later.
+  vendor.plays(() => ({ body: { messages: [{ messageId: 'vendor-1' }] } }))
+  for (let minutes = 0; minutes < 3; minutes += 1) {
+    await server.drain()
+    server.clock.advance({ minutes: 1 })
+  }
+  const ended = await server.database.pool.query('SELECT FROM jobs WHERE environment_id = $1 AND status = $2', [
+    api.environmentId,
+    'completed',
+  ])
+  expect(ended.rowCount).toBe(80)
+  expect(vendor.asked).toHaveLength(64 + 80)
+})

@@ -310,6 +310,7 @@ function apply(run: RunState, job: JobState, outcome: StepOutcome, now: Date): b
       // A step held back by the schedule is canceled, even if it is a throttle.
       job.status = isWait(kindOf(job)) && outcome.reason !== 'outside_schedule' ? 'skipped' : 'canceled'
       job.reason = outcome.reason
+      job.digest = outcome.digest ?? job.digest
       break
     case 'fail':
       job.status = 'failed'

@@ -147,6 +147,21 @@ describe('the kind and size of a body', () => {
     await server.api.delete('/v2/contexts/a/b')
   })
 
+  test('a body without a content type is refused, and the answer says what is missing', async () => {
+    await expectNothingStored(async () => {
+      const answer = await fetch(`${server.url}/v2/subscribers`, {
+        method: 'POST',
+        headers: { authorization: `ApiKey ${server.api.key}` },
+        body: new Blob(['{"subscriberId":"a"}']),
+      })
+      expect(answer.status).toBe(415)
+      expect(await answer.json()).toMatchObject({
+        code: 'unsupported_media_type',
+        message: 'The request has a body, but no Content-Type; send "Content-Type: application/json"',
+      })
+    })
+  })
+
   test.each(['text/plain', 'text/xml', 'application/xml', 'multipart/form-data; boundary=x', 'nonsense', 'a/b; c'])(
     'content of type %s is refused',
     async (type) => {

@@ -71,7 +71,7 @@ test('a delivery event updates the log of the step, the message and the state of
           externalId: 'e1',
           attempts: 2,
           response: '250 OK',
-          row: events[0],
+          row: JSON.stringify(events[0]),
         },
       },
       { id: identifier, event: { status: 'opened', externalId: 'e2' } },

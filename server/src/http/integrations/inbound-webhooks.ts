@@ -22,7 +22,7 @@ const Reported = Type.Object({
     externalId: Type.Optional(Type.String()),
     attempts: Type.Optional(Type.Integer()),
     response: Type.Optional(Type.String()),
-    row: Type.Optional(Type.Unknown()),
+    row: Type.Optional(Type.String({ description: 'The event of the provider, as JSON text' })),
   }),
 })
 
@@ -184,6 +184,6 @@ const toReported = (
     ...(externalId === undefined ? {} : { externalId }),
     ...(attempts === undefined ? {} : { attempts }),
     ...(response === undefined ? {} : { response }),
-    row: raw,
+    ...(raw === undefined ? {} : { row: JSON.stringify(raw) }),
   },
 })

@@ -1,7 +1,7 @@
 // The connections to one mail server: as many as there is work for, up to its limit. Mails queue for them. When a connection
 // ends, a mail that the server cannot have accepted goes back into the queue.
 import type { WholeMail } from './mime.ts'
-import { SmtpFailure, type SmtpSession } from './smtp-session.ts'
+import { type RefusedRecipient, SmtpFailure, type SmtpSession } from './smtp-session.ts'
 
 interface Options {
   open(): Promise<SmtpSession>
@@ -16,7 +16,7 @@ interface Waiting {
   /** Where it is being sent. */
   session: SmtpSession | undefined
   isOver: boolean
-  resolve(): void
+  resolve(refused: RefusedRecipient[]): void
   reject(reason: unknown): void
 }
 
@@ -40,8 +40,11 @@ export class SmtpPool {
     this.#options = options
   }
 
-  /** The timeout includes the wait for a connection, so that mails do not pile up for a server that hangs. */
-  send(mail: WholeMail, timeoutMs: number): Promise<void> {
+  /**
+   * The timeout includes the wait for a connection, so that mails do not pile up for a server that hangs.
+   * @returns the recipients that the server refused, beside others that it accepted
+   */
+  send(mail: WholeMail, timeoutMs: number): Promise<RefusedRecipient[]> {
     return new Promise((resolve, reject) => {
       const over = () => {
         clearTimeout(timer)
@@ -51,9 +54,9 @@ export class SmtpPool {
         mail,
         session: undefined,
         isOver: false,
-        resolve() {
+        resolve(refused) {
           over()
-          resolve()
+          resolve(refused)
         },
         reject(reason) {
           over()
@@ -132,8 +135,7 @@ export class SmtpPool {
       current.session = session
       const mailsBefore = session.mails
       try {
-        await session.deliver(current.mail, following)
-        current.resolve()
+        current.resolve(await session.deliver(current.mail, following))
       } catch (error) {
         const { responseCode = closing } = error as SmtpFailure
         // A connection that has delivered before does not end because of this mail, unless the server refused the mail itself.

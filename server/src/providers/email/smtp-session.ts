@@ -48,6 +48,12 @@ const quitTimeoutMs = 5_000
 /** A large mail is written in chunks, at the speed the server reads. */
 const chunkSize = 64 * 1024
 
+/** A recipient that the server refused, and its words. */
+export interface RefusedRecipient {
+  address: string
+  says: string
+}
+
 export class SmtpSession {
   readonly #socket: Socket
   readonly #extensions: ReadonlySet<string>
@@ -128,9 +134,10 @@ export class SmtpSession {
 
   /**
    * @param following gives the next mail; called when this one's text is about to be sent
+   * @returns the recipients that the server refused, beside others that it accepted
    * @throws SmtpFailure
    */
-  async deliver(mail: WholeMail, following: () => WholeMail | undefined): Promise<void> {
+  async deliver(mail: WholeMail, following: () => WholeMail | undefined): Promise<RefusedRecipient[]> {
     if (this.#needsReset) {
       await this.#ask('RSET\r\n')
       this.#needsReset = false
@@ -140,6 +147,10 @@ export class SmtpSession {
     this.#begun = undefined
     const replies = isBegun ? await this.#answers(commands.length) : await this.#askAll(commands)
     await this.#checkEnvelope(replies, commands.length)
+    const refused = mail.recipients.flatMap((address, at) => {
+      const reply = replies[at + 1]
+      return reply && !isFine(reply) ? [{ address, says: textOf(reply) }] : []
+    })
     if (this.#failure) throw this.#failure
     const beginning = typeof mail.content === 'string' ? dotStuffed(mail.content) : await this.#writeMost(mail.content)
     const next = this.#mayPipeline ? following() : undefined
@@ -153,6 +164,7 @@ export class SmtpSession {
     this.#sent = undefined
     this.mails += 1
     if (!isFine(reply)) throw refusal('EMESSAGE', 'DATA', reply)
+    return refused
   }
 
   quit(): void {

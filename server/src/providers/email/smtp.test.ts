@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { createHash, generateKeyPairSync, verify } from 'node:crypto'
 import { connect, createServer } from 'node:net'
 import { buffer } from 'node:stream/consumers'
@@ -18,10 +19,10 @@ const trusting = { tlsOptions: { rejectUnauthorized: false } }
 const servers: SMTPServer[] = []
 const clients: Array<{ close(): Promise<void> }> = []
 
-function deliveryWith(options: Partial<HttpClientOptions> = {}, timeoutMs = 5_000): Delivery {
+function deliveryWith(options: Partial<HttpClientOptions> = {}, timeoutMs = 5_000, mailName?: string): Delivery {
   const clock = { now: () => new Date('2026-05-01T10:00:00.000Z') }
   const http = new HttpClient({ clock, allowPrivateAddresses: true, ...options })
-  const made = new Delivery({ http, clock, brand: 'acme', timeoutMs })
+  const made = new Delivery({ http, clock, brand: 'acme', timeoutMs, mailName })
   clients.push(made, http)
   return made
 }
@@ -284,6 +285,38 @@ describe('the connections of an integration', () => {
     expect(connections()).toBe(2)
     expect(received).toHaveLength(3)
   })
+})
+
+test('a copy that the server refuses is reported, with its words; the others get the mail', async () => {
+  const { address, received } = await smtpServer({
+    hideSTARTTLS: true,
+    onRcptTo({ address: to }, _session, done) {
+      done(to.startsWith('gone') ? Object.assign(new Error('5.1.1 no such user'), { responseCode: 550 }) : null)
+    },
+  })
+  const sent = await send(address, { cc: ['gone-1@example.com', 'bob@example.com'], bcc: ['gone-2@example.com'] })
+  expect(sent.refusedRecipients).toEqual([
+    { address: 'gone-1@example.com', says: expect.stringContaining('5.1.1 no such user') },
+    { address: 'gone-2@example.com', says: expect.stringContaining('5.1.1 no such user') },
+  ])
+  expect(received[0]?.to).toEqual([...plainMail.to, 'bob@example.com'])
+  expect(await send(address)).not.toHaveProperty('refusedRecipients')
+})
+
+test.each([
+  ['the name that was set', 'mail.acme.example', 'mail.acme.example'],
+  ["the machine's name", undefined, hostname()],
+])('the server is greeted with %s', async (_which, mailName, expected) => {
+  const names: string[] = []
+  const { address } = await smtpServer({
+    hideSTARTTLS: true,
+    onMailFrom(_from, { hostNameAppearsAs }, done) {
+      names.push(String(hostNameAppearsAs))
+      done()
+    },
+  })
+  await send(address, {}, deliveryWith({}, 5_000, mailName))
+  expect(names).toEqual([expected])
 })
 
 describe('a server that refuses a mail', () => {

@@ -39,8 +39,11 @@ export async function sendMail(message: EmailMessage, server: SmtpServer, tools:
   checkEnvelope(mail, tools)
   const pool = await tools.keep(() => open(server, tools))
   try {
-    await pool.send(mail, tools.timeoutMs)
-    return { providerMessageId: mail.messageId }
+    const refused = await pool.send(mail, tools.timeoutMs)
+    return {
+      providerMessageId: mail.messageId,
+      ...(refused.length === 0 ? {} : { refusedRecipients: refused }),
+    }
   } catch (error) {
     throw problem(error, server, tools)
   }
@@ -82,7 +85,7 @@ function open(server: SmtpServer, tools: Tools): SmtpPool {
   })
 }
 
-function sessionOptions(server: SmtpServer, { http, timeoutMs, error }: Tools): SessionOptions {
+function sessionOptions(server: SmtpServer, { http, timeoutMs, error, mailName }: Tools): SessionOptions {
   const { host, auth, tlsOptions, secure = false, requireTls = false, ignoreTls = false } = server
   const port = Number(server.port)
   if (!(Number.isInteger(port) && port > 0 && port < 65_536))
@@ -90,7 +93,7 @@ function sessionOptions(server: SmtpServer, { http, timeoutMs, error }: Tools): 
   return {
     host,
     port,
-    name: host,
+    name: mailName,
     secure,
     requireTLS: requireTls,
     ignoreTLS: ignoreTls,

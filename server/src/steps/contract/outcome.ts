@@ -106,6 +106,7 @@ const lines = {
   push_all_failed: ['There was one or more errors when trying to execute the notification', 'Failed'],
   token_removed: ['Invalid push device token was removed from subscriber', 'Success'],
   message_sent: ['Message sent', 'Success'],
+  recipients_refused: ['The message was sent, but not to these recipients, whom the provider refused', 'Warning'],
   provider_error: ['Unexpected provider error', 'Failed'],
   retry_planned: ['The provider did not accept the message; it will be tried again', 'Pending'],
   redriven: ['The message is sent again, as requested', 'Pending'],
@@ -180,6 +181,7 @@ export interface Wait extends Common {
 export interface Skip extends Common {
   kind: 'skip'
   reason: Reason
+  digest?: Record<string, unknown>
 }
 
 /** It failed. The run goes on, unless the step stops it. */

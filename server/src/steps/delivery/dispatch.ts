@@ -3,7 +3,7 @@
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
 import { DeliveryError, type Exchange } from '../../providers/delivery-error.ts'
 import { deliveryProvider } from '../../providers/index.ts'
-import type { Message } from '../../providers/provider.ts'
+import type { Message, SendResult } from '../../providers/provider.ts'
 import type { CallTools, CircuitKey, Refusal } from '../contract/call-tools.ts'
 import type { NewMessage } from '../contract/message.ts'
 import { type Detail, detail, type Reason, type StepOutcome } from '../contract/outcome.ts'
@@ -161,6 +161,8 @@ export async function dispatch(of: StepRun, tools: CallTools, destinations: Dest
 const isSameWait = (before: Progress | undefined, after: Progress | undefined): boolean =>
   after?.status === 'waiting' && after.waits > 1 && after.integrationId === before?.integrationId
 
+type Taken = Omit<SendResult, 'providerMessageId'> & { id: string; exchange?: Exchange }
+
 /** Whether the provider drops repetitions. */
 const isIdempotent = ({ provider_id }: IntegrationRow): boolean => deliveryProvider(provider_id)?.idempotent ?? false
 
@@ -267,7 +269,9 @@ class Attempt {
       progress.status = 'sent'
       progress.identifier = result.id
       progress.error = undefined
-      this.#note(detail('message_sent', { ...result, ...this.#destination.told }))
+      const { refusedRecipients, ...told } = result
+      this.#note(detail('message_sent', { ...told, ...this.#destination.told }))
+      if (refusedRecipients) this.#note(detail('recipients_refused', { recipients: refusedRecipients }))
       if (progress.uncertainCalls > 0) this.#note(detail('maybe_twice'))
       return false
     } catch (error) {
@@ -285,7 +289,7 @@ class Attempt {
     }
   }
 
-  async #send(integration: IntegrationRow): Promise<{ id: string; date?: string | undefined; exchange?: Exchange }> {
+  async #send(integration: IntegrationRow): Promise<Taken> {
     const { delivery, secrets } = this.#tools
     const provider = deliveryProvider(integration.provider_id)
     if (!provider) throw new DeliveryError('rejected', { says: 'Handler for provider was not found' })

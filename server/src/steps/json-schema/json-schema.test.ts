@@ -1,4 +1,5 @@
 import { Ajv } from 'ajv'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -270,4 +271,55 @@ describe('checks that would never end', () => {
       for (const start of starts)
         for (const piece of pieces) compileSchema({ format })(`${start}${piece.repeat(20_000 / piece.length)}\0`)
   })
+})
+
+describe('of JSON Schema 2020-12', () => {
+  /** As the library judges it by that draft. */
+  function byLibrary(schema: object, value: unknown): string[] {
+    const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false })
+    const validate = ajv.compile(schema)
+    validate(structuredClone(value))
+    return (validate.errors ?? []).map(({ instancePath, schemaPath, message }) => `${instancePath} ${schemaPath} ${message}`)
+  }
+  const byUs = (schema: object, value: unknown) =>
+    compileSchema(schema as JsonSchema)(structuredClone(value)).map(
+      ({ path, schemaPath, message }) => `${path.map((part) => `/${part}`).join('')} ${schemaPath} ${message}`,
+    )
+
+  test('prefixItems, dependentRequired and dependentSchemas hold, as in the library', () => {
+    const sub = fc.constantFrom<object | boolean>(true, false, { type: 'string' }, { required: ['b'] }, { minimum: 1 })
+    const schema = fc.record(
+      {
+        prefixItems: fc.array(sub, { minLength: 1, maxLength: 2 }),
+        items: sub,
+        dependentRequired: fc.dictionary(names, fc.uniqueArray(names, { maxLength: 2 }), { maxKeys: 2, noNullPrototype: true }),
+        dependentSchemas: fc.dictionary(names, sub, { maxKeys: 2, noNullPrototype: true }),
+      },
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(schema, values, (given, value) => {
+        expect(byUs(given, value).sort()).toEqual(byLibrary(given, value).sort())
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test.each(['minContains', 'maxContains', 'unevaluatedItems', 'unevaluatedProperties', '$dynamicRef', '$recursiveRef'])(
+    '%s is refused by name',
+    (name) => {
+      const inside = { properties: { list: { [name]: name.startsWith('$') ? '#' : 1 } } }
+      expect(() => compileSchema(inside)).toThrow(SchemaError)
+      expect(() => compileSchema(inside)).toThrow(name)
+      // As the name of a property it means nothing.
+      expect(compileSchema({ properties: { [name]: { type: 'string' } } })({ [name]: 'fine' })).toEqual([])
+    },
+  )
+
+  test.each([{ prefixItems: {} }, { prefixItems: [1] }, { dependentRequired: { a: 'b' } }, { dependentSchemas: [] }])(
+    '%j is not a schema',
+    (schema) => {
+      expect(() => compileSchema(schema as JsonSchema)).toThrow(SchemaError)
+    },
+  )
 })

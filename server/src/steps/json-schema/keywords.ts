@@ -1,4 +1,4 @@
-// Every keyword of JSON Schema draft 07: its check, and what that costs.
+// Every keyword of JSON Schema draft 07, and those of 2020-12 that people use: its check, and what that costs.
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { RE2JS } from 're2js'
 import { type Check, fragmentOf, type JsonSchema, type Place, type Run, SchemaError } from './run.ts'
@@ -234,8 +234,26 @@ const conditional: Keyword = (condition: Schema, schema, { pointer, depth, compi
 
 const reference: Keyword = (ref: string, _schema, { refer }) => refer(ref)
 
+/** Draft 2020-12: the first items, each with a schema of its own; `items` is for the others. */
+const prefixItems: Keyword = (rules: unknown, _schema, surroundings) => {
+  if (!Array.isArray(rules)) throw new SchemaError(`${surroundings.pointer}/prefixItems must be an array`)
+  const checks = each('prefixItems', rules.map(asSchema), surroundings)
+  return (value, at, run) => {
+    if (!Array.isArray(value)) return
+    run.spend(checks.length / 4)
+    for (const [i, check] of checks.entries()) if (i < value.length) check(value[i], { key: i, outer: at }, run)
+  }
+}
+
+function asSchema(value: unknown): Schema {
+  if (typeof value !== 'boolean' && !isObject(value)) throw new SchemaError('a schema must be an object or a boolean')
+  return value as Schema
+}
+
 const items: Keyword = (rules: Schema | Schema[], schema, { pointer, depth, compile }) => {
   const path = `${pointer}/items`
+  const { prefixItems } = schema
+  const from = Array.isArray(prefixItems) && !Array.isArray(rules) ? prefixItems.length : 0
   const first = Array.isArray(rules) ? rules.map((rule, i) => compile(rule, `${path}/${i}`, depth + 1)) : []
   const given = Array.isArray(rules) ? defaultsIn(Object.entries(rules)) : []
   const { additionalItems } = schema
@@ -250,7 +268,7 @@ const items: Keyword = (rules: Schema | Schema[], schema, { pointer, depth, comp
     if (additionalItems === false && Array.isArray(rules) && value.length > rules.length)
       run.report(at, value, 'additionalItems', `${pointer}/additionalItems`, more('items')(rules.length))
     run.spend(value.length / 4)
-    for (let i = 0; i < value.length; i += 1) (first[i] ?? rest)?.(value[i], { key: i, outer: at }, run)
+    for (let i = from; i < value.length; i += 1) (first[i] ?? rest)?.(value[i], { key: i, outer: at }, run)
   }
 }
 
@@ -385,17 +403,51 @@ const dependencies: Keyword = (rules: Record<string, Schema | string[]>, _schema
   const path = `${pointer}/dependencies`
   const checks = Object.entries(rules).map(([name, rule]): [string, Check] => [
     name,
-    Array.isArray(rule) ? needs(name, rule, path) : compile(rule, `${path}${fragmentOf([name])}`, depth + 1),
+    Array.isArray(rule) ? needs(name, rule, path, 'dependencies') : compile(rule, `${path}${fragmentOf([name])}`, depth + 1),
   ])
-  return (value, at, run) => {
+  return whereNamed(checks)
+}
+
+/** Draft 2020-12: one half of `dependencies`. */
+const dependentRequired: Keyword = (rules: unknown, _schema, { pointer }) => {
+  const path = `${pointer}/dependentRequired`
+  const isList = (list: unknown) => Array.isArray(list) && list.every((each) => typeof each === 'string')
+  if (!isObject(rules) || !Object.values(rules).every(isList))
+    throw new SchemaError(`${path} must be an object of lists of names`)
+  return whereNamed(
+    Object.entries(rules).map(([name, others]) => [name, needs(name, others as string[], path, 'dependentRequired')]),
+  )
+}
+
+/** The other half. */
+const dependentSchemas: Keyword = (rules: unknown, _schema, { pointer, depth, compile }) => {
+  const path = `${pointer}/dependentSchemas`
+  if (!isObject(rules)) throw new SchemaError(`${path} must be an object of schemas`)
+  return whereNamed(
+    Object.entries(rules).map(([name, rule]) => [
+      name,
+      compile(asSchema(rule), `${path}${fragmentOf([name])}`, depth + 1),
+    ]),
+  )
+}
+
+/** Checks objects that have the named member. */
+const whereNamed =
+  (checks: [string, Check][]): Check =>
+  (value, at, run) => {
     if (!isObject(value)) return
     run.spend(checks.length / 4)
     for (const [name, check] of checks)
       if (Object.hasOwn(value, name) && value[name] !== undefined) check(value, at, run)
   }
-}
 
-function needs(name: string, others: string[], path: string): Check {
+/** Of later drafts. Ignoring them would accept values that the author meant to refuse. */
+const unsupported: Keyword = (_rule, _schema, { pointer }) => {
+  throw new SchemaError(`${pointer} has a keyword of JSON Schema 2020-12 that is not supported: ${unsupportedNames}`)
+}
+const unsupportedNames = 'minContains, maxContains, unevaluatedItems, unevaluatedProperties, $dynamicRef or $recursiveRef'
+
+function needs(name: string, others: string[], path: string, keyword: string): Check {
   const list = others.join(', ')
   const message = `must have ${others.length === 1 ? 'property' : 'properties'} ${list} when property ${name} is present`
   return (value, at, run) => {
@@ -403,7 +455,7 @@ function needs(name: string, others: string[], path: string): Check {
     run.spend(others.length / 4)
     for (const other of others)
       if (!Object.hasOwn(members, other) || members[other] === undefined)
-        run.report(at, value, 'dependencies', path, message, other)
+        run.report(at, value, keyword, path, message, other)
   }
 }
 
@@ -456,6 +508,7 @@ export const keywords: readonly [string, Keyword][] = [
   rule('maxItems', Array.isArray, (list: unknown[], limit: number) => list.length <= limit, more('items')),
   rule('minItems', Array.isArray, (list: unknown[], limit: number) => list.length >= limit, fewer('items')),
   ['uniqueItems', uniqueItems],
+  ['prefixItems', prefixItems],
   ['items', items],
   ['contains', contains],
   rule(
@@ -474,6 +527,9 @@ export const keywords: readonly [string, Keyword][] = [
   ['propertyNames', propertyNames],
   ['additionalProperties', additionalProperties],
   ['dependencies', dependencies],
+  ['dependentRequired', dependentRequired],
+  ['dependentSchemas', dependentSchemas],
+  ...unsupportedNames.split(/, | or /).map((name): [string, Keyword] => [name, unsupported]),
   ['properties', properties],
   ['patternProperties', patternProperties],
 ]
