@@ -184,7 +184,8 @@ export const settings = [
   {
     name: 'BELFRY_SMTP_NAME',
     default: "the machine's host name",
-    meaning: 'How Belfry introduces itself to mail servers (`EHLO`); some want a name that resolves to the address they see.',
+    meaning:
+      'How Belfry introduces itself to mail servers (`EHLO`); some want a name that resolves to the address they see.',
   },
   {
     name: 'BELFRY_MAX_REQUESTS',

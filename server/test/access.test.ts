@@ -287,7 +287,8 @@ describe('a record of this environment, addressed by its id,', () => {
       { numRuns: 40, seed: 9 },
     )
     // A workflow of the caller's own with this id as its name would be found by it.
-    const isTheirs = (body: unknown) => theirs.ids.workflowId?.includes((body as { workflowId?: string }).workflowId ?? '')
+    const isTheirs = (body: unknown) =>
+      theirs.ids.workflowId?.includes((body as { workflowId?: string }).workflowId ?? '')
     return operation.path === '/v2/workflows' ? bodies.filter((body) => !isTheirs(body)) : bodies
   }
 

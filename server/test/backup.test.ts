@@ -16,7 +16,13 @@ vi.setConfig({ testTimeout: 600_000 })
 
 async function startIn(dataDir: string, env: Record<string, string> = {}): Promise<Run> {
   return programs
-    .start({ PORT: String(await freePort()), BELFRY_DATA_DIR: dataDir, BELFRY_LOG: 'warn', BELFRY_CANARY: 'false', ...env })
+    .start({
+      PORT: String(await freePort()),
+      BELFRY_DATA_DIR: dataDir,
+      BELFRY_LOG: 'warn',
+      BELFRY_CANARY: 'false',
+      ...env,
+    })
     .ready()
 }
 

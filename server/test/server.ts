@@ -74,7 +74,9 @@ export async function sendTo(
     method,
     headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...given },
     body:
-      body === undefined || typeof body === 'string' || body instanceof Uint8Array ? (body ?? null) : JSON.stringify(body),
+      body === undefined || typeof body === 'string' || body instanceof Uint8Array
+        ? (body ?? null)
+        : JSON.stringify(body),
   })
   const headers = new Headers()
   for (const [name, values] of Object.entries(response.headers))

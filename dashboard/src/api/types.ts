@@ -9821,7 +9821,8 @@ export interface Operations {
         externalId?: string | undefined
         attempts?: number | undefined
         response?: string | undefined
-        row?: unknown | undefined
+        /** The event of the provider, as JSON text */
+        row?: string | undefined
       }
     }>
   }
@@ -9845,7 +9846,8 @@ export interface Operations {
         externalId?: string | undefined
         attempts?: number | undefined
         response?: string | undefined
-        row?: unknown | undefined
+        /** The event of the provider, as JSON text */
+        row?: string | undefined
       }
     }>
   }

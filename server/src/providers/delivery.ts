@@ -1,7 +1,8 @@
 // What providers share: reading credentials, making requests, turning answers into errors without secrets, and keeping
 // connections and tokens between messages. The engine calls this, never a provider directly.
-import { hostname } from 'node:os'
+
 import { createHash } from 'node:crypto'
+import { hostname } from 'node:os'
 import type { Tracing } from '../tracing.ts'
 import { DeliveryError, type Exchange, statusError } from './delivery-error.ts'
 import { type AutoConfigured, carriesKey, type DeliveryEvent, type InboundRequest, notConfigurable } from './events.ts'
@@ -97,7 +98,9 @@ export class Delivery {
     const tools = this.#tools(provider, integration, use, { message, ...(calls ? { calls } : {}) })
     try {
       const values = readCredentials(provider, integration.credentials)
-      const { providerMessageId, date, refusedRecipients } = await this.#unlessCutOff(provider.send(message, values, tools))
+      const { providerMessageId, date, refusedRecipients } = await this.#unlessCutOff(
+        provider.send(message, values, tools),
+      )
       const exchange = calls?.last('sent')
       return {
         providerMessageId: providerMessageId ?? message.id,

@@ -271,6 +271,13 @@ export const loadRuns = statement(
 )
 
 /**
+ * Whether this worker is still listed. One that was taken for dead is not: others have its calls. The lock makes whoever is
+ * about to take it for dead wait (`queue/presence.ts`). A null means that no worker runs.
+ */
+const isListed = (worker: string) =>
+  `(${worker}::text IS NULL OR EXISTS (SELECT FROM workers w WHERE w.pool_id = ${worker}::text FOR KEY SHARE))`
+
+/**
  * Records that calls are about to be made, and reads their runs as they were before. The lock on the steps tells a second
  * worker that the first has begun. Steps that wait for a retry, or have ended, are left out.
  */
@@ -280,7 +287,7 @@ export const beginCalls = statement(
      SELECT j.environment_id, j.notification_id, j.position, j.status AS was
      FROM ${rowsGiven('text', 'text', 'smallint')} AS t (environment_id, notification_id, position)
      JOIN jobs j USING (environment_id, notification_id, position)
-     WHERE j.due_at IS NULL AND j.status IN ('queued', 'running')
+     WHERE j.due_at IS NULL AND j.status IN ('queued', 'running') AND ${isListed('$6')}
      ORDER BY j.notification_id, j.position FOR UPDATE OF j
    ), begun AS (
      UPDATE jobs j SET status = 'running', attempts = j.attempts + 1, updated_at = $4,
@@ -464,12 +471,13 @@ export const queueCalls = statement(
    FROM unnest($1::text[], $2::smallint[]) AS t (payload, priority)`,
 )
 /** Adds a group of begun calls, unless it is empty, and removes those that have ended. For a statement that begins with WITH. */
-const marking = (place: { worker: number; seq: number; calls: number; ended: number }) => `
+const marking = (place: { worker: number; seq: number; calls: number; ended: number }, condition = 'true') => `
    gone AS (
      DELETE FROM begun_calls WHERE worker_id = $${place.worker}::text AND seq = ANY ($${place.ended}::bigint[])
    ), marked AS (
      INSERT INTO begun_calls (worker_id, seq, calls)
-     SELECT $${place.worker}::text, $${place.seq}::bigint, $${place.calls}::text[] WHERE $${place.calls}::text[] <> '{}'
+     SELECT $${place.worker}::text, $${place.seq}::bigint, $${place.calls}::text[]
+     WHERE $${place.calls}::text[] <> '{}' AND ${condition} RETURNING seq
    )`
 
 /**
@@ -484,7 +492,10 @@ export const holdCalls = statement(
    RETURNING id::text, pg_current_xact_id()::xid::text AS row_version`,
 )
 /** Writes down which calls have begun (`engine/runs/begun-calls.ts`). */
-export const markBegun = statement('mark_begun', `WITH ${marking({ worker: 1, seq: 2, calls: 3, ended: 4 })} SELECT`)
+export const markBegun = statement(
+  'mark_begun',
+  `WITH ${marking({ worker: 1, seq: 2, calls: 3, ended: 4 }, isListed('$5'))} SELECT FROM marked`,
+)
 export const dropCalls = statement(
   'drop_calls',
   `DELETE FROM graphile_worker._private_jobs j USING ${rowsGiven('bigint', 'text')} AS t (id, worker)
@@ -496,11 +507,16 @@ export const takenCalls = statement(
   `SELECT c->>0 AS "environmentId", c->>1 AS id, (c->>2)::int AS position
    FROM graphile_worker._private_jobs q, json_array_elements(q.payload->'calls') c WHERE q.locked_by = ANY ($1::text[])`,
 )
-/** Undoes the taking of these calls, except of those that have begun: $4 names the workers whose notes count. */
+/**
+ * Undoes the taking of these calls, except of those that have begun: $4 names the workers whose notes count. One that was taken
+ * after a cut-off attempt ends with the line for that, $5; it goes back to what it was, so that the next attempt knows.
+ */
 export const returnCalls = statement(
   'return_calls',
   `WITH begun AS (SELECT unnest(b.calls) AS call FROM begun_calls b WHERE b.worker_id = ANY ($4::text[]))
-   UPDATE jobs j SET status = 'queued', attempts = j.attempts - 1
+   UPDATE jobs j SET attempts = j.attempts - 1,
+     status = CASE WHEN j.details->-1->>'detail' = $5::text THEN 'running' ELSE 'queued' END,
+     details = CASE WHEN j.details->-1->>'detail' = $5::text THEN j.details - (-1) ELSE j.details END
    FROM ${rowsGiven('text', 'text', 'smallint')} AS t (environment_id, notification_id, position)
    WHERE j.environment_id = t.environment_id AND j.notification_id = t.notification_id AND j.position = t.position
      AND j.status = 'running' AND NOT EXISTS (SELECT FROM begun b WHERE b.call = j.id || ' ' || j.attempts)`,

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from 'pino'
+import { detail } from '../../steps/contract/outcome.ts'
 import { returnCalls, takenCalls } from '../core/statements.ts'
 import type { CallKey } from '../runs/deliver.ts'
 
@@ -33,6 +34,8 @@ interface Surroundings {
   url: string
   log: Logger
   pace?: Pace
+  /** Called when this worker finds that it was taken for dead, before it is listed again. */
+  onTakenForDead?: () => void
 }
 
 /** For one pool of the queue's library; its jobs are locked with the pool's id. */
@@ -40,6 +43,7 @@ export class Presence {
   readonly #url: string
   readonly #log: Logger
   readonly #pace: Pace
+  readonly #onTakenForDead: () => void
   readonly #leaving = new AbortController()
   /** Since when each other worker has been without its lock, as seen from here. */
   readonly #suspects = new Map<string, number>()
@@ -48,8 +52,9 @@ export class Presence {
   #wasShown = false
   #isShuttingDown = false
 
-  constructor({ url, log, pace = usualPace }: Surroundings) {
+  constructor({ url, log, pace = usualPace, onTakenForDead = () => undefined }: Surroundings) {
     this.#url = url
+    this.#onTakenForDead = onTakenForDead
     this.#log = log
     this.#pace = pace
   }
@@ -105,9 +110,12 @@ export class Presence {
       await client.query(sessionSettings)
       // Waits until the server has noticed that our last connection is gone.
       await client.query(`SELECT pg_advisory_lock(${keyOf('$1')})`, [poolId])
-      const { rowCount } = await client.query('INSERT INTO workers VALUES ($1) ON CONFLICT DO NOTHING', [poolId])
-      if (this.#wasShown && rowCount === 1)
+      const { rowCount } = await client.query('SELECT FROM workers WHERE pool_id = $1', [poolId])
+      if (this.#wasShown && rowCount === 0) {
         this.#log.warn('this worker was taken for dead; other workers may have repeated its jobs')
+        this.#onTakenForDead()
+      }
+      await client.query('INSERT INTO workers VALUES ($1) ON CONFLICT DO NOTHING', [poolId])
       this.#wasShown = true
       this.#gate.open()
       while (!over.aborted) {
@@ -158,13 +166,16 @@ async function release(client: pg.Client, poolIds: string[]): Promise<string[]> 
     [poolIds],
   )
   const ids = rows.map((row) => row.id)
+  // From here on they begin nothing (`isListed` in statements.ts).
+  await client.query('SELECT FROM workers WHERE pool_id = ANY ($1) ORDER BY pool_id FOR UPDATE', [ids])
   const { rows: taken } = await client.query<CallKey>({ ...takenCalls, values: [ids] })
   const columns = [
     taken.map((call) => call.environmentId),
     taken.map(({ id }) => id),
     taken.map((call) => call.position),
   ]
-  if (taken.length > 0) await client.query({ ...returnCalls, values: [...columns, ids] })
+  if (taken.length > 0)
+    await client.query({ ...returnCalls, values: [...columns, ids, detail('outcome_unknown').detail] })
   await client.query('DELETE FROM begun_calls WHERE worker_id = ANY ($1)', [ids])
   await client.query('SELECT graphile_worker.force_unlock_workers($1)', [ids])
   await client.query('DELETE FROM workers WHERE pool_id = ANY ($1)', [ids])

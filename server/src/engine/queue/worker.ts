@@ -109,7 +109,8 @@ interface Run {
 }
 
 async function startRun({ url, pool, tasks, schedule, concurrency, log, pace, hands }: Options): Promise<Run> {
-  const presence = new Presence({ url, log, ...(pace ? { pace } : {}) })
+  const onTakenForDead = () => hands?.renounce()
+  const presence = new Presence({ url, log, onTakenForDead, ...(pace ? { pace } : {}) })
   const alarm = new Alarm()
   const rounds = schedule.filter((item): item is Round => 'everyMs' in item)
   const timers: NodeJS.Timeout[] = []

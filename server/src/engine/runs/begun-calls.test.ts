@@ -4,7 +4,7 @@ import { inApp, makeWorkflow, runOf, type Step, storyOf, trigger } from '../../.
 import { type Api, useServer } from '../../../test/server.ts'
 import { useVendor } from '../../../test/vendor.ts'
 import { Presence } from '../queue/presence.ts'
-import { BegunCalls, callName, NotBegun } from './begun-calls.ts'
+import { BegunCalls, callName, NotBegun, Renounced } from './begun-calls.ts'
 
 const server = useServer({ allowPrivateAddresses: true })
 const vendor = useVendor()
@@ -19,6 +19,14 @@ beforeEach(async () => {
   vendor.plays(() => ({ body: { answer: 42 } }))
 })
 
+/** Notes of a worker that is listed. */
+async function notesOf(workerId: string): Promise<BegunCalls> {
+  await server.database.pool.query('INSERT INTO workers VALUES ($1)', [workerId])
+  const begun = new BegunCalls(server.database.pool)
+  begun.open(workerId)
+  return begun
+}
+
 /** As if this worker had taken the calls of these runs and died. @returns once another has noticed */
 async function die(workerId: string, transactionIds: string[]): Promise<void> {
   const { pool, url } = server.database
@@ -28,7 +36,6 @@ async function die(workerId: string, transactionIds: string[]): Promise<void> {
        WHERE n.transaction_id = $1 AND j.notification_id = n.id AND j.position = 0`,
       [transactionId],
     )
-  await pool.query('INSERT INTO workers VALUES ($1)', [workerId])
   await pool.query('UPDATE graphile_worker._private_jobs SET locked_by = $1, locked_at = now()', [workerId])
   const witness = new Presence({ url, log, pace: { lookMs: 10, graceMs: 20 } })
   witness.enter(`witness of ${workerId}`)
@@ -61,11 +68,10 @@ test('calls that were not begun are made as if nothing had happened; begun ones 
   expect(stories.map(({ jobs }) => jobs[0].status)).toEqual(['queued', 'queued', 'queued'])
   expect(vendor.asked).toEqual([])
   const jobs = stories.map((run) => run.jobs[0]._id as string)
-  const begun = new BegunCalls(server.database.pool)
-  begun.open('dead')
-  await begun.begin(callName({ id: jobs[0] ?? '', attempts: 1 }))
+  const begun = await notesOf('dead')
+  await begun.begin(callName({ id: jobs[0] ?? '', attempts: 1 }), undefined)
   // Of an earlier attempt, which was refused: it says nothing about this one.
-  await begun.begin(callName({ id: jobs[1] ?? '', attempts: 0 }))
+  await begun.begin(callName({ id: jobs[1] ?? '', attempts: 0 }), undefined)
   await die('dead', ids)
   await server.database.pool.query('UPDATE graphile_worker._private_jobs SET run_at = now()')
   await server.drain()
@@ -83,21 +89,20 @@ test('calls that were not begun are made as if nothing had happened; begun ones 
 })
 
 test('calls begun at the same moment are written down together, and removed when all of them have ended', async () => {
-  const begun = new BegunCalls(server.database.pool)
-  begun.open('tidy')
+  const begun = await notesOf('tidy')
   const rows = async () =>
     (await server.database.pool.query("SELECT seq::int, calls FROM begun_calls WHERE worker_id = 'tidy' ORDER BY seq"))
       .rows
-  await begun.begin('a 1')
-  const groups = await Promise.all(['b 1', 'c 1'].map((call) => begun.begin(call)))
+  await begun.begin('a 1', begun.holder)
+  const groups = await Promise.all(['b 1', 'c 1'].map((call) => begun.begin(call, begun.holder)))
   expect(await rows()).toEqual([
     { seq: 1, calls: ['a 1'] },
     { seq: 2, calls: ['b 1', 'c 1'] },
   ])
   expect(groups[0]).toBe(groups[1])
   for (const group of groups) begun.end(group)
-  for (let other = 0; other < 40; other += 1) begun.end(await begun.begin(`other ${other}`))
-  await begun.begin('last 1')
+  for (let other = 0; other < 40; other += 1) begun.end(await begun.begin(`other ${other}`, begun.holder))
+  await begun.begin('last 1', begun.holder)
   const left = (await rows()).map(({ calls }) => calls[0])
   expect(left).toContain('a 1')
   expect(left).toContain('last 1')
@@ -106,19 +111,56 @@ test('calls begun at the same moment are written down together, and removed when
 })
 
 test('nothing begins while the worker stops, or while it cannot be written down', async () => {
-  const begun = new BegunCalls(server.database.pool)
-  begun.open('stopping')
+  const begun = await notesOf('stopping')
   begun.stop()
-  await expect(begun.begin('a 1')).rejects.toBeInstanceOf(NotBegun)
-  begun.open('back again')
-  await begun.begin('a 1')
+  await expect(begun.begin('a 1', begun.holder)).rejects.toBeInstanceOf(NotBegun)
+  begun.open('stopping')
+  await begun.begin('a 1', begun.holder)
   const broken = { query: () => Promise.reject(new Error('no such table')) }
   const failing = new BegunCalls(broken as unknown as ConstructorParameters<typeof BegunCalls>[0])
-  await expect(failing.begin('a 1')).rejects.toMatchObject({ cause: { message: 'no such table' } })
+  await expect(failing.begin('a 1', undefined)).rejects.toMatchObject({ cause: { message: 'no such table' } })
+})
+
+test('a worker that was taken for dead begins nothing that it took before', async () => {
+  const begun = await notesOf('paused')
+  const { holder } = begun
+  await server.database.pool.query("DELETE FROM workers WHERE pool_id = 'paused'")
+  await expect(begun.begin('a 1', holder)).rejects.toBeInstanceOf(Renounced)
+  // It is back.
+  begun.renounce()
+  await server.database.pool.query("INSERT INTO workers VALUES ('paused')")
+  await expect(begun.begin('a 1', holder)).rejects.toBeInstanceOf(Renounced)
+  await begun.begin('b 1', begun.holder)
+  const { rows } = await server.database.pool.query("SELECT calls FROM begun_calls WHERE worker_id = 'paused'")
+  expect(rows).toEqual([{ calls: ['b 1'] }])
+})
+
+test('a repeat that was not begun either is repeated again, and still knows', async () => {
+  const ids = await started(1)
+  const [run] = await Promise.all(ids.map((id) => runOf(api, id)))
+  const begun = await notesOf('first')
+  await begun.begin(callName({ id: run?.jobs[0]._id as string, attempts: 1 }), begun.holder)
+  await die('first', ids)
+  // The second takes it over, and dies before it begins the call.
+  await notesOf('second')
+  const { pool } = server.database
+  await pool.query(`UPDATE jobs SET attempts = 2, details = details || $2::jsonb WHERE id = $1`, [
+    run?.jobs[0]._id,
+    JSON.stringify([{ detail: unknown, status: 'Warning', at: server.clock.now() }]),
+  ])
+  await die('second', [])
+  const { rows } = await pool.query('SELECT status, attempts FROM jobs WHERE id = $1', [run?.jobs[0]._id])
+  expect(rows).toEqual([{ status: 'running', attempts: 1 }])
+  await pool.query('UPDATE graphile_worker._private_jobs SET run_at = now()')
+  await server.drain()
+  const [story = ''] = storyOf(await runOf(api, ids[0] ?? ''))
+  // Once by the engine, once by the step.
+  expect(story.split(unknown)).toHaveLength(3)
+  expect(vendor.asked).toEqual([])
 })
 
 test('a process that stops gives back what it has not begun, at once, and cuts off what hangs', async () => {
-  let answer = () => undefined as void
+  let answer: () => void = () => undefined
   const hanging = new Promise<void>((resolve) => {
     answer = resolve
   })

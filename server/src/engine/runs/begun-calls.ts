@@ -21,11 +21,19 @@ const groupsToRemove = 32
 /** The name of a call: a step's later attempt is another call. */
 export const callName = ({ id, attempts }: Pick<JobState, 'id' | 'attempts'>): string => `${id} ${attempts}`
 
+/** The worker that calls are taken for. */
+export interface Holder {
+  id: string
+  /** It was taken for dead: others have the calls that it took. */
+  isRenounced: boolean
+}
+
 export class BegunCalls {
   readonly #pool: pg.Pool
   readonly #marks: GroupCommit<string, BegunGroup>
-  /** The worker that holds the calls; until one runs, a name that nobody looks for. */
-  #workerId: string = randomUUID()
+  #holder: Holder | undefined
+  /** Until a worker runs, a name that nobody looks for. */
+  readonly #nobody = randomUUID()
   #seq = 0
   #ended: number[] = []
   #isStopping = false
@@ -39,9 +47,21 @@ export class BegunCalls {
     })
   }
 
+  /** For whom calls are taken now; undefined if no worker runs. */
+  get holder(): Holder | undefined {
+    return this.#holder
+  }
+
   open(workerId: string): void {
-    this.#workerId = workerId
+    this.#holder = { id: workerId, isRenounced: false }
     this.#isStopping = false
+  }
+
+  /** The worker was taken for dead, and is back: of the calls taken before, it must begin none. */
+  renounce(): void {
+    if (!this.#holder) return
+    this.#holder.isRenounced = true
+    this.#holder = { id: this.#holder.id, isRenounced: false }
   }
 
   /** From now on no call begins: `begin` rejects with `NotBegun`. */
@@ -50,11 +70,13 @@ export class BegunCalls {
   }
 
   /** Written down when this resolves; the request may go out. */
-  async begin(call: string): Promise<BegunGroup> {
+  async begin(call: string, holder: Holder | undefined): Promise<BegunGroup> {
+    if (holder?.isRenounced) throw new Renounced()
     if (this.#isStopping) throw new NotBegun()
     try {
       return await untilReachable(() => this.#marks.add(call))
     } catch (cause) {
+      if (cause instanceof Renounced) throw cause
       throw new NotBegun({ cause })
     }
   }
@@ -74,7 +96,10 @@ export class BegunCalls {
 
   async #mark(calls: string[]): Promise<BegunGroup[]> {
     const { group, ended } = this.newGroup(calls.length)
-    await this.#pool.query({ ...markBegun, values: [this.#workerId, group.seq, calls, ended] })
+    const id = this.#holder?.id
+    const values = [id ?? this.#nobody, group.seq, calls, ended, id ?? null]
+    const { rowCount } = await this.#pool.query({ ...markBegun, values })
+    if (rowCount === 0) throw new Renounced()
     return calls.map(() => group)
   }
 }
@@ -83,5 +108,12 @@ export class BegunCalls {
 export class NotBegun extends Error {
   constructor(options?: ErrorOptions) {
     super('The call was not begun.', options)
+  }
+}
+
+/** The call was not made, and belongs to another process. */
+export class Renounced extends Error {
+  constructor() {
+    super('The worker was taken for dead, and others have its calls.')
   }
 }

@@ -16,7 +16,7 @@ import { GroupCommit } from '../core/group-commit.ts'
 import type { RememberedEnvironment } from '../core/memory.ts'
 import { untilReachable } from '../core/patience.ts'
 import { beginCalls, queueCalls, returnCalls } from '../core/statements.ts'
-import { type BegunCalls, type BegunGroup, callName, NotBegun } from './begun-calls.ts'
+import { type BegunCalls, type BegunGroup, callName, type Holder, NotBegun, Renounced } from './begun-calls.ts'
 import { asStored, type LoadedRow, lockRuns, runsOf } from './load.ts'
 import { settle, type Thread } from './needs.ts'
 import {
@@ -70,6 +70,8 @@ interface Begun {
   rowVersion: string
   /** Once its request may be on its way. */
   group?: BegunGroup | undefined
+  /** The worker that took it. */
+  holder?: Holder | undefined
 }
 
 interface BegunRow extends LoadedRow {
@@ -117,8 +119,9 @@ export class Deliveries {
 
   /** Each call ends as soon as it is answered; slow ones hold up no others. */
   async deliver(keys: CallKey[]): Promise<void> {
+    const { holder } = this.#parts.begunCalls
     const begun = await this.#begins.add(keys)
-    const results = await Promise.allSettled(begun.map((call) => this.#make(call)))
+    const results = await Promise.allSettled(begun.map((call) => this.#make(Object.assign(call, { holder }))))
     const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
     if (failures.length > 0) throw new AggregateError(failures, 'Some calls could not be recorded.')
   }
@@ -127,13 +130,13 @@ export class Deliveries {
   async deliverHeld(
     stored: RunState,
     position: number,
-    { rowVersion, group }: Pick<Begun, 'rowVersion' | 'group'>,
+    { rowVersion, group, holder }: Pick<Begun, 'rowVersion' | 'group' | 'holder'>,
   ): Promise<void> {
     const run = asStored(stored)
     const job = run.jobs.find((each) => each.position === position)
     if (!job) throw new Error('The run has no such step.')
     const key = { environmentId: run.environment.id, id: run.id, position }
-    await this.#make({ key, run, job, rowVersion, group, isRepeated: false })
+    await this.#make({ key, run, job, rowVersion, group, holder, isRepeated: false })
   }
 
   async #make(call: Begun): Promise<void> {
@@ -144,6 +147,7 @@ export class Deliveries {
       await untilReachable(() => this.#ends.add({ result, ...call }))
       if (call.group) begunCalls.end(call.group)
     } catch (error) {
+      if (error instanceof Renounced) return
       if (!(error instanceof NotBegun)) throw error
       if (error.cause !== undefined) {
         log.error({ err: error.cause }, 'a call could not be written down before it was made; trying again')
@@ -162,7 +166,7 @@ export class Deliveries {
     ]
     const payload = { calls: keys.map(({ environmentId, id, position }) => [environmentId, id, position]) }
     await inTransaction(this.#parts.pool, async (transaction) => {
-      await transaction.run(returnCalls, [...columns, []])
+      await transaction.run(returnCalls, [...columns, [], detail('outcome_unknown').detail])
       await transaction.run(queueCalls, [[JSON.stringify(payload)], [priorities.single]])
     })
     return keys.map(() => undefined)
@@ -170,7 +174,7 @@ export class Deliveries {
 
   /** Skips steps that wait for a retry, have ended or were canceled. */
   async #begin(groups: CallKey[][]): Promise<Begun[][]> {
-    const { pool, memory, clock } = this.#parts
+    const { pool, memory, clock, begunCalls } = this.#parts
     const now = clock.now()
     const keys = groups.flat()
     const unknown = storedLine(detail('outcome_unknown'), now)
@@ -181,6 +185,7 @@ export class Deliveries {
       keys.map(({ position }) => position),
       now,
       JSON.stringify([unknown]),
+      begunCalls.holder?.id ?? null,
     ])
     // From here on, giving up would make these look like calls that were cut off.
     const found = await untilReachable(() => runsOf(by, memory, rows, now))
@@ -214,7 +219,7 @@ export class Deliveries {
     const { run, job, isRepeated } = call
     let beginning: Promise<void> | undefined
     const writeDown = async () => {
-      call.group ??= await begunCalls.begin(callName(job))
+      call.group ??= await begunCalls.begin(callName(job), call.holder)
     }
     const begin = () => {
       beginning ??= writeDown()
@@ -228,7 +233,7 @@ export class Deliveries {
       if (run.workflow.origin === 'external') return await this.#callCode(of, job, tools)
       return gateOf(job)?.isPending ? await callFilters(of, run, job, tools) : await callStep(of, job, tools)
     } catch (error) {
-      if (error instanceof NotBegun) throw error
+      if (error instanceof NotBegun || error instanceof Renounced) throw error
       return { outcome: failureOf(error, of, log) }
     }
   }

@@ -8,7 +8,7 @@ import type { Transaction } from '../../db/core/transaction.ts'
 import { GroupCommit } from '../core/group-commit.ts'
 import { untilReachable } from '../core/patience.ts'
 import { dropCalls, holdCalls, releaseCalls } from '../core/statements.ts'
-import { type BegunCalls, type BegunGroup, callName } from './begun-calls.ts'
+import { type BegunCalls, type BegunGroup, callName, type Holder } from './begun-calls.ts'
 import type { RunState } from './run.ts'
 
 /** Further calls go to the queue: a process that accepts triggers must not drown in their calls. */
@@ -25,7 +25,7 @@ const mostBegunAtOnce = 64
 const lookAgainMs = 200
 
 /** The worker's name in the queue, and whether other workers can see that it is alive. */
-interface Holder {
+interface Shown {
   id: string
   isShown(): boolean
 }
@@ -38,6 +38,7 @@ export interface HeldCalls {
   calls: HeldCall[]
   /** The first of them are begun by the same transaction. */
   begun: { count: number; group: BegunGroup }
+  holder: Holder | undefined
   /** Of their runs' rows. */
   rowVersion: string
 }
@@ -57,13 +58,16 @@ interface Surroundings {
   log: Logger
   begunCalls: BegunCalls
   /** Makes one call and records its outcome. */
-  call(call: HeldCall, of: { rowVersion: string; group: BegunGroup | undefined }): Promise<void>
+  call(
+    call: HeldCall,
+    of: { rowVersion: string; group: BegunGroup | undefined; holder: Holder | undefined },
+  ): Promise<void>
 }
 
 export class Hands {
   readonly #surroundings: Surroundings
   readonly #drops: GroupCommit<HeldCalls, undefined>
-  #holder: Holder | undefined
+  #holder: Shown | undefined
   #held = 0
   /** Of these, the ones begun as soon as they were stored. */
   #begunAtOnce = 0
@@ -81,9 +85,14 @@ export class Hands {
   }
 
   /** From now on calls can be held in this worker's name. */
-  open(holder: Holder): void {
+  open(holder: Shown): void {
     this.#holder = holder
     this.#surroundings.begunCalls.open(holder.id)
+  }
+
+  /** The worker was taken for dead, and is back. */
+  renounce(): void {
+    this.#surroundings.begunCalls.renounce()
   }
 
   /** Takes no more calls, and begins none: those that wait for a slot go back to the queue. @returns once none is held */
@@ -112,7 +121,9 @@ export class Hands {
     const workerId = this.#holder?.id
     if (workerId === undefined) throw new Error('Calls can only be held while a worker is running.')
     const count = Math.max(0, Math.min(calls.length, mostBegunAtOnce - this.#begunAtOnce))
-    const { group, ended } = this.#surroundings.begunCalls.newGroup(count)
+    const { begunCalls } = this.#surroundings
+    const { group, ended } = begunCalls.newGroup(count)
+    const { holder } = begunCalls
     this.#held += calls.length
     this.#begunAtOnce += count
     this.#open += 1
@@ -125,17 +136,17 @@ export class Hands {
       const values = [JSON.stringify({ calls: keys }), workerId, group.seq, names, ended]
       const [row] = await transaction.run<HeldRow>(holdCalls, values)
       if (!row) throw new Error('The queue has no task named deliver.')
-      held = { jobId: row.id, rowVersion: row.row_version, workerId, calls, begun: { count, group } }
+      held = { jobId: row.id, rowVersion: row.row_version, workerId, calls, holder, begun: { count, group } }
     }
   }
 
   async #make(held: HeldCalls): Promise<void> {
     const { log, call } = this.#surroundings
-    const { rowVersion, begun } = held
+    const { rowVersion, begun, holder } = held
     const results = await Promise.allSettled(
       held.calls.map((each, index) => {
         const isBegun = index < begun.count
-        return call(each, { rowVersion, group: isBegun ? begun.group : undefined }).finally(() =>
+        return call(each, { rowVersion, holder, group: isBegun ? begun.group : undefined }).finally(() =>
           this.#letGo(1, isBegun ? 1 : 0),
         )
       }),

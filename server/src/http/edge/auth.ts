@@ -98,7 +98,8 @@ function rememberWrong(wrong: Set<string>, hash: string): void {
 function keyOf(header: string | undefined): string {
   if (!header) throw fail('missing_authorization')
   const [word = ''] = header.split(' ', 1)
-  if (word !== scheme) throw fail('invalid_scheme', { scheme: word, expected: `${scheme} <the key of the environment>` })
+  if (word !== scheme)
+    throw fail('invalid_scheme', { scheme: word, expected: `${scheme} <the key of the environment>` })
   const key = header.slice(scheme.length + 1)
   if (key === '') throw fail('unauthorized')
   return key

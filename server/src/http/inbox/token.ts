@@ -44,7 +44,8 @@ export class InboxTokens {
     const { authorization } = headers
     if (!authorization) throw fail('missing_authorization')
     const [word = ''] = authorization.split(' ', 1)
-    if (word !== scheme) throw fail('invalid_scheme', { scheme: word, expected: `${scheme} <the token of the inbox session>` })
+    if (word !== scheme)
+      throw fail('invalid_scheme', { scheme: word, expected: `${scheme} <the token of the inbox session>` })
     const session = await this.read(authorization.slice(scheme.length + 1), method)
     if (!session) throw fail('unauthorized')
     return session

@@ -118,7 +118,7 @@ const mailOf = (number: number, more: Partial<WholeMail> = {}): WholeMail => ({
 const commandsOf = (number: number) =>
   `MAIL FROM:<news@acme.example>\r\nRCPT TO:<reader-${number}@example.com>\r\nDATA\r\n`
 
-const failureOf = (work: Promise<void>): Promise<SmtpFailure | undefined> =>
+const failureOf = (work: Promise<unknown>): Promise<SmtpFailure | undefined> =>
   work.then(
     () => undefined,
     (reason: unknown) => reason as SmtpFailure,

@@ -1,6 +1,6 @@
-import { hostname } from 'node:os'
 import { createHash, generateKeyPairSync, verify } from 'node:crypto'
 import { connect, createServer } from 'node:net'
+import { hostname } from 'node:os'
 import { buffer } from 'node:stream/consumers'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'

@@ -279,7 +279,9 @@ describe('of JSON Schema 2020-12', () => {
     const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false })
     const validate = ajv.compile(schema)
     validate(structuredClone(value))
-    return (validate.errors ?? []).map(({ instancePath, schemaPath, message }) => `${instancePath} ${schemaPath} ${message}`)
+    return (validate.errors ?? []).map(
+      ({ instancePath, schemaPath, message }) => `${instancePath} ${schemaPath} ${message}`,
+    )
   }
   const byUs = (schema: object, value: unknown) =>
     compileSchema(schema as JsonSchema)(structuredClone(value)).map(
@@ -292,7 +294,10 @@ describe('of JSON Schema 2020-12', () => {
       {
         prefixItems: fc.array(sub, { minLength: 1, maxLength: 2 }),
         items: sub,
-        dependentRequired: fc.dictionary(names, fc.uniqueArray(names, { maxLength: 2 }), { maxKeys: 2, noNullPrototype: true }),
+        dependentRequired: fc.dictionary(names, fc.uniqueArray(names, { maxLength: 2 }), {
+          maxKeys: 2,
+          noNullPrototype: true,
+        }),
         dependentSchemas: fc.dictionary(names, sub, { maxKeys: 2, noNullPrototype: true }),
       },
       { requiredKeys: [] },
@@ -305,16 +310,20 @@ describe('of JSON Schema 2020-12', () => {
     )
   })
 
-  test.each(['minContains', 'maxContains', 'unevaluatedItems', 'unevaluatedProperties', '$dynamicRef', '$recursiveRef'])(
-    '%s is refused by name',
-    (name) => {
-      const inside = { properties: { list: { [name]: name.startsWith('$') ? '#' : 1 } } }
-      expect(() => compileSchema(inside)).toThrow(SchemaError)
-      expect(() => compileSchema(inside)).toThrow(name)
-      // As the name of a property it means nothing.
-      expect(compileSchema({ properties: { [name]: { type: 'string' } } })({ [name]: 'fine' })).toEqual([])
-    },
-  )
+  test.each([
+    'minContains',
+    'maxContains',
+    'unevaluatedItems',
+    'unevaluatedProperties',
+    '$dynamicRef',
+    '$recursiveRef',
+  ])('%s is refused by name', (name) => {
+    const inside = { properties: { list: { [name]: name.startsWith('$') ? '#' : 1 } } }
+    expect(() => compileSchema(inside)).toThrow(SchemaError)
+    expect(() => compileSchema(inside)).toThrow(name)
+    // As the name of a property it means nothing.
+    expect(compileSchema({ properties: { [name]: { type: 'string' } } })({ [name]: 'fine' })).toEqual([])
+  })
 
   test.each([{ prefixItems: {} }, { prefixItems: [1] }, { dependentRequired: { a: 'b' } }, { dependentSchemas: [] }])(
     '%j is not a schema',

@@ -254,6 +254,10 @@ const items: Keyword = (rules: Schema | Schema[], schema, { pointer, depth, comp
   const path = `${pointer}/items`
   const { prefixItems } = schema
   const from = Array.isArray(prefixItems) && !Array.isArray(rules) ? prefixItems.length : 0
+  if (from > 0 && rules === false)
+    return (value, at, run) => {
+      if (Array.isArray(value) && value.length > from) run.report(at, value, 'items', path, more('items')(from))
+    }
   const first = Array.isArray(rules) ? rules.map((rule, i) => compile(rule, `${path}/${i}`, depth + 1)) : []
   const given = Array.isArray(rules) ? defaultsIn(Object.entries(rules)) : []
   const { additionalItems } = schema
@@ -403,7 +407,9 @@ const dependencies: Keyword = (rules: Record<string, Schema | string[]>, _schema
   const path = `${pointer}/dependencies`
   const checks = Object.entries(rules).map(([name, rule]): [string, Check] => [
     name,
-    Array.isArray(rule) ? needs(name, rule, path, 'dependencies') : compile(rule, `${path}${fragmentOf([name])}`, depth + 1),
+    Array.isArray(rule)
+      ? needs(name, rule, path, 'dependencies')
+      : compile(rule, `${path}${fragmentOf([name])}`, depth + 1),
   ])
   return whereNamed(checks)
 }
@@ -445,7 +451,8 @@ const whereNamed =
 const unsupported: Keyword = (_rule, _schema, { pointer }) => {
   throw new SchemaError(`${pointer} has a keyword of JSON Schema 2020-12 that is not supported: ${unsupportedNames}`)
 }
-const unsupportedNames = 'minContains, maxContains, unevaluatedItems, unevaluatedProperties, $dynamicRef or $recursiveRef'
+const unsupportedNames =
+  'minContains, maxContains, unevaluatedItems, unevaluatedProperties, $dynamicRef or $recursiveRef'
 
 function needs(name: string, others: string[], path: string, keyword: string): Check {
   const list = others.join(', ')

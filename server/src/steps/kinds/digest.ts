@@ -83,7 +83,13 @@ export const digest: StepKind = {
           }
         }
         case 'first':
-          return { kind: 'skip', reason: 'first_of_digest', digest, details: [detail('digest_first')], output: own(of, []) }
+          return {
+            kind: 'skip',
+            reason: 'first_of_digest',
+            digest,
+            details: [detail('digest_first')],
+            output: own(of, []),
+          }
         case 'main':
           return {
             kind: 'wait',
