@@ -533,6 +533,14 @@ describe('the editor', () => {
     }
     await page.getByText('delay until weekdays at 9:00').waitFor()
     await page.getByText('at most 3 per 2 hours').waitFor()
+
+    const stored = async (index: number) => (await development.get('/v2/workflows/all')).body.steps[index].onUnknown
+    await page.locator('[data-step="sms"]').click()
+    await page.getByRole('button', { name: /^Step/ }).click()
+    await page.getByRole('switch', { name: 'Never send twice' }).click()
+    await expect.poll(() => stored(2)).toBe('hold')
+    await page.getByRole('switch', { name: 'Never send twice' }).click()
+    await expect.poll(() => stored(2)).toBeUndefined()
   })
 
   test('a viewer sees everything and can change nothing', async () => {

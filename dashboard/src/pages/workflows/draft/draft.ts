@@ -20,6 +20,8 @@ export interface DraftStep {
   controlValues: ControlValues
   active: boolean
   shouldStopOnFail: boolean
+  /** Undefined: as the integration says. */
+  onUnknown: 'retry' | 'hold' | undefined
   replyCallback: { active?: boolean | undefined; url?: string | undefined } | null
 }
 
@@ -49,6 +51,7 @@ export function draftOf(workflow: Workflow): Draft {
       controlValues: step.controlValues,
       active: step.active ?? true,
       shouldStopOnFail: step.shouldStopOnFail ?? false,
+      onUnknown: step.onUnknown,
       replyCallback: step.replyCallback ?? null,
     })),
   }
@@ -60,12 +63,13 @@ function changeOf(draft: Draft, origin: string): Change {
     ...fields,
     origin: origin as Change['origin'],
     preferences: { workflow: preferences.default, user: preferences.user },
-    steps: steps.map(({ type, active, shouldStopOnFail, replyCallback, ...step }) => ({
+    steps: steps.map(({ type, active, shouldStopOnFail, onUnknown, replyCallback, ...step }) => ({
       ...step,
       type: type as StepInput['type'],
       // Defaults are sent as null.
       active: active ? null : false,
       shouldStopOnFail: shouldStopOnFail ? true : null,
+      onUnknown: onUnknown ?? null,
       replyCallback,
     })),
   }

@@ -46,6 +46,7 @@ export function newStep(kind: StepKind, draft: Draft): DraftStep {
     controlValues: beginnings[kind] ?? {},
     active: true,
     shouldStopOnFail: false,
+    onUnknown: undefined,
     replyCallback: null,
   }
 }

@@ -126,6 +126,9 @@ interface StepSettingsProps {
   onChange: (patch: Partial<DraftStep>) => void
 }
 
+/** Steps that send through a provider. */
+const channels: ReadonlySet<string> = new Set(['email', 'sms', 'chat', 'push'])
+
 function StepSettings({ saved, onChange }: StepSettingsProps) {
   const { step, readOnly } = useStep()
   const callback = step.replyCallback ?? {}
@@ -147,6 +150,24 @@ function StepSettings({ saved, onChange }: StepSettingsProps) {
             value={step.shouldStopOnFail}
             onValue={(shouldStopOnFail) => onChange({ shouldStopOnFail })}
           />
+          {channels.has(step.type) && (
+            <SwitchControl
+              path="(onUnknown)"
+              label="Never send twice"
+              hint="After a crash or timeout it may have arrived. Then it fails instead of being sent again."
+              value={step.onUnknown === 'hold'}
+              onValue={(isHeld) => onChange({ onUnknown: isHeld ? 'hold' : undefined })}
+            />
+          )}
+          {step.type === 'http_request' && (
+            <SwitchControl
+              path="(onUnknown)"
+              label="Repeat after a crash"
+              hint="If Belfry stops during the request, it is sent again. Otherwise the step fails."
+              value={step.onUnknown === 'retry'}
+              onValue={(isRepeated) => onChange({ onUnknown: isRepeated ? 'retry' : undefined })}
+            />
+          )}
           {step.type === 'email' && (
             <>
               <SwitchControl
