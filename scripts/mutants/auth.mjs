@@ -37,8 +37,8 @@ export const auth = {
     },
     {
       breaks: 'any scheme is taken for an API key',
-      from: "if (word !== scheme) throw fail('invalid_scheme', { scheme: word })",
-      to: '',
+      from: '  if (word !== scheme)\n    throw fail(',
+      to: '  if (word === undefined)\n    throw fail(',
     },
     {
       breaks: 'a key with spaces around it counts',

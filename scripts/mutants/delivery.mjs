@@ -12,8 +12,8 @@ export const delivery = {
     },
     {
       breaks: 'a message that may have arrived is sent again and again',
-      from: 'if (isUncertain && standing.uncertainCalls >= policy.mostUncertainCalls)',
-      to: 'if (isUncertain && standing.uncertainCalls > policy.mostCalls)',
+      from: 'standing.uncertainCalls >= policy.mostUncertainCalls',
+      to: 'standing.uncertainCalls > policy.mostCalls',
     },
     {
       breaks: 'a provider that drops repetitions is treated as one that does not',
@@ -106,9 +106,19 @@ export const delivery = {
       to: "!(Date.parse(known.dueAt ?? '') > now.getTime() + 86_400_000)",
     },
     {
-      breaks: 'a call that was cut off is made again, whoever the provider is',
-      from: '!deliveryProvider(first.provider_id)?.idempotent',
-      to: 'deliveryProvider(first.provider_id)?.idempotent === undefined',
+      breaks: 'a call that was cut off is made again, whatever the integration says',
+      from: 'if (!this.#holds(integration) && progress.uncertainCalls < policy.mostUncertainCalls) return true',
+      to: 'if (progress.uncertainCalls < policy.mostUncertainCalls) return true',
+    },
+    {
+      breaks: 'a call that was cut off is repeated without end',
+      from: 'if (!this.#holds(integration) && progress.uncertainCalls < policy.mostUncertainCalls) return true',
+      to: 'if (!this.#holds(integration)) return true',
+    },
+    {
+      breaks: 'nobody learns that a message may have arrived twice',
+      from: "if (progress.uncertainCalls > 0) this.#note(detail('maybe_twice'))",
+      to: '',
     },
     {
       breaks: 'the step comes back when the last destination is due, not the first',
@@ -127,8 +137,8 @@ export const delivery = {
     },
     {
       breaks: 'uncertain calls are not counted',
-      from: 'progress.uncertainCalls += 1',
-      to: 'progress.uncertainCalls += 0',
+      from: 'if (error.mayHaveArrived && !dropsRepeats) progress.uncertainCalls += 1',
+      to: '',
     },
     {
       breaks: 'a fault of ours blocks the integration for good',
@@ -148,6 +158,12 @@ export const delivery = {
     },
   ],
   'server/src/steps/delivery/integration-choice.ts': [
+    {
+      breaks: 'the sandbox takes over for a provider that refuses',
+      tests: ['server/src/steps/delivery/dispatch.test.ts'],
+      from: '...others.filter((other) => isSandbox(other) === isSandbox(first))',
+      to: '...others',
+    },
     {
       ...choosing,
       breaks: 'the integration a trigger names is one of many',

@@ -140,6 +140,36 @@ export const engine = {
       to: 'http: http.development,',
     },
   ],
+  'server/src/engine/runs/begun-calls.ts': [
+    {
+      breaks: 'a worker that stops goes on to begin calls',
+      from: 'if (this.#isStopping) throw new NotBegun()',
+      to: '',
+    },
+    {
+      breaks: 'a worker that was taken for dead begins what it took before',
+      from: 'if (holder?.isRenounced) throw new Renounced()',
+      to: '',
+    },
+    {
+      breaks: 'a worker that is no longer listed begins calls',
+      from: 'if (rowCount === 0) throw new Renounced()',
+      to: '',
+    },
+    {
+      breaks: 'notes of ended calls are never removed',
+      from: 'if (group.left === 0) this.#ended.push(group.seq)',
+      to: '',
+    },
+  ],
+  'server/src/engine/queue/presence.ts': [
+    {
+      breaks: 'calls of a dead worker that had not begun count as begun',
+      tests: ['server/src/engine/runs/begun-calls.test.ts'],
+      from: 'if (taken.length > 0)',
+      to: 'if (taken.length > 1e9)',
+    },
+  ],
   'server/src/engine/runs/timers.ts': [
     {
       breaks: 'a cancelled wait goes on when its time comes',

@@ -163,8 +163,8 @@ export const http = {
     },
     {
       breaks: 'an integration can be deleted twice',
-      from: "          .where('deleted_at', 'is', null)\n          .returning('channel')",
-      to: "          .returning('channel')",
+      from: "          .where('deleted_at', 'is', null)\n          .returning(['channel', 'is_primary'])",
+      to: "          .returning(['channel', 'is_primary'])",
     },
   ],
 }

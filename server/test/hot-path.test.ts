@@ -6,6 +6,7 @@ import { type Answer, useServer } from './server.ts'
 
 const server = useServer()
 const tables = [
+  'begun_calls',
   'events',
   'transactions',
   'subscribers',
@@ -22,7 +23,8 @@ const statementsWhile = async (work: () => Promise<Answer | undefined>): Promise
   const own = found.filter(({ text }) => !text.includes('graphile_worker"') && !text.includes('ANALYZE'))
   return own.map(
     ({ text }) =>
-      /\b(INSERT INTO|UPDATE|DELETE FROM|FROM) (?!unnest|json_to_recordset|input|OF )\w+/.exec(text)?.[0] ?? text,
+      /\b(INSERT INTO|UPDATE|DELETE FROM|FROM) (?!unnest|json_to_recordset|input|workers|OF )\w+/.exec(text)?.[0] ??
+      text,
   )
 }
 const drained = async () => {
@@ -67,7 +69,7 @@ test('a chunk of a topic takes two statements for its members and their runs, an
   expect(await messagesOf(api, 'channel=in_app')).toHaveLength(91)
 })
 
-test('a delivery takes one statement before the call and one after, and an unchanged recipient writes nothing', async () => {
+test('a delivery from the queue takes two statements before the call and one after, and an unchanged recipient writes nothing', async () => {
   const { api } = server
   await makeWorkflow(api, 'mail', [{ type: 'email', controlValues: { subject: 'News', body: '<p>Hello</p>' } }])
   const to = { subscriberId: 'ada', email: 'ada@example.com', data: { team: { name: 'core', size: 3 } } }
@@ -79,6 +81,7 @@ test('a delivery takes one statement before the call and one after, and an uncha
     'FROM subscriber_preferences',
     'INSERT INTO notifications',
     'UPDATE jobs',
+    'DELETE FROM begun_calls',
     'UPDATE jobs',
   ])
   const messages = await messagesOf(api, 'subscriberId=ada')
@@ -96,9 +99,10 @@ test('a delivery that has to be retried also takes one statement after the call'
   await server.drain()
   await api.put('/v1/sandbox/faults', { channel: 'email', fault: 'rate_limited', retryAfterSeconds: 20 })
   await trigger(api, 'mail', to)
-  expect((await statementsWhile(drained)).slice(-3)).toEqual([
+  expect((await statementsWhile(drained)).slice(-4)).toEqual([
     'INSERT INTO notifications',
     'UPDATE jobs',
+    'DELETE FROM begun_calls',
     'UPDATE jobs',
   ])
   await api.delete('/v1/sandbox/faults')

@@ -332,7 +332,7 @@ test('statements of every message are planned once', async () => {
         await pool.query({ ...statement, values: one })
       await pool.query({ ...findContexts, values: [...one, ['tenant']] })
       await pool.query({ ...takeEvents, values: [...one, now] })
-      await pool.query({ ...beginCalls, values: [...one, [0], now, '[]'] })
+      await pool.query({ ...beginCalls, values: [...one, [0], now, '[]', null] })
       await pool.query({ ...dropCalls, values: [['1'], ['nobody']] })
     }
     const { rows } = await pool.query<{ name: string; custom_plans: string }>(
