@@ -1,7 +1,7 @@
 // A killed worker's jobs: another worker, or the next start, continues them.
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, type TestContext, test, vi } from 'vitest'
 import { freePort } from './free-port.ts'
 import { startHere } from './here.ts'
 import { type Run, usePrograms } from './program.ts'
@@ -19,8 +19,8 @@ vi.setConfig({ testTimeout: 240_000 })
 /** Busy machines need long. */
 const patienceMs = 60_000
 
-/** A database of the test's own, with workers. */
-async function newScene() {
+/** A database of the test's own, with workers. Its end is the context's, since tests run side by side here. */
+async function newScene({ onTestFinished }: TestContext) {
   const name = `t_${randomBytes(6).toString('hex')}`
   const databaseUrl = await createTestDatabase(name)
   const client = new pg.Client({ connectionString: databaseUrl })
@@ -83,8 +83,8 @@ async function kill(run: Run): Promise<void> {
 
 // Each on its own database, and most of their time is grace for the dead: side by side.
 describe.concurrent("a killed worker's jobs", () => {
-  test('a second worker takes over', async () => {
-    const { startMortal, startWorker, queueHeldJob, letGoOn, until, count } = await newScene()
+  test('a second worker takes over', async (context) => {
+    const { startMortal, startWorker, queueHeldJob, letGoOn, until, count } = await newScene(context)
     const first = await startMortal()
     await queueHeldJob()
     const second = await startWorker()
@@ -98,8 +98,8 @@ describe.concurrent("a killed worker's jobs", () => {
     expect(await count('workers')).toBe(0)
   })
 
-  test('the next start takes over', async () => {
-    const { startMortal, startWorker, queueHeldJob, letGoOn, until } = await newScene()
+  test('the next start takes over', async (context) => {
+    const { startMortal, startWorker, queueHeldJob, letGoOn, until } = await newScene(context)
     const first = await startMortal()
     await queueHeldJob()
     await kill(first)
@@ -108,8 +108,8 @@ describe.concurrent("a killed worker's jobs", () => {
     await until('graphile_worker.jobs', 0)
   })
 
-  test('a living worker keeps its job, even if its connection breaks', async () => {
-    const { client, startMortal, startWorker, queueHeldJob, letGoOn, until, count } = await newScene()
+  test('a living worker keeps its job, even if its connection breaks', async (context) => {
+    const { client, startMortal, startWorker, queueHeldJob, letGoOn, until, count } = await newScene(context)
     const first = await startWorker()
     await queueHeldJob()
     const second = await startWorker()
@@ -129,8 +129,8 @@ describe.concurrent("a killed worker's jobs", () => {
   })
 })
 
-test('a stopping service takes no new jobs while it finishes its current ones', async () => {
-  const { client, holder, startWorker, letGoOn, until, count } = await newScene()
+test('a stopping service takes no new jobs while it finishes its current ones', async (context) => {
+  const { client, holder, startWorker, letGoOn, until, count } = await newScene(context)
   const service = await startWorker()
   await holder.query('BEGIN; LOCK TABLE notifications IN ACCESS EXCLUSIVE MODE')
   const nobody = '0'.repeat(24)
