@@ -114,7 +114,7 @@ export const engine = {
     },
     {
       breaks: 'a step named twice is called twice',
-      from: '        begun.delete(nameOf(key))\n',
+      from: '          taken.delete(nameOf(key))\n',
       to: '',
     },
     {
@@ -155,6 +155,11 @@ export const engine = {
       breaks: 'a worker that is no longer listed begins calls',
       from: 'if (rowCount === 0) throw new Renounced()',
       to: '',
+    },
+    {
+      breaks: 'calls that wait for a slot count as begun',
+      from: 'Math.min(calls, mostBegunAtOnce - this.#begunAtOnce)',
+      to: 'calls',
     },
     {
       breaks: 'notes of ended calls are never removed',

@@ -5,13 +5,13 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { firstIdAt } from '../src/db/core/ids.ts'
 import { countUnread, findMessages } from '../src/db/queries/messages.ts'
 import {
-  beginCalls,
   dropCalls,
   findContexts,
   findRecipients,
   findTenants,
   holdRuns,
   loadRuns,
+  takeCalls,
   takeEvents,
 } from '../src/engine/core/statements.ts'
 import { type InboxClient, openInbox } from './inbox.ts'
@@ -332,7 +332,7 @@ test('statements of every message are planned once', async () => {
         await pool.query({ ...statement, values: one })
       await pool.query({ ...findContexts, values: [...one, ['tenant']] })
       await pool.query({ ...takeEvents, values: [...one, now] })
-      await pool.query({ ...beginCalls, values: [...one, [0], now, '[]', null] })
+      await pool.query({ ...takeCalls, values: [...one, [0], now, '[]', null, 'nobody', 1, 64, []] })
       await pool.query({ ...dropCalls, values: [['1'], ['nobody']] })
     }
     const { rows } = await pool.query<{ name: string; custom_plans: string }>(

@@ -277,30 +277,41 @@ export const loadRuns = statement(
 const isListed = (worker: string) =>
   `(${worker}::text IS NULL OR EXISTS (SELECT FROM workers w WHERE w.pool_id = ${worker}::text FOR KEY SHARE))`
 
+/** Removes the groups of begun calls that have ended. */
+const removing = (place: { worker: number; ended: number }) => `gone AS (
+     DELETE FROM begun_calls WHERE worker_id = $${place.worker}::text AND seq = ANY ($${place.ended}::bigint[])
+   )`
+
 /**
- * Records that calls are about to be made, and reads their runs as they were before. The lock on the steps tells a second
- * worker that the first has begun. Steps that wait for a retry, or have ended, are left out.
+ * Takes calls, and reads their runs as they were before. The lock on the steps tells a second worker that the first has taken
+ * them. Steps that wait for a retry, or have ended, are left out. The first $9 are also written down as begun, as group $8 of
+ * worker $7.
  */
-export const beginCalls = statement(
-  'begin_calls',
+export const takeCalls = statement(
+  'take_calls',
   `WITH held AS (
      SELECT j.environment_id, j.notification_id, j.position, j.status AS was
      FROM ${rowsGiven('text', 'text', 'smallint')} AS t (environment_id, notification_id, position)
      JOIN jobs j USING (environment_id, notification_id, position)
      WHERE j.due_at IS NULL AND j.status IN ('queued', 'running') AND ${isListed('$6')}
      ORDER BY j.notification_id, j.position FOR UPDATE OF j
-   ), begun AS (
+   ), taken AS (
      UPDATE jobs j SET status = 'running', attempts = j.attempts + 1, updated_at = $4,
        details = CASE h.was WHEN 'running' THEN j.details || $5::jsonb ELSE j.details END
      FROM held h
      WHERE j.environment_id = h.environment_id AND j.notification_id = h.notification_id AND j.position = h.position
-     RETURNING j.environment_id, j.notification_id, j.position, j.attempts, h.was
+     RETURNING j.environment_id, j.notification_id, j.position, j.attempts, h.was, j.id || ' ' || j.attempts AS call
+   ), calls AS MATERIALIZED (
+     SELECT *, row_number() OVER () <= $9::int AS is_begun FROM taken
+   ), ${removing({ worker: 7, ended: 10 })}, marked AS (
+     INSERT INTO begun_calls (worker_id, seq, calls)
+     SELECT $7::text, $8::bigint, array_agg(call) FROM calls WHERE is_begun HAVING count(*) > 0
    ), grouped AS (
-     SELECT environment_id, notification_id,
-       json_agg(json_build_object('position', position, 'attempts', attempts, 'was', was)) AS begun
-     FROM begun GROUP BY 1, 2
+     SELECT environment_id, notification_id, json_agg(json_build_object(
+       'position', position, 'attempts', attempts, 'was', was, 'isBegun', is_begun)) AS taken
+     FROM calls GROUP BY 1, 2
    )
-   SELECT ${wholeRun}, n.xmin::text AS row_version, g.begun
+   SELECT ${wholeRun}, n.xmin::text AS row_version, g.taken
    FROM grouped g JOIN notifications n ON n.environment_id = g.environment_id AND n.id = g.notification_id
    LEFT JOIN environment_revisions r ON r.environment_id = n.environment_id ORDER BY n.id`,
 )
@@ -472,9 +483,7 @@ export const queueCalls = statement(
 )
 /** Adds a group of begun calls, unless it is empty, and removes those that have ended. For a statement that begins with WITH. */
 const marking = (place: { worker: number; seq: number; calls: number; ended: number }, condition = 'true') => `
-   gone AS (
-     DELETE FROM begun_calls WHERE worker_id = $${place.worker}::text AND seq = ANY ($${place.ended}::bigint[])
-   ), marked AS (
+   ${removing(place)}, marked AS (
      INSERT INTO begun_calls (worker_id, seq, calls)
      SELECT $${place.worker}::text, $${place.seq}::bigint, $${place.calls}::text[]
      WHERE $${place.calls}::text[] <> '{}' AND ${condition} RETURNING seq

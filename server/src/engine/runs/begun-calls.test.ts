@@ -88,6 +88,34 @@ test('calls that were not begun are made as if nothing had happened; begun ones 
   expect((await server.database.pool.query("SELECT FROM begun_calls WHERE worker_id = 'dead'")).rowCount).toBe(0)
 })
 
+test('64 calls in flight are written down as they are taken, and the next as slots become free', async () => {
+  const begun = await notesOf('roomy')
+  const first = begun.reserve(60)
+  expect([first.worker, first.count, first.group.left]).toEqual(['roomy', 60, 60])
+  const second = begun.reserve(10)
+  expect(second.count).toBe(4)
+  // Only one of the four could be taken.
+  begun.keep(second.group, 1)
+  expect(begun.reserve(10).count).toBe(3)
+  expect(begun.reserve(10).count).toBe(0)
+  begun.release(2)
+  expect(begun.reserve(10).count).toBe(2)
+})
+
+test('calls taken from the queue are written down as begun by the same statement', async () => {
+  await makeWorkflow(api, 'w', [ask])
+  const id = await trigger(api, 'w', 'ada')
+  let noted: string[] = []
+  vendor.plays(async () => {
+    const { rows } = await server.database.pool.query<{ call: string }>('SELECT unnest(calls) AS call FROM begun_calls')
+    noted = rows.map(({ call }) => call)
+    return { body: {} }
+  })
+  await server.drain()
+  const run = await runOf(api, id)
+  expect(noted).toContain(callName({ id: run?.jobs[0]._id as string, attempts: 1 }))
+})
+
 test('calls begun at the same moment are written down together, and removed when all of them have ended', async () => {
   const begun = await notesOf('tidy')
   const rows = async () =>

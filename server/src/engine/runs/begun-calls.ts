@@ -15,6 +15,11 @@ export interface BegunGroup {
   left: number
 }
 
+/**
+ * While fewer are in flight, every integration has a free slot (steps/delivery/circuit-breaker.ts): the transaction that takes a
+ * call then also writes it down as begun. Calls beyond that wait for slots, and are written down in groups when they get one.
+ */
+const mostBegunAtOnce = 64
 /** Removed with the next group, once there are this many: a statement for each would cost more than it frees. */
 const groupsToRemove = 32
 
@@ -36,6 +41,8 @@ export class BegunCalls {
   readonly #nobody = randomUUID()
   #seq = 0
   #ended: number[] = []
+  /** Calls that were written down as they were taken, and are in flight. */
+  #begunAtOnce = 0
   #isStopping = false
 
   constructor(pool: pg.Pool) {
@@ -81,11 +88,27 @@ export class BegunCalls {
     }
   }
 
-  /** A group that the caller writes down itself, with the ended ones to remove. */
-  newGroup(calls: number): { group: BegunGroup; ended: number[] } {
-    this.#seq += 1
-    const ended = this.#ended.length < groupsToRemove ? [] : this.#ended.splice(0)
-    return { group: { seq: this.#seq, left: calls }, ended }
+  /**
+   * A group for calls that are written down as they are taken, with the ended groups to remove. Give its `count` back with
+   * `release`, call by call.
+   * @returns fewer calls than asked for where the others would wait for a slot
+   */
+  reserve(calls: number): { worker: string; group: BegunGroup; count: number; ended: number[] } {
+    const count = Math.max(0, Math.min(calls, mostBegunAtOnce - this.#begunAtOnce))
+    this.#begunAtOnce += count
+    return { worker: this.#worker, count, ...this.#newGroup(count) }
+  }
+
+  release(calls: number): void {
+    this.#begunAtOnce -= calls
+  }
+
+  /** Fewer of the reserved calls than expected could be taken; the others are released. */
+  keep(group: BegunGroup, calls: number): void {
+    if (calls === group.left) return
+    this.release(group.left - calls)
+    group.left = calls
+    if (calls === 0) this.#ended.push(group.seq)
   }
 
   /** One call of the group has ended, and its result is stored. */
@@ -94,10 +117,19 @@ export class BegunCalls {
     if (group.left === 0) this.#ended.push(group.seq)
   }
 
+  #newGroup(calls: number): { group: BegunGroup; ended: number[] } {
+    this.#seq += 1
+    const ended = this.#ended.length < groupsToRemove ? [] : this.#ended.splice(0)
+    return { group: { seq: this.#seq, left: calls }, ended }
+  }
+
+  get #worker(): string {
+    return this.#holder?.id ?? this.#nobody
+  }
+
   async #mark(calls: string[]): Promise<BegunGroup[]> {
-    const { group, ended } = this.newGroup(calls.length)
-    const id = this.#holder?.id
-    const values = [id ?? this.#nobody, group.seq, calls, ended, id ?? null]
+    const { group, ended } = this.#newGroup(calls.length)
+    const values = [this.#worker, group.seq, calls, ended, this.#holder?.id ?? null]
     const { rowCount } = await this.#pool.query({ ...markBegun, values })
     if (rowCount === 0) throw new Renounced()
     return calls.map(() => group)

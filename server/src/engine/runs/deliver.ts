@@ -15,7 +15,7 @@ import { type Bridge, type BridgeAnswer, BridgeError, type BridgeEvent, targetIn
 import { GroupCommit } from '../core/group-commit.ts'
 import type { RememberedEnvironment } from '../core/memory.ts'
 import { untilReachable } from '../core/patience.ts'
-import { beginCalls, queueCalls, returnCalls } from '../core/statements.ts'
+import { queueCalls, returnCalls, takeCalls } from '../core/statements.ts'
 import { type BegunCalls, type BegunGroup, callName, type Holder, NotBegun, Renounced } from './begun-calls.ts'
 import { asStored, type LoadedRow, lockRuns, runsOf } from './load.ts'
 import { settle, type Thread } from './needs.ts'
@@ -56,11 +56,11 @@ export interface CallKey {
 /** The result of a call: an outcome, the outputs of the user's code, or the decision of the step's filters. */
 type Result = { outcome: StepOutcome } | { outputs: ControlValues } | { judgement: Decided; outcome?: StepOutcome }
 
-interface Ended extends Begun {
+interface Ended extends Taken {
   result: Result
 }
 
-interface Begun {
+interface Taken {
   key: CallKey
   run: RunState
   /** Its `attempts` identify the attempt: a result that arrives after a later attempt began is dropped. */
@@ -74,12 +74,12 @@ interface Begun {
   holder?: Holder | undefined
 }
 
-interface BegunRow extends LoadedRow {
+interface TakenRow extends LoadedRow {
   row_version: string
-  begun: Array<{ position: number; attempts: number; was: 'queued' | 'running' }>
+  taken: Array<{ position: number; attempts: number; was: 'queued' | 'running'; isBegun: boolean }>
 }
 
-/** Calls that one statement begins or ends. */
+/** Calls that one statement takes or ends. */
 const mostCalls = 100
 /**
  * Answers of a slow provider, and timeouts of one that hangs, come one by one. With a commit for each, a mail took 1.07 ms of
@@ -93,13 +93,13 @@ const notBegunPauseMs = 5_000
 export class Deliveries {
   readonly #parts: DeliverParts
   readonly #tools = new WeakMap<RememberedEnvironment, CallTools>()
-  readonly #begins: GroupCommit<CallKey[], Begun[]>
+  readonly #takes: GroupCommit<CallKey[], Taken[]>
   readonly #ends: GroupCommit<Ended, undefined>
   readonly #returns: GroupCommit<CallKey, undefined>
 
   constructor(parts: DeliverParts) {
     this.#parts = parts
-    this.#begins = new GroupCommit((groups) => this.#begin(groups), isOutage, {
+    this.#takes = new GroupCommit((groups) => this.#take(groups), isOutage, {
       mostItems: mostCalls,
       mostSize: mostCalls,
       sizeOf: (keys) => keys.length,
@@ -119,9 +119,19 @@ export class Deliveries {
 
   /** Each call ends as soon as it is answered; slow ones hold up no others. */
   async deliver(keys: CallKey[]): Promise<void> {
-    const { holder } = this.#parts.begunCalls
-    const begun = await this.#begins.add(keys)
-    const results = await Promise.allSettled(begun.map((call) => this.#make(Object.assign(call, { holder }))))
+    const { begunCalls } = this.#parts
+    const { holder } = begunCalls
+    const taken = await this.#takes.add(keys)
+    const results = await Promise.allSettled(
+      taken.map(async (call) => {
+        const isReserved = call.group !== undefined
+        try {
+          await this.#make(Object.assign(call, { holder }))
+        } finally {
+          if (isReserved) begunCalls.release(1)
+        }
+      }),
+    )
     const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
     if (failures.length > 0) throw new AggregateError(failures, 'Some calls could not be recorded.')
   }
@@ -130,7 +140,7 @@ export class Deliveries {
   async deliverHeld(
     stored: RunState,
     position: number,
-    { rowVersion, group, holder }: Pick<Begun, 'rowVersion' | 'group' | 'holder'>,
+    { rowVersion, group, holder }: Pick<Taken, 'rowVersion' | 'group' | 'holder'>,
   ): Promise<void> {
     const run = asStored(stored)
     const job = run.jobs.find((each) => each.position === position)
@@ -139,7 +149,7 @@ export class Deliveries {
     await this.#make({ key, run, job, rowVersion, group, holder, isRepeated: false })
   }
 
-  async #make(call: Begun): Promise<void> {
+  async #make(call: Taken): Promise<void> {
     const { tracing, begunCalls, log } = this.#parts
     try {
       const result = tracing ? await traceCall(tracing, call, () => this.#call(call)) : await this.#call(call)
@@ -173,48 +183,65 @@ export class Deliveries {
   }
 
   /** Skips steps that wait for a retry, have ended or were canceled. */
-  async #begin(groups: CallKey[][]): Promise<Begun[][]> {
+  async #take(groups: CallKey[][]): Promise<Taken[][]> {
+    const { begunCalls } = this.#parts
+    const keys = groups.flat()
+    const { worker, group, count, ended } = begunCalls.reserve(keys.length)
+    let begun = 0
+    try {
+      const taken = await this.#takeAll(keys, [worker, group.seq, count, ended])
+      return groups.map((each) =>
+        each.flatMap((key) => {
+          const found = taken.get(nameOf(key))
+          if (!found) return []
+          // If named twice, call once.
+          taken.delete(nameOf(key))
+          const { isBegun, ...call } = found
+          if (isBegun) begun += 1
+          return [{ ...call, group: isBegun ? group : undefined }]
+        }),
+      )
+    } finally {
+      begunCalls.keep(group, begun)
+    }
+  }
+
+  /** @param marks the last values of the statement: which calls to write down as begun, and which groups to remove */
+  async #takeAll(keys: CallKey[], marks: unknown[]): Promise<Map<string, Taken & { isBegun: boolean }>> {
     const { pool, memory, clock, begunCalls } = this.#parts
     const now = clock.now()
-    const keys = groups.flat()
     const unknown = storedLine(detail('outcome_unknown'), now)
     const by = autoCommit(pool)
-    const rows = await by.run<BegunRow>(beginCalls, [
+    const rows = await by.run<TakenRow>(takeCalls, [
       keys.map(({ environmentId }) => environmentId),
       keys.map(({ id }) => id),
       keys.map(({ position }) => position),
       now,
       JSON.stringify([unknown]),
       begunCalls.holder?.id ?? null,
+      ...marks,
     ])
     // From here on, giving up would make these look like calls that were cut off.
     const found = await untilReachable(() => runsOf(by, memory, rows, now))
     const runs = new Map(found.map((run) => [run.id, run]))
-    const begun = new Map<string, Begun>()
-    for (const { id, row_version: rowVersion, begun: positions } of rows) {
+    const calls = new Map<string, Taken & { isBegun: boolean }>()
+    for (const { id, row_version: rowVersion, taken } of rows) {
       const run = runs.get(id)
       if (!run) continue
-      for (const { position, attempts, was } of positions) {
+      for (const { position, attempts, was, isBegun } of taken) {
         const job = run.jobs.find((each) => each.position === position)
         if (!job) continue
         const isRepeated = was === 'running'
         if (isRepeated) job.details.push(unknown)
         Object.assign(job, { status: 'running', attempts, storedDetails: job.details.length })
         const key = { environmentId: run.environment.id, id, position }
-        begun.set(nameOf(key), { key, run, job, isRepeated, rowVersion })
+        calls.set(nameOf(key), { key, run, job, isRepeated, rowVersion, isBegun })
       }
     }
-    return groups.map((group) =>
-      group.flatMap((key) => {
-        const call = begun.get(nameOf(key))
-        // If named twice, call once.
-        begun.delete(nameOf(key))
-        return call ? [call] : []
-      }),
-    )
+    return calls
   }
 
-  async #call(call: Begun): Promise<Result> {
+  async #call(call: Taken): Promise<Result> {
     const { clock, log, memory, begunCalls } = this.#parts
     const { run, job, isRepeated } = call
     let beginning: Promise<void> | undefined

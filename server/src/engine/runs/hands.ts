@@ -17,11 +17,6 @@ const mostHeld = 1_024
 const mostOfBusy = 768
 /** About as many as run at a time; the others wait. */
 const mostAtEase = 256
-/**
- * While fewer are in flight, every integration has a free slot (steps/delivery/circuit-breaker.ts): the transaction that stores
- * a call then also writes it down as begun. Calls beyond that wait for slots, and are written down in groups when they get one.
- */
-const mostBegunAtOnce = 64
 const lookAgainMs = 200
 
 /** The worker's name in the queue, and whether other workers can see that it is alive. */
@@ -69,8 +64,6 @@ export class Hands {
   readonly #drops: GroupCommit<HeldCalls, undefined>
   #holder: Shown | undefined
   #held = 0
-  /** Of these, the ones begun as soon as they were stored. */
-  #begunAtOnce = 0
   /** Transactions with calls in flight. */
   #open = 0
   #whenEmpty: Array<() => void> = []
@@ -120,12 +113,10 @@ export class Hands {
   hold(transaction: Transaction, calls: HeldCalls['calls']): () => Promise<void> {
     const workerId = this.#holder?.id
     if (workerId === undefined) throw new Error('Calls can only be held while a worker is running.')
-    const count = Math.max(0, Math.min(calls.length, mostBegunAtOnce - this.#begunAtOnce))
     const { begunCalls } = this.#surroundings
-    const { group, ended } = begunCalls.newGroup(count)
+    const { group, count, ended } = begunCalls.reserve(calls.length)
     const { holder } = begunCalls
     this.#held += calls.length
-    this.#begunAtOnce += count
     this.#open += 1
     let held: HeldCalls | undefined
     transaction.afterCommit(() => void this.#make(held as HeldCalls))
@@ -210,7 +201,7 @@ export class Hands {
 
   #letGo(count: number, begunAtOnce: number): void {
     this.#held -= count
-    this.#begunAtOnce -= begunAtOnce
+    this.#surroundings.begunCalls.release(begunAtOnce)
   }
 
   #end(): void {
