@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import { makeWorkflow, trigger } from '../../server/test/runs.ts'
 import type { Api } from '../../server/test/server.ts'
 import { useVendor } from '../../server/test/vendor.ts'
 import { addWorkflow } from '../../server/test/workflows.ts'
@@ -125,6 +126,27 @@ describe('adding', () => {
 })
 
 describe('changing', () => {
+  test('one that refuses everything says so and links to what failed; it can be told never to send twice', async () => {
+    const { development } = await server.freshOrganization()
+    vendor.plays(() => ({ status: 401, body: 'wrong key' }))
+    const id = await add(development)
+    await makeWorkflow(development, 'mail', [{ type: 'email', controlValues: { subject: 'Hi', body: '<p>Hi</p>' } }])
+    await trigger(development, 'mail', { subscriberId: 'ada', email: 'ada@example.com' })
+    await server.drain()
+    const { page, person } = await open({ api: development, role: 'admin', path: `/integrations/${id}` })
+    const note = page.getByRole('status').filter({ hasText: 'Refuses every message' })
+    await note.getByText('401').waitFor()
+    await page.getByLabel('Never send twice').click()
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Saved. It applies from the next message on').waitFor()
+    await takeScreenshots(page, 'integration-refused')
+    expect(await axeViolations(page)).toEqual([])
+    const saved = (await person.get('/v1/integrations')).body.find(({ _id }: any) => _id === id)
+    expect(saved.configurations).toMatchObject({ onUnknown: 'hold' })
+    await note.getByRole('link', { name: 'Failed deliveries' }).click()
+    await page.getByRole('row', { name: /ada.*Provider refused/ }).waitFor()
+  })
+
   test('a sandbox integration can be renamed and tested, and the message is in the sandbox', async () => {
     const { development } = await server.freshOrganization()
     const { page, person } = await open({ api: development, role: 'admin', path: '/integrations' })

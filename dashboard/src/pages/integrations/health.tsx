@@ -1,5 +1,6 @@
 // The health of an integration, from evidence: never used, sending, refused, or paused after repeated failures.
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { CircleAlert } from 'lucide-react'
 import { type Health, type Integration, integrations } from '../../api/integrations.ts'
 import { Status, type Tone } from '../../ui/base/status.tsx'
@@ -36,12 +37,14 @@ export function HealthNote({ integration }: { integration: Integration }) {
         <div className="flex gap-2.5">
           <CircleAlert className="mt-0.5 size-4 shrink-0 text-bad" aria-hidden />
           <div className="min-w-0">
-            <p className="font-medium">
-              Refused since <Time at={data.refusedSince} />
-            </p>
+            <p className="font-medium">Refuses every message</p>
             {data.error && <p className="mt-0.5 break-words">{data.error}</p>}
             <p className="mt-0.5 text-muted">
-              Correct the credentials, then send the failed messages once more from Deliveries.
+              First refused <Time at={data.refusedSince} />. Once you have corrected it, retry the messages under{' '}
+              <Link to="/deliveries" className="underline underline-offset-2 hover:text-ink">
+                Failed deliveries
+              </Link>
+              .
             </p>
           </div>
         </div>

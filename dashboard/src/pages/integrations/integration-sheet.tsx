@@ -264,6 +264,24 @@ function Settings({ integration, provider }: { integration: Integration; provide
           )}
         </FieldFrame>
       )}
+      {channel !== 'in_app' && !isOwn && (
+        <FieldFrame
+          label="Never send twice"
+          hint="After a crash or timeout a message may have arrived. Then it fails instead of being sent again. A step can decide otherwise."
+          inline
+        >
+          {(control) => (
+            <Switch
+              {...control}
+              value={form.values.configurations.onUnknown === 'hold'}
+              onValue={(isHeld) =>
+                form.set({ configurations: { ...form.values.configurations, onUnknown: isHeld ? 'hold' : 'retry' } })
+              }
+              disabled={!canChange}
+            />
+          )}
+        </FieldFrame>
+      )}
       <FormError form={form} />
       {canChange && (
         <div className="flex gap-2">
