@@ -52,4 +52,4 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health/live`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 STOPSIGNAL SIGTERM
 # No shell and no npm: the program is process 1 and receives signals itself. It has no child processes to reap.
-CMD ["node", "--enable-source-maps", "--max-semi-space-size=64", "--heap-growing-percent=200", "server/dist/bundle/main.js"]
+CMD ["node", "--max-semi-space-size=64", "--heap-growing-percent=200", "server/dist/bundle/main.js"]

@@ -21,7 +21,7 @@ const vite = inRoot('node_modules', 'vite', 'bin', 'vite.js')
 const parts = [
   {
     name: 'server',
-    sources: ['server/src', 'server/tsconfig.json', 'tsconfig.base.json', 'scripts/bundle.mjs'],
+    sources: ['server/src', 'server/tsconfig.json', 'tsconfig.base.json', 'scripts/bundle.mjs', 'scripts/launch.mjs'],
     steps: (draft) => [
       [compiler, '-p', inRoot('server'), '--outDir', draft],
       [inRoot('scripts', 'bundle.mjs'), draft],

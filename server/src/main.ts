@@ -512,6 +512,5 @@ async function findRunningDatabase(config: Config, parts: Parts): Promise<FoundD
 const program = process.argv[1]
 if (program !== undefined && existsSync(program) && realpathSync(program) === import.meta.filename) {
   const [, , command, ...args] = process.argv
-  if (command === undefined) await startFromCommandLine()
-  else await runCommand(command, args)
+  void (command === undefined ? startFromCommandLine() : runCommand(command, args))
 }

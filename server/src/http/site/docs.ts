@@ -1,6 +1,8 @@
 // The API description, generated from the route schemas: /openapi.json for programs, /docs for people.
 import { createReadStream } from 'node:fs'
 import { STATUS_CODES } from 'node:http'
+import { createRequire } from 'node:module'
+import path from 'node:path'
 import swagger from '@fastify/swagger'
 import type { App } from '../edge/resource.ts'
 import { usualRole } from '../edge/roles.ts'
@@ -120,8 +122,9 @@ export async function registerDocs(app: App): Promise<void> {
   )
 }
 
+const require = createRequire(import.meta.url)
 /** We only use this package's browser file; importing its plugin would take longer than all our routes. */
-const viewer = new URL('js/standalone.js', import.meta.resolve('@scalar/fastify-api-reference'))
+const viewer = path.join(path.dirname(require.resolve('@scalar/fastify-api-reference')), 'js/standalone.js')
 
 const docsPage = `<!doctype html>
 <html lang="en">

@@ -1,0 +1,36 @@
+// The built program's first file, copied to server/dist/bundle/main.js: loads the bundle with code that V8 has compiled before.
+// Node 22 has a cache for that; with Node 20 it takes this. Loading takes 0.6 s of processor time instead of 1.9 s.
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import Module, { createRequire } from 'node:module'
+import path from 'node:path'
+import v8 from 'node:v8'
+import vm from 'node:vm'
+
+const folder = import.meta.dirname
+const bundle = path.join(folder, 'service.cjs')
+// V8 refuses code compiled by another version of it, or with other options.
+const cache = path.join(folder, `service-${v8.cachedDataVersionTag()}.cache`)
+
+/** @returns {Buffer | undefined} */
+function compiledBefore() {
+  try {
+    return readFileSync(cache)
+  } catch {
+    return undefined
+  }
+}
+
+const cachedData = compiledBefore()
+const script = new vm.Script(Module.wrap(readFileSync(bundle, 'utf8')), { filename: bundle, cachedData })
+const service = { exports: {} }
+script.runInThisContext()(service.exports, createRequire(bundle), service, import.meta.filename, folder)
+
+if (!cachedData || script.cachedDataRejected) {
+  const draft = `${cache}.${process.pid}`
+  try {
+    writeFileSync(draft, script.createCachedData())
+    renameSync(draft, cache)
+  } catch {
+    // The folder is read-only, as in a container: the next start compiles again.
+  }
+}
