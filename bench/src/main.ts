@@ -16,6 +16,7 @@ import {
 import { writePages } from './report/page.ts'
 import { currentCommit, describeMachine, readResults, writeResult } from './report/results.ts'
 import { benchAccepting } from './suites/accepting.ts'
+import { benchBacklog } from './suites/backlog.ts'
 import { benchDeliveries } from './suites/deliveries.ts'
 import { benchEndToEnd } from './suites/end-to-end.ts'
 import { benchFanOut } from './suites/fan-out.ts'
@@ -41,6 +42,7 @@ const suites: Record<string, Suite> = {
   deliveries: benchDeliveries,
   smtp: benchSmtp,
   workers: benchWorkers,
+  backlog: benchBacklog,
   growth: benchGrowth,
   inbox: benchInbox,
   lists: benchLists,

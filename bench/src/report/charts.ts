@@ -34,6 +34,7 @@ const named: Record<string, string> = {
   deliveries: 'Deliveries to a webhook',
   smtp: 'Email over SMTP',
   workers: 'Several workers',
+  backlog: 'Beside a backlog',
   growth: 'Growth to 10 million',
   inbox: 'Inbox and sockets',
   lists: 'Lists of a million rows',

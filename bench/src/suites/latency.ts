@@ -1,8 +1,7 @@
 // The time from request to message at a steady rate, alone and beside a million waiting runs.
-import { setTimeout as sleep } from 'node:timers/promises'
-import { sendSteadily } from '../harness/load.ts'
 import { type Service, startService } from '../harness/service.ts'
-import { makeWorkflow, triggerOf } from '../harness/triggers.ts'
+import { timesToMessage } from '../harness/time-to-message.ts'
+import { makeWorkflow } from '../harness/triggers.ts'
 import { type Figure, type Options, type Outcome, percentile } from '../report/figures.ts'
 
 const perSecond = 300
@@ -13,11 +12,12 @@ export async function benchLatency({ quick }: Options): Promise<Outcome> {
   const service = await startService()
   try {
     await makeWorkflow(service)
-    await measure(service, warmUpSeconds, 'warm-up')
-    const before = await measure(service, seconds, 'before')
+    const measure = (duration: number, tag: string) => timesToMessage(service, { perSecond, seconds: duration, tag })
+    await measure(warmUpSeconds, 'warm-up')
+    const before = await measure(seconds, 'before')
     await addWaiting(service, waiting)
-    await measure(service, warmUpSeconds, 'warm-up again')
-    const beside = await measure(service, seconds, 'beside')
+    await measure(warmUpSeconds, 'warm-up-again')
+    const beside = await measure(seconds, 'beside')
     const commit = await commitMs(service)
     const at = `at ${perSecond}/s`
     return {
@@ -47,48 +47,6 @@ const latency = (id: string, name: string, ours: number, reference: number, ours
   against: 'one commit of the database',
   target: { oursAtMost },
 })
-
-/** From sending the request until the message's transaction has committed. */
-async function measure(service: Service, seconds: number, tag: string): Promise<number[]> {
-  const load = { url: service.url, apiKey: service.apiKey, connections: 64 }
-  const count = perSecond * seconds
-  const sentAt = new Map<string, number>()
-  const seen = new Map<string, number>()
-  const watching = watch(service, tag, count, seen)
-  await sendSteadily(load, '/v1/events/trigger', { perSecond, seconds }, (number) => {
-    const transactionId = `${tag}-${number}`
-    sentAt.set(transactionId, performance.now())
-    return { ...triggerOf(number), transactionId }
-  })
-  await watching
-  return [...seen].map(([transactionId, at]) => at - (sentAt.get(transactionId) ?? Number.NaN))
-}
-
-/**
- * Polls the newest messages and records when each becomes readable. Reads more than arrive in half a second, so that none is
- * missed that commits after a newer one.
- */
-async function watch(
-  { database, environmentId }: Service,
-  tag: string,
-  count: number,
-  seen: Map<string, number>,
-): Promise<void> {
-  const deadline = Date.now() + 120_000
-  const newest = {
-    name: 'newest_messages',
-    text: 'SELECT transaction_id FROM messages WHERE environment_id = $1 ORDER BY id DESC LIMIT $2',
-    values: [environmentId, Math.ceil(perSecond / 2)],
-  }
-  while (seen.size < count) {
-    const { rows } = await database.query<{ transaction_id: string }>(newest)
-    const now = performance.now()
-    for (const { transaction_id } of rows)
-      if (transaction_id.startsWith(`${tag}-`) && !seen.has(transaction_id)) seen.set(transaction_id, now)
-    if (Date.now() > deadline) throw new Error(`only ${seen.size} of ${count} messages arrived in time`)
-    await sleep(1)
-  }
-}
 
 /** Runs in a delay step, as triggers of the last days would have left them. */
 async function addWaiting({ database, environmentId }: Service, count: number): Promise<void> {
