@@ -25,6 +25,11 @@ export const team = {
       queryFn: ({ signal }) => api('GET /v1/audit', { query, signal }),
       placeholderData: keepPreviousData,
     }),
+  auditChain: () =>
+    queryOptions({
+      queryKey: ['team', 'audit', 'chain'],
+      queryFn: ({ signal }) => api('GET /v1/audit/verify', { signal }),
+    }),
   settings: () =>
     queryOptions({
       queryKey: ['team', 'settings'],

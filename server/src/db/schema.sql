@@ -44,6 +44,14 @@ CREATE TABLE attachments (
 );
 CREATE INDEX attachments_age ON public.attachments USING btree (created_at);
 
+CREATE TABLE audit_heads (
+  organization_id text COLLATE "C" NOT NULL,
+  number bigint NOT NULL,
+  hash bytea NOT NULL,
+  CONSTRAINT audit_heads_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT audit_heads_pkey PRIMARY KEY (organization_id)
+);
+
 CREATE TABLE audit_log (
   id text COLLATE "C" NOT NULL,
   organization_id text COLLATE "C" NOT NULL,
@@ -59,12 +67,20 @@ CREATE TABLE audit_log (
   address text,
   details jsonb DEFAULT '{}'::jsonb NOT NULL,
   created_at timestamp(3) with time zone NOT NULL,
+  number bigint NOT NULL,
+  target_salt text,
+  target_digest bytea NOT NULL,
+  previous_hash bytea NOT NULL,
+  hash bytea NOT NULL,
   CONSTRAINT audit_log_actor_type_check CHECK ((actor_type = ANY (ARRAY['person'::text, 'api-key'::text, 'system'::text]))),
   CONSTRAINT audit_log_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT audit_log_pkey PRIMARY KEY (id)
 );
 CREATE INDEX audit_log_age ON public.audit_log USING btree (created_at);
+CREATE UNIQUE INDEX audit_log_number ON public.audit_log USING btree (organization_id, number);
 CREATE INDEX audit_log_organization ON public.audit_log USING btree (organization_id, id);
+CREATE TRIGGER audit_log_chained BEFORE INSERT ON public.audit_log FOR EACH ROW EXECUTE FUNCTION chain_audit_entry();
+CREATE TRIGGER audit_log_kept BEFORE UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION keep_audit_entry();
 
 CREATE TABLE begun_calls (
   worker_id text COLLATE "C" NOT NULL,
@@ -1009,6 +1025,44 @@ CREATE TABLE workflows (
 );
 CREATE CONSTRAINT TRIGGER counted AFTER INSERT OR DELETE OR UPDATE OF version ON public.workflows DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_environment_change('environment_id');
 
+CREATE OR REPLACE FUNCTION public.audit_entry_hash(entry audit_log)
+ RETURNS bytea
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  SELECT sha256(entry.previous_hash || convert_to(jsonb_build_array(
+    entry.number, entry.id, entry.organization_id, entry.action, entry.actor_type, entry.actor_id, entry.actor_name,
+    entry.actor_email, entry.target_type, encode(entry.target_digest, 'hex'), entry.acted_in, entry.address, entry.details,
+    (extract(epoch FROM entry.created_at) * 1000)::bigint)::text, 'UTF8'))
+$function$;
+
+CREATE OR REPLACE FUNCTION public.audit_target_digest(entry audit_log)
+ RETURNS bytea
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  SELECT sha256(convert_to(jsonb_build_array(entry.target_salt, entry.target_id, entry.target_name)::text, 'UTF8'))
+$function$;
+
+CREATE OR REPLACE FUNCTION public.chain_audit_entry()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  -- Restored from a backup.
+  IF NEW.hash IS NOT NULL THEN RETURN NEW; END IF;
+  INSERT INTO audit_heads VALUES (NEW.organization_id, 0, '') ON CONFLICT DO NOTHING;
+  -- Entries of an organization wait for each other here: administrative acts are rare.
+  UPDATE audit_heads SET number = number + 1 WHERE organization_id = NEW.organization_id
+    RETURNING number, hash INTO NEW.number, NEW.previous_hash;
+  NEW.target_salt := gen_random_uuid()::text;
+  NEW.target_digest := audit_target_digest(NEW);
+  NEW.hash := audit_entry_hash(NEW);
+  UPDATE audit_heads SET hash = NEW.hash WHERE organization_id = NEW.organization_id;
+  RETURN NEW;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.count_environment_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1023,6 +1077,17 @@ BEGIN
   ON CONFLICT (environment_id) DO UPDATE SET revision = r.revision + 1;
   RETURN NULL;
 END $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_audit_entry()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE erasable text[] := '{target_id,target_name,target_salt}';
+BEGIN
+  IF to_jsonb(NEW) - erasable <> to_jsonb(OLD) - erasable THEN RAISE EXCEPTION 'The audit log can only be added to.'; END IF;
+  RETURN NEW;
+END
+$function$;
 
 CREATE OR REPLACE FUNCTION public.new_row_id(at timestamp with time zone)
  RETURNS text

@@ -1,13 +1,15 @@
 // The audit log: who changed what, when, and from where.
 import { useQuery } from '@tanstack/react-query'
-import { Bot, KeyRound, ScrollText } from 'lucide-react'
+import { Bot, Download, KeyRound, ScrollText } from 'lucide-react'
 import { useCan, useSession } from '../../api/auth.ts'
 import { type AuditEntry, team } from '../../api/team.ts'
 import { Avatar, EnvironmentDot } from '../../ui/base/avatar.tsx'
-import { Button } from '../../ui/base/button.tsx'
+import { Button, buttonClass } from '../../ui/base/button.tsx'
 import { Id } from '../../ui/base/copy.tsx'
 import { EmptyState } from '../../ui/base/states.tsx'
+import { Status } from '../../ui/base/status.tsx'
 import { absoluteTime, Time } from '../../ui/base/time.tsx'
+import { Tooltip } from '../../ui/base/tooltip.tsx'
 import { JsonView } from '../../ui/code/json-view.tsx'
 import { Facts, Page as Frame } from '../../ui/frame/page.tsx'
 import { Sheet } from '../../ui/frame/sheet.tsx'
@@ -91,7 +93,18 @@ function Log() {
   ]
   const open = list.data?.data.find(({ _id }) => _id === url.entry)
   return (
-    <Frame title="Audit" flush>
+    <Frame
+      title="Audit"
+      flush
+      actions={
+        <>
+          <ChainStatus />
+          <a href="/v1/audit/export" download className={buttonClass()}>
+            <Download aria-hidden /> Export
+          </a>
+        </>
+      }
+    >
       <FilterBar>
         <FilterChip
           label="Action"
@@ -166,6 +179,23 @@ function Log() {
         )}
       </Sheet>
     </Frame>
+  )
+}
+
+/** Whether anybody has changed the log behind its back. */
+function ChainStatus() {
+  const { data } = useQuery(team.auditChain())
+  if (!data || data.entries === 0) return null
+  const { isWhole, broken, entries } = data
+  const text = isWhole
+    ? `The hashes of all ${entries} entries fit: nothing was changed or removed.`
+    : `Entry ${broken?.number}: ${broken?.reason}.`
+  return (
+    <Tooltip text={text}>
+      <span className="max-sm:hidden">
+        <Status tone={isWhole ? 'good' : 'bad'}>{isWhole ? 'Verified' : 'Tampered with'}</Status>
+      </span>
+    </Tooltip>
   )
 }
 

@@ -28,6 +28,7 @@ const meanings: Record<EventType, string> = {
   'subscriber.updated': 'Changed',
   'subscriber.deleted': 'Deleted',
   'preference.updated': 'A subscriber changed a preference',
+  'audit.recorded': 'Somebody administered something; never sent unless chosen here',
 }
 const eventTypes = Object.keys(meanings) as EventType[]
 const groups = [

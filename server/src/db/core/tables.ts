@@ -678,6 +678,19 @@ export interface AuditLogTable {
   address: string | null
   details: Json<Record<string, unknown>>
   created_at: Date
+  // The chain of hashes, made by the database.
+  number: Generated<string>
+  target_salt: Generated<string | null>
+  target_digest: Generated<Buffer>
+  previous_hash: Generated<Buffer>
+  hash: Generated<Buffer>
+}
+
+/** The end of an organization's chain of audit entries. */
+export interface AuditHeadTable {
+  organization_id: string
+  number: string
+  hash: Buffer
 }
 
 export interface ActivityCountTable {
@@ -763,5 +776,6 @@ export interface Tables {
   sign_in_links: SignInLinkTable
   sign_in_attempts: SignInAttemptTable
   audit_log: AuditLogTable
+  audit_heads: AuditHeadTable
   erasures: ErasureTable
 }

@@ -26,6 +26,7 @@ export const eventTypes = [
   'subscriber.updated',
   'subscriber.deleted',
   'preference.updated',
+  'audit.recorded',
 ] as const
 export type EventType = (typeof eventTypes)[number]
 /** Sent to one endpoint on request; endpoints cannot subscribe to it. */

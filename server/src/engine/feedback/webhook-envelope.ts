@@ -133,6 +133,15 @@ const shapes: Record<string, (row: Members, context: ShapeContext) => Members> =
     message: 'This is a test event, sent to try out the endpoint. Nothing has happened.',
   }),
 
+  audit: (row) => ({
+    ...{ _id: row.id, action: row.action, environmentId: row.acted_in, address: row.address, details: row.details },
+    actor: { type: row.actor_type, id: row.actor_id, name: row.actor_name, email: row.actor_email },
+    target: { type: row.target_type, id: row.target_id, name: row.target_name },
+    createdAt: time(row.created_at),
+    number: String(row.number),
+    ...{ previousHash: hex(row.previous_hash), hash: hex(row.hash) },
+  }),
+
   preference: (row) => ({
     level: row.workflow_id === null ? 'global' : 'template',
     subscriberId: row.subscriber_id,
@@ -147,6 +156,9 @@ const shapes: Record<string, (row: Members, context: ShapeContext) => Members> =
 /** PostgreSQL writes times its own way. */
 const time = (value: unknown): string | null =>
   typeof value === 'string' || value instanceof Date ? new Date(value).toISOString() : null
+
+/** PostgreSQL writes bytes as \\x and their hex digits. */
+const hex = (bytes: unknown): string => String(bytes).replace(/^\\x/, '')
 
 const given = (members: Members): Members =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== null))

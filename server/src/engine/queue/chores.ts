@@ -86,7 +86,7 @@ export function chores(surroundings: Surroundings): TaskList {
       await deleteInBatches(db, 'bot_links', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'sign_in_links', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'invitations', sql`expires_at <= ${before(invitationDays)}`, abortSignal)
-      await deleteInBatches(db, 'audit_log', sql`created_at <= ${before(auditDays)}`, abortSignal)
+      await deleteInBatches(db, 'audit_log', isPastAudit(before(auditDays)), abortSignal)
       const isCountedLongAgo = isPastActivity(surroundings.retention.activityDays, now)
       await deleteInBatches(db, 'activity_counts', isCountedLongAgo, abortSignal)
       // If a job is replaced while it runs and its worker dies, the library leaves it behind as used up.
@@ -191,6 +191,13 @@ async function tablesByEnvironment(db: Db): Promise<string[]> {
  * Each batch commits by itself. Locked rows are skipped: after waiting for one, deleting it by ctid would ignore that it may no
  * longer match, such as an idempotency key just taken again.
  */
+/** From the oldest on without a gap, so that the chain of what is left stays whole. */
+const isPastAudit = (end: Date) => sql`
+  created_at <= ${end} AND NOT EXISTS (
+    SELECT FROM audit_log earlier
+    WHERE earlier.organization_id = audit_log.organization_id AND earlier.number < audit_log.number
+      AND earlier.created_at > ${end})`
+
 async function deleteInBatches(
   db: Db,
   table: string,

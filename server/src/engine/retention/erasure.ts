@@ -376,6 +376,8 @@ async function eraseAnswers({ tx, person, reached, secrets }: Round): Promise<Do
 /** The action stays recorded; the person does not. */
 async function eraseFromAudit({ tx, person }: Round): Promise<Done> {
   const { numAffectedRows = 0n } = await sql`
-    UPDATE audit_log t SET target_id = ${erased}, target_name = NULL WHERE ${auditRows(person)}`.execute(tx)
+    UPDATE audit_log t SET target_id = ${erased}, target_name = NULL, target_salt = NULL WHERE ${auditRows(person)}`.execute(
+    tx,
+  )
   return { counts: { audit_log: Number(numAffectedRows) } }
 }

@@ -1,8 +1,12 @@
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { type PersonApi, sendAs, signInAs } from '../../../test/people.ts'
 import { type Api, useServer } from '../../../test/server.ts'
+import { useVendor } from '../../../test/vendor.ts'
+import { makeEndpoint, toldOf } from '../../../test/webhook-receiver.ts'
 
-const server = useServer()
+const server = useServer({ allowPrivateAddresses: true })
+const vendor = useVendor()
+const other = useVendor()
 
 let api: Api
 let admin: PersonApi
@@ -133,4 +137,73 @@ test('when the audit log cannot be written the client still gets its answer, and
   } finally {
     await server.database.pool.query('ALTER TABLE audit_log_away RENAME TO audit_log')
   }
+})
+
+test('a webhook that names them gets the entries; one for everything does not', async () => {
+  vendor.plays(() => ({ status: 204, body: '' }))
+  await makeEndpoint(admin, other)
+  const { secret } = await makeEndpoint(admin, vendor, { eventTypes: ['audit.recorded'] })
+  await admin.post('/v1/environment-variables', { key: 'STREAMED' })
+  await server.drain()
+  const entries = (await log()).data.slice(0, 2).reverse()
+  expect(entries.map(({ action }: any) => action)).toEqual(['webhook.created', 'variable.created'])
+  const hash = expect.stringMatching(/^[0-9a-f]{64}$/)
+  expect(toldOf(vendor, secret, server.clock)).toMatchObject(
+    entries.map((entry: object) => ({ type: 'audit.recorded', data: { object: { ...entry, hash } } })),
+  )
+  expect(other.asked).toEqual([])
+})
+
+describe('the chain', () => {
+  const verified = async () => (await admin.get('/v1/audit/verify')).body
+  const exported = async (query = '') =>
+    (await admin.get(`/v1/audit/export${query}`)).text
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line))
+
+  test('every entry has the hash of the one before it, also where many are written at once', async () => {
+    await Promise.all(
+      Array.from({ length: 10 }, (_, number) => admin.post('/v1/environment-variables', { key: `K${number}` })),
+    )
+    const lines = await exported()
+    expect(lines.map(({ number }) => number)).toEqual(lines.map((_, index) => String(index + 1)))
+    for (const [index, { previousHash }] of lines.entries()) expect(previousHash).toBe(lines[index - 1]?.hash ?? '')
+    const { number, hash } = lines.at(-1)
+    expect(await verified()).toMatchObject({ isWhole: true, entries: lines.length, last: { number, hash } })
+    expect(await exported(`?after=${lines.at(-2).number}`)).toEqual([lines.at(-1)])
+  })
+
+  test('an entry cannot be changed, and a change behind its back is found', async () => {
+    const { pool } = server.database
+    const { _id, number } = (await exported())[2]
+    const set = (action: string) => pool.query('UPDATE audit_log SET action = $2 WHERE id = $1', [_id, action])
+    await expect(set('nothing.happened')).rejects.toThrow('can only be added to')
+    const before = (await pool.query('SELECT action FROM audit_log WHERE id = $1', [_id])).rows[0].action
+    const unguarded = async (work: () => Promise<unknown>) => {
+      await pool.query('ALTER TABLE audit_log DISABLE TRIGGER USER')
+      await work()
+      await pool.query('ALTER TABLE audit_log ENABLE TRIGGER USER')
+    }
+    await unguarded(() => set('nothing.happened'))
+    expect(await verified()).toMatchObject({ isWhole: false, broken: { id: _id, number, reason: 'It was changed' } })
+    await unguarded(() => set(before))
+    expect(await verified()).toMatchObject({ isWhole: true })
+  })
+
+  test('entries that are gone are missed, unless they are the oldest', async () => {
+    const { pool } = server.database
+    const lines = await exported()
+    const remove = (number: string) =>
+      pool.query('DELETE FROM audit_log WHERE number = $1 AND organization_id = $2 RETURNING *', [
+        number,
+        admin.organizationId,
+      ])
+    await remove('1')
+    expect(await verified()).toMatchObject({ isWhole: true, entries: lines.length - 1, first: { number: '2' } })
+    await remove(lines.at(-1).number)
+    expect(await verified()).toMatchObject({ isWhole: false, broken: { reason: 'The last entries are missing' } })
+    await remove('4')
+    expect(await verified()).toMatchObject({ broken: { number: '5', reason: 'Entries before it are missing' } })
+  })
 })

@@ -1,10 +1,11 @@
 // The audit log: who did what to whom or what, when, and from where. It never holds values.
+import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
 import { allOf, cursorPage } from '../../db/core/page.ts'
-import { type Act, type Actor, actorTypes, recordAct } from '../../db/queries/audit-log.ts'
+import { type Act, type Actor, actorTypes, entriesAfter, recordAct, verifyChain } from '../../db/queries/audit-log.ts'
 import type { App, Resource, Services } from './resource.ts'
 import { CursorPage, cursorQuery, Enum, FreeObject, Nullable, Timestamp } from './schema.ts'
 
@@ -124,7 +125,82 @@ const toEntry = (row: Row): Static<typeof Entry> => ({
   createdAt: row.created_at,
 })
 
+/** As an export has it: with its place in the chain, so that others can check that. */
+const toLine = (row: Row & { number: string; previous_hash: Buffer; hash: Buffer }): string =>
+  `${JSON.stringify({
+    ...toEntry(row),
+    number: row.number,
+    previousHash: row.previous_hash.toString('hex'),
+    hash: row.hash.toString('hex'),
+  })}\n`
+
+const Chain = Type.Object({
+  isWhole: Type.Boolean({ description: 'Whether every hash fits its entry and the entry before' }),
+  entries: Type.Integer({ description: 'Entries that are left; older ones are deleted by age, from the oldest on' }),
+  erased: Type.Integer({ description: 'Of these, the ones whose subscriber was erased' }),
+  first: Type.Optional(Type.Object({ number: Type.String(), createdAt: Timestamp })),
+  last: Type.Optional(
+    Type.Object(
+      { number: Type.String(), hash: Type.String() },
+      { description: 'Keep it elsewhere: if a later export has another hash under this number, the log was rewritten' },
+    ),
+  ),
+  broken: Type.Optional(
+    Type.Object(
+      { id: Nullable(Type.String()), number: Type.String(), reason: Type.String() },
+      { description: 'The first entry that does not fit' },
+    ),
+  ),
+})
+
+const entriesPerRead = 1_000
+
 export const audit: Resource = (app, { db }) => {
+  app.get(
+    '/v1/audit/verify',
+    {
+      config: { role: 'admin' },
+      schema: {
+        tags: ['Team'],
+        summary: 'Verify the audit log of the organization',
+        description: 'Computes the hash of every entry again.',
+        response: { 200: Chain },
+      },
+    },
+    ({ environment }) => verifyChain(db, environment.organizationId),
+  )
+
+  app.get(
+    '/v1/audit/export',
+    {
+      config: { role: 'admin' },
+      schema: {
+        tags: ['Team'],
+        summary: 'Export the audit log of the organization',
+        description: 'All entries from the oldest on, one JSON object a line (`application/x-ndjson`).',
+        querystring: Type.Object({
+          after: Type.Optional(
+            Type.String({ pattern: '^\\d{1,18}$', description: 'The `number` of the last entry you have' }),
+          ),
+        }),
+      },
+    },
+    async (request, reply) => {
+      const { organizationId } = request.environment
+      async function* lines() {
+        let number = request.query.after ?? '0'
+        for (;;) {
+          const rows = await entriesAfter(db, { organizationId, environmentId: undefined, number }, entriesPerRead)
+          if (rows.length === 0) return
+          yield rows.map((row) => toLine(row as unknown as Parameters<typeof toLine>[0])).join('')
+          number = rows.at(-1)?.number ?? number
+        }
+      }
+      reply.header('Content-Disposition', 'attachment; filename="audit.ndjson"')
+      return reply.type('application/x-ndjson').send(Readable.from(lines()))
+    },
+  )
+
   app.get(
     '/v1/audit',
     {
