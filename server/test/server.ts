@@ -6,8 +6,10 @@ import { pino } from 'pino'
 import { request } from 'undici'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { type Config, readConfig } from '../src/config.ts'
+import { newScopedKey } from '../src/db/core/api-key-form.ts'
 import { type Database, openDatabase } from '../src/db/core/database.ts'
 import { Secrets } from '../src/db/core/secrets.ts'
+import { insertKey } from '../src/db/queries/api-keys.ts'
 import { createEnvironment, createOrganization, type NewEnvironment } from '../src/db/queries/environments.ts'
 import { type Service, startService } from '../src/main.ts'
 import { isFree } from './free-port.ts'
@@ -49,6 +51,15 @@ export class Api {
     this.key = key
     this.environmentId = environmentId
     this.organizationId = organizationId
+  }
+
+  /** A caller with a key of the organization, which reaches the same environment and all others. */
+  static ofOrganization(key: string, of: Pick<Api, 'url' | 'environmentId' | 'organizationId'>): Api {
+    const api = new Api(of.url, key, of.environmentId, of.organizationId)
+    const send = api.send.bind(api)
+    api.send = (method, path, body, headers = {}) =>
+      send(method, path, body, { 'belfry-environment': of.environmentId, ...headers })
+    return api
   }
 
   get = (path: string, headers?: Record<string, string>) => this.send('GET', path, undefined, headers)
@@ -116,6 +127,12 @@ export interface TestServer {
   freshApi(): Promise<Api>
   /** A new organization with its Development and Production. */
   freshOrganization(): Promise<{ development: Api; production: Api }>
+  /** The same, each reached with a key of the organization. */
+  freshOrganizationWide(): Promise<{ development: Api; production: Api }>
+  /** A new key for the environment of `api`, or for its organization, with these scopes. */
+  keyFor(api: Api, scopes: string[], owner?: 'environment' | 'organization'): Promise<Api>
+  /** The same environment with a key of its organization that may do everything. */
+  organizationOf(api: Api): Promise<Api>
   /**
    * Does all work that is queued or due by the clock, until none is left. `around` controls how each piece of work is done,
    * for example to make it fail.
@@ -234,6 +251,26 @@ export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' }
       const apiOf = (environment: NewEnvironment) =>
         new Api(services[0]?.url ?? '', environment.apiKey, environment.id, id)
       return { development: apiOf(development), production: apiOf(production) }
+    },
+    async freshOrganizationWide() {
+      const { development, production } = await this.freshOrganization()
+      return {
+        development: await this.organizationOf(development),
+        production: await this.organizationOf(production),
+      }
+    },
+    async keyFor(of, scopes, owner = 'environment') {
+      const key = newScopedKey(owner)
+      const given = { key, scopes, name: scopes.join(' '), userId: '0'.repeat(24) }
+      const { environmentId, organizationId } = of
+      const place = owner === 'organization' ? { organizationId } : { environmentId }
+      await database.db.transaction().execute((tx) => insertKey(tx, { ...given, owner: place }, clock.now()))
+      return owner === 'organization'
+        ? Api.ofOrganization(key, of)
+        : new Api(of.url, key, environmentId, organizationId)
+    },
+    organizationOf(of) {
+      return this.keyFor(of, ['administer'], 'organization')
     },
     async drain(around = (work) => work()) {
       const [service] = services

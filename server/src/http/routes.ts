@@ -31,6 +31,7 @@ import { providers } from './integrations/providers.ts'
 import { sandbox } from './integrations/sandbox.ts'
 import { integrationTest } from './integrations/test-message.ts'
 import { account } from './organization/account.ts'
+import { environmentDoors } from './organization/environment-doors.ts'
 import { environments } from './organization/environments.ts'
 import { invitations } from './organization/invitations.ts'
 import { members } from './organization/members.ts'
@@ -105,6 +106,7 @@ export const resources: Resource[] = [
   environments,
   environmentPublish,
   environmentRetention,
+  environmentDoors,
   environmentVariables,
   topics,
   topicSubscriptions,

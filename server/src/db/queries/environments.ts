@@ -2,8 +2,9 @@
 import { sql } from 'kysely'
 import type { Db, Tx } from '../core/database.ts'
 import { newApiKey, newId, randomUrlSafe } from '../core/ids.ts'
-import { type Secrets, sha256 } from '../core/secrets.ts'
+import type { Secrets } from '../core/secrets.ts'
 import type { EnvironmentTable } from '../core/tables.ts'
+import { insertCompatibleKey } from './api-keys.ts'
 import { hasPrimary } from './integrations.ts'
 import { insertLayout } from './layouts.ts'
 import { makeSignInLink } from './sign-in-links.ts'
@@ -47,7 +48,7 @@ export async function createEnvironment(
     .insertInto('environments')
     .values({ ...fields, id, identifier, created_at: now, updated_at: now })
     .execute()
-  await insertApiKey(tx, { environmentId: id, userId, apiKey }, secrets, now)
+  await insertCompatibleKey(tx, { environmentId: id, userId, apiKey }, secrets, now)
   await tx
     .insertInto('integrations')
     .values(
@@ -71,27 +72,6 @@ export async function createEnvironment(
     .execute()
   return { id, name: fields.name, identifier, apiKey }
 }
-
-export async function insertApiKey(
-  tx: Tx,
-  { environmentId, userId, apiKey }: { environmentId: string; userId: string; apiKey: string },
-  secrets: Secrets,
-  now: Date,
-): Promise<void> {
-  await tx
-    .insertInto('api_keys')
-    .values({
-      hash: sha256(apiKey),
-      environment_id: environmentId,
-      encrypted_key: secrets.encrypt(apiKey),
-      user_id: userId,
-      created_at: now,
-    })
-    .execute()
-}
-
-/** For API keys: not rotated, or still in the overlap with its replacement. */
-export const isValidAt = (now: Date) => sql<boolean>`(expires_at IS NULL OR expires_at > ${now})`
 
 /**
  * Locks until the transaction ends: changes of an organization's environments and variables are serialized, so that their

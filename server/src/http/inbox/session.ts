@@ -1,10 +1,11 @@
 // Inbox sessions of browsers: identify the subscriber, check the page's HMAC hash, and issue a token.
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { NotNull } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { announce } from '../../db/core/changes.ts'
 import type { Db } from '../../db/core/database.ts'
+import { isValidAt } from '../../db/queries/api-keys.ts'
 import { resolveContexts } from '../../db/queries/contexts.ts'
-import { isValidAt } from '../../db/queries/environments.ts'
 import { listIntegrations } from '../../db/queries/integrations.ts'
 import { countUnread, type InboxCounts } from '../../db/queries/messages.ts'
 import {
@@ -269,6 +270,8 @@ export class HashKeys {
       .selectFrom('api_keys')
       .select('encrypted_key')
       .where('environment_id', '=', this.#environmentId)
+      .where('encrypted_key', 'is not', null)
+      .$narrowType<{ encrypted_key: NotNull }>()
       .where(isValidAt(clock.now()))
       .execute()
     const given = Buffer.from(hash)

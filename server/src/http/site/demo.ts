@@ -4,10 +4,12 @@
 // subscriber, and nothing else.
 import { createHmac } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
+import type { NotNull } from 'kysely'
 import { Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
 import { fail } from '../../errors.ts'
-import { environmentHeader, refuseOtherSites } from '../edge/people.ts'
+import { environmentHeader } from '../edge/chosen-environment.ts'
+import { refuseOtherSites } from '../edge/people.ts'
 import type { Environment, Resource } from '../edge/resource.ts'
 import { Body, Nullable, Timestamp } from '../edge/schema.ts'
 import { InboxLimits } from '../inbox/limit.ts'
@@ -177,6 +179,8 @@ async function findDevelopment(db: Db, own: Environment | undefined): Promise<De
     .selectFrom('environments as e')
     .innerJoin('api_keys as k', 'k.environment_id', 'e.id')
     .select(['e.id', 'e.identifier', 'k.user_id as userId', 'k.encrypted_key as key'])
+    .where('k.encrypted_key', 'is not', null)
+    .$narrowType<{ key: NotNull }>()
     .where('e.type', '=', 'dev')
     .$if(own !== undefined, (query) => query.where('e.organization_id', '=', own?.organizationId ?? ''))
     .orderBy('e.created_at')
