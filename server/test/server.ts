@@ -121,6 +121,8 @@ export interface TestServer {
   logged: LogLine[]
   /** The Development environment of the first start. */
   api: Api
+  /** The same environment, with a key of its organization. */
+  wideApi: Api
   /** The owner's set-up token, printed by the first start. */
   setUpToken: string
   /** A new environment. */
@@ -160,6 +162,7 @@ export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' }
   let database: Database
   let databaseUrl: string
   let api: Api
+  let wideApi: Api
   let setUpToken = ''
   let hasUsualPort = false
 
@@ -176,6 +179,21 @@ export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' }
     services.push(service)
     return service
   }
+
+  const newKey: TestServer['keyFor'] = async (of, scopes, owner = 'environment') => {
+    const key = newScopedKey(owner)
+    const { environmentId, organizationId } = of
+    const { userId } = await database.db
+      .selectFrom('organizations')
+      .select('owner_user_id as userId')
+      .where('id', '=', organizationId)
+      .executeTakeFirstOrThrow()
+    const given = { key, scopes, name: scopes.join(' '), userId }
+    const place = owner === 'organization' ? { organizationId } : { environmentId }
+    await database.db.transaction().execute((tx) => insertKey(tx, { ...given, owner: place }, clock.now()))
+    return owner === 'organization' ? Api.ofOrganization(key, of) : new Api(of.url, key, environmentId, organizationId)
+  }
+  const wideKey = (of: Api) => newKey(of, ['administer'], 'organization')
 
   beforeAll(async () => {
     databaseUrl = await createTestDatabase(name)
@@ -196,6 +214,7 @@ export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' }
       .limit(1)
       .executeTakeFirstOrThrow()
     api = new Api(service.url, development.apiKey, development.id, organization_id)
+    wideApi = await wideKey(api)
   })
 
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads the pattern; the suite comes second
@@ -222,6 +241,9 @@ export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' }
     },
     get api() {
       return api
+    },
+    get wideApi() {
+      return wideApi
     },
     get setUpToken() {
       return setUpToken
@@ -255,23 +277,12 @@ export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' }
     async freshOrganizationWide() {
       const { development, production } = await this.freshOrganization()
       return {
-        development: await this.organizationOf(development),
-        production: await this.organizationOf(production),
+        development: await wideKey(development),
+        production: await wideKey(production),
       }
     },
-    async keyFor(of, scopes, owner = 'environment') {
-      const key = newScopedKey(owner)
-      const given = { key, scopes, name: scopes.join(' '), userId: '0'.repeat(24) }
-      const { environmentId, organizationId } = of
-      const place = owner === 'organization' ? { organizationId } : { environmentId }
-      await database.db.transaction().execute((tx) => insertKey(tx, { ...given, owner: place }, clock.now()))
-      return owner === 'organization'
-        ? Api.ofOrganization(key, of)
-        : new Api(of.url, key, environmentId, organizationId)
-    },
-    organizationOf(of) {
-      return this.keyFor(of, ['administer'], 'organization')
-    },
+    keyFor: newKey,
+    organizationOf: wideKey,
     async drain(around = (work) => work()) {
       const [service] = services
       if (!service) throw new Error('the service is not running')

@@ -23,5 +23,5 @@ export const maySeeSecrets = ({ person, key }: FastifyRequest): boolean =>
 /** Whether the answer may contain the environment's API keys in plain text: for owners, and for keys that administer it. */
 export const maySeeKeys = ({ person, key, environment }: FastifyRequest, environmentId: string): boolean => {
   if (person) return isAtLeast(person.role, 'owner')
-  return key?.may('administer') === true && (key.isOrganizationWide || environment.id === environmentId)
+  return key?.may('administer') === true && environment.id === environmentId
 }
