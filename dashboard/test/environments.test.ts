@@ -201,7 +201,7 @@ describe('variables', () => {
 
   test('a viewer can read but not change them', async () => {
     const { development } = await server.freshOrganization()
-    await development.post('/v1/environment-variables', { key: 'PLAN', values: [] })
+    await (await server.organizationOf(development)).post('/v1/environment-variables', { key: 'PLAN', values: [] })
     const { page } = await open({ api: development, role: 'viewer', path: '/variables/PLAN' })
     await page.getByText('You can view this. Only admins and owners can change variables.').waitFor()
     expect(await page.getByLabel('Key').isDisabled()).toBe(true)

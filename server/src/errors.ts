@@ -87,7 +87,7 @@ export const errorTable = {
   too_many_api_keys: {
     status: 409,
     message: (p: { limit: number }) =>
-      `The environment has ${p.limit} valid API keys; wait until one of them expires, or replace them all`,
+      `There are ${p.limit} valid API keys already; revoke one, or wait until one of them expires`,
   },
   foreign_environment: {
     status: 403,

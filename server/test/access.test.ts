@@ -349,7 +349,7 @@ async function rowsWhere(matches: (row: string) => boolean): Promise<Record<stri
   const { db } = server.database
   const { rows: tables } = await sql<{ name: string }>`
     SELECT tablename AS name FROM pg_tables
-    WHERE schemaname = current_schema() AND tablename NOT IN ('rate_buckets', 'idempotency_keys') ORDER BY 1`.execute(
+    WHERE schemaname = current_schema() AND tablename NOT IN ('rate_buckets', 'idempotency_keys', 'api_key_uses') ORDER BY 1`.execute(
     db,
   )
   const found = tables.map(async ({ name }) => {

@@ -31,6 +31,7 @@ import { providers } from './integrations/providers.ts'
 import { sandbox } from './integrations/sandbox.ts'
 import { integrationTest } from './integrations/test-message.ts'
 import { account } from './organization/account.ts'
+import { apiKeys } from './organization/api-keys.ts'
 import { environmentDoors } from './organization/environment-doors.ts'
 import { environments } from './organization/environments.ts'
 import { invitations } from './organization/invitations.ts'
@@ -107,6 +108,7 @@ export const resources: Resource[] = [
   environmentPublish,
   environmentRetention,
   environmentDoors,
+  apiKeys,
   environmentVariables,
   topics,
   topicSubscriptions,

@@ -378,7 +378,7 @@ describe('deleted environments', () => {
   }
 
   async function createFilled(name: string): Promise<string> {
-    const created = await server.api.post('/v1/environments', { name, color: '#000' })
+    const created = await server.wideApi.post('/v1/environments', { name, color: '#000' })
     const { _id: id, apiKeys } = created.body
     const headers = { authorization: `ApiKey ${apiKeys[0].key}`, 'idempotency-key': 'once' }
     await server.api.post('/v1/tenants', { identifier: 'acme', name: 'Acme' }, headers)

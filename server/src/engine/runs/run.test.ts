@@ -133,7 +133,7 @@ describe('environment variables', () => {
   test('are readable, secrets too; the built-in name and type win over variables', async () => {
     const { development: api } = await server.freshOrganization()
     const define = (key: string, value: string, isSecret = false) =>
-      api.post('/v1/environment-variables', {
+      (await server.organizationOf(api)).post('/v1/environment-variables', {
         ...{ key, isSecret, values: [{ _environmentId: api.environmentId, value }] },
       })
     await define('HOST', 'example.com')

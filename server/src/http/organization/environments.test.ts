@@ -360,7 +360,10 @@ describe('changing', () => {
   })
 
   test('a parent must be another environment of the organization, and no descendant', async () => {
-    const [{ development, production }, other] = [await server.freshOrganizationWide(), await server.freshOrganizationWide()]
+    const [{ development, production }, other] = [
+      await server.freshOrganizationWide(),
+      await server.freshOrganizationWide(),
+    ]
     const path = `/v1/environments/${development.environmentId}`
     for (const parentId of ['0'.repeat(24), other.development.environmentId])
       expect(await development.put(path, { parentId })).toMatchObject({

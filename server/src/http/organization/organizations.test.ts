@@ -14,7 +14,10 @@ describe('settings', () => {
   })
 
   test('given settings change in every environment of the organization, and in no other', async () => {
-    const [{ development, production }, other] = [await server.freshOrganizationWide(), await server.freshOrganizationWide()]
+    const [{ development, production }, other] = [
+      await server.freshOrganizationWide(),
+      await server.freshOrganizationWide(),
+    ]
     const changed = await development.patch(path, {
       removeSvcBranding: true,
       defaultLocale: 'de-AT',

@@ -634,7 +634,10 @@ describe('concurrently', () => {
 
 describe('refusals', () => {
   test.each(['diff', 'publish'])('%s needs two different environments of the organization', async (operation) => {
-    const [{ development, production }, other] = [await server.freshOrganizationWide(), await server.freshOrganizationWide()]
+    const [{ development, production }, other] = [
+      await server.freshOrganizationWide(),
+      await server.freshOrganizationWide(),
+    ]
     await save(development, 'mine')
     await save(other.development, 'theirs')
     const before = await everythingIn(development, production, other.development, other.production)

@@ -413,9 +413,9 @@ describe('the example', () => {
     const { development } = await server.freshOrganization()
     api = development
     const value = (text: string) => [{ _environmentId: api.environmentId, value: text }]
-    await api.post('/v1/environment-variables', { key: 'HOST', values: value('example.com') })
-    await api.post('/v1/environment-variables', { key: 'TOKEN', isSecret: true, values: value('s3cret') })
-    await api.post('/v1/environment-variables', { key: 'EMPTY' })
+    await (await server.organizationOf(api)).post('/v1/environment-variables', { key: 'HOST', values: value('example.com') })
+    await (await server.organizationOf(api)).post('/v1/environment-variables', { key: 'TOKEN', isSecret: true, values: value('s3cret') })
+    await (await server.organizationOf(api)).post('/v1/environment-variables', { key: 'EMPTY' })
     const body = '{{env.HOST}} {{env.TOKEN}} {{env.EMPTY}} {{env.name}} {{env.type}}'
     const { preview } = await create([{ name: 'Text', type: 'sms', controlValues: { body } }])
     const answer = await preview()
@@ -492,7 +492,7 @@ describe('around an email', () => {
     const layoutPreview = async () => (await api.post('/v2/layouts/frame/preview', {})).body
     const branded = new RegExp(`Frame</h1>.*${branding}</body></html>$`)
     for (const shown of [await preview(), await layoutPreview()]) expect(bodyOf(shown)).toMatch(branded)
-    await api.patch('/v1/organizations/settings', { removeSvcBranding: true })
+    await (await server.organizationOf(api)).patch('/v1/organizations/settings', { removeSvcBranding: true })
     for (const shown of [await preview(), await layoutPreview()]) expect(bodyOf(shown)).not.toContain('branding')
   })
 
@@ -572,9 +572,9 @@ describe('trying the request of an HTTP request step', () => {
     const { development } = await server.freshOrganization()
     api = development
     const values = [{ _environmentId: api.environmentId, value: 's3cret' }]
-    await api.post('/v1/environment-variables', { key: 'TOKEN', isSecret: true, values })
+    await (await server.organizationOf(api)).post('/v1/environment-variables', { key: 'TOKEN', isSecret: true, values })
     const base = [{ _environmentId: api.environmentId, value: vendor.url }]
-    await api.post('/v1/environment-variables', { key: 'BASE', isSecret: true, values: base })
+    await (await server.organizationOf(api)).post('/v1/environment-variables', { key: 'BASE', isSecret: true, values: base })
     const answer = await send({
       controlValues: {
         method: 'GET',
