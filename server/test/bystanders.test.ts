@@ -49,7 +49,9 @@ async function populate(api: Api, name: string): Promise<void> {
     ],
     ['POST', '/v1/channel-endpoints', endpointOf(name)],
   ] as const)
-    expect(await (isShared(url) ? wide : api).send(method, url, body)).toMatchObject({ status: expect.toBeOneOf([200, 201]) })
+    expect(await (isShared(url) ? wide : api).send(method, url, body)).toMatchObject({
+      status: expect.toBeOneOf([200, 201]),
+    })
   for (let n = 0; n < messagesEach; n += 1) {
     const run = await insertRun(server, api, name, { transaction_id: `${name}-${n}`, jobs: [{ type: 'in_app' }] })
     await insertMessage(server, run, { cta: { action: { buttons: [{ type: 'primary', content: name }] } } })
@@ -71,7 +73,9 @@ async function bystanders(api: Api): Promise<Record<string, unknown[]>> {
   const { db } = server.database
   const { rows: tables } = await sql<{ name: string }>`
     SELECT tablename AS name FROM pg_tables
-    WHERE schemaname = current_schema() AND tablename NOT IN ('api_key_uses', 'idempotency_keys') ORDER BY tablename`.execute(db)
+    WHERE schemaname = current_schema() AND tablename NOT IN ('api_key_uses', 'idempotency_keys') ORDER BY tablename`.execute(
+    db,
+  )
   const found = tables.map(async ({ name }) => {
     const { rows } = await sql<{ row: Record<string, unknown> }>`
       SELECT row FROM (SELECT to_jsonb(t) AS row FROM ${sql.table(name)} t) all_rows

@@ -41,6 +41,7 @@ import { organizations } from './organization/organizations.ts'
 import { environmentPublish } from './organization/publish.ts'
 import { environmentRetention } from './organization/retention.ts'
 import { signIn } from './organization/sign-in.ts'
+import { signingSecrets } from './organization/signing-secrets.ts'
 import { environmentVariables } from './organization/variables.ts'
 import { dashboard } from './site/dashboard.ts'
 import { demo } from './site/demo.ts'
@@ -109,6 +110,7 @@ export const resources: Resource[] = [
   environmentRetention,
   environmentDoors,
   apiKeys,
+  signingSecrets,
   environmentVariables,
   topics,
   topicSubscriptions,

@@ -75,6 +75,15 @@ export interface ApiKeyUseTable {
   used_at: Date
 }
 
+export interface SigningSecretTable {
+  id: string
+  environment_id: string
+  purpose: 'inbox' | 'bridge' | 'replies' | 'requests'
+  secret: string
+  created_at: Date
+  expires_at: Date | null
+}
+
 export interface EnvironmentVariableTable {
   id: string
   organization_id: string
@@ -726,6 +735,7 @@ export interface Tables {
   environments: EnvironmentTable
   api_keys: ApiKeyTable
   api_key_uses: ApiKeyUseTable
+  signing_secrets: SigningSecretTable
   environment_variables: EnvironmentVariableTable
   environment_variable_values: EnvironmentVariableValueTable
   workflows: WorkflowTable

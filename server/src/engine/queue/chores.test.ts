@@ -413,7 +413,7 @@ describe('deleted environments', () => {
       tenants: 1,
     })
 
-    expect((await server.api.delete(`/v1/environments/${gone}`)).status).toBe(200)
+    expect((await server.wideApi.delete(`/v1/environments/${gone}`)).status).toBe(200)
     expect(await waitingJobs()).toMatchObject([
       { task: 'purge_environment', is_due: true },
       { task: 'purge_environment', is_due: false },

@@ -229,7 +229,12 @@ describe('a deleted key', () => {
     const api = await server.freshApi()
     const { db, url } = server.database
     // Never started: it hears nothing.
-    const keys = new ApiKeys({ db, changes: new Changes(url, () => undefined), clock: server.clock, log: pino({ level: 'silent' }) })
+    const keys = new ApiKeys({
+      db,
+      changes: new Changes(url, () => undefined),
+      clock: server.clock,
+      log: pino({ level: 'silent' }),
+    })
     const request = { headers: { authorization: `ApiKey ${api.key}` }, ip: '192.0.2.1' } as FastifyRequest
     const ask = async () => {
       await keys.authenticate(request, () => undefined)

@@ -8,6 +8,7 @@ import type { Db, Tx } from '../../db/core/database.ts'
 import { idPattern } from '../../db/core/ids.ts'
 import { insertKey, isValidAt } from '../../db/queries/api-keys.ts'
 import { lockEnvironment, lockOrganization } from '../../db/queries/environments.ts'
+import { addMissingSecrets } from '../../db/queries/signing-secrets.ts'
 import { fail } from '../../errors.ts'
 import { isNetwork } from '../edge/caller-network.ts'
 import { isOfOneEnvironment } from '../edge/reach.ts'
@@ -96,7 +97,7 @@ const inReachOf = (request: FastifyRequest): Partial<Owner> => {
   return isOfOneEnvironment(request) ? { environmentId } : { environmentId, organizationId }
 }
 
-export const apiKeys: Resource = (app, { db, clock, apiKeys: known }) => {
+export const apiKeys: Resource = (app, { db, clock, secrets, apiKeys: known }) => {
   const tags = ['API keys']
   const role = 'admin' as const
 
@@ -104,6 +105,13 @@ export const apiKeys: Resource = (app, { db, clock, apiKeys: known }) => {
     const [key] = await findKeys(from, inReachOf(request), clock.now(), keyId)
     if (!key) throw fail('key_not_found', { keyId })
     return key
+  }
+
+  /** Before the compatible key ends: something else must sign. */
+  async function signWithoutIt(tx: Tx, request: FastifyRequest, { isCompatible }: Static<typeof Key>, changes: object) {
+    const ends = 'encrypted_key' in changes || 'expires_at' in changes
+    if (isCompatible && ends)
+      await addMissingSecrets(tx, { environmentId: request.environment.id, secrets, now: clock.now() })
   }
 
   app.get(
@@ -184,6 +192,12 @@ export const apiKeys: Resource = (app, { db, clock, apiKeys: known }) => {
             name: Type.Optional(Identifier()),
             allowedAddresses: Type.Optional(Nullable(Addresses)),
             expiresAt: Type.Optional(NullableTimestamp),
+            isCompatible: Type.Optional(
+              Type.Literal(false, {
+                description:
+                  'Forget the compatible key except for its hash, for ever. It signs nothing any more; the signing secrets do',
+              }),
+            ),
           },
           { examples: [{ name: 'Checkout, new' }] },
         ),
@@ -192,16 +206,17 @@ export const apiKeys: Resource = (app, { db, clock, apiKeys: known }) => {
     },
     async (request) => {
       const { keyId } = request.params
-      const { name, allowedAddresses, expiresAt } = request.body
+      const { name, allowedAddresses, expiresAt, isCompatible } = request.body
       const now = clock.now()
       refuseUnknownAddresses(allowedAddresses)
       const changes = {
         ...(name === undefined ? {} : { name }),
         ...(allowedAddresses === undefined ? {} : { allowed_addresses: allowedAddresses }),
         ...(expiresAt === undefined ? {} : { expires_at: expiryOf(expiresAt, now) ?? null }),
+        ...(isCompatible === undefined ? {} : { encrypted_key: null }),
       }
       const changed = await db.transaction().execute(async (tx) => {
-        await requireKey(tx, request, keyId)
+        await signWithoutIt(tx, request, await requireKey(tx, request, keyId), changes)
         if (Object.keys(changes).length > 0) {
           await tx.updateTable('api_keys').set(changes).where('id', '=', keyId).execute()
           await announce(tx, 'api_keys', request.environment.id)
@@ -227,7 +242,7 @@ export const apiKeys: Resource = (app, { db, clock, apiKeys: known }) => {
     async (request, reply) => {
       const { keyId } = request.params
       await db.transaction().execute(async (tx) => {
-        await requireKey(tx, request, keyId)
+        await signWithoutIt(tx, request, await requireKey(tx, request, keyId), { encrypted_key: null })
         await tx.deleteFrom('api_keys').where('id', '=', keyId).execute()
         await announce(tx, 'api_keys', request.environment.id)
       })

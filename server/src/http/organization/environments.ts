@@ -183,7 +183,12 @@ export const environments: Resource = (app, services) => {
           if (Number(count) >= limit) throw fail('too_many_environments', { limit })
           const { color } = request.body
           const fields = { organization_id: organizationId, name, type: 'prod', color, parent_id: null } as const
-          const { id } = await createEnvironment(tx, { ...fields, userId }, secrets, clock.now())
+          const { id } = await createEnvironment(
+            tx,
+            { ...fields, userId, signsApart: !brand.startsOpen },
+            secrets,
+            clock.now(),
+          )
           return justWritten(await findEnvironments(tx, secrets, clock.now(), organizationId, id))
         }),
       )

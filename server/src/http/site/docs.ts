@@ -68,7 +68,10 @@ message, and an \`id\` in the answer is stored; 429 and 5xx are retried.`.trim()
     name: 'Environments',
     description: 'Isolated data sets, such as Development and Production, each with its own API key.',
   },
-  { name: 'API keys', description: 'What programs sign in with: one environment or all of them, and what they may do.' },
+  {
+    name: 'API keys',
+    description: 'What programs sign in with: one environment or all of them, and what they may do.',
+  },
   { name: 'Environment variables', description: 'Values for templates that differ between environments.' },
   { name: 'Organizations', description: 'What all environments share.' },
   { name: 'Signing in', description: 'Sign-in, and your own account.' },

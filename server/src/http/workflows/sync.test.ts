@@ -113,7 +113,10 @@ test('deleting a workflow during its sync deletes nothing in the target', async 
 
 describe('refusals', () => {
   test('the target must be another environment of the organization', async () => {
-    const [{ development, production }, other] = [await server.freshOrganizationWide(), await server.freshOrganizationWide()]
+    const [{ development, production }, other] = [
+      await server.freshOrganizationWide(),
+      await server.freshOrganizationWide(),
+    ]
     await save(development, 'w')
     expect(await sync(development, 'w', development)).toMatchObject({
       status: 400,
