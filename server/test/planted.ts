@@ -133,6 +133,7 @@ export async function plant(server: TestServer): Promise<Planted> {
     first('/v2/webhooks/events'),
     first('/v1/auth/sessions', owner),
   ])
+  const key = await made('/v2/api-keys', { name: secret, scopes: ['read'] })
   const names = { subscriberId: ['ada', 'bob'], workflowId: [workflow._id, 'welcome'] }
   const ids: Record<string, string[]> = {
     ...names,
@@ -187,6 +188,8 @@ export async function plant(server: TestServer): Promise<Planted> {
     memberId: [member.id],
     invitationId: [invitation._id],
     sessionId: [session._id],
+    keyId: [key._id],
+    purpose: ['inbox', 'bridge'],
     url: [url, 'http://127.0.0.1:1/other'],
     bridgeUrl: [url],
     webhookUrl: [url],

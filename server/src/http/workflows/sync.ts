@@ -32,10 +32,10 @@ export const workflowSync: Resource = (app, services) => {
       const { workflowId } = request.params
       const targetId = request.body.targetEnvironmentId
       await refuseTarget(db, request.environment, targetId)
-      await requirePublish(services, request, { sourceId, targetId })
       const missing = () => fail('workflow_not_found', undefined, { ctx: { workflowId } })
       const source = await findWorkflow(db, sourceId, workflowId, idIn(workflowId, 'wf'))
       if (!source) throw missing()
+      await requirePublish(services, request, { sourceId, targetId })
       refuseOrigin(source, [brand.toWire(publishedOrigin)])
       const { identifier, id: rowId } = source
       const resources = [{ resourceType: 'workflow' as const, resourceId: identifier, rowId }]
