@@ -243,7 +243,7 @@ describe('API keys', () => {
     await page.getByText(/stops triggering workflows in Development/).waitFor()
     expect((await development.get('/v1/environments/me')).status).toBe(200)
     await page.getByRole('button', { name: 'Replace now' }).click()
-    await page.getByText('New key created. All other keys are now refused').waitFor()
+    await page.getByText('New key created. All other compatible keys are now refused').waitFor()
     expect((await development.get('/v1/environments/me')).status).toBe(401)
     expect((await person.get('/v1/environments/api-keys')).body).toHaveLength(1)
   })

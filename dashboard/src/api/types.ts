@@ -7035,6 +7035,8 @@ export interface Operations {
       /** IP addresses and networks such as 192.0.2.0/24; null: from everywhere */
       allowedAddresses?: Array<string> | null | undefined
       expiresAt?: string | null | undefined
+      /** Forget the compatible key except for its hash, for ever. It signs nothing any more; the signing secrets do */
+      isCompatible?: false | undefined
     }
     answer: {
       _id: string
@@ -7062,6 +7064,39 @@ export interface Operations {
       keyId: string
     }
     answer: undefined
+  }
+  /** List the signing secrets of the environment */
+  'GET /v2/signing-secrets': {
+    answer: Array<{
+      /** `inbox`: hashes of subscribers and contexts; `bridge`: calls to your code; `replies`: callbacks for answered emails; `requests`: HTTP request steps and webhooks of filters */
+      purpose: 'inbox' | 'bridge' | 'replies' | 'requests'
+      /** Whether it has secrets of its own; otherwise the compatible API key signs */
+      isApart: boolean
+      /** The newest first */
+      secrets: Array<{
+        secret: string
+        createdAt: string
+        /** Set once it has been replaced */
+        expiresAt: string | null
+      }>
+    }>
+  }
+  /** Add a signing secret; the one before stays valid for a while */
+  'POST /v2/signing-secrets/{purpose}/rotate': {
+    path: {
+      purpose: 'inbox' | 'bridge' | 'replies' | 'requests'
+    }
+    body: {
+      /** 0: no overlap */
+      overlapHours?: number | undefined
+    }
+    answer: {
+      purpose: 'inbox' | 'bridge' | 'replies' | 'requests'
+      secret: string
+      createdAt: string
+      /** Set once it has been replaced */
+      expiresAt: string | null
+    }
   }
   /** List the environment variables of the organization */
   'GET /v1/environment-variables': {
@@ -9325,7 +9360,7 @@ export interface Operations {
       }
       previewPayloadExample: Record<string, unknown>
       schema: Record<string, unknown> | null
-    } & Record<string, string>
+    }
   }
   /** Try the request of an HTTP request step */
   'POST /v2/workflows/steps/test-http-request': {

@@ -731,6 +731,21 @@ CREATE TABLE sign_in_links (
   CONSTRAINT sign_in_links_one UNIQUE NULLS NOT DISTINCT (organization_id, user_id)
 );
 
+CREATE TABLE signing_secrets (
+  id text COLLATE "C" NOT NULL,
+  environment_id text COLLATE "C" NOT NULL,
+  purpose text NOT NULL,
+  secret text NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  expires_at timestamp(3) with time zone,
+  CONSTRAINT signing_secrets_purpose_check CHECK ((purpose = ANY (ARRAY['inbox'::text, 'bridge'::text, 'replies'::text, 'requests'::text]))),
+  CONSTRAINT signing_secrets_environment_id_fkey FOREIGN KEY (environment_id) REFERENCES environments(id) ON DELETE CASCADE,
+  CONSTRAINT signing_secrets_pkey PRIMARY KEY (id),
+  CONSTRAINT counted TRIGGER DEFERRABLE INITIALLY DEFERRED
+);
+CREATE INDEX signing_secrets_environment ON public.signing_secrets USING btree (environment_id);
+CREATE CONSTRAINT TRIGGER counted AFTER INSERT OR DELETE OR UPDATE ON public.signing_secrets DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_environment_change('environment_id');
+
 CREATE TABLE subscriber_preferences (
   environment_id text COLLATE "C" NOT NULL,
   subscriber_row_id text COLLATE "C" NOT NULL,
