@@ -26,7 +26,7 @@ const rotate = async (api: Api, purpose: string, body: object = {}): Promise<str
 
 /** Which of these secrets signed the last request. */
 function signersOfLast(secrets: Record<string, string>): string[] {
-  const { headers, body } = vendor.asked.at(-1) ?? { headers: {}, body: '' }
+  const { headers, body } = vendor.asked.at(-1) ?? { headers: {} as Record<string, string>, body: '' }
   const [time = '', ...signatures] = String(headers['svc-signature']).split(',')
   const signedBy = (secret: string) =>
     `v1=${createHmac('sha256', secret)
@@ -165,7 +165,7 @@ test('only owners and keys that administer see signing secrets; admins rotate th
   for (const row of rows) expect(row.secret).toMatch(/^enc:v1:/)
 })
 
-test.each([['nothing'], ['inbox', { overlapHours: 721 }], ['inbox', { overlapHours: -1 }]])(
+test.each<[string, object?]>([['nothing'], ['inbox', { overlapHours: 721 }], ['inbox', { overlapHours: -1 }]])(
   'rotating %s with %j is refused',
   async (purpose, body = {}) => {
     expect((await server.api.post(`/v2/signing-secrets/${purpose}/rotate`, body)).status).toBe(422)

@@ -3,7 +3,7 @@
 ALTER TABLE api_keys
   ADD COLUMN id text COLLATE "C" NOT NULL DEFAULT substr(md5(random()::text || clock_timestamp()::text), 1, 24),
   ADD COLUMN organization_id text COLLATE "C" REFERENCES organizations ON DELETE CASCADE,
-  ADD COLUMN name text NOT NULL DEFAULT 'API key',
+  ADD COLUMN name text NOT NULL DEFAULT 'Compatible key',
   ADD COLUMN scopes text[] NOT NULL DEFAULT '{administer}',
   -- Networks it may be used from; null is everywhere.
   ADD COLUMN allowed_addresses text[],
