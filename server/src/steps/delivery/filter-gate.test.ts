@@ -376,7 +376,7 @@ describe('variants of a step', () => {
         ...{
           baseUrl: vendor.url,
           apiKeyRequestHeader: 'x-key',
-          signing: { keysFor: () => ['k'] },
+          apiKey: 'k',
           from: '+10',
           idPath: 'id',
           datePath: 'at',

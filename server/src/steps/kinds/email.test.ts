@@ -51,7 +51,7 @@ describe('an email', () => {
   test("is stored with the provider's id, which delivery reports refer to", async () => {
     const api = await server.freshApi()
     const credentials = {
-      signing: { keysFor: () => ['k'] },
+      apiKey: 'k',
       user: 'api',
       domain: 'acme.example',
       baseUrl: vendor.url,
