@@ -201,7 +201,7 @@ describe('variables', () => {
 
   test('a viewer can read but not change them', async () => {
     const { development } = await server.freshOrganization()
-    await development.post('/v1/environment-variables', { key: 'PLAN', values: [] })
+    await (await server.organizationOf(development)).post('/v1/environment-variables', { key: 'PLAN', values: [] })
     const { page } = await open({ api: development, role: 'viewer', path: '/variables/PLAN' })
     await page.getByText('You can view this. Only admins and owners can change variables.').waitFor()
     expect(await page.getByLabel('Key').isDisabled()).toBe(true)
@@ -243,7 +243,7 @@ describe('API keys', () => {
     await page.getByText(/stops triggering workflows in Development/).waitFor()
     expect((await development.get('/v1/environments/me')).status).toBe(200)
     await page.getByRole('button', { name: 'Replace now' }).click()
-    await page.getByText('New key created. All other keys are now refused').waitFor()
+    await page.getByText('New key created. All other compatible keys are now refused').waitFor()
     expect((await development.get('/v1/environments/me')).status).toBe(401)
     expect((await person.get('/v1/environments/api-keys')).body).toHaveLength(1)
   })
@@ -264,6 +264,62 @@ describe('API keys', () => {
     await page.reload()
     await page.getByText('Only owners can see existing keys.').waitFor()
     expect(await page.content()).not.toContain(made)
+  })
+
+  test('a named key is made, its secret is shown once, and it is revoked', async () => {
+    const { development, production } = await server.freshOrganization()
+    const { page, person } = await open({ api: development, path: '/api-keys' })
+    const list = page.getByRole('list', { name: 'Named keys' })
+    await list.getByText('Compatible key').waitFor()
+    await page.getByRole('button', { name: 'New key…' }).click()
+    await page.getByRole('textbox', { name: 'Name' }).fill('Checkout')
+    await page.getByRole('checkbox', { name: 'Read' }).click()
+    await page.getByRole('checkbox', { name: 'Publish to Production' }).click()
+    expect(await axeViolations(page)).toEqual([])
+    await page.getByRole('button', { name: 'Create key' }).click()
+    const shown = page.getByRole('dialog').locator('code')
+    await shown.waitFor()
+    const key = (await shown.textContent()) ?? ''
+    expect(key).toMatch(/^bf_[0-9A-Za-z]{38}$/)
+    const use = () =>
+      fetch(`${development.url}/v2/workflows`, { headers: { authorization: `ApiKey ${key}` } }).then(
+        ({ status }) => status,
+      )
+    expect(await use()).toBe(200)
+    await page.getByRole('button', { name: 'Done' }).click()
+    await list.getByText('Send, Read, Publish to Production').waitFor()
+    expect(await page.content()).not.toContain(key)
+    const [made] = (await person.get('/v2/api-keys')).body
+    expect(made).toMatchObject({ name: 'Checkout', scopes: ['send', 'read', `publish:${production.environmentId}`] })
+    expect(await overflowOnPhone(page)).toBe(0)
+    await onDesktop(page)
+
+    await page.getByRole('button', { name: 'Revoke Checkout' }).click()
+    await page.getByRole('button', { name: 'Revoke', exact: true }).click()
+    await page.getByText('Key revoked').waitFor()
+    expect(await use()).toBe(401)
+  })
+
+  test('a signing secret is made, and the door for keys of other environments is opened and closed', async () => {
+    const { development } = await server.freshOrganization()
+    const { page, person } = await open({ api: development, path: '/api-keys' })
+    await page.getByRole('button', { name: 'Make a new inbox secret' }).click()
+    await page.getByRole('button', { name: 'Make a new secret', exact: true }).click()
+    const shown = page.getByRole('dialog').locator('code')
+    await shown.waitFor()
+    const [inbox] = (await person.get('/v2/signing-secrets')).body
+    expect(await shown.textContent()).toBe(inbox.secrets[0].secret)
+    await page.getByRole('button', { name: 'Done' }).click()
+
+    const door = page.getByRole('switch', { name: 'Keys of other environments may publish into Development' })
+    await page.getByText('Only people, and keys that were made for it').waitFor()
+    await door.click()
+    await page.getByText(/a Development key on a laptop can change what it sends/).waitFor()
+    expect(await axeViolations(page)).toEqual([])
+    await door.click()
+    await page.getByText('Only people, and keys that were made for it').waitFor()
+    const doors = await person.get(`/v2/environments/${development.environmentId}/doors`)
+    expect(doors.body).toEqual({ openToKeys: false, isDefault: false })
   })
 
   test('an editor sees why there are none to see', async () => {

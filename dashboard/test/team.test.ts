@@ -113,7 +113,7 @@ describe('the audit log', () => {
     await person.post('/v1/environment-variables', { key: 'PLAN' })
     await development.post('/v2/webhooks/endpoints', { url: 'https://example.com/hooks' })
     await follow(page, '/audit')
-    await row(page, 'Created a webhook').getByText('API key').filter({ visible: true }).waitFor()
+    await row(page, 'Created a webhook').getByText('Compatible key').filter({ visible: true }).waitFor()
     await row(page, 'Sent an invitation').getByText('alan@example.com').filter({ visible: true }).waitFor()
     await takeScreenshots(page, 'audit')
     expect(await axeViolations(page)).toEqual([])

@@ -8,7 +8,10 @@ const { server, open } = useDashboard()
 /** An organization that translates into German and Arabic, with a workflow that has texts in two of three locales. */
 async function prepare(): Promise<Api> {
   const { development: api } = await server.freshOrganization()
-  await api.patch('/v1/organizations/settings', { defaultLocale: 'en_US', targetLocales: ['de_DE', 'ar_EG'] })
+  await (await server.organizationOf(api)).patch('/v1/organizations/settings', {
+    defaultLocale: 'en_US',
+    targetLocales: ['de_DE', 'ar_EG'],
+  })
   await addWorkflow(api, 'welcome', 'Welcome to the product')
   const write = (locale: string, content: object) =>
     api.post('/v2/translations', { resourceType: 'workflow', resourceId: 'welcome', locale, content })

@@ -87,14 +87,47 @@ export const errorTable = {
   too_many_api_keys: {
     status: 409,
     message: (p: { limit: number }) =>
-      `The environment has ${p.limit} valid API keys; wait until one of them expires, or replace them all`,
+      `There are ${p.limit} valid API keys already; revoke one, or wait until one of them expires`,
   },
   foreign_environment: {
     status: 403,
     message: says(
-      'API key authentication is scoped to a single environment; use the key of the environment you want to change',
+      'API key authentication is scoped to a single environment; use the key of the environment you want to change, or one of the organization',
     ),
   },
+  insufficient_scope: {
+    status: 403,
+    message: (p: { needed: string }) =>
+      `This API key lacks the scope ${p.needed}; use a key that has it, or create one on the page "API keys"`,
+  },
+  publish_refused: {
+    status: 403,
+    message: (p: { environmentId: string }) =>
+      `This API key may not publish into the environment ${p.environmentId}; use a key with the scope publish:${p.environmentId}, or publish on the dashboard`,
+  },
+  organization_key_needed: {
+    status: 403,
+    message: says(
+      'This concerns the whole organization, and the API key is of one environment; use a key of the organization, or sign in to the dashboard',
+    ),
+  },
+  api_key_address_refused: {
+    status: 403,
+    message: (p: { address: string }) =>
+      `This API key is not allowed from the address ${p.address}; change its allowed addresses, or call from one of them`,
+  },
+  key_not_found: { status: 404, message: (p: { keyId: string }) => `No API key with the id ${p.keyId} was found` },
+  scope_unknown: {
+    status: 422,
+    message: (p: { scope: string }) =>
+      `There is no scope ${p.scope}; the scopes are administer, read, send, write:<resource> and publish:<id of an environment>`,
+  },
+  address_unknown: {
+    status: 422,
+    message: (p: { address: string }) =>
+      `${p.address} is no IP address and no network such as 192.0.2.0/24 or 2001:db8::/32`,
+  },
+  expiry_past: { status: 422, message: says('The expiry must be in the future') },
   idempotency_key_too_long: {
     status: 400,
     message: (p: { key: string }) =>

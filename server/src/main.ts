@@ -213,7 +213,12 @@ export async function startService(
     })
     // Last, because the keys are shown once: nothing may fail between creating and printing them.
     const needsOwner = !(await isSetUp(database.db))
-    const first = await prepareFirstStart(database.db, secrets, config.apiKey, clock.now())
+    const first = await prepareFirstStart(
+      database.db,
+      secrets,
+      { apiKey: config.apiKey, signsApart: !brand.startsOpen },
+      clock.now(),
+    )
     const { environments: created, setUpToken } = first ?? { environments: undefined, setUpToken: undefined }
     const drain = async () => {
       stopping.isStopping = true

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Role } from '../src/db/core/tables.ts'
+import { plainScopes } from '../src/http/edge/scopes.ts'
 import { bodyFor as fittingBody } from './fuzz-requests.ts'
 import { type Operation as Described, operationsOf } from './openapi.ts'
 import { newSession, PersonApi, sendAs, signInAs } from './people.ts'
@@ -47,7 +48,8 @@ const policy: Array<[operation: RegExp, role: Role]> = [
   [/^POST \/v2\/(workflows|layouts)\/.*\/preview$/, 'viewer'],
   [/^POST \/v2\/environments\/\{\w+\}\/diff$/, 'viewer'],
   // Secrets, cost, or shared by everybody.
-  [/^GET \/v1\/environments\/api-keys$/, 'owner'],
+  [/^GET \/(v1\/environments\/api-keys|v2\/signing-secrets)$/, 'owner'],
+  [/^\S+ \/v2\/(api-keys|signing-secrets)(\/|$)/, 'admin'],
   [/^POST \/v1\/integrations\/(chat|channel-connections|channel-endpoints)\/oauth$/, 'editor'],
   [/^(?!GET)\S+ \/v1\/(integrations|environments|environment-variables|organizations)(\/|$)/, 'admin'],
   [/^(?!GET)\S+ \/v2\/(webhooks|environments)\//, 'admin'],
@@ -81,7 +83,7 @@ const filled = ({ path }: Operation, value: (name: string) => string = () => 'x'
 const bodyFor = ({ method }: Operation) => (method === 'GET' ? undefined : {})
 /** Refused before the operation itself could answer, for example that `x` does not exist. */
 const turnedAway =
-  /^5|(not_signed_in|insufficient_role|cross_site_request|people_only|missing_authorization|api_key_not_found)$/
+  /^5|(not_signed_in|insufficient_role|insufficient_scope|organization_key_needed|foreign_environment|publish_refused|cross_site_request|people_only|missing_authorization|api_key_not_found)$/
 const codeOf = ({ status, body }: Answer) => `${status} ${body?.code ?? ''}`
 
 test('every route requires a caller, except those listed here one by one', () => {
@@ -143,13 +145,17 @@ test("a subscriber's token opens only the inbox, and nothing else opens the inbo
   expect(await everythingStored()).toEqual(before)
 }, 300_000)
 
+/** Roles are of the organization: the same in each of its environments. */
+const inEveryEnvironment = (list: Route[]): Array<[Route, Api]> =>
+  [home.development, home.production].flatMap((place) => list.map((operation): [Route, Api] => [operation, place]))
+
 describe.each(roles)('a person with the role %s', (role) => {
   test('may do what requires that role or less; anything else is refused and changes nothing', async () => {
     const person = await signInAs(server, home.development, role)
     const refused = own.filter((operation) => !suffices(role, operation))
     const before = await everythingStored()
-    for (const operation of refused) {
-      const answer = await person.send(operation.method, filled(operation), bodyFor(operation))
+    for (const [operation, place] of inEveryEnvironment(refused)) {
+      const answer = await person.at(place).send(operation.method, filled(operation), bodyFor(operation))
       expect([operation.method, operation.path, codeOf(answer)]).toEqual([
         operation.method,
         operation.path,
@@ -159,9 +165,9 @@ describe.each(roles)('a person with the role %s', (role) => {
     }
     expect(await everythingStored()).toEqual(before)
 
-    for (const operation of own.filter((each) => suffices(role, each))) {
+    for (const [operation, place] of inEveryEnvironment(own.filter((each) => suffices(role, each)))) {
       // Some operations end the caller's session.
-      const caller = new PersonApi(home.development, { ...person, token: await newSession(server, person.id) })
+      const caller = new PersonApi(place, { ...person, token: await newSession(server, person.id) })
       const answer = await caller.send(operation.method, filled(operation), bodyFor(operation))
       expect([operation.method, operation.path, codeOf(answer)]).not.toEqual([
         operation.method,
@@ -172,15 +178,111 @@ describe.each(roles)('a person with the role %s', (role) => {
   }, 300_000)
 })
 
-test('an API key may do everything except what is for people only', async () => {
-  for (const operation of own) {
-    // One operation replaces the caller's key.
-    const api = await server.freshApi()
-    const answer = await api.send(operation.method, filled(operation), bodyFor(operation))
-    const expected = isForPeople(operation) ? '403 people_only' : expect.not.stringMatching(turnedAway)
-    expect([operation.method, operation.path, codeOf(answer)]).toEqual([operation.method, operation.path, expected])
+/** What an API key needs, apart from the list in the service. The first matching line counts. */
+const scopePolicy: Array<[operation: RegExp, scope: string]> = [
+  [/^POST \/v2\/environments\/\{\w+\}\/(diff|publish)$|\/sync$(?<!bridge\/sync)/, 'publish'],
+  [/^GET \/(v1\/audit|v1\/environments\/api-keys|v2\/api-keys|v2\/signing-secrets)$/, 'administer'],
+  [/^GET \/v2\/(erasures|subscribers\/\{subscriberId\}\/export)/, 'write:subscribers'],
+  [/^GET |^POST \/v2\/(workflows|layouts)\/.*\/preview$/, 'read'],
+  [/^\S+ \/v1\/events\//, 'send'],
+  [/^\S+ \/v[12]\/(workflows|workflow-overrides|bridge|notification-groups)(\/|$)/, 'write:workflows'],
+  [/^\S+ \/v[12]\/layouts(\/|$)/, 'write:layouts'],
+  [/^\S+ \/v2\/translations(\/|$)/, 'write:translations'],
+  [/^\S+ \/v[12]\/subscribers(\/|$)/, 'write:subscribers'],
+  [/^\S+ \/v[12]\/topics(\/|$)/, 'write:topics'],
+  [/^\S+ \/v[12]\/(contexts|tenants)(\/|$)/, 'write:contexts'],
+  [/^\S+ \/v1\/(integrations|channel-connections|channel-endpoints)(\/|$)/, 'write:integrations'],
+  [/^\S+ \/v1\/(messages|notifications|deliveries|sandbox)(\/|$)/, 'write:messages'],
+  [/^\S+ \/v2\/webhooks\//, 'write:webhooks'],
+  // Environments, variables, keys and the organization.
+  [/^/, 'administer'],
+]
+const scopeFor = ({ method, path }: Operation) =>
+  scopePolicy.find(([pattern]) => pattern.test(`${method} ${path}`))?.[1] ?? ''
+/** Concerns all environments, whatever the body says. */
+const isForOrganization = ({ method, path }: Operation) =>
+  /^(POST \/v1\/environments|DELETE \/v1\/environment-variables\/\{variableKey\}|PATCH \/v1\/organizations\/settings|PATCH \/v2\/environments\/\{environmentId\}\/doors)$/.test(
+    `${method} ${path}`,
+  )
+/** Its path names the environment that it acts on. */
+const namesEnvironment = ({ path }: Operation) => /^\/v[12]\/environments\/\{\w+\}/.test(path)
+
+describe('API keys:', () => {
+  test('the list of the service and the one above agree, and every line is needed', async () => {
+    const { body } = await server.api.get('/openapi.json')
+    const forKeys = own.filter((operation) => !isForPeople(operation))
+    for (const operation of forKeys.filter(({ isHidden }) => !isHidden))
+      expect([operation.path, body.paths[operation.path][operation.method.toLowerCase()]['x-scope']]).toEqual([
+        operation.path,
+        scopeFor(operation),
+      ])
+    expect([...new Set(forKeys.map(scopeFor))].sort()).toEqual([...plainScopes, 'publish'].sort())
+  })
+
+  test('every scope, of a key of one environment and of the organization, in every environment, on every route', async () => {
+    const { development, production } = await server.freshOrganization()
+    const scopes = [...plainScopes, `publish:${production.environmentId}`]
+    const tries: Array<{ title: string; send: () => Promise<Answer>; expected: string | undefined }> = []
+    for (const owner of ['environment', 'organization'] as const)
+      for (const scope of scopes) {
+        const key = await server.keyFor(development, [scope], owner)
+        for (const at of [development, production])
+          for (const operation of own) {
+            const path = filled(operation, (name) => (/environmentId$/i.test(name) ? at.environmentId : 'x'))
+            const headers = { 'belfry-environment': at.environmentId }
+            tries.push({
+              title: `${owner} ${scope} ${at === development ? 'own' : 'other'} ${operation.method} ${operation.path}`,
+              send: () => key.send(operation.method, path, bodyFor(operation), headers),
+              expected: refusalOf(operation, { scope, owner, isOwn: at === development }),
+            })
+          }
+      }
+    const wrong: string[] = []
+    const run = async (list: typeof tries, atOnce: number) => {
+      for (let first = 0; first < list.length; first += atOnce)
+        await Promise.all(
+          list.slice(first, first + atOnce).map(async ({ title, send, expected }) => {
+            const code = codeOf(await send())
+            if (expected === undefined ? turnedAway.test(code) : code !== expected)
+              wrong.push(`${title}: ${code} instead of ${expected ?? 'an answer'}`)
+          }),
+        )
+    }
+    const before = await everythingStored()
+    const refused = tries.filter(({ expected }) => expected !== undefined)
+    await run(refused, 20)
+    expect(wrong).toEqual([])
+    expect(await everythingStored()).toEqual(before)
+    await run(
+      tries.filter(({ expected }) => expected === undefined),
+      5,
+    )
+    expect(wrong).toEqual([])
+    const people = 2 * roles.length * own.length
+    process.stdout.write(
+      `access: ${tries.length + people} combinations of ${own.length} routes, 2 environments, ${scopes.length} scopes of 2 kinds of keys and ${roles.length} roles; keys were refused ${refused.length} times\n`,
+    )
+  }, 600_000)
+
+  /** The code of the refusal, or undefined if the operation itself answers. */
+  function refusalOf(
+    operation: Operation,
+    { scope, owner, isOwn }: { scope: string; owner: string; isOwn: boolean },
+  ): string | undefined {
+    if (isForPeople(operation)) return '403 people_only'
+    const needed = scopeFor(operation)
+    const kind = scope.startsWith('publish:') ? 'publish' : scope
+    if (kind !== 'administer' && kind !== needed) return '403 insufficient_scope'
+    if (owner === 'organization') return undefined
+    if (isForOrganization(operation)) {
+      // A wrong body is refused before.
+      return operation.path === '/v1/environments' ? undefined : '403 organization_key_needed'
+    }
+    if (isOwn || !namesEnvironment(operation)) return undefined
+    if (needed === 'publish') return kind === 'publish' ? undefined : '403 publish_refused'
+    return '403 foreign_environment'
   }
-}, 300_000)
+})
 
 describe('the owner of another organization', () => {
   let stranger: PersonApi
@@ -204,6 +306,7 @@ describe('a record of this environment, addressed by its id,', () => {
 
   beforeAll(async () => {
     theirs = await plant(server)
+    await withAda(theirs.production)
   })
 
   test('exists for every kind that a path can name', () => {
@@ -212,10 +315,6 @@ describe('a record of this environment, addressed by its id,', () => {
     )
     expect(names.filter(([path, name]) => knownFor(theirs.ids, path, name) === undefined)).toEqual([])
   })
-
-  /** Shared by all environments of an organization, so a key of one works for all. */
-  const isShared = ({ path }: Operation) =>
-    /^\/v[12]\/(environments|environment-variables|organizations|auth|audit)(\/|$)/.test(path)
 
   interface Caller {
     open: () => Promise<Api>
@@ -236,6 +335,16 @@ describe('a record of this environment, addressed by its id,', () => {
     'PUT /v1/environments/{environmentId}': '401 environment_to_update_not_found',
     'POST /v2/environments/{targetEnvironmentId}/diff': '400 publish_environment_not_found',
     'POST /v2/environments/{targetEnvironmentId}/publish': '400 publish_environment_not_found',
+  }
+  // A key is told that an environment is not its own before it is told whether it exists.
+  const notItsOwn = {
+    'PUT /v1/environments/{environmentId}': '403 foreign_environment',
+    'DELETE /v1/environments/{environmentId}': '403 foreign_environment',
+    'GET /v2/environments/{environmentId}/tags': '403 foreign_environment',
+    'GET /v2/environments/{environmentId}/retention': '403 foreign_environment',
+    'PATCH /v2/environments/{environmentId}/retention': '403 foreign_environment',
+    'GET /v2/environments/{environmentId}/doors': '403 foreign_environment',
+    'PATCH /v2/environments/{environmentId}/doors': '403 organization_key_needed',
   }
   /** Names may exist on both sides: the caller has its own, so that only the id behind it is not found. */
   const withAda = async (api: Api) => {
@@ -261,19 +370,25 @@ describe('a record of this environment, addressed by its id,', () => {
         open: async () => withAda((await server.freshOrganization()).development),
         concerns: (operation) => !isForPeople(operation),
         stored: () => storedIn(theirs),
-        otherwise: elsewhere,
+        otherwise: { ...elsewhere, ...notItsOwn },
       }),
     ],
     [
       'the key of another environment',
       async () => ({
-        open: () => withAda(theirs.production),
-        concerns: (operation) => !isShared(operation),
+        open: async () => server.keyFor(theirs.production, ['administer']),
+        concerns: (operation) => !isForPeople(operation),
         stored: () => {
           const { development, production } = theirs
           return rowsWhere((row) => row.includes(development.environmentId) && !row.includes(production.environmentId))
         },
-        otherwise: { ...previews, 'PUT /v1/integrations/{integrationId}': '403 foreign_environment' },
+        otherwise: {
+          ...previews,
+          ...notItsOwn,
+          'PUT /v1/integrations/{integrationId}': '403 foreign_environment',
+          'POST /v2/environments/{targetEnvironmentId}/diff': '403 publish_refused',
+          'POST /v2/environments/{targetEnvironmentId}/publish': '403 publish_refused',
+        },
       }),
     ],
   ]
@@ -349,7 +464,7 @@ async function rowsWhere(matches: (row: string) => boolean): Promise<Record<stri
   const { db } = server.database
   const { rows: tables } = await sql<{ name: string }>`
     SELECT tablename AS name FROM pg_tables
-    WHERE schemaname = current_schema() AND tablename NOT IN ('rate_buckets', 'idempotency_keys') ORDER BY 1`.execute(
+    WHERE schemaname = current_schema() AND tablename NOT IN ('rate_buckets', 'idempotency_keys', 'api_key_uses') ORDER BY 1`.execute(
     db,
   )
   const found = tables.map(async ({ name }) => {

@@ -23,6 +23,7 @@ test.each(examples.filter(({ requests }) => requests.length > 0))('$page tells t
     BELFRY_URL: server.url,
     BELFRY_API_KEY: development.key,
     PRODUCTION_KEY: production.key,
+    BELFRY_ORGANIZATION_KEY: (await server.organizationOf(development)).key,
     DEVELOPMENT_ID: development.environmentId,
     PRODUCTION_ID: production.environmentId,
   }

@@ -30,7 +30,7 @@ const server = useServer({
 })
 
 /** Tables that even a refused request may write to. */
-const bookkeeping = new Set(['idempotency_keys', 'sign_in_attempts', 'user_sessions'])
+const bookkeeping = new Set(['api_key_uses', 'idempotency_keys', 'sign_in_attempts', 'user_sessions'])
 
 let pool: Pool
 let current: Scene
@@ -107,7 +107,7 @@ interface Caller {
   maySeeCredentials: boolean
   /** May read the Development key. */
   maySeeKey?: boolean
-  /** Has the key of another environment, which opens that one and what all share. */
+  /** Has the key of another environment, which opens that one only. */
   isFromNextDoor?: boolean
 }
 
@@ -152,12 +152,17 @@ async function makeScene(): Promise<Scene> {
 }
 
 /** The rightful caller of the operation, or one of the others. */
-function callerOf({ planted, others }: Scene, { path, security = [] }: Operation, index: number): Caller {
+function callerOf({ planted, others }: Scene, operation: Operation, index: number): Caller {
+  const { path, security = [] } = operation
   const other = others[index - 1]
   if (other) return other
   if (security.some((way) => 'session' in way))
     return { headers: bearerOf(planted.inbox), isMember: true, maySeeCredentials: false }
-  const headers = path.startsWith('/v1/auth/') ? cookieOf(planted.owner) : keyOf(planted.development)
+  const { owner, wide, development } = planted
+  const byKey = isShared(operation)
+    ? { ...keyOf(wide), 'belfry-environment': development.environmentId }
+    : keyOf(development)
+  const headers = path.startsWith('/v1/auth/') ? cookieOf(owner) : byKey
   return { headers, isMember: true, maySeeCredentials: true, maySeeKey: true }
 }
 
@@ -212,7 +217,7 @@ async function judge(operation: Operation, caller: Caller, answer: Answer): Prom
   const changed = [...new Set(rows.map(({ name }) => name))].filter((table) => !bookkeeping.has(table))
   if (status >= 400 && changed.length > 0)
     throw new Error(`refused with ${status}, but changed ${changed.join(', ')}: ${text}`)
-  if (!isPublic(operation) && rows.some((row) => isKeptFrom(caller, operation, row)))
+  if (!isPublic(operation) && rows.some((row) => isKeptFrom(caller, row)))
     throw new Error(`let a stranger change ${changed.join(', ')}: ${status} ${text}`)
   const isReplay = answer.headers.get('idempotency-replay') === 'true'
   const isAct = status < 300 && changed.length > 0 && !isReplay
@@ -220,13 +225,14 @@ async function judge(operation: Operation, caller: Caller, answer: Answer): Prom
     throw new Error(`an administrative action is missing from the audit log: ${status} ${text}`)
 }
 
+/** Concerns more than one environment, so that the rightful caller has a key of the organization. */
 const isShared = ({ path }: Operation) =>
-  /^\/v[12]\/(environments|environment-variables|organizations|auth|audit)(\/|$)/.test(path)
+  /^\/v[12]\/(environments|environment-variables|organizations)(\/(?!api-keys)|$)|\/sync$/.test(path)
 
 /** Whether the caller must not change this row. */
-function isKeptFrom(caller: Caller, operation: Operation, row: Touched): boolean {
+function isKeptFrom(caller: Caller, row: Touched): boolean {
   const { development, ids } = current.planted
-  if (caller.isFromNextDoor && !isShared(operation)) return row.environment_id === development.environmentId
+  if (caller.isFromNextDoor) return row.environment_id === development.environmentId || row.name === 'organizations'
   if (caller.isMember) return false
   const environments = [...(ids.environmentId ?? []), ...(ids._environmentId ?? [])]
   return row.organization_id === development.organizationId || environments.includes(row.environment_id ?? '')

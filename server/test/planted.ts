@@ -8,6 +8,8 @@ import type { Answer, Api, TestServer } from './server.ts'
 export interface Planted {
   development: Api
   production: Api
+  /** Development, with a key of the organization. */
+  wide: Api
   owner: PersonApi
   inbox: InboxClient
   /** By parameter or member name; the first id is the most useful. */
@@ -33,10 +35,11 @@ export async function plant(server: TestServer): Promise<Planted> {
     expect([path, item]).toEqual([path, expect.anything()])
     return item
   }
+  const wide = await server.organizationOf(api)
   const to = { subscriberId: 'ada', email: 'ada@example.com', phone: '+14155550123' }
   await made('/v2/subscribers', { ...to, firstName: secret, data: { secret } })
   await made('/v2/subscribers', { subscriberId: 'bob', email: 'bob@example.com' })
-  await made('/v1/organizations/settings', { targetLocales: ['de_DE', 'fr_FR'] }, api, 'PATCH')
+  await made('/v1/organizations/settings', { targetLocales: ['de_DE', 'fr_FR'] }, wide, 'PATCH')
   const email = await made('/v1/integrations', {
     providerId: 'sendgrid',
     channel: 'email',
@@ -100,10 +103,14 @@ export async function plant(server: TestServer): Promise<Planted> {
   await made('/v1/tenants', { identifier: 'acme', name: secret })
   const override = await made('/v1/workflow-overrides', { workflowId: 'welcome', tenantId: 'acme', active: true })
   const values = [{ _environmentId: api.environmentId, value: credential }]
-  await made('/v1/environment-variables', { key: 'GREETING', isSecret: true, values })
+  await made('/v1/environment-variables', { key: 'GREETING', isSecret: true, values }, wide)
   await made('/v2/topics', { key: 'news', name: secret })
   await made('/v2/topics/news/subscriptions', { subscriptions: [{ identifier: 'reading', subscriberId: 'ada' }] })
-  const staging = await made('/v1/environments', { name: 'Staging', color: '#123456', parentId: api.environmentId })
+  const staging = await made(
+    '/v1/environments',
+    { name: 'Staging', color: '#123456', parentId: api.environmentId },
+    wide,
+  )
 
   await made('/v2/subscribers', { subscriberId: 'gone' })
   const { body: erasure } = await api.post('/v2/subscribers/gone/erase')
@@ -126,6 +133,7 @@ export async function plant(server: TestServer): Promise<Planted> {
     first('/v2/webhooks/events'),
     first('/v1/auth/sessions', owner),
   ])
+  const key = await made('/v2/api-keys', { name: secret, scopes: ['read'] })
   const names = { subscriberId: ['ada', 'bob'], workflowId: [workflow._id, 'welcome'] }
   const ids: Record<string, string[]> = {
     ...names,
@@ -180,12 +188,14 @@ export async function plant(server: TestServer): Promise<Planted> {
     memberId: [member.id],
     invitationId: [invitation._id],
     sessionId: [session._id],
+    keyId: [key._id],
+    purpose: ['inbox', 'bridge'],
     url: [url, 'http://127.0.0.1:1/other'],
     bridgeUrl: [url],
     webhookUrl: [url],
     email: ['ada@example.com'],
   }
-  return { development: api, production, owner, inbox, ids: ids as Planted['ids'] }
+  return { development: api, production, wide, owner, inbox, ids: ids as Planted['ids'] }
 }
 
 /** The ids for a parameter of this path. Some names mean several kinds, told apart by the path before them. */

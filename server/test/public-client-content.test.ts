@@ -55,7 +55,10 @@ test('layouts: create, conflict, list, retrieve, update, preview, usage, duplica
 })
 
 test('translations: write, retrieve, group, upload, delete', async () => {
-  await api.patch('/v1/organizations/settings', { targetLocales: ['fr_FR'], removeNovuBranding: true })
+  await (await server.organizationOf(api)).patch('/v1/organizations/settings', {
+    targetLocales: ['fr_FR'],
+    removeNovuBranding: true,
+  })
   await novu.layouts.create({ layoutId: 'letter', name: 'Letter', isTranslationEnabled: true })
   const written = await novu.translations.create({
     resourceId: 'letter',

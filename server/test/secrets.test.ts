@@ -40,7 +40,7 @@ test('no secret is in a log, an answer, a metric, a page or, in clear, in the da
   const mail = { providerId: 'email-webhook', channel: 'email', active: true, check: false, credentials }
   expect(await api.post('/v1/integrations', { ...mail, name: 'Ours', primary: true })).toMatchObject({ status: 201 })
   const values = [{ _environmentId: api.environmentId, value: variable }]
-  await api.post('/v1/environment-variables', { key: 'TOKEN', isSecret: true, values })
+  await (await server.organizationOf(api)).post('/v1/environment-variables', { key: 'TOKEN', isSecret: true, values })
   const endpoint = await api.post('/v2/webhooks/endpoints', { url: `${vendor.url}/hook` })
   secrets.webhook = endpoint.body.secret
   const headers = [{ key: 'authorization', value: 'Bearer {{env.TOKEN}}' }]

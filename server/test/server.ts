@@ -6,8 +6,10 @@ import { pino } from 'pino'
 import { request } from 'undici'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { type Config, readConfig } from '../src/config.ts'
+import { newScopedKey } from '../src/db/core/api-key-form.ts'
 import { type Database, openDatabase } from '../src/db/core/database.ts'
 import { Secrets } from '../src/db/core/secrets.ts'
+import { insertKey } from '../src/db/queries/api-keys.ts'
 import { createEnvironment, createOrganization, type NewEnvironment } from '../src/db/queries/environments.ts'
 import { type Service, startService } from '../src/main.ts'
 import { isFree } from './free-port.ts'
@@ -49,6 +51,15 @@ export class Api {
     this.key = key
     this.environmentId = environmentId
     this.organizationId = organizationId
+  }
+
+  /** A caller with a key of the organization, which reaches the same environment and all others. */
+  static ofOrganization(key: string, of: Pick<Api, 'url' | 'environmentId' | 'organizationId'>): Api {
+    const api = new Api(of.url, key, of.environmentId, of.organizationId)
+    const send = api.send.bind(api)
+    api.send = (method, path, body, headers = {}) =>
+      send(method, path, body, { 'belfry-environment': of.environmentId, ...headers })
+    return api
   }
 
   get = (path: string, headers?: Record<string, string>) => this.send('GET', path, undefined, headers)
@@ -110,12 +121,20 @@ export interface TestServer {
   logged: LogLine[]
   /** The Development environment of the first start. */
   api: Api
+  /** The same environment, with a key of its organization. */
+  wideApi: Api
   /** The owner's set-up token, printed by the first start. */
   setUpToken: string
   /** A new environment. */
   freshApi(): Promise<Api>
   /** A new organization with its Development and Production. */
   freshOrganization(): Promise<{ development: Api; production: Api }>
+  /** The same, each reached with a key of the organization. */
+  freshOrganizationWide(): Promise<{ development: Api; production: Api }>
+  /** A new key for the environment of `api`, or for its organization, with these scopes. */
+  keyFor(api: Api, scopes: string[], owner?: 'environment' | 'organization'): Promise<Api>
+  /** The same environment with a key of its organization that may do everything. */
+  organizationOf(api: Api): Promise<Api>
   /**
    * Does all work that is queued or due by the clock, until none is left. `around` controls how each piece of work is done,
    * for example to make it fail.
@@ -143,6 +162,7 @@ export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' }
   let database: Database
   let databaseUrl: string
   let api: Api
+  let wideApi: Api
   let setUpToken = ''
   let hasUsualPort = false
 
@@ -159,6 +179,21 @@ export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' }
     services.push(service)
     return service
   }
+
+  const newKey: TestServer['keyFor'] = async (of, scopes, owner = 'environment') => {
+    const key = newScopedKey(owner)
+    const { environmentId, organizationId } = of
+    const { userId } = await database.db
+      .selectFrom('organizations')
+      .select('owner_user_id as userId')
+      .where('id', '=', organizationId)
+      .executeTakeFirstOrThrow()
+    const given = { key, scopes, name: scopes.join(' '), userId }
+    const place = owner === 'organization' ? { organizationId } : { environmentId }
+    await database.db.transaction().execute((tx) => insertKey(tx, { ...given, owner: place }, clock.now()))
+    return owner === 'organization' ? Api.ofOrganization(key, of) : new Api(of.url, key, environmentId, organizationId)
+  }
+  const wideKey = (of: Api) => newKey(of, ['administer'], 'organization')
 
   beforeAll(async () => {
     databaseUrl = await createTestDatabase(name)
@@ -179,6 +214,7 @@ export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' }
       .limit(1)
       .executeTakeFirstOrThrow()
     api = new Api(service.url, development.apiKey, development.id, organization_id)
+    wideApi = await wideKey(api)
   })
 
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads the pattern; the suite comes second
@@ -205,6 +241,9 @@ export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' }
     },
     get api() {
       return api
+    },
+    get wideApi() {
+      return wideApi
     },
     get setUpToken() {
       return setUpToken
@@ -235,6 +274,15 @@ export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' }
         new Api(services[0]?.url ?? '', environment.apiKey, environment.id, id)
       return { development: apiOf(development), production: apiOf(production) }
     },
+    async freshOrganizationWide() {
+      const { development, production } = await this.freshOrganization()
+      return {
+        development: await wideKey(development),
+        production: await wideKey(production),
+      }
+    },
+    keyFor: newKey,
+    organizationOf: wideKey,
     async drain(around = (work) => work()) {
       const [service] = services
       if (!service) throw new Error('the service is not running')

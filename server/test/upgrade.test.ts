@@ -48,6 +48,8 @@ const start = async ({ url }: Database) => {
 
 /** An installation in mid-work: created through the API, with waiting runs. */
 async function fill(): Promise<Api> {
+  // Older schemas have no keys of organizations.
+  await server.database.pool.query('DELETE FROM api_keys WHERE environment_id IS NULL')
   const { development: api } = await server.freshOrganization()
   const wait = { type: 'regular', amount: 3, unit: 'hours' }
   await makeWorkflow(api, 'later', [{ type: 'delay', controlValues: wait }, inApp('{{payload.n}}')])

@@ -6724,7 +6724,7 @@ export interface Operations {
       expiresAt?: string | undefined
     }>
   }
-  /** Replace the API key of the key's environment; the old one is refused at once */
+  /** Replace the compatible API key of the key's environment; the old one is refused at once */
   'POST /v1/environments/api-keys/regenerate': {
     answer: Array<{
       key: string
@@ -6943,6 +6943,161 @@ export interface Operations {
       }
     }
   }
+  /** Retrieve the doors of an environment */
+  'GET /v2/environments/{environmentId}/doors': {
+    path: {
+      environmentId: string
+    }
+    answer: {
+      /** Whether API keys of other environments may publish into this one and rename or delete it, and its own keys may create environments and variables */
+      openToKeys: boolean
+      /** Nobody has chosen: this is the default of the brand */
+      isDefault: boolean
+    }
+  }
+  /** Open or close the doors of an environment */
+  'PATCH /v2/environments/{environmentId}/doors': {
+    path: {
+      environmentId: string
+    }
+    body: {
+      openToKeys?: boolean | null | undefined
+    }
+    answer: {
+      /** Whether API keys of other environments may publish into this one and rename or delete it, and its own keys may create environments and variables */
+      openToKeys: boolean
+      /** Nobody has chosen: this is the default of the brand */
+      isDefault: boolean
+    }
+  }
+  /** List the API keys of the environment, and those of the organization */
+  'GET /v2/api-keys': {
+    answer: Array<{
+      _id: string
+      name: string
+      /** The beginning of the key */
+      hint: string
+      scopes: Array<string>
+      /** Opens every environment of the organization, and what they share */
+      isOrganizationWide: boolean
+      /** Kept encrypted, because public client libraries sign with it; the others are kept as hashes and sign nothing */
+      isCompatible: boolean
+      /** Null: from everywhere */
+      allowedAddresses: Array<string> | null
+      /** The id of a person */
+      createdBy: string
+      createdAt: string
+      expiresAt: string | null
+      /** Up to a minute late */
+      lastUsedAt: string | null
+    }>
+  }
+  /** Create an API key */
+  'POST /v2/api-keys': {
+    body: {
+      name: string
+      /** `administer`, `read`, `send`, `write:workflows`, `write:layouts`, `write:translations`, `write:subscribers`, `write:topics`, `write:contexts`, `write:integrations`, `write:messages`, `write:webhooks`, and `publish:<id of an environment>` */
+      scopes: Array<string>
+      isOrganizationWide?: boolean | undefined
+      /** IP addresses and networks such as 192.0.2.0/24; null: from everywhere */
+      allowedAddresses?: Array<string> | null | undefined
+      expiresAt?: string | null | undefined
+    }
+    answer: {
+      _id: string
+      name: string
+      /** The beginning of the key */
+      hint: string
+      scopes: Array<string>
+      /** Opens every environment of the organization, and what they share */
+      isOrganizationWide: boolean
+      /** Kept encrypted, because public client libraries sign with it; the others are kept as hashes and sign nothing */
+      isCompatible: boolean
+      /** Null: from everywhere */
+      allowedAddresses: Array<string> | null
+      /** The id of a person */
+      createdBy: string
+      createdAt: string
+      expiresAt: string | null
+      /** Up to a minute late */
+      lastUsedAt: string | null
+      /** Shown this once */
+      key: string
+    }
+  }
+  /** Change the name, addresses or expiry of an API key */
+  'PATCH /v2/api-keys/{keyId}': {
+    path: {
+      keyId: string
+    }
+    body: {
+      name?: string | undefined
+      /** IP addresses and networks such as 192.0.2.0/24; null: from everywhere */
+      allowedAddresses?: Array<string> | null | undefined
+      expiresAt?: string | null | undefined
+      /** Forget the compatible key except for its hash, for ever. It signs nothing any more; the signing secrets do */
+      isCompatible?: false | undefined
+    }
+    answer: {
+      _id: string
+      name: string
+      /** The beginning of the key */
+      hint: string
+      scopes: Array<string>
+      /** Opens every environment of the organization, and what they share */
+      isOrganizationWide: boolean
+      /** Kept encrypted, because public client libraries sign with it; the others are kept as hashes and sign nothing */
+      isCompatible: boolean
+      /** Null: from everywhere */
+      allowedAddresses: Array<string> | null
+      /** The id of a person */
+      createdBy: string
+      createdAt: string
+      expiresAt: string | null
+      /** Up to a minute late */
+      lastUsedAt: string | null
+    }
+  }
+  /** Revoke an API key; it is refused at once */
+  'DELETE /v2/api-keys/{keyId}': {
+    path: {
+      keyId: string
+    }
+    answer: undefined
+  }
+  /** List the signing secrets of the environment */
+  'GET /v2/signing-secrets': {
+    answer: Array<{
+      /** `inbox`: hashes of subscribers and contexts; `bridge`: calls to your code; `replies`: callbacks for answered emails; `requests`: HTTP request steps and webhooks of filters */
+      purpose: 'inbox' | 'bridge' | 'replies' | 'requests'
+      /** Whether it has secrets of its own; otherwise the compatible API key signs */
+      isApart: boolean
+      /** The newest first */
+      secrets: Array<{
+        secret: string
+        createdAt: string
+        /** Set once it has been replaced */
+        expiresAt: string | null
+      }>
+    }>
+  }
+  /** Add a signing secret; the one before stays valid for a while */
+  'POST /v2/signing-secrets/{purpose}/rotate': {
+    path: {
+      purpose: 'inbox' | 'bridge' | 'replies' | 'requests'
+    }
+    body: {
+      /** 0: no overlap */
+      overlapHours?: number | undefined
+    }
+    answer: {
+      purpose: 'inbox' | 'bridge' | 'replies' | 'requests'
+      secret: string
+      createdAt: string
+      /** Set once it has been replaced */
+      expiresAt: string | null
+    }
+  }
   /** List the environment variables of the organization */
   'GET /v1/environment-variables': {
     query?: {
@@ -7042,7 +7197,7 @@ export interface Operations {
     }
     answer: undefined
   }
-  /** List the workflows, of any environment, whose steps use an environment variable */
+  /** List the workflows whose steps use an environment variable */
   'GET /v1/environment-variables/{variableKey}/usage': {
     path: {
       variableKey: string
@@ -9205,7 +9360,7 @@ export interface Operations {
       }
       previewPayloadExample: Record<string, unknown>
       schema: Record<string, unknown> | null
-    } & Record<string, string>
+    }
   }
   /** Try the request of an HTTP request step */
   'POST /v2/workflows/steps/test-http-request': {
@@ -9797,7 +9952,7 @@ export interface Operations {
       includeCursor?: boolean | undefined
       /** The whole action, or the part before its dot */
       action?: string | undefined
-      /** The id of a person, or of an API key's environment */
+      /** The id of a person or of an API key */
       actor?: string | undefined
     }
     answer: {

@@ -18,18 +18,35 @@ CREATE TABLE activity_counts (
 );
 CREATE INDEX activity_counts_age ON public.activity_counts USING brin (slot);
 
+CREATE TABLE api_key_uses (
+  key_id text COLLATE "C" NOT NULL,
+  used_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT api_key_uses_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id) ON DELETE CASCADE,
+  CONSTRAINT api_key_uses_pkey PRIMARY KEY (key_id)
+);
+
 CREATE TABLE api_keys (
   hash text COLLATE "C" NOT NULL,
-  environment_id text COLLATE "C" NOT NULL,
-  encrypted_key text NOT NULL,
+  environment_id text COLLATE "C",
+  encrypted_key text,
   user_id text COLLATE "C" NOT NULL,
   created_at timestamp(3) with time zone NOT NULL,
   expires_at timestamp(3) with time zone,
+  id text COLLATE "C" DEFAULT substr(md5(((random())::text || (clock_timestamp())::text)), 1, 24) NOT NULL,
+  organization_id text COLLATE "C",
+  name text DEFAULT 'API key'::text NOT NULL,
+  scopes text[] DEFAULT '{administer}'::text[] NOT NULL,
+  allowed_addresses text[],
+  hint text DEFAULT ''::text NOT NULL,
+  CONSTRAINT api_keys_owner CHECK (((environment_id IS NULL) <> (organization_id IS NULL))),
   CONSTRAINT api_keys_environment_id_fkey FOREIGN KEY (environment_id) REFERENCES environments(id) ON DELETE CASCADE,
+  CONSTRAINT api_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
   CONSTRAINT api_keys_pkey PRIMARY KEY (hash),
   CONSTRAINT counted TRIGGER DEFERRABLE INITIALLY DEFERRED
 );
 CREATE INDEX api_keys_environment ON public.api_keys USING btree (environment_id);
+CREATE UNIQUE INDEX api_keys_id ON public.api_keys USING btree (id);
+CREATE INDEX api_keys_organization ON public.api_keys USING btree (organization_id) WHERE (organization_id IS NOT NULL);
 CREATE CONSTRAINT TRIGGER counted AFTER INSERT OR DELETE OR UPDATE ON public.api_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_environment_change('environment_id');
 
 CREATE TABLE attachments (
@@ -233,6 +250,7 @@ CREATE TABLE environments (
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
   retention jsonb,
+  open_to_keys boolean,
   CONSTRAINT environments_type_check CHECK ((type = ANY (ARRAY['dev'::text, 'prod'::text]))),
   CONSTRAINT environments_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT environments_pkey PRIMARY KEY (id),
@@ -728,6 +746,21 @@ CREATE TABLE sign_in_links (
   CONSTRAINT sign_in_links_pkey PRIMARY KEY (hash),
   CONSTRAINT sign_in_links_one UNIQUE NULLS NOT DISTINCT (organization_id, user_id)
 );
+
+CREATE TABLE signing_secrets (
+  id text COLLATE "C" NOT NULL,
+  environment_id text COLLATE "C" NOT NULL,
+  purpose text NOT NULL,
+  secret text NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  expires_at timestamp(3) with time zone,
+  CONSTRAINT signing_secrets_purpose_check CHECK ((purpose = ANY (ARRAY['inbox'::text, 'bridge'::text, 'replies'::text, 'requests'::text]))),
+  CONSTRAINT signing_secrets_environment_id_fkey FOREIGN KEY (environment_id) REFERENCES environments(id) ON DELETE CASCADE,
+  CONSTRAINT signing_secrets_pkey PRIMARY KEY (id),
+  CONSTRAINT counted TRIGGER DEFERRABLE INITIALLY DEFERRED
+);
+CREATE INDEX signing_secrets_environment ON public.signing_secrets USING btree (environment_id);
+CREATE CONSTRAINT TRIGGER counted AFTER INSERT OR DELETE OR UPDATE ON public.signing_secrets DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_environment_change('environment_id');
 
 CREATE TABLE subscriber_preferences (
   environment_id text COLLATE "C" NOT NULL,

@@ -18,6 +18,7 @@ import { announcedBytes, Overload, watchDelay } from './edge/overload.ts'
 import { People } from './edge/people.ts'
 import { takeTokens } from './edge/rate-limit.ts'
 import type { App, Clock, Services } from './edge/resource.ts'
+import { refuseLesserKey, registerScopes } from './edge/scopes.ts'
 import { registerTraces } from './edge/traces.ts'
 import { compileValidator } from './edge/validation.ts'
 import { openToBrowsers } from './inbox/cors.ts'
@@ -32,7 +33,7 @@ const longestPart = 2_000
 const bodyLimit = 100 * 1024
 
 export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Promise<App> {
-  const apiKeys = new ApiKeys(given.db, given.changes, given.clock)
+  const apiKeys = new ApiKeys(given)
   const people = new People(given)
   const services: Services = { ...given, apiKeys, people }
   const { clock, log, metrics, tracing, config, stopping } = services
@@ -72,6 +73,7 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
   app.decorateRequest('environment')
   app.decorateRequest('session')
   app.decorateRequest('person')
+  app.decorateRequest('key')
   app.decorateRequest('held')
   watchDelay(app, overload)
   registerDeadline(app, config.answerSeconds)
@@ -102,8 +104,9 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
       reply.header('Cache-Control', 'no-store')
       await people.authenticate(request, token, beforeLookUp)
     } else if (isForPeople && request.headers.authorization === undefined) throw fail('not_signed_in')
-    else request.environment = await apiKeys.authenticate(request, beforeLookUp)
+    else await apiKeys.authenticate(request, beforeLookUp)
     if (isForPeople && token === undefined) throw fail('people_only')
+    if (request.key) refuseLesserKey(request, request.key)
     overload.charge(held, request.environment?.id ?? from(), announcedBytes(request))
     if (config.rateLimit !== 'off') await takeTokens({ ...services, level: config.rateLimit }, request, reply)
   })
@@ -111,6 +114,8 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
     const { held, headers } = request
     done(null, held && headers['transfer-encoding'] ? (overload.counted(held, body) as typeof body) : body)
   })
+  app.addHook('onClose', apiKeys.writeUses)
+  registerScopes(app)
   registerIdempotency(app, services)
   registerAudit(app, services)
   app.addHook('preValidation', async (request) => {

@@ -31,6 +31,8 @@ import { providers } from './integrations/providers.ts'
 import { sandbox } from './integrations/sandbox.ts'
 import { integrationTest } from './integrations/test-message.ts'
 import { account } from './organization/account.ts'
+import { apiKeys } from './organization/api-keys.ts'
+import { environmentDoors } from './organization/environment-doors.ts'
 import { environments } from './organization/environments.ts'
 import { invitations } from './organization/invitations.ts'
 import { members } from './organization/members.ts'
@@ -39,6 +41,7 @@ import { organizations } from './organization/organizations.ts'
 import { environmentPublish } from './organization/publish.ts'
 import { environmentRetention } from './organization/retention.ts'
 import { signIn } from './organization/sign-in.ts'
+import { signingSecrets } from './organization/signing-secrets.ts'
 import { environmentVariables } from './organization/variables.ts'
 import { dashboard } from './site/dashboard.ts'
 import { demo } from './site/demo.ts'
@@ -105,6 +108,9 @@ export const resources: Resource[] = [
   environments,
   environmentPublish,
   environmentRetention,
+  environmentDoors,
+  apiKeys,
+  signingSecrets,
   environmentVariables,
   topics,
   topicSubscriptions,

@@ -1,5 +1,5 @@
-// The API keys of this environment. Owners can show them; owners and admins can rotate them with an overlap or replace them at
-// once. An admin sees a new key until they leave the page.
+// The API keys of this environment. The compatible ones stand here: owners can show them; owners and admins can rotate them with
+// an overlap or replace them at once. An admin sees a new key until they leave the page.
 import { useQuery } from '@tanstack/react-query'
 import { Eye, EyeOff, KeyRound, RefreshCw, TriangleAlert } from 'lucide-react'
 import { useState } from 'react'
@@ -19,6 +19,8 @@ import { Select } from '../../ui/form/select.tsx'
 import { Dialog, useConfirm } from '../../ui/frame/dialog.tsx'
 import { Facts, Page as Frame, Section } from '../../ui/frame/page.tsx'
 import { flag, useUrlState } from '../../ui/list/url-state.ts'
+import { ScopedKeys } from './scoped-keys.tsx'
+import { KeysOfOthers, SigningSecrets } from './signing.tsx'
 
 type Key = Answer<'GET /v1/environments/api-keys'>[number]
 
@@ -53,8 +55,8 @@ function Keys() {
   }
   const replace = useAction({
     do: environments.replaceKeys,
-    refresh: ['environments'],
-    done: 'New key created. All other keys are now refused',
+    refresh: ['environments', 'api-keys'],
+    done: 'New key created. All other compatible keys are now refused',
     onDone: remember,
   })
   const askReplace = async () => {
@@ -84,9 +86,10 @@ function Keys() {
   )
   return (
     <Frame title="API keys" width="content" description={`Your programs use these keys to access ${environment.name}.`}>
+      <ScopedKeys />
       <Section
-        title="Keys"
-        description="A key can do everything an admin can in this environment. Keep it on your servers."
+        title="Compatible key"
+        description="Public client libraries use it, and sign with it, so Belfry keeps it encrypted and can show it. It can do everything an admin can in this environment. Keep it on your servers."
       >
         {canSee ? (
           <Loaded query={query}>{list}</Loaded>
@@ -124,6 +127,8 @@ function Keys() {
           />
         )}
       </Section>
+      <SigningSecrets />
+      <KeysOfOthers />
       <Section
         title="Identifier"
         description="The inbox in your page needs it to find this environment. It is not secret."
@@ -201,7 +206,7 @@ function Rotate({ isOnlyOne, onClose, onDone }: RotateProps) {
   const [overlap, setOverlap] = useState('24')
   const rotate = useAction({
     do: () => environments.rotateKey(Number(overlap)),
-    refresh: ['environments'],
+    refresh: ['environments', 'api-keys'],
     done: 'New key created. Put it into your programs before the old one expires',
     onDone: (after) => {
       onDone(after)

@@ -1,7 +1,8 @@
-// What a process needs to act for an environment: its signing key, the URL of its code, and its variables.
+// What a process needs to act for an environment: what it signs with, the URL of its code, and its variables.
 import { sql } from 'kysely'
 import type { Db, Tx } from './database.ts'
 import type { Secrets } from './secrets.ts'
+import { readSigning, type Signing } from './signing.ts'
 
 /** Shown instead of a secret of any length. */
 export const mask = '••••••••'
@@ -10,7 +11,7 @@ export interface EnvironmentAccess {
   id: string
   name: string
   type: 'dev' | 'prod'
-  apiKey: string
+  signing: Signing
   bridgeUrl: string | undefined
   /** Whether its organization shows our branding in emails. */
   hasBranding: boolean
@@ -22,7 +23,6 @@ interface Row {
   name: string
   type: 'dev' | 'prod'
   bridge: { url?: string }
-  encrypted_key: string
   has_branding: boolean
   variables: EnvironmentAccess['variables']
 }
@@ -34,13 +34,12 @@ export async function findEnvironmentAccess(
   environmentId: string,
 ): Promise<EnvironmentAccess | undefined> {
   const { rows } = await sql<Row>`
-    SELECT e.name, e.type, e.bridge, k.encrypted_key, NOT g.remove_branding AS has_branding, coalesce((
+    SELECT e.name, e.type, e.bridge, NOT g.remove_branding AS has_branding, coalesce((
       SELECT json_agg(json_build_object('key', v.key, 'isSecret', v.is_secret, 'value', o.value) ORDER BY v.key)
       FROM environment_variable_values o JOIN environment_variables v ON v.id = o.variable_id
       WHERE o.environment_id = e.id), '[]') AS variables
     FROM environments e
     JOIN organizations g ON g.id = e.organization_id
-    JOIN LATERAL (SELECT encrypted_key FROM api_keys WHERE environment_id = e.id ORDER BY created_at DESC LIMIT 1) k ON true
     WHERE e.id = ${environmentId}`.execute(db)
   const [row] = rows
   if (!row) return undefined
@@ -48,7 +47,7 @@ export async function findEnvironmentAccess(
     id: environmentId,
     name: row.name,
     type: row.type,
-    apiKey: secrets.decrypt(row.encrypted_key),
+    signing: await readSigning(db, secrets, environmentId),
     bridgeUrl: row.bridge.url || undefined,
     hasBranding: row.has_branding,
     variables: row.variables.map((variable) => ({ ...variable, value: secrets.decrypt(variable.value) })),

@@ -117,8 +117,12 @@ const tokenHeader = base64url(JSON.stringify({ alg: 'HS256', typ: 'JWT' }))
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** `t=<ms>,v1=<hex>`: the time, and an HMAC-SHA-256 over `<ms>.<text>`, so that receivers can refuse replays. */
-export function timedSignature(key: string, text: string, now: Date): string {
+/**
+ * `t=<ms>,v1=<hex>`: the time, and an HMAC-SHA-256 over `<ms>.<text>`, so that receivers can refuse replays. With several keys,
+ * one `v1` for each.
+ */
+export function timedSignature(keys: readonly string[], text: string, now: Date): string {
   const ms = now.getTime()
-  return `t=${ms},v1=${createHmac('sha256', key).update(`${ms}.${text}`).digest('hex')}`
+  const signatures = keys.map((key) => `v1=${createHmac('sha256', key).update(`${ms}.${text}`).digest('hex')}`)
+  return [`t=${ms}`, ...signatures].join()
 }

@@ -33,6 +33,8 @@ export interface EnvironmentTable {
   bridge: Json<{ url?: string }>
   rate_limits: ColumnType<RateLimits | null, string | null | undefined, string | null>
   retention: ColumnType<EnvironmentRetention | null, string | null | undefined, string | null>
+  /** Null: the default of the brand. */
+  open_to_keys: Optional<boolean>
   created_at: Date
   updated_at: Date
 }
@@ -52,12 +54,34 @@ export interface EnvironmentRetention {
 }
 
 export interface ApiKeyTable {
+  id: string
   hash: string
-  environment_id: string
-  encrypted_key: string
+  /** Exactly one of these two is set. */
+  environment_id: Optional<string>
+  organization_id: Optional<string>
+  /** Set for the compatible key only, which signs and checks signatures. */
+  encrypted_key: Optional<string>
+  name: string
+  scopes: string[]
+  allowed_addresses: Optional<string[]>
+  hint: string
   user_id: string
   expires_at: Optional<Date>
   created_at: Date
+}
+
+export interface ApiKeyUseTable {
+  key_id: string
+  used_at: Date
+}
+
+export interface SigningSecretTable {
+  id: string
+  environment_id: string
+  purpose: 'inbox' | 'bridge' | 'replies' | 'requests'
+  secret: string
+  created_at: Date
+  expires_at: Date | null
 }
 
 export interface EnvironmentVariableTable {
@@ -723,6 +747,8 @@ export interface Tables {
   organizations: OrganizationTable
   environments: EnvironmentTable
   api_keys: ApiKeyTable
+  api_key_uses: ApiKeyUseTable
+  signing_secrets: SigningSecretTable
   environment_variables: EnvironmentVariableTable
   environment_variable_values: EnvironmentVariableValueTable
   workflows: WorkflowTable

@@ -20,7 +20,7 @@ beforeAll(async () => {
     await api.put(`/v1/integrations/${ids.integrationId?.[0]}`, {
       configurations: { inboundWebhookSigningKey: 'signing', inboundWebhookEnabled: true },
     }),
-    await api.post('/v1/environment-variables', kept(), once),
+    await planted.wide.post('/v1/environment-variables', kept(), once),
     await api.post('/v2/subscribers', { subscriberId: 'to-be-erased' }),
     await api.post('/v2/subscribers/to-be-erased/erase'),
   ]
@@ -44,7 +44,8 @@ async function processWith(secretKey: string, otherSecretKeys: string[] = [], ro
 async function secretsSeenBy(api: Api) {
   const paths = ['environments/api-keys', 'integrations', 'channel-connections', 'environment-variables']
   const answers = await Promise.all(paths.map((path) => api.get(`/v1/${path}`)))
-  const replayed = await api.post('/v1/environment-variables', kept(), once)
+  const wide = Api.ofOrganization(planted.wide.key, api)
+  const replayed = await wide.post('/v1/environment-variables', kept(), once)
   expect(replayed.headers.get('idempotency-replay')).toBe('true')
   for (const answer of [...answers, replayed]) expect(answer, answer.text).toMatchObject({ status: 200 })
   return [...answers, replayed].map(({ body }) => body)

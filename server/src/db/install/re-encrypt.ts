@@ -12,6 +12,7 @@ export const encryptedColumns = [
   ['idempotency_keys', 'body', 'text'],
   ['integrations', 'credentials', 'jsonb'],
   ['integrations', 'configurations', 'jsonb'],
+  ['signing_secrets', 'secret', 'text'],
   ['webhook_endpoints', 'previous_secret', 'text'],
   ['webhook_endpoints', 'secret', 'text'],
 ] as const

@@ -2,11 +2,13 @@
 import { sql } from 'kysely'
 import type { Db, Tx } from '../core/database.ts'
 import { newApiKey, newId, randomUrlSafe } from '../core/ids.ts'
-import { type Secrets, sha256 } from '../core/secrets.ts'
+import type { Secrets } from '../core/secrets.ts'
 import type { EnvironmentTable } from '../core/tables.ts'
+import { insertCompatibleKey } from './api-keys.ts'
 import { hasPrimary } from './integrations.ts'
 import { insertLayout } from './layouts.ts'
 import { makeSignInLink } from './sign-in-links.ts'
+import { addMissingSecrets } from './signing-secrets.ts'
 
 export interface NewEnvironment {
   id: string
@@ -21,6 +23,8 @@ interface EnvironmentInput extends Pick<EnvironmentTable, 'organization_id' | 'n
   id?: string
   userId: string
   apiKey?: string | undefined
+  /** Whether it gets signing secrets of its own at once; otherwise its compatible key signs until somebody makes them. */
+  signsApart?: boolean | undefined
 }
 
 /** Built-in integrations: in-app everywhere, and in Development one sandbox integration for every other channel. */
@@ -37,7 +41,7 @@ export const generalGroup = 'General'
 
 export async function createEnvironment(
   tx: Tx,
-  { id: given, userId, apiKey = newApiKey(), ...fields }: EnvironmentInput,
+  { id: given, userId, apiKey = newApiKey(), signsApart = false, ...fields }: EnvironmentInput,
   secrets: Secrets,
   now: Date,
 ): Promise<NewEnvironment> {
@@ -47,7 +51,8 @@ export async function createEnvironment(
     .insertInto('environments')
     .values({ ...fields, id, identifier, created_at: now, updated_at: now })
     .execute()
-  await insertApiKey(tx, { environmentId: id, userId, apiKey }, secrets, now)
+  await insertCompatibleKey(tx, { environmentId: id, userId, apiKey }, secrets, now)
+  if (signsApart) await addMissingSecrets(tx, { environmentId: id, secrets, now })
   await tx
     .insertInto('integrations')
     .values(
@@ -72,27 +77,6 @@ export async function createEnvironment(
   return { id, name: fields.name, identifier, apiKey }
 }
 
-export async function insertApiKey(
-  tx: Tx,
-  { environmentId, userId, apiKey }: { environmentId: string; userId: string; apiKey: string },
-  secrets: Secrets,
-  now: Date,
-): Promise<void> {
-  await tx
-    .insertInto('api_keys')
-    .values({
-      hash: sha256(apiKey),
-      environment_id: environmentId,
-      encrypted_key: secrets.encrypt(apiKey),
-      user_id: userId,
-      created_at: now,
-    })
-    .execute()
-}
-
-/** For API keys: not rotated, or still in the overlap with its replacement. */
-export const isValidAt = (now: Date) => sql<boolean>`(expires_at IS NULL OR expires_at > ${now})`
-
 /**
  * Locks until the transaction ends: changes of an organization's environments and variables are serialized, so that their
  * limits are exact. Weaker than FOR UPDATE, which would also block every insert that refers to the organization.
@@ -109,13 +93,13 @@ export async function lockEnvironment(tx: Tx, environmentId: string): Promise<vo
 /** An organization with its two system environments, Development and Production. */
 export async function createOrganization(
   tx: Tx,
-  { name, apiKey }: { name: string; apiKey?: string | undefined },
+  { name, apiKey, signsApart }: { name: string; apiKey?: string | undefined; signsApart?: boolean },
   secrets: Secrets,
   now: Date,
 ): Promise<{ id: string; development: NewEnvironment; production: NewEnvironment }> {
   const organization = { id: newId(now), name, owner_user_id: newId(now), created_at: now }
   await tx.insertInto('organizations').values(organization).execute()
-  const common = { organization_id: organization.id, userId: organization.owner_user_id }
+  const common = { organization_id: organization.id, userId: organization.owner_user_id, signsApart }
   const development = await createEnvironment(
     tx,
     { ...common, name: 'Development', type: 'dev', color: '#ff8547', parent_id: null, apiKey },
@@ -144,7 +128,7 @@ export interface FirstStart {
 export async function prepareFirstStart(
   db: Db,
   secrets: Secrets,
-  apiKey: string | undefined,
+  { apiKey, signsApart }: { apiKey: string | undefined; signsApart: boolean },
   now: Date,
 ): Promise<FirstStart | undefined> {
   return db.transaction().execute(async (tx) => {
@@ -152,7 +136,7 @@ export async function prepareFirstStart(
     if (await tx.selectFrom('organizations').select('id').limit(1).executeTakeFirst()) return undefined
     const { id, development, production } = await createOrganization(
       tx,
-      { name: 'My organization', apiKey },
+      { name: 'My organization', apiKey, signsApart },
       secrets,
       now,
     )

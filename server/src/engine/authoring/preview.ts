@@ -14,7 +14,6 @@ import { usedPaths, variablesOfSteps } from '../../steps/check/inspect.ts'
 import { type ControlValues, type StepKind, type StepType, withoutNulls } from '../../steps/contract/kind.ts'
 import { compileOwnSchema } from '../../steps/json-schema/json-schema.ts'
 import type { JsonSchema } from '../../steps/json-schema/run.ts'
-import { fillIn, RequestInvalid } from '../../steps/kinds/http-request-call.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
 import { type Bridge, BridgeError, type BridgeEvent, targetIn } from '../core/bridge.ts'
 import { type PreviewError, previewError } from './preview-error.ts'
@@ -23,8 +22,6 @@ import { type PreviewData, type PreviewPayload, previewData } from './preview-ex
 interface Surroundings {
   db: Db
   bridge: Bridge
-  /** With the brand's word, such as `svc-signature`. */
-  signatureHeader: string
   /** The branding of emails, from `brandingOf`. */
   branding: string
   access: EnvironmentAccess
@@ -48,8 +45,6 @@ export interface StepPreview {
   data: PreviewData
   /** The variables that the step can use. */
   schema: JsonSchema
-  /** The signature of the request, for a kind that signs it. */
-  signature?: string
 }
 
 export async function previewStep(surroundings: Surroundings, previewed: Previewed): Promise<StepPreview> {
@@ -97,10 +92,10 @@ interface Task {
   values: ControlValues
   data: PreviewData
 }
-type Rendered = Pick<StepPreview, 'preview' | 'error' | 'signature'>
+type Rendered = Pick<StepPreview, 'preview' | 'error'>
 
 async function previewHere(
-  { db, access, signatureHeader, now, ...more }: Surroundings,
+  { db, access, now, ...more }: Surroundings,
   { workflow, step, values, data }: Task,
 ): Promise<Rendered> {
   const kind = stepKinds[step.type as StepType] as StepKind | undefined
@@ -109,15 +104,13 @@ async function previewHere(
   const own = kind.ownVariables?.of(data.steps)
   const of = situation({ ...data, ...own, workflow: workflowVariables(workflow) }, now)
   const locale = typeof data.subscriber.locale === 'string' ? data.subscriber.locale : null
-  const signing = { header: signatureHeader, apiKey: access.apiKey, now }
   try {
     const translator = await translatorOf(db, access.id, 'workflow', workflow, locale)
     const layout = kind.usesLayout ? await layoutFor(db, access.id, normal.layoutId, locale) : null
     const branding = access.hasBranding ? more.branding : null
     const preview =
       kind.preview?.(normal, { of, translator, layout, branding }) ?? filledIn(kind, normal, of, translator)
-    const signature = kind.isSigned ? signatureOf(normal, of, signing) : undefined
-    return { preview, ...(signature === undefined ? {} : { signature }) }
+    return { preview }
   } catch (error) {
     if (error instanceof RenderError) return { preview: {}, error: previewError(error) }
     throw error
@@ -140,20 +133,6 @@ function filledIn(kind: StepKind, values: ControlValues, of: Situation, translat
   const templates = Object.fromEntries(members.filter((member) => !isLiteral(member)))
   const rendered = renderValues(templates, of, translator)
   return { ...rendered, ...Object.fromEntries(members.filter(isLiteral)) }
-}
-
-/** Undefined while there is nothing to sign. */
-function signatureOf(
-  values: ControlValues,
-  of: Situation,
-  signing: { header: string; apiKey: string; now: Date },
-): string | undefined {
-  try {
-    return fillIn(values, of, signing).headers[signing.header]
-  } catch (error) {
-    if (error instanceof RequestInvalid) return undefined
-    throw error
-  }
 }
 
 async function translatorOf(

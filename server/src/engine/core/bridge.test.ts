@@ -17,7 +17,7 @@ const pause = async (ms: number) => pauses.push(ms)
 const bridge = new Bridge({ http, clock, signatureHeader: 'svc-signature', pause })
 const target = (more: Partial<BridgeTarget> = {}): BridgeTarget => ({
   url: `${app.url}/api/bridge`,
-  apiKey: 'the-key',
+  signing: { keysFor: () => ['the-key'] },
   type: 'dev',
   ...more,
 })

@@ -1,7 +1,7 @@
 // Calls to the application that holds an environment's code-first workflows: discovering them and executing their steps.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { EnvironmentAccess } from '../../db/core/environment-access.ts'
 import { timedSignature } from '../../db/core/secrets.ts'
+import type { Signing } from '../../db/core/signing.ts'
 import { parseStorable } from '../../db/core/storable.ts'
 import { DeliveryError, type DeliveryErrorCode } from '../../providers/delivery-error.ts'
 import type { HttpAnswer, HttpClient } from '../../providers/http-client.ts'
@@ -16,15 +16,15 @@ const retriedFailures = new Set<DeliveryErrorCode>(['host_unknown', 'connection_
 /** The application and the environment that calls it. */
 export interface BridgeTarget {
   url: string
-  /** Signs our requests; the application has the same key. */
-  apiKey: string
+  /** Signs our requests; the application has the same secret. */
+  signing: Pick<Signing, 'keysFor'>
   type: 'dev' | 'prod'
 }
 
 export const targetIn = (
-  { apiKey, type, bridgeUrl = '' }: Pick<EnvironmentAccess, 'apiKey' | 'type' | 'bridgeUrl'>,
+  { signing, type, bridgeUrl = '' }: Pick<BridgeTarget, 'signing' | 'type'> & { bridgeUrl?: string | undefined },
   url: string = bridgeUrl,
-): BridgeTarget => ({ url, apiKey, type })
+): BridgeTarget => ({ url, signing, type })
 
 /** What we send about the step to run and everything before it. */
 export interface BridgeEvent {
@@ -156,6 +156,7 @@ export class Bridge {
   async #once(target: BridgeTarget, { action, query = {}, event }: Call): Promise<HttpAnswer> {
     const { http, clock, signatureHeader } = this.#surroundings
     const url = urlOf(target.url)
+    const now = clock.now()
     for (const [name, value] of Object.entries({ action, ...query, environmentType: target.type }))
       url.searchParams.set(name, value)
     const body = JSON.stringify(event ?? {})
@@ -164,7 +165,7 @@ export class Bridge {
       method: event ? 'POST' : 'GET',
       headers: {
         'content-type': 'application/json',
-        [signatureHeader]: timedSignature(target.apiKey, body, clock.now()),
+        [signatureHeader]: timedSignature(target.signing.keysFor('bridge', now), body, now),
         // Without this header, development tunnels answer the first request with a page for people.
         'bypass-tunnel-reminder': 'true',
       },

@@ -109,7 +109,7 @@ export class Memory {
       id: environmentId,
       organizationId: row.organization_id,
       type: access.type,
-      apiKey: access.apiKey,
+      signing: access.signing,
       bridgeUrl: access.bridgeUrl,
       env: envOf(access, { showSecrets: true }),
       secretValues: access.variables

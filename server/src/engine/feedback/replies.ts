@@ -328,12 +328,15 @@ export class Replies {
       return refused('The message it replies to has been deleted')
     const step = workflow.steps.find(({ _id }) => _id === message.step_row_id)
     if (!step || !isListening(step)) return refused('The step no longer has a reply callback')
-    const { apiKey, organizationId, type } = environment.facts
+    const { signing, organizationId, type } = environment.facts
     const http = type === 'dev' ? this.#surroundings.http.development : this.#surroundings.http
     const now = clock.now()
+    const keys = signing.keysFor('replies', now)
     const shown = { organizationId, toWire }
     const body = JSON.stringify({
-      hmac: createHmac('sha256', apiKey).update(String(notification.subscriber_id)).digest('hex'),
+      hmac: createHmac('sha256', keys[0] ?? '')
+        .update(String(notification.subscriber_id))
+        .digest('hex'),
       transactionId: notification.transaction_id,
       payload: payload ?? {},
       templateIdentifier: workflow.identifier,
@@ -346,7 +349,7 @@ export class Replies {
       const url = renderTemplate(step.replyCallback?.url ?? '', situation(this.#variables(reply), now)).trim()
       const { status } = await http.exchange(url, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', [signatureHeader]: timedSignature(apiKey, body, now) },
+        headers: { 'content-type': 'application/json', [signatureHeader]: timedSignature(keys, body, now) },
         body,
         timeoutMs,
       })

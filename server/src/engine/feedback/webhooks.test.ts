@@ -289,7 +289,7 @@ test('device tokens and chat addresses of subscribers are never reported', async
 })
 
 test('publishing reports to the target environment', async () => {
-  const { development, production } = await server.freshOrganization()
+  const { development, production } = await server.freshOrganizationWide()
   accepts(vendor)
   await makeWorkflow(development, 'shared', [inApp()])
   const { secret } = await makeEndpoint(production, vendor)

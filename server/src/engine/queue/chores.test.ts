@@ -378,7 +378,7 @@ describe('deleted environments', () => {
   }
 
   async function createFilled(name: string): Promise<string> {
-    const created = await server.api.post('/v1/environments', { name, color: '#000' })
+    const created = await server.wideApi.post('/v1/environments', { name, color: '#000' })
     const { _id: id, apiKeys } = created.body
     const headers = { authorization: `ApiKey ${apiKeys[0].key}`, 'idempotency-key': 'once' }
     await server.api.post('/v1/tenants', { identifier: 'acme', name: 'Acme' }, headers)
@@ -413,7 +413,7 @@ describe('deleted environments', () => {
       tenants: 1,
     })
 
-    expect((await server.api.delete(`/v1/environments/${gone}`)).status).toBe(200)
+    expect((await server.wideApi.delete(`/v1/environments/${gone}`)).status).toBe(200)
     expect(await waitingJobs()).toMatchObject([
       { task: 'purge_environment', is_due: true },
       { task: 'purge_environment', is_due: false },

@@ -71,6 +71,7 @@ export function chores(surroundings: Surroundings): TaskList {
       await deleteInBatches(db, 'transactions', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'digests', sql`notification_id IS NULL AND forget_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'api_keys', sql`expires_at <= ${now}`, abortSignal)
+      await deleteInBatches(db, 'signing_secrets', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'throttles', sql`ends_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'attachments', isAttachmentDone(now), abortSignal)
       const before = (days: number) => new Date(now.getTime() - days * dayMs)

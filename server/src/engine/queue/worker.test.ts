@@ -49,9 +49,9 @@ async function waitingJobs(): Promise<string[]> {
 
 test('a process with the worker role does what others queue', async () => {
   const process = await server.startAnother({ role: 'worker' })
-  const created = await server.api.post('/v1/environments', { name: 'qa', color: '#000' })
+  const created = await server.wideApi.post('/v1/environments', { name: 'qa', color: '#000' })
   const { _id: id } = created.body
-  await server.api.delete(`/v1/environments/${id}`)
+  await server.wideApi.delete(`/v1/environments/${id}`)
   const integrations = () =>
     server.database.db.selectFrom('integrations').select('id').where('environment_id', '=', id).execute()
   await expect.poll(integrations, patiently).toEqual([])

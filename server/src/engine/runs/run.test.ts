@@ -132,8 +132,9 @@ test('the buttons of an inbox message come with it to the clients', async () => 
 describe('environment variables', () => {
   test('are readable, secrets too; the built-in name and type win over variables', async () => {
     const { development: api } = await server.freshOrganization()
+    const wide = await server.organizationOf(api)
     const define = (key: string, value: string, isSecret = false) =>
-      api.post('/v1/environment-variables', {
+      wide.post('/v1/environment-variables', {
         ...{ key, isSecret, values: [{ _environmentId: api.environmentId, value }] },
       })
     await define('HOST', 'example.com')

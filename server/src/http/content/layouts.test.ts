@@ -421,7 +421,7 @@ describe('content that is refused', () => {
   ])('%s %s is accepted', async (editorType, body) => {
     const { development: api } = await server.freshOrganization()
     const values = [{ _environmentId: api.environmentId, value: 'https://example.com' }]
-    await api.post('/v1/environment-variables', { key: 'SITE', values })
+    await (await server.organizationOf(api)).post('/v1/environment-variables', { key: 'SITE', values })
     const answer = await api.put('/v2/layouts/default-layout', { name: 'New', controlValues: email(body, editorType) })
     expect(answer.status).toBe(200)
     expect(answer.body.variables.properties.env.properties).toHaveProperty('SITE')
@@ -471,7 +471,7 @@ describe('preview', () => {
   test('secrets of the environment are not shown', async () => {
     const { development: api } = await server.freshOrganization()
     const values = [{ _environmentId: api.environmentId, value: 'hidden' }]
-    await api.post('/v1/environment-variables', { key: 'TOKEN', isSecret: true, values })
+    await (await server.organizationOf(api)).post('/v1/environment-variables', { key: 'TOKEN', isSecret: true, values })
     const { body } = await preview(api, { controlValues: email(html('{{env.TOKEN}}{{content}}')) })
     expect(body.result.preview.body).toContain('••••••••')
   })

@@ -9,7 +9,7 @@ const server = useServer()
 /** Two translated layouts and an untranslated one, in their own organization with the target locales French and Spanish. */
 async function organization() {
   const { development: api } = await server.freshOrganization()
-  await api.patch('/v1/organizations/settings', { targetLocales: ['fr_FR', 'es_ES'] })
+  await (await server.organizationOf(api)).patch('/v1/organizations/settings', { targetLocales: ['fr_FR', 'es_ES'] })
   await api.post('/v2/layouts', { layoutId: 'mail', name: 'Mail', isTranslationEnabled: true })
   await api.post('/v2/layouts', { layoutId: 'bill', name: 'Bill', isTranslationEnabled: true })
   await api.post('/v2/layouts', { layoutId: 'plain', name: 'Plain' })

@@ -8,7 +8,7 @@ const settings = '/v1/organizations/settings'
 /** A translated layout in its own organization. */
 async function translatedLayout(locales: { defaultLocale?: string; targetLocales?: string[] } = {}) {
   const { development: api, production: other } = await server.freshOrganization()
-  await api.patch(settings, locales)
+  await (await server.organizationOf(api)).patch(settings, locales)
   const { body: layout } = await api.post('/v2/layouts', { layoutId: 'mail', name: 'Mail', isTranslationEnabled: true })
   const write = (locale: string, content: object) =>
     api.post('/v2/translations', { resourceId: 'mail', resourceType: 'layout', locale, content })
@@ -181,7 +181,7 @@ describe('groups', () => {
     await write('en_US', { hello: 'Hello' })
     expect((await group()).body).not.toHaveProperty('outdatedLocales')
     await api.delete('/v2/translations/layout/mail/en_US')
-    await api.patch(settings, { targetLocales: ['fr_FR', 'es_ES'] })
+    await (await server.organizationOf(api)).patch(settings, { targetLocales: ['fr_FR', 'es_ES'] })
     expect((await group()).body).toMatchObject({
       locales: ['en_US', 'fr_FR', 'es_ES'],
       outdatedLocales: ['es_ES'],

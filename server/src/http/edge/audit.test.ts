@@ -42,7 +42,7 @@ test('an audit entry says who did what to what, in which environment and from wh
   await api.put(`/v1/integrations/${integration._id}`, { name: 'Theirs' })
   expect((await log()).data[0]).toMatchObject({
     action: 'integration.changed',
-    actor: { type: 'api-key', id: api.environmentId, name: 'API key', email: null },
+    actor: { type: 'api-key', id: expect.stringMatching(/^[0-9a-f]{24}$/), name: 'Compatible key', email: null },
     target: { id: integration._id },
     details: { fields: ['name'] },
   })

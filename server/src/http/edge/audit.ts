@@ -45,8 +45,8 @@ export function registerAudit(app: App, { db, clock }: Pick<Services, 'db' | 'cl
 export function requestActs(
   request: FastifyRequest,
 ): Pick<Act, 'organizationId' | 'actor' | 'address' | 'environmentId'> {
-  const { environment, ip, person } = request
-  const byKey = { type: 'api-key', id: environment.id, name: 'API key', email: null } as const
+  const { environment, ip, person, key } = request
+  const byKey = { type: 'api-key', id: key?.id ?? environment.id, name: key?.name ?? 'API key', email: null } as const
   return {
     ...(person ? personActs(request) : { organizationId: environment.organizationId, actor: byKey, address: ip }),
     environmentId: environment.id,
@@ -208,19 +208,22 @@ export const audit: Resource = (app, { db }) => {
       schema: {
         tags: ['Team'],
         summary: 'List the audit log of the organization',
+        description: 'A key of one environment sees what was done in that environment.',
         querystring: Type.Object({
           ...cursorQuery('ListAuditCommand', ['minimum', 'maximum']),
           action: Type.Optional(Type.String({ description: 'The whole action, or the part before its dot' })),
-          actor: Type.Optional(Type.String({ description: "The id of a person, or of an API key's environment" })),
+          actor: Type.Optional(Type.String({ description: 'The id of a person or of an API key' })),
         }),
         response: { 200: CursorPage(Entry) },
       },
     },
     async (request) => {
       const { action, actor } = request.query
-      const { organizationId } = request.environment
+      const { id: environmentId, organizationId } = request.environment
+      const isLimited = request.key?.isOrganizationWide === false
       const where = [
         sql`t.organization_id = ${organizationId}`,
+        ...(isLimited ? [sql`t.acted_in = ${environmentId}`] : []),
         ...(action ? [sql`(t.action = ${action} OR split_part(t.action, '.', 1) = ${action})`] : []),
         ...(actor ? [sql`t.actor_id = ${actor}`] : []),
       ]

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import { useServer } from '../../../test/server.ts'
 import { announce, Changes } from '../../db/core/changes.ts'
@@ -228,9 +229,17 @@ describe('a deleted key', () => {
     const api = await server.freshApi()
     const { db, url } = server.database
     // Never started: it hears nothing.
-    const keys = new ApiKeys(db, new Changes(url, () => undefined), server.clock)
+    const keys = new ApiKeys({
+      db,
+      changes: new Changes(url, () => undefined),
+      clock: server.clock,
+      log: pino({ level: 'silent' }),
+    })
     const request = { headers: { authorization: `ApiKey ${api.key}` }, ip: '192.0.2.1' } as FastifyRequest
-    const ask = () => keys.authenticate(request, () => undefined)
+    const ask = async () => {
+      await keys.authenticate(request, () => undefined)
+      return request.environment
+    }
     expect(await ask()).toMatchObject({ id: api.environmentId })
     await removeUnheard(api.key)
     await expect(ask()).rejects.toMatchObject({ code: 'api_key_not_found' })

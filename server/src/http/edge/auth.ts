@@ -1,10 +1,17 @@
-// Authentication by API key: the key, found by its SHA-256, opens its environment.
+// Authentication by API key: the key, found by its SHA-256, opens its environment, or the one of its organization that the
+// request names.
+import type { BlockList } from 'node:net'
 import type { FastifyRequest } from 'fastify'
+import { isMisspelt } from '../../db/core/api-key-form.ts'
 import type { Changes } from '../../db/core/changes.ts'
 import type { Db } from '../../db/core/database.ts'
 import { sha256 } from '../../db/core/secrets.ts'
 import { fail } from '../../errors.ts'
-import type { Clock, Environment } from './resource.ts'
+import { isIn, networksOf } from './caller-network.ts'
+import { environmentHeader, findChosen } from './chosen-environment.ts'
+import { KeyUses } from './key-uses.ts'
+import type { Environment, Services } from './resource.ts'
+import { KeyRights } from './scopes.ts'
 import { WrongKeys } from './sign-in-limit.ts'
 
 const scheme = 'ApiKey'
@@ -12,10 +19,18 @@ const scheme = 'ApiKey'
 const mostWrong = 1_000
 
 interface Known {
-  environment: Environment
-  /** Set once the key has been replaced. */
+  rights: KeyRights
+  organizationId: string
+  userId: string
+  /** By the name in the request; a key of one environment has that one only. */
+  environments: Map<string, Environment>
   expiresAt: Date | null
+  /** Undefined: everywhere. */
+  allowed: BlockList | undefined
 }
+
+/** Under which a key of one environment has it, whatever the request names. */
+const own = ''
 
 /** This process's cache of keys: all valid ones, and the latest wrong ones. */
 export class ApiKeys {
@@ -26,12 +41,14 @@ export class ApiKeys {
   readonly #guesses: WrongKeys
   readonly #db: Db
   readonly #changes: Changes
-  readonly #clock: Clock
+  readonly #clock: Services['clock']
+  readonly #uses: KeyUses
 
-  constructor(db: Db, changes: Changes, clock: Clock) {
+  constructor({ db, changes, clock, log }: Pick<Services, 'db' | 'changes' | 'clock' | 'log'>) {
     this.#db = db
     this.#changes = changes
     this.#clock = clock
+    this.#uses = new KeyUses(db, log)
     this.#guesses = new WrongKeys(db)
     // Keys change rarely, so emptying the whole cache is cheap enough: one look-up per key.
     changes.on('api_keys', () => this.forget())
@@ -45,12 +62,28 @@ export class ApiKeys {
     this.#wrong = new Set()
   }
 
-  /** A key that is not cached is looked up in the database; `beforeLookUp` may refuse that. */
-  async authenticate(request: FastifyRequest, beforeLookUp: () => void): Promise<Environment> {
-    const hash = sha256(keyOf(request.headers.authorization))
+  /** Writes when keys were last used. */
+  writeUses = (): Promise<void> => this.#uses.write()
+
+  /**
+   * Sets the key's rights and its environment. A key that is not cached is looked up in the database; `beforeLookUp` may refuse
+   * that.
+   */
+  async authenticate(request: FastifyRequest, beforeLookUp: () => void): Promise<void> {
+    const known = await this.#lookUp(request, beforeLookUp)
+    this.#refuseUse(request, known)
+    request.key = known.rights
+    request.environment = known.environments.get(own) ?? (await this.#chosen(request, known))
+    this.#uses.note(known.rights.id, this.#clock.now())
+  }
+
+  async #lookUp(request: FastifyRequest, beforeLookUp: () => void): Promise<Known> {
+    const key = keyOf(request.headers.authorization)
+    if (isMisspelt(key)) throw fail('api_key_not_found')
+    const hash = sha256(key)
     const [known, wrong] = [this.#known, this.#wrong]
     const remembered = known.get(hash)
-    if (remembered) return this.#unlessExpired(remembered)
+    if (remembered) return remembered
     // Repeating the same wrong key is not a guess.
     if (wrong.has(hash)) throw fail('api_key_not_found')
     if (!this.#everRight.has(hash)) this.#guesses.refuseMore(request.ip, this.#clock.now())
@@ -66,25 +99,45 @@ export class ApiKeys {
     }
     this.#everRight.add(hash)
     if (wouldHearOfChange) known.set(hash, found)
-    return this.#unlessExpired(found)
+    return found
   }
 
-  /** Checked on every request, because nothing announces an expiry. */
-  #unlessExpired({ environment, expiresAt }: Known): Environment {
+  /** Checked on every request: nothing announces an expiry, and the address differs. */
+  #refuseUse({ ip }: FastifyRequest, { expiresAt, allowed }: Known): void {
     if (expiresAt !== null && expiresAt <= this.#clock.now()) throw fail('api_key_not_found')
-    return environment
+    if (allowed && !isIn(allowed, ip)) throw fail('api_key_address_refused', { address: ip })
+  }
+
+  /** For a key of the organization: the environment that the request names, or Development. */
+  async #chosen({ headers }: FastifyRequest, { organizationId, userId, environments }: Known): Promise<Environment> {
+    const name = String(headers[environmentHeader] ?? '')
+    const known = environments.get(`named ${name}`)
+    if (known) return known
+    const found = { ...(await findChosen(this.#db, organizationId, name)), userId }
+    environments.set(`named ${name}`, found)
+    return found
   }
 
   async #find(hash: string): Promise<Known | undefined> {
     const row = await this.#db
       .selectFrom('api_keys as k')
-      .innerJoin('environments as e', 'e.id', 'k.environment_id')
-      .select(['e.id', 'e.organization_id', 'k.user_id', 'k.expires_at', 'e.rate_limits'])
+      .leftJoin('environments as e', 'e.id', 'k.environment_id')
+      .select(['k.id', 'k.name', 'k.scopes', 'k.allowed_addresses', 'k.user_id', 'k.expires_at'])
+      .select(['k.organization_id', 'e.id as environment_id', 'e.organization_id as of', 'e.rate_limits'])
       .where('k.hash', '=', hash)
       .executeTakeFirst()
     if (!row) return undefined
-    const { id, organization_id: organizationId, user_id: userId, rate_limits: rateLimits } = row
-    return { environment: { id, organizationId, userId, rateLimits }, expiresAt: row.expires_at }
+    const { id, name, scopes, environment_id: environmentId, user_id: userId, rate_limits: rateLimits } = row
+    const organizationId = row.organization_id ?? row.of
+    if (organizationId === null) return undefined
+    const environments = new Map<string, Environment>()
+    if (environmentId !== null) environments.set(own, { id: environmentId, organizationId, userId, rateLimits })
+    return {
+      rights: new KeyRights({ id, name, scopes, isOrganizationWide: row.organization_id !== null }),
+      ...{ organizationId, userId, environments },
+      expiresAt: row.expires_at,
+      allowed: row.allowed_addresses === null ? undefined : networksOf(row.allowed_addresses),
+    }
   }
 }
 

@@ -8,6 +8,14 @@ export class Brand {
     this.word = word
   }
 
+  /**
+   * Whether doors that its public clients rely on are open until somebody closes them: they publish with an environment's key.
+   * Under our own brand they are closed until somebody opens them.
+   */
+  get startsOpen(): boolean {
+    return this.word === 'novu'
+  }
+
   /** `svc-email` as clients know it, for example `novu-email`. Other identifiers stay unchanged. */
   toWire(identifier: string): string {
     return swapWord(identifier, neutral, this.word)

@@ -1,5 +1,5 @@
-// The client's network, for limits per address.
-import { isIPv6 } from 'node:net'
+// The client's network, for limits per address and for keys that are allowed from some addresses only.
+import { BlockList, isIP, isIPv6 } from 'node:net'
 
 /** An IPv6 client usually has 2^64 addresses, so limits use the first half. */
 export function networkOf(address: string): string {
@@ -14,3 +14,25 @@ export function networkOf(address: string): string {
     .map((group) => Number.parseInt(group, 16).toString(16))
     .join(':')
 }
+
+/** Whether it is an address such as 192.0.2.1, or a network such as 192.0.2.0/24. */
+export function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...more] = text.split('/')
+  const version = isIP(address)
+  if (version === 0 || address.includes('%') || more.length > 0) return false
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128))
+}
+
+/** Of texts that are networks. */
+export function networksOf(texts: string[]): BlockList {
+  const list = new BlockList()
+  for (const text of texts) {
+    const [address = '', prefix] = text.split('/')
+    const isSix = isIPv6(address)
+    list.addSubnet(address, Number(prefix ?? (isSix ? 128 : 32)), isSix ? 'ipv6' : 'ipv4')
+  }
+  return list
+}
+
+export const isIn = (list: BlockList, address: string): boolean =>
+  list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')

@@ -3,12 +3,12 @@ import type { FastifyRequest } from 'fastify'
 import type { Db } from '../../db/core/database.ts'
 import { sha256 } from '../../db/core/secrets.ts'
 import { fail } from '../../errors.ts'
+import { environmentHeader, findChosen } from './chosen-environment.ts'
 import { Cookies } from './cookies.ts'
 import type { Environment, Person, Services } from './resource.ts'
 import { refuseLesserRole } from './roles.ts'
 
 export const sessionCookie = 'belfry_session'
-export const environmentHeader = 'belfry-environment'
 
 const dayMs = 86_400_000
 /** A session ends after this time without use, and in any case after `longestMs`. */
@@ -103,23 +103,8 @@ export class People {
   async #environment({ person, environments }: KnownSession, id: string): Promise<Environment> {
     const known = environments.get(id)
     if (known) return known
-    const row = await this.#services.db
-      .selectFrom('environments')
-      .select(['id', 'rate_limits'])
-      .where('organization_id', '=', person.organizationId)
-      .$if(id !== '', (query) => query.where('id', '=', id))
-      .orderBy((order) => order('type', '=', 'dev'), 'desc')
-      .orderBy('created_at')
-      .orderBy('id')
-      .limit(1)
-      .executeTakeFirst()
-    if (!row) throw fail('environment_not_found', { environmentId: id })
-    const environment = {
-      id: row.id,
-      organizationId: person.organizationId,
-      userId: person.id,
-      rateLimits: row.rate_limits,
-    }
+    const chosen = await findChosen(this.#services.db, person.organizationId, id)
+    const environment = { ...chosen, userId: person.id }
     environments.set(id, environment)
     return environment
   }

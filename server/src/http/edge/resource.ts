@@ -22,6 +22,7 @@ import type { Tracing } from '../../tracing.ts'
 import type { Brand } from './brand.ts'
 import type { Metrics } from './metrics.ts'
 import type { Held } from './overload.ts'
+import type { KeyRights, NeededScope } from './scopes.ts'
 
 export type App = FastifyInstance<
   RawServerDefault,
@@ -40,8 +41,8 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
   secrets: Secrets
   changes: Changes
   brand: Brand
-  /** The cache of API keys; call `forget` after changing keys, before answering. */
-  apiKeys: { forget(): void }
+  /** The cache of API keys; call `forget` after changing keys, before answering, and `writeUses` before showing last uses. */
+  apiKeys: { forget(): void; writeUses(): Promise<void> }
   /** The cache of people and their sessions. */
   people: {
     forget(): void
@@ -119,6 +120,8 @@ declare module 'fastify' {
     session: InboxSession
     /** Set for a signed-in person, not for an API key. */
     person: Person | undefined
+    /** Set for an API key, not for a signed-in person. */
+    key: KeyRights | undefined
     /** Its share of the load, for load shedding. */
     held: Held | undefined
   }
@@ -133,6 +136,10 @@ declare module 'fastify' {
     people?: boolean
     /** The minimum role; default: `viewer` to read, `editor` for anything else. */
     role?: Role
+    /** What an API key needs; default: see `scopeNeededFor`. */
+    scope?: NeededScope
+    /** Set if the route acts on more than the caller's environment, so that a key of one environment does not do. */
+    reach?: 'organization'
     /** Error statuses beyond those that every operation can return. */
     refusals?: number[]
     /** The name of its audit log entry, written on success. */

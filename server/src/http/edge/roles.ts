@@ -16,10 +16,12 @@ export function refuseLesserRole(request: FastifyRequest, role: Role): void {
   if (!isAtLeast(role, needed)) throw fail('insufficient_role', { role, needed }, { ctx: { role, needed } })
 }
 
-/** Whether the answer may contain secrets. An API key is an admin of its environment. */
-export const maySeeSecrets = ({ person }: FastifyRequest): boolean =>
-  person === undefined || isAtLeast(person.role, 'admin')
+/** Whether the answer may contain credentials: for admins, and for keys that could change them. */
+export const maySeeSecrets = ({ person, key }: FastifyRequest): boolean =>
+  person ? isAtLeast(person.role, 'admin') : key?.may('write:integrations') === true
 
-/** Whether the answer may contain the environment's API keys in plain text: for owners, and for a key of that environment. */
-export const maySeeKeys = ({ person, environment }: FastifyRequest, environmentId: string): boolean =>
-  person === undefined ? environment.id === environmentId : isAtLeast(person.role, 'owner')
+/** Whether the answer may contain the environment's API keys in plain text: for owners, and for keys that administer it. */
+export const maySeeKeys = ({ person, key, environment }: FastifyRequest, environmentId: string): boolean => {
+  if (person) return isAtLeast(person.role, 'owner')
+  return key?.may('administer') === true && environment.id === environmentId
+}

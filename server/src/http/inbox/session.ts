@@ -3,8 +3,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { announce } from '../../db/core/changes.ts'
 import type { Db } from '../../db/core/database.ts'
+import { readSigning } from '../../db/core/signing.ts'
 import { resolveContexts } from '../../db/queries/contexts.ts'
-import { isValidAt } from '../../db/queries/environments.ts'
 import { listIntegrations } from '../../db/queries/integrations.ts'
 import { countUnread, type InboxCounts } from '../../db/queries/messages.ts'
 import {
@@ -253,7 +253,10 @@ async function markConnected(db: Db, environmentId: string, id: string): Promise
   })
 }
 
-/** Accepts hashes of any key of the environment, so that keys can be rotated while pages are open. */
+/**
+ * Accepts hashes made with any inbox secret or compatible key of the environment, so that they can be rotated while pages are
+ * open.
+ */
 export class HashKeys {
   readonly #services: Pick<Services, 'db' | 'secrets' | 'clock'>
   readonly #environmentId: string
@@ -265,15 +268,10 @@ export class HashKeys {
 
   async match(text: string, hash: string): Promise<boolean> {
     const { db, secrets, clock } = this.#services
-    const rows = await db
-      .selectFrom('api_keys')
-      .select('encrypted_key')
-      .where('environment_id', '=', this.#environmentId)
-      .where(isValidAt(clock.now()))
-      .execute()
+    const signing = await readSigning(db, secrets, this.#environmentId)
     const given = Buffer.from(hash)
-    return rows.some(({ encrypted_key }) => {
-      const made = createHmac('sha256', secrets.decrypt(encrypted_key)).update(text).digest('hex')
+    return signing.acceptedFor('inbox', clock.now()).some((secret) => {
+      const made = createHmac('sha256', secret).update(text).digest('hex')
       const expected = Buffer.from(made)
       return given.length === expected.length && timingSafeEqual(given, expected)
     })

@@ -4,7 +4,7 @@ import { addIntegration } from '../../../test/integrations.ts'
 import { type Answer, Api, secretKey, useServer } from '../../../test/server.ts'
 import { type Asked, useVendor, type VendorReply } from '../../../test/vendor.ts'
 import { Secrets } from '../../db/core/secrets.ts'
-import { insertApiKey } from '../../db/queries/environments.ts'
+import { insertCompatibleKey } from '../../db/queries/api-keys.ts'
 
 const vendor = useVendor()
 const server = useServer({
@@ -412,7 +412,7 @@ describe('refusals', () => {
     await server.database.db.transaction().execute(async (tx) => {
       await tx.deleteFrom('api_keys').where('environment_id', '=', api.environmentId).execute()
       const key = { environmentId: api.environmentId, userId: '0'.repeat(24), apiKey: `new ${api.environmentId}` }
-      await insertApiKey(tx, key, new Secrets(secretKey), server.clock.now())
+      await insertCompatibleKey(tx, key, new Secrets(secretKey), server.clock.now())
     })
     expect(await comeBack({ code: 'one-time', state })).toMatchObject(invalid)
     expect(vendor.asked).toEqual([])

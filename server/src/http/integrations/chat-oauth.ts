@@ -217,7 +217,7 @@ export function requireCredentials<Name extends string>(
 
 async function signState(db: Db, secrets: Secrets, state: OAuthState): Promise<string> {
   const json = JSON.stringify(state)
-  const signature = secrets.sign(json, await saltOf(db, secrets, state.environmentId))
+  const signature = secrets.sign(json, await saltOf(db, state.environmentId))
   return Buffer.from(`${json}.${signature}`).toString('base64url')
 }
 
@@ -229,7 +229,7 @@ export async function readState({ db, secrets, clock }: OAuthServices, text: str
   const json = decoded.slice(0, Math.max(dot, 0))
   const state = parseState(json)
   if (state === undefined) throw fail('oauth_state_invalid')
-  const salt = await saltOf(db, secrets, state.environmentId)
+  const salt = await saltOf(db, state.environmentId)
   if (!secrets.verify(json, decoded.slice(dot + 1), salt)) throw fail('oauth_state_invalid')
   if (clock.now().getTime() - state.timestamp > stateLivesMs) throw fail('oauth_state_invalid')
   return state
@@ -247,16 +247,19 @@ function parseState(json: string): OAuthState | undefined {
 
 const id = new RegExp(idPattern)
 
-/** Signatures depend on the environment's API key, so that replacing a leaked key also voids them. */
-async function saltOf(db: Db, secrets: Secrets, environmentId: string): Promise<string> {
+/** Signatures depend on the environment's compatible API key, so that replacing a leaked key also voids them. */
+async function saltOf(db: Db, environmentId: string): Promise<string> {
   const row = await db
-    .selectFrom('api_keys')
-    .select('encrypted_key')
-    .where('environment_id', '=', environmentId)
-    .orderBy('created_at', 'desc')
-    .orderBy('hash')
+    .selectFrom('environments as e')
+    .leftJoin('api_keys as k', (join) =>
+      join.onRef('k.environment_id', '=', 'e.id').on('k.encrypted_key', 'is not', null),
+    )
+    .select('k.hash')
+    .where('e.id', '=', environmentId)
+    .orderBy('k.created_at', 'desc')
+    .orderBy('k.hash')
     .limit(1)
     .executeTakeFirst()
   if (!row) throw fail('oauth_environment_not_found', { environmentId })
-  return `chat sign-in ${secrets.decrypt(row.encrypted_key)}`
+  return `chat sign-in ${row.hash ?? ''}`
 }

@@ -13,7 +13,7 @@ const namesOf = async (api: Api) =>
 
 /** A custom environment of the organization, with its own key. */
 async function createCustom(api: Api, name: string): Promise<Api> {
-  const { status, body } = await api.post('/v1/environments', { name, color })
+  const { status, body } = await (await server.organizationOf(api)).post('/v1/environments', { name, color })
   expect(status).toBe(201)
   return new Api(api.url, body.apiKeys[0].key, body._id, api.organizationId)
 }
@@ -27,7 +27,7 @@ async function refused(api: Api): Promise<void> {
 
 describe('creating', () => {
   test('an environment comes with its key in plain text, an inbox and a group for workflows', async () => {
-    const { development } = await server.freshOrganization()
+    const { development } = await server.freshOrganizationWide()
     const { status, body } = await development.post('/v1/environments', {
       name: '  Quality Assurance ',
       color,
@@ -82,21 +82,21 @@ describe('creating', () => {
     [{ name: 'a', color: 5 }, 'Color must be a valid hex color code'],
     [{ name: 'a', color, parentId: 'x' }, 'parentId must be a mongodb id'],
   ])('%j is refused', async (body, message) => {
-    const answer = await server.api.post('/v1/environments', body)
+    const answer = await server.wideApi.post('/v1/environments', body)
     expect(answer).toMatchObject({ status: 422, body: { message: 'Validation Error' } })
     expect(answer.body.errors.general.messages).toEqual([message])
   })
 
   test.each(['Development', 'pRODUCTION', '  development '])('the name %j is reserved', async (name) => {
     const message = 'Environment name cannot be Development or Production'
-    expect(await server.api.post('/v1/environments', { name, color })).toMatchObject({
+    expect(await server.wideApi.post('/v1/environments', { name, color })).toMatchObject({
       status: 422,
       body: { message, errors: { general: { messages: [message] } } },
     })
   })
 
   test('a name is unique in an organization, case-insensitively', async () => {
-    const [{ development }, elsewhere] = [await server.freshOrganization(), await server.freshOrganization()]
+    const [{ development }, elsewhere] = [await server.freshOrganizationWide(), await server.freshOrganizationWide()]
     await createCustom(development, 'Staging Übung')
     for (const name of ['Staging Übung', ' STAGING ÜBUNG ']) {
       expect(await development.post('/v1/environments', { name, color })).toMatchObject({
@@ -108,7 +108,7 @@ describe('creating', () => {
   })
 
   test('concurrent requests with one name create one environment', async () => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     const answers = await Promise.all(
       ['qa', 'QA', 'Qa', ' qa'].map((name, i) =>
         (i % 2 ? production : development).post('/v1/environments', { name, color }),
@@ -119,7 +119,7 @@ describe('creating', () => {
   })
 
   test('an organization never exceeds its limit of environments, however many are created at once', async () => {
-    const { development } = await server.freshOrganization()
+    const { development } = await server.freshOrganizationWide()
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, i) => development.post('/v1/environments', { name: `e${i}`, color })),
     )
@@ -165,14 +165,15 @@ describe('reading', () => {
 
   test('a key never reveals the key of another environment', async () => {
     const { development, production } = await server.freshOrganization()
+    const wide = await server.organizationOf(development)
     const path = `/v1/environments/${production.environmentId}`
     const answers = [
       await development.get('/v1/environments'),
       await development.get('/v1/environments/me'),
       await development.get('/v1/environments/api-keys'),
-      await development.put(path, {}),
-      await development.put(path, { color }),
-      await development.post('/v1/environments', { name: 'qa', color }),
+      await wide.put(path, {}),
+      await wide.put(path, { color }),
+      await wide.post('/v1/environments', { name: 'qa', color }),
     ]
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 201])
     for (const { text } of answers) expect(text).not.toContain(production.key)
@@ -225,7 +226,7 @@ describe('reading', () => {
   })
 
   test('keys are not stored in plain text, not even in answers stored for idempotency', async () => {
-    const { development } = await server.freshOrganization()
+    const { development } = await server.freshOrganizationWide()
     const headers = { 'idempotency-key': 'once' }
     const first = await development.post('/v1/environments', { name: 'qa', color }, headers)
     const repeat = await development.post('/v1/environments', { name: 'qa', color }, headers)
@@ -239,7 +240,7 @@ describe('reading', () => {
   })
 
   test('tags are the distinct tags of an environment’s workflows, by id or identifier', async () => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     const now = server.clock.now()
     const workflow = (environment_id: string, identifier: string, tags: string[]) => ({
       environment_id,
@@ -271,7 +272,7 @@ describe('reading', () => {
   })
 
   test('tags of an unknown environment, or of another organization, are empty', async () => {
-    const [mine, other] = [await server.freshOrganization(), await server.freshOrganization()]
+    const [mine, other] = [await server.freshOrganizationWide(), await server.freshOrganizationWide()]
     for (const id of ['nowhere', '0'.repeat(24), other.development.environmentId])
       expect(await mine.development.get(`/v2/environments/${id}/tags`)).toMatchObject({
         status: 404,
@@ -282,7 +283,7 @@ describe('reading', () => {
 
 describe('changing', () => {
   test('the given fields change, the others stay', async () => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     const custom = await createCustom(development, 'QA')
     const path = `/v1/environments/${custom.environmentId}`
     const before = (await custom.get('/v1/environments/me')).body
@@ -315,7 +316,7 @@ describe('changing', () => {
   })
 
   test('an environment may keep its name, or change its case', async () => {
-    const { development } = await server.freshOrganization()
+    const { development } = await server.freshOrganizationWide()
     const custom = await createCustom(development, 'qa')
     const path = `/v1/environments/${custom.environmentId}`
     expect((await development.put(path, { name: 'qa', color: '#000' })).body).toMatchObject({ color: '#000' })
@@ -325,7 +326,7 @@ describe('changing', () => {
   })
 
   test('system environments keep their names', async () => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     for (const [api, name] of [
       [development, 'Dev'],
       [production, 'production'],
@@ -338,7 +339,7 @@ describe('changing', () => {
   })
 
   test('names and identifiers stay unique, and reserved names reserved', async () => {
-    const { development } = await server.freshOrganization()
+    const { development } = await server.freshOrganizationWide()
     await createCustom(development, 'one')
     const path = `/v1/environments/${(await createCustom(development, 'two')).environmentId}`
     expect(await development.put(path, { name: 'ONE' })).toMatchObject({
@@ -350,7 +351,7 @@ describe('changing', () => {
         status: 422,
         body: { message: 'Environment name cannot be Development or Production' },
       })
-    const { identifier } = (await server.api.get('/v1/environments/me')).body
+    const { identifier } = (await server.wideApi.get('/v1/environments/me')).body
     expect(await development.put(path, { name: 'three', identifier })).toMatchObject({
       status: 400,
       body: { message: 'Environment identifier must be unique' },
@@ -359,7 +360,10 @@ describe('changing', () => {
   })
 
   test('a parent must be another environment of the organization, and no descendant', async () => {
-    const [{ development, production }, other] = [await server.freshOrganization(), await server.freshOrganization()]
+    const [{ development, production }, other] = [
+      await server.freshOrganizationWide(),
+      await server.freshOrganizationWide(),
+    ]
     const path = `/v1/environments/${development.environmentId}`
     for (const parentId of ['0'.repeat(24), other.development.environmentId])
       expect(await development.put(path, { parentId })).toMatchObject({
@@ -383,13 +387,13 @@ describe('changing', () => {
     [{ dns: { inboundParseDomain: 5 } }, 'dns.inboundParseDomain must be a string'],
     [{ bridge: { url: null } }, 'bridge.url must be a string'],
   ])('%j is refused', async (body, message) => {
-    const answer = await server.api.put(`/v1/environments/${server.api.environmentId}`, body)
+    const answer = await server.wideApi.put(`/v1/environments/${server.wideApi.environmentId}`, body)
     expect(answer.status).toBe(422)
     expect(answer.body.errors.general.messages).toContain(message)
   })
 
   test('an unknown or malformed id, or one of another organization, is not found', async () => {
-    const [mine, other] = [await server.freshOrganization(), await server.freshOrganization()]
+    const [mine, other] = [await server.freshOrganizationWide(), await server.freshOrganizationWide()]
     const theirs = await createCustom(other.development, 'theirs')
     for (const id of ['0'.repeat(24), 'nonsense', theirs.environmentId])
       expect(await mine.development.put(`/v1/environments/${id}`, { name: 'mine' })).toMatchObject({
@@ -402,7 +406,7 @@ describe('changing', () => {
 
 describe('deleting', () => {
   test('deleting an environment deletes its key and variable values, and its children lose their parent', async () => {
-    const { development } = await server.freshOrganization()
+    const { development } = await server.freshOrganizationWide()
     const custom = await createCustom(development, 'qa')
     const child = await createCustom(development, 'child')
     await development.put(`/v1/environments/${child.environmentId}`, { parentId: custom.environmentId })
@@ -430,14 +434,14 @@ describe('deleting', () => {
   })
 
   test('a key can delete its own environment', async () => {
-    const { development } = await server.freshOrganization()
+    const { development } = await server.freshOrganizationWide()
     const custom = await createCustom(development, 'qa')
     expect((await custom.delete(`/v1/environments/${custom.environmentId}`)).status).toBe(200)
     expect((await custom.delete(`/v1/environments/${custom.environmentId}`)).status).toBe(401)
   })
 
   test('every process refuses the key of a deleted environment', async () => {
-    const { development } = await server.freshOrganization()
+    const { development } = await server.freshOrganizationWide()
     const custom = await createCustom(development, 'qa')
     const another = await server.startAnother()
     const there = withKey(custom, custom.key, another.url)
@@ -461,7 +465,7 @@ describe('deleting', () => {
   })
 
   test('system environments are protected', async () => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     for (const [api, name] of [
       [development, 'Development'],
       [production, 'Production'],
@@ -476,7 +480,7 @@ describe('deleting', () => {
   })
 
   test('an unknown or malformed id, or one of another organization, is not found', async () => {
-    const [mine, other] = [await server.freshOrganization(), await server.freshOrganization()]
+    const [mine, other] = [await server.freshOrganizationWide(), await server.freshOrganizationWide()]
     const theirs = await createCustom(other.development, 'theirs')
     for (const id of ['0'.repeat(24), 'nonsense', theirs.environmentId])
       expect(await mine.development.delete(`/v1/environments/${id}`)).toMatchObject({
@@ -515,7 +519,7 @@ describe('rotating the key', () => {
   })
 
   test('concurrent rotations leave one key, returned by one of them', async () => {
-    const { development } = await server.freshOrganization()
+    const { development } = await server.freshOrganizationWide()
     const answers = await Promise.all(
       Array.from({ length: 4 }, () => development.post('/v1/environments/api-keys/regenerate')),
     )
@@ -556,7 +560,7 @@ describe('rotating the key with an overlap', () => {
   })
 
   test('lasts a day by default; a key that expires sooner is not extended', async () => {
-    const { development } = await server.freshOrganization()
+    const { development } = await server.freshOrganizationWide()
     const first = (await rotate(development)).body
     expect(first[1].expiresAt).toBe(inHours(24))
     const ends = async (body: object) =>
@@ -566,7 +570,7 @@ describe('rotating the key with an overlap', () => {
   })
 
   test('is limited to ten valid keys', async () => {
-    const { development } = await server.freshOrganization()
+    const { development } = await server.freshOrganizationWide()
     for (let n = 2; n <= 10; n += 1) expect((await rotate(development)).body).toHaveLength(n)
     expect(await rotate(development)).toMatchObject({ status: 409, body: { code: 'too_many_api_keys' } })
     expect((await development.get('/v1/environments/api-keys')).body).toHaveLength(10)
@@ -574,7 +578,7 @@ describe('rotating the key with an overlap', () => {
   })
 
   test('concurrent rotations each return a valid key', async () => {
-    const { development } = await server.freshOrganization()
+    const { development } = await server.freshOrganizationWide()
     const answers = await Promise.all([1, 2, 3].map(() => rotate(development)))
     const newest = answers.map(({ body }) => body[0].key)
     expect(new Set(newest).size).toBe(3)
@@ -582,7 +586,7 @@ describe('rotating the key with an overlap', () => {
   })
 
   test('subscriber hashes may use either key during the overlap, and then only the new one', async () => {
-    const { development } = await server.freshOrganization()
+    const { development } = await server.freshOrganizationWide()
     const { identifier, apiKeys } = (await development.get('/v1/environments/me')).body
     const [inbox] = (await development.get('/v1/integrations')).body.filter(({ channel }: any) => channel === 'in_app')
     await development.put(`/v1/integrations/${inbox._id}`, { credentials: { hmac: true } })
@@ -599,8 +603,8 @@ describe('rotating the key with an overlap', () => {
   })
 
   test.each([0, 721, 1.5, 'long'])('an overlap of %s hours is refused', async (overlapHours) => {
-    expect(await rotate(server.api, { overlapHours })).toMatchObject({ status: 422 })
-    expect((await server.api.get('/v1/environments/api-keys')).body).toHaveLength(1)
+    expect(await rotate(server.wideApi, { overlapHours })).toMatchObject({ status: 422 })
+    expect((await server.wideApi.get('/v1/environments/api-keys')).body).toHaveLength(1)
   })
 })
 
@@ -617,6 +621,6 @@ test.each([
   ['POST', '/v1/environments/api-keys/rotate'],
   ['GET', '/v2/environments/x/tags'],
 ])('%s %s needs a key', async (method, path) => {
-  const answer = await withKey(server.api, 'unknown').send(method, path)
+  const answer = await withKey(server.wideApi, 'unknown').send(method, path)
   expect(answer).toMatchObject({ status: 401, body: { message: 'API Key not found' } })
 })

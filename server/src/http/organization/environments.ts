@@ -1,21 +1,18 @@
-// Environments of an organization and their API keys. A key sees all environments, but only the keys of its own: a Development
-// key on a laptop must not open Production.
+// Environments of an organization and their compatible API keys, which public client libraries use (`api-keys.ts` has all keys).
+// A key sees the names of all environments, and the rest of its own only: a Development key on a laptop must not open Production.
 import type { FastifyRequest } from 'fastify'
+import type { NotNull } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { announce } from '../../db/core/changes.ts'
 import { type Db, type Tx, violatedKey } from '../../db/core/database.ts'
 import { newApiKey } from '../../db/core/ids.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
-import {
-  createEnvironment,
-  insertApiKey,
-  isValidAt,
-  lockEnvironment,
-  lockOrganization,
-} from '../../db/queries/environments.ts'
+import { insertCompatibleKey, isValidAt } from '../../db/queries/api-keys.ts'
+import { createEnvironment, lockEnvironment, lockOrganization } from '../../db/queries/environments.ts'
 import { lockIntegrations } from '../../db/queries/integrations.ts'
 import { queueEnvironmentPurge } from '../../engine/queue/chores.ts'
 import { fail } from '../../errors.ts'
+import { isOfOneEnvironment, requireOrganization, requireOwn, requireReach } from '../edge/reach.ts'
 import type { Resource } from '../edge/resource.ts'
 import { maySeeKeys } from '../edge/roles.ts'
 import { Body, Enum, Id, Identifier, Timestamp } from '../edge/schema.ts'
@@ -87,6 +84,8 @@ async function findEnvironments(
     .selectFrom('api_keys')
     .select(['environment_id', 'encrypted_key', 'user_id', 'hash', 'created_at', 'expires_at'])
     .where((where) => where('environment_id', '=', where.fn.any(where.val(ids))))
+    .where('encrypted_key', 'is not', null)
+    .$narrowType<{ encrypted_key: NotNull }>()
     .where(isValidAt(now))
     .orderBy('created_at', 'desc')
     .orderBy('expires_at', (order) => order.desc().nullsFirst())
@@ -117,8 +116,14 @@ async function findEnvironments(
   }))
 }
 
-const forEyesOf = (request: FastifyRequest, environment: Static<typeof Environment>): Static<typeof Environment> =>
-  maySeeKeys(request, environment._id) ? environment : { ...environment, apiKeys: [] }
+function forEyesOf(request: FastifyRequest, environment: Static<typeof Environment>): Static<typeof Environment> {
+  const isForeign = isOfOneEnvironment(request) && environment._id !== request.environment.id
+  return {
+    ...environment,
+    ...(maySeeKeys(request, environment._id) ? {} : { apiKeys: [] }),
+    ...(isForeign ? { dns: {}, bridge: {} } : {}),
+  }
+}
 
 function justWritten([environment]: Static<typeof Environment>[]): Static<typeof Environment> {
   if (!environment) throw new Error('The environment written in this transaction cannot be read back.')
@@ -137,7 +142,9 @@ async function explainingTakenKeys<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-export const environments: Resource = (app, { db, clock, secrets, apiKeys, people, config: { limits } }) => {
+export const environments: Resource = (app, services) => {
+  const { db, clock, secrets, brand, apiKeys, people, config } = services
+  const { limits } = config
   const tags = ['Environments']
 
   app.post(
@@ -161,6 +168,7 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys, peopl
     },
     async (request, reply) => {
       const { organizationId, userId } = request.environment
+      await requireOrganization({ db, brand }, request)
       const name = request.body.name.trim()
       if (isSystem(name)) throw fail('environment_name_reserved')
       const created = await explainingTakenKeys(
@@ -175,7 +183,12 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys, peopl
           if (Number(count) >= limit) throw fail('too_many_environments', { limit })
           const { color } = request.body
           const fields = { organization_id: organizationId, name, type: 'prod', color, parent_id: null } as const
-          const { id } = await createEnvironment(tx, { ...fields, userId }, secrets, clock.now())
+          const { id } = await createEnvironment(
+            tx,
+            { ...fields, userId, signsApart: !brand.startsOpen },
+            secrets,
+            clock.now(),
+          )
           return justWritten(await findEnvironments(tx, secrets, clock.now(), organizationId, id))
         }),
       )
@@ -191,7 +204,7 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys, peopl
         tags,
         summary: 'List all environments of the organization',
         description:
-          'Signed-in owners see the API keys of every environment, an API key those of its own, others none.',
+          'Signed-in owners see the compatible API keys of every environment, a key that administers its environment those of its own, others none. `dns` and `bridge` of other environments are empty for a key of one environment.',
         response: { 200: Type.Array(Environment) },
       },
     },
@@ -238,6 +251,9 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys, peopl
       const { organizationId } = request.environment
       const { environmentId } = request.params
       const { name, identifier, parentId, color, dns, bridge } = request.body ?? {}
+      // These decide where an environment's data goes, so an open door is not enough.
+      if (identifier !== undefined || dns || bridge) requireOwn(request, environmentId)
+      await requireReach({ db, brand }, request, environmentId)
       const changed = await explainingTakenKeys(
         db.transaction().execute(async (tx) => {
           await lockOrganization(tx, organizationId)
@@ -281,6 +297,7 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys, peopl
     async (request, reply) => {
       const { organizationId } = request.environment
       const { environmentId } = request.params
+      await requireReach({ db, brand }, request, environmentId)
       await db.transaction().execute(async (tx) => {
         await lockOrganization(tx, organizationId)
         const [environment] = await findEnvironments(tx, secrets, clock.now(), organizationId, environmentId)
@@ -313,7 +330,8 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys, peopl
       config: { role: 'admin', act: 'api-key.replaced' },
       schema: {
         tags,
-        summary: "Replace the API key of the key's environment; the old one is refused at once",
+        summary: "Replace the compatible API key of the key's environment; the old one is refused at once",
+        description: 'Keys that were made by `POST /v2/api-keys` stay.',
         response: { 201: Type.Array(Key) },
       },
     },
@@ -322,10 +340,14 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys, peopl
       const apiKey = newApiKey()
       const now = clock.now()
       await db.transaction().execute(async (tx) => {
-        // Serializes rotations, so that one key is left.
+        // Serializes rotations, so that one compatible key is left.
         await holdKeys(tx, environmentId)
-        await tx.deleteFrom('api_keys').where('environment_id', '=', environmentId).execute()
-        await insertApiKey(tx, { environmentId, userId, apiKey }, secrets, now)
+        await tx
+          .deleteFrom('api_keys')
+          .where('environment_id', '=', environmentId)
+          .where('encrypted_key', 'is not', null)
+          .execute()
+        await insertCompatibleKey(tx, { environmentId, userId, apiKey }, secrets, now)
         await announce(tx, 'api_keys', environmentId)
       })
       apiKeys.forget()
@@ -375,9 +397,10 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys, peopl
           .updateTable('api_keys')
           .set({ expires_at: expiresAt })
           .where('environment_id', '=', environmentId)
+          .where('encrypted_key', 'is not', null)
           .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', expiresAt)]))
           .execute()
-        await insertApiKey(tx, { environmentId, userId, apiKey: newApiKey() }, secrets, now)
+        await insertCompatibleKey(tx, { environmentId, userId, apiKey: newApiKey() }, secrets, now)
         await announce(tx, 'api_keys', environmentId)
         const { apiKeys: all } = justWritten(await findEnvironments(tx, secrets, now, organizationId, environmentId))
         return maySeeKeys(request, environmentId) ? all : all.filter(({ expiresAt }) => expiresAt === undefined)
@@ -409,6 +432,7 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys, peopl
         .orderBy((order) => order('id', '=', environmentId), 'desc')
         .limit(1)
         .executeTakeFirst()
+      await requireReach({ db, brand }, request, environment?.id ?? environmentId)
       if (!environment) throw fail('environment_not_found', { environmentId })
       return db
         .selectFrom('workflows')

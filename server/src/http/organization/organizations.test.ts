@@ -6,7 +6,7 @@ const path = '/v1/organizations/settings'
 
 describe('settings', () => {
   test('an organization starts with English, no other languages, and our branding', async () => {
-    const { development } = await server.freshOrganization()
+    const { development } = await server.freshOrganizationWide()
     expect(await development.get(path)).toMatchObject({
       status: 200,
       body: { removeSvcBranding: false, defaultLocale: 'en_US', targetLocales: [] },
@@ -14,7 +14,10 @@ describe('settings', () => {
   })
 
   test('given settings change in every environment of the organization, and in no other', async () => {
-    const [{ development, production }, other] = [await server.freshOrganization(), await server.freshOrganization()]
+    const [{ development, production }, other] = [
+      await server.freshOrganizationWide(),
+      await server.freshOrganizationWide(),
+    ]
     const changed = await development.patch(path, {
       removeSvcBranding: true,
       defaultLocale: 'de-AT',
@@ -39,7 +42,7 @@ describe('settings', () => {
     ],
     [{ removeSvcBranding: 'yes' }, 'removeSvcBranding must be a boolean value'],
   ])('%j is refused', async (body, message) => {
-    const { development } = await server.freshOrganization()
+    const { development } = await server.freshOrganizationWide()
     const answer = await development.patch(path, body)
     expect(answer).toMatchObject({ status: 422, body: { errors: { general: { messages: [message] } } } })
     expect((await development.get(path)).body.defaultLocale).toBe('en_US')

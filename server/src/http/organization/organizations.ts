@@ -42,7 +42,7 @@ export const organizations: Resource = (app, { db, brand }) => {
   app.patch(
     '/v1/organizations/settings',
     {
-      config: { role: 'admin', act: 'organization.changed' },
+      config: { role: 'admin', reach: 'organization', act: 'organization.changed' },
       schema: {
         tags,
         summary: 'Change the given settings of the organization',

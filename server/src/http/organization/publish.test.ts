@@ -47,7 +47,7 @@ const successes = (answer: { body: { results: Array<{ successful: Array<Record<s
 
 describe('comparing', () => {
   test('shows the differences from Development, and dependencies', async () => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     await development.post('/v2/layouts', { layoutId: 'brand', name: 'Brand' })
     await save(development, 'welcome', { steps: [step('bell'), mail('brand')] })
     const info = { updatedBy: { _id: owner, firstName: '' }, updatedAt: server.clock.now().toISOString() }
@@ -93,7 +93,7 @@ describe('comparing', () => {
   })
 
   test('works between any two environments of the organization, with a key of any', async () => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     await save(production, 'hotfix', { steps: [step('a')] })
     await save(development, 'hotfix', { steps: [step('a', { name: 'Other' }), step('b')] })
     const back = await diff(development, development, { sourceEnvironmentId: production.environmentId })
@@ -117,7 +117,7 @@ describe('comparing', () => {
   })
 
   test('compares without writing or locking anything', async () => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     await save(development, 'w')
     const before = await everythingIn(development, production)
     await inTransaction(async (tx) => {
@@ -132,7 +132,7 @@ describe('comparing', () => {
 
 describe('publishing', () => {
   test('creates what the target lacks, with new ids', async () => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     await development.post('/v2/layouts', { layoutId: 'brand', name: 'Brand', isTranslationEnabled: true })
     await development.put('/v2/layouts/brand', { name: 'Brand', controlValues: html('Belfry') })
     const text = { resourceType: 'layout', resourceId: 'brand', locale: 'de_DE', content: { bye: 'Tschüss' } }
@@ -202,7 +202,7 @@ describe('publishing', () => {
   })
 
   test('shows on the workflows of the source when and by whom they were published', async () => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     const { version, updated_at } = await save(development, 'w')
     server.clock.advance({ minutes: 5 })
     await publish(production, production)
@@ -216,7 +216,7 @@ describe('publishing', () => {
   })
 
   test('updates differences, step by step, and keeps the ids of the target', async () => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     await save(development, 'w', { steps: [step('a'), step('b'), step('c')] })
     await publish(development, production)
     const before = await find(production, 'w')
@@ -244,7 +244,7 @@ describe('publishing', () => {
   })
 
   test('writes nothing without differences', async () => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     await save(development, 'w', { steps: [step('a')] })
     await publish(development, production)
     const before = await everythingIn(development, production)
@@ -260,7 +260,7 @@ describe('publishing', () => {
   })
 
   test('works for every environment of the organization', async () => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     const { body } = await development.post('/v1/environments', { name: 'Staging', color: '#123456' })
     await save(development, 'w')
     const staging = `/v2/environments/${body._id}/publish`
@@ -273,7 +273,7 @@ describe('publishing', () => {
   })
 
   test('does not touch code-first workflows, on either side', async () => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     await save(development, 'here', { origin: 'external' })
     await save(production, 'there', { origin: 'external' })
     expect(successes(await publish(development, production, { deleteMissing: true }))).toEqual([])
@@ -284,7 +284,7 @@ describe('publishing', () => {
 
 describe('layouts', () => {
   test('are published with the workflow that uses them, and keep the default of the target', async () => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     await development.put('/v2/layouts/default-layout', { name: 'House style', controlValues: html('v2') })
     await development.post('/v2/layouts', { layoutId: 'other', name: 'Other' })
     await save(development, 'w', { steps: [mail('default-layout')] })
@@ -300,7 +300,7 @@ describe('layouts', () => {
   })
 
   test('an environment without a default layout gets the default of the source', async () => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     await development.post('/v2/layouts', { layoutId: 'another', name: 'Another' })
     await server.database.db.deleteFrom('layouts').where('environment_id', '=', production.environmentId).execute()
     await publish(development, production)
@@ -309,7 +309,7 @@ describe('layouts', () => {
   })
 
   test('deleted content is deleted in the target too', async () => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     await development.put('/v2/layouts/default-layout', { name: 'Default Layout', controlValues: null })
     expect(successes(await publish(development, production))).toEqual(['layout default-layout updated'])
     expect((await production.get('/v2/layouts/default-layout')).body.controls.values).toEqual({})
@@ -336,7 +336,7 @@ describe('translations', () => {
       .execute()
 
   test('are created, changed and deleted, with the timestamps of the source', async () => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     const { id } = await save(development, 'w', { is_translation_enabled: true })
     await write(development, 'en_US', { hi: 'Hi' }, id)
     await write(development, 'de_DE', { hi: 'Hallo' }, id)
@@ -368,7 +368,7 @@ describe('translations', () => {
 
 describe('a resource that only the target has', () => {
   const prepared = async () => {
-    const apis = await server.freshOrganization()
+    const apis = await server.freshOrganizationWide()
     await save(apis.production, 'old', { steps: [mail('old-layout')] })
     await apis.production.post('/v2/layouts', { layoutId: 'old-layout', name: 'Old layout' })
     return apis
@@ -454,7 +454,7 @@ describe('a resource that only the target has', () => {
 
 describe('a dry run', () => {
   test('reports exactly what publishing would do, and changes nothing', async () => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     await save(development, 'new', { steps: [step('a')] })
     await save(development, 'changed')
     await save(production, 'changed', { name: 'Older' })
@@ -478,7 +478,7 @@ describe('a dry run', () => {
 
 describe('publishing named resources', () => {
   test('accepts identifiers, slugs and ids, and the type in any case', async () => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     const [b, c] = [await save(development, 'b'), await save(development, 'c')]
     await save(development, 'a')
     await save(development, 'd')
@@ -501,7 +501,7 @@ describe('publishing named resources', () => {
   })
 
   test('unknown resources, and code-first workflows, are reported as failed', async () => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     await save(development, 'code', { origin: 'external' })
     const resources = ['code', 'nope'].map((resourceId) => ({ resourceType: 'workflow', resourceId }))
     expect((await publish(development, production, { resources })).body.results[0].failed).toEqual([
@@ -524,7 +524,7 @@ describe('publishing named resources', () => {
 
 describe('all or nothing', () => {
   test('a failure halfway leaves both environments unchanged', async () => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     await development.post('/v2/layouts', { layoutId: 'brand', name: 'Brand', isTranslationEnabled: true })
     await save(development, 'w', { steps: [mail('brand')] })
     await save(production, 'old')
@@ -541,7 +541,7 @@ describe('all or nothing', () => {
   })
 
   test('a conflicting workflow of another origin refuses everything, also in a dry run', async () => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     await save(development, 'a')
     await save(development, 'w')
     await save(production, 'w', { origin: 'external' })
@@ -560,7 +560,7 @@ describe('all or nothing', () => {
 
 describe('concurrently', () => {
   test('publishing twice has the same result as once', async () => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     for (const name of ['a', 'b', 'c']) await save(development, name, { steps: [step('one'), step('two')] })
     const answers = await Promise.all(Array.from({ length: 4 }, () => publish(development, production)))
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
@@ -573,7 +573,7 @@ describe('concurrently', () => {
   })
 
   test('two sources into one target: the target has the complete state of one of them', async () => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     const { body } = await development.post('/v1/environments', { name: 'Staging', color: '#123456' })
     const staging = new Api(development.url, '', body._id, development.organizationId)
     const names = Array.from({ length: 10 }, (_, index) => `w${index}`)
@@ -591,7 +591,7 @@ describe('concurrently', () => {
   })
 
   test('publishing in both directions does not deadlock', async () => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     for (let round = 0; round < 5; round += 1) {
       for (const name of ['a', 'b', 'c', 'd']) {
         await save(development, name, { description: `D${round}` })
@@ -610,7 +610,7 @@ describe('concurrently', () => {
   })
 
   test('an edit in progress in the target is taken into account', async () => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     await save(development, 'w', { description: 'published' })
     await publish(development, production)
     const target = (await find(production, 'w')) as WorkflowRow
@@ -634,7 +634,10 @@ describe('concurrently', () => {
 
 describe('refusals', () => {
   test.each(['diff', 'publish'])('%s needs two different environments of the organization', async (operation) => {
-    const [{ development, production }, other] = [await server.freshOrganization(), await server.freshOrganization()]
+    const [{ development, production }, other] = [
+      await server.freshOrganizationWide(),
+      await server.freshOrganizationWide(),
+    ]
     await save(development, 'mine')
     await save(other.development, 'theirs')
     const before = await everythingIn(development, production, other.development, other.production)
@@ -668,14 +671,14 @@ describe('refusals', () => {
       'resources.0.resourceType must be one of the following values: workflow, layout, WORKFLOW, LAYOUT, REGULAR, ECHO, BRIDGE',
     ],
   ])('%j is refused', async (body, message) => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     const answer = await publish(development, production, body)
     expect(answer.status).toBe(422)
     expect(answer.body.errors.general.messages).toContain(message)
   })
 
   test.each(['diff', 'publish'])('%s needs a key', async (operation) => {
-    const { production } = await server.freshOrganization()
+    const { production } = await server.freshOrganizationWide()
     const path = `/v2/environments/${production.environmentId}/${operation}`
     const answer = await production.post(path, {}, { authorization: 'ApiKey unknown' })
     expect(answer).toMatchObject({ status: 401, body: { message: 'API Key not found' } })

@@ -5,6 +5,7 @@ import { diffEnvironments } from '../../engine/authoring/environment-diff.ts'
 import { publish, type Route, readEnvironments, tryPublish } from '../../engine/authoring/publish.ts'
 import { type NamedResource, report } from '../../engine/authoring/publish-plan.ts'
 import { fail } from '../../errors.ts'
+import { requirePublish } from '../edge/reach.ts'
 import type { Environment, Resource } from '../edge/resource.ts'
 import { Body, Enum, FreeObject, Identifier, Nullable, NullableTimestamp } from '../edge/schema.ts'
 import { idIn } from '../edge/slug.ts'
@@ -85,13 +86,13 @@ const RequestedResource = Body({
   resourceId: Identifier({ description: 'Identifier, slug or internal id' }),
 })
 
-export const environmentPublish: Resource = (app, { db, clock, config: { limits } }) => {
+export const environmentPublish: Resource = (app, { db, clock, brand, config: { limits } }) => {
   const tags = ['Environments']
 
   app.post(
     '/v2/environments/:targetEnvironmentId/diff',
     {
-      config: { role: 'viewer' },
+      config: { role: 'viewer', scope: 'publish' },
       schema: {
         tags,
         summary: 'Compare the workflows and layouts of two environments',
@@ -102,6 +103,7 @@ export const environmentPublish: Resource = (app, { db, clock, config: { limits 
     },
     async (request) => {
       const route = await routeOf(db, request.environment, request.params, request.body)
+      await requirePublish({ db, brand }, request, route)
       const { source, target } = await readEnvironments(db, route)
       const diff = diffEnvironments(source, target)
       return { sourceEnvironmentId: route.sourceId, targetEnvironmentId: route.targetId, ...diff }
@@ -111,7 +113,7 @@ export const environmentPublish: Resource = (app, { db, clock, config: { limits 
   app.post(
     '/v2/environments/:targetEnvironmentId/publish',
     {
-      config: { role: 'admin', act: 'environment.published' },
+      config: { role: 'admin', scope: 'publish', act: 'environment.published' },
       schema: {
         tags,
         summary: 'Publish the workflows and layouts of one environment into another; deletes nothing unless asked',
@@ -138,6 +140,7 @@ export const environmentPublish: Resource = (app, { db, clock, config: { limits 
     async (request) => {
       const { dryRun = false, deleteMissing = false, resources } = request.body
       const route = await routeOf(db, request.environment, request.params, request.body)
+      await requirePublish({ db, brand }, request, route)
       // Naming a resource that only the target has asks for its deletion.
       const isDeleting = deleteMissing || resources !== undefined
       const options = { resources: resources?.map(asNamed), deleteMissing: isDeleting, limits }

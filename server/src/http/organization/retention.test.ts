@@ -33,7 +33,7 @@ test.each([
 
 test("another organization's environment is not found", async () => {
   const api = await server.freshApi()
-  const { development } = await server.freshOrganization()
+  const { development } = await server.freshOrganizationWide()
   for (const method of ['GET', 'PATCH'])
     expect(
       await development.send(method, place(api), method === 'GET' ? undefined : { activityDays: 1 }),

@@ -4,6 +4,7 @@ import type { Db, Tx } from '../../db/core/database.ts'
 import type { EnvironmentRetention } from '../../db/core/tables.ts'
 import { lockOrganization } from '../../db/queries/environments.ts'
 import { fail } from '../../errors.ts'
+import { requireOwn } from '../edge/reach.ts'
 import type { Resource } from '../edge/resource.ts'
 import { Body } from '../edge/schema.ts'
 
@@ -51,8 +52,11 @@ export const environmentRetention: Resource = (app, { db, clock, config }) => {
         response: { 200: Retention },
       },
     },
-    async ({ environment, params }) =>
-      toRetention(await findRetention(db, environment.organizationId, params.environmentId)),
+    async (request) => {
+      const { environmentId } = request.params
+      requireOwn(request, environmentId)
+      return toRetention(await findRetention(db, request.environment.organizationId, environmentId))
+    },
   )
 
   app.patch(
@@ -68,8 +72,10 @@ export const environmentRetention: Resource = (app, { db, clock, config }) => {
         response: { 200: Retention },
       },
     },
-    async ({ environment, params, body }) => {
+    async (request) => {
+      const { environment, params, body } = request
       const { organizationId } = environment
+      requireOwn(request, params.environmentId)
       return db.transaction().execute(async (tx) => {
         await lockOrganization(tx, organizationId)
         const current = await findRetention(tx, organizationId, params.environmentId)

@@ -8,7 +8,7 @@ const mask = '•'.repeat(8)
 let development: Api
 let production: Api
 beforeEach(async () => {
-  ;({ development, production } = await server.freshOrganization())
+  ;({ development, production } = await server.freshOrganizationWide())
 })
 
 const valueIn = (api: Api, value: string) => ({ _environmentId: api.environmentId, value })
@@ -52,7 +52,7 @@ describe('creating', () => {
       status: 409,
       body: { message: 'Environment variable with key "A" already exists' },
     })
-    const elsewhere = await server.freshOrganization()
+    const elsewhere = await server.freshOrganizationWide()
     expect((await elsewhere.development.post(path, { key: 'A' })).status).toBe(200)
     expect((await development.post(path, { key: 'a' })).status).toBe(200)
     const answers = await Promise.all([development, production, development].map((api) => api.post(path, { key: 'B' })))
@@ -114,7 +114,7 @@ describe('creating', () => {
       status: 400,
       body: { message: expect.stringContaining(mask) },
     })
-    const other = await server.freshOrganization()
+    const other = await server.freshOrganizationWide()
     for (const _environmentId of ['0'.repeat(24), 'nonsense', other.development.environmentId])
       expect(
         await development.post(path, { key: 'A', values: [valueIn(development, 'v'), { _environmentId, value: 'v' }] }),
@@ -132,7 +132,7 @@ describe('reading', () => {
       await development.post(path, { key })
       server.clock.advance({ seconds: 1 })
     }
-    await (await server.freshOrganization()).development.post(path, { key: 'OTHER_URL' })
+    await (await server.freshOrganizationWide()).development.post(path, { key: 'OTHER_URL' })
     const keys = async (query: string) =>
       (await production.get(path + query)).body.map((variable: { key: string }) => variable.key)
     expect(await keys('')).toEqual(['THIRD_URL', 'SECOND', 'FIRST_URL'])
@@ -155,7 +155,7 @@ describe('reading', () => {
       created_at: now,
       updated_at: now,
     })
-    const other = await server.freshOrganization()
+    const other = await server.freshOrganizationWide()
     await server.database.db
       .insertInto('workflows')
       .values([
@@ -226,7 +226,7 @@ describe('changing', () => {
       status: 409,
       body: { message: 'Environment variable with key "B" already exists' },
     })
-    const other = await server.freshOrganization()
+    const other = await server.freshOrganizationWide()
     expect(await development.patch(`${path}/A`, { key: 'C', values: [valueIn(other.development, 'v')] })).toMatchObject(
       { status: 400 },
     )
@@ -267,7 +267,7 @@ describe('changing', () => {
   })
 
   test('an unknown variable, or one of another organization, is not found', async () => {
-    const other = await server.freshOrganization()
+    const other = await server.freshOrganizationWide()
     await other.development.post(path, { key: 'THEIRS' })
     const notFound = { status: 404, body: { message: 'Environment variable with key "THEIRS" not found' } }
     expect(await development.get(`${path}/THEIRS`)).toMatchObject(notFound)

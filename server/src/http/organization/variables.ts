@@ -1,4 +1,5 @@
 // Environment variables: keys of the organization with a value per environment, for templates to use as `env.KEY`.
+import type { FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../../db/core/database.ts'
@@ -8,6 +9,7 @@ import { allOf, contains } from '../../db/core/page.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
 import { lockOrganization } from '../../db/queries/environments.ts'
 import { fail } from '../../errors.ts'
+import { isOfOneEnvironment, requireOrganization, requireOwn } from '../edge/reach.ts'
 import type { Resource } from '../edge/resource.ts'
 import { Body, Empty, Enum, Timestamp } from '../edge/schema.ts'
 import { generalError } from '../edge/validation.ts'
@@ -71,21 +73,24 @@ async function readVariable(db: Db | Tx, organizationId: string, key: string): P
   return row
 }
 
-const toVariable = (row: Row, secrets: Secrets): Static<typeof Variable> => ({
+/** A key of one environment sees the value of that one. */
+const toVariable = (row: Row, secrets: Secrets, request: FastifyRequest): Static<typeof Variable> => ({
   _id: row.id,
   _organizationId: row.organization_id,
   key: row.key,
   type: row.type,
   isSecret: row.is_secret,
-  values: row.sealed.map(({ environmentId, value }) => ({
-    _environmentId: environmentId,
-    value: row.is_secret ? mask : secrets.decrypt(value),
-  })),
+  values: row.sealed
+    .filter(({ environmentId }) => !isForeign(request, environmentId))
+    .map(({ environmentId, value }) => ({
+      _environmentId: environmentId,
+      value: row.is_secret ? mask : secrets.decrypt(value),
+    })),
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 })
 
-export const environmentVariables: Resource = (app, { db, clock, secrets, config: { limits } }) => {
+export const environmentVariables: Resource = (app, { db, clock, secrets, brand, config: { limits } }) => {
   const tags = ['Environment variables']
 
   app.get(
@@ -106,7 +111,7 @@ export const environmentVariables: Resource = (app, { db, clock, secrets, config
         sql`v.organization_id = ${request.environment.organizationId}`,
         ...(search ? [contains(sql`v.key`, search)] : []),
       ])
-      return rows.map((row) => toVariable(row, secrets))
+      return rows.map((row) => toVariable(row, secrets, request))
     },
   )
 
@@ -125,6 +130,8 @@ export const environmentVariables: Resource = (app, { db, clock, secrets, config
       const { organizationId } = request.environment
       const { key, type = 'string', isSecret = false, values = [] } = request.body
       refuseValues(values)
+      for (const { _environmentId } of values) requireOwn(request, _environmentId)
+      await requireOrganization({ db, brand }, request)
       const row = await db.transaction().execute(async (tx) => {
         await lockOrganization(tx, organizationId)
         await refuseTakenKey(tx, organizationId, key)
@@ -146,7 +153,7 @@ export const environmentVariables: Resource = (app, { db, clock, secrets, config
         await writeValues(tx, secrets, { id, organizationId, values })
         return readVariable(tx, organizationId, key)
       })
-      return toVariable(row, secrets)
+      return toVariable(row, secrets, request)
     },
   )
 
@@ -154,7 +161,11 @@ export const environmentVariables: Resource = (app, { db, clock, secrets, config
     '/v1/environment-variables/:variableKey',
     { schema: { tags, summary: 'Retrieve an environment variable', params: Params, response: { 200: Variable } } },
     async (request) =>
-      toVariable(await readVariable(db, request.environment.organizationId, request.params.variableKey), secrets),
+      toVariable(
+        await readVariable(db, request.environment.organizationId, request.params.variableKey),
+        secrets,
+        request,
+      ),
   )
 
   app.get(
@@ -162,7 +173,8 @@ export const environmentVariables: Resource = (app, { db, clock, secrets, config
     {
       schema: {
         tags,
-        summary: 'List the workflows, of any environment, whose steps use an environment variable',
+        summary: 'List the workflows whose steps use an environment variable',
+        description: 'Of all environments; a key of one environment sees its own.',
         params: Params,
         response: {
           200: Type.Object({
@@ -172,7 +184,7 @@ export const environmentVariables: Resource = (app, { db, clock, secrets, config
       },
     },
     async (request) => {
-      const { organizationId } = request.environment
+      const { id, organizationId } = request.environment
       const { key } = await readVariable(db, organizationId, request.params.variableKey)
       // A key has word characters only. `payload.env.KEY` is another `env`.
       const token = `(?<![\\w.])env\\.${key}(?!\\w)`
@@ -180,7 +192,7 @@ export const environmentVariables: Resource = (app, { db, clock, secrets, config
       const { rows } = await sql<{ name: string; workflowId: string }>`
         SELECT DISTINCT w.name, w.identifier AS "workflowId"
         FROM workflows w JOIN environments e ON e.id = w.environment_id
-        WHERE e.organization_id = ${organizationId} AND EXISTS (
+        WHERE e.organization_id = ${organizationId} AND (${!isOfOneEnvironment(request)} OR e.id = ${id}) AND EXISTS (
           SELECT FROM jsonb_path_query(w.steps, 'strict $.** ? (@.type() == "string")') AS text
           WHERE text #>> '{}' ~ ${token})
         ORDER BY w.name, w.identifier LIMIT ${mostListed}`.execute(db)
@@ -205,9 +217,13 @@ export const environmentVariables: Resource = (app, { db, clock, secrets, config
       const { key, type, isSecret, values } = request.body ?? {}
       if ([key, type, isSecret, values].every((field) => field === undefined)) throw fail('variable_patch_empty')
       if (values) refuseValues(values)
+      for (const { _environmentId } of values ?? []) requireOwn(request, _environmentId)
+      const isDefinition = [key, type, isSecret].some((field) => field !== undefined)
+      if (isDefinition) await requireOrganization({ db, brand }, request)
       const row = await db.transaction().execute(async (tx) => {
         await lockOrganization(tx, organizationId)
         const current = await readVariable(tx, organizationId, request.params.variableKey)
+        if (isDefinition) refuseShared(request, current)
         if (key !== undefined && key !== current.key) await refuseTakenKey(tx, organizationId, key)
         if (isSecret === false) refuseDisclosure(current, values ?? [])
         await tx
@@ -223,7 +239,7 @@ export const environmentVariables: Resource = (app, { db, clock, secrets, config
         await writeValues(tx, secrets, { id: current.id, organizationId, values: values ?? [] })
         return readVariable(tx, organizationId, key ?? current.key)
       })
-      return toVariable(row, secrets)
+      return toVariable(row, secrets, request)
     },
   )
 
@@ -236,19 +252,25 @@ export const environmentVariables: Resource = (app, { db, clock, secrets, config
     async (request, reply) => {
       const { organizationId } = request.environment
       const { variableKey } = request.params
+      await requireOrganization({ db, brand }, request)
       await db.transaction().execute(async (tx) => {
         // Serialized with changes, so that none in flight writes values of a deleted variable.
         await lockOrganization(tx, organizationId)
-        const { numDeletedRows } = await tx
-          .deleteFrom('environment_variables')
-          .where('organization_id', '=', organizationId)
-          .where('key', '=', variableKey)
-          .executeTakeFirst()
-        if (numDeletedRows === 0n) throw fail('variable_not_found', { key: variableKey })
+        const current = await readVariable(tx, organizationId, variableKey)
+        refuseShared(request, current)
+        await tx.deleteFrom('environment_variables').where('id', '=', current.id).execute()
       })
       return reply.code(204).send(null)
     },
   )
+}
+
+const isForeign = (request: FastifyRequest, environmentId: string) =>
+  isOfOneEnvironment(request) && environmentId !== request.environment.id
+
+/** Even with an open door, a key of one environment does not change what another one has a value of. */
+function refuseShared(request: FastifyRequest, { sealed }: Row): void {
+  if (sealed.some(({ environmentId }) => isForeign(request, environmentId))) throw fail('organization_key_needed')
 }
 
 function refuseValues(values: Values): void {

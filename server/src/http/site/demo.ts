@@ -6,8 +6,10 @@ import { createHmac } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
+import { readSigning } from '../../db/core/signing.ts'
 import { fail } from '../../errors.ts'
-import { environmentHeader, refuseOtherSites } from '../edge/people.ts'
+import { environmentHeader } from '../edge/chosen-environment.ts'
+import { refuseOtherSites } from '../edge/people.ts'
 import type { Environment, Resource } from '../edge/resource.ts'
 import { Body, Nullable, Timestamp } from '../edge/schema.ts'
 import { InboxLimits } from '../inbox/limit.ts'
@@ -95,15 +97,16 @@ export const demo: Resource = (app, services) => {
     path,
     { config: { ...config, role: 'editor' }, schema: { hide: true, body: Body({}), response: { 200: Demo } } },
     async (request) => {
-      const { id, identifier, userId, key } = await enter(request)
+      const { id, identifier, userId } = await enter(request)
       const now = clock.now()
+      const [secret = ''] = (await readSigning(db, secrets, id)).keysFor('inbox', now)
       await db
         .transaction()
         .execute((tx) => addDemoWorkflows(tx, { environmentId: id, userId, now, limit: settings.limits.workflows }))
       return {
         applicationIdentifier: identifier,
         subscriberId: subscriber.subscriberId,
-        subscriberHash: createHmac('sha256', secrets.decrypt(key)).update(subscriber.subscriberId).digest('hex'),
+        subscriberHash: createHmac('sha256', secret).update(subscriber.subscriberId).digest('hex'),
         workflows: demoWorkflows.map(({ identifier: name, ...workflow }) => ({
           ...{ identifier: name, name: workflow.name, description: workflow.description, tags: workflow.tags },
           payload: workflow.payloads[0] ?? {},
@@ -167,16 +170,14 @@ interface Development {
   id: string
   identifier: string
   userId: string
-  /** Encrypted, as stored. */
-  key: string
 }
 
 /** Of the person's organization, else of the oldest one. */
 async function findDevelopment(db: Db, own: Environment | undefined): Promise<Development | undefined> {
   return db
     .selectFrom('environments as e')
-    .innerJoin('api_keys as k', 'k.environment_id', 'e.id')
-    .select(['e.id', 'e.identifier', 'k.user_id as userId', 'k.encrypted_key as key'])
+    .innerJoin('organizations as o', 'o.id', 'e.organization_id')
+    .select(['e.id', 'e.identifier', 'o.owner_user_id as userId'])
     .where('e.type', '=', 'dev')
     .$if(own !== undefined, (query) => query.where('e.organization_id', '=', own?.organizationId ?? ''))
     .orderBy('e.created_at')

@@ -12,7 +12,8 @@ const introduction = `
 Belfry keeps what notifications need: subscribers, topics, workflows, the integrations that deliver, and more.
 
 **Keys.** Send the API key of an environment as \`Authorization: ApiKey <key>\`. What you read and write is in that
-environment. People who have signed in send a cookie instead, and name the environment in a \`Belfry-Environment\` header;
+environment, and what you may do depends on the scopes of the key (\`x-scope\` says what an operation needs). A key of the
+organization names the environment in a \`Belfry-Environment\` header. People who have signed in send a cookie instead, and name the environment in a \`Belfry-Environment\` header;
 what they may do depends on their role.
 
 **Lists.** Most come in pages: send the \`next\` of a page as \`after\` for the one that follows, its \`previous\` as
@@ -69,6 +70,10 @@ message, and an \`id\` in the answer is stored; 429 and 5xx are retried.`.trim()
     name: 'Environments',
     description: 'Isolated data sets, such as Development and Production, each with its own API key.',
   },
+  {
+    name: 'API keys',
+    description: 'What programs sign in with: one environment or all of them, and what they may do.',
+  },
   { name: 'Environment variables', description: 'Values for templates that differ between environments.' },
   { name: 'Organizations', description: 'What all environments share.' },
   { name: 'Signing in', description: 'Sign-in, and your own account.' },
@@ -106,8 +111,8 @@ export async function registerDocs(app: App): Promise<void> {
     transform: ({ schema, url, route }) => {
       const [method = 'GET'] = [route.method].flat()
       const { public: isPublic = false, inbox: isInbox = false, people: isForPeople = false } = route.config ?? {}
-      const role = route.config?.role ?? usualRole(method)
-      const operation = { method, url, isPublic, isInbox, isForPeople, role, refusals: route.config?.refusals ?? [] }
+      const { role = usualRole(method), scope = '', refusals = [] } = route.config ?? {}
+      const operation = { method, url, isPublic, isInbox, isForPeople, role, scope, refusals }
       return { schema: describeOperation(schema as RouteSchema, operation) as never, url }
     },
     transformObject: (made) => forReaders('openapiObject' in made ? made.openapiObject : made.swaggerObject) as never,
@@ -174,6 +179,7 @@ interface Operation {
   isInbox: boolean
   isForPeople: boolean
   role: string
+  scope: string
   refusals: number[]
 }
 
@@ -206,7 +212,7 @@ const idempotencyHeader = {
 
 /** Adds what all operations have in common. */
 function describeOperation(schema: RouteSchema, operation: Operation): RouteSchema {
-  const { method, url, isPublic, isInbox, isForPeople, role, refusals } = operation
+  const { method, url, isPublic, isInbox, isForPeople, role, scope, refusals } = operation
   const statuses = [
     ...[400, 401, 404, 414, 422, 429, 503],
     ...(method === 'GET' ? [] : [409, 413, 415]),
@@ -229,6 +235,7 @@ function describeOperation(schema: RouteSchema, operation: Operation): RouteSche
     ...(isInbox ? { security: [{ session: [] }] } : isPublic ? { security: [] } : {}),
     ...(isForPeople ? { security: [{ person: [] }] } : {}),
     ...(isPublic ? {} : { 'x-role': role }),
+    ...(isPublic || isForPeople ? {} : { 'x-scope': scope }),
   }
 }
 

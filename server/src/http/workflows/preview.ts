@@ -15,11 +15,11 @@ import type { ControlValues } from '../../steps/contract/kind.ts'
 import type { JsonSchema } from '../../steps/json-schema/run.ts'
 import {
   callAddress,
-  fillIn,
   longestTimeoutMs,
   RequestInvalid,
   type ResolvedRequest,
   resolveRequest,
+  showRequest,
 } from '../../steps/kinds/http-request-call.ts'
 import { stepKinds } from '../../steps/kinds/index.ts'
 import type { Resource } from '../edge/resource.ts'
@@ -50,19 +50,15 @@ export const PreviewError = Type.Optional(
   ),
 )
 
-const Preview = Type.Object(
-  {
-    result: Type.Object({
-      type: Type.Optional(Type.String()),
-      preview: FreeObject,
-      error: PreviewError,
-    }),
-    previewPayloadExample: FreeObject,
-    schema: Type.Unsafe<JsonSchema | null>({ type: ['object', 'null'], additionalProperties: true }),
-  },
-  // For the signature header, whose name contains the brand.
-  { additionalProperties: Type.String() },
-)
+const Preview = Type.Object({
+  result: Type.Object({
+    type: Type.Optional(Type.String()),
+    preview: FreeObject,
+    error: PreviewError,
+  }),
+  previewPayloadExample: FreeObject,
+  schema: Type.Unsafe<JsonSchema | null>({ type: ['object', 'null'], additionalProperties: true }),
+})
 
 const Tried = Type.Object({
   statusCode: Type.Integer(),
@@ -107,7 +103,7 @@ export const previews: Resource = (app, { db, clock, secrets, brand, http }) => 
       // The editor asks while steps are added and removed; a missing one has an empty preview.
       if (!workflow || !step || !access) return { result: { preview: {} }, previewPayloadExample: {}, schema: null }
       const shown = await previewStep(
-        { db, bridge, signatureHeader, branding, access, now: clock.now() },
+        { db, bridge, branding, access, now: clock.now() },
         {
           workflow,
           step,
@@ -115,12 +111,11 @@ export const previews: Resource = (app, { db, clock, secrets, brand, http }) => 
           previewPayload: previewPayloadOf(previewPayload),
         },
       )
-      const { type, preview, error, data, schema, signature } = shown
+      const { type, preview, error, data, schema } = shown
       return {
         result: { type, preview, ...(error ? { error } : {}) },
         previewPayloadExample: { ...data },
         schema,
-        ...(signature === undefined ? {} : { [`${brand.word}Signature`]: signature }),
       }
     },
   )
@@ -143,11 +138,11 @@ export const previews: Resource = (app, { db, clock, secrets, brand, http }) => 
       const values = request.body.controlValues ?? {}
       const given = withoutMasks(previewPayloadOf(request.body.previewPayload))
       const now = clock.now()
-      const signing = { header: signatureHeader, apiKey: access.apiKey, now }
+      const signing = { header: signatureHeader, keys: access.signing.keysFor('requests', now), now }
       const withEnv = (env: Record<string, string>) => situation(dataOf(values, given, env, now), now)
       const resolved = worded(() => resolveRequest(values, withEnv(envOf(access, { showSecrets: true })), signing))
       const maskedEnv = envOf(access, { showSecrets: false })
-      const shown = shownAs(resolved, signatureHeader, () => fillIn(values, withEnv(maskedEnv), signing))
+      const shown = shownAs(resolved, signatureHeader, () => showRequest(values, withEnv(maskedEnv)))
 
       const startedAt = performance.now()
       const { timeout = longestTimeoutMs } = values
@@ -205,11 +200,11 @@ function withoutMasks(given: PreviewPayload): PreviewPayload {
   return { ...rest, env: Object.fromEntries(Object.entries(env).filter(([, value]) => value !== mask)) }
 }
 
-/** The request with masked secrets and its real signature; only method and headers if it cannot be built with masks. */
-function shownAs({ method, headers }: ResolvedRequest, header: string, masked: () => ResolvedRequest): ResolvedRequest {
+/** The request with its secrets and its signature masked; only its method if it cannot be built with masks. */
+function shownAs({ method }: ResolvedRequest, header: string, masked: () => ResolvedRequest): ResolvedRequest {
   try {
     const shown = masked()
-    return { ...shown, headers: { ...shown.headers, [header]: headers[header] ?? '' } }
+    return { ...shown, headers: { ...shown.headers, [header]: mask } }
   } catch (error) {
     if (error instanceof RequestInvalid || error instanceof RenderError) return { url: mask, method, headers: {} }
     throw error

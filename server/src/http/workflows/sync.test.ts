@@ -17,7 +17,7 @@ const sync = (api: Api, workflowId: string, target: Api | string) =>
 const mail = (layoutId: string) => step('mail', { type: 'email', controlValues: { subject: 'Hi', body: '', layoutId } })
 
 test('a workflow is created in the target with its layouts, and returned as it is there', async () => {
-  const { development, production } = await server.freshOrganization()
+  const { development, production } = await server.freshOrganizationWide()
   await development.post('/v2/layouts', { layoutId: 'brand', name: 'Brand' })
   await development.post('/v2/layouts', { layoutId: 'other', name: 'Other' })
   await save(development, 'other')
@@ -43,7 +43,7 @@ test('a workflow is created in the target with its layouts, and returned as it i
 })
 
 test('an existing workflow in the target becomes like the source, steps keep their ids, and nothing else changes', async () => {
-  const { development, production } = await server.freshOrganization()
+  const { development, production } = await server.freshOrganizationWide()
   await save(development, 'w', { steps: [step('a'), step('b')] })
   const first = (await sync(development, 'w', production)).body
   await save(development, 'w', { name: 'Renamed', steps: [step('b'), step('c')] })
@@ -59,7 +59,7 @@ test('an existing workflow in the target becomes like the source, steps keep the
 })
 
 test('the source shows when and by whom it was published, even if nothing changed', async () => {
-  const { development, production } = await server.freshOrganization()
+  const { development, production } = await server.freshOrganizationWide()
   await save(development, 'w')
   await sync(development, 'w', production)
   server.clock.advance({ hours: 1 })
@@ -74,7 +74,7 @@ test('the source shows when and by whom it was published, even if nothing change
 })
 
 test('a workflow is named by identifier, slug or id', async () => {
-  const { development, production } = await server.freshOrganization()
+  const { development, production } = await server.freshOrganizationWide()
   const { id } = await save(development, 'w')
   const { slug } = (await sync(development, 'w', production)).body
   const own = (await sync(production, 'w', development)).body
@@ -83,7 +83,7 @@ test('a workflow is named by identifier, slug or id', async () => {
 })
 
 test('concurrent syncs create one workflow', async () => {
-  const { development, production } = await server.freshOrganization()
+  const { development, production } = await server.freshOrganizationWide()
   await save(development, 'w', { steps: [step('a')] })
   const answers = await Promise.all(Array.from({ length: 4 }, () => sync(development, 'w', production)))
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
@@ -92,7 +92,7 @@ test('concurrent syncs create one workflow', async () => {
 })
 
 test('deleting a workflow during its sync deletes nothing in the target', async () => {
-  const { development, production } = await server.freshOrganization()
+  const { development, production } = await server.freshOrganizationWide()
   const { id } = await save(development, 'w')
   await sync(development, 'w', production)
   const { syncing } = await server.database.db.transaction().execute(async (tx) => {
@@ -113,7 +113,10 @@ test('deleting a workflow during its sync deletes nothing in the target', async 
 
 describe('refusals', () => {
   test('the target must be another environment of the organization', async () => {
-    const [{ development, production }, other] = [await server.freshOrganization(), await server.freshOrganization()]
+    const [{ development, production }, other] = [
+      await server.freshOrganizationWide(),
+      await server.freshOrganizationWide(),
+    ]
     await save(development, 'w')
     expect(await sync(development, 'w', development)).toMatchObject({
       status: 400,
@@ -130,7 +133,7 @@ describe('refusals', () => {
   })
 
   test("the workflow must be in the key's environment", async () => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     const { id } = await save(production, 'theirs')
     for (const name of ['theirs', id, 'nope'])
       expect(await sync(development, name, production)).toMatchObject({
@@ -141,7 +144,7 @@ describe('refusals', () => {
   })
 
   test.each(['external', 'svc-cloud-v1'])('a workflow of origin %s cannot be synced', async (origin) => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     await save(development, 'w', { origin })
     expect(await sync(development, 'w', production)).toMatchObject({
       status: 400,
@@ -155,7 +158,7 @@ describe('refusals', () => {
   })
 
   test('a workflow of another origin in the target is not overwritten', async () => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     await save(development, 'w', { name: 'Mine' })
     await save(production, 'w', { name: 'Code', origin: 'external' })
     expect((await sync(development, 'w', production)).status).toBe(400)
@@ -164,7 +167,7 @@ describe('refusals', () => {
   })
 
   test('a full target accepts changes, but no new workflow', async () => {
-    const { development, production } = await server.freshOrganization()
+    const { development, production } = await server.freshOrganizationWide()
     await save(development, 'w0', { name: 'Changed' })
     await save(development, 'one-more')
     const { database, clock } = server
@@ -198,13 +201,13 @@ describe('refusals', () => {
     [{ targetEnvironmentId: '' }, 'targetEnvironmentId should not be empty'],
     [{ targetEnvironmentId: 5 }, 'targetEnvironmentId must be a string'],
   ])('%j is refused', async (body, message) => {
-    const answer = await server.api.put('/v2/workflows/w/sync', body)
+    const answer = await server.wideApi.put('/v2/workflows/w/sync', body)
     expect(answer.status).toBe(422)
     expect(answer.body.errors.general.messages).toContain(message)
   })
 
   test('a key is needed', async () => {
-    const answer = await server.api.put('/v2/workflows/w/sync', {}, { authorization: 'ApiKey unknown' })
+    const answer = await server.wideApi.put('/v2/workflows/w/sync', {}, { authorization: 'ApiKey unknown' })
     expect(answer).toMatchObject({ status: 401, body: { message: 'API Key not found' } })
   })
 })

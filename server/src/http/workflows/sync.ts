@@ -5,6 +5,7 @@ import { findWorkflow, type WorkflowRow } from '../../db/queries/workflows.ts'
 import { publishedOrigin } from '../../engine/authoring/environment-diff.ts'
 import { markPublished, publish } from '../../engine/authoring/publish.ts'
 import { fail } from '../../errors.ts'
+import { requirePublish } from '../edge/reach.ts'
 import type { Environment, Resource } from '../edge/resource.ts'
 import { Body } from '../edge/schema.ts'
 import { idIn } from '../edge/slug.ts'
@@ -16,7 +17,7 @@ export const workflowSync: Resource = (app, services) => {
   app.put(
     '/v2/workflows/:workflowId/sync',
     {
-      config: { role: 'admin', act: 'workflow.published' },
+      config: { role: 'admin', scope: 'publish', act: 'workflow.published' },
       schema: {
         tags: ['Workflows'],
         summary: 'Publish a workflow into another environment of the organization',
@@ -34,6 +35,7 @@ export const workflowSync: Resource = (app, services) => {
       const missing = () => fail('workflow_not_found', undefined, { ctx: { workflowId } })
       const source = await findWorkflow(db, sourceId, workflowId, idIn(workflowId, 'wf'))
       if (!source) throw missing()
+      await requirePublish(services, request, { sourceId, targetId })
       refuseOrigin(source, [brand.toWire(publishedOrigin)])
       const { identifier, id: rowId } = source
       const resources = [{ resourceType: 'workflow' as const, resourceId: identifier, rowId }]

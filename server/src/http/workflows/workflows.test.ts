@@ -569,12 +569,12 @@ describe('reading', () => {
       steps: [{ issues: { controls: { body: [{ variableName: 'env.BASE_URL' }] } } }],
     })
     const values = [{ _environmentId: api.environmentId, value: 'x' }]
-    await api.post('/v1/environment-variables', { key: 'BASE_URL', values })
+    await (await server.organizationOf(api)).post('/v1/environment-variables', { key: 'BASE_URL', values })
     expect(await read()).toMatchObject({
       status: 'ACTIVE',
       steps: [{ variables: { properties: { env: { properties: { BASE_URL: {} } } } } }],
     })
-    await api.delete('/v1/environment-variables/BASE_URL')
+    await (await server.organizationOf(api)).delete('/v1/environment-variables/BASE_URL')
   })
 
   test('a v1 workflow is shown without an example payload', async () => {

@@ -69,8 +69,6 @@ export interface StepKind {
   exampleResult?(given: ControlValues, payload: ControlValues, now: Date): ControlValues
   /** How normalised values look when delivered. By default, the values with their templates rendered. */
   preview?(values: ControlValues, rendering: Rendering): ControlValues
-  /** Whether its request carries a signature of the environment. */
-  isSigned?: boolean
   /** The wait or window in normalised values, which has a limit. */
   waitOf?(values: ControlValues): Wait | undefined
   /** Control values as they are stored, if not as they came. */

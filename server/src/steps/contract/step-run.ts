@@ -1,5 +1,6 @@
 // What a step sees when it runs: its own settings, its run, and the results of earlier steps.
 
+import type { Signing } from '../../db/core/signing.ts'
 import type { ChannelChoices } from '../../db/core/tables.ts'
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
 import type { SubscriberRow } from '../../db/queries/subscribers.ts'
@@ -60,8 +61,8 @@ export interface EnvironmentFacts {
   id: string
   organizationId: string
   type: 'dev' | 'prod'
-  /** Signs requests to the user's own addresses. */
-  apiKey: string
+  /** For requests to the user's own addresses. */
+  signing: Pick<Signing, 'keysFor'>
   bridgeUrl: string | undefined
   /** What templates read under `env`, secrets included. */
   env: Record<string, string>

@@ -110,8 +110,8 @@ export async function askFilters(
 }
 
 /** An answer that is not JSON has no fields. */
-async function ask({ run, step }: StepRun, url: string, { http, brand }: Tools): Promise<unknown> {
-  const { id, apiKey, integrations } = run.environment
+async function ask({ run, step, now }: StepRun, url: string, { http, brand }: Tools): Promise<unknown> {
+  const { id, signing, integrations } = run.environment
   const provider = integrations.find(({ channel }) => channel === step.type)?.provider_id
   const body = {
     subscriber: subscriberVariablesOf(run.subscriber),
@@ -121,7 +121,11 @@ async function ask({ run, step }: StepRun, url: string, { http, brand }: Tools):
     ...(provider ? { providerId: branded(provider, brand) } : {}),
   }
   const answer = await http.post(url, {
-    headers: { 'nv-hmac-256': createHmac('sha256', apiKey).update(id).digest('hex') },
+    headers: {
+      'nv-hmac-256': createHmac('sha256', signing.keysFor('requests', now)[0] ?? '')
+        .update(id)
+        .digest('hex'),
+    },
     json: body,
     ...{ timeoutMs, mostBytes, mostRedirects },
   })

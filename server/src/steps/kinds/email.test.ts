@@ -349,7 +349,10 @@ describe('an email', () => {
 
   test("is in the subscriber's language", async () => {
     const api = await prepared([mail()])
-    await api.patch('/v1/organizations/settings', { defaultLocale: 'en_US', targetLocales: ['de_DE'] })
+    await (await server.organizationOf(api)).patch('/v1/organizations/settings', {
+      defaultLocale: 'en_US',
+      targetLocales: ['de_DE'],
+    })
     await makeWorkflow(api, 'spoken', [mail({ subject: '{{t.hello}}' })], { isTranslationEnabled: true })
     for (const [locale, hello] of [
       ['en_US', 'Hello'],
@@ -372,7 +375,9 @@ describe('an email', () => {
       return (await api.get(`/v1/sandbox/messages/${id}`)).body.html
     }
     expect(await htmlOf()).toContain('Sent with Belfry')
-    expect(await api.patch('/v1/organizations/settings', { removeSvcBranding: true })).toMatchObject({ status: 200 })
+    expect(
+      await (await server.organizationOf(api)).patch('/v1/organizations/settings', { removeSvcBranding: true }),
+    ).toMatchObject({ status: 200 })
     expect(await htmlOf()).not.toContain('Sent with Belfry')
   })
 })

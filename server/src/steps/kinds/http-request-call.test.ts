@@ -8,7 +8,7 @@ import type { ControlValues } from '../contract/kind.ts'
 import { callAddress, RequestInvalid, resolveRequest } from './http-request-call.ts'
 
 const now = new Date('2026-05-01T10:00:00.000Z')
-const signing = { header: 'svc-signature', apiKey: 'the-key', now }
+const signing = { header: 'svc-signature', keys: ['the-key'], now }
 const data = {
   payload: {
     id: 'o-1',

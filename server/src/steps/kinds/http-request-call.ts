@@ -40,7 +40,8 @@ export class RequestInvalid extends Error {}
 export interface Signing {
   /** With the brand's word, such as `svc-signature`. */
   header: string
-  apiKey: string
+  /** The newest first. */
+  keys: string[]
   now: Date
 }
 
@@ -52,8 +53,10 @@ export function resolveRequest(values: ControlValues, of: Situation, signing: Si
   return request
 }
 
-/** The same for previews, without a check of the URL. */
-export function fillIn(values: ControlValues, of: Situation, signing: Signing): ResolvedRequest {
+/** The same to show it: without a check of the URL and, as anybody may ask for any body, without a signature. */
+export const showRequest = (values: ControlValues, of: Situation): ResolvedRequest => fillIn(values, of, undefined)
+
+function fillIn(values: ControlValues, of: Situation, signing: Signing | undefined): ResolvedRequest {
   const { method = 'POST', url = '', headers = [] } = values
   const rendered = renderValues({ method, url, headers }, of)
   const upper = String(rendered.method).toUpperCase()
@@ -67,7 +70,7 @@ export function fillIn(values: ControlValues, of: Situation, signing: Signing): 
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...Object.fromEntries(pairsOf(rendered.headers).filter(([name]) => !ownHeaders.has(name))),
       // Last, so that no header in the values can replace it.
-      [signing.header]: timedSignature(signing.apiKey, JSON.stringify(body ?? {}), signing.now),
+      ...(signing ? { [signing.header]: timedSignature(signing.keys, JSON.stringify(body ?? {}), signing.now) } : {}),
     },
     ...(body === undefined ? {} : { body }),
   }

@@ -39,7 +39,7 @@ export const httpRequest: StepKind = {
         detail('outcome_unknown'),
       ])
     try {
-      const signing = { header: signatureHeader, apiKey: run.environment.apiKey, now }
+      const signing = { header: signatureHeader, keys: run.environment.signing.keysFor('requests', now), now }
       const data = { ...variablesOf(run), step: digestOf(run.results) }
       const request = resolveRequest(values, situation(data, now), signing)
       await of.begin?.()
@@ -98,7 +98,6 @@ export const httpRequest: StepKind = {
     },
   },
   normalise: withoutNulls,
-  isSigned: true,
   literals: ['responseBodySchema'],
   ownVariables: {
     schema: {
