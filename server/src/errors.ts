@@ -276,6 +276,11 @@ export const errorTable = {
     status: 403,
     message: says('Workflows cannot be triggered from a browser; trigger them from your backend with an API key'),
   },
+  topic_not_joinable: {
+    status: 403,
+    message: (p: { key: string }) =>
+      `Browsers cannot subscribe to topic ${p.key}: subscribe from your backend, or create the topic with joinableFromBrowser`,
+  },
   own_endpoint_refused: {
     status: 403,
     message: says('Subscribers cannot declare endpoints themselves; create them from your backend with an API key'),

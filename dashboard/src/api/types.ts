@@ -3561,7 +3561,7 @@ export interface Operations {
       }>
     }
   }
-  /** Subscribe to a topic, which is created if missing */
+  /** Subscribe to a topic that browsers may join */
   'POST /v1/inbox/topics/{topicKey}/subscriptions': {
     path: {
       topicKey: string
@@ -6943,6 +6943,38 @@ export interface Operations {
       }
     }
   }
+  /** Retrieve what browsers of subscribers may do */
+  'GET /v2/environments/{environmentId}/inbox-access': {
+    path: {
+      environmentId: string
+    }
+    answer: {
+      /** Whether browsers may join every topic, and create topics. Otherwise only topics with joinableFromBrowser. Null: as usual */
+      openTopics: boolean | null
+      /** What applies where nothing is chosen */
+      usual: {
+        openTopics: boolean
+      }
+    }
+  }
+  /** Change what browsers of subscribers may do */
+  'PATCH /v2/environments/{environmentId}/inbox-access': {
+    path: {
+      environmentId: string
+    }
+    body: {
+      /** Whether browsers may join every topic, and create topics. Otherwise only topics with joinableFromBrowser */
+      openTopics?: boolean | null | undefined
+    }
+    answer: {
+      /** Whether browsers may join every topic, and create topics. Otherwise only topics with joinableFromBrowser. Null: as usual */
+      openTopics: boolean | null
+      /** What applies where nothing is chosen */
+      usual: {
+        openTopics: boolean
+      }
+    }
+  }
   /** List the environment variables of the organization */
   'GET /v1/environment-variables': {
     query?: {
@@ -7078,6 +7110,8 @@ export interface Operations {
         _id: string
         key: string
         name?: string | undefined
+        /** Whether a subscriber's browser may subscribe itself. Default: only your backend subscribes */
+        joinableFromBrowser: boolean
         createdAt: string
         updatedAt: string
       }>
@@ -7087,7 +7121,7 @@ export interface Operations {
       totalCountCapped: boolean
     }
   }
-  /** Create or rename a topic */
+  /** Create or change a topic */
   'POST /v2/topics': {
     query?: {
       /** Do not change an existing topic; answer 409 */
@@ -7096,11 +7130,15 @@ export interface Operations {
     body: {
       key: string
       name?: string | undefined
+      /** Whether a subscriber's browser may subscribe itself. Default: only your backend subscribes */
+      joinableFromBrowser?: boolean | undefined
     }
     answer: {
       _id: string
       key: string
       name?: string | undefined
+      /** Whether a subscriber's browser may subscribe itself. Default: only your backend subscribes */
+      joinableFromBrowser: boolean
       createdAt: string
       updatedAt: string
     }
@@ -7114,22 +7152,28 @@ export interface Operations {
       _id: string
       key: string
       name?: string | undefined
+      /** Whether a subscriber's browser may subscribe itself. Default: only your backend subscribes */
+      joinableFromBrowser: boolean
       createdAt: string
       updatedAt: string
     }
   }
-  /** Rename a topic */
+  /** Rename a topic, or open or close it for browsers */
   'PATCH /v2/topics/{topicKey}': {
     path: {
       topicKey: string
     }
     body: {
-      name: string
+      name?: string | undefined
+      /** Whether a subscriber's browser may subscribe itself. Default: only your backend subscribes */
+      joinableFromBrowser?: boolean | undefined
     }
     answer: {
       _id: string
       key: string
       name?: string | undefined
+      /** Whether a subscriber's browser may subscribe itself. Default: only your backend subscribes */
+      joinableFromBrowser: boolean
       createdAt: string
       updatedAt: string
     }

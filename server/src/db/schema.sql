@@ -217,6 +217,8 @@ CREATE TABLE environments (
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
   retention jsonb,
+  inbox_access jsonb,
+  inbox_generation integer DEFAULT 0 NOT NULL,
   CONSTRAINT environments_type_check CHECK ((type = ANY (ARRAY['dev'::text, 'prod'::text]))),
   CONSTRAINT environments_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT environments_pkey PRIMARY KEY (id),
@@ -742,6 +744,7 @@ CREATE TABLE subscribers (
   last_online_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
+  inbox_generation integer DEFAULT 0 NOT NULL,
   CONSTRAINT subscribers_pkey PRIMARY KEY (environment_id, id),
   CONSTRAINT subscribers_environment_id_subscriber_id_key UNIQUE (environment_id, subscriber_id)
 );
@@ -818,6 +821,7 @@ CREATE TABLE topics (
   name text,
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
+  joinable_from_browser boolean DEFAULT false NOT NULL,
   CONSTRAINT topics_pkey PRIMARY KEY (environment_id, id),
   CONSTRAINT topics_environment_id_key_key UNIQUE (environment_id, key)
 );

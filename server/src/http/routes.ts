@@ -32,6 +32,7 @@ import { sandbox } from './integrations/sandbox.ts'
 import { integrationTest } from './integrations/test-message.ts'
 import { account } from './organization/account.ts'
 import { environments } from './organization/environments.ts'
+import { inboxAccess } from './organization/inbox-access.ts'
 import { invitations } from './organization/invitations.ts'
 import { members } from './organization/members.ts'
 import { oidc } from './organization/oidc.ts'
@@ -105,6 +106,7 @@ export const resources: Resource[] = [
   environments,
   environmentPublish,
   environmentRetention,
+  inboxAccess,
   environmentVariables,
   topics,
   topicSubscriptions,

@@ -33,6 +33,8 @@ export interface EnvironmentTable {
   bridge: Json<{ url?: string }>
   rate_limits: ColumnType<RateLimits | null, string | null | undefined, string | null>
   retention: ColumnType<EnvironmentRetention | null, string | null | undefined, string | null>
+  inbox_access: ColumnType<InboxAccessChoices | null, string | null | undefined, string | null>
+  inbox_generation: Defaulted<number>
   created_at: Date
   updated_at: Date
 }
@@ -49,6 +51,12 @@ export interface EnvironmentRetention {
   activityDays?: number
   messageDays?: number
   inboxDays?: number
+}
+
+/** What an environment itself allows the browsers of subscribers. */
+export interface InboxAccessChoices {
+  openTopics?: boolean
+  profileFields?: string[]
 }
 
 export interface ApiKeyTable {
@@ -163,6 +171,7 @@ export interface SubscriberTable extends Row {
   channels: Json<SubscriberChannel[]>
   is_online: Defaulted<boolean>
   last_online_at: ColumnType<Date | null, Date | null | undefined, Date | null>
+  inbox_generation: Defaulted<number>
 }
 
 /** How one push or chat integration reaches a subscriber. `providerId` is the neutral form (`svc-…`). */
@@ -187,6 +196,7 @@ export interface SubscriberCredentials {
 export interface TopicTable extends Row {
   key: string
   name: string | null
+  joinable_from_browser: Defaulted<boolean>
 }
 
 export interface TopicSubscriptionTable extends Row {

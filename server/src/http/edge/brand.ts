@@ -8,6 +8,11 @@ export class Brand {
     this.word = word
   }
 
+  /** Whether browsers may join and create topics unless the environment says otherwise: clients of this brand rely on it. */
+  get hasOpenTopics(): boolean {
+    return this.word === 'novu'
+  }
+
   /** `svc-email` as clients know it, for example `novu-email`. Other identifiers stay unchanged. */
   toWire(identifier: string): string {
     return swapWord(identifier, neutral, this.word)
