@@ -6951,10 +6951,15 @@ export interface Operations {
     answer: {
       /** Whether browsers may join every topic, and create topics. Otherwise only topics with joinableFromBrowser. Null: as usual */
       openTopics: boolean | null
+      /** The profile fields that a page may give for its subscriber; others are ignored. Null: as usual */
+      profileFields: Array<string> | null
       /** What applies where nothing is chosen */
       usual: {
         openTopics: boolean
+        profileFields: Array<string>
       }
+      /** Whether the in-app integration requires a hash of the subscriber id */
+      requiresHash: boolean
     }
   }
   /** Change what browsers of subscribers may do */
@@ -6965,15 +6970,40 @@ export interface Operations {
     body: {
       /** Whether browsers may join every topic, and create topics. Otherwise only topics with joinableFromBrowser */
       openTopics?: boolean | null | undefined
+      /** The profile fields that a page may give for its subscriber; others are ignored */
+      profileFields?: Array<'firstName' | 'lastName' | 'email' | 'phone' | 'avatar' | 'locale' | 'timezone' | 'data'> | null | undefined
     }
     answer: {
       /** Whether browsers may join every topic, and create topics. Otherwise only topics with joinableFromBrowser. Null: as usual */
       openTopics: boolean | null
+      /** The profile fields that a page may give for its subscriber; others are ignored. Null: as usual */
+      profileFields: Array<string> | null
       /** What applies where nothing is chosen */
       usual: {
         openTopics: boolean
+        profileFields: Array<string>
       }
+      /** Whether the in-app integration requires a hash of the subscriber id */
+      requiresHash: boolean
     }
+  }
+  /** End all inbox sessions of an environment */
+  'DELETE /v2/environments/{environmentId}/inbox-sessions': {
+    path: {
+      environmentId: string
+    }
+    answer: undefined
+  }
+  /** End all inbox sessions of all environments of the organization */
+  'DELETE /v1/auth/inbox-sessions': {
+    answer: undefined
+  }
+  /** End all inbox sessions of a subscriber */
+  'DELETE /v2/subscribers/{subscriberId}/inbox-sessions': {
+    path: {
+      subscriberId: string
+    }
+    answer: undefined
   }
   /** List the environment variables of the organization */
   'GET /v1/environment-variables': {

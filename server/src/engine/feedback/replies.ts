@@ -1,6 +1,6 @@
 // Replies to emails: finds the run that an address belongs to, keeps the mail until the application has it, and calls the reply
 // callback. An accepted mail is never lost, and one that arrives twice is delivered once.
-import { createHmac } from 'node:crypto'
+import { createHmac, hkdfSync } from 'node:crypto'
 import { newId } from '../../db/core/ids.ts'
 import { timedSignature } from '../../db/core/secrets.ts'
 import { storableJson } from '../../db/core/storable.ts'
@@ -333,7 +333,7 @@ export class Replies {
     const now = clock.now()
     const shown = { organizationId, toWire }
     const body = JSON.stringify({
-      hmac: createHmac('sha256', apiKey).update(String(notification.subscriber_id)).digest('hex'),
+      hmac: proofOf(apiKey, String(notification.subscriber_id)),
       transactionId: notification.transaction_id,
       payload: payload ?? {},
       templateIdentifier: workflow.identifier,
@@ -437,3 +437,12 @@ const dated = (row: SubscriberRow): SubscriberRow => ({
   ...row,
   last_online_at: row.last_online_at === null ? null : new Date(row.last_online_at),
 })
+
+/**
+ * Proves to the application that the call comes from us. With a key of its own, derived from the API key: made with the API key
+ * itself it would be the `subscriberHash` that opens the subscriber's inbox, in the hands of whoever receives replies.
+ */
+function proofOf(apiKey: string, subscriberId: string): string {
+  const key = Buffer.from(hkdfSync('sha256', apiKey, '', 'reply callback', 32))
+  return createHmac('sha256', key).update(subscriberId).digest('hex')
+}

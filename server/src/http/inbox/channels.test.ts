@@ -141,6 +141,8 @@ describe('signing in', () => {
     const all = await api.get('/v1/integrations')
     const { _id } = all.body.find(({ channel }: { channel: string }) => channel === 'in_app')
     await api.put(`/v1/integrations/${_id}`, { credentials: { hmac: true } })
+    const subscriberHash = createHmac('sha256', api.key).update('ada').digest('hex')
+    inbox = await openInbox(server, api, 'ada', { subscriberHash })
     const body = { integrationIdentifier, context: { tenant: 'acme' } }
     expect(await inbox.post('/channel-connections/oauth', body)).toMatchObject({ status: 400 })
     const contextHash = createHmac('sha256', api.key).update('{"tenant":"acme"}').digest('hex')

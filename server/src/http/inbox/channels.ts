@@ -73,8 +73,9 @@ export async function contextFor(
   const chat = integrations.find(({ identifier }) => identifier === integrationIdentifier)
   if (chat?.credentials.hmac === true && !isVouchedFor) throw fail('subscriber_hash_invalid')
   const needsHash = integrations.some((row) => row.channel === 'in_app' && row.active && row.credentials.hmac === true)
-  if (!isSessions && context !== undefined && needsHash)
-    await new HashKeys(services, environmentId).requireContext(context, contextHash)
+  const keys = new HashKeys(services, environmentId)
+  if (!isSessions && context !== undefined && needsHash && !(await keys.matchContext(context, contextHash)))
+    throw fail('context_hash_invalid')
   return isSessions ? Object.fromEntries(contextKeys.map((key) => key.split(':', 2))) : context
 }
 

@@ -13,6 +13,7 @@ import {
   lockEnvironment,
   lockOrganization,
 } from '../../db/queries/environments.ts'
+import { endInboxSessions } from '../../db/queries/inbox-access.ts'
 import { lockIntegrations } from '../../db/queries/integrations.ts'
 import { queueEnvironmentPurge } from '../../engine/queue/chores.ts'
 import { fail } from '../../errors.ts'
@@ -314,6 +315,7 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys, peopl
       schema: {
         tags,
         summary: "Replace the API key of the key's environment; the old one is refused at once",
+        description: 'Ends all inbox sessions of the environment.',
         response: { 201: Type.Array(Key) },
       },
     },
@@ -326,6 +328,8 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys, peopl
         await holdKeys(tx, environmentId)
         await tx.deleteFrom('api_keys').where('environment_id', '=', environmentId).execute()
         await insertApiKey(tx, { environmentId, userId, apiKey }, secrets, now)
+        // A key is replaced at once because it leaked: sessions made with its hashes end too.
+        await endInboxSessions(tx, [environmentId])
         await announce(tx, 'api_keys', environmentId)
       })
       apiKeys.forget()
@@ -341,7 +345,8 @@ export const environments: Resource = (app, { db, clock, secrets, apiKeys, peopl
       schema: {
         tags,
         summary: "Add an API key to the key's environment; existing keys stay valid for a while",
-        description: 'Until they expire, inbox hashes may use any of them. Belfry itself signs with the newest.',
+        description:
+          'Until they expire, inbox hashes may use any of them; an inbox session ends with the key that made its hash. Belfry itself signs with the newest.',
         body: Type.Optional(
           Body(
             {
