@@ -291,6 +291,11 @@ export const errorTable = {
     message: (p: { key: string }) =>
       `Browsers cannot subscribe to topic ${p.key}: subscribe from your backend, or create the topic with joinableFromBrowser`,
   },
+  shared_connection_refused: {
+    status: 403,
+    message: (p: { identifier: string }) =>
+      `Connection ${p.identifier} is shared: disconnecting it needs a session with a valid contextHash, or your backend`,
+  },
   own_endpoint_refused: {
     status: 403,
     message: says('Subscribers cannot declare endpoints themselves; create them from your backend with an API key'),

@@ -131,6 +131,7 @@ CREATE TABLE channel_endpoints (
   CONSTRAINT channel_endpoints_pkey PRIMARY KEY (environment_id, id),
   CONSTRAINT channel_endpoints_environment_id_identifier_key UNIQUE (environment_id, identifier)
 );
+CREATE INDEX channel_endpoints_clear ON public.channel_endpoints USING btree (environment_id, id) WHERE (endpoint @? '$."url"?(!(@ starts with "enc:v1:"))'::jsonpath);
 CREATE INDEX channel_endpoints_created ON public.channel_endpoints USING btree (environment_id, created_at, id);
 CREATE INDEX channel_endpoints_subscriber ON public.channel_endpoints USING btree (environment_id, subscriber_id);
 CREATE INDEX channel_endpoints_updated ON public.channel_endpoints USING btree (environment_id, updated_at, id);
@@ -748,6 +749,7 @@ CREATE TABLE subscribers (
   CONSTRAINT subscribers_pkey PRIMARY KEY (environment_id, id),
   CONSTRAINT subscribers_environment_id_subscriber_id_key UNIQUE (environment_id, subscriber_id)
 );
+CREATE INDEX subscribers_clear ON public.subscribers USING btree (environment_id, id) WHERE (channels @? '$[*]."credentials"."webhookUrl"?(!(@ starts with "enc:v1:"))'::jsonpath);
 CREATE INDEX subscribers_updated ON public.subscribers USING btree (environment_id, updated_at, id);
 
 CREATE TABLE subscription_preferences (

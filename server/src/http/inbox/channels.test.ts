@@ -49,7 +49,8 @@ describe('connections', () => {
   const tenant = { context: { tenant: 'acme' } }
   let ofTenant: InboxClient
   beforeEach(async () => {
-    ofTenant = await openInbox(server, api, 'ada', tenant)
+    const contextHash = createHmac('sha256', api.key).update('{"tenant":"acme"}').digest('hex')
+    ofTenant = await openInbox(server, api, 'ada', { ...tenant, contextHash })
     await connect('mine', { subscriberId: 'ada' })
     await connect('bobs', { subscriberId: 'bob' })
     await connect('tenants', { ...tenant, connectionMode: 'shared' })
@@ -85,6 +86,15 @@ describe('connections', () => {
     expect(await inbox.delete('/channel-connections/mine')).toMatchObject({ status: 204, text: '' })
     expect(await ofTenant.delete('/channel-connections/tenants')).toMatchObject({ status: 204 })
     expect(names(await api.get('/v1/channel-connections')).sort()).toEqual(['bobs', 'mine-there'])
+  })
+
+  test('hole 8: that are shared are not deleted by a session that only names their context', async () => {
+    const stranger = await openInbox(server, api, 'mallory', tenant)
+    expect(await stranger.delete('/channel-connections/tenants')).toMatchObject({
+      status: 403,
+      body: { code: 'shared_connection_refused' },
+    })
+    expect(names(await api.get('/v1/channel-connections'))).toContain('tenants')
   })
 
   test('with the default name of older clients belong to each subscriber', async () => {

@@ -166,7 +166,7 @@ async function link(
   const { integrationIdentifier, subscriberId, context } = state
   if (subscriberId === undefined) throw fail('webhook_needs_subscriber')
   const input = { ...target, integrationIdentifier, subscriberId, context, connectionIdentifier }
-  await createEndpoint(services.db, state.environmentId, input, services.clock.now())
+  await createEndpoint(services, state.environmentId, input, services.clock.now())
 }
 
 const closingScript = 'window.close();'
