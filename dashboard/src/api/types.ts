@@ -5901,6 +5901,8 @@ export interface Operations {
       docs?: string | undefined
       /** Whether it can send delivery events to our inbound webhook. */
       reportsDeliveries: boolean
+      /** Credentials that verify its delivery events. Without one of them, store a signing key. */
+      reportsCheckedBy: Array<string>
       credentials: Array<{
         /** The member of `credentials`. */
         name: string

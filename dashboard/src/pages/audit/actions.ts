@@ -21,6 +21,7 @@ const sentences: Record<string, string> = {
   'invitation.created': 'Sent an invitation',
   'invitation.withdrawn': 'Withdrew an invitation',
   'member.joined': 'Joined',
+  'member.linked': 'Signed in with the identity provider for the first time; earlier passwords and sessions ended',
   'member.password-changed': 'Changed their password',
   'member.password-reset': 'Reset their password with a link',
   'member.removed': 'Removed a member',
