@@ -66,7 +66,7 @@ describe('a member', () => {
     const member = await signInAs(server, server.api, 'editor')
     const claims = somebody({ email: member.email.toUpperCase() })
     const first = await signIn(claims, { query: '?returnTo=/workflows%3Ftag%3Da' })
-    expect(first).toMatchObject(isSentTo('/account?linked=1'))
+    expect(first).toMatchObject(isSentTo('/account?linked=true'))
     expect(cookieIn(first).attributes).toEqual(['Max-Age=7776000', 'Path=/', 'HttpOnly', 'SameSite=Lax'])
     expect(cookieIn(first, 'belfry_oidc').attributes).toContain('Max-Age=0')
     expect((await sessionOf(first)).body.user).toMatchObject({ _id: member.id, hasOidc: true, role: 'editor' })
@@ -98,7 +98,7 @@ describe('a member', () => {
     expect((await sessionOf(planted)).status).toBe(200)
 
     const own = await signIn(claims)
-    expect(own).toMatchObject(isSentTo('/account?linked=1'))
+    expect(own).toMatchObject(isSentTo('/account?linked=true'))
     expect((await sessionOf(own)).body.user).toMatchObject({ email: claims.email, hasPassword: false, hasOidc: true })
     for (const each of [accepted, planted]) expect(await sessionOf(each)).toMatchObject({ status: 401 })
     expect(await enter()).toMatchObject({ status: 401 })

@@ -23,7 +23,7 @@ const flowSeconds = 600
 const callbackPath = '/v1/auth/oidc/callback'
 const timeoutSeconds = 10
 /** Tells the person that the password and the sessions of before have ended. */
-const linkedPage = '/account?linked=1'
+const linkedPage = '/account?linked=true'
 
 /** The signed cookie between start and callback. */
 interface Flow {
