@@ -230,6 +230,8 @@ describe('changing', () => {
     await page.getByLabel('Accept reports').click()
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByText('Saved', { exact: true }).waitFor()
+    // Hole 11: SendGrid's reports are believed until there is a key.
+    await page.getByText('A signing key is missing.').waitFor()
     await takeScreenshots(page, 'integration-reports')
     const [saved] = (await person.get('/v1/integrations')).body.filter(({ _id }: any) => _id === id)
     expect(saved.configurations).toMatchObject({ inboundWebhookEnabled: true })

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { openInbox } from '../../server/test/inbox.ts'
+import { requireHash } from '../../server/test/server.ts'
 import { axeViolations, overflowOnPhone, takeScreenshots, useDashboard } from './dashboard.ts'
 
 const { server, open } = useDashboard()
@@ -62,8 +64,30 @@ test('an admin can rename the organization, choose its languages and retention, 
 test('an editor sees the settings and why they cannot be changed; they fit on a phone', async () => {
   const { page } = await open({ role: 'editor', path: '/settings' })
   await page.getByText(/You are an editor: you can view these settings/).waitFor()
-  expect(await page.getByRole('switch').isDisabled()).toBe(true)
+  expect(await page.getByRole('switch', { name: 'Show branding in emails' }).isDisabled()).toBe(true)
   expect(await page.getByRole('combobox', { name: 'Default language' }).isDisabled()).toBe(true)
   expect(await axeViolations(page)).toEqual([])
   expect(await overflowOnPhone(page)).toBe(0)
+})
+
+test('hole 7: settings say that HMAC is off and why it matters; fields and sessions are managed there', async () => {
+  const { development } = await server.freshOrganization()
+  const { page, person } = await open({ api: development, role: 'admin', path: '/settings' })
+  await page.getByText('Anybody who knows a subscriber id can open that inbox in Development').waitFor()
+  await page.getByRole('checkbox', { name: 'Email' }).click()
+  const chosen = async () =>
+    (await person.get(`/v2/environments/${development.environmentId}/inbox-access`)).body.profileFields
+  await expect.poll(chosen).toEqual(['firstName', 'lastName', 'phone', 'avatar', 'locale', 'timezone', 'data'])
+  await page.getByRole('button', { name: 'Use the usual fields' }).click()
+  await expect.poll(chosen).toBeNull()
+  expect(await axeViolations(page)).toEqual([])
+  const inboxes = [await openInbox(server, development, 'ada'), await openInbox(server, development, 'bob')]
+  await page.getByRole('button', { name: 'End all of Development' }).click()
+  await page.getByRole('button', { name: 'End sessions' }).click()
+  await page.getByText('Inbox sessions ended').waitFor()
+  for (const inbox of inboxes) expect((await inbox.get('/notifications')).status).toBe(401)
+  await requireHash(server.database.db, development.environmentId, true)
+  const there = await open({ api: development, role: 'viewer', path: '/settings' })
+  await there.page.getByText('HMAC is on: an inbox opens only with a hash').waitFor()
+  expect(await there.page.getByRole('button', { name: /^End all/ }).count()).toBe(0)
 })

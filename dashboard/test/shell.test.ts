@@ -45,6 +45,12 @@ describe('when something goes wrong', () => {
     await page.getByRole('heading', { name: 'Your account' }).waitFor()
   })
 
+  test('hole 5: after the first sign-in by identity provider a person reads that earlier passwords and sessions ended', async () => {
+    const { page } = await open({ path: '/account?linked=true' })
+    await page.getByRole('status').getByText('The password and the sessions that this account had before').waitFor()
+    expect(await axeViolations(page)).toEqual([])
+  })
+
   test('an unreachable server is named, and Try again works', async () => {
     const { development } = await server.freshOrganization()
     const { page } = await open({ api: development, path: '/account' })

@@ -46,6 +46,34 @@ test('an empty list shows the request that fills it; a topic can be created, ren
   expect((await development.get('/v2/topics/releases')).status).toBe(404)
 })
 
+test('hole 1: a topic is closed to browsers until somebody opens it', async () => {
+  const { development } = await server.freshOrganization()
+  await development.post('/v2/topics', { key: 'press', name: 'Press' })
+  const { page } = await open({ api: development, role: 'editor', path: '/topics/press' })
+  const sheet = page.getByRole('dialog', { name: 'Press' })
+  const isOpen = async () => (await development.get('/v2/topics/press')).body.joinableFromBrowser
+  await sheet.getByText('Only your backend and this dashboard add subscribers.').waitFor()
+  await sheet.getByRole('switch', { name: 'Joinable from a browser' }).click()
+  await sheet.getByText('Everybody with an inbox can follow this topic').waitFor()
+  expect(await isOpen()).toBe(true)
+  expect(await axeViolations(page)).toEqual([])
+  await sheet.getByRole('switch', { name: 'Joinable from a browser' }).click()
+  await expect.poll(isOpen).toBe(false)
+})
+
+test('hole 1: open topics are a warning with the switch that closes them', async () => {
+  const { development } = await server.freshOrganization()
+  const access = `/v2/environments/${development.environmentId}/inbox-access`
+  await development.patch(access, { openTopics: true })
+  const { page } = await open({ api: development, role: 'admin', path: '/topics' })
+  await page.getByText('Anybody with an inbox can join every topic of Development').waitFor()
+  expect(await axeViolations(page)).toEqual([])
+  await page.getByRole('switch', { name: 'Topics open to browsers' }).click()
+  await page.getByText('Topics of Development are closed to browsers').waitFor()
+  await page.getByText('Anybody with an inbox can join').waitFor({ state: 'detached' })
+  expect((await development.get(access)).body).toMatchObject({ openTopics: false })
+})
+
 test('subscribers are added by search or as pasted ids, and unknown ids are named', async () => {
   const { development } = await server.freshOrganization()
   for (const [subscriberId, firstName, lastName] of [

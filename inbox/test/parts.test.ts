@@ -71,6 +71,7 @@ describe('elements', () => {
   })
 
   test('a topic is followed and unfollowed', async () => {
+    await api.post('/v2/topics', { key: 'press', name: 'Press', joinableFromBrowser: true })
     const page = await site.open(api, {
       body: '<belfry-follow {settings} topic="press" topic-name="Press"></belfry-follow>',
     })

@@ -305,9 +305,29 @@ export const errorTable = {
   in_app_integration_not_found: { status: 404, message: says('The active in-app integration could not be found') },
   subscriber_hash_invalid: { status: 400, message: says('Please provide a valid HMAC hash') },
   context_hash_invalid: { status: 400, message: says('Please provide a valid context HMAC hash') },
+  anonymous_profile_too_large: {
+    status: 413,
+    message: (p: { limit: number }) =>
+      `Without a valid HMAC hash, the subscriber's fields and the context may have up to ${p.limit} bytes; send more from your backend`,
+  },
+  profile_field_refused: {
+    status: 403,
+    message: (p: { field: string }) =>
+      `Pages may not change ${p.field} in this environment; change it from your backend, or allow it in the settings of the environment`,
+  },
   inbox_trigger_refused: {
     status: 403,
     message: says('Workflows cannot be triggered from a browser; trigger them from your backend with an API key'),
+  },
+  topic_not_joinable: {
+    status: 403,
+    message: (p: { key: string }) =>
+      `Browsers cannot subscribe to topic ${p.key}: subscribe from your backend, or create the topic with joinableFromBrowser`,
+  },
+  shared_connection_refused: {
+    status: 403,
+    message: (p: { identifier: string }) =>
+      `Connection ${p.identifier} is shared: disconnecting it needs a session with a valid contextHash, or your backend`,
   },
   own_endpoint_refused: {
     status: 403,

@@ -145,7 +145,7 @@ export async function startService(
     const { retention } = config
     const secretsToRenew = isKeyChanging ? secrets : undefined
     const tasks = {
-      ...chores({ ...database, clock, log, retention, secretsToRenew }),
+      ...chores({ ...database, clock, log, retention, secrets, secretsToRenew }),
       ...engine.tasks(),
       ...canary({ ...database, secrets, clock, engine }),
     }

@@ -35,6 +35,7 @@ beforeEach(async () => {
       ...{ type: 'slack_user', endpoint: { userId: mark } },
     }),
   )
+  await done(api.post('/v2/topics', { key: topicKey, joinableFromBrowser: true }))
   await done(
     ada.post(`/topics/${topicKey}/subscriptions`, { identifier: 'followed', name: mark, preferences: ['news'] }),
   )

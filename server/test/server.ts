@@ -249,8 +249,8 @@ export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' }
       return setUpToken
     },
     async freshApi() {
-      const environment = await database.db.transaction().execute((tx) =>
-        createEnvironment(
+      const environment = await database.db.transaction().execute(async (tx) => {
+        const created = await createEnvironment(
           tx,
           {
             organization_id: api.organizationId,
@@ -262,8 +262,11 @@ export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' }
           },
           new Secrets(secretKey),
           clock.now(),
-        ),
-      )
+        )
+        // Most tests open inboxes without a hash.
+        await requireHash(tx, created.id, false)
+        return created
+      })
       return new Api(services[0]?.url ?? '', environment.apiKey, environment.id, api.organizationId)
     },
     async freshOrganization() {
@@ -301,6 +304,16 @@ export function useServer(overrides: Partial<Config> = {}, { logLevel = 'warn' }
     },
     startAnother: (config) => start(config),
   }
+}
+
+/** Whether inboxes of this environment need a hash of the subscriber id. */
+export async function requireHash(db: Database['db'], environmentId: string, isRequired: boolean): Promise<void> {
+  await db
+    .updateTable('integrations')
+    .set({ credentials: JSON.stringify(isRequired ? { hmac: true } : {}) })
+    .where('environment_id', '=', environmentId)
+    .where('channel', '=', 'in_app')
+    .execute()
 }
 
 const quiet = new QueueLog(() => () => undefined)

@@ -8,6 +8,7 @@ export type EnvironmentRecord = Answer<'GET /v1/environments'>[number]
 type EnvironmentDiff = Answer<'POST /v2/environments/{targetEnvironmentId}/diff'>
 export type ResourceDiff = EnvironmentDiff['resources'][number]
 export type Retention = Answer<'GET /v2/environments/{environmentId}/retention'>
+export type InboxAccess = Answer<'GET /v2/environments/{environmentId}/inbox-access'>
 export type PublishReport = Answer<'POST /v2/environments/{targetEnvironmentId}/publish'>
 type PublishBody = Body<'POST /v2/environments/{targetEnvironmentId}/publish'>
 
@@ -63,6 +64,19 @@ export const environments = {
         api('GET /v2/environments/{environmentId}/retention', { path: { environmentId }, signal }),
     }),
 
+  /** What browsers of subscribers may do. */
+  inboxAccess: (environmentId: string) =>
+    queryOptions({
+      queryKey: inEnvironment('environments', 'inbox-access', environmentId),
+      queryFn: ({ signal }) =>
+        api('GET /v2/environments/{environmentId}/inbox-access', { path: { environmentId }, signal }),
+    }),
+
+  changeInboxAccess: (environmentId: string, body: Body<'PATCH /v2/environments/{environmentId}/inbox-access'>) =>
+    api('PATCH /v2/environments/{environmentId}/inbox-access', { path: { environmentId }, body }),
+  endInboxSessions: (environmentId: string) =>
+    api('DELETE /v2/environments/{environmentId}/inbox-sessions', { path: { environmentId } }),
+  endAllInboxSessions: () => api('DELETE /v1/auth/inbox-sessions'),
   changeRetention: (environmentId: string, body: Body<'PATCH /v2/environments/{environmentId}/retention'>) =>
     api('PATCH /v2/environments/{environmentId}/retention', { path: { environmentId }, body }),
   create: (body: Body<'POST /v1/environments'>) => api('POST /v1/environments', { body }),

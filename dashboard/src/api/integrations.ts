@@ -58,7 +58,7 @@ export const integrations = {
 /** Every environment comes with a sandbox push integration. Nobody can add one, so the provider list omits it. */
 const unlisted = (id: string): Provider | undefined =>
   id.endsWith('-push')
-    ? { id, name: 'Belfry Push', channel: 'push', reportsDeliveries: false, credentials: [] }
+    ? { id, name: 'Belfry Push', channel: 'push', reportsDeliveries: false, reportsCheckedBy: [], credentials: [] }
     : undefined
 
 export const providerOf = (providers: readonly Provider[] | undefined, providerId: string) =>

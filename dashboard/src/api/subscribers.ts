@@ -81,6 +81,8 @@ export const subscribers = {
   /** All data stored about a subscriber. */
   exported: (subscriberId: string) => api('GET /v2/subscribers/{subscriberId}/export', { path: { subscriberId } }),
   erase: (subscriberId: string) => api('POST /v2/subscribers/{subscriberId}/erase', { path: { subscriberId } }),
+  endSessions: (subscriberId: string) =>
+    api('DELETE /v2/subscribers/{subscriberId}/inbox-sessions', { path: { subscriberId } }),
   remove: (subscriberId: string) => api('DELETE /v2/subscribers/{subscriberId}', { path: { subscriberId } }),
   changePreferences: (subscriberId: string, body: Body<'PATCH /v2/subscribers/{subscriberId}/preferences'>) =>
     api('PATCH /v2/subscribers/{subscriberId}/preferences', { path: { subscriberId }, body }),

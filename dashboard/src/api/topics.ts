@@ -39,8 +39,8 @@ export const topics = {
     }),
 
   create: (body: Body<'POST /v2/topics'>) => api('POST /v2/topics', { query: { failIfExists: true }, body }),
-  rename: (topicKey: string, name: string) =>
-    api('PATCH /v2/topics/{topicKey}', { path: { topicKey }, body: { name } }),
+  change: (topicKey: string, body: Body<'PATCH /v2/topics/{topicKey}'>) =>
+    api('PATCH /v2/topics/{topicKey}', { path: { topicKey }, body }),
   remove: (topicKey: string) => api('DELETE /v2/topics/{topicKey}', { path: { topicKey } }),
   subscribe: (topicKey: string, body: Body<'POST /v2/topics/{topicKey}/subscriptions'>) =>
     api('POST /v2/topics/{topicKey}/subscriptions', { path: { topicKey }, body }),

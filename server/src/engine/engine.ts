@@ -77,7 +77,7 @@ export class Engine {
     })
     const statistics = new EarlyStatistics({ pool, log })
     this.#parts = {
-      ...{ pool, memory, clock, log, hands: this.hands, statistics, tracing, meter },
+      ...{ pool, memory, secrets, clock, log, hands: this.hands, statistics, tracing, meter },
       ...{ shares: new FairShare(), wakes: new QueuedWakes() },
     }
     this.#webhooks = new Webhooks({ pool, clock, log, http, secrets, brand, tracing, meter })

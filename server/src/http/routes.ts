@@ -34,6 +34,7 @@ import { account } from './organization/account.ts'
 import { apiKeys } from './organization/api-keys.ts'
 import { environmentDoors } from './organization/environment-doors.ts'
 import { environments } from './organization/environments.ts'
+import { inboxAccess } from './organization/inbox-access.ts'
 import { invitations } from './organization/invitations.ts'
 import { members } from './organization/members.ts'
 import { oidc } from './organization/oidc.ts'
@@ -111,6 +112,7 @@ export const resources: Resource[] = [
   environmentDoors,
   apiKeys,
   signingSecrets,
+  inboxAccess,
   environmentVariables,
   topics,
   topicSubscriptions,

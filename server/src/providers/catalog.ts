@@ -106,6 +106,11 @@ export const reportingIds: ReadonlySet<string> = new Set(
   deliveryProviders.filter(({ events }) => events).map(({ id }) => id),
 )
 
+/** The credentials of a provider that verify its reports without a signing key. */
+export const reportsCheckedBy: ReadonlyMap<string, readonly string[]> = new Map(
+  deliveryProviders.map(({ id, events }) => [id, events?.checkedBy ?? []]),
+)
+
 const declared = providers.flatMap(({ credentials }) => credentials)
 /** The public client has this credential; no provider uses it. */
 const unused = [{ name: 'AppBaseUrl', type: 'text' }]

@@ -271,6 +271,8 @@ interface Definition<F extends Fields, M extends Message> {
   check?(credentials: ValuesOf<F>, tools: Tools): Promise<unknown>
   /** Delivery events that the vendor reports to our inbound webhook. */
   events?: {
+    /** Credentials that also verify a report: with one of them no signing key is needed. */
+    checkedBy?: ReadonlyArray<keyof F & string>
     /** Whether the vendor sent the request. Without `verify`, the signing key in the request decides; without a key, any request is accepted. */
     verify?(request: InboundRequest, keys: SigningKeys<ValuesOf<F>>, tools: Tools): MaybePromise<boolean>
     read(request: InboundRequest, tools: Tools): MaybePromise<DeliveryEvent[]>

@@ -15,12 +15,21 @@ import { PasswordField } from '../../ui/form/password-field.tsx'
 import { useConfirm } from '../../ui/frame/dialog.tsx'
 import { Page as Frame, Section } from '../../ui/frame/page.tsx'
 import { Segments } from '../../ui/frame/tabs.tsx'
+import { flag, useUrlState } from '../../ui/list/url-state.ts'
 
 export function Page() {
   const { user } = useSession()
   const theme = useTheme()
+  const [{ linked }] = useUrlState({ linked: flag() })
   return (
     <Frame title="Your account" width="content">
+      {linked && (
+        <p role="status" className="mb-4 rounded-surface border border-warn/30 bg-warn/8 px-3 py-2 text-sm">
+          You signed in with your identity provider for the first time. The password and the sessions that this account
+          had before have ended, because somebody else could have made them. If you never set a password here, tell an
+          owner: the invitation may have been used by another person.
+        </p>
+      )}
       <Section title="Profile" description="Your name as your colleagues see it.">
         <Profile />
       </Section>

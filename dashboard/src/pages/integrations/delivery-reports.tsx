@@ -1,5 +1,5 @@
 // Delivery reports from the provider: the URL it calls and the key it signs with.
-import { ExternalLink, Wand2 } from 'lucide-react'
+import { ExternalLink, TriangleAlert, Wand2 } from 'lucide-react'
 import { useCan } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
 import { type Integration, integrations, type Provider } from '../../api/integrations.ts'
@@ -13,6 +13,9 @@ export function DeliveryReports({ integration, provider }: { integration: Integr
   const canChange = useCan('admin')
   const { configurations, _id, _environmentId } = integration
   const url = `${window.location.origin}/v2/inbound-webhooks/delivery-providers/${_environmentId}/${_id}`
+  const hasCredential = (name: string) => Boolean((integration.credentials as Record<string, unknown>)[name])
+  const isChecked =
+    (configurations.inboundWebhookSigningKey ?? '') !== '' || provider.reportsCheckedBy.some(hasCredential)
   const form = useForm({
     initial: {
       inboundWebhookEnabled: configurations.inboundWebhookEnabled ?? false,
@@ -58,6 +61,15 @@ export function DeliveryReports({ integration, provider }: { integration: Integr
       {configure.data && (
         <p role="status" className={`text-sm ${configure.data.success ? 'text-good' : 'text-bad'}`}>
           {configure.data.success ? `${provider.name} now reports to this URL.` : configure.data.message}
+        </p>
+      )}
+      {configurations.inboundWebhookEnabled && !isChecked && (
+        <p className="flex gap-2 rounded-surface border border-warn/30 bg-warn/8 px-3 py-2 text-sm">
+          <TriangleAlert className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden />
+          <span>
+            A signing key is missing. Anybody who knows the URL can report messages as delivered or bounced, and Belfry
+            believes it.
+          </span>
         </p>
       )}
       <Form form={form}>

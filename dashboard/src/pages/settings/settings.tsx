@@ -15,6 +15,7 @@ import { Field, FieldFrame, Form, FormError, SubmitButton, useForm } from '../..
 import { Input } from '../../ui/form/input.tsx'
 import { Switch } from '../../ui/form/switch.tsx'
 import { Facts, Page as Frame, Section } from '../../ui/frame/page.tsx'
+import { InboxSettings } from './inbox.tsx'
 import { localeName, localeOptions } from './locales.ts'
 
 export function Page() {
@@ -39,6 +40,9 @@ export function Page() {
       </Section>
       <Section title="Branding" description="The footer of emails that Belfry renders.">
         <Loaded query={settings}>{(data) => <Branding settings={data} canChange={canChange} />}</Loaded>
+      </Section>
+      <Section title="Inbox" description={`What the browsers of subscribers may do in ${environment.name}.`}>
+        <InboxSettings key={environment._id} canChange={canChange} />
       </Section>
       <Section title="Retention" description={`How long ${environment.name} keeps activity and messages.`}>
         <Loaded query={retention}>

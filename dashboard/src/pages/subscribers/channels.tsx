@@ -144,6 +144,9 @@ function Line({ kind, title, badges, facts, removal }: LineProps) {
   )
 }
 
+/** The server hides addresses of chat webhooks from people who may not see secrets; what is hidden cannot be restored. */
+const isHidden = (values: object): boolean => Object.values(values).includes('••••••••')
+
 const labels: Record<string, string> = { webhookUrl: 'Webhook', channel: 'Channel', deviceTokens: 'Device' }
 
 function CredentialsRow(props: { credentials: Credentials; subscriberId: string; canEdit: boolean }) {
@@ -157,15 +160,19 @@ function CredentialsRow(props: { credentials: Credentials; subscriberId: string;
       api('DELETE /v1/subscribers/{subscriberId}/credentials/{providerId}', { path: { subscriberId, providerId } }),
     refresh: ['subscribers'],
     done: `Credentials for ${providerId} removed`,
-    undo: () =>
-      api('PUT /v1/subscribers/{subscriberId}/credentials', {
-        path: { subscriberId },
-        body: {
-          providerId,
-          integrationIdentifier,
-          credentials,
-        } as Body<'PUT /v1/subscribers/{subscriberId}/credentials'>,
-      }),
+    ...(isHidden(credentials)
+      ? {}
+      : {
+          undo: () =>
+            api('PUT /v1/subscribers/{subscriberId}/credentials', {
+              path: { subscriberId },
+              body: {
+                providerId,
+                integrationIdentifier,
+                credentials,
+              } as Body<'PUT /v1/subscribers/{subscriberId}/credentials'>,
+            }),
+        }),
   })
   const isPush = credentials.deviceTokens !== undefined && credentials.deviceTokens.length > 0
   return (
@@ -187,14 +194,18 @@ function EndpointRow({ endpoint: one, canEdit }: { endpoint: ChannelEndpoint; ca
     do: () => api('DELETE /v1/channel-endpoints/{identifier}', { path: { identifier } }),
     refresh: ['subscribers'],
     done: 'Endpoint removed',
-    undo: () =>
-      api('POST /v1/channel-endpoints', {
-        body: {
-          ...{ identifier, type, endpoint, subscriberId, integrationIdentifier },
-          ...(connectionIdentifier ? { connectionIdentifier } : {}),
-          ...(contextKeys.length > 0 ? { context: Object.fromEntries(contextKeys.map(split)) } : {}),
-        },
-      }),
+    ...(isHidden(endpoint)
+      ? {}
+      : {
+          undo: () =>
+            api('POST /v1/channel-endpoints', {
+              body: {
+                ...{ identifier, type, endpoint, subscriberId, integrationIdentifier },
+                ...(connectionIdentifier ? { connectionIdentifier } : {}),
+                ...(contextKeys.length > 0 ? { context: Object.fromEntries(contextKeys.map(split)) } : {}),
+              },
+            }),
+        }),
   })
   return (
     <Line

@@ -1,6 +1,6 @@
 // The selected subscriber: profile, preferences, channels, inbox, topics and runs.
 import { useQuery } from '@tanstack/react-query'
-import { Download, Eraser, Trash2 } from 'lucide-react'
+import { Download, Eraser, LogOut, Trash2 } from 'lucide-react'
 import { toast } from 'sonner'
 import { useCan } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
@@ -154,6 +154,18 @@ function SubscriberMenu({ subscriber, onDeleted }: { subscriber: Subscriber; onD
       onDeleted()
     },
   })
+  const endSessions = useAction({
+    do: async () => {
+      const yes = await ask({
+        title: `End the inbox sessions of ${name}?`,
+        body: 'Tokens that pages hold for this subscriber are refused at once. The pages start new sessions when they are loaded again.',
+        confirm: 'End sessions',
+      })
+      if (yes) await subscribers.endSessions(subscriberId)
+      return yes
+    },
+    onDone: (isDone) => isDone && toast.success('Inbox sessions ended'),
+  })
   if (!canEdit) return null
   return (
     <Menu label={`Actions for ${name}`}>
@@ -162,6 +174,9 @@ function SubscriberMenu({ subscriber, onDeleted }: { subscriber: Subscriber; onD
           Export all data
         </MenuItem>
       )}
+      <MenuItem icon={<LogOut />} onSelect={() => endSessions.mutate()}>
+        End inbox sessions…
+      </MenuItem>
       <MenuItem icon={<Trash2 />} danger onSelect={() => remove.mutate()}>
         Delete…
       </MenuItem>

@@ -5,6 +5,7 @@ import { Button } from '../../ui/base/button.tsx'
 import { identifierOf } from '../../ui/base/identifier.ts'
 import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
 import { Input } from '../../ui/form/input.tsx'
+import { Checkbox } from '../../ui/form/switch.tsx'
 import { Dialog, DialogFooter } from '../../ui/frame/dialog.tsx'
 
 export const CreateTopic = ({ open, onClose }: { open: boolean; onClose: () => void }) => (
@@ -17,8 +18,9 @@ function CreateForm({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate()
   const [hasOwnKey, setOwnKey] = useState(false)
   const form = useForm({
-    initial: { name: '', key: '' },
-    submit: ({ name, key }) => topics.create({ key: key.trim(), name: name.trim() }),
+    initial: { name: '', key: '', joinableFromBrowser: false },
+    submit: ({ name, key, joinableFromBrowser }) =>
+      topics.create({ key: key.trim(), name: name.trim(), joinableFromBrowser }),
     refresh: ['topics'],
     done: ({ name, key }) => `${name ?? key} created`,
     onDone: ({ key }) =>
@@ -56,6 +58,15 @@ function CreateForm({ onClose }: { onClose: () => void }) {
             }}
           />
         )}
+      </Field>
+      <Field
+        form={form}
+        name="joinableFromBrowser"
+        label="Joinable from a browser"
+        hint="For topics that everybody may read: a page can offer a button to follow it."
+        inline
+      >
+        {(control) => <Checkbox {...control} />}
       </Field>
       <FormError form={form} />
       <DialogFooter>

@@ -5,8 +5,10 @@ import { Pencil, SlidersHorizontal, Trash2, UserRoundPlus, Users, X } from 'luci
 import { useState } from 'react'
 import { useCan } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
+import { environments } from '../../api/environments.ts'
 import { nameOf } from '../../api/subscribers.ts'
 import { type Topic, type TopicSubscription, topics } from '../../api/topics.ts'
+import { useEnvironment } from '../../shell/environment.ts'
 import { Avatar } from '../../ui/base/avatar.tsx'
 import { Button } from '../../ui/base/button.tsx'
 import { CopyButton } from '../../ui/base/copy.tsx'
@@ -14,8 +16,9 @@ import { EmptyState, Loaded, SkeletonText } from '../../ui/base/states.tsx'
 import { Badge } from '../../ui/base/status.tsx'
 import { Time } from '../../ui/base/time.tsx'
 import { RequestCode } from '../../ui/code/code-block.tsx'
-import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
+import { Field, FieldFrame, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
 import { Input } from '../../ui/form/input.tsx'
+import { Switch } from '../../ui/form/switch.tsx'
 import { Dialog, DialogFooter, useConfirm } from '../../ui/frame/dialog.tsx'
 import { Menu, MenuItem, MenuSeparator } from '../../ui/frame/menu.tsx'
 import { Sheet } from '../../ui/frame/sheet.tsx'
@@ -46,7 +49,12 @@ export function TopicSheet({ topicKey, onClose }: { topicKey: string | undefined
     >
       {topicKey !== undefined && (
         <Loaded query={query} skeleton={<SkeletonText lines={6} />}>
-          {(topic) => <Followers key={topic.key} topic={topic} />}
+          {(topic) => (
+            <>
+              <JoinableSwitch topic={topic} />
+              <Followers key={topic.key} topic={topic} />
+            </>
+          )}
         </Loaded>
       )}
     </Sheet>
@@ -96,7 +104,7 @@ function TopicMenu({ topic, onDeleted }: { topic: Topic; onDeleted: () => void }
 function RenameForm({ topic, onClose }: { topic: Topic; onClose: () => void }) {
   const form = useForm({
     initial: { name: topic.name ?? '' },
-    submit: ({ name }) => topics.rename(topic.key, name.trim()),
+    submit: ({ name }) => topics.change(topic.key, { name: name.trim() }),
     refresh: ['topics'],
     done: 'Topic renamed',
     onDone: onClose,
@@ -114,6 +122,42 @@ function RenameForm({ topic, onClose }: { topic: Topic; onClose: () => void }) {
         </SubmitButton>
       </DialogFooter>
     </Form>
+  )
+}
+
+function JoinableSwitch({ topic }: { topic: Topic }) {
+  const canEdit = useCan('editor')
+  const environment = useEnvironment()
+  const access = useQuery(environments.inboxAccess(environment._id))
+  const isOpenAnyway = access.data !== undefined && (access.data.openTopics ?? access.data.usual.openTopics)
+  const change = useAction({
+    do: (joinableFromBrowser: boolean) => topics.change(topic.key, { joinableFromBrowser }),
+    refresh: ['topics'],
+    done: ({ joinableFromBrowser }) =>
+      joinableFromBrowser ? 'Browsers can join this topic' : 'Browsers can no longer join this topic',
+  })
+  return (
+    <FieldFrame
+      className="mb-5"
+      label="Joinable from a browser"
+      hint={
+        isOpenAnyway
+          ? `${environment.name} leaves all topics open, so browsers can join this one either way.`
+          : topic.joinableFromBrowser
+            ? 'Everybody with an inbox can follow this topic and read what is sent to it.'
+            : 'Only your backend and this dashboard add subscribers.'
+      }
+      inline
+    >
+      {(control) => (
+        <Switch
+          {...control}
+          value={topic.joinableFromBrowser}
+          onValue={(isOn) => change.mutate(isOn)}
+          disabled={!canEdit || change.isPending}
+        />
+      )}
+    </FieldFrame>
   )
 }
 

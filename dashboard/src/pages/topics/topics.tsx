@@ -10,6 +10,7 @@ import { useShortcut } from '../../ui/base/shortcuts.ts'
 import { EmptyState } from '../../ui/base/states.tsx'
 import { Time } from '../../ui/base/time.tsx'
 import { RequestCode } from '../../ui/code/code-block.tsx'
+import { OpenTopicsWarning } from '../../ui/domain/open-topics.tsx'
 import { SearchInput } from '../../ui/form/input.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
 import { FilterBar, TextFilterChip } from '../../ui/list/filters.tsx'
@@ -81,6 +82,7 @@ export function Page() {
         )
       }
     >
+      <OpenTopicsWarning className="border-b px-4 sm:px-6" />
       <FilterBar>
         <SearchInput
           value={query}

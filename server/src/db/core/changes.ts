@@ -12,7 +12,15 @@ const longestRetryMs = 5_000
  * What processes cache. A subject's listeners get the id of what changed; those of `inbox`, which inform browsers, get what
  * inbox-changes.ts writes.
  */
-export type Subject = 'api_keys' | 'integrations' | 'workflows' | 'layouts' | 'inbox' | 'webhook_endpoints' | 'people'
+export type Subject =
+  | 'api_keys'
+  | 'integrations'
+  | 'workflows'
+  | 'layouts'
+  | 'inbox'
+  | 'inbox_sessions'
+  | 'webhook_endpoints'
+  | 'people'
 
 /** In the transaction of the change: listeners hear it if and only if that commits. */
 export async function announce(tx: Kysely<Tables>, subject: Subject, id: string): Promise<void> {

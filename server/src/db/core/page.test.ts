@@ -133,6 +133,19 @@ test('a list by id or age continues where a deleted item was, and loses none', a
   )
 })
 
+test('hole 11: a cursor of another environment is answered like one that never was', async () => {
+  const items = [0, 1, 2].map((moment) => ({ moment, matches: true }))
+  const asked = { items, orderDirection: 'ASC', filtered: false, limit: 2 } as const
+  for (const order of [undefined, 'created_at', 'updated_at'] as const) {
+    const { page } = await prepare({ ...asked, order })
+    const theirs = await prepare({ ...asked, order })
+    const known = theirs.rows.at(-1)?.id ?? ''
+    // The next one, which nobody has.
+    const madeUp = (BigInt(`0x${known}`) + 1n).toString(16)
+    expect(await page({ after: known })).toEqual(await page({ after: madeUp }))
+  }
+})
+
 test('a list by last change cannot continue at a deleted item and is empty', async () => {
   const items = [0, 1, 2].map((moment) => ({ moment, matches: true }))
   const { page, rows } = await prepare({ items, order: 'updated_at', orderDirection: 'ASC', filtered: false, limit: 2 })

@@ -35,6 +35,8 @@ export interface EnvironmentTable {
   retention: ColumnType<EnvironmentRetention | null, string | null | undefined, string | null>
   /** Null: the default of the brand. */
   open_to_keys: Optional<boolean>
+  inbox_access: ColumnType<InboxAccessChoices | null, string | null | undefined, string | null>
+  inbox_generation: Defaulted<number>
   created_at: Date
   updated_at: Date
 }
@@ -51,6 +53,12 @@ export interface EnvironmentRetention {
   activityDays?: number
   messageDays?: number
   inboxDays?: number
+}
+
+/** What an environment itself allows the browsers of subscribers. */
+export interface InboxAccessChoices {
+  openTopics?: boolean
+  profileFields?: string[]
 }
 
 export interface ApiKeyTable {
@@ -187,6 +195,7 @@ export interface SubscriberTable extends Row {
   channels: Json<SubscriberChannel[]>
   is_online: Defaulted<boolean>
   last_online_at: ColumnType<Date | null, Date | null | undefined, Date | null>
+  inbox_generation: Defaulted<number>
 }
 
 /** How one push or chat integration reaches a subscriber. `providerId` is the neutral form (`svc-…`). */
@@ -211,6 +220,7 @@ export interface SubscriberCredentials {
 export interface TopicTable extends Row {
   key: string
   name: string | null
+  joinable_from_browser: Defaulted<boolean>
 }
 
 export interface TopicSubscriptionTable extends Row {

@@ -10,6 +10,8 @@ const server = useServer()
 const newKey = 'b2'.repeat(32)
 const secrets = new Secrets(newKey, [oldKey])
 
+const webhookUrl = 'https://discord.example/api/webhooks/1'
+
 let planted: Planted
 
 beforeAll(async () => {
@@ -23,6 +25,11 @@ beforeAll(async () => {
     await planted.wide.post('/v1/environment-variables', kept(), once),
     await api.post('/v2/subscribers', { subscriberId: 'to-be-erased' }),
     await api.post('/v2/subscribers/to-be-erased/erase'),
+    await api.post('/v1/integrations', { providerId: 'discord', channel: 'chat', identifier: 'discord', active: true }),
+    await api.put('/v1/subscribers/ada/credentials', { providerId: 'discord', credentials: { webhookUrl } }),
+    await api.post('/v1/channel-endpoints', {
+      ...{ type: 'webhook', endpoint: { url: webhookUrl }, subscriberId: 'ada', integrationIdentifier: 'discord' },
+    }),
   ]
   for (const { status, text } of answers) if (status >= 300) throw new Error(text)
 })
@@ -42,7 +49,14 @@ async function processWith(secretKey: string, otherSecretKeys: string[] = [], ro
 
 /** All secrets as their owner sees them. */
 async function secretsSeenBy(api: Api) {
-  const paths = ['environments/api-keys', 'integrations', 'channel-connections', 'environment-variables']
+  const paths = [
+    'environments/api-keys',
+    'integrations',
+    'channel-connections',
+    'channel-endpoints',
+    'environment-variables',
+    'subscribers/ada',
+  ]
   const answers = await Promise.all(paths.map((path) => api.get(`/v1/${path}`)))
   const wide = Api.ofOrganization(planted.wide.key, api)
   const replayed = await wide.post('/v1/environment-variables', kept(), once)

@@ -1,8 +1,10 @@
 // Channel endpoints, for the API and the chat sign-in: a subscriber's exact address on a chat channel.
 import type { Selectable } from 'kysely'
 import { fail } from '../../errors.ts'
+import { sealEndpoint } from '../core/chat-addresses.ts'
 import type { Db, Tx } from '../core/database.ts'
 import { newId, randomLower } from '../core/ids.ts'
+import type { Secrets } from '../core/secrets.ts'
 import type { ChannelEndpointTable, IntegrationTable } from '../core/tables.ts'
 import { findConnection, requireIntegration, requireSubscriber } from './channel-connections.ts'
 import { type ContextPayload, resolveContexts } from './contexts.ts'
@@ -46,7 +48,7 @@ export interface NewEndpoint {
 
 /** Creates the given contexts even if the endpoint is then refused. Duplicate endpoints are allowed. */
 export async function createEndpoint(
-  db: Db,
+  { db, secrets }: { db: Db; secrets: Secrets },
   environmentId: string,
   input: NewEndpoint,
   now: Date,
@@ -60,7 +62,7 @@ export async function createEndpoint(
       throw fail('endpoint_identifier_exists', { identifier, environmentId })
     if (connectionIdentifier !== undefined && !(await findConnection(tx, environmentId, connectionIdentifier)))
       throw fail('endpoint_connection_not_found', { identifier: connectionIdentifier })
-    return insertEndpoint(tx, environmentId, { ...input, integration, contextKeys }, now)
+    return insertEndpoint({ tx, secrets }, environmentId, { ...input, integration, contextKeys }, now)
   })
 }
 
@@ -71,7 +73,7 @@ interface Insertable extends Omit<NewEndpoint, 'integrationIdentifier' | 'contex
 
 /** The caller has checked that everything it refers to exists. */
 export async function insertEndpoint(
-  tx: Tx,
+  { tx, secrets }: { tx: Tx; secrets: Secrets },
   environmentId: string,
   input: Insertable,
   now: Date,
@@ -91,7 +93,7 @@ export async function insertEndpoint(
       subscriber_id: input.subscriberId,
       context_keys: input.contextKeys,
       type: input.type,
-      endpoint: JSON.stringify(input.endpoint),
+      endpoint: JSON.stringify(sealEndpoint(input.endpoint, secrets)),
       created_at: now,
       updated_at: now,
     })

@@ -35,6 +35,20 @@ export async function resolveContexts(
   return contexts.map(({ type, id }) => `${type}:${id}`).sort()
 }
 
+/** How many of the given contexts do not exist yet. */
+export async function countContexts(
+  db: Db,
+  environmentId: string,
+  payload: ContextPayload,
+): Promise<{ missing: number }> {
+  const contexts = readContexts(payload)
+  const { rows } = await sql<{ known: number }>`
+    SELECT count(*)::int AS known FROM contexts
+    WHERE environment_id = ${environmentId} AND (type, context_id) IN (
+      SELECT * FROM unnest(${contexts.map((c) => c.type)}::text[], ${contexts.map((c) => c.id)}::text[]))`.execute(db)
+  return { missing: contexts.length - (rows[0]?.known ?? 0) }
+}
+
 /** Creates the missing ones. Of several with the same key the first wins. */
 export async function addContexts(db: Db | Tx, environmentId: string, given: ContextRef[], now: Date): Promise<void> {
   const byKey = new Map(given.toReversed().map((context) => [`${context.type}:${context.id}`, context]))

@@ -58,6 +58,8 @@ export async function createEnvironment(
     .values(
       [inbox, ...(fields.type === 'dev' ? sandbox : [])].map((integration) => ({
         ...integration,
+        // Where customers are, nobody opens an inbox without a hash from the backend.
+        credentials: JSON.stringify(integration === inbox && fields.type === 'prod' ? { hmac: true } : {}),
         identifier: `${integration.identifier}-${randomUrlSafe(8)}`,
         environment_id: id,
         id: newId(now),

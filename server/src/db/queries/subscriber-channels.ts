@@ -1,7 +1,9 @@
 // Subscribers' device tokens and chat addresses, one entry per integration in `channels`.
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
+import { openChannels, sealChannels } from '../core/chat-addresses.ts'
 import type { Db, Tx } from '../core/database.ts'
+import type { Secrets } from '../core/secrets.ts'
 import type { SubscriberChannel, SubscriberCredentials } from '../core/tables.ts'
 
 export const mostDeviceTokens = 100
@@ -53,13 +55,19 @@ export function mergeChannels(
   return merged
 }
 
+/** What a channel is set with: a transaction, and the key that encrypts addresses. */
+export interface ChannelStore {
+  tx: Tx
+  secrets: Secrets
+}
+
 /**
  * Sets channels of any number of subscribers in three statements. A request with a problem changes nothing; several requests
  * for one subscriber are applied in order.
  * @returns the problems, by request
  */
 export async function applyChannels<Request extends ChannelRequest>(
-  tx: Tx,
+  { tx, secrets }: ChannelStore,
   environmentId: string,
   requests: Request[],
   mode: TokenMode,
@@ -73,7 +81,9 @@ export async function applyChannels<Request extends ChannelRequest>(
     environmentId,
     wanted.flatMap((request) => request.channels),
   )
-  const stored = await lockChannels(tx, environmentId, [...new Set(wanted.map((request) => request.subscriberId))])
+  const stored = await lockChannels({ tx, secrets }, environmentId, [
+    ...new Set(wanted.map((request) => request.subscriberId)),
+  ])
   const current = new Map(stored)
   for (const request of wanted) {
     const outcome = addTo(current.get(request.subscriberId), request.channels, integrations, mode)
@@ -81,7 +91,7 @@ export async function applyChannels<Request extends ChannelRequest>(
     else problems.set(request, outcome)
   }
   const changed = [...current].filter(([id, channels]) => !isDeepStrictEqual(channels, stored.get(id)))
-  if (changed.length > 0) await writeChannels(tx, environmentId, changed, now)
+  if (changed.length > 0) await writeChannels({ tx, secrets }, environmentId, changed, now)
   return problems
 }
 
@@ -140,7 +150,7 @@ async function findIntegrations(
  * cannot deadlock. NO KEY, because it need not block new topic subscriptions.
  */
 async function lockChannels(
-  tx: Tx,
+  { tx, secrets }: ChannelStore,
   environmentId: string,
   subscriberIds: string[],
 ): Promise<Map<string, SubscriberChannel[]>> {
@@ -148,18 +158,18 @@ async function lockChannels(
     SELECT subscriber_id, channels FROM subscribers
     WHERE environment_id = ${environmentId} AND subscriber_id = ANY(${subscriberIds}::text[])
     ORDER BY subscriber_id FOR NO KEY UPDATE`.execute(tx)
-  return new Map(rows.map((row) => [row.subscriber_id, row.channels]))
+  return new Map(rows.map((row) => [row.subscriber_id, openChannels(row.channels, secrets)]))
 }
 
 async function writeChannels(
-  tx: Tx,
+  { tx, secrets }: ChannelStore,
   environmentId: string,
   changed: Array<[string, SubscriberChannel[]]>,
   now: Date,
 ): Promise<void> {
   await sql`
     UPDATE subscribers s SET channels = given.channels, updated_at = ${now}
-    FROM unnest(${changed.map(([id]) => id)}::text[], ${changed.map(([, channels]) => JSON.stringify(channels))}::jsonb[])
+    FROM unnest(${changed.map(([id]) => id)}::text[], ${changed.map(([, channels]) => JSON.stringify(sealChannels(channels, secrets)))}::jsonb[])
       AS given (subscriber_id, channels)
     WHERE s.environment_id = ${environmentId} AND s.subscriber_id = given.subscriber_id`.execute(tx)
 }

@@ -76,22 +76,6 @@ export async function findSubscriber(
     .executeTakeFirst()
 }
 
-/** By internal id, with its organization; undefined also if the environment was deleted. */
-export async function findSubscriberById(
-  db: Db | Tx,
-  environmentId: string,
-  id: string,
-): Promise<(SubscriberRow & { organization_id: string }) | undefined> {
-  return db
-    .selectFrom('subscribers')
-    .innerJoin('environments', 'environments.id', 'subscribers.environment_id')
-    .selectAll('subscribers')
-    .select('environments.organization_id')
-    .where('subscribers.environment_id', '=', environmentId)
-    .where('subscribers.id', '=', id)
-    .executeTakeFirst()
-}
-
 /** Creates the subscriber; leaves an existing one alone and returns nothing. */
 export async function insertSubscriber(
   db: Db | Tx,

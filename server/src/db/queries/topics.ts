@@ -12,6 +12,8 @@ export interface TopicInput {
   key: string
   /** Undefined or empty leaves the name of an existing topic. */
   name?: string | undefined
+  /** Undefined leaves an existing topic as it is, and closes a new one. */
+  isJoinable?: boolean | undefined
 }
 
 const plainKey = /^[a-zA-Z0-9_:.-]+$/
@@ -51,12 +53,15 @@ export async function upsertTopic(
 ): Promise<{ row: TopicRow; created: boolean }> {
   refuseBadKey(topic.key)
   const id = newId(now)
+  const isJoinable = topic.isJoinable ?? sql<boolean>`topics.joinable_from_browser`
   const row = await insertQuery(db, environmentId, topic, now, id)
     .onConflict((conflict) =>
       conflict.columns(['environment_id', 'key']).doUpdateSet({
         name: sql`coalesce(excluded.name, topics.name)`,
-        // Only a new name is a change: a name repeated with every subscription must not reorder the list.
+        joinable_from_browser: isJoinable,
+        // Only a new value is a change: a name repeated with every subscription must not reorder the list.
         updated_at: sql`CASE WHEN coalesce(excluded.name, topics.name) IS NOT DISTINCT FROM topics.name
+                          AND topics.joinable_from_browser = ${isJoinable}
                         THEN topics.updated_at ELSE excluded.updated_at END`,
       }),
     )
@@ -65,10 +70,17 @@ export async function upsertTopic(
   return { row, created: row.id === id }
 }
 
-function insertQuery(db: Db | Tx, environmentId: string, { key, name }: TopicInput, now: Date, id = newId(now)) {
-  return db
-    .insertInto('topics')
-    .values({ environment_id: environmentId, id, key, name: name || null, created_at: now, updated_at: now })
+function insertQuery(
+  db: Db | Tx,
+  environmentId: string,
+  { key, name, isJoinable = false }: TopicInput,
+  now: Date,
+  id = newId(now),
+) {
+  return db.insertInto('topics').values({
+    ...{ environment_id: environmentId, id, key, name: name || null },
+    ...{ joinable_from_browser: isJoinable, created_at: now, updated_at: now },
+  })
 }
 
 /**
@@ -82,16 +94,24 @@ export async function takeTopic(tx: Tx, environmentId: string, topic: TopicInput
   return existing ?? (await upsertTopic(tx, environmentId, topic, now)).row
 }
 
-export async function renameTopic(
+/** A topic that browsers may join, protected from deletion until the transaction ends. */
+export async function takeJoinableTopic(tx: Tx, environmentId: string, key: string): Promise<TopicRow | undefined> {
+  return topicQuery(tx, environmentId, key).where('joinable_from_browser', '=', true).forKeyShare().executeTakeFirst()
+}
+
+export async function changeTopic(
   db: Db,
   environmentId: string,
-  key: string,
-  name: string,
+  { key, name, isJoinable }: TopicInput,
   now: Date,
 ): Promise<TopicRow> {
   const row = await db
     .updateTable('topics')
-    .set({ name, updated_at: now })
+    .set({
+      ...(name === undefined ? {} : { name }),
+      ...(isJoinable === undefined ? {} : { joinable_from_browser: isJoinable }),
+      updated_at: now,
+    })
     .where('environment_id', '=', environmentId)
     .where('key', '=', key)
     .returningAll()

@@ -1,6 +1,6 @@
 // Replies to emails: finds the run that an address belongs to, keeps the mail until the application has it, and calls the reply
 // callback. An accepted mail is never lost, and one that arrives twice is delivered once.
-import { createHmac } from 'node:crypto'
+import { createHmac, hkdfSync } from 'node:crypto'
 import { newId } from '../../db/core/ids.ts'
 import { timedSignature } from '../../db/core/secrets.ts'
 import { storableJson } from '../../db/core/storable.ts'
@@ -334,9 +334,7 @@ export class Replies {
     const keys = signing.keysFor('replies', now)
     const shown = { organizationId, toWire }
     const body = JSON.stringify({
-      hmac: createHmac('sha256', keys[0] ?? '')
-        .update(String(notification.subscriber_id))
-        .digest('hex'),
+      hmac: proofOf(keys[0] ?? '', String(notification.subscriber_id)),
       transactionId: notification.transaction_id,
       payload: payload ?? {},
       templateIdentifier: workflow.identifier,
@@ -440,3 +438,12 @@ const dated = (row: SubscriberRow): SubscriberRow => ({
   ...row,
   last_online_at: row.last_online_at === null ? null : new Date(row.last_online_at),
 })
+
+/**
+ * Proves to the application that the call comes from us. With a key derived from the signing key: where that is the API key, its
+ * own HMAC would be the `subscriberHash` that opens the subscriber's inbox, in the hands of whoever receives replies.
+ */
+function proofOf(signingKey: string, subscriberId: string): string {
+  const key = Buffer.from(hkdfSync('sha256', signingKey, '', 'reply callback', 32))
+  return createHmac('sha256', key).update(subscriberId).digest('hex')
+}

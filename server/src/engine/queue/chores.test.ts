@@ -3,8 +3,9 @@ import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterEach, describe, expect, test } from 'vitest'
 import { addActivity, addRow } from '../../../test/activity-rows.ts'
-import { useServer } from '../../../test/server.ts'
+import { secretKey, useServer } from '../../../test/server.ts'
 import { newId } from '../../db/core/ids.ts'
+import { Secrets } from '../../db/core/secrets.ts'
 import type { Retention } from '../retention/retention.ts'
 import { choreSchedule, chores, queueEnvironmentPurge } from './chores.ts'
 
@@ -19,6 +20,7 @@ const tasks = (retention: Partial<Retention> = {}) =>
     ...server.database,
     clock: server.clock,
     log,
+    secrets: new Secrets(secretKey),
     retention: { activityDays: 0, messageDays: 0, ...retention },
   })
 

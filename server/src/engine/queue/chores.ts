@@ -6,7 +6,7 @@ import type { Logger } from 'pino'
 import type { Db, Tx } from '../../db/core/database.ts'
 import { preparePartitions } from '../../db/core/partitions.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
-import { reEncrypt } from '../../db/install/re-encrypt.ts'
+import { reEncrypt, sealAddresses } from '../../db/install/re-encrypt.ts'
 import { slotSeconds, storeCounts } from '../../db/queries/activity-counts.ts'
 import { undeliveredReasons } from '../../steps/contract/outcome.ts'
 import { dropExpired, type Retention } from '../retention/retention.ts'
@@ -45,6 +45,8 @@ export const choreSchedule: Array<CronItem | Round> = [
   { task: 'count_activity', match: '2,12,22,32,42,52 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
   // Does nothing unless the secret key is being changed.
   { task: 're_encrypt', match: '23 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
+  // Finds nothing once chat addresses of earlier versions are encrypted.
+  { task: 'seal_addresses', match: '*/10 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
   // A missed one runs at the next start: on a machine that sleeps at night it would otherwise never run.
   { task: 'tend_partitions', match: '17 3 * * *', options: { backfillPeriod: 86_400_000, maxAttempts: 10 } },
 ]
@@ -55,6 +57,7 @@ interface Surroundings {
   clock: { now(): Date }
   log: Logger
   retention: Retention
+  secrets: Secrets
   /** Undefined if there is only one key. */
   secretsToRenew?: Secrets | undefined
 }
@@ -122,6 +125,11 @@ export function chores(surroundings: Surroundings): TaskList {
         log.info({ renewed }, 'stored secrets are encrypted with the current secret key')
       if (unreadable > 0)
         log.warn({ unreadable }, 'some stored secrets cannot be decrypted with any of the secret keys')
+    },
+
+    async seal_addresses(_payload, { abortSignal }) {
+      const rows = await sealAddresses(db, surroundings.secrets, abortSignal)
+      if (rows > 0) log.info({ rows }, 'chat addresses of an earlier version are now encrypted')
     },
 
     async tend_partitions(_payload, { abortSignal, addJob }) {

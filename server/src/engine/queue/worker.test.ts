@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterEach, expect, test, vi } from 'vitest'
-import { useServer } from '../../../test/server.ts'
+import { secretKey, useServer } from '../../../test/server.ts'
+import { Secrets } from '../../db/core/secrets.ts'
 import { chores } from './chores.ts'
 import { startWorker } from './worker.ts'
 
@@ -17,7 +18,13 @@ async function startLoggingWorker() {
   const { database, clock } = server
   const worker = await startWorker({
     ...database,
-    tasks: chores({ ...database, clock, log, retention: { activityDays: 0, messageDays: 0 } }),
+    tasks: chores({
+      ...database,
+      clock,
+      log,
+      secrets: new Secrets(secretKey),
+      retention: { activityDays: 0, messageDays: 0 },
+    }),
     schedule: [],
     concurrency: 3,
     log,

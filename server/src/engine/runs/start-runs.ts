@@ -3,6 +3,7 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import { isOutage } from '../../db/core/database.ts'
 import { newId } from '../../db/core/ids.ts'
+import type { Secrets } from '../../db/core/secrets.ts'
 import type { EarlyStatistics } from '../../db/core/statistics.ts'
 import type { Recipient } from '../../db/core/tables.ts'
 import { inTransaction, type Transaction } from '../../db/core/transaction.ts'
@@ -32,6 +33,8 @@ import { traceStarts } from './traces.ts'
 export interface EngineParts {
   pool: pg.Pool
   memory: Memory
+  /** Opens and seals chat addresses. */
+  secrets: Secrets
   clock: { now(): Date }
   log: Logger
   /** Undefined without a trace collector. */
@@ -159,7 +162,7 @@ async function storeSaid(
         const { channels, ...fields } = each
         said.set(each.subscriberId, { ...said.get(each.subscriberId), ...fields })
         for (const channel of (channels ?? []) as ChannelInput[])
-          requests.push({ subscriberId: each.subscriberId, channels: [channel] })
+          requests.push({ subscriberId: each.subscriberId, channels: opened(parts, channel) })
       }
     }
     // Most triggers repeat what is stored: that costs no write.
@@ -173,7 +176,7 @@ async function storeSaid(
     }
     for (const { subscriberId } of [...news, ...requests]) changed.add(keyOf({ environmentId, subscriberId }))
     // A channel without an integration, or with too many tokens, is left out: the notification itself must go on.
-    await applyChannels(transaction.tx, environmentId, requests, 'append', now)
+    await applyChannels({ tx: transaction.tx, secrets: parts.secrets }, environmentId, requests, 'append', now)
     const contexts = own.flatMap(({ context }) => (context ? readContexts(context) : []))
     if (contexts.length > 0) await addContexts(transaction.tx, environmentId, contexts, now)
   }
@@ -304,4 +307,16 @@ export async function noteTriggered({ pool, clock }: EngineParts, events: Prepar
     now,
     new Date(now.getTime() - triggeredEveryMs),
   ])
+}
+
+/** The channel with its address in the clear; nothing if no key of ours opens it, and the notification itself goes on. */
+function opened({ secrets, log }: EngineParts, channel: ChannelInput): ChannelInput[] {
+  const { webhookUrl } = channel.credentials
+  if (webhookUrl === undefined) return [channel]
+  try {
+    return [{ ...channel, credentials: { ...channel.credentials, webhookUrl: secrets.decrypt(webhookUrl) } }]
+  } catch (error) {
+    log.warn({ err: error }, 'the chat address of a trigger cannot be decrypted with any of the secret keys')
+    return []
+  }
 }

@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
 import type { MessageRow } from '../../db/queries/messages.ts'
 import type { SubscriberRow } from '../../db/queries/subscribers.ts'
+import { shownAddress } from '../../providers/masking.ts'
 import type { Brand } from '../edge/brand.ts'
 import type { Environment } from '../edge/resource.ts'
 import { Channel, Enum, FreeObject, Timestamp } from '../edge/schema.ts'
@@ -169,7 +170,8 @@ export async function showMessages(
       title: row.channel === 'push' ? row.subject : null,
       email: row.email,
       phone: row.phone,
-      directWebhookUrl: row.webhook_url,
+      // Earlier versions stored it whole.
+      directWebhookUrl: row.webhook_url === null ? null : shownAddress(row.webhook_url),
       errorId: row.error_id,
       errorText: row.error_text,
     }),

@@ -125,7 +125,7 @@ describe('listing', () => {
     const { body } = await api.get('/v1/messages')
     expect(body.data).toMatchObject([
       { channel: 'push', deviceTokens: ['t'], title: 'Title', status: 'warning', cta: {} },
-      { channel: 'chat', directWebhookUrl: 'https://hook' },
+      { channel: 'chat', directWebhookUrl: 'https://hook/***' },
       { channel: 'sms', phone: '+1555', providerId: 'twilio' },
       {
         ...{ channel: 'email', email: 'ada@example.com', providerId: 'svc-email' },

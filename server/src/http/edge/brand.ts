@@ -9,8 +9,8 @@ export class Brand {
   }
 
   /**
-   * Whether doors that its public clients rely on are open until somebody closes them: they publish with an environment's key.
-   * Under our own brand they are closed until somebody opens them.
+   * Whether doors that its public clients rely on are open until somebody closes them: they publish with an environment's key, and
+   * browsers join and create topics. Under our own brand they are closed until somebody opens them.
    */
   get startsOpen(): boolean {
     return this.word === 'novu'

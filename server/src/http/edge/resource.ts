@@ -88,6 +88,12 @@ export interface InboxSession {
   contextKeys: string[]
   /** Whether an HMAC hash from the backend proves that this page may act for the subscriber. */
   isVouchedFor: boolean
+  /** Which API key made that hash; the session ends with it. */
+  vouchedBy?: string | undefined
+  /** The same for the contexts. */
+  isContextVouchedFor: boolean
+  /** Of the environment when the session began. */
+  generation: number
   expiresAt: Date
 }
 

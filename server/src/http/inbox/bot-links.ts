@@ -155,7 +155,7 @@ function refusal(vendor: string, cause: DeliveryError) {
 
 /** Redeems a code: once, before it expires, and with its own bot. */
 function introduce(
-  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  { db, clock, secrets }: Pick<Services, 'db' | 'clock' | 'secrets'>,
   integration: IntegrationRow,
   { word, endpoint }: Introduction,
 ): Promise<void> {
@@ -192,6 +192,11 @@ function introduce(
       .limit(1)
       .executeTakeFirst()
     if (known) return
-    await insertEndpoint(tx, environmentId, { type: 'webhook', endpoint, integration, subscriberId, contextKeys }, now)
+    await insertEndpoint(
+      { tx, secrets },
+      environmentId,
+      { type: 'webhook', endpoint, integration, subscriberId, contextKeys },
+      now,
+    )
   })
 }

@@ -49,7 +49,8 @@ describe('connections', () => {
   const tenant = { context: { tenant: 'acme' } }
   let ofTenant: InboxClient
   beforeEach(async () => {
-    ofTenant = await openInbox(server, api, 'ada', tenant)
+    const contextHash = createHmac('sha256', api.key).update('{"tenant":"acme"}').digest('hex')
+    ofTenant = await openInbox(server, api, 'ada', { ...tenant, contextHash })
     await connect('mine', { subscriberId: 'ada' })
     await connect('bobs', { subscriberId: 'bob' })
     await connect('tenants', { ...tenant, connectionMode: 'shared' })
@@ -85,6 +86,15 @@ describe('connections', () => {
     expect(await inbox.delete('/channel-connections/mine')).toMatchObject({ status: 204, text: '' })
     expect(await ofTenant.delete('/channel-connections/tenants')).toMatchObject({ status: 204 })
     expect(names(await api.get('/v1/channel-connections')).sort()).toEqual(['bobs', 'mine-there'])
+  })
+
+  test('hole 8: that are shared are not deleted by a session that only names their context', async () => {
+    const stranger = await openInbox(server, api, 'mallory', tenant)
+    expect(await stranger.delete('/channel-connections/tenants')).toMatchObject({
+      status: 403,
+      body: { code: 'shared_connection_refused' },
+    })
+    expect(names(await api.get('/v1/channel-connections'))).toContain('tenants')
   })
 
   test('with the default name of older clients belong to each subscriber', async () => {
@@ -141,6 +151,8 @@ describe('signing in', () => {
     const all = await api.get('/v1/integrations')
     const { _id } = all.body.find(({ channel }: { channel: string }) => channel === 'in_app')
     await api.put(`/v1/integrations/${_id}`, { credentials: { hmac: true } })
+    const subscriberHash = createHmac('sha256', api.key).update('ada').digest('hex')
+    inbox = await openInbox(server, api, 'ada', { subscriberHash })
     const body = { integrationIdentifier, context: { tenant: 'acme' } }
     expect(await inbox.post('/channel-connections/oauth', body)).toMatchObject({ status: 400 })
     const contextHash = createHmac('sha256', api.key).update('{"tenant":"acme"}').digest('hex')

@@ -73,8 +73,9 @@ export async function contextFor(
   const chat = integrations.find(({ identifier }) => identifier === integrationIdentifier)
   if (chat?.credentials.hmac === true && !isVouchedFor) throw fail('subscriber_hash_invalid')
   const needsHash = integrations.some((row) => row.channel === 'in_app' && row.active && row.credentials.hmac === true)
-  if (!isSessions && context !== undefined && needsHash)
-    await new HashKeys(services, environmentId).requireContext(context, contextHash)
+  const keys = new HashKeys(services, environmentId)
+  if (!isSessions && context !== undefined && needsHash && !(await keys.matchContext(context, contextHash)))
+    throw fail('context_hash_invalid')
   return isSessions ? Object.fromEntries(contextKeys.map((key) => key.split(':', 2))) : context
 }
 
@@ -179,9 +180,15 @@ export const inboxChannels: Resource = (app, services) => {
       schema: { tags, summary: 'Disconnect a chat workspace', params: Params, response: { 204: Empty } },
     },
     async ({ session, params }, reply) => {
-      const { numAffectedRows = 0n } = await sql`
-        DELETE FROM channel_connections t WHERE ${named(params.identifier, session)}`.execute(db)
-      if (numAffectedRows === 0n) throw fail('connection_not_found', params)
+      const where = named(params.identifier, session)
+      const { rows } = await sql<ConnectionRow>`SELECT t.* FROM channel_connections t WHERE ${where}`.execute(db)
+      if (!rows[0]) throw fail('connection_not_found', params)
+      // Anybody can name a context; others depend on what is shared in it.
+      if (rows[0].subscriber_id === null && !session.isContextVouchedFor)
+        throw fail('shared_connection_refused', params)
+      await sql`
+        DELETE FROM channel_connections t
+        WHERE t.environment_id = ${session.environmentId} AND t.id = ${rows[0].id}`.execute(db)
       return reply.code(204).send(null)
     },
   )

@@ -14,6 +14,9 @@ interface Rate {
 const rates = {
   /** Per address. An office shares one, and so does everybody behind an untrusted proxy. */
   session: { perSecond: 50, burst: 1_000 },
+  /** New subscribers and contexts of pages without a hash: per address, and for all addresses of an environment. */
+  creation: { perSecond: 1, burst: 200 },
+  creationOfAll: { perSecond: 10, burst: 2_000 },
   /** Per subscriber, over all tabs: a click costs up to five requests, most of them counts. */
   read: { perSecond: 60, burst: 600 },
   write: { perSecond: 20, burst: 200 },
@@ -38,6 +41,11 @@ export class InboxLimits {
 
   takeSession(address: string): void {
     this.#take('session', networkOf(address))
+  }
+
+  takeCreation(address: string, environmentId: string): void {
+    this.#take('creation', `${environmentId} ${networkOf(address)}`)
+    this.#take('creationOfAll', environmentId)
   }
 
   takeRequest(subscriberRowId: string, method: string): void {

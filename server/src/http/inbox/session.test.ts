@@ -63,6 +63,7 @@ describe('a session', () => {
       organizationId: api.organizationId,
       environmentId: api.environmentId,
       contextKeys: [],
+      generations: [0, 0],
       iss: 'novu_api',
       aud: 'widget_user',
       iat: now,

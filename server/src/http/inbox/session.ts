@@ -4,7 +4,8 @@ import { type Static, Type } from 'typebox'
 import { announce } from '../../db/core/changes.ts'
 import type { Db } from '../../db/core/database.ts'
 import { readSigning } from '../../db/core/signing.ts'
-import { resolveContexts } from '../../db/queries/contexts.ts'
+import { countContexts, resolveContexts } from '../../db/queries/contexts.ts'
+import { usualProfileFields } from '../../db/queries/inbox-access.ts'
 import { listIntegrations } from '../../db/queries/integrations.ts'
 import { countUnread, type InboxCounts } from '../../db/queries/messages.ts'
 import {
@@ -42,6 +43,9 @@ const SubscriberInput = Type.Unsafe<string | (SubscriberFields & { subscriberId?
   },
   texts: { type: 'must be a subscriber id or an object with one' },
 })
+/** Names, addresses and a little data. */
+const mostAnonymousBytes = 4_096
+type SessionContext = Record<string, unknown> | undefined
 const Hash = Type.Optional(Type.String())
 const Counts = Type.Object({
   high: Type.Integer(),
@@ -66,6 +70,21 @@ export const inboxSession: Resource = (app, services) => {
   // The public clients look for the second, whatever our brand.
   const removeBranding = [`remove${word}Branding`, 'removeNovuBranding']
   const forEach = <T>(names: string[], value: T) => Object.fromEntries(names.map((name) => [name, value]))
+
+  /** Of what a page without a hash would store: anybody can send it. */
+  const refuseExcess = async (
+    environmentId: string,
+    address: string,
+    { subscriberId, fields, context }: { subscriberId: string; fields: object; context: SessionContext },
+  ): Promise<void> => {
+    const bytes = Buffer.byteLength(JSON.stringify({ ...fields, context }))
+    if (bytes > mostAnonymousBytes) throw fail('anonymous_profile_too_large', { limit: mostAnonymousBytes })
+    const [known, isComplete] = await Promise.all([
+      findSubscriber(db, environmentId, subscriberId),
+      context === undefined || countContexts(db, environmentId, context).then(({ missing }) => missing === 0),
+    ])
+    if (!known || !isComplete) limits.takeCreation(address, environmentId)
+  }
 
   app.post(
     '/v1/inbox/session',
@@ -109,30 +128,38 @@ export const inboxSession: Resource = (app, services) => {
     },
     async (request, reply) => {
       const { applicationIdentifier, subscriberHash, context, contextHash, defaultSchedule } = request.body
-      const { subscriberId, ...fields } = subscriberOf(request.body)
+      const { subscriberId, ...given } = subscriberOf(request.body)
       if (!applicationIdentifier) throw fail(subscriberId ? 'application_identifier_missing' : 'keyless_not_offered')
       if (applicationIdentifier.startsWith('pk_keyless_')) throw fail('keyless_not_offered')
       if (!subscriberId) throw fail('session_subscriber_missing')
       const environment = await findEnvironment(db, applicationIdentifier)
       const integrations = await listIntegrations(db, environment.id, { onlyActive: true })
-      const integration = integrations.find(({ channel }) => channel === 'in_app')
+      const inApp = integrations.filter(({ channel }) => channel === 'in_app')
+      const [integration] = inApp
       if (!integration) throw fail('in_app_integration_not_found')
 
+      const requiresHash = inApp.some(({ credentials }) => credentials.hmac === true)
       const keys = new HashKeys(services, environment.id)
-      const isTrusted = subscriberHash !== undefined && (await keys.match(subscriberId, subscriberHash))
-      if (integration.credentials.hmac === true) {
-        if (!isTrusted) throw fail('subscriber_hash_invalid')
-        if (context !== undefined) await keys.requireContext(context, contextHash)
-      }
+      const vouchedBy = await keys.match(subscriberId, subscriberHash)
+      const isContextVouchedFor = context !== undefined && (await keys.matchContext(context, contextHash))
+      if (requiresHash && vouchedBy === undefined) throw fail('subscriber_hash_invalid')
+      if (requiresHash && context !== undefined && !isContextVouchedFor) throw fail('context_hash_invalid')
+      const allowed = environment.inbox_access?.profileFields ?? usualProfileFields(requiresHash)
+      const fields: SubscriberFields = Object.fromEntries(
+        Object.entries(given).filter(([name]) => allowed.includes(name)),
+      )
+      if (vouchedBy === undefined || (context !== undefined && !isContextVouchedFor))
+        await refuseExcess(environment.id, request.ip, { subscriberId, fields, context })
       const now = clock.now()
       const contextKeys = await resolveContexts(db, environment.id, context, now)
+      const isTrusted = vouchedBy !== undefined
       const subscriber = await findOrAdd(db, environment.id, { subscriberId, ...fields }, { isTrusted, now })
       const owner = { environmentId: environment.id, subscriberRowId: subscriber.id, contextKeys }
-      const given = defaultSchedule === undefined ? undefined : scheduleIn(defaultSchedule)
-      if (defaultSchedule !== undefined && !given)
+      const ownSchedule = defaultSchedule === undefined ? undefined : scheduleIn(defaultSchedule)
+      if (defaultSchedule !== undefined && !ownSchedule)
         request.log.warn({ environmentId: environment.id }, 'ignoring an invalid default schedule from a page')
       const [schedule, [counts]] = await Promise.all([
-        scheduleOf(db, owner, subscriberId, { given, now }),
+        scheduleOf(db, owner, subscriberId, { given: ownSchedule, now }),
         countUnread(services.pool, [owner], mostCounted + 1),
       ])
       if (!integration.connected) await markConnected(db, environment.id, integration.id)
@@ -144,8 +171,7 @@ export const inboxSession: Resource = (app, services) => {
             subscriber,
             environmentId: environment.id,
             organizationId: environment.organization_id,
-            contextKeys,
-            isVouchedFor: isTrusted,
+            ...{ contextKeys, vouchedBy, isContextVouchedFor, generation: environment.inbox_generation },
           }),
           totalUnreadCount: unreadCount.total,
           unreadCount,
@@ -198,7 +224,7 @@ function scheduleIn(given: unknown): object | undefined {
 async function findEnvironment(db: Db, identifier: string) {
   const row = await db
     .selectFrom('environments')
-    .select(['id', 'organization_id', 'type'])
+    .select(['id', 'organization_id', 'type', 'inbox_access', 'inbox_generation'])
     .where('identifier', '=', identifier)
     .executeTakeFirst()
   if (!row) throw fail('application_identifier_unknown')
@@ -266,20 +292,23 @@ export class HashKeys {
     this.#environmentId = environmentId
   }
 
-  async match(text: string, hash: string): Promise<boolean> {
+  /** The name of the key that made the hash; undefined if none did. */
+  async match(text: string, hash: string | undefined): Promise<string | undefined> {
+    if (hash === undefined) return undefined
     const { db, secrets, clock } = this.#services
     const signing = await readSigning(db, secrets, this.#environmentId)
     const given = Buffer.from(hash)
-    return signing.acceptedFor('inbox', clock.now()).some((secret) => {
+    const key = signing.acceptedFor('inbox', clock.now()).find(({ secret }) => {
       const made = createHmac('sha256', secret).update(text).digest('hex')
       const expected = Buffer.from(made)
       return given.length === expected.length && timingSafeEqual(given, expected)
     })
+    return key?.name
   }
 
-  async requireContext(context: Record<string, unknown>, hash: string | undefined): Promise<void> {
+  async matchContext(context: Record<string, unknown>, hash: string | undefined): Promise<boolean> {
     const text = canonical(context)
-    if (text === undefined || hash === undefined || !(await this.match(text, hash))) throw fail('context_hash_invalid')
+    return text !== undefined && (await this.match(text, hash)) !== undefined
   }
 }
 

@@ -5,13 +5,14 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Server, Socket } from 'socket.io'
+import { readStandings } from '../../db/queries/inbox-access.ts'
 import { contextsOf, type InboxKey, readChanges } from '../../db/queries/inbox-changes.ts'
 import { beat, beatMs, enterInboxes, leaveInboxes, removeDead } from '../../db/queries/inbox-presence.ts'
 import { fail } from '../../errors.ts'
 import { declineProtocol } from '../edge/other-protocols.ts'
 import type { App, InboxSession, Services } from '../edge/resource.ts'
 import { InboxNews, type Packet, type Room } from './news.ts'
-import { InboxTokens } from './token.ts'
+import { hasEnded, InboxTokens } from './token.ts'
 
 const path = /^\/socket\.io\/?(\?|$)/
 /**
@@ -74,6 +75,13 @@ export class InboxSockets {
         if (room) this.#news.add(room, change.what)
       }
     })
+    // Whatever can end sessions of an environment; of one subscriber, the id follows that of the environment.
+    for (const subject of ['inbox_sessions', 'api_keys', 'integrations'] as const)
+      changes.on(subject, (id) => {
+        const [environmentId = '', subscriberRowId] = id.split(':', 2)
+        if (subscriberRowId === undefined) void this.#endSessions([environmentId])
+        else this.#reopen(environmentId, subscriberRowId)
+      })
     changes.onReturn(() => this.#tellAll())
   }
 
@@ -284,6 +292,32 @@ export class InboxSockets {
     for (const room of rooms) if (room.sockets.size > 0) this.#news.add(room, what)
   }
 
+  /** Disconnects sessions that have ended before their time, of these environments. */
+  async #endSessions(environmentIds: string[]): Promise<void> {
+    const { db, clock, log } = this.#services
+    const wanted = new Set(environmentIds)
+    const rooms = [...this.#rooms.values()].filter(({ environmentId }) => wanted.has(environmentId))
+    if (rooms.length === 0) return
+    try {
+      const standings = await readStandings(db, environmentIds, clock.now())
+      for (const { environmentId, sockets } of rooms) {
+        const standing = standings.get(environmentId)
+        for (const socket of sockets)
+          if (!standing || hasEnded((socket.data as { session: InboxSession }).session, standing))
+            socket.disconnect(true)
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'could not check which inbox sessions have ended; the next heartbeat tries again')
+    }
+  }
+
+  /** Cuts the sockets of a subscriber: they come back, and ended sessions are refused. */
+  #reopen(environmentId: string, subscriberRowId: string): void {
+    for (const room of this.#rooms.values())
+      if (room.environmentId === environmentId && room.subscriberRowId === subscriberRowId)
+        for (const socket of room.sockets) cut(socket)
+  }
+
   #tellAll(): void {
     this.#tell([...this.#rooms.values()])
   }
@@ -292,6 +326,8 @@ export class InboxSockets {
     const now = this.#services.clock.now()
     for (const { sockets } of this.#rooms.values())
       for (const socket of sockets) if (isExpired(socket, now)) socket.disconnect(true)
+    // Nothing announces that a rotated key has expired.
+    await this.#endSessions([...new Set([...this.#rooms.values()].map(({ environmentId }) => environmentId))])
     try {
       if (this.#hasBeaten) await this.#beatOnce()
       await removeDead(this.#services.db, now)

@@ -1,5 +1,6 @@
 // What a browser may read and change of the subscriber: the time zone of its schedule.
 import { Type } from 'typebox'
+import { findInboxAccess } from '../../db/queries/inbox-access.ts'
 import { updateSubscriber } from '../../db/queries/subscribers.ts'
 import { fail } from '../../errors.ts'
 import { given } from '../activity/message-shape.ts'
@@ -39,6 +40,9 @@ export const inboxSubscriber: Resource = (app, { db, clock }) => {
     },
     async ({ session, body: { timezone } }) => {
       const { environmentId, subscriber } = session
+      const { profileFields } = await findInboxAccess(db, environmentId)
+      if (profileFields && !profileFields.includes('timezone'))
+        throw fail('profile_field_refused', { field: 'timezone' })
       const row = await updateSubscriber(db, environmentId, subscriber.subscriber_id, { timezone }, clock.now())
       // Deleted, or replaced under the same id, since the token was checked.
       if (row?.id !== subscriber.id) throw fail('unauthorized')

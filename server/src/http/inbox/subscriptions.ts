@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../../db/core/database.ts'
+import { findInboxAccess } from '../../db/queries/inbox-access.ts'
 import { readDefaults, readPreferences, replacePreferences } from '../../db/queries/subscription-preferences.ts'
 import {
   deleteSubscriptions,
@@ -10,8 +11,9 @@ import {
   subscribe,
   withIds,
 } from '../../db/queries/topic-subscriptions.ts'
-import { takeTopic } from '../../db/queries/topics.ts'
+import { type TopicInput, type TopicRow, takeJoinableTopic, takeTopic } from '../../db/queries/topics.ts'
 import { fail } from '../../errors.ts'
+import type { Brand } from '../edge/brand.ts'
 import type { InboxSession, Resource } from '../edge/resource.ts'
 import { Body, Empty, QueryList } from '../edge/schema.ts'
 import { choosePreferences, Preference, Preferences, toPreference } from '../subscribers/subscription-preferences.ts'
@@ -67,7 +69,26 @@ async function show(
   }))
 }
 
-export const inboxSubscriptions: Resource = (app, { db, clock }) => {
+/**
+ * Only what the backend opened, unless the environment leaves all topics to browsers. A topic that does not exist gets the
+ * same refusal, so that nobody can find out which exist.
+ */
+async function topicToJoin(
+  tx: Tx,
+  { environmentId }: InboxSession,
+  brand: Brand,
+  topic: TopicInput,
+  now: Date,
+): Promise<TopicRow> {
+  const { openTopics = brand.startsOpen } = await findInboxAccess(tx, environmentId)
+  const found = openTopics
+    ? await takeTopic(tx, environmentId, topic, now)
+    : await takeJoinableTopic(tx, environmentId, topic.key)
+  if (!found) throw fail('topic_not_joinable', topic)
+  return found
+}
+
+export const inboxSubscriptions: Resource = (app, { db, clock, brand }) => {
   const tags = ['Inbox in browsers']
   const config = { public: true, inbox: true }
   const path = '/v1/inbox/topics/:topicKey/subscriptions'
@@ -132,7 +153,9 @@ export const inboxSubscriptions: Resource = (app, { db, clock }) => {
       config,
       schema: {
         tags,
-        summary: 'Subscribe to a topic, which is created if missing',
+        summary: 'Subscribe to a topic that browsers may join',
+        description:
+          'Your backend opens a topic with `joinableFromBrowser`. In an environment with open topics every topic can be joined, and a missing one is created.',
         params: Type.Object({ topicKey: TopicKey }),
         body: Body(
           {
@@ -151,7 +174,8 @@ export const inboxSubscriptions: Resource = (app, { db, clock }) => {
       const data = await db.transaction().execute(async (tx) => {
         const now = clock.now()
         const preferences = await choosePreferences(tx, { environmentId, log }, body.preferences ?? [])
-        const topic = await takeTopic(tx, environmentId, { key: params.topicKey, name: body.topic?.name }, now)
+        const wanted = { key: params.topicKey, name: body.topic?.name }
+        const topic = await topicToJoin(tx, session, brand, wanted, now)
         const { identifier = '', name } = body
         const entry = { subscriberId: subscriber.subscriber_id, identifier, ...(name === undefined ? {} : { name }) }
         const asked = { environmentId, topic, entries: [entry], contextKeys, preferences }

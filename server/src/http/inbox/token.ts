@@ -1,7 +1,7 @@
 // Session tokens of browsers: each opens one inbox, in one set of contexts, until it expires.
 import type { FastifyRequest } from 'fastify'
 import { idPattern } from '../../db/core/ids.ts'
-import { findSubscriberById } from '../../db/queries/subscribers.ts'
+import { findHolder, type Standing } from '../../db/queries/inbox-access.ts'
 import { fail } from '../../errors.ts'
 import type { InboxSession, Services } from '../edge/resource.ts'
 import { InboxLimits } from './limit.ts'
@@ -11,7 +11,27 @@ const audience = 'widget_user'
 const scheme = 'Bearer'
 const id = new RegExp(idPattern)
 
-type Holder = Omit<InboxSession, 'expiresAt'>
+type Holder = Omit<InboxSession, 'expiresAt' | 'isVouchedFor'>
+
+interface Claims {
+  _id: string
+  environmentId: string
+  contextKeys: string[]
+  vouched?: true
+  vouchedBy?: string
+  contextVouched?: true
+  /** Of the environment and of the subscriber. */
+  generations?: [number, number]
+  exp: number
+}
+
+/** Whether a session has ended before its time: all were ended, its key was replaced, or the inbox now requires a hash. */
+export function hasEnded(session: InboxSession, { generation, keys, requiresHash }: Standing): boolean {
+  const { isVouchedFor, vouchedBy, contextKeys, isContextVouchedFor } = session
+  if (session.generation !== generation) return true
+  if (vouchedBy !== undefined && !keys.includes(vouchedBy)) return true
+  return requiresHash && !(isVouchedFor && (contextKeys.length === 0 || isContextVouchedFor))
+}
 
 export class InboxTokens {
   readonly #services: Pick<Services, 'db' | 'secrets' | 'clock' | 'brand'>
@@ -23,7 +43,7 @@ export class InboxTokens {
   }
 
   /** Without names and addresses, since the token is in the URL of the socket. */
-  issue({ subscriber, organizationId, environmentId, contextKeys, isVouchedFor }: Holder): string {
+  issue({ subscriber, organizationId, environmentId, contextKeys, ...holder }: Holder): string {
     const { secrets, clock } = this.#services
     const iat = Math.floor(clock.now().getTime() / 1000)
     return secrets.makeToken({
@@ -32,7 +52,9 @@ export class InboxTokens {
       organizationId,
       environmentId,
       contextKeys,
-      ...(isVouchedFor ? { vouched: true } : {}),
+      ...(holder.vouchedBy === undefined ? {} : { vouched: true, vouchedBy: holder.vouchedBy }),
+      ...(holder.isContextVouchedFor ? { contextVouched: true } : {}),
+      generations: [holder.generation, subscriber.inbox_generation],
       iss: this.#issuer,
       aud: audience,
       iat,
@@ -52,29 +74,30 @@ export class InboxTokens {
   }
 
   /**
-   * Undefined for a token that is not ours, has another purpose or has expired, or whose subscriber was deleted. With a
-   * method, counts the request against the rate limit before any look-up.
+   * Undefined for a token that is not ours, has another purpose, has expired or was ended, or whose subscriber was deleted.
+   * With a method, counts the request against the rate limit before any look-up.
    */
   async read(token: string, method?: string): Promise<InboxSession | undefined> {
     const { db, secrets, clock } = this.#services
-    const claims = secrets.readToken(token)
-    if (claims?.aud !== audience || claims.iss !== this.#issuer) return undefined
-    const { _id, environmentId, contextKeys, vouched, exp } = claims as Record<string, string> & {
-      contextKeys: string[]
-      vouched?: true
-      exp: number
-    }
-    const expiresAt = new Date(exp * 1000)
+    const given = secrets.readToken(token)
+    if (given?.aud !== audience || given.iss !== this.#issuer) return undefined
+    const claims = given as unknown as Claims
+    const { _id = '', environmentId = '', contextKeys, vouched = false, vouchedBy, generations = [0, 0] } = claims
+    const now = clock.now()
+    const expiresAt = new Date(claims.exp * 1000)
     // An invalid date fails this comparison too.
-    if (!(expiresAt > clock.now()) || !id.test(_id ?? '')) return undefined
-    if (method !== undefined) this.#limits.takeRequest(_id ?? '', method)
-    const subscriber = await findSubscriberById(db, environmentId ?? '', _id ?? '')
-    if (!subscriber) return undefined
-    const { organization_id, environment_id } = subscriber
-    return {
-      ...{ subscriber, environmentId: environment_id, organizationId: organization_id, contextKeys, expiresAt },
-      isVouchedFor: vouched === true,
+    if (!(expiresAt > now) || !id.test(_id)) return undefined
+    if (method !== undefined) this.#limits.takeRequest(_id, method)
+    const holder = await findHolder(db, environmentId, _id, now)
+    if (!holder || holder.subscriber.inbox_generation !== generations[1]) return undefined
+    const { subscriber, organizationId, standing } = holder
+    const session: InboxSession = {
+      ...{ subscriber, environmentId, organizationId, contextKeys, expiresAt, vouchedBy, generation: generations[0] },
+      isVouchedFor: vouched,
+      // Earlier versions did not name the key; what they vouched for is taken as it was.
+      isContextVouchedFor: claims.contextVouched ?? (vouched && vouchedBy === undefined),
     }
+    return hasEnded(session, standing) ? undefined : session
   }
 
   get #issuer(): string {

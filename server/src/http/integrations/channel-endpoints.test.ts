@@ -1,7 +1,11 @@
+import { sql } from 'kysely'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { during } from '../../../test/during.ts'
 import { addIntegration } from '../../../test/integrations.ts'
-import { type Api, useServer } from '../../../test/server.ts'
+import { signInAs } from '../../../test/people.ts'
+import { type Api, secretKey, useServer } from '../../../test/server.ts'
+import { Secrets } from '../../db/core/secrets.ts'
+import { sealAddresses } from '../../db/install/re-encrypt.ts'
 
 const server = useServer({ brand: 'belfry' })
 let api: Api
@@ -53,6 +57,63 @@ const misfits: Array<[type: string, endpoint: object]> = [
   ['ms_teams_channel', { teamId: 'team-1', channelId: 'c', userId: 'u' }],
   ['ms_teams_user', { teamId: 'team-1', userId: 'u' }],
 ]
+
+describe('hole 8: the URL of an incoming webhook is a credential', () => {
+  const url = 'https://hooks.example.com/services/T1/B2/very-secret'
+
+  test('encrypted at rest, shown to keys and admins, hidden from editors and viewers', async () => {
+    const created = await create({ type: 'webhook', endpoint: { url, channel: 'general' }, identifier: 'hook' })
+    expect(created.body.endpoint).toEqual({ url, channel: 'general' })
+    const { rows } = await sql<{ row: string }>`SELECT t::text AS row FROM channel_endpoints t`.execute(
+      server.database.db,
+    )
+    expect(JSON.stringify(rows)).not.toContain('very-secret')
+    expect((await api.get('/v1/channel-endpoints/hook')).body.endpoint.url).toBe(url)
+    for (const [role, shown] of [
+      ['owner', url],
+      ['admin', url],
+      ['editor', '••••••••'],
+      ['viewer', '••••••••'],
+    ] as const) {
+      const person = await signInAs(server, api, role)
+      expect((await person.get('/v1/channel-endpoints/hook')).body.endpoint).toEqual({ url: shown, channel: 'general' })
+      expect((await person.get('/v1/channel-endpoints')).body.data[0].endpoint.url).toBe(shown)
+    }
+    await api.patch('/v1/channel-endpoints/hook', { endpoint: { url: `${url}2` } })
+    expect((await api.get('/v1/channel-endpoints/hook')).body.endpoint).toEqual({ url: `${url}2` })
+  })
+
+  test('rows of earlier versions are read, and encrypted in the background', async () => {
+    const { db } = server.database
+    await create({ type: 'webhook', endpoint: { url: 'https://x.example' }, identifier: 'old' })
+    await db
+      .updateTable('channel_endpoints')
+      .set({ endpoint: JSON.stringify({ url }) })
+      .where('identifier', '=', 'old')
+      .execute()
+    const channel = { providerId: 'slack', _integrationId: 'a'.repeat(24), credentials: { webhookUrl: url } }
+    await db
+      .updateTable('subscribers')
+      .set({ channels: JSON.stringify([channel]) })
+      .where('environment_id', '=', api.environmentId)
+      .where('subscriber_id', '=', 'ada')
+      .execute()
+    const shown = async () => [
+      (await api.get('/v1/channel-endpoints/old')).body.endpoint,
+      (await api.get('/v2/subscribers/ada')).body.channels[0].credentials,
+    ]
+    const before = await shown()
+    expect(before).toEqual([{ url }, { webhookUrl: url }])
+    expect(await sealAddresses(db, new Secrets(secretKey))).toBe(2)
+    expect(await shown()).toEqual(before)
+    const { rows } = await sql<{ row: string }>`
+      SELECT t.endpoint::text AS row FROM channel_endpoints t UNION ALL SELECT channels::text FROM subscribers`.execute(
+      db,
+    )
+    expect(JSON.stringify(rows)).not.toContain('very-secret')
+    expect(await sealAddresses(db, new Secrets(secretKey))).toBe(0)
+  })
+})
 
 describe('creating', () => {
   test('an endpoint on a connection', async () => {

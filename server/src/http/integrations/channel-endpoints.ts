@@ -1,6 +1,7 @@
 // Channel endpoints: the chat channels, chat users, webhooks and phone numbers of subscribers.
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
+import { sealEndpoint, showEndpoint } from '../../db/core/chat-addresses.ts'
 import { allOf, cursorPage } from '../../db/core/page.ts'
 import {
   createEndpoint,
@@ -15,6 +16,7 @@ import { endpointFormatText, fail } from '../../errors.ts'
 import type { Brand } from '../edge/brand.ts'
 import { ProviderId } from '../edge/provider-id.ts'
 import type { Resource } from '../edge/resource.ts'
+import { addressesFor } from '../edge/roles.ts'
 import {
   Body,
   Channel,
@@ -54,7 +56,7 @@ const Params = Type.Object({ identifier: Type.String() })
 const createCommand = 'CreateChannelEndpointCommand'
 const perField = { perField: { command: createCommand } }
 
-function toEndpoint(row: EndpointRow, brand: Brand): Static<typeof ChannelEndpoint> {
+function toEndpoint(row: EndpointRow, brand: Brand, show: (address: string) => string): Static<typeof ChannelEndpoint> {
   return {
     identifier: row.identifier,
     channel: row.channel as Channel,
@@ -64,13 +66,13 @@ function toEndpoint(row: EndpointRow, brand: Brand): Static<typeof ChannelEndpoi
     subscriberId: row.subscriber_id,
     contextKeys: row.context_keys,
     type: row.type as EndpointType,
-    endpoint: row.endpoint,
+    endpoint: showEndpoint(row.endpoint, show),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }
 }
 
-export const channelEndpoints: Resource = (app, { db, clock, brand, config }) => {
+export const channelEndpoints: Resource = (app, { db, clock, secrets, brand, config }) => {
   const tags = ['Channel endpoints']
 
   app.post(
@@ -100,8 +102,8 @@ export const channelEndpoints: Resource = (app, { db, clock, brand, config }) =>
       const { endpoint, ...fields } = request.body
       if (!fitsType(fields.type, endpoint))
         throw fieldError(createCommand, { endpoint: [endpointFormatText(fields.type)] }, request.body)
-      const row = await createEndpoint(db, request.environment.id, { ...fields, endpoint }, clock.now())
-      return reply.code(201).send(toEndpoint(row, brand))
+      const row = await createEndpoint({ db, secrets }, request.environment.id, { ...fields, endpoint }, clock.now())
+      return reply.code(201).send(toEndpoint(row, brand, addressesFor(request, secrets)))
     },
   )
 
@@ -147,7 +149,7 @@ export const channelEndpoints: Resource = (app, { db, clock, brand, config }) =>
         },
         request.query,
       )
-      return { ...page, data: page.data.map((row) => toEndpoint(row, brand)) }
+      return { ...page, data: page.data.map((row) => toEndpoint(row, brand, addressesFor(request, secrets))) }
     },
   )
 
@@ -157,7 +159,7 @@ export const channelEndpoints: Resource = (app, { db, clock, brand, config }) =>
     async (request) => {
       const row = await findEndpoint(db, request.environment.id, request.params.identifier)
       if (!row) throw fail('endpoint_not_found', request.params)
-      return toEndpoint(row, brand)
+      return toEndpoint(row, brand, addressesFor(request, secrets))
     },
   )
 
@@ -184,14 +186,14 @@ export const channelEndpoints: Resource = (app, { db, clock, brand, config }) =>
       if (!fitsType(existing.type as EndpointType, endpoint)) throw fail('endpoint_format', existing)
       const row = await db
         .updateTable('channel_endpoints')
-        .set({ endpoint: JSON.stringify(endpoint), updated_at: clock.now() })
+        .set({ endpoint: JSON.stringify(sealEndpoint(endpoint, secrets)), updated_at: clock.now() })
         .where('environment_id', '=', environmentId)
         // By id, since another endpoint may have taken over the identifier since the check.
         .where('id', '=', existing.id)
         .returningAll()
         .executeTakeFirst()
       if (!row) throw fail('endpoint_to_update_not_found', { identifier, environmentId })
-      return toEndpoint(row, brand)
+      return toEndpoint(row, brand, addressesFor(request, secrets))
     },
   )
 

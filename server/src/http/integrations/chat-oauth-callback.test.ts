@@ -238,7 +238,9 @@ describe('Slack', () => {
 describe('Teams', () => {
   const teams = { integrationIdentifier: 'teams' }
 
-  test("an administrator's consent creates a connection, without a call", async () => {
+  beforeEach(() => microsoftPlays())
+
+  test("an administrator's consent creates a connection, once Microsoft confirms it", async () => {
     const state = await connectState({ ...teams, connectionIdentifier: 'mine', context: { tenant: 'acme' } })
     const answer = await comeBack({ tenant: 'their-tenant', admin_consent: 'True', state })
     expect(answer.status).toBe(200)
@@ -252,7 +254,20 @@ describe('Teams', () => {
         auth: { accessToken: 'app-only' },
       },
     ])
-    expect(vendor.asked).toEqual([])
+    expect(vendor.asked).toMatchObject([
+      {
+        path: '/their-tenant/oauth2/v2.0/token',
+        form: { grant_type: 'client_credentials', client_id: 'teams-1', client_secret: 'shh' },
+      },
+    ])
+  })
+
+  test('hole 11: a made-up tenant, or one that has not approved the app, is not connected', async () => {
+    const error = { error: 'invalid_request', error_description: "AADSTS90002: Tenant 'made-up' not found." }
+    microsoftPlays({ token: () => ({ status: 400, body: error }) })
+    const answer = await comeBack({ tenant: 'made-up', admin_consent: 'True', state: await connectState(teams) })
+    expect(answer).toMatchObject({ status: 400, body: { code: 'oauth_refused' } })
+    expect(await connections()).toEqual([])
   })
 
   test.each([

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { createConnection } from '../../db/queries/channel-connections.ts'
 import { createEndpoint, type NewEndpoint } from '../../db/queries/channel-endpoints.ts'
 import { fail } from '../../errors.ts'
-import { exchangeTeamsCode, installTeamsApp } from '../../providers/chat/msteams-oauth.ts'
+import { exchangeTeamsCode, installTeamsApp, requireTeamsConsent } from '../../providers/chat/msteams-oauth.ts'
 import { exchangeSlackCode } from '../../providers/chat/slack-oauth.ts'
 import type { Resource } from '../edge/resource.ts'
 import {
@@ -127,6 +127,9 @@ async function finishTeams(visit: Visit, { code, tenant, hasConsent }: Result): 
     if (!tenant) throw fail('oauth_parameter_missing', { name: 'tenant' })
     if (!tenantPattern.test(tenant)) throw fail('oauth_tenant_invalid')
     if (!hasConsent) throw fail('oauth_consent_missing')
+    // The browser says which tenant it was, and can say anything.
+    const { clientId, secretKey } = requireCredentials(secrets, integration, ['clientId', 'secretKey'])
+    await requireTeamsConsent(http, config.oauth, { tenantId: tenant, clientId, clientSecret: secretKey })
     // The bot signs in for every message, so there is no token to store.
     const identifier = await connect(visit, { id: tenant }, 'app-only')
     const canLink = state.autoLinkUser && state.subscriberId !== undefined && integration.credentials.tenantId
@@ -166,7 +169,7 @@ async function link(
   const { integrationIdentifier, subscriberId, context } = state
   if (subscriberId === undefined) throw fail('webhook_needs_subscriber')
   const input = { ...target, integrationIdentifier, subscriberId, context, connectionIdentifier }
-  await createEndpoint(services.db, state.environmentId, input, services.clock.now())
+  await createEndpoint(services, state.environmentId, input, services.clock.now())
 }
 
 const closingScript = 'window.close();'

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, hkdfSync } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -6,8 +6,9 @@ import path from 'node:path'
 import { createTransport, type SendMailOptions } from 'nodemailer'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { certificate, certificateKey } from '../../../test/certificate.ts'
+import { identifierOf } from '../../../test/inbox.ts'
 import { makeWorkflow, messagesOf, pass, runOf, type Step, storyOf, trigger } from '../../../test/runs.ts'
-import { type Api, useServer } from '../../../test/server.ts'
+import { type Api, requireHash, useServer } from '../../../test/server.ts'
 import { type Asked, useVendor } from '../../../test/vendor.ts'
 import { mostBytes, mostUnknown } from './inbound-mail.ts'
 
@@ -95,12 +96,13 @@ describe('a reply to an email', () => {
     await server.drain()
 
     const [asked] = answers()
+    const replyKey = Buffer.from(hkdfSync('sha256', api.key, '', 'reply callback', 32))
     const [message] = await messagesOf(api, 'channel=email')
     const run = await runOf(api, transactionId)
     expect(answers()).toHaveLength(1)
     expect(asked).toMatchObject({ method: 'POST', headers: { 'content-type': 'application/json' } })
     expect(bodyOf(asked)).toEqual({
-      hmac: createHmac('sha256', api.key).update('ada').digest('hex'),
+      hmac: createHmac('sha256', replyKey).update('ada').digest('hex'),
       transactionId,
       payload: { order: 7 },
       templateIdentifier: 'question',
@@ -133,6 +135,19 @@ describe('a reply to an email', () => {
         'Inbound mail - A reply was received, Inbound mail - The reply callback received a reply',
     ])
     expect(run.jobs[0].executionDetails.at(-1)).toMatchObject({ status: 'Success', source: 'Webhook' })
+  })
+
+  test('hole 7: what the callback gets does not open the inbox of the subscriber', async () => {
+    const api = await prepared()
+    await requireHash(server.database.db, api.environmentId, true)
+    const { replyTo } = await ask(api)
+    await send({ to: replyTo })
+    await server.drain()
+    const applicationIdentifier = await identifierOf(server, api)
+    const begin = (subscriberHash: string) =>
+      api.post('/v1/inbox/session', { applicationIdentifier, subscriber: 'ada', subscriberHash })
+    expect(await begin(bodyOf(answers()[0]).hmac)).toMatchObject({ status: 400 })
+    expect(await begin(createHmac('sha256', api.key).update('ada').digest('hex'))).toMatchObject({ status: 201 })
   })
 
   test('is deleted once the callback has it', async () => {

@@ -21,6 +21,7 @@ test('every provider is listed with what a form needs', async () => {
     channel: 'email',
     docs: 'https://www.twilio.com/docs/sendgrid/api-reference/mail-send/mail-send',
     reportsDeliveries: true,
+    reportsCheckedBy: [],
     credentials: [
       { name: 'apiKey', label: 'API key', type: 'text', required: true, secret: true },
       { name: 'from', label: 'From address', type: 'text', required: true, secret: false },

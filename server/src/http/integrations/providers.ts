@@ -1,6 +1,6 @@
 // The providers: every one that an integration can use, with its credentials, so that the dashboard can draw forms.
 import { type Static, Type } from 'typebox'
-import { providers as catalog, extras, type Provider, reportingIds } from '../../providers/catalog.ts'
+import { providers as catalog, extras, type Provider, reportingIds, reportsCheckedBy } from '../../providers/catalog.ts'
 import type { Brand } from '../edge/brand.ts'
 import type { Resource } from '../edge/resource.ts'
 import { Enum } from '../edge/schema.ts'
@@ -29,6 +29,9 @@ const ProviderItem = Type.Object({
     }),
   ),
   reportsDeliveries: Type.Boolean({ description: 'Whether it can send delivery events to our inbound webhook.' }),
+  reportsCheckedBy: Type.Array(Type.String(), {
+    description: 'Credentials that verify its delivery events. Without one of them, store a signing key.',
+  }),
   credentials: Type.Array(Credential),
 })
 
@@ -67,6 +70,7 @@ function itemOf(
       channel,
       ...(docs === undefined ? {} : { docs: docs.startsWith('/') ? publicUrl + docs : docs }),
       reportsDeliveries: reportingIds.has(id),
+      reportsCheckedBy: [...(reportsCheckedBy.get(id) ?? [])],
       credentials: credentials.map(({ choices, ...rest }) => ({
         ...rest,
         ...(choices ? { choices: [...choices] } : {}),

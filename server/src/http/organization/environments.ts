@@ -9,6 +9,7 @@ import { newApiKey } from '../../db/core/ids.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
 import { insertCompatibleKey, isValidAt } from '../../db/queries/api-keys.ts'
 import { createEnvironment, lockEnvironment, lockOrganization } from '../../db/queries/environments.ts'
+import { endInboxSessions } from '../../db/queries/inbox-access.ts'
 import { lockIntegrations } from '../../db/queries/integrations.ts'
 import { queueEnvironmentPurge } from '../../engine/queue/chores.ts'
 import { fail } from '../../errors.ts'
@@ -331,7 +332,7 @@ export const environments: Resource = (app, services) => {
       schema: {
         tags,
         summary: "Replace the compatible API key of the key's environment; the old one is refused at once",
-        description: 'Keys that were made by `POST /v2/api-keys` stay.',
+        description: 'Keys that were made by `POST /v2/api-keys` stay. All inbox sessions of the environment end.',
         response: { 201: Type.Array(Key) },
       },
     },
@@ -348,6 +349,8 @@ export const environments: Resource = (app, services) => {
           .where('encrypted_key', 'is not', null)
           .execute()
         await insertCompatibleKey(tx, { environmentId, userId, apiKey }, secrets, now)
+        // A key is replaced at once because it leaked: sessions made with its hashes end too.
+        await endInboxSessions(tx, [environmentId])
         await announce(tx, 'api_keys', environmentId)
       })
       apiKeys.forget()
@@ -363,7 +366,8 @@ export const environments: Resource = (app, services) => {
       schema: {
         tags,
         summary: "Add an API key to the key's environment; existing keys stay valid for a while",
-        description: 'Until they expire, inbox hashes may use any of them. Belfry itself signs with the newest.',
+        description:
+          'Until they expire, inbox hashes may use any of them; an inbox session ends with the key that made its hash. Belfry itself signs with the newest.',
         body: Type.Optional(
           Body(
             {

@@ -44,6 +44,7 @@ async function signIn(claims: Record<string, unknown>, { query = '', at = url } 
   return comeBack(provider.signIn(begun.headers.get('location') ?? '', claims), flowIn(begun), at)
 }
 
+const tokenIn = ({ body }: Answer) => String(body.link).split('#')[1] ?? ''
 const sessionOf = (answer: Answer, at = url) =>
   sendAs(at, 'GET', '/v1/auth/session', undefined, { cookie: `belfry_session=${cookieIn(answer).value}` })
 const isSentTo = (location: string) => ({
@@ -65,15 +66,51 @@ describe('a member', () => {
     const member = await signInAs(server, server.api, 'editor')
     const claims = somebody({ email: member.email.toUpperCase() })
     const first = await signIn(claims, { query: '?returnTo=/workflows%3Ftag%3Da' })
-    expect(first).toMatchObject(isSentTo('/workflows?tag=a'))
+    expect(first).toMatchObject(isSentTo('/account?linked=true'))
     expect(cookieIn(first).attributes).toEqual(['Max-Age=7776000', 'Path=/', 'HttpOnly', 'SameSite=Lax'])
     expect(cookieIn(first, 'belfry_oidc').attributes).toContain('Max-Age=0')
     expect((await sessionOf(first)).body.user).toMatchObject({ _id: member.id, hasOidc: true, role: 'editor' })
 
-    const renamed = await signIn({ ...claims, email: 'another@example.com' })
+    const renamed = await signIn(
+      { ...claims, email: 'another@example.com' },
+      { query: '?returnTo=/workflows%3Ftag%3Da' },
+    )
+    expect(renamed).toMatchObject(isSentTo('/workflows?tag=a'))
     expect((await sessionOf(renamed)).body.user).toMatchObject({ _id: member.id, email: member.email })
     // Another subject with the same address is somebody else.
     expectTurnedAway(await signIn(somebody({ email: member.email })), 'oidc_no_account')
+  })
+
+  test('hole 5: linked for the first time, the password and sessions that somebody made before end, and they are told', async () => {
+    const { development } = await server.freshOrganization()
+    const inviter = await signInAs(server, development, 'admin')
+    const claims = somebody()
+    // The inviter accepts the invitation in the other person's name.
+    const invited = await inviter.post('/v1/auth/invitations', { email: claims.email, role: 'editor' })
+    const token = tokenIn(invited)
+    const password = 'known to the inviter'
+    const accepted = await sendAs(url, 'POST', '/v1/auth/invitations/accept', { token, name: 'Victim', password })
+    expect(accepted.status, accepted.text).toBe(201)
+    const enter = () => sendAs(url, 'POST', '/v1/auth/sign-in', { email: claims.email, password })
+    const planted = await enter()
+    const reset = await inviter.post(`/v1/auth/members/${accepted.body.user._id}/reset-link`)
+    expect(planted.status, planted.text).toBeLessThan(300)
+    expect((await sessionOf(planted)).status).toBe(200)
+
+    const own = await signIn(claims)
+    expect(own).toMatchObject(isSentTo('/account?linked=true'))
+    expect((await sessionOf(own)).body.user).toMatchObject({ email: claims.email, hasPassword: false, hasOidc: true })
+    for (const each of [accepted, planted]) expect(await sessionOf(each)).toMatchObject({ status: 401 })
+    expect(await enter()).toMatchObject({ status: 401 })
+    expect(reset.status, reset.text).toBe(201)
+    expect(
+      await sendAs(url, 'POST', '/v1/auth/password-reset', { token: tokenIn(reset), password: 'another known one' }),
+    ).toMatchObject({ status: expect.toSatisfy((status: number) => status >= 400) })
+    const [entry] = (await inviter.get('/v1/audit?action=member.linked')).body.data
+    expect(entry).toMatchObject({ details: { by: 'oidc', hadPassword: true } })
+    // Later sign-ins end nothing.
+    await signIn(claims)
+    expect((await sessionOf(own)).status).toBe(200)
   })
 
   test('is not found by an unverified address', async () => {
@@ -165,6 +202,7 @@ describe('the callback', () => {
   test('redirects to this service only', async () => {
     const member = await signInAs(server, server.api, 'viewer')
     const claims = somebody({ email: member.email })
+    await signIn(claims)
     for (const away of ['https://evil.example', '//evil.example', '/\\evil.example', 'javascript:alert(1)', '/\t/evil'])
       expect(await signIn(claims, { query: `?returnTo=${encodeURIComponent(away)}` })).toMatchObject(isSentTo('/'))
   })

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type * as openid from 'openid-client'
 import { Type } from 'typebox'
 import type { OidcSettings } from '../../config.ts'
+import { announce } from '../../db/core/changes.ts'
 import type { Tx } from '../../db/core/database.ts'
 import { newId } from '../../db/core/ids.ts'
 import { recordAct } from '../../db/queries/audit-log.ts'
@@ -21,6 +22,8 @@ const flowCookie = 'belfry_oidc'
 const flowSeconds = 600
 const callbackPath = '/v1/auth/oidc/callback'
 const timeoutSeconds = 10
+/** Tells the person that the password and the sessions of before have ended. */
+const linkedPage = '/account?linked=true'
 
 /** The signed cookie between start and callback. */
 interface Flow {
@@ -48,7 +51,7 @@ interface Vouched {
 }
 
 export const oidc: Resource = (app, services) => {
-  const { db, clock, config, secrets, log } = services
+  const { db, clock, config, secrets, log, people } = services
   const tags = ['Signing in']
   const cookies = new Cookies(config)
   const provider = new Provider(config.oidc)
@@ -101,13 +104,14 @@ export const oidc: Resource = (app, services) => {
       cookies.clear(request, reply, flowCookie)
       const vouched = await provider.vouchedFor(new URL(request.url, config.publicUrl), flow)
       const begun = await db.transaction().execute(async (tx) => {
-        const user = await findOrAdmit(tx, services, vouched, request)
+        const { user, isLinked } = await findOrAdmit(tx, services, vouched, request)
         const act = { action: 'member.signed-in', target: { id: user.id, name: user.name }, details: { by: 'oidc' } }
         await recordAct(tx, { ...userActs(user, request), ...act }, clock.now())
-        return beginSession(tx, request, user.id, clock.now())
+        return { ...(await beginSession(tx, request, user.id, clock.now())), isLinked }
       })
+      if (begun.isLinked) people.forget()
       giveCookie(config, request, reply, begun.token)
-      return reply.redirect(flow.returnTo, 302)
+      return reply.redirect(begun.isLinked ? linkedPage : flow.returnTo, 302)
     })
   })
 
@@ -211,7 +215,7 @@ async function findOrAdmit(
   { clock, config }: Pick<Services, 'clock' | 'config'>,
   vouched: Vouched,
   request: FastifyRequest,
-): Promise<User> {
+): Promise<{ user: User; isLinked: boolean }> {
   const { issuer, subject, email, name } = vouched
   const { allowedDomain, defaultRole } = config.oidc ?? {}
   const now = clock.now()
@@ -224,16 +228,16 @@ async function findOrAdmit(
     .where('oidc_issuer', '=', issuer)
     .where('oidc_subject', '=', subject)
     .executeTakeFirst()
-  if (known) return known
+  if (known) return { user: known, isLinked: false }
   const named = await tx
-    .updateTable('users')
-    .set({ oidc_issuer: issuer, oidc_subject: subject, updated_at: now })
+    .selectFrom('users')
+    .select([...columns, 'password_hash'])
     .where((where) => where(where.fn('lower', ['email']), '=', where.fn('lower', [where.val(email)])))
     // Another subject with the same address is another person.
     .where('oidc_subject', 'is', null)
-    .returning(columns)
+    .forUpdate()
     .executeTakeFirst()
-  if (named) return named
+  if (named) return link(tx, named, vouched, request, now)
   const invitation = await tx
     .selectFrom('invitations')
     .select(['id', 'organization_id', 'role'])
@@ -266,5 +270,30 @@ async function findOrAdmit(
   if (numInsertedOrUpdatedRows === 0n) throw new Refused('oidc_no_account')
   const act = { action: 'member.joined', target: { id: user.id, name }, details: { role, by: 'oidc' } }
   await recordAct(tx, { ...userActs(user, request), ...act }, now)
-  return user
+  return { user, isLinked: false }
+}
+
+/**
+ * The first sign-in of a member by identity provider. Passwords, sessions and links of before end: whoever made them need not
+ * be the person with this address, since anybody who gets hold of an invitation can accept it.
+ */
+async function link(
+  tx: Tx,
+  { password_hash, ...user }: User & { password_hash: string | null },
+  { issuer, subject }: Vouched,
+  request: FastifyRequest,
+  now: Date,
+): Promise<{ user: User; isLinked: boolean }> {
+  await tx
+    .updateTable('users')
+    .set({ oidc_issuer: issuer, oidc_subject: subject, password_hash: null, updated_at: now })
+    .where('id', '=', user.id)
+    .execute()
+  const { numDeletedRows } = await tx.deleteFrom('user_sessions').where('user_id', '=', user.id).executeTakeFirst()
+  await tx.deleteFrom('sign_in_links').where('user_id', '=', user.id).execute()
+  await announce(tx, 'people', user.id)
+  const details = { by: 'oidc', hadPassword: password_hash !== null, endedSessions: Number(numDeletedRows) }
+  const act = { action: 'member.linked', target: { id: user.id, name: user.name }, details }
+  await recordAct(tx, { ...userActs(user, request), ...act }, now)
+  return { user, isLinked: password_hash !== null || numDeletedRows > 0n }
 }

@@ -1,5 +1,8 @@
+import { sql } from 'kysely'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { addIntegration } from '../../../test/integrations.ts'
+import { signInAs } from '../../../test/people.ts'
+import { inApp, makeWorkflow } from '../../../test/runs.ts'
 import { Api, useServer } from '../../../test/server.ts'
 
 const server = useServer()
@@ -286,4 +289,38 @@ describe('removing', () => {
     expect(await channels()).toMatchObject([{ providerId: 'fcm' }])
     expect((await tokens()).sort()).toEqual(manyTokens(0, 10))
   })
+})
+
+test('hole 8: the URL of a chat webhook is encrypted, and hidden from people who may not see secrets', async () => {
+  await add({ provider: 'discord', channel: 'chat' })
+  const webhookUrl = 'https://discord.example/api/webhooks/1/very-secret'
+  const { body } = await api.put(path, { providerId: 'discord', credentials: { webhookUrl } })
+  expect(body.channels[0].credentials).toEqual({ webhookUrl })
+  await api.patch(path, { providerId: 'discord', credentials: { channel: 'general' } })
+  const stored = async () => {
+    const rows = await server.database.db.selectFrom('subscribers').select('channels').execute()
+    return JSON.stringify(rows)
+  }
+  expect(await stored()).not.toContain('very-secret')
+  for (const [role, shown] of [
+    ['admin', webhookUrl],
+    ['editor', '••••••••'],
+    ['viewer', '••••••••'],
+  ] as const) {
+    const person = await signInAs(server, api, role)
+    for (const answer of [
+      (await person.get('/v2/subscribers/ada')).body,
+      (await person.get('/v1/subscribers/ada')).body,
+      (await person.get('/v2/subscribers')).body.data[0],
+    ])
+      expect(answer.channels[0].credentials).toEqual({ webhookUrl: shown, channel: 'general' })
+  }
+  const trigger = { providerId: 'discord', credentials: { webhookUrl: `${webhookUrl}-of-a-trigger` } }
+  await makeWorkflow(api, 'hello', [inApp()])
+  await api.post('/v1/events/trigger', { name: 'hello', to: { subscriberId: 'ada', channels: [trigger] } })
+  await server.drain()
+  expect((await api.get('/v2/subscribers/ada')).body.channels[0].credentials.webhookUrl).toContain('-of-a-trigger')
+  const { rows } = await sql<{ row: string }>`
+    SELECT t::text AS row FROM events t UNION ALL SELECT t::text FROM subscribers t`.execute(server.database.db)
+  expect(JSON.stringify(rows)).not.toContain('very-secret')
 })

@@ -13,6 +13,7 @@ import { fail, type RequestError } from '../../errors.ts'
 import type { Brand } from '../edge/brand.ts'
 import { ChatOrPushProviderId, type Offer } from '../edge/provider-id.ts'
 import type { Resource } from '../edge/resource.ts'
+import { addressesFor } from '../edge/roles.ts'
 import { Body, Empty } from '../edge/schema.ts'
 import { Credentials, Subscriber, toSubscriber } from './subscribers.ts'
 
@@ -48,7 +49,7 @@ export function channelError(
   }
 }
 
-export const subscriberCredentials: Resource = (app, { db, clock, brand, config }) => {
+export const subscriberCredentials: Resource = (app, { db, clock, secrets, brand, config }) => {
   const tags = ['Subscribers']
   const url = '/v1/subscribers/:subscriberId/credentials'
 
@@ -82,13 +83,13 @@ export const subscriberCredentials: Resource = (app, { db, clock, brand, config 
         const { subscriberId } = request.params
         const wanted = { subscriberId, channels: [toChannelInput(request.body, brand)] }
         const row = await db.transaction().execute(async (tx) => {
-          const problems = await applyChannels(tx, environment.id, [wanted], mode, clock.now())
+          const problems = await applyChannels({ tx, secrets }, environment.id, [wanted], mode, clock.now())
           for (const problem of problems.values())
             throw channelError(problem, { environmentId: environment.id, subscriberId, brand })
           return findSubscriber(tx, environment.id, subscriberId)
         })
         if (!row) throw fail('subscriber_id_unknown', { subscriberId })
-        return toSubscriber(row, environment, brand)
+        return toSubscriber(row, environment, brand, addressesFor(request, secrets))
       },
     })
   }

@@ -4,7 +4,9 @@ import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type pg from 'pg'
 import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
+import { mask } from '../../db/core/environment-access.ts'
 import { cursorPage } from '../../db/core/page.ts'
+import { sealedText } from '../../db/core/secrets.ts'
 import type { ErasureTable } from '../../db/core/tables.ts'
 import { recordAct } from '../../db/queries/audit-log.ts'
 import {
@@ -122,7 +124,8 @@ export const subscriberData: Resource = (app, { db, pool, clock, brand, engine }
       schema: {
         tags,
         summary: 'Export all data of a subscriber, as JSON',
-        description: 'Streamed, whatever its size. Secrets, such as tokens of chat workspaces, are left out.',
+        description:
+          'Streamed, whatever its size. Secrets, such as tokens of chat workspaces and addresses of chat webhooks, are left out.',
         params: Params,
         response: {
           200: Type.Object({
@@ -200,7 +203,7 @@ async function* exportOf({ pool, db, brand }: Source, person: Person, now: Date)
       for await (const row of rowsOf(client, db, query)) {
         const shown = show(row)
         if (!shown) continue
-        yield between + JSON.stringify(presented(shown, brand))
+        yield between + JSON.stringify(presented(shown, brand)).replaceAll(sealedText, mask)
         between = ','
       }
       yield ']'

@@ -1,8 +1,9 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { addIntegration } from '../../../test/integrations.ts'
-import { type Api, useServer } from '../../../test/server.ts'
+import { type Api, secretKey, useServer } from '../../../test/server.ts'
 import { newId } from '../../db/core/ids.ts'
+import { Secrets } from '../../db/core/secrets.ts'
 import type { Tables } from '../../db/core/tables.ts'
 import { storeInBulk } from './subscribers-v1.ts'
 
@@ -173,11 +174,12 @@ describe('creation in bulk', () => {
         firstName: 'x',
         channels: [{ providerId: 'fcm', credentials: { deviceTokens: [`t${n}`] } }],
       }))
-    const { created } = await storeInBulk(counting, api.environmentId, elements(0, 500), server.clock.now())
+    const secrets = new Secrets(secretKey)
+    const { created } = await storeInBulk({ db: counting, secrets }, api.environmentId, elements(0, 500), server.clock.now())
     expect(created.size).toBe(500)
     expect(statements).toEqual(['begin', 'INSERT INTO subscribers', 'SELECT', 'SELECT', 'UPDATE subscribers', 'commit'])
     statements.length = 0
-    const half = await storeInBulk(counting, api.environmentId, elements(250, 750), server.clock.now())
+    const half = await storeInBulk({ db: counting, secrets }, api.environmentId, elements(250, 750), server.clock.now())
     expect(half.created.size).toBe(250)
     expect(statements).toEqual([
       'begin',

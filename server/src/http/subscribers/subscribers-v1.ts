@@ -1,7 +1,9 @@
 // Subscribers, v1: bulk creation, presence, and the operations that v2 replaced.
+import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../../db/core/database.ts'
+import type { Secrets } from '../../db/core/secrets.ts'
 import { applyChannels, type ChannelProblem, type ChannelRequest } from '../../db/queries/subscriber-channels.ts'
 import {
   deleteSubscriber,
@@ -13,7 +15,8 @@ import {
   upsertSubscribers,
 } from '../../db/queries/subscribers.ts'
 import { fail } from '../../errors.ts'
-import type { Environment, Resource } from '../edge/resource.ts'
+import type { Resource } from '../edge/resource.ts'
+import { addressesFor } from '../edge/roles.ts'
 import { Body, Identifier, NumberedPage, numberedQuery } from '../edge/schema.ts'
 import { channelError, channelFields, toChannelInput } from './credentials.ts'
 import { Deleted, Subscriber, SubscriberId, subscriberFields, toSubscriber } from './subscribers.ts'
@@ -51,7 +54,7 @@ class ElementsRefused extends Error {
  * failed elements.
  */
 export async function storeInBulk(
-  db: Db,
+  { db, secrets }: { db: Db; secrets: Secrets },
   environmentId: string,
   elements: BulkElement[],
   now: Date,
@@ -59,7 +62,7 @@ export async function storeInBulk(
   try {
     const created = await db.transaction().execute(async (tx) => {
       const ids = await upsertSubscribers(tx, environmentId, oncePerId(elements), now)
-      const problems = await applyChannels(tx, environmentId, elements, 'append', now)
+      const problems = await applyChannels({ tx, secrets }, environmentId, elements, 'append', now)
       if (problems.size > 0) throw new ElementsRefused(problems)
       return ids
     })
@@ -67,7 +70,7 @@ export async function storeInBulk(
   } catch (error) {
     if (!(error instanceof ElementsRefused)) throw error
     const rest = elements.filter((element) => !error.problems.has(element))
-    const { created, problems } = await storeInBulk(db, environmentId, rest, now)
+    const { created, problems } = await storeInBulk({ db, secrets }, environmentId, rest, now)
     return { created, problems: new Map([...error.problems, ...problems]) }
   }
 }
@@ -80,24 +83,31 @@ function oncePerId(elements: BulkElement[]): SubscriberInput[] {
   return [...inputs.values()]
 }
 
-export const subscribersV1: Resource = (app, { db, clock, brand, config }) => {
+export const subscribersV1: Resource = (app, { db, clock, secrets, brand, config }) => {
   const tags = ['Subscribers']
   const channels = Type.Optional(Type.Array(Body(channelFields({ brand, config })), { maxItems: 100 }))
 
   /** Writes the fields with `write`, then the channels; neither if a channel cannot be set. */
   const store = (
-    environment: Environment,
+    request: FastifyRequest,
     { subscriberId, channels }: ChannelRequest,
     write: (tx: Tx) => Promise<SubscriberRow | undefined>,
   ) =>
     db.transaction().execute(async (tx) => {
+      const { environment } = request
       const row = await write(tx)
       if (!row) throw fail('subscriber_id_unknown', { subscriberId })
-      const problems = await applyChannels(tx, environment.id, [{ subscriberId, channels }], 'append', clock.now())
+      const problems = await applyChannels(
+        { tx, secrets },
+        environment.id,
+        [{ subscriberId, channels }],
+        'append',
+        clock.now(),
+      )
       for (const problem of problems.values())
         throw channelError(problem, { environmentId: environment.id, subscriberId, brand })
       const final = channels.length > 0 ? await findSubscriber(tx, environment.id, subscriberId) : row
-      return toSubscriber(final ?? row, environment, brand)
+      return toSubscriber(final ?? row, environment, brand, addressesFor(request, secrets))
     })
 
   app.post(
@@ -127,7 +137,7 @@ export const subscribersV1: Resource = (app, { db, clock, brand, config }) => {
         subscriberId: fields.subscriberId.trim(),
         channels: channels.map((channel) => toChannelInput(channel, brand)),
       }))
-      const { created, problems } = await storeInBulk(db, environmentId, elements, clock.now())
+      const { created, problems } = await storeInBulk({ db, secrets }, environmentId, elements, clock.now())
       const result: Static<typeof BulkResult> = { created: [], updated: [], failed: [] }
       for (const element of elements) {
         const { subscriberId } = element
@@ -164,7 +174,7 @@ export const subscribersV1: Resource = (app, { db, clock, brand, config }) => {
         .returningAll()
         .executeTakeFirst()
       if (!row) throw fail('subscriber_going_online_not_found')
-      return toSubscriber(row, request.environment, brand)
+      return toSubscriber(row, request.environment, brand, addressesFor(request, secrets))
     },
   )
 
@@ -189,7 +199,7 @@ export const subscribersV1: Resource = (app, { db, clock, brand, config }) => {
         .offset(page * limit)
         .limit(limit)
         .execute()
-      const data = rows.map((row) => toSubscriber(row, request.environment, brand))
+      const data = rows.map((row) => toSubscriber(row, request.environment, brand, addressesFor(request, secrets)))
       return { page, pageSize: limit, hasMore: data.length === limit, data }
     },
   )
@@ -214,7 +224,7 @@ export const subscribersV1: Resource = (app, { db, clock, brand, config }) => {
       const { environment, params } = request
       const row = await findSubscriber(db, environment.id, params.subscriberId)
       if (!row) throw fail('subscriber_missing', params)
-      const subscriber = toSubscriber(row, environment, brand)
+      const subscriber = toSubscriber(row, environment, brand, addressesFor(request, secrets))
       return request.query.includeTopics ? { ...subscriber, topics: await topicKeys(db, row) } : subscriber
     },
   )
@@ -235,9 +245,7 @@ export const subscribersV1: Resource = (app, { db, clock, brand, config }) => {
       const { channels = [], ...fields } = request.body
       const input = { ...fields, subscriberId: fields.subscriberId.trim() }
       const wanted = { subscriberId: input.subscriberId, channels: channels.map((one) => toChannelInput(one, brand)) }
-      const subscriber = await store(environment, wanted, (tx) =>
-        upsertSubscriber(tx, environment.id, input, clock.now()),
-      )
+      const subscriber = await store(request, wanted, (tx) => upsertSubscriber(tx, environment.id, input, clock.now()))
       return reply.code(201).send(subscriber)
     },
   )
@@ -259,7 +267,7 @@ export const subscribersV1: Resource = (app, { db, clock, brand, config }) => {
       const { subscriberId } = request.params
       const { channels = [], ...fields } = request.body
       const wanted = { subscriberId, channels: channels.map((one) => toChannelInput(one, brand)) }
-      return store(environment, wanted, (tx) => updateSubscriber(tx, environment.id, subscriberId, fields, clock.now()))
+      return store(request, wanted, (tx) => updateSubscriber(tx, environment.id, subscriberId, fields, clock.now()))
     },
   )
 

@@ -1,8 +1,9 @@
 // Subscribers, v2: the people notifications go to, each with an id of the client's choice.
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
+import { showChannels } from '../../db/core/chat-addresses.ts'
+import { mask } from '../../db/core/environment-access.ts'
 import { allOf, contains, cursorPage } from '../../db/core/page.ts'
-import type { SubscriberChannel } from '../../db/core/tables.ts'
 import {
   deleteSubscriber,
   findSubscriber,
@@ -14,6 +15,7 @@ import {
 import { fail } from '../../errors.ts'
 import type { Brand } from '../edge/brand.ts'
 import type { Environment, Resource } from '../edge/resource.ts'
+import { addressesFor } from '../edge/roles.ts'
 import { Body, CursorPage, cursorQuery, Identifier, NullableTimestamp, Timestamp } from '../edge/schema.ts'
 
 const OptionalText = Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'] }))
@@ -85,7 +87,13 @@ const example = {
 export const Deleted = Type.Object({ acknowledged: Type.Boolean(), status: Type.String() })
 const Params = Type.Object({ subscriberId: Type.String() })
 
-export function toSubscriber(row: SubscriberRow, environment: Environment, brand: Brand): Static<typeof Subscriber> {
+/** Chat addresses are hidden unless the caller says how to show them. */
+export function toSubscriber(
+  row: SubscriberRow,
+  environment: Environment,
+  brand: Brand,
+  showAddress: (address: string) => string = () => mask,
+): Static<typeof Subscriber> {
   const { first_name, last_name, email, phone, avatar, locale, timezone, data } = row
   return {
     _id: row.id,
@@ -100,7 +108,7 @@ export function toSubscriber(row: SubscriberRow, environment: Environment, brand
     locale,
     timezone,
     data,
-    channels: row.channels.map((channel: SubscriberChannel) => ({
+    channels: showChannels(row.channels, showAddress).map((channel) => ({
       ...channel,
       providerId: brand.toWire(channel.providerId),
     })),
@@ -112,7 +120,7 @@ export function toSubscriber(row: SubscriberRow, environment: Environment, brand
   }
 }
 
-export const subscribers: Resource = (app, { db, clock, brand }) => {
+export const subscribers: Resource = (app, { db, clock, secrets, brand }) => {
   const tags = ['Subscribers']
 
   app.post(
@@ -136,10 +144,12 @@ export const subscribers: Resource = (app, { db, clock, brand }) => {
       const row = request.query.failIfExists
         ? await insertSubscriber(db, environment.id, input, clock.now())
         : await upsertSubscriber(db, environment.id, input, clock.now())
-      if (row) return reply.code(201).send(toSubscriber(row, environment, brand))
+      if (row) return reply.code(201).send(toSubscriber(row, environment, brand, addressesFor(request, secrets)))
       const existing = await findSubscriber(db, environment.id, input.subscriberId)
       // Includes the existing subscriber, because client libraries read the answer as one.
-      throw fail('subscriber_exists', input, { ctx: existing ? toSubscriber(existing, environment, brand) : {} })
+      throw fail('subscriber_exists', input, {
+        ctx: existing ? toSubscriber(existing, environment, brand, addressesFor(request, secrets)) : {},
+      })
     },
   )
 
@@ -177,7 +187,10 @@ export const subscribers: Resource = (app, { db, clock, brand }) => {
         order: query.orderBy === 'updatedAt' ? ('updated_at' as const) : undefined,
       }
       const page = await cursorPage<SubscriberRow>(db, list, query)
-      return { ...page, data: page.data.map((row) => toSubscriber(row, environment, brand)) }
+      return {
+        ...page,
+        data: page.data.map((row) => toSubscriber(row, environment, brand, addressesFor(request, secrets))),
+      }
     },
   )
 
@@ -187,7 +200,7 @@ export const subscribers: Resource = (app, { db, clock, brand }) => {
     async (request) => {
       const row = await findSubscriber(db, request.environment.id, request.params.subscriberId)
       if (!row) throw fail('subscriber_not_found', request.params)
-      return toSubscriber(row, request.environment, brand)
+      return toSubscriber(row, request.environment, brand, addressesFor(request, secrets))
     },
   )
 
@@ -206,7 +219,7 @@ export const subscribers: Resource = (app, { db, clock, brand }) => {
       const { environment, params } = request
       const row = await updateSubscriber(db, environment.id, params.subscriberId, request.body ?? {}, clock.now())
       if (!row) throw fail('subscriber_to_update_not_found', params)
-      return toSubscriber(row, environment, brand)
+      return toSubscriber(row, environment, brand, addressesFor(request, secrets))
     },
   )
 

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
 import { findSubscriber } from '../../db/queries/subscribers.ts'
 import { deleteSubscriptions, subscribe } from '../../db/queries/topic-subscriptions.ts'
-import { deleteTopic, findTopic, insertTopic, renameTopic, takeTopic } from '../../db/queries/topics.ts'
+import { changeTopic, deleteTopic, findTopic, insertTopic, takeTopic } from '../../db/queries/topics.ts'
 import { fail } from '../../errors.ts'
 import type { Environment, Resource } from '../edge/resource.ts'
 import { Body, Empty, NumberedPage, Timestamp } from '../edge/schema.ts'
@@ -180,7 +180,7 @@ export const topicsV1: Resource = (app, { db, clock }) => {
     { schema: { hide: true, params: Params, body: Body({ name: NewTopicName }), response: { 200: Topic } } },
     async (request) => {
       const { environment, params, body } = request
-      await renameTopic(db, environment.id, params.topicKey, body.name, clock.now())
+      await changeTopic(db, environment.id, { key: params.topicKey, name: body.name }, clock.now())
       return getTopic(db, environment, params.topicKey)
     },
   )

@@ -12,6 +12,7 @@ describe('creating', () => {
       _id: expect.stringMatching(/^[0-9a-f]{24}$/),
       key: 'orders:1',
       name: 'Order 1',
+      joinableFromBrowser: false,
       createdAt: server.clock.now().toISOString(),
       updatedAt: server.clock.now().toISOString(),
     })

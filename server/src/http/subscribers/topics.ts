@@ -3,16 +3,17 @@ import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { allOf, contains, cursorPage } from '../../db/core/page.ts'
 import {
+  changeTopic,
   deleteTopic,
   findTopic,
   insertTopic,
-  renameTopic,
   type TopicRow,
   upsertTopic,
 } from '../../db/queries/topics.ts'
 import { fail } from '../../errors.ts'
 import type { Resource } from '../edge/resource.ts'
 import { Body, CursorPage, cursorQuery, Timestamp } from '../edge/schema.ts'
+import { generalError } from '../edge/validation.ts'
 
 export const TopicKey = Type.String({ minLength: 1, maxLength: 100 })
 /** An empty name counts as none. */
@@ -20,10 +21,14 @@ export const TopicName = Type.String({ maxLength: 100 })
 /** For renaming: must not be empty. */
 export const NewTopicName = Type.String({ minLength: 1, maxLength: 100 })
 
+const JoinableFromBrowser = Type.Boolean({
+  description: "Whether a subscriber's browser may subscribe itself. Default: only your backend subscribes",
+})
 const Topic = Type.Object({
   _id: Type.String(),
   key: Type.String(),
   name: Type.Optional(Type.String()),
+  joinableFromBrowser: JoinableFromBrowser,
   createdAt: Timestamp,
   updatedAt: Timestamp,
 })
@@ -33,6 +38,7 @@ const toTopic = (row: TopicRow): Static<typeof Topic> => ({
   _id: row.id,
   key: row.key,
   ...(row.name === null ? {} : { name: row.name }),
+  joinableFromBrowser: row.joinable_from_browser,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 })
@@ -81,21 +87,30 @@ export const topics: Resource = (app, { db, clock }) => {
     {
       schema: {
         tags,
-        summary: 'Create or rename a topic',
+        summary: 'Create or change a topic',
         querystring: Type.Object({
           failIfExists: Type.Optional(Type.Boolean({ description: 'Do not change an existing topic; answer 409' })),
         }),
-        body: Body({ key: TopicKey, name: Type.Optional(TopicName) }, { examples: [{ key: 'news', name: 'News' }] }),
+        body: Body(
+          {
+            key: TopicKey,
+            name: Type.Optional(TopicName),
+            joinableFromBrowser: Type.Optional(JoinableFromBrowser),
+          },
+          { examples: [{ key: 'news', name: 'News', joinableFromBrowser: true }] },
+        ),
         response: { 200: Topic, 201: Topic },
       },
     },
     async (request, reply) => {
       const { environment, body } = request
+      const { joinableFromBrowser: isJoinable, ...named } = body
+      const topic = { ...named, isJoinable }
       if (!request.query.failIfExists) {
-        const { row, created } = await upsertTopic(db, environment.id, body, clock.now())
+        const { row, created } = await upsertTopic(db, environment.id, topic, clock.now())
         return reply.code(created ? 201 : 200).send(toTopic(row))
       }
-      const row = await insertTopic(db, environment.id, body, clock.now())
+      const row = await insertTopic(db, environment.id, topic, clock.now())
       if (row) return reply.code(201).send(toTopic(row))
       const existing = await findTopic(db, environment.id, body.key)
       // Includes the existing topic, because client libraries read the answer as one.
@@ -119,15 +134,20 @@ export const topics: Resource = (app, { db, clock }) => {
     {
       schema: {
         tags,
-        summary: 'Rename a topic',
+        summary: 'Rename a topic, or open or close it for browsers',
         params: Params,
-        body: Body({ name: NewTopicName }),
+        body: Body({
+          name: Type.Optional(NewTopicName),
+          joinableFromBrowser: Type.Optional(JoinableFromBrowser),
+        }),
         response: { 200: Topic },
       },
     },
     async (request) => {
       const { environment, params, body } = request
-      return toTopic(await renameTopic(db, environment.id, params.topicKey, body.name, clock.now()))
+      const { name, joinableFromBrowser: isJoinable } = body
+      if (name === undefined && isJoinable === undefined) throw generalError(['name should not be empty'])
+      return toTopic(await changeTopic(db, environment.id, { key: params.topicKey, name, isJoinable }, clock.now()))
     },
   )
 

@@ -6,8 +6,7 @@ import { readContexts } from '../../db/queries/contexts.ts'
 import { recipientIdPattern } from '../../db/queries/subscribers.ts'
 import type { TriggerRequest } from '../../engine/runs/trigger.ts'
 import { fail, RequestError } from '../../errors.ts'
-import type { Brand } from '../edge/brand.ts'
-import type { Environment, Resource } from '../edge/resource.ts'
+import type { Environment, Resource, Services } from '../edge/resource.ts'
 import { Body, ContextPayload, FreeObject } from '../edge/schema.ts'
 import { generalError } from '../edge/validation.ts'
 import { answerOf, TriggerAnswer } from './answer.ts'
@@ -60,10 +59,12 @@ const TriggerBody = Body(triggerBody, {
   examples: [{ name: 'welcome', to: { subscriberId: 'ada', email: 'ada@example.com' }, payload: { plan: 'pro' } }],
 })
 const BroadcastBody = Body({ ...common, payload: FreeObject })
+/** What channels in a trigger are read with: addresses are encrypted before they are stored. */
+type Reading = Pick<Services, 'brand' | 'secrets'>
 type Given = Omit<Static<typeof TriggerBody>, 'to'> & { to?: unknown }
 
 export const events: Resource = (app, services) => {
-  const { engine, brand, config } = services
+  const { engine, config } = services
   const tags = ['Events']
 
   const requestFor = (environment: Environment, given: Given): TriggerRequest => {
@@ -71,11 +72,11 @@ export const events: Resource = (app, services) => {
     return {
       environmentId: environment.id,
       name: given.name,
-      ...('to' in given ? readRecipients(given.to, brand) : { recipients: null }),
+      ...('to' in given ? readRecipients(given.to, services) : { recipients: null }),
       payload: given.payload ?? {},
       overrides: given.overrides ?? {},
       transactionId: given.transactionId || undefined,
-      actor: given.actor === undefined || given.actor === null ? undefined : readActor(given.actor, brand),
+      actor: given.actor === undefined || given.actor === null ? undefined : readActor(given.actor, services),
       tenant: given.tenant === undefined || given.tenant === null ? undefined : readTenant(given.tenant),
       context: given.context,
     }
@@ -182,20 +183,20 @@ function refuseLargePayload(request: FastifyRequest, payload: Members | undefine
 }
 
 /** Leaves out invalid ids; when none is left, the engine says so. */
-function readRecipients(to: unknown, brand: Brand): Pick<TriggerRequest, 'recipients' | 'invalidRecipients'> {
+function readRecipients(to: unknown, reading: Reading): Pick<TriggerRequest, 'recipients' | 'invalidRecipients'> {
   const given = (Array.isArray(to) ? (to as unknown[]) : [to]).filter((each) => each !== null && each !== undefined)
   if (given.length === 0) throw generalError([`to ${toText}`])
   if (given.length > mostRecipients) throw generalError([`to must contain no more than ${mostRecipients} elements`])
-  const all = given.map((each) => readRecipient(each, brand))
+  const all = given.map((each) => readRecipient(each, reading))
   const recipients = all.filter(isPossible)
   if (recipients.length === all.length) return { recipients }
   return { recipients, invalidRecipients: all.filter((each) => !isPossible(each)).map(idOf) }
 }
 
-function readRecipient(given: unknown, brand: Brand): Recipient {
+function readRecipient(given: unknown, reading: Reading): Recipient {
   if (isObject(given) && given.type === 'Topic') return readTopic(given)
   if (isObject(given) && given.subscriberId === undefined && given.topicKey !== undefined) return readTopic(given)
-  return readPerson(given, 'to', brand)
+  return readPerson(given, 'to', reading)
 }
 
 function readTopic({ topicKey, exclude = [] }: Members): Recipient {
@@ -216,7 +217,7 @@ const isPossible = (recipient: Recipient) => {
 
 const textFields = ['firstName', 'lastName', 'email', 'phone', 'avatar', 'locale', 'timezone'] as const
 
-function readPerson(given: unknown, field: string, brand: Brand): { subscriberId: string } & Members {
+function readPerson(given: unknown, field: string, reading: Reading): { subscriberId: string } & Members {
   if (isText(given)) return { subscriberId: given.trim() }
   if (!isObject(given) || !isText(given.subscriberId)) throw generalError([field === 'to' ? `to ${toText}` : actorText])
   const person: { subscriberId: string } & Members = { subscriberId: given.subscriberId.trim() }
@@ -231,17 +232,17 @@ function readPerson(given: unknown, field: string, brand: Brand): { subscriberId
     if (data !== null && !isObject(data)) throw generalError([`${field}.data must be an object`])
     person.data = data
   }
-  if (channels !== undefined && channels !== null) person.channels = readChannels(channels, field, brand)
+  if (channels !== undefined && channels !== null) person.channels = readChannels(channels, field, reading)
   return person
 }
 
-function readActor(given: unknown, brand: Brand): { subscriberId: string } & Members {
-  const actor = readPerson(given, 'actor', brand)
+function readActor(given: unknown, reading: Reading): { subscriberId: string } & Members {
+  const actor = readPerson(given, 'actor', reading)
   if (!isPossible(actor)) throw generalError([actorText])
   return actor
 }
 
-function readChannels(channels: unknown, field: string, brand: Brand): Members[] {
+function readChannels(channels: unknown, field: string, { brand, secrets }: Reading): Members[] {
   if (!Array.isArray(channels)) throw generalError([`${field}.channels must be an array`])
   return channels.map((channel: unknown, index) => {
     const where = `${field}.channels.${index}`
@@ -255,7 +256,7 @@ function readChannels(channels: unknown, field: string, brand: Brand): Members[]
       providerId: brand.toStored(providerId),
       ...(isText(integrationIdentifier) ? { integrationIdentifier } : {}),
       credentials: {
-        ...(isText(webhookUrl) ? { webhookUrl } : {}),
+        ...(isText(webhookUrl) ? { webhookUrl: secrets.encrypt(webhookUrl) } : {}),
         ...(isText(name) ? { channel: name } : {}),
         ...(deviceTokens === undefined ? {} : { deviceTokens }),
       },

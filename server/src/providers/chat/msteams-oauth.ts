@@ -72,14 +72,24 @@ export async function exchangeTeamsCode(
   return userId
 }
 
-/** The bot can only write to a person who has the app. An installed app is left alone. */
-export async function installTeamsApp(http: HttpClient, bases: Bases, app: TeamsApp, userId: string): Promise<void> {
-  const { timeoutMs } = app
-  const graph = `${bases.microsoftGraph}/v1.0`
+/** Whether an administrator of this tenant has approved the app: only then Microsoft gives it a token there. */
+export async function requireTeamsConsent(http: HttpClient, bases: Bases, app: TeamsApp): Promise<void> {
+  await appToken(http, bases, app)
+}
+
+async function appToken(http: HttpClient, bases: Bases, app: TeamsApp): Promise<string> {
   const scope = `${bases.microsoftGraph}/.default`
   const token = await askForToken(http, bases, app, { grant_type: 'client_credentials', scope })
   const bearer = textMember(token.json, 'access_token')
   if (bearer === undefined) throw unusable({ vendor }, 'no access_token')
+  return bearer
+}
+
+/** The bot can only write to a person who has the app. An installed app is left alone. */
+export async function installTeamsApp(http: HttpClient, bases: Bases, app: TeamsApp, userId: string): Promise<void> {
+  const { timeoutMs } = app
+  const graph = `${bases.microsoftGraph}/v1.0`
+  const bearer = await appToken(http, bases, app)
 
   // The catalogue gives every app its own id; the manifest's id, which is the bot's, is the external id.
   const filter = new URLSearchParams({ $filter: `externalId eq '${app.clientId.replaceAll("'", "''")}'` })

@@ -111,6 +111,7 @@ export const whatsappBusiness = chatProvider({
       return query.get('hub.challenge') ?? undefined
     },
     /** https://developers.facebook.com/docs/graph-api/webhooks/getting-started#validate-payloads */
+    checkedBy: ['secretKey'],
     verify({ headers, rawBody }, { signingKey, credentials: { secretKey } }) {
       const key = signingKey ?? secretKey
       if (key === undefined) return true

@@ -65,6 +65,7 @@ export const ses = emailProvider({
   },
 
   events: {
+    checkedBy: ['region'],
     verify: (request, { credentials: { region } }, tools) => isFromSns(request, region, tools),
     read: (request, tools) => snsEvents(request, tools),
   },

@@ -37,6 +37,7 @@ export const plivo = smsProvider({
 
   events: {
     /** https://www.plivo.com/docs/messaging/concepts/signature-validation; the third version came with voice. */
+    checkedBy: ['token'],
     verify(request, { signingKey, credentials: { token } }) {
       const { headers } = request
       const key = signingKey ?? token
@@ -48,7 +49,7 @@ export const plivo = smsProvider({
         const [address = ''] = request.url.split('?')
         return isAnyOf(second, hmac('sha256', key, `${address}${headers['x-plivo-signature-v2-nonce']}`))
       }
-      return signingKey === undefined
+      return false
     },
     read: ({ body }) =>
       eventOf(body, {

@@ -54,9 +54,9 @@ export const twilio = smsProvider({
 
   events: {
     /** https://www.twilio.com/docs/usage/security#validating-requests */
+    checkedBy: ['token'],
     verify({ headers, url, form }, { signingKey, credentials: { token } }) {
-      const signature = headers['x-twilio-signature']
-      if (signature === undefined) return signingKey === undefined
+      const signature = headers['x-twilio-signature'] ?? ''
       const pairs = Object.entries(form).sort(([a], [b]) => (a < b ? -1 : 1))
       const signed = url + pairs.map(([name, value]) => name + value).join('')
       return isSame(Buffer.from(signature, 'base64'), hmac('sha1', signingKey ?? token, signed))

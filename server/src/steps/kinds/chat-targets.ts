@@ -1,6 +1,7 @@
 // Where a subscriber is reached in chats: endpoints with their connections, addresses kept with the subscriber, and the phone
 // number.
 import { sql } from 'kysely'
+import { openChannels, openEndpoint } from '../../db/core/chat-addresses.ts'
 import type { ConnectionRow } from '../../db/queries/channel-connections.ts'
 import { type EndpointRow, type EndpointType, fitsType } from '../../db/queries/channel-endpoints.ts'
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
@@ -81,7 +82,8 @@ export async function chatGroupsOf(of: StepRun, tools: CallTools): Promise<{ gro
     })
     groups.push({ key: `${integration.id} endpoints`, integration, targets })
   }
-  const entries = of.run.subscriber.channels.filter(({ providerId }) => findProvider(providerId)?.channel === channel)
+  const channels = openChannels(of.run.subscriber.channels, tools.secrets)
+  const entries = channels.filter(({ providerId }) => findProvider(providerId)?.channel === channel)
   for (const entry of entries) {
     const integration = active(entry._integrationId, entry.integrationIdentifier, entry.providerId)
     if (integration) groups.push(entryGroup(of, brand, integration, entry.credentials as Data))
@@ -128,7 +130,7 @@ function endpointTarget(
 ): { target: ChatTarget; channelData: ChannelData } {
   const type = row.type as EndpointType
   const given = objectIn(memberOf(said[row.identifier], 'endpoint'))
-  const endpoint = (fitsType(type, given) ? given : row.endpoint) as Record<string, string>
+  const endpoint = (fitsType(type, given) ? given : openEndpoint(row.endpoint, secrets)) as Record<string, string>
   const channelData = { type, endpoint, identifier: row.identifier }
   const { url = '', channelId = '', userId = '', teamId = '', phoneNumber = '' } = endpoint
   const token = connection ? secrets.decrypt(connection.encrypted_access_token) : ''

@@ -1,4 +1,5 @@
 // The chat step: sends to every chat endpoint and address of the subscriber.
+import { shownAddress } from '../../providers/masking.ts'
 import { renderChat } from '../../render/messages.ts'
 import type { CallTools } from '../contract/call-tools.ts'
 import { messageIdFor, type NewMessage } from '../contract/message.ts'
@@ -91,7 +92,7 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
       id: messageOf(group),
       channel,
       content: tools.storesContent ? body : null,
-      webhook_url: group.webhookUrl ?? null,
+      webhook_url: group.webhookUrl === undefined ? null : shownAddress(group.webhookUrl),
       phone: group.phone ?? null,
       channel_data: targets.map(({ channelData }) => redacted(channelData)),
       ...state,
