@@ -82,14 +82,18 @@ function isProtected(request: FastifyRequest): boolean {
   return (request.method === 'POST' || request.method === 'PATCH') && request.environment !== undefined
 }
 
-/** Identifies the path by route and parameters, however it was encoded. Each person has keys of their own. */
+/**
+ * Identifies the path by route and parameters, however it was encoded. Each person has keys of their own, and so have API keys of
+ * the organization: the answer to one of them may hold what a key of the environment must not see.
+ */
 function claimFor(request: FastifyRequest, key: string, { processId, now }: { processId: string; now: Date }) {
-  const { method, routeOptions, params, query, body, environment, person } = request
+  const { method, routeOptions, params, query, body, environment, person, key: apiKey } = request
   const asked = [method, routeOptions.url, params, key]
+  const caller = person?.id ?? (apiKey?.isOrganizationWide ? 'organization' : undefined)
   return {
     key,
     environmentId: environment.id,
-    requestHash: sha256(JSON.stringify(person ? [...asked, person.id] : asked)),
+    requestHash: sha256(JSON.stringify(caller === undefined ? asked : [...asked, caller])),
     bodyHash: sha256(JSON.stringify([query, body])),
     holder: `${processId} ${randomUUID()}`,
     lockedUntil: new Date(now.getTime() + lockMs),

@@ -185,6 +185,18 @@ describe('a key of the organization', () => {
     expect(await admin.delete(`/v2/api-keys/${id}`)).toMatchObject({ status: 204 })
   })
 
+  test('made once by an idempotency key, is not shown to a key of the environment that repeats the request', async () => {
+    const { development } = await server.freshOrganization()
+    const wide = await server.organizationOf(development)
+    const body = { name: 'Deployments', scopes: ['administer'], isOrganizationWide: true }
+    const once = { 'idempotency-key': 'once' }
+    const { body: made } = await wide.post('/v2/api-keys', body, once)
+    expect(await wide.post('/v2/api-keys', body, once)).toMatchObject({ status: 201, body: { key: made.key } })
+    const repeated = await development.post('/v2/api-keys', body, once)
+    expect(repeated).toMatchObject(refused('organization_key_needed'))
+    expect(repeated.text).not.toContain(made.key)
+  })
+
   test('has scopes too', async () => {
     const { development, production } = await server.freshOrganization()
     const admin = await signInAs(server, development, 'admin')

@@ -66,13 +66,18 @@ describe('/openapi.json', () => {
   })
 
   test('has example bodies that are accepted as they are', async () => {
-    const { development } = await server.freshOrganization()
+    const { development } = await server.freshOrganizationWide()
     // The workflow that the example trigger names.
     const steps = [{ name: 'Tell', type: 'in_app', controlValues: { body: 'Hello' } }]
     await development.post('/v2/workflows', { name: 'Welcome', workflowId: 'welcome', active: true, steps })
     const { paths } = (await (await open('/openapi.json')).json()) as any
     // Parameters that need an existing name.
-    const fitting: Record<string, string> = { type: 'primary', messageId: '0'.repeat(24) }
+    const fitting: Record<string, string> = {
+      type: 'primary',
+      messageId: '0'.repeat(24),
+      keyId: '0'.repeat(24),
+      purpose: 'inbox',
+    }
     let shown = 0
     for (const [path, methods] of Object.entries<Record<string, any>>(paths)) {
       for (const [method, operation] of Object.entries(methods)) {
