@@ -26,6 +26,7 @@ test('without settings everything has a default', () => {
     limits: { workflows: 1000, steps: 100, layouts: 1000, environments: 100, variables: 1000 },
     mostRequests: 1000,
     mostSockets: 10_000,
+    mostSocketsOfAddress: 1_000,
     answerSeconds: 50,
     drainSeconds: 0,
     queuePatienceSeconds: 60,
@@ -90,6 +91,10 @@ test.each([
   [{ BELFRY_DATABASE_SESSION_URL: 'pooler' }, 'BELFRY_DATABASE_SESSION_URL must start with postgres:// or'],
   [{ BELFRY_DRAIN_SECONDS: 'long' }, 'BELFRY_DRAIN_SECONDS must be a whole number from 0 to 600; it is "long".'],
   [{ BELFRY_MAX_REQUESTS: '0' }, 'BELFRY_MAX_REQUESTS must be a whole number from 10 to 1000000; it is "0".'],
+  [
+    { BELFRY_MAX_SOCKETS_PER_ADDRESS: '0' },
+    'BELFRY_MAX_SOCKETS_PER_ADDRESS must be a whole number from 1 to 1000000; it is "0".',
+  ],
   [{ BELFRY_MAX_WORKFLOWS: '0' }, 'BELFRY_MAX_WORKFLOWS must be a whole number from 1 to 1000; it is "0".'],
   [{ BELFRY_MAX_STEPS: '1001' }, 'BELFRY_MAX_STEPS must be a whole number from 1 to 1000; it is "1001".'],
   [{ BELFRY_MAX_LAYOUTS: 'many' }, 'BELFRY_MAX_LAYOUTS must be a whole number from 1 to 1000; it is "many".'],

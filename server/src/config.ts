@@ -50,6 +50,8 @@ export interface Config {
   mostRequests: number
   /** Open browser sockets per process. */
   mostSockets: number
+  /** Those of one client address. */
+  mostSocketsOfAddress: number
   /** A request that takes longer is answered with 503. */
   answerSeconds: number
   /** How long to keep serving after SIGTERM, until load balancers notice. */
@@ -196,6 +198,12 @@ export const settings = [
     name: 'BELFRY_MAX_SOCKETS',
     default: '10000',
     meaning: 'Browser sockets open at a time, per process; more are refused with 503, and the browser retries.',
+  },
+  {
+    name: 'BELFRY_MAX_SOCKETS_PER_ADDRESS',
+    default: 'a tenth of BELFRY_MAX_SOCKETS, at least 100',
+    meaning:
+      'Those of one address (of IPv6, one /64); more are refused with 503. Behind a proxy, see `BELFRY_TRUSTED_PROXIES`.',
   },
   {
     name: 'BELFRY_MAX_WORKFLOWS',
@@ -480,6 +488,8 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
 
   const privateAddresses = oneOf('BELFRY_ALLOW_PRIVATE_ADDRESSES', ['development', 'true', 'false'])
 
+  const mostSockets = whole('BELFRY_MAX_SOCKETS', 1, 1_000_000)
+
   const config: Config = {
     host,
     port,
@@ -514,7 +524,13 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
       variables: whole('BELFRY_MAX_VARIABLES', 1, longestList),
     },
     mostRequests: whole('BELFRY_MAX_REQUESTS', 10, 1_000_000),
-    mostSockets: whole('BELFRY_MAX_SOCKETS', 1, 1_000_000),
+    mostSockets,
+    mostSocketsOfAddress: whole(
+      'BELFRY_MAX_SOCKETS_PER_ADDRESS',
+      1,
+      1_000_000,
+      given('BELFRY_MAX_SOCKETS_PER_ADDRESS') ?? String(Math.max(100, Math.floor(mostSockets / 10))),
+    ),
     answerSeconds: whole('BELFRY_ANSWER_SECONDS', 1, 3_600),
     drainSeconds: whole('BELFRY_DRAIN_SECONDS', 0, 600, given('BELFRY_DRAIN_SECONDS') ?? (databaseUrl ? '5' : '0')),
     stopSeconds: whole('BELFRY_STOP_SECONDS', 0, 600),

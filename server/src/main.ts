@@ -190,6 +190,8 @@ export async function startService(
         : new InboxSockets({
             ...{ ...database, clock, secrets, changes, brand, log },
             mostSockets: config.mostSockets,
+            mostSocketsOfAddress: config.mostSocketsOfAddress,
+            trustedProxies: config.trustedProxies,
             onRefused: () => metrics.engine.socketRefused(),
           })
     if (sockets) {
