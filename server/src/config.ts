@@ -292,7 +292,7 @@ export const settings = [
   },
   {
     name: 'BELFRY_ALLOW_PRIVATE_ADDRESSES',
-    default: 'development',
+    default: 'development; false with DATABASE_URL',
     meaning:
       'Whether workflows may call private addresses: `development` lets development environments call this machine (`localhost`), `true` lets every environment call it and its network, `false` forbids both.',
   },
@@ -382,8 +382,8 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     problems.push(`${name} must be ${expected}.`)
     return undefined
   }
-  function oneOf<T extends string>(name: SettingName, values: readonly T[]): T {
-    const value = text(name)
+  function oneOf<T extends string>(name: SettingName, values: readonly T[], fallback: string = defaultOf(name)): T {
+    const value = given(name) ?? fallback
     const found = values.find((candidate) => candidate === value)
     if (found === undefined) problems.push(`${name} must be one of ${values.join(', ')}; it is "${value}".`)
     return found ?? (values[0] as T)
@@ -486,7 +486,12 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
   const apiKey = matching('BELFRY_API_KEY', /^[\x21-\x7e]{16,200}$/, '16 to 200 printable characters without spaces')
   const brand = matching('BELFRY_BRAND', /^[a-z][a-z0-9]{1,30}$/, 'a lower-case word') ?? 'svc'
 
-  const privateAddresses = oneOf('BELFRY_ALLOW_PRIVATE_ADDRESSES', ['development', 'true', 'false'])
+  // A database of one's own runs on the developer's machine; elsewhere, this machine belongs to others too.
+  const privateAddresses = oneOf(
+    'BELFRY_ALLOW_PRIVATE_ADDRESSES',
+    ['development', 'true', 'false'],
+    databaseUrl === undefined ? 'development' : 'false',
+  )
 
   const mostSockets = whole('BELFRY_MAX_SOCKETS', 1, 1_000_000)
 
