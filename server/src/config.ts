@@ -62,6 +62,8 @@ export interface Config {
   mailName: string | undefined
   /** The service reports not ready when a due job has waited longer than this. */
   queuePatienceSeconds: number
+  /** What a scraper of /metrics must show; undefined: nothing. */
+  metricsToken: string | undefined
   /** Whether workers send themselves a test notification every minute. */
   hasCanary: boolean
   /** Whether messages keep their content. */
@@ -239,6 +241,11 @@ export const settings = [
     name: 'BELFRY_QUEUE_PATIENCE_SECONDS',
     default: '60',
     meaning: 'The service reports not ready when a due job has waited longer than this.',
+  },
+  {
+    name: 'BELFRY_METRICS_TOKEN',
+    default: 'none',
+    meaning: 'If set, `/metrics` is only for those who send it, as `Authorization: Bearer …`.',
   },
   {
     name: 'BELFRY_CANARY',
@@ -541,6 +548,11 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     stopSeconds: whole('BELFRY_STOP_SECONDS', 0, 600),
     mailName: matching('BELFRY_SMTP_NAME', /^[\w.:[\]-]{1,255}$/, 'a host name'),
     queuePatienceSeconds: whole('BELFRY_QUEUE_PATIENCE_SECONDS', 1, 86_400),
+    metricsToken: matching(
+      'BELFRY_METRICS_TOKEN',
+      /^[\x21-\x7e]{16,200}$/,
+      '16 to 200 printable characters without spaces',
+    ),
     hasCanary: flag('BELFRY_CANARY'),
     storeContent: flag('BELFRY_STORE_CONTENT'),
     oauth: {

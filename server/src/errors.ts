@@ -128,6 +128,10 @@ export const errorTable = {
     status: 429,
     message: says('This key is unknown, as were many others from this address; use the key of the environment'),
   },
+  metrics_token_needed: {
+    status: 401,
+    message: says('Send `Authorization: Bearer <the value of BELFRY_METRICS_TOKEN>` to read metrics'),
+  },
   people_only: { status: 403, message: says('This is for people who have signed in; an API key cannot do it') },
   sign_in_failed: { status: 401, message: says('The email address or the password is wrong') },
   sign_in_limited: {

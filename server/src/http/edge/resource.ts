@@ -70,6 +70,7 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
     | 'dashboardDir'
     | 'retention'
     | 'limits'
+    | 'metricsToken'
     | 'mostRequests'
     | 'answerSeconds'
     | 'queuePatienceSeconds'
