@@ -59,7 +59,12 @@ async function startDatabase() {
   const { databasePassword, secretKey } = generatedSecrets(config.dataDir)
   const embedded = await startEmbedded({ dataDir: config.dataDir, password: databasePassword, say })
   return {
-    env: { DATABASE_URL: embedded.url, BELFRY_SECRET_KEY: config.secretKey ?? secretKey },
+    env: {
+      DATABASE_URL: embedded.url,
+      BELFRY_SECRET_KEY: config.secretKey ?? secretKey,
+      // As with the embedded database, which this is.
+      BELFRY_ALLOW_PRIVATE_ADDRESSES: process.env.BELFRY_ALLOW_PRIVATE_ADDRESSES ?? 'development',
+    },
     stop: async () => {
       await embedded.stop()
       claim.release()

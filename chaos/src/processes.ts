@@ -69,6 +69,8 @@ export class Place {
           BELFRY_SECRET_KEY: secretKey,
           BELFRY_API_KEY: apiKey,
           BELFRY_ROLE: this.role,
+          // Where the providers of the game are.
+          BELFRY_ALLOW_PRIVATE_ADDRESSES: 'development',
           BELFRY_LOG: 'warn',
           CHAOS_OFFSET_MS: String(this.#fleet.offsetMs),
         },

@@ -50,6 +50,8 @@ export interface Config {
   mostRequests: number
   /** Open browser sockets per process. */
   mostSockets: number
+  /** Those of one client address. */
+  mostSocketsOfAddress: number
   /** A request that takes longer is answered with 503. */
   answerSeconds: number
   /** How long to keep serving after SIGTERM, until load balancers notice. */
@@ -60,6 +62,8 @@ export interface Config {
   mailName: string | undefined
   /** The service reports not ready when a due job has waited longer than this. */
   queuePatienceSeconds: number
+  /** What a scraper of /metrics must show; undefined: nothing. */
+  metricsToken: string | undefined
   /** Whether workers send themselves a test notification every minute. */
   hasCanary: boolean
   /** Whether messages keep their content. */
@@ -198,6 +202,12 @@ export const settings = [
     meaning: 'Browser sockets open at a time, per process; more are refused with 503, and the browser retries.',
   },
   {
+    name: 'BELFRY_MAX_SOCKETS_PER_ADDRESS',
+    default: 'a tenth of BELFRY_MAX_SOCKETS, at least 100',
+    meaning:
+      'Those of one address (of IPv6, one /64); more are refused with 503. Behind a proxy, see `BELFRY_TRUSTED_PROXIES`.',
+  },
+  {
     name: 'BELFRY_MAX_WORKFLOWS',
     default: '1000',
     meaning: 'Workflows in an environment, 1 to 1000; one more is refused with 400.',
@@ -231,6 +241,11 @@ export const settings = [
     name: 'BELFRY_QUEUE_PATIENCE_SECONDS',
     default: '60',
     meaning: 'The service reports not ready when a due job has waited longer than this.',
+  },
+  {
+    name: 'BELFRY_METRICS_TOKEN',
+    default: 'none',
+    meaning: 'If set, `/metrics` is only for those who send it, as `Authorization: Bearer …`.',
   },
   {
     name: 'BELFRY_CANARY',
@@ -284,7 +299,7 @@ export const settings = [
   },
   {
     name: 'BELFRY_ALLOW_PRIVATE_ADDRESSES',
-    default: 'development',
+    default: 'development; false with DATABASE_URL',
     meaning:
       'Whether workflows may call private addresses: `development` lets development environments call this machine (`localhost`), `true` lets every environment call it and its network, `false` forbids both.',
   },
@@ -374,8 +389,8 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     problems.push(`${name} must be ${expected}.`)
     return undefined
   }
-  function oneOf<T extends string>(name: SettingName, values: readonly T[]): T {
-    const value = text(name)
+  function oneOf<T extends string>(name: SettingName, values: readonly T[], fallback: string = defaultOf(name)): T {
+    const value = given(name) ?? fallback
     const found = values.find((candidate) => candidate === value)
     if (found === undefined) problems.push(`${name} must be one of ${values.join(', ')}; it is "${value}".`)
     return found ?? (values[0] as T)
@@ -478,7 +493,14 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
   const apiKey = matching('BELFRY_API_KEY', /^[\x21-\x7e]{16,200}$/, '16 to 200 printable characters without spaces')
   const brand = matching('BELFRY_BRAND', /^[a-z][a-z0-9]{1,30}$/, 'a lower-case word') ?? 'svc'
 
-  const privateAddresses = oneOf('BELFRY_ALLOW_PRIVATE_ADDRESSES', ['development', 'true', 'false'])
+  // A database of one's own runs on the developer's machine; elsewhere, this machine belongs to others too.
+  const privateAddresses = oneOf(
+    'BELFRY_ALLOW_PRIVATE_ADDRESSES',
+    ['development', 'true', 'false'],
+    databaseUrl === undefined ? 'development' : 'false',
+  )
+
+  const mostSockets = whole('BELFRY_MAX_SOCKETS', 1, 1_000_000)
 
   const config: Config = {
     host,
@@ -514,12 +536,23 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
       variables: whole('BELFRY_MAX_VARIABLES', 1, longestList),
     },
     mostRequests: whole('BELFRY_MAX_REQUESTS', 10, 1_000_000),
-    mostSockets: whole('BELFRY_MAX_SOCKETS', 1, 1_000_000),
+    mostSockets,
+    mostSocketsOfAddress: whole(
+      'BELFRY_MAX_SOCKETS_PER_ADDRESS',
+      1,
+      1_000_000,
+      given('BELFRY_MAX_SOCKETS_PER_ADDRESS') ?? String(Math.max(100, Math.floor(mostSockets / 10))),
+    ),
     answerSeconds: whole('BELFRY_ANSWER_SECONDS', 1, 3_600),
     drainSeconds: whole('BELFRY_DRAIN_SECONDS', 0, 600, given('BELFRY_DRAIN_SECONDS') ?? (databaseUrl ? '5' : '0')),
     stopSeconds: whole('BELFRY_STOP_SECONDS', 0, 600),
     mailName: matching('BELFRY_SMTP_NAME', /^[\w.:[\]-]{1,255}$/, 'a host name'),
     queuePatienceSeconds: whole('BELFRY_QUEUE_PATIENCE_SECONDS', 1, 86_400),
+    metricsToken: matching(
+      'BELFRY_METRICS_TOKEN',
+      /^[\x21-\x7e]{16,200}$/,
+      '16 to 200 printable characters without spaces',
+    ),
     hasCanary: flag('BELFRY_CANARY'),
     storeContent: flag('BELFRY_STORE_CONTENT'),
     oauth: {

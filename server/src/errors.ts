@@ -159,15 +159,19 @@ export const errorTable = {
   },
   too_many_wrong_keys: {
     status: 429,
-    message: says(
-      'Too many unknown API keys came from this address; wait as long as Retry-After says, then use the key of the environment',
-    ),
+    message: says('This key is unknown, as were many others from this address; use the key of the environment'),
+  },
+  metrics_token_needed: {
+    status: 401,
+    message: says('Send `Authorization: Bearer <the value of BELFRY_METRICS_TOKEN>` to read metrics'),
   },
   people_only: { status: 403, message: says('This is for people who have signed in; an API key cannot do it') },
   sign_in_failed: { status: 401, message: says('The email address or the password is wrong') },
   sign_in_limited: {
     status: 429,
-    message: says('Too many attempts; wait as long as Retry-After says, or ask for a link to choose a new password'),
+    message: says(
+      'Too many attempts at once; retry after as long as Retry-After says, or ask for a link to choose a new password',
+    ),
   },
   sign_in_busy: { status: 503, message: says('Too many people are signing in at the moment. Please retry.') },
   link_not_found: {

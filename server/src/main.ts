@@ -1,5 +1,6 @@
 // The only wiring: settings → database → worker → HTTP. Starts and stops the service.
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeWorkerUtils, type TaskList } from 'graphile-worker'
@@ -11,7 +12,7 @@ import { migrate } from './db/core/migrate.ts'
 import { preparePartitions } from './db/core/partitions.ts'
 import { Secrets } from './db/core/secrets.ts'
 import { makeBackup } from './db/install/backup.ts'
-import { claimDataDir, generatedSecrets } from './db/install/data-dir.ts'
+import { claimDataDir, generatedSecrets, writeWhole } from './db/install/data-dir.ts'
 import { startEmbedded } from './db/install/embedded.ts'
 import { restoreBackup } from './db/install/restore.ts'
 import { type NewEnvironment, prepareFirstStart } from './db/queries/environments.ts'
@@ -190,6 +191,8 @@ export async function startService(
         : new InboxSockets({
             ...{ ...database, clock, secrets, changes, brand, log },
             mostSockets: config.mostSockets,
+            mostSocketsOfAddress: config.mostSocketsOfAddress,
+            trustedProxies: config.trustedProxies,
             onRefused: () => metrics.engine.socketRefused(),
           })
     if (sockets) {
@@ -299,7 +302,7 @@ async function startFromCommandLine(): Promise<void> {
     const started = await startService(config, { databaseUrl, secretKey, clock, log, tracing })
     service = started
     parts.add(() => started.stop())
-    process.stdout.write(welcome(started, config))
+    process.stdout.write(process.stdout.isTTY ? welcome(started, config) : welcomeForLog(started, config))
   } catch (error) {
     // A start that was interrupted fails; that is no news to whoever interrupted it.
     if (stoppingSince !== undefined) return
@@ -370,6 +373,26 @@ export function welcome(
     if (config.role !== 'worker') lines.push('', ...firstNotification(url, development.apiKey))
   }
   return `${lines.join('\n')}\n\n`
+}
+
+/** A log is read by others, so keys and link go into a file that only the operator can read. */
+function welcomeForLog(started: Service, config: Config): string {
+  if (started.created === undefined && started.setUpToken === undefined) return welcome(started, config)
+  const plain = welcome({ url: started.url, created: undefined, setUpToken: undefined, needsOwner: false }, config)
+  const lines = ['  Your API keys, the link to set up the dashboard and a first notification to send are in']
+  try {
+    // With a database elsewhere there is no data folder.
+    const folder = config.databaseUrl === undefined ? config.dataDir : mkdtempSync(path.join(tmpdir(), 'belfry-'))
+    const file = path.join(folder, 'first-start.txt')
+    writeWhole(file, welcome(started, config))
+    lines.push(`    ${file}`, '  Only you can read it. Delete it once you have stored the keys.')
+  } catch (error) {
+    lines.push(
+      `  no file, because none could be written (${reasonOf(error as Error)}).`,
+      `  \`${linkCommand}\` prints a new link, and its owner makes new keys in the dashboard.`,
+    )
+  }
+  return `${plain}${lines.join('\n')}\n\n`
 }
 
 /** As in README.md: create a workflow, trigger it, look at the result. */
@@ -444,13 +467,14 @@ const commands: Record<string, (config: Config, parts: Parts, args: string[]) =>
     const { databaseUrl, secretKey } = await findRunningDatabase(config, parts)
     const { pool, close } = openDatabase(databaseUrl, { connections: 2, onError: () => undefined })
     parts.add(close)
-    const withKey = config.secretKey === undefined && !args.includes('--without-key')
+    const withKey = config.secretKey === undefined && args.includes('--with-key')
+    const place = config.secretKey === undefined ? path.join(config.dataDir, 'secrets.json') : 'BELFRY_SECRET_KEY'
     const { tables, rows } = await makeBackup({ pool, file, secretKey, withKey, now, say })
     const { size } = statSync(file)
     return `${file}: ${tables} tables, ${rows} rows, ${Math.ceil(size / 1000)} kB. ${
       withKey
         ? 'It contains the secret key that decrypts its credentials: keep it safe.'
-        : 'It does not contain the secret key: keep that separately.'
+        : `It does not contain the secret key, without which its credentials cannot be read: keep ${place} elsewhere.`
     }`
   },
 

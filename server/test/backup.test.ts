@@ -26,7 +26,8 @@ async function startIn(dataDir: string, env: Record<string, string> = {}): Promi
     .ready()
 }
 
-const backUp = (dataDir: string, file: string) => programs.command(['backup', file], { BELFRY_DATA_DIR: dataDir }).ended
+const backUp = (dataDir: string, file: string) =>
+  programs.command(['backup', file, '--with-key'], { BELFRY_DATA_DIR: dataDir }).ended
 const restore = (dataDir: string, file: string) =>
   programs.command(['restore', file], { BELFRY_DATA_DIR: dataDir }).ended
 
@@ -147,7 +148,12 @@ test('everything accepted before a backup under load is there after a restore el
   await run.stop()
   // A backup also works while nothing is running.
   const later = path.join(dataDir, 'later.backup')
-  expect(await doCommand('backup', [later], { BELFRY_DATA_DIR: dataDir })).toMatch(/\d+ tables, \d+ rows, \d+ kB/)
+  const laterMade = await doCommand('backup', [later], { BELFRY_DATA_DIR: dataDir })
+  // Hole 11: only who asks for it gets a backup with the key.
+  expect(laterMade).toMatch(/\d+ tables, \d+ rows, \d+ kB\. It does not contain the secret key/)
+  await expect(doCommand('restore', [later], { BELFRY_DATA_DIR: programs.folder() })).rejects.toThrow(
+    'The key that credentials are encrypted with is not in',
+  )
   expect(databasePid(dataDir)).toBeUndefined()
 
   const restored = await restore(elsewhere, file)
@@ -184,5 +190,7 @@ test('everything accepted before a backup under load is there after a restore el
   const { movedTo = '', rows } = await restoreBackup({ ...given, force: true })
   expect(rows).toBeGreaterThan(before.length)
   expect(readFileSync(path.join(movedTo, 'secrets.json'), 'utf8')).toBe(secrets)
+  const keyIn = (text: string) => JSON.parse(text).secretKey
+  expect(keyIn(readFileSync(path.join(dataDir, 'secrets.json'), 'utf8'))).toBe(keyIn(secrets))
   for (const place of [dataDir, movedTo]) expect(existsSync(path.join(place, 'postgres', 'PG_VERSION'))).toBe(true)
 })

@@ -58,6 +58,14 @@ describe('compose.yaml', () => {
   const compose = parse(read('compose.yaml'), { merge: true })
   const names = (file: string) => [...read(file).matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name ?? '')
 
+  test('hole 9: no example lets workflows call this machine', () => {
+    const values = [
+      /^BELFRY_ALLOW_PRIVATE_ADDRESSES=(.*)$/m.exec(read('deploy/belfry.env.example'))?.[1],
+      parse(read('deploy/kubernetes/base/config.yaml')).data.BELFRY_ALLOW_PRIVATE_ADDRESSES,
+    ]
+    expect(values).toEqual(['false', 'false'])
+  })
+
   test('stops no service too early, and writes only to temporary storage', () => {
     for (const name of ['belfry', 'worker']) {
       const { stop_grace_period, read_only, cap_drop, restart } = compose.services[name]

@@ -85,8 +85,11 @@ describe('in development', () => {
     expect(job).toMatchObject({ status: 'failed', error: expect.stringMatching(reason) })
   })
 
-  test('even this machine is not called if the operator forbids it', async () => {
-    const { config } = readConfig({ BELFRY_ALLOW_PRIVATE_ADDRESSES: 'false' })
+  test.each<[name: string, settings: NodeJS.ProcessEnv]>([
+    ['if the operator forbids it', { BELFRY_ALLOW_PRIVATE_ADDRESSES: 'false' }],
+    ['with a database elsewhere (hole 9)', { DATABASE_URL: 'postgres://x', BELFRY_SECRET_KEY: 'a1'.repeat(32) }],
+  ])('even this machine is not called %s', async (_, settings) => {
+    const { config } = readConfig(settings)
     const { allowPrivateAddresses, allowLoopbackInDevelopment } = config
     const before = server.logged.length
     const strict = await server.startAnother({ allowPrivateAddresses, allowLoopbackInDevelopment })

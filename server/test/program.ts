@@ -21,6 +21,7 @@ export class Run {
   /** Everything printed so far. */
   output = ''
   readonly #child: ChildProcess
+  #told: string | undefined
 
   constructor(env: Record<string, string>, args: string[] = [], node = process.execPath) {
     this.url = `http://127.0.0.1:${env.PORT}`
@@ -63,8 +64,19 @@ export class Run {
     return this
   }
 
+  /** The file with the keys and the link, which a first start names instead of printing them. */
+  get file(): string | undefined {
+    return /^ {4}(\/\S+first-start\.txt)$/m.exec(this.output)?.[1]
+  }
+
+  /** What the operator reads: everything printed, and that file. */
+  get told(): string {
+    if (this.file !== undefined) this.#told ??= readFileSync(this.file, 'utf8')
+    return this.output + (this.#told ?? '')
+  }
+
   get keys(): string[] {
-    return [...this.output.matchAll(/^ {4}(?:Development|Production) +(\S+)$/gm)].map(([, key]) => key ?? '')
+    return [...this.told.matchAll(/^ {4}(?:Development|Production) +(\S+)$/gm)].map(([, key]) => key ?? '')
   }
 
   signal(name: NodeJS.Signals): void {

@@ -1,6 +1,6 @@
 // The promise of `npm start` to someone who has only Node: it starts, says what to do next, and survives any kind of stop.
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, truncateSync } from 'node:fs'
+import { existsSync, readdirSync, statSync, truncateSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import path from 'node:path'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
@@ -29,8 +29,8 @@ async function storeGuest(run: Run, key: string): Promise<(later: Run) => Promis
 }
 
 /** Pastes the printed command into a shell. @returns the email in the sandbox */
-async function sendFirst({ output }: Run): Promise<unknown> {
-  const [makeWorkflow, trigger, look] = output.match(/curl .*?(?=\n\n)/gs) ?? []
+async function sendFirst({ told }: Run): Promise<unknown> {
+  const [makeWorkflow, trigger, look] = told.match(/curl .*?(?=\n\n)/gs) ?? []
   const paste = (command = 'false') =>
     JSON.parse(execFileSync('sh', ['-c', `${command} --silent`], { encoding: 'utf8' }))
   expect(paste(makeWorkflow)).toMatchObject({ workflowId: 'welcome', status: 'ACTIVE' })
@@ -123,9 +123,16 @@ describe('one data folder', () => {
     expect(await ask(ada, production)).toMatchObject({ status: 404 })
   })
 
+  test('hole 11: what is no terminal gets no secret, but the name of a file that only the operator can read', async () => {
+    expect(first.file).toBe(path.join(dataDir, 'first-start.txt'))
+    expect(statSync(first.file ?? '').mode & 0o777).toBe(0o600)
+    expect(first.output).not.toMatch(/[0-9a-f]{32}|curl|setup#/)
+    for (const key of first.keys) expect(first.output).not.toContain(key)
+  })
+
   test('prints the application identifier of each environment, which opens the browser inbox', async () => {
-    const identifiers = [...first.output.matchAll(/^ {4}of (\w+) +(\S+)$/gm)].map(([, name, id]) => [name, id])
-    expect(first.output).toContain('\n  Application identifiers for the browser inbox (not secret):\n')
+    const identifiers = [...first.told.matchAll(/^ {4}of (\w+) +(\S+)$/gm)].map(([, name, id]) => [name, id])
+    expect(first.told).toContain('\n  Application identifiers for the browser inbox (not secret):\n')
     expect(identifiers).toEqual([
       ['Development', expect.stringMatching(/^\S{12}$/)],
       ['Production', expect.stringMatching(/^\S{12}$/)],
@@ -134,8 +141,8 @@ describe('one data folder', () => {
       const me = await ask(`${first.url}/v1/environments/me`, first.keys[i] ?? '')
       expect(me.body).toMatchObject({ identifier: applicationIdentifier })
     }
-    // As .ci/run reads the key of Development.
-    const lines = first.output.split('\n').filter((line) => /^ *Development +/.test(line))
+    // As .ci/run reads the key of Development, in the file.
+    const lines = first.told.split('\n').filter((line) => /^ *Development +/.test(line))
     expect(lines.map((line) => line.replace(/^ *Development +/, ''))).toEqual([first.keys[0]])
   })
 
@@ -160,7 +167,7 @@ describe('one data folder', () => {
   })
 
   test('prints a link to become the owner, once; the operator can print another', async () => {
-    const token = setUpTokenIn(first.output)
+    const token = setUpTokenIn(first.told)
     // A later start has no secret to print, but says how to get one.
     const next = current
     expect(next).not.toBe(first)

@@ -23,6 +23,7 @@ beforeEach(async () => {
   const databaseUrl = await createTestDatabase(name)
   settings = {
     ...{ DATABASE_URL: databaseUrl, BELFRY_SECRET_KEY: secretKey, BELFRY_API_KEY: 'the-key-of-development' },
+    BELFRY_ALLOW_PRIVATE_ADDRESSES: 'development',
     ...{ BELFRY_CANARY: 'false', BELFRY_DRAIN_SECONDS: '0' },
   }
   client = new pg.Client({ connectionString: databaseUrl })

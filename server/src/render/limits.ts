@@ -11,9 +11,10 @@ export const TAG_LIMIT = 1_000
 export const TAG_TEXT_LIMIT = 24 * 1024
 /** For all output of one message, and for any single string on the way. */
 export const OUTPUT_LIMIT = 512 * 1024
-/** Tags in HTML that the sanitizer must rewrite: the parser needs up to 25 µs for each, and more with depth (200,000 open tags
- * took it 22 s). Clean HTML may have four times as many. */
+/** Tags in HTML that the sanitizer must rewrite: each takes up to 25 µs. Clean HTML may have four times as many. */
 export const HTML_TAG_LIMIT = 5_000
+/** Attributes of one such tag. */
+export const ATTRIBUTE_LIMIT = 200
 /** Blocks in a document. */
 export const BLOCK_LIMIT = 2_000
 /** Counts statements run, list items visited, every 16 characters a filter handles, and `FILTER_COST` per filter call. */

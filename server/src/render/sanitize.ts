@@ -1,7 +1,9 @@
 // Removes everything that could run from HTML, by a list of allowed tags, attributes and URLs.
-import sanitizeHtml from 'sanitize-html'
+// The tokenizer reads HTML as the standard says, and so as browsers do. What is written is made anew from its tokens: known
+// tags, quoted attributes, escaped text. So safety rests on the writer alone, and not on two parsers that agree.
+import { type Token, Tokenizer, TokenizerMode } from 'parse5'
 import { Cache } from './cache.ts'
-import { countTags, HTML_TAG_LIMIT, RenderError } from './limits.ts'
+import { ATTRIBUTE_LIMIT, countTags, HTML_TAG_LIMIT, RenderError } from './limits.ts'
 
 const blockTags =
   'address article aside footer header h1 h2 h3 h4 h5 h6 hgroup main nav section blockquote dd div dl dt figcaption figure hr li menu ol p pre ul'
@@ -9,44 +11,171 @@ const inlineTags =
   'a abbr b bdi bdo br cite code data dfn em i kbd mark q rb rp rt rtc ruby s samp small span strong sub sup time u var wbr'
 const tableTags = 'caption col colgroup table tbody td tfoot th thead tr'
 const documentTags = 'style img html head body link meta title'
-const allowedTags = [blockTags, inlineTags, tableTags, documentTags].join(' ').split(' ')
+const allowed = new Set([blockTags, inlineTags, tableTags, documentTags].join(' ').split(' '))
+const voidTags = new Set('br hr wbr col img link meta'.split(' '))
 const imageAttributes = new Set(
   'src alt width height loading srcset sizes crossorigin usemap ismap class id style title dir lang'.split(' '),
 )
-const urlAttributes = new Set(sanitizeHtml.defaults.allowedSchemesAppliedToAttributes)
+const urlAttributes = new Set(
+  'href src cite action formaction data xlink:href poster background ping longdesc usemap codebase classid archive profile manifest itemid dynsrc lowsrc'.split(
+    ' ',
+  ),
+)
+const urlSchemes = new Set(['http', 'https', 'ftp', 'mailto', 'tel', 'cid'])
+/** A longer one is dropped, not read. */
+const longestSrcset = 8_192
+
+/** Elements whose content browsers do not read as tags. */
+type Mode = (typeof TokenizerMode)[keyof typeof TokenizerMode]
+const { RCDATA, RAWTEXT, SCRIPT_DATA, PLAINTEXT } = TokenizerMode
+const rawText = new Map<string, Mode>([
+  ['title', RCDATA],
+  ['textarea', RCDATA],
+  ['style', RAWTEXT],
+  ['xmp', RAWTEXT],
+  ['iframe', RAWTEXT],
+  ['noembed', RAWTEXT],
+  ['noframes', RAWTEXT],
+  ['script', SCRIPT_DATA],
+  ['plaintext', PLAINTEXT],
+])
+/** Each of these ends an option. */
+const optionEnds = new Set(['option', 'optgroup', 'select', 'datalist'])
 
 const isAllowedAttribute = (tag: string, name: string) =>
   !/^on/i.test(name) && (tag !== 'img' || imageAttributes.has(name))
 
-const options: sanitizeHtml.IOptions = {
-  allowedTags,
-  allowVulnerableTags: true,
-  allowedAttributes: false,
-  allowedSchemes: ['http', 'https', 'ftp', 'mailto', 'tel', 'cid'],
-  parseStyleAttributes: false,
-  transformTags: {
-    '*': (tagName, attribs) => ({
-      tagName,
-      attribs: Object.fromEntries(
-        // Parsing a srcset of half a megabyte takes a quarter of a second.
-        Object.entries(attribs).filter(
-          ([name, value]) => isAllowedAttribute(tagName, name) && !(name.endsWith('srcset') && value.length > 8_192),
-        ),
-      ),
-    }),
-  },
+/** A refresh leads the reader elsewhere. */
+const isAllowedPragma = (value: string) => /^(?:content-type|content-language|x-ua-compatible)$/i.test(value.trim())
+
+/** Browsers skip blanks and control characters before a scheme, and line breaks inside it. */
+function isAllowedUrl(url: string): boolean {
+  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(url.replace(/[\0-\x20]+/g, ''))?.[1]
+  return scheme === undefined || urlSchemes.has(scheme.toLowerCase())
 }
 
 /** The result is safe to show. Text without tags is returned unchanged. */
 export const sanitize = (html: string): string => (isClean(html) ? html : rewrite(html))
 
-/** Parses HTML and rebuilds it from what is allowed. */
+/** Reads HTML once and writes what is allowed of it. */
 export function rewrite(html: string): string {
   if (countTags(html) > HTML_TAG_LIMIT) throw tooManyTags()
-  // A browser takes `</style/>` as a closing tag; the parser does not.
-  const closed = html.replace(/<\/([a-z][a-z0-9]*)[\s/]+>/gi, '</$1>')
-  const doctype = /^\s*<!doctype[^>]*>/i.exec(closed)?.[0] ?? ''
-  return doctype + sanitizeHtml(closed.slice(doctype.length), options)
+  const doctype = /^\s*<!doctype [\w\s"./:-]*>/i.exec(html)?.[0] ?? ''
+  return doctype + new Writer().rewrite(html.slice(doctype.length))
+}
+
+/** It compares each attribute of a tag with all before it, so their number is limited. */
+class BoundedTokenizer extends Tokenizer {
+  protected override _leaveAttrName(): void {
+    if (this.currentToken && 'attrs' in this.currentToken && this.currentToken.attrs.length >= ATTRIBUTE_LIMIT)
+      throw new RenderError('output_limit', `The HTML has a tag with more than ${ATTRIBUTE_LIMIT} attributes`)
+    super._leaveAttrName()
+  }
+}
+
+class Writer {
+  readonly #tokenizer = new BoundedTokenizer({}, this)
+  #html = ''
+  /** Read, but not written yet. */
+  #text = ''
+  #isInStyle = false
+  /** The element whose content is dropped. */
+  #dropped: string | undefined
+
+  rewrite(html: string): string {
+    this.#tokenizer.write(html, true)
+    return this.#html
+  }
+
+  onStartTag({ tagName, attrs }: Token.TagToken): void {
+    if (this.#dropped !== undefined) return
+    this.#flush()
+    const mode = rawText.get(tagName)
+    if (mode !== undefined) this.#tokenizer.state = mode
+    if (allowed.has(tagName)) {
+      this.#html += `<${tagName}${attributesOf(tagName, attrs)}${voidTags.has(tagName) ? ' />' : '>'}`
+      this.#isInStyle = tagName === 'style'
+    } else if (mode !== undefined || tagName === 'option') {
+      this.#dropped = tagName
+    }
+  }
+
+  onEndTag({ tagName }: Token.TagToken): void {
+    if (this.#dropped !== undefined) {
+      if (tagName === this.#dropped || (this.#dropped === 'option' && optionEnds.has(tagName)))
+        this.#dropped = undefined
+      return
+    }
+    this.#flush()
+    this.#isInStyle = false
+    // A browser reads `</br>` as `<br>`, and drops the end tags of other void elements.
+    if (allowed.has(tagName) && !voidTags.has(tagName)) this.#html += `</${tagName}>`
+    else if (tagName === 'br') this.#html += '<br />'
+  }
+
+  onCharacter({ chars }: Token.CharacterToken): void {
+    if (this.#dropped === undefined) this.#text += chars
+  }
+
+  onWhitespaceCharacter(token: Token.CharacterToken): void {
+    this.onCharacter(token)
+  }
+
+  onEof(): void {
+    this.#flush()
+    if (this.#isInStyle) this.#html += '</style>'
+  }
+
+  onNullCharacter(): void {}
+  onComment(): void {}
+  onDoctype(): void {}
+
+  #flush(): void {
+    this.#html += this.#isInStyle ? styleText(this.#text) : escapeText(this.#text)
+    this.#text = ''
+  }
+}
+
+function attributesOf(tag: string, attributes: readonly Token.Attribute[]): string {
+  let text = ''
+  for (const { name, value } of attributes) {
+    const kept = attributeValue(tag, name, value)
+    if (kept !== undefined) text += ` ${name}="${escapeText(kept).replaceAll('"', '&quot;')}"`
+  }
+  return text
+}
+
+/** @returns the value to write, or undefined if the attribute goes */
+function attributeValue(tag: string, name: string, value: string): string | undefined {
+  // Other names would be read differently by one parser or another.
+  if (!/^[a-z_][\w:.-]*$/i.test(name) || !isAllowedAttribute(tag, name)) return undefined
+  if (name.endsWith('srcset')) return value.length > longestSrcset ? undefined : srcsetOf(value)
+  if (urlAttributes.has(name) && !isAllowedUrl(value)) return undefined
+  if (name === 'http-equiv' && !isAllowedPragma(value)) return undefined
+  return value
+}
+
+/** The candidates with an allowed URL. One that ends with a comma has no descriptor. */
+function srcsetOf(value: string): string | undefined {
+  const candidates = (value.match(/[^\s,]\S*(?:(?<=,)|[^,]*)/g) ?? []).map((candidate) =>
+    candidate.replace(/(?<![\s,])[\s,]+$/, ''),
+  )
+  const kept = candidates.filter((candidate) => isAllowedUrl(candidate.split(/\s/, 1)[0] ?? ''))
+  return kept.length === 0 ? undefined : kept.join(', ')
+}
+
+const escapeText = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+
+/**
+ * A sheet in which no parser finds a tag, whatever it takes the element for. Outside of strings CSS needs `<` for comparisons
+ * only, which may have a blank after it.
+ */
+function styleText(css: string): string {
+  // Left from browsers that did not know style elements.
+  const sheet = css.replace(/^\s*<!--/, '').replace(/-->\s*$/, '')
+  return sheet.replace(/"(?:[^"\\\n]|\\[\s\S])*"?|'(?:[^'\\\n]|\\[\s\S])*'?|<(?=[a-z/!?])/gi, (piece) =>
+    piece === '<' ? '< ' : piece.replace(/<(?=[a-z/!?])/gi, '\\3c '),
+  )
 }
 
 const tooManyTags = () => new RenderError('output_limit', `The HTML has more than ${HTML_TAG_LIMIT} tags`)
@@ -56,7 +185,7 @@ const tooManyTags = () => new RenderError('output_limit', `The HTML has more tha
 // without angle brackets, and nothing else that starts with "<". All other documents are rewritten.
 
 const piece =
-  /<!doctype [\w\s"./:-]*>|<style(?: type="text\/css")?>[^<]*<\/style>|<\/[a-z][a-z0-9]*>|<([a-z][a-z0-9]*)((?:\s+[a-z][a-z0-9-]*(?:="[^"<>]*"|='[^'<>]*'|=[\w#%.-]+)?)*)\s*\/?>|[^<]+|<(?![a-z/!?])(?!$)/giy
+  /<!doctype [\w\s"./:-]*>|<style(?: type="text\/css")?>[^<]*<\/style>|<\/[a-z][a-z0-9]*>|<([a-z][a-z0-9]*)((?:[ \t\n\f\r]+[a-z][a-z0-9-]*(?:="[^"<>]*"|='[^'<>]*'|=[\w#%.-]+)?)*)[ \t\n\f\r]*\/?>|[^<]+|<(?![a-z/!?])(?!$)/giy
 
 function isClean(html: string): boolean {
   if (!html.includes('<')) return true
@@ -74,7 +203,6 @@ function isClean(html: string): boolean {
 }
 
 const verdicts = new Cache<boolean>(512 * 1024)
-const allowed = new Set(allowedTags)
 const attribute = /([a-z][a-z0-9-]*)(?:=(?:"([^"]*)"|'([^']*)'|([\w#%.-]+)))?/gi
 
 const isCleanTag = (whole: string, tag: string, attributes: string) =>
@@ -92,7 +220,9 @@ function hasCleanAttributes(tag: string, attributes: string): boolean {
   for (const [, written = '', quoted, single, bare] of attributes.matchAll(attribute)) {
     const name = written.toLowerCase()
     if (!isAllowedAttribute(tag.toLowerCase(), name) || name === 'srcset' || name === 'imagesrcset') return false
-    if (urlAttributes.has(name) && !isPlainUrl(quoted ?? single ?? bare ?? '')) return false
+    const value = quoted ?? single ?? bare ?? ''
+    if (urlAttributes.has(name) && !isPlainUrl(value)) return false
+    if (name === 'http-equiv' && !isAllowedPragma(value)) return false
   }
   return true
 }

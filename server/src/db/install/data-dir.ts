@@ -65,6 +65,11 @@ export function generatedSecrets(dataDir: string): GeneratedSecrets {
   return readSecrets(file)
 }
 
+export function storedSecretKey(dataDir: string): string | undefined {
+  const file = path.join(dataDir, 'secrets.json')
+  return existsSync(file) ? readSecrets(file).secretKey : undefined
+}
+
 /** Writes secrets with a known key: that of a backup. */
 export function keepSecretKey(dataDir: string, secretKey: string): void {
   const secrets = { secretKey, databasePassword: randomBytes(24).toString('hex') }

@@ -10,7 +10,7 @@ import { makePartitions } from '../core/partitions.ts'
 import { keyCheckOf, progressEveryMs, queueMigrations, storedTables } from './backup.ts'
 import { type BackupHeader, type Piece, readBackupFile } from './backup-file.ts'
 import { copyIn } from './copy.ts'
-import { generatedSecrets, keepSecretKey } from './data-dir.ts'
+import { generatedSecrets, keepSecretKey, storedSecretKey } from './data-dir.ts'
 import { startEmbedded } from './embedded.ts'
 
 interface Options {
@@ -45,7 +45,9 @@ export async function restoreBackup({ file, dataDir, secretKey, force, now, say 
   say('checking the file')
   const header = await checkFile(file)
   refuseNewer(file, header, await knownMigrations())
-  const key = keyFor(file, header, secretKey)
+  // The folder's own key, for a backup of the same installation.
+  const ownKey = isUsed ? storedSecretKey(dataDir) : undefined
+  const key = keyFor(file, header, secretKey ?? header.secretKey ?? ownKey)
 
   // Leftovers of interrupted restores.
   for (const name of readdirSync(dataDir).filter((entry) => entry.startsWith('restoring-')))
@@ -53,7 +55,7 @@ export async function restoreBackup({ file, dataDir, secretKey, force, now, say 
   const draft = path.join(dataDir, `restoring-${process.pid}`)
   mkdirSync(draft, { mode: 0o755 })
   try {
-    if (header.secretKey !== null) keepSecretKey(draft, key)
+    if (header.secretKey !== null || secretKey === undefined) keepSecretKey(draft, key)
     const { databasePassword: password } = generatedSecrets(draft)
     const postgres = await startEmbedded({ dataDir: draft, password, settings: loadSettings, say })
     let totals: { tables: number; rows: number }
@@ -97,15 +99,14 @@ function refuseNewer(file: string, { migrations }: BackupHeader, known: string[]
     )
 }
 
-function keyFor(file: string, header: BackupHeader, given: string | undefined): string {
-  const key = given ?? header.secretKey
-  if (key === null)
+function keyFor(file: string, header: BackupHeader, key: string | undefined): string {
+  if (key === undefined)
     throw new StartError(
-      `The key that credentials are encrypted with is not in ${file}; set BELFRY_SECRET_KEY to it. Nothing was changed.`,
+      `The key that credentials are encrypted with is not in ${file}; set BELFRY_SECRET_KEY to it. It is the secretKey in secrets.json, in the data folder that was backed up. Nothing was changed.`,
     )
   if (keyCheckOf(key) !== header.keyCheck)
     throw new StartError(
-      `BELFRY_SECRET_KEY is not the key that credentials in ${file} are encrypted with. Nothing was changed.`,
+      `BELFRY_SECRET_KEY, or the key in the data folder, is not the key that credentials in ${file} are encrypted with. Nothing was changed.`,
     )
   return key
 }

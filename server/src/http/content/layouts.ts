@@ -17,7 +17,7 @@ import type { Brand } from '../edge/brand.ts'
 import type { Environment, Resource } from '../edge/resource.ts'
 import { Body, Empty, Enum, FreeObject, Identifier, Nullable, Timestamp } from '../edge/schema.ts'
 import { idIn, slugify, slugOf } from '../edge/slug.ts'
-import { PreviewError } from '../workflows/preview.ts'
+import { largestPreview, PreviewError } from '../workflows/preview.ts'
 import { OwnIdentifier, userOf } from '../workflows/shape.ts'
 import { layoutVariables, refuseContent } from './layout-content.ts'
 
@@ -307,7 +307,7 @@ export const layouts: Resource = (app, { db, clock, secrets, brand, config: { li
     '/v2/layouts/:layoutId/preview',
     {
       config: { role: 'viewer' },
-      bodyLimit: largestBody,
+      bodyLimit: largestPreview,
       schema: {
         tags,
         summary: 'Show a layout around a placeholder for the content of the email',

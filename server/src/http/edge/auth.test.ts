@@ -112,7 +112,7 @@ describe('guessing keys', () => {
   const count = async () => (await server.database.db.selectFrom('sign_in_attempts').selectAll().execute())[0]?.attempts
   const guess = (n: number) => withAuthorization(`ApiKey guess ${n}`)
 
-  test('is limited per address; known keys keep working, and repeating the same wrong key is not a guess', async () => {
+  test('hole 10: is limited per address; right keys get in, and repeating the same wrong key is not a guess', async () => {
     const { key } = server.api
     expect((await withAuthorization(`ApiKey ${key}`)).status).toBe(404)
     await server.database.db.deleteFrom('sign_in_attempts').execute()
@@ -123,7 +123,13 @@ describe('guessing keys', () => {
     const limited = await guess(2)
     expect(limited).toMatchObject({ status: 429, body: { code: 'too_many_wrong_keys' } })
     expect(limited.headers.get('retry-after')).toBe('900')
-    // From here on neither guesses nor cached right keys cost a statement.
+    // A right key gets in from there, though no request has used it yet.
+    expect((await withAuthorization(`ApiKey ${(await server.freshApi()).key}`)).status).toBe(404)
+    const newKey = (await server.freshApi()).key
+    const flood = Array.from({ length: 40 }, (_, n) => guess(100 + n))
+    expect((await withAuthorization(`ApiKey ${newKey}`)).status).toBe(404)
+    expect((await Promise.all(flood)).map(({ status }) => status)).toEqual(Array(40).fill(429))
+    // From here on guesses are not counted.
     const after = await count()
     expect((await guess(3)).status).toBe(429)
     expect(await count()).toBe(after)

@@ -36,7 +36,7 @@ const own = ''
 export class ApiKeys {
   #known = new Map<string, Known>()
   #wrong = new Set<string>()
-  /** Valid when last looked up. Kept when the cache is emptied, so that these do not count as guesses. */
+  /** Valid when last looked up. Kept when the cache is emptied, so that these do not wait behind guesses. */
   readonly #everRight = new Set<string>()
   readonly #guesses: WrongKeys
   readonly #db: Db
@@ -86,11 +86,13 @@ export class ApiKeys {
     if (remembered) return remembered
     // Repeating the same wrong key is not a guess.
     if (wrong.has(hash)) throw fail('api_key_not_found')
-    if (!this.#everRight.has(hash)) this.#guesses.refuseMore(request.ip, this.#clock.now())
     beforeLookUp()
     // Read before the look-up: while disconnected we miss announcements, so the result must not be cached.
     const wouldHearOfChange = this.#changes.connected
-    const found = await this.#find(hash)
+    const find = () => this.#find(hash)
+    const found = this.#everRight.has(hash)
+      ? await find()
+      : await this.#guesses.lookUp(request.ip, this.#clock.now(), find)
     if (!found) {
       this.#everRight.delete(hash)
       if (wouldHearOfChange) rememberWrong(wrong, hash)

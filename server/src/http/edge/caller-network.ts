@@ -1,5 +1,13 @@
-// The client's network, for limits per address and for keys that are allowed from some addresses only.
+// The client's address and network, for limits per address and for keys that are allowed from some addresses only.
+import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, isIPv6 } from 'node:net'
+import proxyAddress from '@fastify/proxy-addr'
+
+/** For requests that Fastify does not see, by the rule it uses for `request.ip`. */
+export function callerAddress(trustedProxies: readonly string[]): (request: IncomingMessage) => string {
+  const trust = proxyAddress.compile([...trustedProxies])
+  return (request) => proxyAddress(request, trust)
+}
 
 /** An IPv6 client usually has 2^64 addresses, so limits use the first half. */
 export function networkOf(address: string): string {

@@ -58,7 +58,7 @@ export class EngineMetrics implements Meter {
     })
     this.#socketsRefused = new Counter({
       name: 'belfry_inbox_sockets_refused_total',
-      help: 'Browser sockets refused because BELFRY_MAX_SOCKETS were open',
+      help: 'Browser sockets refused for want of room',
       registers,
     })
     // Start at 0, so that a rate exists from the first event on.

@@ -27,6 +27,11 @@ test('no answer may be framed, sniffed or referred from, and none is for other o
           ...[route.path, 'nosniff', 'DENY'],
         ])
         expect([route.path, all.get('referrer-policy')]).toEqual([route.path, 'no-referrer'])
+        expect([route.path, all.get('permissions-policy')]).toEqual([route.path, expect.stringContaining('camera=()')])
+        const opener =
+          route.path === '/v1/integrations/chat/oauth/callback' ? 'unsafe-none' : 'same-origin-allow-popups'
+        expect([route.path, all.get('cross-origin-opener-policy')]).toEqual([route.path, opener])
+        expect([route.path, policy]).toEqual([route.path, expect.not.stringContaining('unsafe-eval')])
         expect([route.path, policy]).toEqual([route.path, expect.stringContaining("frame-ancestors 'none'")])
         expect([route.path, policy]).toEqual([route.path, expect.stringMatching(/^default-src '(none|self)'/)])
         const isForPages = /^\/(v1\/inbox|inbox|inbox\.js)(\/|$)/.test(route.path)

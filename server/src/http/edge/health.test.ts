@@ -1,11 +1,38 @@
 import { describe, expect, test } from 'vitest'
-import { useServer } from '../../../test/server.ts'
+import { sendTo, useServer } from '../../../test/server.ts'
+import { shared } from './health.ts'
 
 const server = useServer()
 const open = async (path: string) => {
   const response = await fetch(server.url + path)
   return { status: response.status, type: response.headers.get('content-type'), text: await response.text() }
 }
+
+test('hole 11: /metrics asks for the token, if there is one', async () => {
+  const { url, stop } = await server.startAnother({ metricsToken: 'only-for-prometheus' })
+  const read = (headers: Record<string, string>) => sendTo(`${url}/metrics`, 'GET', undefined, headers)
+  for (const headers of [{}, { authorization: 'only-for-prometheus' }, { authorization: 'Bearer only-for-prometheu' }])
+    expect(await read(headers as Record<string, string>)).toMatchObject({
+      status: 401,
+      body: { code: 'metrics_token_needed' },
+    })
+  expect((await read({ authorization: 'Bearer only-for-prometheus' })).text).toContain('belfry_database_up 1')
+  await stop()
+})
+
+test('hole 11: many who ask at once cost the database one look', async () => {
+  const finish: Array<(n: number) => void> = []
+  const look = shared(() => new Promise<number>((resolve) => finish.push(resolve)))
+  const answers = Array.from({ length: 50 }, look)
+  expect(finish).toHaveLength(1)
+  finish[0]?.(1)
+  expect(new Set(await Promise.all(answers))).toEqual(new Set([1]))
+  const next = look()
+  finish[1]?.(2)
+  expect(await next).toBe(2)
+  const statuses = await Promise.all(Array.from({ length: 50 }, async () => (await open('/health/ready')).status))
+  expect(new Set(statuses)).toEqual(new Set([200]))
+})
 
 describe('health', () => {
   test('the process is alive and ready', async () => {

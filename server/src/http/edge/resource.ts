@@ -71,6 +71,7 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
     | 'dashboardDir'
     | 'retention'
     | 'limits'
+    | 'metricsToken'
     | 'mostRequests'
     | 'answerSeconds'
     | 'queuePatienceSeconds'

@@ -1,4 +1,7 @@
-// Limits on guessing passwords, links and API keys: per account and per client address, counted in the database for all processes.
+// What slows down guessing of passwords, links and API keys: per account and per client address, counted in the database for all
+// processes. Beyond a limit nobody is shut out: further attempts are made one after another, with a pause before each. So a
+// guesser gets hardly further, and the right password or key still gets in.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Db } from '../../db/core/database.ts'
 import { sha256 } from '../../db/core/secrets.ts'
@@ -10,6 +13,10 @@ const windowMs = 15 * 60_000
 const mostPerAccount = 10
 /** High, because offices share an address. */
 const mostPerAddress = 60
+/** Beyond a limit, an attempt in each of these. */
+const pauseMs = 1_000
+/** In one lane; more are refused unchecked, and may retry. */
+const mostWaiting = 5
 /** Addresses over the limit that a process caches. */
 const mostRemembered = 10_000
 
@@ -20,28 +27,63 @@ interface Attempt {
 }
 
 /**
- * Counts the attempt before it is made, so that concurrent attempts cannot bypass the limit. The caller refunds a correct one.
- * Unknown accounts count like existing ones.
+ * Counts the attempt before it is made, so that concurrent attempts cannot bypass the limit. Beyond the limit it waits for its
+ * turn. The caller refunds a correct one. Unknown accounts count like existing ones.
  */
 export async function takeAttempt(db: Db, { email, address }: Attempt, now: Date): Promise<() => Promise<void>> {
-  const limits = new Map([[keyOf('address', networkOf(address)), mostPerAddress]])
-  if (email !== undefined) limits.set(keyOf('account', email.toLowerCase()), mostPerAccount)
-  const endsAt = await countAttempts(db, limits, now)
-  if (endsAt) throw limited('sign_in_limited', endsAt, now)
+  const network = networkOf(address)
+  const [ofAddress, ofAccount] = [keyOf('address', network), keyOf('account', email?.toLowerCase() ?? '')]
+  const limits = new Map([[ofAddress, mostPerAddress]])
+  if (email !== undefined) limits.set(ofAccount, mostPerAccount)
+  const over = await countAttempts(db, limits, now)
+  // Each account has a lane per address, so that a guesser elsewhere does not hold up the owner; and who has signed in from
+  // here before does not queue behind strangers who share the address.
+  const isKnownHere = over.size > 0 && email !== undefined && (await hasSignedInFrom(db, email, network))
+  if (over.has(ofAddress) && !isKnownHere) await takeTurn(ofAddress)
+  if (over.has(ofAccount) || (over.has(ofAddress) && isKnownHere)) await takeTurn(ofAccount + ofAddress)
   return async () => {
     // The owner signed in: earlier attempts by others must not count against them.
     if (email !== undefined) await forgetAttempts(db, email)
     await db
       .updateTable('sign_in_attempts')
       .set((set) => ({ attempts: set('attempts', '-', 1) }))
-      .where('key', '=', keyOf('address', networkOf(address)))
+      .where('key', '=', ofAddress)
       .where('attempts', '>', 0)
       .execute()
   }
 }
 
-/** When the limit ends, if one of the keys is over it. */
-async function countAttempts(db: Db, limits: Map<string, number>, now: Date): Promise<Date | undefined> {
+interface Lane {
+  waiting: number
+  last: Promise<unknown>
+}
+const lanes = new Map<string, Lane>()
+
+async function takeTurn(name: string): Promise<void> {
+  const lane = lanes.get(name) ?? { waiting: 0, last: Promise.resolve() }
+  if (lane.waiting >= mostWaiting)
+    throw fail('sign_in_limited', undefined, { headers: { 'Retry-After': String((mostWaiting * pauseMs) / 1000) } })
+  lanes.set(name, lane)
+  lane.waiting += 1
+  lane.last = lane.last.then(() => sleep(pauseMs))
+  await lane.last
+  lane.waiting -= 1
+  if (lane.waiting === 0) lanes.delete(name)
+}
+
+async function hasSignedInFrom(db: Db, email: string, network: string): Promise<boolean> {
+  const rows = await db
+    .selectFrom('user_sessions as s')
+    .innerJoin('users as u', 'u.id', 's.user_id')
+    .select('s.address')
+    .where((where) => where(where.fn('lower', ['u.email']), '=', email.toLowerCase()))
+    .limit(100)
+    .execute()
+  return rows.some(({ address }) => networkOf(address) === network)
+}
+
+/** @returns the keys over their limit, and when it ends */
+async function countAttempts(db: Db, limits: Map<string, number>, now: Date): Promise<Map<string, Date>> {
   const keys = [...limits.keys()].sort()
   const { rows } = await sql<{ key: string; attempts: number; ends_at: Date }>`
     INSERT INTO sign_in_attempts AS a (key, attempts, ends_at)
@@ -51,12 +93,7 @@ async function countAttempts(db: Db, limits: Map<string, number>, now: Date): Pr
       ends_at = CASE WHEN a.ends_at <= ${now} THEN excluded.ends_at ELSE a.ends_at END
     RETURNING key, attempts, ends_at`.execute(db)
   const over = rows.filter(({ key, attempts }) => attempts > (limits.get(key) ?? 0))
-  return over.length === 0 ? undefined : new Date(Math.max(...over.map(({ ends_at }) => ends_at.getTime())))
-}
-
-const limited = (code: 'sign_in_limited' | 'too_many_wrong_keys', endsAt: Date, now: Date) => {
-  const seconds = Math.max(1, Math.ceil((endsAt.getTime() - now.getTime()) / 1000))
-  return fail(code, undefined, { headers: { 'Retry-After': String(seconds) } })
+  return new Map(over.map(({ key, ends_at }) => [key, ends_at]))
 }
 
 /**
@@ -64,29 +101,51 @@ const limited = (code: 'sign_in_limited' | 'too_many_wrong_keys', endsAt: Date, 
  * from costing the database too much, and right keys cost nothing.
  */
 export class WrongKeys {
-  /** Cached, so that a flood costs no statements. */
+  /** Cached, so that a flood is not counted any further. */
   readonly #overUntil = new Map<string, Date>()
+  /** The look-up in progress for an address over the limit. */
+  readonly #lookUps = new Map<string, Promise<unknown>>()
   readonly #db: Db
 
   constructor(db: Db) {
     this.#db = db
   }
 
-  refuseMore(address: string, now: Date): void {
-    const endsAt = this.#overUntil.get(networkOf(address))
-    if (endsAt === undefined) return
-    if (endsAt > now) throw limited('too_many_wrong_keys', endsAt, now)
-    this.#overUntil.delete(networkOf(address))
+  /** For an address over the limit, one look-up at a time: a flood costs little, and a right key still gets in. */
+  async lookUp<T>(address: string, now: Date, find: () => Promise<T>): Promise<T> {
+    const network = networkOf(address)
+    if (!this.#isOver(network, now)) return find()
+    const before = this.#lookUps.get(network) ?? Promise.resolve()
+    const own = before.then(find)
+    const settled = own.catch(() => undefined)
+    this.#lookUps.set(network, settled)
+    try {
+      return await own
+    } finally {
+      if (this.#lookUps.get(network) === settled) this.#lookUps.delete(network)
+    }
   }
 
+  /** Throws when there were too many from this address. */
   async count(address: string, now: Date): Promise<void> {
     const network = networkOf(address)
-    const endsAt = await countAttempts(this.#db, new Map([[keyOf('wrong keys', network), mostPerAddress]]), now)
-    if (endsAt === undefined) return
-    const [oldest] = this.#overUntil.keys()
-    if (oldest !== undefined && this.#overUntil.size >= mostRemembered) this.#overUntil.delete(oldest)
-    this.#overUntil.set(network, endsAt)
-    throw limited('too_many_wrong_keys', endsAt, now)
+    if (!this.#isOver(network, now)) {
+      const key = keyOf('wrong keys', network)
+      const endsAt = (await countAttempts(this.#db, new Map([[key, mostPerAddress]]), now)).get(key)
+      if (endsAt === undefined) return
+      const [oldest] = this.#overUntil.keys()
+      if (oldest !== undefined && this.#overUntil.size >= mostRemembered) this.#overUntil.delete(oldest)
+      this.#overUntil.set(network, endsAt)
+    }
+    const leftMs = (this.#overUntil.get(network)?.getTime() ?? 0) - now.getTime()
+    const seconds = Math.max(1, Math.ceil(leftMs / 1000))
+    throw fail('too_many_wrong_keys', undefined, { headers: { 'Retry-After': String(seconds) } })
+  }
+
+  #isOver(network: string, now: Date): boolean {
+    const endsAt = this.#overUntil.get(network)
+    if (endsAt !== undefined && endsAt <= now) this.#overUntil.delete(network)
+    return endsAt !== undefined && endsAt > now
   }
 }
 

@@ -1,8 +1,11 @@
+import { Manager } from 'socket.io-client'
+import { WebSocket } from 'undici'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { type InboxClient, openInbox, useSockets } from '../../../test/inbox.ts'
 import { inApp, makeWorkflow, trigger } from '../../../test/runs.ts'
-import { type Api, useServer } from '../../../test/server.ts'
+import { type Api, sendTo, useServer } from '../../../test/server.ts'
 import { beatMs } from '../../db/queries/inbox-presence.ts'
+import { guestMs } from './sockets.ts'
 
 const server = useServer()
 const sockets = useSockets()
@@ -158,6 +161,91 @@ describe('a socket is refused', () => {
   test('once its subscriber is deleted', async () => {
     await api.delete('/v2/subscribers/ada')
     expect(await refusal({ query: { token: inbox.token } })).toEqual(['Unauthorized', false])
+  })
+})
+
+describe('hole 6', () => {
+  const handshake = (url: string, more = '', headers = {}) =>
+    sendTo(`${url}/socket.io/?EIO=4&transport=polling${more}`, 'GET', undefined, headers)
+  const member = `&token=`
+
+  test("handshakes without a valid token take nobody's place", async () => {
+    const { url, stop } = await server.startAnother({ mostSockets: 2 })
+    const answers = await Promise.all(Array.from({ length: 250 }, () => handshake(url)))
+    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(20)
+    expect(answers.filter(({ status }) => status === 503)[0]?.body).toMatchObject({ code: 'too_many_sockets' })
+    expect((await handshake(url, `${member}x.y.z`)).status).toBe(503)
+    // Its token is checked at the handshake.
+    await sockets.connect(inbox, url)
+    const metrics = await (await fetch(`${url}/metrics`)).text()
+    expect(metrics).toContain('belfry_inbox_sockets 1')
+    await stop()
+  })
+
+  test('a connection without a token is dropped after seconds, even if it does not read', async () => {
+    const { url, stop } = await server.startAnother()
+    const timers = vi.spyOn(globalThis, 'setTimeout')
+    const { sid } = JSON.parse((await handshake(url)).text.slice(1))
+    const late = timers.mock.calls.filter(([, ms]) => ms === guestMs).map(([dropIt]) => dropIt)
+    timers.mockRestore()
+    expect(late).toHaveLength(1)
+    late[0]?.()
+    expect((await handshake(url, `&sid=${sid}`)).body).toEqual({ code: 1, message: 'Session ID unknown' })
+    await stop()
+  })
+
+  test('one address holds only its part', async () => {
+    const { url, stop } = await server.startAnother({ mostSocketsOfAddress: 2, trustedProxies: ['loopback'] })
+    const from = (address: string, subscriber = inbox) =>
+      handshake(url, member + subscriber.token, { 'x-forwarded-for': address })
+    const bob = await openInbox(server, api, 'bob')
+    expect((await from('192.0.2.1')).status).toBe(200)
+    expect((await from('192.0.2.1', bob)).status).toBe(200)
+    expect((await from('192.0.2.1')).status).toBe(503)
+    expect((await from('192.0.2.2')).status).toBe(200)
+    // One household, however many addresses it has.
+    expect((await from('2001:db8::1')).status).toBe(200)
+    expect((await from('2001:db8::2')).status).toBe(200)
+    expect((await from('2001:db8::3')).status).toBe(503)
+    const direct = sockets.open(url, {
+      ...{ query: { token: inbox.token }, reconnection: false },
+      extraHeaders: { 'x-forwarded-for': '192.0.2.1' },
+    })
+    expect(await new Promise((resolve) => direct.socket.on('connect_error', resolve))).toMatchObject({
+      description: { message: 'Unexpected server response: 503' },
+    })
+    await stop()
+  })
+
+  test.each([
+    ['joins', () => '40/x,'],
+    ['joins of other namespaces', (n: number) => `40/${n},`],
+    ['answers to no ping', () => '3'],
+    ['events', () => '42["x"]'],
+  ])('twenty thousand %s end the connection early', async (_, packet) => {
+    const socket = new WebSocket(
+      `${inbox.url.replace('http', 'ws')}/socket.io/?EIO=4&transport=websocket${member}${inbox.token}`,
+    )
+    const answers: string[] = []
+    socket.addEventListener('message', ({ data }) => answers.push(String(data)))
+    const isClosed = new Promise((resolve) => socket.addEventListener('close', resolve))
+    await new Promise((resolve) => socket.addEventListener('open', resolve))
+    for (let n = 0; n < 20_000; n += 1) socket.send(packet(n))
+    await isClosed
+    expect(answers.filter((answer) => answer.startsWith('40')).length).toBeLessThanOrEqual(5)
+    expect(answers.length).toBeLessThan(70)
+  })
+
+  test('a page may have sockets in several namespaces of one connection', async () => {
+    const manager = new Manager(inbox.url, { transports: ['websocket'], query: { token: inbox.token } })
+    const names = ['/', '/a', '/b', '/c', '/d']
+    const joined = names.map(
+      (name) => new Promise((resolve) => manager.socket(name).once('connect', () => resolve(name))),
+    )
+    expect(await Promise.all(joined)).toEqual(names)
+    const refusal = new Promise((resolve) => manager.socket('/e').once('connect_error', resolve))
+    expect(await refusal).toMatchObject({ message: 'Unauthorized' })
+    for (const name of [...names, '/e']) manager.socket(name).disconnect()
   })
 })
 

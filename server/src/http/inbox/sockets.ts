@@ -9,9 +9,11 @@ import { readStandings } from '../../db/queries/inbox-access.ts'
 import { contextsOf, type InboxKey, readChanges } from '../../db/queries/inbox-changes.ts'
 import { beat, beatMs, enterInboxes, leaveInboxes, removeDead } from '../../db/queries/inbox-presence.ts'
 import { fail } from '../../errors.ts'
+import { callerAddress, networkOf } from '../edge/caller-network.ts'
 import { declineProtocol } from '../edge/other-protocols.ts'
 import type { App, InboxSession, Services } from '../edge/resource.ts'
 import { InboxNews, type Packet, type Room } from './news.ts'
+import { type Place, Places } from './places.ts'
 import { hasEnded, InboxTokens } from './token.ts'
 
 const path = /^\/socket\.io\/?(\?|$)/
@@ -21,8 +23,13 @@ const path = /^\/socket\.io\/?(\?|$)/
  */
 const mostWaiting = 200
 const mostWaitingCharacters = 1_000_000
-/** Tabs share one socket, so a page that opens more than this is broken, or hostile. */
-const mostOfInbox = 100
+/** A connection that has joined nothing by then is dropped; without a valid token, sooner. */
+const joinMs = 10_000
+export const guestMs = 5_000
+/** In a minute; a browser answers two or three pings, and joins once. */
+const mostPackets = 60
+/** A connection may carry the sockets of several scripts of a page, each in its namespace. */
+const mostNamespaces = 5
 /** Inboxes registered and removed per transaction. */
 const mostAtOnce = 500
 /** By then any transaction that missed the new connection while storing a message has committed. */
@@ -37,7 +44,21 @@ const unknownSession = 1
 interface Surroundings extends Pick<Services, 'db' | 'pool' | 'changes' | 'clock' | 'secrets' | 'brand' | 'log'> {
   /** In this process; refused browsers retry after a few seconds, perhaps at another process. */
   mostSockets: number
+  mostSocketsOfAddress: number
+  trustedProxies: readonly string[]
   onRefused(): void
+}
+
+type Connection = Socket['conn']
+
+/** Who connects: known from the handshake on. */
+interface Visitor {
+  address: string
+  /** Whether the URL has a token, which then decides. */
+  hasToken: boolean
+  session: InboxSession | undefined
+  place?: Place | undefined
+  namespaces: number
 }
 
 const retryAfter = '5'
@@ -49,6 +70,10 @@ export class InboxSockets {
   readonly #services: Surroundings
   readonly #tokens: InboxTokens
   readonly #news: InboxNews
+  readonly #places: Places
+  readonly #addressOf: (request: IncomingMessage) => string
+  /** By the request that opened the connection. */
+  readonly #visitors = new WeakMap<object, Visitor>()
   readonly #processId = randomUUID()
   readonly #rooms = new Map<string, Room>()
   /** Inboxes registered in the database as connected here. */
@@ -57,7 +82,6 @@ export class InboxSockets {
   readonly #dirty = new Set<string>()
   readonly #stopping = new AbortController()
   #io: Promise<Server> | undefined
-  #loaded: Server | undefined
   #settling: Promise<void> | undefined
   #beats: NodeJS.Timeout | undefined
   #loading: NodeJS.Timeout | undefined
@@ -68,7 +92,9 @@ export class InboxSockets {
     this.#services = services
     this.#tokens = new InboxTokens(services)
     this.#news = new InboxNews(services, (socket, packets) => this.#send(socket, packets))
-    const { changes } = services
+    const { changes, mostSockets, mostSocketsOfAddress: mostOfAddress, trustedProxies } = services
+    this.#places = new Places({ mostSockets, mostOfAddress })
+    this.#addressOf = callerAddress(trustedProxies)
     changes.on('inbox', (text) => {
       for (const change of readChanges(text)) {
         const room = this.#rooms.get(roomId(change))
@@ -93,7 +119,7 @@ export class InboxSockets {
       config: { public: true, always: true },
       schema: { hide: true },
       onRequest: async (request, reply) => {
-        if (this.#refuses(request.raw)) {
+        if (!(await this.#mayEnter(request.raw))) {
           const headers = { 'Retry-After': retryAfter, 'Access-Control-Allow-Origin': '*' }
           throw fail('too_many_sockets', undefined, { headers })
         }
@@ -113,9 +139,9 @@ export class InboxSockets {
     })
   }
 
-  /** The number of open sockets. */
+  /** The number of open sockets with a valid token. */
   get count(): number {
-    return this.#loaded?.engine.clientsCount ?? 0
+    return this.#places.count
   }
 
   /** Drops connections without a close packet, so that browsers reconnect, elsewhere or to the next process here. */
@@ -137,7 +163,11 @@ export class InboxSockets {
       socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n')
       return
     }
-    if (this.#refuses(request)) {
+    const mayEnter = await this.#mayEnter(request).catch((error: unknown) => {
+      this.#services.log.warn({ err: error }, 'could not check the token of a socket')
+      return false
+    })
+    if (!mayEnter) {
       socket.end(`HTTP/1.1 503 Service Unavailable\r\nRetry-After: ${retryAfter}\r\nConnection: close\r\n\r\n`)
       return
     }
@@ -146,12 +176,27 @@ export class InboxSockets {
     engine.handleUpgrade(request as never, socket, head)
   }
 
-  /** A request of an existing connection, or a change of transport, takes no further place. */
-  #refuses({ method, url = '' }: IncomingMessage): boolean {
-    if (this.count < this.#services.mostSockets || method === 'OPTIONS') return false
-    if (new URLSearchParams(url.slice(url.indexOf('?') + 1)).has('sid')) return false
-    this.#services.onRefused()
+  /**
+   * Checks the token of a handshake before anything is kept for it. A request of an existing connection, or a change of
+   * transport, takes no further place.
+   */
+  async #mayEnter(request: IncomingMessage): Promise<boolean> {
+    const { method, url = '' } = request
+    const query = new URLSearchParams(url.slice(url.indexOf('?') + 1))
+    if (method === 'OPTIONS' || query.has('sid')) return true
+    const [token, ...more] = query.getAll('token')
+    const address = networkOf(this.#addressOf(request))
+    // Before the look-up, which a full house would make for nothing.
+    if (!this.#places.hasRoom(address, undefined) && token === undefined) return this.#refuse()
+    const session = token !== undefined && more.length === 0 ? await this.#tokens.read(token) : undefined
+    if (!this.#places.hasRoom(address, session?.subscriber.id)) return this.#refuse()
+    this.#visitors.set(request, { address, hasToken: token !== undefined, session, namespaces: 0 })
     return true
+  }
+
+  #refuse(): false {
+    this.#services.onRefused()
+    return false
   }
 
   #server(): Promise<Server> {
@@ -165,7 +210,8 @@ export class InboxSockets {
     const io = new Server(createServer(), {
       serveClient: false,
       cors: { origin: '*' },
-      connectTimeout: 10_000,
+      // Ours is shorter, and does not wait for the browser.
+      connectTimeout: 2 * joinMs,
       // Browsers send no data.
       maxHttpBufferSize: 10_000,
       perMessageDeflate: false,
@@ -175,6 +221,7 @@ export class InboxSockets {
     io.engine.on('connection_error', ({ code }: { code: number }) => {
       if (code === unknownSession) this.#warnOfPolling()
     })
+    io.engine.on('connection', (connection: Connection) => this.#opened(connection))
     // The library treats a path in the URL as a namespace.
     for (const namespace of [io.sockets, io.of(/^\/.{1,200}$/)]) {
       namespace.use((socket, next) => {
@@ -182,17 +229,18 @@ export class InboxSockets {
           (session) => {
             socket.data = { session }
             next(session ? undefined : new Error('Unauthorized'))
+            // Its refusal is sent first.
+            if (!session) setImmediate(() => socket.conn.close())
           },
           (error: unknown) => {
             // Not the browser's fault, and it would not retry after a refusal.
             this.#services.log.warn({ err: error }, 'could not open a socket')
-            cut(socket)
+            cut(socket.conn)
           },
         )
       })
       namespace.on('connection', (socket: Socket) => this.#connected(socket))
     }
-    this.#loaded = io
     return io
   }
 
@@ -208,28 +256,67 @@ export class InboxSockets {
     )
   }
 
-  async #authenticate({ handshake }: Socket): Promise<InboxSession | undefined> {
-    const token: unknown = handshake.query.token ?? handshake.auth.token
-    const session = typeof token === 'string' ? await this.#tokens.read(token) : undefined
+  #opened(connection: Connection): void {
+    const visitor = this.#visitors.get(connection.request)
+    const place = visitor && this.#places.enter(visitor.address, visitor.session?.subscriber.id)
+    if (!visitor || !place) {
+      // Others were faster.
+      cut(connection)
+      return
+    }
+    visitor.place = place
+    // A guest that was admitted has joined.
+    const late = setTimeout(
+      () => {
+        if (place.isGuest || visitor.namespaces === 0) cut(connection)
+      },
+      place.isGuest ? guestMs : joinMs,
+    ).unref()
+    connection.once('close', () => {
+      clearTimeout(late)
+      place.leave()
+    })
+    let packets = 0
+    let since = this.#services.clock.now().getTime()
+    connection.on('packet', () => {
+      const now = this.#services.clock.now().getTime()
+      if (now - since > 60_000) [packets, since] = [0, now]
+      packets += 1
+      if (packets > mostPackets) cut(connection)
+    })
+  }
+
+  async #authenticate({ handshake, request }: Socket): Promise<InboxSession | undefined> {
+    const visitor = this.#visitors.get(request)
+    const token: unknown = handshake.auth.token
     // The library would hold headers and token for the life of the socket, unused.
     Object.assign(handshake, { headers: {}, query: {}, auth: {}, url: '' })
-    return session
+    if (!visitor) return undefined
+    visitor.namespaces += 1
+    if (visitor.namespaces > mostNamespaces) return undefined
+    if (visitor.session || visitor.hasToken || typeof token !== 'string') return visitor.session
+    visitor.hasToken = true
+    visitor.session = await this.#tokens.read(token)
+    if (visitor.session) visitor.place?.admit(visitor.session.subscriber.id)
+    return visitor.session
   }
 
   #connected(socket: Socket): void {
     const { session } = socket.data as { session: InboxSession }
+    const visitor = this.#visitors.get(socket.request)
+    if (visitor?.place?.isGuest !== false) {
+      // With a close packet, after which a browser does not reconnect.
+      socket.disconnect(true)
+      return
+    }
     const { environmentId, subscriber, contextKeys } = session
     const key = { environmentId, subscriberRowId: subscriber.id, contexts: contextsOf(contextKeys) }
     const id = roomId(key)
     const room = this.#rooms.get(id) ?? { ...key, session, sockets: new Set<Socket>() }
     this.#rooms.set(id, room)
-    if (room.sockets.size >= mostOfInbox) {
-      // With a close packet, after which a browser does not reconnect.
-      socket.disconnect(true)
-      return
-    }
     room.sockets.add(socket)
     socket.once('disconnect', () => {
+      visitor.namespaces -= 1
       room.sockets.delete(socket)
       if (room.sockets.size > 0) return
       this.#rooms.delete(id)
@@ -315,7 +402,7 @@ export class InboxSockets {
   #reopen(environmentId: string, subscriberRowId: string): void {
     for (const room of this.#rooms.values())
       if (room.environmentId === environmentId && room.subscriberRowId === subscriberRowId)
-        for (const socket of room.sockets) cut(socket)
+        for (const socket of room.sockets) cut(socket.conn)
   }
 
   #tellAll(): void {
@@ -360,7 +447,7 @@ export class InboxSockets {
     // The library drops this list with the packets it has sent. After a long wait both would be in the old generation, and
     // stay until the next full garbage collection.
     if (writeBuffer.length === 0) connection.writeBuffer = []
-    if (writeBuffer.length > mostWaiting || characters > mostWaitingCharacters) cut(socket)
+    if (writeBuffer.length > mostWaiting || characters > mostWaitingCharacters) cut(socket.conn)
     else for (const [event, payload] of packets) socket.emit(event, payload)
   }
 }
@@ -368,9 +455,11 @@ export class InboxSockets {
 const isExpired = ({ data }: Socket, now: Date): boolean => (data as { session: InboxSession }).session.expiresAt <= now
 
 /** Drops the connection without a close packet, and without waiting for unread data. */
-function cut({ conn }: Socket): void {
-  const { socket } = conn.transport as { socket?: { terminate?(): void } }
+function cut(connection: Connection): void {
+  const { socket } = connection.transport as { socket?: { terminate?(): void } }
+  // Only then does the library ignore packets that have arrived already.
+  Object.assign(connection, { readyState: 'closing' })
+  connection.close(true)
   // Closing a web socket would wait half a minute for the browser, and hold all unsent data.
-  if (socket?.terminate) socket.terminate()
-  else conn.close(true)
+  socket?.terminate?.()
 }

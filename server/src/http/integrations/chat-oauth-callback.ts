@@ -52,6 +52,8 @@ export const chatOAuthCallback: Resource = (app, services) => {
       },
     },
     async (request, reply) => {
+      // A page of another site has opened this one and waits until it closes.
+      reply.header('Cross-Origin-Opener-Policy', 'unsafe-none')
       const { error, error_description: description, code, tenant, admin_consent, state: signed } = request.query
       if (error) throw fail('oauth_denied', { error, description })
       if (!signed) throw fail('oauth_parameter_missing', { name: 'state' })

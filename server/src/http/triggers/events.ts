@@ -6,6 +6,7 @@ import { readContexts } from '../../db/queries/contexts.ts'
 import { recipientIdPattern } from '../../db/queries/subscribers.ts'
 import type { TriggerRequest } from '../../engine/runs/trigger.ts'
 import { fail, RequestError } from '../../errors.ts'
+import { isOneAddress } from '../../providers/email/mail.ts'
 import type { Environment, Resource, Services } from '../edge/resource.ts'
 import { Body, ContextPayload, FreeObject } from '../edge/schema.ts'
 import { generalError } from '../edge/validation.ts'
@@ -225,6 +226,8 @@ function readPerson(given: unknown, field: string, reading: Reading): { subscrib
     const value = given[name]
     if (value === undefined) continue
     if (value !== null && typeof value !== 'string') throw generalError([`${field}.${name} must be a string`])
+    if (name === 'email' && value && !isOneAddress(value))
+      throw generalError([`${field}.email must be one email address`])
     person[name] = value
   }
   const { data, channels } = given

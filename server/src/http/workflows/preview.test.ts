@@ -35,6 +35,16 @@ async function create(steps: StepInput[], more: object = {}) {
 const signed = (body: string, ms: number) =>
   `t=${ms},v1=${createHmac('sha256', api.key).update(`${ms}.${body}`).digest('hex')}`
 
+test('hole 11: a preview may be as large as a trigger', async () => {
+  const { workflow } = await create([{ name: 'Tell', type: 'in_app', controlValues: { body: 'Hello' } }])
+  const ask = (bytes: number) =>
+    api.post(`/v2/workflows/${workflow.workflowId}/step/${workflow.steps[0].stepId}/preview`, {
+      previewPayload: { payload: { text: 'x'.repeat(bytes) } },
+    })
+  expect(await ask(500 * 1024)).toMatchObject({ status: 201 })
+  expect(await ask(513 * 1024)).toMatchObject({ status: 413, body: { code: 'body_too_large' } })
+})
+
 describe('a step of each kind', () => {
   const payload = { name: 'Ann', link: 'https://example.com/1' }
   test.each<[string, object, unknown]>([

@@ -28,7 +28,8 @@ import { idIn } from '../edge/slug.ts'
 import { Maybe } from './shape.ts'
 import { findStep } from './steps.ts'
 
-const largestBody = 26 * 1024 * 1024
+/** As large as a trigger may be, without its files. */
+export const largestPreview = 512 * 1024
 
 const PreviewRequest = Body({
   controlValues: Maybe(FreeObject),
@@ -83,7 +84,7 @@ export const previews: Resource = (app, { db, clock, secrets, brand, http }) => 
     '/v2/workflows/:workflowId/step/:stepId/preview',
     {
       config: { role: 'viewer' },
-      bodyLimit: largestBody,
+      bodyLimit: largestPreview,
       schema: {
         tags,
         summary: 'Preview what a step would deliver',
@@ -123,7 +124,7 @@ export const previews: Resource = (app, { db, clock, secrets, brand, http }) => 
   app.post(
     '/v2/workflows/steps/test-http-request',
     {
-      bodyLimit: largestBody,
+      bodyLimit: largestPreview,
       schema: {
         tags,
         summary: 'Try the request of an HTTP request step',

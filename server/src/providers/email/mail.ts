@@ -19,5 +19,10 @@ export const some = <Item>(list: Item[]): Item[] | undefined => (list.length > 0
 export const someOf = <Value extends object>(value: Value): Value | undefined =>
   Object.keys(value).length > 0 ? value : undefined
 
+const oneAddress = /^(?:(?:"[^"\\\r\n]*"|[^,;:<>()"@\r\n]*)<[^\s,;:<>()"]+>|[^\s,;:<>()"]+)$/
+
+/** Whether a text is one address, with a name or without: a comma in it would make several recipients. */
+export const isOneAddress = (text: string): boolean => oneAddress.test(text.trim())
+
 /** The part after the at sign. */
 export const domainOf = (email: string): string => email.slice(email.lastIndexOf('@') + 1)

@@ -1,6 +1,8 @@
-import { createHash, generateKeyPairSync, verify } from 'node:crypto'
+import { createHash, generateKeyPairSync, randomUUID, verify } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
-import { hostname } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -242,10 +244,21 @@ describe('a mail over SMTP', () => {
         code: 'message_refused',
         kind: 'never',
       })
-    for (const unheard of [{ dsn: { notify: 'FAILURE' } }, { requireTLSExtensionEnabled: true }])
-      expect(await problem(send(address, { providerData: { _passthrough: { body: unheard } } }))).toMatchObject({
-        ...{ code: 'message_refused', kind: 'never' },
-      })
+    const cacheDir = join(tmpdir(), `belfry-${randomUUID()}`)
+    const key = { domainName: 'acme.example', keySelector: 'x', privateKey: 'x' }
+    const refused = [
+      { dsn: { notify: 'FAILURE' } },
+      { requireTLSExtensionEnabled: true },
+      // Hole 11: it would write files where the caller says.
+      { dkim: { ...key, cacheDir, cacheTreshold: 0 } },
+      { raw: { path: '/etc/passwd' } },
+      { attachDataUrls: true },
+      { disableFileAccess: false },
+    ]
+    for (const body of refused)
+      for (const providerData of [body, { _passthrough: { body } }])
+        expect(await problem(send(address, { providerData }))).toMatchObject({ code: 'message_refused', kind: 'never' })
+    expect(existsSync(cacheDir)).toBe(false)
     expect(received).toHaveLength(1)
   })
 })

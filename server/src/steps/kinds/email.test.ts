@@ -106,6 +106,24 @@ describe('an email', () => {
     expect(run.jobs[0]).toMatchObject({ providerId: 'email-webhook' })
   })
 
+  test.each(['ada@example.com, eve@example.com', 'ada@example.com;eve@example.com', 'a: ada@example.com;'])(
+    'hole 11: %s is not one recipient',
+    async (email) => {
+      const api = await prepared()
+      const to = { subscriberId: 'ada', email }
+      expect(await api.post('/v1/events/trigger', { name: 'news', to })).toMatchObject({
+        status: 422,
+        body: { errors: { general: { messages: ['to.email must be one email address'] } } },
+      })
+      // However it got there.
+      await api.post('/v2/subscribers', { subscriberId: 'ada' })
+      await server.database.db.updateTable('subscribers').set({ email }).where('subscriber_id', '=', 'ada').execute()
+      const { run } = await deliver(api, {}, 'ada')
+      expect(run.jobs[0]).toMatchObject({ status: 'failed', reason: 'content_failed' })
+      expect(sent()).toEqual([])
+    },
+  )
+
   test('to a subscriber without an address is a message with a warning, and the next step runs', async () => {
     const api = await prepared([mail(), { type: 'in_app', controlValues: { body: 'in the inbox' } }])
     const { run } = await deliver(api, {}, 'nobody')

@@ -1,5 +1,6 @@
 // The email step: its settings, and how an email is composed and sent.
 import type { IntegrationRow } from '../../db/queries/integrations.ts'
+import { isOneAddress } from '../../providers/email/mail.ts'
 import type { Attachment, EmailMessage } from '../../providers/provider.ts'
 import { type Data, isPlain } from '../../providers/provider-data.ts'
 import { documentToHtml } from '../../render/block-liquid.ts'
@@ -171,6 +172,11 @@ async function call(of: StepRun, tools: CallTools): Promise<StepOutcome> {
         ),
       ],
     }
+  const unfit = to.find((address) => !isOneAddress(address))
+  if (unfit !== undefined) {
+    const error = `${JSON.stringify(unfit.slice(0, 100))} is not one email address`
+    return failed('content_failed', error, [detail('content_failed', { error })])
+  }
   const attachments = await attachmentsOf(of, tools)
   if (!attachments) {
     const error = 'The files that came with the trigger are no longer kept'
