@@ -3561,7 +3561,7 @@ export interface Operations {
       }>
     }
   }
-  /** Subscribe to a topic, which is created if missing */
+  /** Subscribe to a topic that browsers may join */
   'POST /v1/inbox/topics/{topicKey}/subscriptions': {
     path: {
       topicKey: string
@@ -5901,6 +5901,8 @@ export interface Operations {
       docs?: string | undefined
       /** Whether it can send delivery events to our inbound webhook. */
       reportsDeliveries: boolean
+      /** Credentials that verify its delivery events. Without one of them, store a signing key. */
+      reportsCheckedBy: Array<string>
       credentials: Array<{
         /** The member of `credentials`. */
         name: string
@@ -7098,6 +7100,68 @@ export interface Operations {
       expiresAt: string | null
     }
   }
+  /** Retrieve what browsers of subscribers may do */
+  'GET /v2/environments/{environmentId}/inbox-access': {
+    path: {
+      environmentId: string
+    }
+    answer: {
+      /** Whether browsers may join every topic, and create topics. Otherwise only topics with joinableFromBrowser. Null: as usual */
+      openTopics: boolean | null
+      /** The profile fields that a page may give for its subscriber; others are ignored. Null: as usual */
+      profileFields: Array<string> | null
+      /** What applies where nothing is chosen */
+      usual: {
+        openTopics: boolean
+        profileFields: Array<string>
+      }
+      /** Whether the in-app integration requires a hash of the subscriber id */
+      requiresHash: boolean
+    }
+  }
+  /** Change what browsers of subscribers may do */
+  'PATCH /v2/environments/{environmentId}/inbox-access': {
+    path: {
+      environmentId: string
+    }
+    body: {
+      /** Whether browsers may join every topic, and create topics. Otherwise only topics with joinableFromBrowser */
+      openTopics?: boolean | null | undefined
+      /** The profile fields that a page may give for its subscriber; others are ignored */
+      profileFields?: Array<'firstName' | 'lastName' | 'email' | 'phone' | 'avatar' | 'locale' | 'timezone' | 'data'> | null | undefined
+    }
+    answer: {
+      /** Whether browsers may join every topic, and create topics. Otherwise only topics with joinableFromBrowser. Null: as usual */
+      openTopics: boolean | null
+      /** The profile fields that a page may give for its subscriber; others are ignored. Null: as usual */
+      profileFields: Array<string> | null
+      /** What applies where nothing is chosen */
+      usual: {
+        openTopics: boolean
+        profileFields: Array<string>
+      }
+      /** Whether the in-app integration requires a hash of the subscriber id */
+      requiresHash: boolean
+    }
+  }
+  /** End all inbox sessions of an environment */
+  'DELETE /v2/environments/{environmentId}/inbox-sessions': {
+    path: {
+      environmentId: string
+    }
+    answer: undefined
+  }
+  /** End all inbox sessions of all environments of the organization */
+  'DELETE /v1/auth/inbox-sessions': {
+    answer: undefined
+  }
+  /** End all inbox sessions of a subscriber */
+  'DELETE /v2/subscribers/{subscriberId}/inbox-sessions': {
+    path: {
+      subscriberId: string
+    }
+    answer: undefined
+  }
   /** List the environment variables of the organization */
   'GET /v1/environment-variables': {
     query?: {
@@ -7233,6 +7297,8 @@ export interface Operations {
         _id: string
         key: string
         name?: string | undefined
+        /** Whether a subscriber's browser may subscribe itself. Default: only your backend subscribes */
+        joinableFromBrowser: boolean
         createdAt: string
         updatedAt: string
       }>
@@ -7242,7 +7308,7 @@ export interface Operations {
       totalCountCapped: boolean
     }
   }
-  /** Create or rename a topic */
+  /** Create or change a topic */
   'POST /v2/topics': {
     query?: {
       /** Do not change an existing topic; answer 409 */
@@ -7251,11 +7317,15 @@ export interface Operations {
     body: {
       key: string
       name?: string | undefined
+      /** Whether a subscriber's browser may subscribe itself. Default: only your backend subscribes */
+      joinableFromBrowser?: boolean | undefined
     }
     answer: {
       _id: string
       key: string
       name?: string | undefined
+      /** Whether a subscriber's browser may subscribe itself. Default: only your backend subscribes */
+      joinableFromBrowser: boolean
       createdAt: string
       updatedAt: string
     }
@@ -7269,22 +7339,28 @@ export interface Operations {
       _id: string
       key: string
       name?: string | undefined
+      /** Whether a subscriber's browser may subscribe itself. Default: only your backend subscribes */
+      joinableFromBrowser: boolean
       createdAt: string
       updatedAt: string
     }
   }
-  /** Rename a topic */
+  /** Rename a topic, or open or close it for browsers */
   'PATCH /v2/topics/{topicKey}': {
     path: {
       topicKey: string
     }
     body: {
-      name: string
+      name?: string | undefined
+      /** Whether a subscriber's browser may subscribe itself. Default: only your backend subscribes */
+      joinableFromBrowser?: boolean | undefined
     }
     answer: {
       _id: string
       key: string
       name?: string | undefined
+      /** Whether a subscriber's browser may subscribe itself. Default: only your backend subscribes */
+      joinableFromBrowser: boolean
       createdAt: string
       updatedAt: string
     }

@@ -34,7 +34,7 @@ CREATE TABLE api_keys (
   expires_at timestamp(3) with time zone,
   id text COLLATE "C" DEFAULT substr(md5(((random())::text || (clock_timestamp())::text)), 1, 24) NOT NULL,
   organization_id text COLLATE "C",
-  name text DEFAULT 'API key'::text NOT NULL,
+  name text DEFAULT 'Compatible key'::text NOT NULL,
   scopes text[] DEFAULT '{administer}'::text[] NOT NULL,
   allowed_addresses text[],
   hint text DEFAULT ''::text NOT NULL,
@@ -164,6 +164,7 @@ CREATE TABLE channel_endpoints (
   CONSTRAINT channel_endpoints_pkey PRIMARY KEY (environment_id, id),
   CONSTRAINT channel_endpoints_environment_id_identifier_key UNIQUE (environment_id, identifier)
 );
+CREATE INDEX channel_endpoints_clear ON public.channel_endpoints USING btree (environment_id, id) WHERE (endpoint @? '$."url"?(!(@ starts with "enc:v1:"))'::jsonpath);
 CREATE INDEX channel_endpoints_created ON public.channel_endpoints USING btree (environment_id, created_at, id);
 CREATE INDEX channel_endpoints_subscriber ON public.channel_endpoints USING btree (environment_id, subscriber_id);
 CREATE INDEX channel_endpoints_updated ON public.channel_endpoints USING btree (environment_id, updated_at, id);
@@ -250,6 +251,8 @@ CREATE TABLE environments (
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
   retention jsonb,
+  inbox_access jsonb,
+  inbox_generation integer DEFAULT 0 NOT NULL,
   open_to_keys boolean,
   CONSTRAINT environments_type_check CHECK ((type = ANY (ARRAY['dev'::text, 'prod'::text]))),
   CONSTRAINT environments_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
@@ -791,9 +794,11 @@ CREATE TABLE subscribers (
   last_online_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
+  inbox_generation integer DEFAULT 0 NOT NULL,
   CONSTRAINT subscribers_pkey PRIMARY KEY (environment_id, id),
   CONSTRAINT subscribers_environment_id_subscriber_id_key UNIQUE (environment_id, subscriber_id)
 );
+CREATE INDEX subscribers_clear ON public.subscribers USING btree (environment_id, id) WHERE (channels @? '$[*]."credentials"."webhookUrl"?(!(@ starts with "enc:v1:"))'::jsonpath);
 CREATE INDEX subscribers_updated ON public.subscribers USING btree (environment_id, updated_at, id);
 
 CREATE TABLE subscription_preferences (
@@ -867,6 +872,7 @@ CREATE TABLE topics (
   name text,
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
+  joinable_from_browser boolean DEFAULT false NOT NULL,
   CONSTRAINT topics_pkey PRIMARY KEY (environment_id, id),
   CONSTRAINT topics_environment_id_key_key UNIQUE (environment_id, key)
 );

@@ -155,6 +155,10 @@ const Chain = Type.Object({
 
 const entriesPerRead = 1_000
 
+/** The environment whose part of the log the caller may read; undefined: all of it. */
+const partOf = ({ key, environment }: FastifyRequest): string | undefined =>
+  key?.isOrganizationWide === false ? environment.id : undefined
+
 export const audit: Resource = (app, { db }) => {
   app.get(
     '/v1/audit/verify',
@@ -177,7 +181,8 @@ export const audit: Resource = (app, { db }) => {
       schema: {
         tags: ['Team'],
         summary: 'Export the audit log of the organization',
-        description: 'All entries from the oldest on, one JSON object a line (`application/x-ndjson`).',
+        description:
+          'All entries from the oldest on, one JSON object a line (`application/x-ndjson`). A key of one environment gets what was done in that environment.',
         querystring: Type.Object({
           after: Type.Optional(
             Type.String({ pattern: '^\\d{1,18}$', description: 'The `number` of the last entry you have' }),
@@ -187,10 +192,11 @@ export const audit: Resource = (app, { db }) => {
     },
     async (request, reply) => {
       const { organizationId } = request.environment
+      const environmentId = partOf(request)
       async function* lines() {
         let number = request.query.after ?? '0'
         for (;;) {
-          const rows = await entriesAfter(db, { organizationId, environmentId: undefined, number }, entriesPerRead)
+          const rows = await entriesAfter(db, { organizationId, environmentId, number }, entriesPerRead)
           if (rows.length === 0) return
           yield rows.map((row) => toLine(row as unknown as Parameters<typeof toLine>[0])).join('')
           number = rows.at(-1)?.number ?? number
@@ -219,11 +225,11 @@ export const audit: Resource = (app, { db }) => {
     },
     async (request) => {
       const { action, actor } = request.query
-      const { id: environmentId, organizationId } = request.environment
-      const isLimited = request.key?.isOrganizationWide === false
+      const { organizationId } = request.environment
+      const environmentId = partOf(request)
       const where = [
         sql`t.organization_id = ${organizationId}`,
-        ...(isLimited ? [sql`t.acted_in = ${environmentId}`] : []),
+        ...(environmentId === undefined ? [] : [sql`t.acted_in = ${environmentId}`]),
         ...(action ? [sql`(t.action = ${action} OR split_part(t.action, '.', 1) = ${action})`] : []),
         ...(actor ? [sql`t.actor_id = ${actor}`] : []),
       ]
