@@ -61,16 +61,22 @@ export const http = {
   'server/src/http/inbox/token.ts': [
     { ...session, breaks: 'a token lives for 15 hours', from: 'livesDays * 86_400', to: 'livesDays * 3_600' },
     {
+      tests: ['server/src/http/inbox/trust.test.ts'],
+      breaks: 'a session outlives the key that vouched for it',
+      from: 'if (vouchedBy !== undefined && !keys.includes(vouchedBy)) return true\n',
+      to: '',
+    },
+    {
       tests: ['server/test/inbox-access.test.ts'],
       breaks: 'a token never expires',
-      from: 'if (!(expiresAt > clock.now()) ||',
+      from: 'if (!(expiresAt > now) ||',
       to: 'if (expiresAt.getTime() === 0 ||',
     },
     {
       tests: ['server/test/inbox-access.test.ts'],
       breaks: 'any token of ours opens an inbox',
-      from: 'claims?.aud !== audience || claims.iss !== this.#issuer',
-      to: 'claims === undefined',
+      from: 'given?.aud !== audience || given.iss !== this.#issuer',
+      to: 'given === undefined',
     },
   ],
   'server/src/http/inbox/limit.ts': [
@@ -85,18 +91,18 @@ export const http = {
   'server/src/http/inbox/session.ts': [
     {
       breaks: 'a page needs no proof of who its subscriber is',
-      from: "if (!isTrusted) throw fail('subscriber_hash_invalid')",
+      from: "if (requiresHash && vouchedBy === undefined) throw fail('subscriber_hash_invalid')",
       to: '',
     },
     {
       breaks: 'a page needs no proof of its context',
-      from: 'if (context !== undefined) await keys.requireContext(context, contextHash)',
+      from: "if (requiresHash && context !== undefined && !isContextVouchedFor) throw fail('context_hash_invalid')",
       to: '',
     },
     {
       breaks: 'an integration of another channel opens the inbox',
-      from: "integrations.find(({ channel }) => channel === 'in_app')",
-      to: 'integrations[0]',
+      from: "integrations.filter(({ channel }) => channel === 'in_app')",
+      to: 'integrations',
     },
   ],
   'server/src/http/inbox/filter.ts': [
