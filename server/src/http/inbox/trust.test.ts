@@ -25,20 +25,21 @@ const isOpen = async (inbox: InboxClient) => (await inbox.get('/notifications'))
 const begin = async (body: object, address = '192.0.2.1', of = api) =>
   of.post(
     '/v1/inbox/session',
-    { applicationIdentifier: await identifierOf(server, of), ...body },
+    { applicationIdentifier: await identifierOf(server, each), ...body },
     { authorization: '', 'x-forwarded-for': address },
   )
 
 describe('a new environment', () => {
   test('for customers requires a hash from the start; Development does not', async () => {
     const { development, production } = await server.freshOrganization()
-    const created = await production.post('/v1/environments', { name: 'Staging', color: '#2e86de' })
+    const wide = await server.organizationOf(production)
+    const created = await wide.post('/v1/environments', { name: 'Staging', color: '#2e86de' })
     const staging = { ...production, environmentId: created.body._id } as Api
     expect([(await begin({ subscriber: 'ada' }, '192.0.2.1', development)).status]).toEqual([201])
-    for (const of of [production, staging])
+    for (const each of [production, staging])
       expect(
         await production.post('/v1/inbox/session', {
-          applicationIdentifier: await identifierOf(server, of),
+          applicationIdentifier: await identifierOf(server, each),
           subscriber: 'ada',
         }),
       ).toMatchObject({ status: 400, body: { code: 'subscriber_hash_invalid' } })

@@ -1,6 +1,5 @@
 // What browsers of subscribers may do in an environment (its own choices, or those of the service), and the end of their
 // sessions.
-import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../../db/core/database.ts'
 import type { InboxAccessChoices } from '../../db/core/tables.ts'
@@ -14,6 +13,7 @@ import {
   usualProfileFields,
 } from '../../db/queries/inbox-access.ts'
 import { fail } from '../../errors.ts'
+import { requireOwn } from '../edge/reach.ts'
 import type { Resource } from '../edge/resource.ts'
 import { Body, Empty, Enum, Nullable } from '../edge/schema.ts'
 import { signedIn } from './account.ts'
@@ -33,10 +33,6 @@ const InboxAccess = Type.Object({
 })
 const Params = Type.Object({ environmentId: Type.String() })
 
-/** A key acts in its own environment only; people choose among those of their organization. */
-function refuseOthers({ person, environment }: FastifyRequest, environmentId: string): void {
-  if (person === undefined && environment.id !== environmentId) throw fail('environment_not_found', { environmentId })
-}
 
 export const inboxAccess: Resource = (app, { db, clock, brand }) => {
   const tags = ['Environments']
@@ -67,7 +63,7 @@ export const inboxAccess: Resource = (app, { db, clock, brand }) => {
     },
     async (request) => {
       const { environmentId } = request.params
-      refuseOthers(request, environmentId)
+      requireOwn(request, environmentId)
       const chosen = await findInboxAccess(db, environmentId, request.environment.organizationId)
       return toAccess(db, environmentId, chosen)
     },
@@ -94,7 +90,7 @@ export const inboxAccess: Resource = (app, { db, clock, brand }) => {
     async (request) => {
       const { organizationId } = request.environment
       const { environmentId } = request.params
-      refuseOthers(request, environmentId)
+      requireOwn(request, environmentId)
       return db.transaction().execute(async (tx) => {
         await lockOrganization(tx, organizationId)
         const current = await findInboxAccess(tx, environmentId, organizationId)
@@ -126,7 +122,7 @@ export const inboxAccess: Resource = (app, { db, clock, brand }) => {
     },
     async (request, reply) => {
       const { environmentId } = request.params
-      refuseOthers(request, environmentId)
+      requireOwn(request, environmentId)
       await db.transaction().execute(async (tx) => {
         await findInboxAccess(tx, environmentId, request.environment.organizationId)
         await endInboxSessions(tx, [environmentId])
