@@ -33,7 +33,6 @@ const InboxAccess = Type.Object({
 })
 const Params = Type.Object({ environmentId: Type.String() })
 
-
 export const inboxAccess: Resource = (app, { db, clock, brand }) => {
   const tags = ['Environments']
   const path = '/v2/environments/:environmentId/inbox-access'

@@ -175,7 +175,12 @@ describe('creation in bulk', () => {
         channels: [{ providerId: 'fcm', credentials: { deviceTokens: [`t${n}`] } }],
       }))
     const secrets = new Secrets(secretKey)
-    const { created } = await storeInBulk({ db: counting, secrets }, api.environmentId, elements(0, 500), server.clock.now())
+    const { created } = await storeInBulk(
+      { db: counting, secrets },
+      api.environmentId,
+      elements(0, 500),
+      server.clock.now(),
+    )
     expect(created.size).toBe(500)
     expect(statements).toEqual(['begin', 'INSERT INTO subscribers', 'SELECT', 'SELECT', 'UPDATE subscribers', 'commit'])
     statements.length = 0
