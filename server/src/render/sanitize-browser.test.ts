@@ -3,6 +3,13 @@ import { expect, test } from 'vitest'
 import { useBrowser } from '../../test/browser.ts'
 import { rewrite, sanitize } from './sanitize.ts'
 
+// Of the page, in functions that run there.
+declare const document: any
+declare const window: any
+declare const DOMParser: any
+declare const MouseEvent: any
+type Element = any
+
 const browser = useBrowser()
 
 /** Fragments that have got through some sanitizer before. `ran()` is what must never be called. */

@@ -1,8 +1,7 @@
 // What an API key may do. A route needs one scope, decided when it is registered; a request costs one look into a set.
-import type { FastifyRequest, RouteOptions } from 'fastify'
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import type { Role } from '../../db/core/tables.ts'
 import { fail } from '../../errors.ts'
-import type { App } from './resource.ts'
 import { usualRole } from './roles.ts'
 
 /** What a key can be allowed to change, one by one. */
@@ -96,7 +95,7 @@ interface KeyFacts {
 }
 
 /** Notes on every route what a key needs for it. */
-export function registerScopes(app: App): void {
+export function registerScopes(app: Pick<FastifyInstance, 'addHook'>): void {
   app.addHook('onRoute', (route: RouteOptions) => {
     const config = route.config ?? {}
     const [method = 'GET'] = [route.method].flat()

@@ -25,7 +25,7 @@ const isOpen = async (inbox: InboxClient) => (await inbox.get('/notifications'))
 const begin = async (body: object, address = '192.0.2.1', of = api) =>
   of.post(
     '/v1/inbox/session',
-    { applicationIdentifier: await identifierOf(server, each), ...body },
+    { applicationIdentifier: await identifierOf(server, of), ...body },
     { authorization: '', 'x-forwarded-for': address },
   )
 
