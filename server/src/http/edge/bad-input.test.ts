@@ -19,11 +19,11 @@ beforeAll(async () => {
 // Browsers have a rate limit.
 beforeEach(() => server.clock.advance({ minutes: 1 }))
 
-/** Authenticated as the operation expects: an application, a subscriber's browser, or a person. */
+/** Authenticated as the operation expects: an application with every right, a subscriber's browser, or a person. */
 async function send({ method, path }: Operation, to: string, body: string | Uint8Array): Promise<Answer> {
   if (path.startsWith('/v1/auth/')) return owner.send(method, to, body)
   const own = path.startsWith('/v1/inbox/') ? { authorization: `Bearer ${token}` } : {}
-  return server.api.send(method, to, body, { ...json, ...own })
+  return server.wideApi.send(method, to, body, { ...json, ...own })
 }
 
 const withBody = () => operations.filter(({ body }) => body !== undefined)
