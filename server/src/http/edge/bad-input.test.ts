@@ -28,13 +28,13 @@ async function send({ method, path }: Operation, to: string, body: string | Uint
 
 const withBody = () => operations.filter(({ body }) => body !== undefined)
 /** The operation's path with a value for each parameter. */
-const filled = ({ path }: Operation, value = 'x') => path.replaceAll(/\{[^}]+\}/g, value)
+const filled = ({ path }: Operation, value = 'x') => path.replace('{purpose}', 'inbox').replaceAll(/\{[^}]+\}/g, value)
 
-/** A hash of everything stored, to be compared before and after. */
+/** A hash of everything stored, to be compared before and after, except when keys were used: that is written now and then. */
 async function everythingStored(): Promise<string> {
   const { pool } = server.database
   const { rows } = await pool.query<{ name: string }>(
-    "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1",
+    "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'api_key_uses' ORDER BY 1",
   )
   const hashes = await Promise.all(
     rows.map(async ({ name }) => {
