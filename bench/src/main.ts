@@ -17,6 +17,7 @@ import { writePages } from './report/page.ts'
 import { currentCommit, describeMachine, readResults, writeResult } from './report/results.ts'
 import { benchAccepting } from './suites/accepting.ts'
 import { benchBacklog } from './suites/backlog.ts'
+import { benchCost } from './suites/cost.ts'
 import { benchDeliveries } from './suites/deliveries.ts'
 import { benchEndToEnd } from './suites/end-to-end.ts'
 import { benchFanOut } from './suites/fan-out.ts'
@@ -36,6 +37,7 @@ const suites: Record<string, Suite> = {
   start: benchStart,
   rendering: benchRendering,
   accepting: benchAccepting,
+  cost: benchCost,
   'end-to-end': benchEndToEnd,
   'fan-out': benchFanOut,
   latency: benchLatency,
