@@ -14,10 +14,10 @@ import { networkOf } from './edge/caller-network.ts'
 import { registerDeadline } from './edge/deadline.ts'
 import { health } from './edge/health.ts'
 import { registerIdempotency } from './edge/idempotency.ts'
-import { announcedBytes, Overload, watchDelay } from './edge/overload.ts'
+import { announcedBytes, type Held, Overload, watchDelay } from './edge/overload.ts'
 import { People } from './edge/people.ts'
 import { takeTokens } from './edge/rate-limit.ts'
-import type { App, Clock, Services } from './edge/resource.ts'
+import { type App, type Clock, logOf, type Services } from './edge/resource.ts'
 import { refuseLesserKey, registerScopes } from './edge/scopes.ts'
 import { registerTraces } from './edge/traces.ts'
 import { compileValidator } from './edge/validation.ts'
@@ -43,6 +43,8 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
   const app = fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
+    // One for each request would cost more than its authentication; see `logOf`.
+    childLoggerFactory: (logger) => logger,
     bodyLimit,
     keepAliveTimeout: 61_000,
     // A client that trickles bytes must not hold a connection forever.
@@ -77,39 +79,57 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
   app.decorateRequest('held')
   watchDelay(app, overload)
   registerDeadline(app, config.answerSeconds)
-  app.addHook('onRequest', async (request, reply) => {
+  // Hooks of every request, here and in the files below, have no promise where there is nothing to wait for: each costs as much
+  // as all else that the hook does.
+  app.addHook('onRequest', (request, reply, done) => {
     reply.headers(securityHeaders)
     // A client with a kept-alive connection would otherwise never move to another process.
     if (stopping.isStopping) reply.header('Connection', 'close')
     const isPreflight = openToBrowsers(request, reply, services.brand)
-    if (isPreflight) return reply.code(204).send()
+    if (isPreflight) return void reply.code(204).send()
     if (request.is404) throw fail('route_not_found', { method: request.method, path: request.url })
     refuseUnstorableUrl(request.url)
     if (request.url.length > longestPart) refuseLongParts(request.url)
-    const { inbox: isInbox, public: isPublic, people: isForPeople, always } = request.routeOptions.config
-    if (always) return
+    if (request.routeOptions.config.always) return done()
     const held = overload.enter(reply)
     request.held = held
+    const waiting = authenticate(request, reply, held)
+    if (!waiting) return done()
+    waiting.then(() => done(), done)
+  })
+  /** Who asks, and whether they may. @returns a promise if that has to be looked up */
+  const authenticate = (request: FastifyRequest, reply: FastifyReply, held: Held): Promise<void> | undefined => {
+    const { inbox: isInbox, public: isPublic, people: isForPeople } = request.routeOptions.config
     // Until we know who asks, the load counts against the client's address: made-up keys must not use up others' share.
     const from = () => `from ${networkOf(request.ip)}`
     const beforeLookUp = () => overload.charge(held, from(), 0)
-    if (isInbox) request.session = await tokens.authenticate(request)
+    const chargeTo = (environmentId?: string) => overload.charge(held, environmentId ?? from(), announcedBytes(request))
+    const admit = (): Promise<void> | undefined => {
+      if (isForPeople && request.key) throw fail('people_only')
+      if (request.key) refuseLesserKey(request, request.key)
+      chargeTo(request.environment?.id)
+      if (config.rateLimit === 'off') return undefined
+      return takeTokens({ ...services, level: config.rateLimit }, request, reply)
+    }
+    if (isInbox)
+      return tokens.authenticate(request).then((session) => {
+        request.session = session
+        chargeTo(session?.environmentId)
+      })
     if (isPublic) {
-      overload.charge(held, request.session?.environmentId ?? from(), announcedBytes(request))
-      return
+      chargeTo()
+      return undefined
     }
     const token = people.tokenOf(request)
     if (token !== undefined) {
       // The next person at the same browser must not see this from its cache.
       reply.header('Cache-Control', 'no-store')
-      await people.authenticate(request, token, beforeLookUp)
-    } else if (isForPeople && request.headers.authorization === undefined) throw fail('not_signed_in')
-    else await apiKeys.authenticate(request, beforeLookUp)
-    if (isForPeople && token === undefined) throw fail('people_only')
-    if (request.key) refuseLesserKey(request, request.key)
-    overload.charge(held, request.environment?.id ?? from(), announcedBytes(request))
-    if (config.rateLimit !== 'off') await takeTokens({ ...services, level: config.rateLimit }, request, reply)
-  })
+      return people.authenticate(request, token, beforeLookUp).then(admit)
+    }
+    if (isForPeople && request.headers.authorization === undefined) throw fail('not_signed_in')
+    const looking = apiKeys.authenticate(request, beforeLookUp)
+    return looking ? looking.then(admit) : admit()
+  }
   app.addHook('preParsing', (request, _reply, body, done) => {
     const { held, headers } = request
     done(null, held && headers['transfer-encoding'] ? (overload.counted(held, body) as typeof body) : body)
@@ -118,11 +138,15 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
   registerScopes(app)
   registerIdempotency(app, services)
   registerAudit(app, services)
-  app.addHook('preValidation', async (request) => {
+  app.addHook('preValidation', (request, _reply, done) => {
     // Treat a missing body as an empty one, so that the answer names the missing members.
     if (request.body === undefined && request.routeOptions.schema?.body !== undefined) request.body = {}
+    done()
   })
-  app.addHook('onResponse', async (request, reply) => metrics.observe(request, reply))
+  app.addHook('onResponse', (request, reply, done) => {
+    metrics.observe(request, reply)
+    done()
+  })
   if (config.wrapData) registerWrapping(app)
 
   if (config.role === 'worker') {
@@ -166,12 +190,12 @@ const answerWith = (clock: Clock) => (error: Error, request: FastifyRequest, rep
   const errorId = failure.code === 'internal' ? randomUUID() : undefined
   // Without the query, which can hold sign-in codes and email addresses.
   const path = request.url.split('?', 1)[0]
-  if (errorId) request.log.error({ err: error, errorId, path }, 'request failed unexpectedly')
+  if (errorId) logOf(request).error({ err: error, errorId, path }, 'request failed unexpectedly')
   // Metrics count shed requests; logging them would add work just when there is too much.
   else if (failure.status >= 500 && failure.code !== 'overloaded')
-    request.log.warn({ err: error, path }, 'could not serve the request')
+    logOf(request).warn({ err: error, path }, 'could not serve the request')
   else if (failure.code === 'unstorable')
-    request.log.warn({ err: error, path }, 'validation accepted a value that the database refused')
+    logOf(request).warn({ err: error, path }, 'validation accepted a value that the database refused')
   void reply
     .code(failure.status)
     .headers(failure.headers)

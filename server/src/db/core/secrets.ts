@@ -1,13 +1,5 @@
 // Encryption at rest (AES-256-GCM), lookup hashes, and signatures.
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHash,
-  createHmac,
-  hkdfSync,
-  randomBytes,
-  timingSafeEqual,
-} from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 
 const marker = 'enc:v1:'
 
@@ -115,7 +107,7 @@ const isSame = (one: Buffer, other: Buffer) => one.length === other.length && ti
 const base64url = (text: string) => Buffer.from(text).toString('base64url')
 const tokenHeader = base64url(JSON.stringify({ alg: 'HS256', typ: 'JWT' }))
 
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+export const sha256 = (text: string): string => hash('sha256', text)
 
 /**
  * `t=<ms>,v1=<hex>`: the time, and an HMAC-SHA-256 over `<ms>.<text>`, so that receivers can refuse replays. With several keys,

@@ -6,7 +6,7 @@ import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
 import { allOf, cursorPage } from '../../db/core/page.ts'
 import { type Act, type Actor, actorTypes, entriesAfter, recordAct, verifyChain } from '../../db/queries/audit-log.ts'
-import type { App, Resource, Services } from './resource.ts'
+import { type App, logOf, type Resource, type Services } from './resource.ts'
 import { CursorPage, cursorQuery, Enum, FreeObject, Nullable, Timestamp } from './schema.ts'
 
 /** The actor of a signed-in person's request. */
@@ -59,7 +59,7 @@ async function recordRequest(db: Db, request: FastifyRequest, action: string, id
     await recordAct(db, act, now)
   } catch (error) {
     // The change is committed, so the client must get its answer.
-    request.log.error(
+    logOf(request).error(
       { err: error, act: { ...act, actor: act.actor.id } },
       'an act could not be written to the audit log',
     )

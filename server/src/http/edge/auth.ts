@@ -34,6 +34,7 @@ const own = ''
 
 /** This process's cache of keys: all valid ones, and the latest wrong ones. */
 export class ApiKeys {
+  /** By the header of a request: hashing the key would cost as much as all other checks. */
   #known = new Map<string, Known>()
   #wrong = new Set<string>()
   /** Valid when last looked up. Kept when the cache is emptied, so that these do not wait behind guesses. */
@@ -67,23 +68,34 @@ export class ApiKeys {
 
   /**
    * Sets the key's rights and its environment. A key that is not cached is looked up in the database; `beforeLookUp` may refuse
-   * that.
+   * that. @returns a promise only if something has to be looked up
    */
-  async authenticate(request: FastifyRequest, beforeLookUp: () => void): Promise<void> {
-    const known = await this.#lookUp(request, beforeLookUp)
-    this.#refuseUse(request, known)
-    request.key = known.rights
-    request.environment = known.environments.get(own) ?? (await this.#chosen(request, known))
-    this.#uses.note(known.rights.id, this.#clock.now())
+  authenticate(request: FastifyRequest, beforeLookUp: () => void): Promise<void> | undefined {
+    const { authorization = '' } = request.headers
+    const known = this.#known.get(authorization)
+    if (known) return this.#admit(request, known)
+    return this.#lookUp(request, authorization, beforeLookUp).then((found) => this.#admit(request, found))
   }
 
-  async #lookUp(request: FastifyRequest, beforeLookUp: () => void): Promise<Known> {
-    const key = keyOf(request.headers.authorization)
+  #admit(request: FastifyRequest, known: Known): Promise<void> | undefined {
+    const { rights, environments, expiresAt, allowed } = known
+    const now = this.#clock.now()
+    // Checked on every request: nothing announces an expiry, and the address differs.
+    if (expiresAt !== null && expiresAt <= now) throw fail('api_key_not_found')
+    if (allowed && !isIn(allowed, request.ip)) throw fail('api_key_address_refused', { address: request.ip })
+    this.#uses.note(rights.id, now)
+    request.key = rights
+    const environment = environments.get(own)
+    if (!environment) return this.#choose(request, known)
+    request.environment = environment
+    return undefined
+  }
+
+  async #lookUp(request: FastifyRequest, authorization: string, beforeLookUp: () => void): Promise<Known> {
+    const key = keyOf(authorization)
     if (isMisspelt(key)) throw fail('api_key_not_found')
     const hash = sha256(key)
     const [known, wrong] = [this.#known, this.#wrong]
-    const remembered = known.get(hash)
-    if (remembered) return remembered
     // Repeating the same wrong key is not a guess.
     if (wrong.has(hash)) throw fail('api_key_not_found')
     beforeLookUp()
@@ -100,24 +112,19 @@ export class ApiKeys {
       throw fail('api_key_not_found')
     }
     this.#everRight.add(hash)
-    if (wouldHearOfChange) known.set(hash, found)
+    if (wouldHearOfChange) known.set(authorization, found)
     return found
-  }
-
-  /** Checked on every request: nothing announces an expiry, and the address differs. */
-  #refuseUse({ ip }: FastifyRequest, { expiresAt, allowed }: Known): void {
-    if (expiresAt !== null && expiresAt <= this.#clock.now()) throw fail('api_key_not_found')
-    if (allowed && !isIn(allowed, ip)) throw fail('api_key_address_refused', { address: ip })
   }
 
   /** For a key of the organization: the environment that the request names, or Development. */
-  async #chosen({ headers }: FastifyRequest, { organizationId, userId, environments }: Known): Promise<Environment> {
-    const name = String(headers[environmentHeader] ?? '')
-    const known = environments.get(`named ${name}`)
-    if (known) return known
-    const found = { ...(await findChosen(this.#db, organizationId, name)), userId }
+  async #choose(request: FastifyRequest, { organizationId, userId, environments }: Known): Promise<void> {
+    const name = String(request.headers[environmentHeader] ?? '')
+    const found = environments.get(`named ${name}`) ?? {
+      ...(await findChosen(this.#db, organizationId, name)),
+      userId,
+    }
     environments.set(`named ${name}`, found)
-    return found
+    request.environment = found
   }
 
   async #find(hash: string): Promise<Known | undefined> {
@@ -150,11 +157,13 @@ function rememberWrong(wrong: Set<string>, hash: string): void {
 }
 
 /** The key is everything after the scheme and one space. */
-function keyOf(header: string | undefined): string {
-  if (!header) throw fail('missing_authorization')
-  const [word = ''] = header.split(' ', 1)
-  if (word !== scheme)
+function keyOf(header: string): string {
+  if (header === '') throw fail('missing_authorization')
+  if (!header.startsWith(`${scheme} `)) {
+    const [word = ''] = header.split(' ', 1)
+    if (word === scheme) throw fail('unauthorized')
     throw fail('invalid_scheme', { scheme: word, expected: `${scheme} <the key of the environment>` })
+  }
   const key = header.slice(scheme.length + 1)
   if (key === '') throw fail('unauthorized')
   return key

@@ -1,9 +1,8 @@
 // Parses request bodies, and refuses text that could not be stored and read back unchanged.
+import { isUtf8 } from 'node:buffer'
 import { parse as parseQuery } from 'node:querystring'
 import { parseStorable, refuseUnstorableText, Unstorable } from '../../db/core/storable.ts'
 import { fail } from '../../errors.ts'
-
-const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** A JSON body, or undefined when there is none. */
 export function parseBody(bytes: Buffer): unknown {
@@ -19,15 +18,15 @@ export function parseForm(text: string): unknown {
 }
 
 function decode(bytes: Buffer): string {
-  try {
-    return utf8.decode(bytes)
-  } catch (cause) {
-    throw fail('malformed_json', { reason: 'it is not UTF-8' }, { cause })
-  }
+  if (!isUtf8(bytes)) throw fail('malformed_json', { reason: 'it is not UTF-8' })
+  return bytes.toString()
 }
+
+const plain = /^[!-$&-~]*$/
 
 /** For a URL or a URL-encoded body, before decoding. */
 export function refuseUnstorableUrl(encoded: string): void {
+  if (plain.test(encoded)) return
   let text: string
   try {
     text = decodeURIComponent(encoded)

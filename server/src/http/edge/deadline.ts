@@ -8,7 +8,15 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Whether the deadline answered it before its handler did. */
     isOverdue: boolean
+    waiting: Waiting | undefined
   }
+}
+
+/** A request without an answer so far. */
+interface Waiting {
+  request: FastifyRequest
+  reply: FastifyReply
+  since: number
 }
 
 /** How often to check, per deadline. */
@@ -16,33 +24,35 @@ const looks = 20
 
 /** Register before any slow hook. The time a client takes to send its body does not count. */
 export function registerDeadline(app: App, seconds: number): void {
-  const open = new Map<FastifyRequest, { reply: FastifyReply; since: number }>()
+  const open = new Set<Waiting>()
   app.decorateRequest('isOverdue', false)
+  app.decorateRequest('waiting', undefined)
   app.addHook('onRequest', (request, reply, done) => {
-    open.set(request, { reply, since: performance.now() })
-    reply.raw.once('close', () => open.delete(request))
+    const waiting = { request, reply, since: performance.now() }
+    request.waiting = waiting
+    open.add(waiting)
+    reply.raw.on('close', () => open.delete(waiting))
     done()
   })
-  app.addHook('preParsing', (request, _reply, _body, done) => {
-    const entry = open.get(request)
-    if (entry) entry.since = Number.POSITIVE_INFINITY
+  app.addHook('preParsing', ({ waiting }, _reply, _body, done) => {
+    if (waiting) waiting.since = Number.POSITIVE_INFINITY
     done()
   })
-  app.addHook('preValidation', (request, _reply, done) => {
-    const entry = open.get(request)
-    if (entry) entry.since = performance.now()
+  app.addHook('preValidation', ({ waiting }, _reply, done) => {
+    if (waiting) waiting.since = performance.now()
     done()
   })
   const timer = setInterval(
     () => {
       const since = performance.now() - seconds * 1000
-      for (const [request, entry] of open) {
-        if (entry.since > since) continue
-        open.delete(request)
+      for (const waiting of open) {
+        if (waiting.since > since) continue
+        open.delete(waiting)
+        const { request, reply } = waiting
         // A response that is already streaming, such as an export, has no deadline.
-        if (entry.reply.sent || entry.reply.raw.headersSent) continue
+        if (reply.sent || reply.raw.headersSent) continue
         request.isOverdue = true
-        entry.reply.send(fail('unfinished', undefined, { headers: { 'Retry-After': '1' } }))
+        reply.send(fail('unfinished', undefined, { headers: { 'Retry-After': '1' } }))
       }
     },
     (seconds * 1000) / looks,

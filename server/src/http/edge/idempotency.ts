@@ -8,7 +8,7 @@ import { isAlive } from '../../db/core/changes.ts'
 import type { Db } from '../../db/core/database.ts'
 import { type Secrets, sha256 } from '../../db/core/secrets.ts'
 import { fail } from '../../errors.ts'
-import type { App, Clock, Services } from './resource.ts'
+import { type App, type Clock, logOf, type Services } from './resource.ts'
 
 const lockMs = 5 * 60_000
 const keptMs = 24 * 3_600_000
@@ -45,9 +45,12 @@ export function registerIdempotency(
   const results = new Results(db, clock, secrets)
   app.decorateRequest('idempotencyClaim', undefined)
 
-  app.addHook('preValidation', async (request, reply) => {
+  app.addHook('preValidation', (request, reply, done) => {
     const key = request.headers['idempotency-key']
-    if (typeof key !== 'string' || key === '' || !isProtected(request)) return
+    if (typeof key !== 'string' || key === '' || !isProtected(request)) return done()
+    return take(request, reply, key)
+  })
+  const take = async (request: FastifyRequest, reply: FastifyReply, key: string) => {
     if (key.length > longestKey) throw fail('idempotency_key_too_long', { key })
     reply.header('Idempotency-Key', key)
     const claim = claimFor(request, key, { processId: changes.processId, now: clock.now() })
@@ -56,11 +59,13 @@ export function registerIdempotency(
       return
     }
     return replay(await results.ofFirst(claim), reply)
-  })
+  }
 
-  app.addHook('onSend', async (request, reply, payload) => {
+  app.addHook('onSend', (request, reply, payload, done) => {
     const claim = request.idempotencyClaim
-    if (!claim) return payload
+    return claim ? keep(claim, request, reply, payload) : done(null, payload)
+  })
+  const keep = async (claim: Claim, request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
     request.idempotencyClaim = undefined
     // The handler is still running, so nobody else may run it until the lock expires.
     if (request.isOverdue) return payload
@@ -69,11 +74,11 @@ export function registerIdempotency(
       await results.settle(claim, result)
     } catch (error) {
       // The work is done, so the client gets its answer; we store the result when the database is back.
-      request.log.warn({ err: error }, 'could not store the result of an idempotent request yet')
+      logOf(request).warn({ err: error }, 'could not store the result of an idempotent request yet')
       void results.settleLater(claim, result)
     }
     return payload
-  })
+  }
 
   app.addHook('onClose', async () => results.close())
 }

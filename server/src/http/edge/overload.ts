@@ -52,7 +52,7 @@ export class Overload {
     this.#all.requests += 1
     const held: Held = { owner: undefined, key: '', bytes: 0 }
     // Answered completely, or abandoned by the client.
-    reply.raw.once('close', () => this.#leave(held))
+    reply.raw.on('close', () => this.#leave(held))
     return held
   }
 

@@ -108,6 +108,9 @@ export interface Person {
   sessionId: string
 }
 
+/** For log lines with the id of the request. */
+export const logOf = ({ log, id }: FastifyRequest): FastifyBaseLogger => log.child({ reqId: id })
+
 /** Registers the routes of one resource. */
 export type Resource = (app: App, services: Services) => void
 

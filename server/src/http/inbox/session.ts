@@ -22,7 +22,7 @@ import {
   updateSubscriber,
 } from '../../db/queries/subscribers.ts'
 import { fail } from '../../errors.ts'
-import type { Resource, Services } from '../edge/resource.ts'
+import { logOf, type Resource, type Services } from '../edge/resource.ts'
 import { Body, ContextPayload, FreeObject } from '../edge/schema.ts'
 import { compileValidator } from '../edge/validation.ts'
 import { readSchedule, Schedule } from '../subscribers/preferences.ts'
@@ -157,7 +157,7 @@ export const inboxSession: Resource = (app, services) => {
       const owner = { environmentId: environment.id, subscriberRowId: subscriber.id, contextKeys }
       const ownSchedule = defaultSchedule === undefined ? undefined : scheduleIn(defaultSchedule)
       if (defaultSchedule !== undefined && !ownSchedule)
-        request.log.warn({ environmentId: environment.id }, 'ignoring an invalid default schedule from a page')
+        logOf(request).warn({ environmentId: environment.id }, 'ignoring an invalid default schedule from a page')
       const [schedule, [counts]] = await Promise.all([
         scheduleOf(db, owner, subscriberId, { given: ownSchedule, now }),
         countUnread(services.pool, [owner], mostCounted + 1),

@@ -19,7 +19,7 @@ import {
 } from '../../db/queries/topic-subscriptions.ts'
 import { findTopic, type TopicRow, takeTopic } from '../../db/queries/topics.ts'
 import { fail } from '../../errors.ts'
-import type { Resource } from '../edge/resource.ts'
+import { logOf, type Resource } from '../edge/resource.ts'
 import {
   Body,
   ContextKeys,
@@ -235,7 +235,7 @@ export const topicSubscriptions: Resource = (app, { db, clock }) => {
     },
     async (request, reply) => {
       const { environment, params, body } = request
-      const asked = { environmentId: environment.id, log: request.log }
+      const asked = { environmentId: environment.id, log: logOf(request) }
       const items = body.subscriptions ?? body.subscriberIds
       if (!items) throw generalError([needed])
       const entries = items.map((item) => (typeof item === 'string' ? { subscriberId: item } : item))
@@ -368,7 +368,7 @@ export const topicSubscriptions: Resource = (app, { db, clock }) => {
     async (request) => {
       const { environment, params } = request
       const { name, preferences } = request.body ?? {}
-      const asked = { environmentId: environment.id, log: request.log }
+      const asked = { environmentId: environment.id, log: logOf(request) }
       return db.transaction().execute(async (tx) => {
         if (name !== undefined || preferences !== undefined) {
           const topic = await getTopic(tx, environment.id, params.topicKey)
