@@ -6,7 +6,7 @@ import { approvals, type PublishRequest } from '../../api/approvals.ts'
 import { useSession } from '../../api/auth.ts'
 import { EnvironmentDot } from '../../ui/base/avatar.tsx'
 import { EmptyState } from '../../ui/base/states.tsx'
-import { Badge, Status } from '../../ui/base/status.tsx'
+import { Status } from '../../ui/base/status.tsx'
 import { Time } from '../../ui/base/time.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
 import { type Column, Table } from '../../ui/list/table.tsx'
@@ -29,11 +29,8 @@ export function Page() {
       header: 'Request',
       cell: (request) => (
         <span className="block min-w-0">
-          <span className="flex items-center gap-2">
-            <span className="truncate font-medium" dir="auto">
-              {request.comment || request.resources.map(({ resourceName }) => resourceName).join(', ')}
-            </span>
-            {request.mayDecide && <Badge tone="warn">Waits for you</Badge>}
+          <span className="block truncate font-medium" dir="auto">
+            {request.comment || request.resources.map(({ resourceName }) => resourceName).join(', ')}
           </span>
           <span className="block truncate text-xs text-muted">
             {countOf(request.resources)} · <span dir="auto">{request.requestedBy.name}</span>
@@ -60,7 +57,9 @@ export function Page() {
       id: 'status',
       header: 'Status',
       width: 'w-32',
-      cell: ({ status }) => <Status tone={statuses[status].tone}>{statuses[status].word}</Status>,
+      cell: ({ status, mayDecide }) => (
+        <Status tone={statuses[status].tone}>{mayDecide ? 'Waits for you' : statuses[status].word}</Status>
+      ),
     },
     {
       id: 'created',

@@ -14,7 +14,7 @@ import { Changes } from '../../ui/domain/changes.tsx'
 import { FieldFrame } from '../../ui/form/form.tsx'
 import { Textarea } from '../../ui/form/input.tsx'
 import { Sheet } from '../../ui/frame/sheet.tsx'
-import { countOf, statuses } from './words.ts'
+import { countOf, headings, statuses } from './words.ts'
 
 interface RequestSheetProps {
   request: PublishRequest | undefined
@@ -147,27 +147,27 @@ function Opened({ request, nameOf, onClose }: Omit<RequestSheetProps, 'isMissing
             : `Only people who may publish into ${target} decide.`}
         </p>
       )}
-      <Loaded query={query}>
-        {({ diff, resources }) => (
-          <section aria-label="Differences" className="mb-6">
-            <h3 className="mb-2 text-sm font-semibold">What will be published</h3>
-            <ul className="divide-y rounded-surface border">
-              {diff.map((resource, index) => (
-                <Resource
-                  key={`${resource.resourceType}:${resources[index]?.resourceId}`}
-                  resource={resource}
-                  isOpenAtFirst={diff.length === 1}
-                />
-              ))}
-            </ul>
-          </section>
-        )}
-      </Loaded>
       {request.mayDecide && (
-        <FieldFrame label="Your comment" hint="Needed to decline. The person who asked reads it.">
+        <FieldFrame className="mb-5" label="Your comment" hint="Needed to decline. The person who asked reads it.">
           {(control) => (
-            <Textarea {...control} value={comment} onValue={setComment} rows={3} maxLength={1000} dir="auto" />
+            <Textarea {...control} value={comment} onValue={setComment} rows={2} maxLength={1000} dir="auto" />
           )}
+          <Loaded query={query}>
+            {({ diff, resources }) => (
+              <section aria-label="Differences" className="mb-6">
+                <h3 className="mb-2 text-sm font-semibold">{headings[request.status]}</h3>
+                <ul className="divide-y rounded-surface border">
+                  {diff.map((resource, index) => (
+                    <Resource
+                      key={`${resource.resourceType}:${resources[index]?.resourceId}`}
+                      resource={resource}
+                      isOpenAtFirst={diff.length === 1}
+                    />
+                  ))}
+                </ul>
+              </section>
+            )}
+          </Loaded>
         </FieldFrame>
       )}
     </Sheet>

@@ -9,6 +9,15 @@ export const statuses: Record<PublishRequest['status'], { word: string; tone: To
   expired: { word: 'Expired', tone: 'neutral' },
 }
 
+/** Above the differences. */
+export const headings: Record<PublishRequest['status'], string> = {
+  pending: 'What will be published',
+  approved: 'What was published',
+  declined: 'What was asked for',
+  withdrawn: 'What was asked for',
+  expired: 'What was asked for',
+}
+
 /** Such as `2 new, 1 changed`. */
 export function countOf(resources: PublishRequest['resources']): string {
   const words = { created: 'new', updated: 'changed', deleted: 'deleted' } as const

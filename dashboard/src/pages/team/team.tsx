@@ -215,7 +215,9 @@ function RoleCell({ member }: { member: Member }) {
   })
   const summaryOf = useSummary()
   const summary = summaryOf(member.environmentRoles)
-  const note = summary !== '' && <span className="mt-0.5 block text-xs whitespace-normal text-muted">{summary}</span>
+  const note = summary !== '' && (
+    <span className="mt-0.5 block text-xs whitespace-normal text-muted first-letter:uppercase">{summary}</span>
+  )
   if (!mayManage)
     return (
       <>
@@ -311,7 +313,9 @@ function Invitations({ invitations, query, onInvite }: InvitationsProps) {
       cell: ({ role, environmentRoles }) => (
         <>
           <span className="capitalize">{role}</span>
-          <span className="block text-xs whitespace-normal text-muted">{summaryOf(environmentRoles)}</span>
+          <span className="block text-xs whitespace-normal text-muted first-letter:uppercase">
+            {summaryOf(environmentRoles)}
+          </span>
         </>
       ),
     },

@@ -27,11 +27,18 @@ export function changedSince(before: ReviewedResource[], plan: Outcome[]): strin
   const now = reviewed(plan)
   const keyOf = ({ resourceType, resourceId, action, hash }: ReviewedResource) =>
     `${resourceType} ${resourceId} ${action} ${hash}`
-  const missingIn = (list: ReviewedResource[], others: ReviewedResource[]) => {
-    const known = new Set(others.map(keyOf))
-    return list.filter((one) => !known.has(keyOf(one))).map(({ resourceName }) => resourceName)
+  const [keysBefore, keysNow] = [before, now].map((list) => new Set(list.map(keyOf)))
+  const changed = [
+    ...before.filter((one) => !keysNow?.has(keyOf(one))),
+    ...now.filter((one) => !keysBefore?.has(keyOf(one))),
+  ]
+  // A renamed one is on both sides: it is named as it was reviewed.
+  const names = new Map<string, string>()
+  for (const { resourceType, resourceId, resourceName } of changed) {
+    const id = `${resourceType} ${resourceId}`
+    if (!names.has(id)) names.set(id, resourceName)
   }
-  return [...new Set([...missingIn(before, now), ...missingIn(now, before)])]
+  return [...names.values()]
 }
 
 export function refuseChanged(before: ReviewedResource[], plan: Outcome[]): void {
