@@ -152,24 +152,24 @@ function Opened({ request, nameOf, onClose }: Omit<RequestSheetProps, 'isMissing
           {(control) => (
             <Textarea {...control} value={comment} onValue={setComment} rows={2} maxLength={1000} dir="auto" />
           )}
-          <Loaded query={query}>
-            {({ diff, resources }) => (
-              <section aria-label="Differences" className="mb-6">
-                <h3 className="mb-2 text-sm font-semibold">{headings[request.status]}</h3>
-                <ul className="divide-y rounded-surface border">
-                  {diff.map((resource, index) => (
-                    <Resource
-                      key={`${resource.resourceType}:${resources[index]?.resourceId}`}
-                      resource={resource}
-                      isOpenAtFirst={diff.length === 1}
-                    />
-                  ))}
-                </ul>
-              </section>
-            )}
-          </Loaded>
         </FieldFrame>
       )}
+      <Loaded query={query}>
+        {({ diff, resources }) => (
+          <section aria-label="Differences" className="mb-6">
+            <h3 className="mb-2 text-sm font-semibold">{headings[request.status]}</h3>
+            <ul className="divide-y rounded-surface border">
+              {diff.map((resource, index) => (
+                <Resource
+                  key={`${resource.resourceType}:${resources[index]?.resourceId}`}
+                  resource={resource}
+                  isOpenAtFirst={diff.length === 1}
+                />
+              ))}
+            </ul>
+          </section>
+        )}
+      </Loaded>
     </Sheet>
   )
 }

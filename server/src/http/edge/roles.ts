@@ -2,9 +2,8 @@
 import type { FastifyRequest } from 'fastify'
 import { mask } from '../../db/core/environment-access.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
-import type { EnvironmentRole, Role } from '../../db/core/tables.ts'
+import type { EnvironmentRole, EnvironmentRoles, Role } from '../../db/core/tables.ts'
 import { fail } from '../../errors.ts'
-import type { Person } from './resource.ts'
 
 export const roles = ['viewer', 'editor', 'admin', 'owner'] as const satisfies readonly Role[]
 
@@ -14,14 +13,18 @@ export const environmentRoles = ['none', 'viewer', 'editor', 'admin'] as const s
 const ranks: ReadonlyArray<Role | 'none'> = ['none', ...roles]
 export const isAtLeast = (role: Role | 'none', needed: Role): boolean => ranks.indexOf(role) >= ranks.indexOf(needed)
 
-/** The role where owners and admins cannot be limited: they could lift the limit themselves. */
+/** Owners and admins cannot be limited in single environments: they could lift the limit themselves. */
 export const isUnlimited = (role: Role): boolean => isAtLeast(role, 'admin')
 
+/** A person's role in the organization, and those in single environments. */
+interface Roles {
+  role: Role
+  environmentRoles: EnvironmentRoles
+}
+
 /** The only place that decides a person's role in an environment: the one set for it, or else the one in the organization. */
-export const roleIn = (
-  { role, environmentRoles: set }: Pick<Person, 'role' | 'environmentRoles'>,
-  environmentId: string,
-): Role | 'none' => (isUnlimited(role) ? role : (set[environmentId] ?? role))
+export const roleIn = ({ role, environmentRoles: set }: Roles, environmentId: string): Role | 'none' =>
+  isUnlimited(role) || !Object.hasOwn(set, environmentId) ? role : (set[environmentId] ?? role)
 
 /** The default role of a route: everybody may read, editors may do the rest. */
 export const usualRole = (method: string): Role => (method === 'GET' || method === 'HEAD' ? 'viewer' : 'editor')
@@ -32,7 +35,7 @@ const neededFor = ({ routeOptions, method }: FastifyRequest): Role => routeOptio
  * Checks a person's role before anything else is done. It is the one in the environment that the path names, or else in the one
  * that the request chose; for the team and for what all environments share, the one in the organization.
  */
-export function refuseLesserRole(request: FastifyRequest, person: Person): void {
+export function refuseLesserRole(request: FastifyRequest, person: Roles): void {
   const { people: isForPeople, reach } = request.routeOptions.config
   const { environmentId, targetEnvironmentId } = request.params as Record<string, string | undefined>
   const named = environmentId ?? targetEnvironmentId
