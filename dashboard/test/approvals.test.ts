@@ -134,5 +134,7 @@ describe('roles in environments', () => {
     await theirs.page.getByRole('heading', { name: 'You have no access to any environment' }).waitFor()
     await takeScreenshots(theirs.page, 'no-environment')
     expect(await axeViolations(theirs.page)).toEqual([])
+    await theirs.page.getByRole('button', { name: 'Sign out' }).click()
+    await theirs.page.getByRole('button', { name: 'Sign in' }).first().waitFor()
   })
 })

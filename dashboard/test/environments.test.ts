@@ -252,7 +252,7 @@ describe('API keys', () => {
     const { development } = await server.freshOrganization()
     const { page } = await open({ api: development, role: 'admin', path: '/api-keys' })
     await page.getByText('Only owners can see existing keys.').waitFor()
-    expect(await page.getByRole('list', { name: 'Keys' }).count()).toBe(0)
+    expect(await page.getByRole('list', { name: 'Keys', exact: true }).count()).toBe(0)
     await page.getByRole('button', { name: 'Rotate…' }).click()
     await page.getByRole('button', { name: 'Create new key' }).click()
     await page.getByText('once you leave this page, only owners can see it').waitFor()
