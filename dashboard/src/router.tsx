@@ -69,6 +69,7 @@ const routes = root.addChildren([
     page('/account', () => import('./pages/account/account.tsx')),
     page('/integrations/{-$integrationId}', () => import('./pages/integrations/integrations.tsx')),
     page('/environments', () => import('./pages/environments/environments.tsx')),
+    page('/approvals/{-$requestId}', () => import('./pages/approvals/approvals.tsx')),
     page('/variables/{-$variableKey}', () => import('./pages/variables/variables.tsx')),
     page('/api-keys', () => import('./pages/api-keys/api-keys.tsx')),
     page('/webhooks/{-$endpointId}', () => import('./pages/webhooks/webhooks.tsx')),

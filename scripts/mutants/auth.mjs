@@ -84,7 +84,7 @@ export const auth = {
     },
     {
       breaks: 'a role is not checked for people',
-      from: 'refuseLesserRole(request, session.person.role)',
+      from: 'refuseLesserRole(request, session.person)',
       to: '',
     },
     {
@@ -105,15 +105,21 @@ export const auth = {
     {
       ...access,
       breaks: 'every role is enough',
-      from: 'roles.indexOf(role) >= roles.indexOf(needed)',
-      to: 'roles.indexOf(role) >= 0 || needed === role',
+      from: 'ranks.indexOf(role) >= ranks.indexOf(needed)',
+      to: 'ranks.indexOf(role) >= 0 || needed === role',
+    },
+    {
+      ...access,
+      breaks: 'roles in single environments do not count',
+      from: '!Object.hasOwn(set, environmentId)',
+      to: 'true',
     },
     { ...access, breaks: 'viewers may change things', from: "'viewer' : 'editor')", to: "'viewer' : 'viewer')" },
     {
       tests: ['server/src/http/integrations/integrations.test.ts', 'server/test/access.test.ts'],
       breaks: 'editors see secrets',
-      from: "person ? isAtLeast(person.role, 'admin') :",
-      to: "person ? isAtLeast(person.role, 'editor') :",
+      from: "person ? isAtLeast(roleIn(person, environment.id), 'admin') :",
+      to: "person ? isAtLeast(roleIn(person, environment.id), 'editor') :",
     },
     {
       tests: ['server/src/http/organization/environments.test.ts', 'server/test/access.test.ts'],

@@ -100,6 +100,60 @@ export const errorTable = {
     message: (p: { needed: string }) =>
       `This API key lacks the scope ${p.needed}; use a key that has it, or create one on the page "API keys"`,
   },
+  approval_needed: {
+    status: 403,
+    message: (p: { environmentId: string }) =>
+      `The environment is protected: ask a second person with POST /v2/environments/${p.environmentId}/publish-requests, or on the dashboard`,
+  },
+  content_protected: {
+    status: 403,
+    message: says(
+      'The environment is protected: its workflows, layouts and translations change by an approved publish only. Make the change in another environment and ask for approval',
+    ),
+  },
+  protection_first: {
+    status: 409,
+    message: (p: { name: string }) =>
+      `The environment "${p.name}" is protected. An owner has to turn the protection off before it can be deleted`,
+  },
+  protection_owner_needed: {
+    status: 403,
+    message: says('Only an owner can turn the protection off, or open it to automation'),
+  },
+  publish_request_not_found: {
+    status: 404,
+    message: (p: { requestId: string }) => `There is no publish request ${p.requestId} in this environment`,
+  },
+  publish_request_empty: {
+    status: 409,
+    message: says('There is nothing to publish: the environments agree on all of it'),
+  },
+  publish_request_unneeded: {
+    status: 409,
+    message: says('The environment is not protected, so no approval is needed: publish directly'),
+  },
+  too_many_publish_requests: {
+    status: 409,
+    message: (p: { limit: number }) =>
+      `There are ${p.limit} open publish requests already; decide or withdraw some of them first`,
+  },
+  publish_request_closed: {
+    status: 409,
+    message: (p: { status: string }) => `The publish request is ${p.status} already; create a new one`,
+  },
+  publish_request_outdated: {
+    status: 409,
+    message: (p: { names: string }) =>
+      `This has changed since the request was made: ${p.names}. Nothing was published. Create a new request, so that what is approved is what was seen`,
+  },
+  own_publish_request: {
+    status: 403,
+    message: says('You cannot approve your own request; another person with the right to publish has to'),
+  },
+  not_your_publish_request: {
+    status: 403,
+    message: says('Only the person or API key that made a request can withdraw it'),
+  },
   publish_refused: {
     status: 403,
     message: (p: { environmentId: string }) =>
@@ -155,7 +209,9 @@ export const errorTable = {
   insufficient_role: {
     status: 403,
     message: (p: { role: string; needed: string }) =>
-      `This needs the role ${p.needed}, and yours is ${p.role}; ask an owner or admin of the organization`,
+      p.role === 'none'
+        ? 'You have no access to this environment; ask an owner or admin of the organization'
+        : `This needs the role ${p.needed}, and yours is ${p.role}; ask an owner or admin of the organization`,
   },
   too_many_wrong_keys: {
     status: 429,
@@ -186,6 +242,11 @@ export const errorTable = {
   wrong_password: { status: 400, message: says('The current password is wrong') },
   session_not_found: { status: 404, message: (p: { sessionId: string }) => `Session ${p.sessionId} not found` },
   member_not_found: { status: 404, message: (p: { memberId: string }) => `Member ${p.memberId} not found` },
+  role_unlimited: {
+    status: 400,
+    message: (p: { role: string }) =>
+      `Somebody with the role ${p.role} cannot be limited in single environments; give them the role editor or viewer first`,
+  },
   owner_needed: { status: 403, message: says('Only an owner can make, change or remove an owner') },
   last_owner: {
     status: 409,

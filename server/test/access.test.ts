@@ -1,4 +1,5 @@
 // Tries every operation with every kind of caller: all roles, strangers, and members of another organization.
+import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -35,18 +36,25 @@ const isPage = (operation: Operation) =>
   isGuarded(operation) ||
   (operation.method === 'GET' && (pages.includes(operation.path) || operation.path.endsWith('*')))
 
+/** Deciding about publishing, which a key must not do for a person. */
+const isDecision = ({ method, path }: Operation) =>
+  /^(POST \/v2\/environments\/\{\w+\}\/publish-requests\/\{\w+\}\/(approve|decline)|PATCH \/v2\/environments\/\{\w+\}\/protection)$/.test(
+    `${method} ${path}`,
+  )
 const isForPeople = (operation: Operation) =>
-  operation.path.startsWith('/v1/auth/') && !isPublic(operation) && !isPage(operation)
+  (operation.path.startsWith('/v1/auth/') && !isPublic(operation) && !isPage(operation)) || isDecision(operation)
 
 /** The policy. The first matching line counts. */
 const policy: Array<[operation: RegExp, role: Role]> = [
   // One's own account and organization.
   [/^\S+ \/v1\/auth\/(session|sessions|sessions\/\{sessionId\}|me|sign-out-everywhere)$/, 'viewer'],
-  [/^GET \/v1\/auth\/members$/, 'viewer'],
+  [/^GET \/v1\/auth\/(members|publish-requests)$/, 'viewer'],
   [/^\S+ \/v1\/(auth|audit)(\/|$)/, 'admin'],
   // Read-only, although they take a body.
   [/^POST \/v2\/(workflows|layouts)\/.*\/preview$/, 'viewer'],
   [/^POST \/v2\/environments\/\{\w+\}\/diff$/, 'viewer'],
+  // Whoever edits the source asks, whatever they are in the target.
+  [/^POST \/v2\/environments\/\{\w+\}\/publish-requests(\/\{\w+\}\/withdraw)?$/, 'viewer'],
   // Secrets, cost, or shared by everybody.
   [/^GET \/(v1\/environments\/api-keys|v2\/signing-secrets)$/, 'owner'],
   [/^\S+ \/v2\/(api-keys|signing-secrets)(\/|$)/, 'admin'],
@@ -145,7 +153,7 @@ test("a subscriber's token opens only the inbox, and nothing else opens the inbo
   expect(await everythingStored()).toEqual(before)
 }, 300_000)
 
-/** Roles are of the organization: the same in each of its environments. */
+/** Without roles in single environments, the one in the organization counts everywhere. */
 const inEveryEnvironment = (list: Route[]): Array<[Route, Api]> =>
   [home.development, home.production].flatMap((place) => list.map((operation): [Route, Api] => [operation, place]))
 
@@ -178,9 +186,72 @@ describe.each(roles)('a person with the role %s', (role) => {
   }, 300_000)
 })
 
+/** A role in the organization, and another in Production. */
+const limited = (['viewer', 'editor'] as const).flatMap((role) =>
+  (['none', 'viewer', 'editor', 'admin'] as const).map((there) => ({ role, there })),
+)
+
+describe.each(limited)('a person who is $role, and $there in one environment,', ({ role, there }) => {
+  test('may do in each environment what their role there allows, and in the organization what theirs there allows', async () => {
+    const place = await server.freshOrganization()
+    const person = await signInAs(server, place.development, role)
+    await server.database.db
+      .updateTable('users')
+      .set({ environment_roles: JSON.stringify({ [place.production.environmentId]: there }) })
+      .where('id', '=', person.id)
+      .execute()
+    const tries = [place.development, place.production].flatMap((at) =>
+      own.map((operation) => {
+        const here = at === place.production ? there : role
+        const counting = rolesCounting(operation).map((which) => (which === 'environment' ? here : role))
+        const checks = counting.map((one) => ({ role: one, needed: neededFor(operation) }))
+        // Asking also takes an editor of the source, which is Development.
+        if (isAsking(operation) && at === place.production) checks.push({ role, needed: 'editor' })
+        const lacking = checks.find((check) => !hasRank(check.role, check.needed))
+        const path = filled(operation, (name) => (/environmentId$/i.test(name) ? at.environmentId : 'x'))
+        return { operation, at, path, lacking }
+      }),
+    )
+    const before = await everythingStored()
+    const wrong: unknown[] = []
+    for (const { operation, at, path, lacking } of tries.filter((one) => one.lacking !== undefined)) {
+      const { method } = operation
+      const answer = await person.at(at).send(method, path, bodyFor(operation))
+      const got = [codeOf(answer), answer.body?.ctx?.role, answer.body?.ctx?.needed]
+      if (!isDeepStrictEqual(got, ['403 insufficient_role', lacking?.role, lacking?.needed]))
+        wrong.push([method, path, lacking, ...got])
+    }
+    expect(wrong).toEqual([])
+    expect(await everythingStored()).toEqual(before)
+    for (const { operation, at, path } of tries.filter((one) => one.lacking === undefined)) {
+      // Some operations end the caller's session.
+      const caller = new PersonApi(at, { ...person, token: await newSession(server, person.id) })
+      const code = codeOf(await caller.send(operation.method, path, bodyFor(operation)))
+      if (turnedAway.test(code)) wrong.push([operation.method, path, code])
+    }
+    expect(wrong).toEqual([])
+  }, 300_000)
+})
+
+const hasRank = (role: Role | 'none', needed: Role) =>
+  ['none', ...roles].indexOf(role) >= ['none', ...roles].indexOf(needed)
+
+const isAsking = ({ method, path }: Operation) => method === 'POST' && path.endsWith('/publish-requests')
+
+/** Whose roles an operation asks for, in this order. */
+function rolesCounting(operation: Operation): Array<'environment' | 'organization'> {
+  const name = `${operation.method} ${operation.path}`
+  if (isForPeople(operation) && !isDecision(operation)) return ['organization']
+  if (/^PATCH \/v1\/organizations\/settings$|^PATCH \/v2\/environments\/\{\w+\}\/doors$/.test(name))
+    return ['organization']
+  // Ends something that all environments share.
+  if (/^DELETE \/v1\/(environments|environment-variables)\/\{\w+\}$/.test(name)) return ['environment', 'organization']
+  return ['environment']
+}
+
 /** What an API key needs, apart from the list in the service. The first matching line counts. */
 const scopePolicy: Array<[operation: RegExp, scope: string]> = [
-  [/^POST \/v2\/environments\/\{\w+\}\/(diff|publish)$|\/sync$(?<!bridge\/sync)/, 'publish'],
+  [/^\S+ \/v2\/environments\/\{\w+\}\/(diff$|publish$|publish-requests)|\/sync$(?<!bridge\/sync)/, 'publish'],
   [/^GET \/(v1\/audit(\/verify|\/export)?|v1\/environments\/api-keys|v2\/api-keys|v2\/signing-secrets)$/, 'administer'],
   [/^GET \/v2\/(erasures|subscribers\/\{subscriberId\}\/export)/, 'write:subscribers'],
   [/^GET |^POST \/v2\/(workflows|layouts)\/.*\/preview$/, 'read'],
@@ -258,9 +329,9 @@ describe('API keys:', () => {
       5,
     )
     expect(wrong).toEqual([])
-    const people = 2 * roles.length * own.length
+    const people = 2 * (roles.length + limited.length) * own.length
     process.stdout.write(
-      `access: ${tries.length + people} combinations of ${own.length} routes, 2 environments, ${scopes.length} scopes of 2 kinds of keys and ${roles.length} roles; keys were refused ${refused.length} times\n`,
+      `access: ${tries.length + people} combinations of ${own.length} routes, 2 environments, ${scopes.length} scopes of 2 kinds of keys, ${roles.length} roles and ${limited.length} pairs of a role and one in an environment; keys were refused ${refused.length} times\n`,
     )
   }, 600_000)
 
@@ -335,6 +406,7 @@ describe('a record of this environment, addressed by its id,', () => {
     'PUT /v1/environments/{environmentId}': '401 environment_to_update_not_found',
     'POST /v2/environments/{targetEnvironmentId}/diff': '400 publish_environment_not_found',
     'POST /v2/environments/{targetEnvironmentId}/publish': '400 publish_environment_not_found',
+    'POST /v2/environments/{targetEnvironmentId}/publish-requests': '400 publish_environment_not_found',
   }
   // A key is told that an environment is not its own before it is told whether it exists.
   const notItsOwn = {
@@ -347,6 +419,7 @@ describe('a record of this environment, addressed by its id,', () => {
     'PATCH /v2/environments/{environmentId}/inbox-access': '403 foreign_environment',
     'DELETE /v2/environments/{environmentId}/inbox-sessions': '403 foreign_environment',
     'GET /v2/environments/{environmentId}/doors': '403 foreign_environment',
+    'GET /v2/environments/{environmentId}/protection': '403 foreign_environment',
     'PATCH /v2/environments/{environmentId}/doors': '403 organization_key_needed',
   }
   /** Names may exist on both sides: the caller has its own, so that only the id behind it is not found. */
@@ -391,6 +464,9 @@ describe('a record of this environment, addressed by its id,', () => {
           'PUT /v1/integrations/{integrationId}': '403 foreign_environment',
           'POST /v2/environments/{targetEnvironmentId}/diff': '403 publish_refused',
           'POST /v2/environments/{targetEnvironmentId}/publish': '403 publish_refused',
+          'POST /v2/environments/{targetEnvironmentId}/publish-requests': '403 publish_refused',
+          // It is the target; of requests it sees those from its own environment, so none.
+          'GET /v2/environments/{targetEnvironmentId}/publish-requests': '200 ',
         },
       }),
     ],

@@ -133,6 +133,10 @@ export async function plant(server: TestServer): Promise<Planted> {
     first('/v2/webhooks/events'),
     first('/v1/auth/sessions', owner),
   ])
+  const target = `/v2/environments/${production.environmentId}`
+  await made(`${target}/protection`, { isProtected: true }, owner, 'PATCH')
+  const asked = await made(`${target}/publish-requests`, { comment: secret }, wide)
+  await made(`${target}/protection`, { isProtected: false }, owner, 'PATCH')
   const key = await made('/v2/api-keys', { name: secret, scopes: ['read'] })
   const names = { subscriberId: ['ada', 'bob'], workflowId: [workflow._id, 'welcome'] }
   const ids: Record<string, string[]> = {
@@ -189,6 +193,7 @@ export async function plant(server: TestServer): Promise<Planted> {
     invitationId: [invitation._id],
     sessionId: [session._id],
     keyId: [key._id],
+    requestId: [asked._id],
     purpose: ['inbox', 'bridge'],
     url: [url, 'http://127.0.0.1:1/other'],
     bridgeUrl: [url],

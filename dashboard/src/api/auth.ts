@@ -1,6 +1,6 @@
 // Who is signed in, and the requests around signing in.
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
-import { type Answer, api, type Body } from './client.ts'
+import { type Answer, api, type Body, currentEnvironment } from './client.ts'
 
 export const roles = ['viewer', 'editor', 'admin', 'owner'] as const
 export type Role = (typeof roles)[number]
@@ -33,8 +33,30 @@ export const auth = {
 /** Only for pages inside the shell, which needs a session. */
 export const useSession = (): Session => useSuspenseQuery(auth.session()).data
 
-/** Whether the user has this role or a higher one. The server decides; this only hides what it would refuse. */
+export const isAtLeast = (role: Role, needed: Role): boolean => roles.indexOf(role) >= roles.indexOf(needed)
+
+/** The current environment as the session has it; undefined without access to any. */
+function useHere(): Environment | undefined {
+  return useSession().environments.find(({ _id }) => _id === currentEnvironment())
+}
+
+/**
+ * Whether the user has this role or a higher one in the current environment. The server decides; this only hides what it would
+ * refuse.
+ */
 export function useCan(needed: Role): boolean {
   const { user } = useSession()
-  return roles.indexOf(user.role) >= roles.indexOf(needed)
+  return isAtLeast(useHere()?.role ?? user.role, needed)
+}
+
+/** The same in the organization: for the team, and for what all environments share. */
+export const useCanInOrganization = (needed: Role): boolean => isAtLeast(useSession().user.role, needed)
+
+/** Whether the current environment is protected: then its content changes by approved publishing only. */
+export const useIsProtected = (): boolean => useHere()?.isProtected === true
+
+/** Whether the user may change workflows, layouts and translations here. */
+export function useCanEditContent(): boolean {
+  const isProtected = useIsProtected()
+  return useCan('editor') && !isProtected
 }

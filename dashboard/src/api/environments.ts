@@ -72,6 +72,14 @@ export const environments = {
         api('GET /v2/environments/{environmentId}/inbox-access', { path: { environmentId }, signal }),
     }),
 
+  /** Whether publishing into it needs a second person. */
+  protection: (environmentId: string) =>
+    queryOptions({
+      queryKey: inEnvironment('environments', 'protection', environmentId),
+      queryFn: ({ signal }) =>
+        api('GET /v2/environments/{environmentId}/protection', { path: { environmentId }, signal }),
+    }),
+
   changeInboxAccess: (environmentId: string, body: Body<'PATCH /v2/environments/{environmentId}/inbox-access'>) =>
     api('PATCH /v2/environments/{environmentId}/inbox-access', { path: { environmentId }, body }),
   endInboxSessions: (environmentId: string) =>
@@ -85,6 +93,8 @@ export const environments = {
   remove: (environmentId: string) => api('DELETE /v1/environments/{environmentId}', { path: { environmentId } }),
   publish: (targetEnvironmentId: string, body: PublishBody) =>
     api('POST /v2/environments/{targetEnvironmentId}/publish', { path: { targetEnvironmentId }, body }),
+  protect: (environmentId: string, body: Body<'PATCH /v2/environments/{environmentId}/protection'>) =>
+    api('PATCH /v2/environments/{environmentId}/protection', { path: { environmentId }, body }),
   rotateKey: (overlapHours: number) => api('POST /v1/environments/api-keys/rotate', { body: { overlapHours } }),
   replaceKeys: () => api('POST /v1/environments/api-keys/regenerate'),
 }

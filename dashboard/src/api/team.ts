@@ -9,6 +9,7 @@ export type Member = Answer<'GET /v1/auth/members'>[number]
 export type Invitation = Answer<'GET /v1/auth/invitations'>[number]
 export type MadeInvitation = Answer<'POST /v1/auth/invitations'>
 export type AuditEntry = Answer<'GET /v1/audit'>['data'][number]
+export type EnvironmentRole = Member['environmentRoles'][number]
 export type OrganizationSettings = Answer<'GET /v1/organizations/settings'>
 
 export const team = {
@@ -36,6 +37,8 @@ export const team = {
       queryFn: ({ signal }) => api('GET /v1/organizations/settings', { signal }),
     }),
 
+  setEnvironmentRoles: (memberId: string, environmentRoles: EnvironmentRole[]) =>
+    api('PATCH /v1/auth/members/{memberId}', { path: { memberId }, body: { environmentRoles } }),
   setRole: (memberId: string, role: Role) =>
     api('PATCH /v1/auth/members/{memberId}', { path: { memberId }, body: { role } }),
   remove: (memberId: string) => api('DELETE /v1/auth/members/{memberId}', { path: { memberId } }),

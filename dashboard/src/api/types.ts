@@ -5355,7 +5355,7 @@ export interface Operations {
       url: string
       description?: string | null | undefined
       /** All, if null */
-      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'audit.recorded'> | null | undefined
+      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
       active?: boolean | undefined
     }
     answer: {
@@ -5448,7 +5448,7 @@ export interface Operations {
       url?: string | undefined
       description?: string | null | undefined
       /** All, if null */
-      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'audit.recorded'> | null | undefined
+      eventTypes?: Array<'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded'> | null | undefined
       active?: boolean | undefined
     }
     answer: {
@@ -5518,7 +5518,7 @@ export interface Operations {
       orderBy?: string | undefined
       /** Include the cursor item in the page */
       includeCursor?: boolean | undefined
-      type?: 'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'audit.recorded' | undefined
+      type?: 'message.sent' | 'message.failed' | 'message.delivered' | 'message.seen' | 'message.read' | 'message.unread' | 'message.archived' | 'message.unarchived' | 'message.snoozed' | 'message.unsnoozed' | 'message.deleted' | 'workflow.created' | 'workflow.updated' | 'workflow.deleted' | 'workflow.published' | 'subscriber.created' | 'subscriber.updated' | 'subscriber.deleted' | 'preference.updated' | 'publish.requested' | 'publish.approved' | 'publish.declined' | 'publish.withdrawn' | 'audit.recorded' | undefined
       subscriberId?: string | undefined
       /** ISO 8601 */
       since?: string | undefined
@@ -6607,7 +6607,7 @@ export interface Operations {
       updatedAt: string
     }
   }
-  /** List all environments of the organization */
+  /** List the environments of the organization */
   'GET /v1/environments': {
     answer: Array<{
       _id: string
@@ -6897,6 +6897,402 @@ export interface Operations {
       }
     }
   }
+  /** Ask for the approval of a publish into a protected environment */
+  'POST /v2/environments/{targetEnvironmentId}/publish-requests': {
+    path: {
+      targetEnvironmentId: string
+    }
+    body: {
+      /** Where to publish from; default: the Development environment */
+      sourceEnvironmentId?: string | undefined
+      /** For those who approve */
+      comment?: string | undefined
+      /** Also delete what only the target has */
+      deleteMissing?: boolean | undefined
+      /** Only these, and the layouts that the workflows among them use. A named resource that only the target has is deleted */
+      resources?: Array<{
+        /** `workflow` or `layout`; the last three mean the workflow with that id, or else the layout */
+        resourceType: 'workflow' | 'layout' | 'WORKFLOW' | 'LAYOUT' | 'REGULAR' | 'ECHO' | 'BRIDGE'
+        /** Identifier, slug or internal id */
+        resourceId: string
+      }> | undefined
+    }
+    answer: {
+      _id: string
+      sourceEnvironmentId: string
+      targetEnvironmentId: string
+      status: 'pending' | 'approved' | 'declined' | 'withdrawn' | 'expired'
+      comment: string
+      requestedBy: {
+        type: 'person' | 'api-key'
+        id: string
+        name: string
+      }
+      resources: Array<{
+        resourceType: 'workflow' | 'layout'
+        resourceId: string
+        resourceName: string
+        action: 'created' | 'updated' | 'deleted'
+        /** SHA-256 of the change as it was reviewed */
+        hash: string
+      }>
+      /** You made it, or the API key that made it, so you cannot approve it */
+      isYours: boolean
+      /** Whether you can approve or decline it */
+      mayDecide: boolean
+      decidedBy: {
+        id: string
+        name: string
+      } | null
+      decisionComment: string
+      decidedAt: string | null
+      createdAt: string
+      expiresAt: string
+    }
+  }
+  /** List the publish requests of an environment, newest first */
+  'GET /v2/environments/{targetEnvironmentId}/publish-requests': {
+    path: {
+      targetEnvironmentId: string
+    }
+    query?: {
+      status?: 'pending' | 'approved' | 'declined' | 'withdrawn' | 'expired' | undefined
+    }
+    answer: Array<{
+      _id: string
+      sourceEnvironmentId: string
+      targetEnvironmentId: string
+      status: 'pending' | 'approved' | 'declined' | 'withdrawn' | 'expired'
+      comment: string
+      requestedBy: {
+        type: 'person' | 'api-key'
+        id: string
+        name: string
+      }
+      resources: Array<{
+        resourceType: 'workflow' | 'layout'
+        resourceId: string
+        resourceName: string
+        action: 'created' | 'updated' | 'deleted'
+        /** SHA-256 of the change as it was reviewed */
+        hash: string
+      }>
+      /** You made it, or the API key that made it, so you cannot approve it */
+      isYours: boolean
+      /** Whether you can approve or decline it */
+      mayDecide: boolean
+      decidedBy: {
+        id: string
+        name: string
+      } | null
+      decisionComment: string
+      decidedAt: string | null
+      createdAt: string
+      expiresAt: string
+    }>
+  }
+  /** List the publish requests of all environments that you have access to, newest first */
+  'GET /v1/auth/publish-requests': {
+    query?: {
+      status?: 'pending' | 'approved' | 'declined' | 'withdrawn' | 'expired' | undefined
+    }
+    answer: Array<{
+      _id: string
+      sourceEnvironmentId: string
+      targetEnvironmentId: string
+      status: 'pending' | 'approved' | 'declined' | 'withdrawn' | 'expired'
+      comment: string
+      requestedBy: {
+        type: 'person' | 'api-key'
+        id: string
+        name: string
+      }
+      resources: Array<{
+        resourceType: 'workflow' | 'layout'
+        resourceId: string
+        resourceName: string
+        action: 'created' | 'updated' | 'deleted'
+        /** SHA-256 of the change as it was reviewed */
+        hash: string
+      }>
+      /** You made it, or the API key that made it, so you cannot approve it */
+      isYours: boolean
+      /** Whether you can approve or decline it */
+      mayDecide: boolean
+      decidedBy: {
+        id: string
+        name: string
+      } | null
+      decisionComment: string
+      decidedAt: string | null
+      createdAt: string
+      expiresAt: string
+    }>
+  }
+  /** Retrieve a publish request with its differences */
+  'GET /v2/environments/{targetEnvironmentId}/publish-requests/{requestId}': {
+    path: {
+      targetEnvironmentId: string
+      requestId: string
+    }
+    answer: {
+      _id: string
+      sourceEnvironmentId: string
+      targetEnvironmentId: string
+      status: 'pending' | 'approved' | 'declined' | 'withdrawn' | 'expired'
+      comment: string
+      requestedBy: {
+        type: 'person' | 'api-key'
+        id: string
+        name: string
+      }
+      resources: Array<{
+        resourceType: 'workflow' | 'layout'
+        resourceId: string
+        resourceName: string
+        action: 'created' | 'updated' | 'deleted'
+        /** SHA-256 of the change as it was reviewed */
+        hash: string
+      }>
+      /** You made it, or the API key that made it, so you cannot approve it */
+      isYours: boolean
+      /** Whether you can approve or decline it */
+      mayDecide: boolean
+      decidedBy: {
+        id: string
+        name: string
+      } | null
+      decisionComment: string
+      decidedAt: string | null
+      createdAt: string
+      expiresAt: string
+      diff: Array<{
+        resourceType: 'workflow' | 'layout'
+        sourceResource: {
+          /** Its identifier: workflowId, layoutId or stepId */
+          id: string
+          name: string
+          updatedBy: {
+            _id: string
+            firstName: string
+          } | null
+          updatedAt: string | null
+        } | null
+        targetResource: {
+          /** Its identifier: workflowId, layoutId or stepId */
+          id: string
+          name: string
+          updatedBy: {
+            _id: string
+            firstName: string
+          } | null
+          updatedAt: string | null
+        } | null
+        changes: Array<{
+          resourceType: 'workflow' | 'layout' | 'step' | 'localization_group'
+          action: 'added' | 'modified' | 'deleted' | 'moved'
+          sourceResource: {
+            /** Its identifier: workflowId, layoutId or stepId */
+            id: string
+            name: string
+            updatedBy: {
+              _id: string
+              firstName: string
+            } | null
+            updatedAt: string | null
+          } | null
+          targetResource: {
+            /** Its identifier: workflowId, layoutId or stepId */
+            id: string
+            name: string
+            updatedBy: {
+              _id: string
+              firstName: string
+            } | null
+            updatedAt: string | null
+          } | null
+          diffs?: {
+            previous: Record<string, unknown> | null
+            new: Record<string, unknown> | null
+          } | undefined
+          stepType?: string | undefined
+          previousIndex?: number | undefined
+          newIndex?: number | undefined
+        }>
+        summary: {
+          added: number
+          modified: number
+          deleted: number
+          unchanged: number
+        }
+        dependencies?: Array<{
+          resourceType: 'workflow' | 'layout'
+          resourceId: string
+          resourceName: string
+          isBlocking: boolean
+          reason: 'LAYOUT_REQUIRED_FOR_WORKFLOW' | 'LAYOUT_EXISTS_IN_TARGET'
+        }> | undefined
+      }>
+      /** The names of what is not as it was reviewed. If there are any, the request cannot be approved any more */
+      changedSince: Array<string>
+    }
+  }
+  /** Approve a publish request, which publishes it */
+  'POST /v2/environments/{targetEnvironmentId}/publish-requests/{requestId}/approve': {
+    path: {
+      targetEnvironmentId: string
+      requestId: string
+    }
+    body: {
+      comment?: string | undefined
+    }
+    answer: {
+      request: {
+        _id: string
+        sourceEnvironmentId: string
+        targetEnvironmentId: string
+        status: 'pending' | 'approved' | 'declined' | 'withdrawn' | 'expired'
+        comment: string
+        requestedBy: {
+          type: 'person' | 'api-key'
+          id: string
+          name: string
+        }
+        resources: Array<{
+          resourceType: 'workflow' | 'layout'
+          resourceId: string
+          resourceName: string
+          action: 'created' | 'updated' | 'deleted'
+          /** SHA-256 of the change as it was reviewed */
+          hash: string
+        }>
+        /** You made it, or the API key that made it, so you cannot approve it */
+        isYours: boolean
+        /** Whether you can approve or decline it */
+        mayDecide: boolean
+        decidedBy: {
+          id: string
+          name: string
+        } | null
+        decisionComment: string
+        decidedAt: string | null
+        createdAt: string
+        expiresAt: string
+      }
+      report: {
+        results: Array<{
+          resourceType: 'workflow' | 'layout'
+          successful: Array<{
+            resourceType: 'workflow' | 'layout'
+            resourceId: string
+            resourceName: string
+            action: 'created' | 'updated' | 'deleted'
+          }>
+          failed: Array<{
+            resourceType: 'workflow' | 'layout'
+            resourceId: string
+            resourceName: string
+            error: string
+          }>
+          skipped: Array<{
+            resourceType: 'workflow' | 'layout'
+            resourceId: string
+            resourceName: string
+            reason: string
+          }>
+          totalProcessed: number
+        }>
+        summary: {
+          resources: number
+          successful: number
+          failed: number
+          skipped: number
+        }
+      }
+    }
+  }
+  /** Decline a publish request */
+  'POST /v2/environments/{targetEnvironmentId}/publish-requests/{requestId}/decline': {
+    path: {
+      targetEnvironmentId: string
+      requestId: string
+    }
+    body: {
+      /** Why; the person who asked reads it */
+      comment: string
+    }
+    answer: {
+      _id: string
+      sourceEnvironmentId: string
+      targetEnvironmentId: string
+      status: 'pending' | 'approved' | 'declined' | 'withdrawn' | 'expired'
+      comment: string
+      requestedBy: {
+        type: 'person' | 'api-key'
+        id: string
+        name: string
+      }
+      resources: Array<{
+        resourceType: 'workflow' | 'layout'
+        resourceId: string
+        resourceName: string
+        action: 'created' | 'updated' | 'deleted'
+        /** SHA-256 of the change as it was reviewed */
+        hash: string
+      }>
+      /** You made it, or the API key that made it, so you cannot approve it */
+      isYours: boolean
+      /** Whether you can approve or decline it */
+      mayDecide: boolean
+      decidedBy: {
+        id: string
+        name: string
+      } | null
+      decisionComment: string
+      decidedAt: string | null
+      createdAt: string
+      expiresAt: string
+    }
+  }
+  /** Withdraw your own publish request */
+  'POST /v2/environments/{targetEnvironmentId}/publish-requests/{requestId}/withdraw': {
+    path: {
+      targetEnvironmentId: string
+      requestId: string
+    }
+    answer: {
+      _id: string
+      sourceEnvironmentId: string
+      targetEnvironmentId: string
+      status: 'pending' | 'approved' | 'declined' | 'withdrawn' | 'expired'
+      comment: string
+      requestedBy: {
+        type: 'person' | 'api-key'
+        id: string
+        name: string
+      }
+      resources: Array<{
+        resourceType: 'workflow' | 'layout'
+        resourceId: string
+        resourceName: string
+        action: 'created' | 'updated' | 'deleted'
+        /** SHA-256 of the change as it was reviewed */
+        hash: string
+      }>
+      /** You made it, or the API key that made it, so you cannot approve it */
+      isYours: boolean
+      /** Whether you can approve or decline it */
+      mayDecide: boolean
+      decidedBy: {
+        id: string
+        name: string
+      } | null
+      decisionComment: string
+      decidedAt: string | null
+      createdAt: string
+      expiresAt: string
+    }
+  }
   /** Retrieve the retention of an environment */
   'GET /v2/environments/{environmentId}/retention': {
     path: {
@@ -6970,6 +7366,36 @@ export interface Operations {
       openToKeys: boolean
       /** Nobody has chosen: this is the default of the brand */
       isDefault: boolean
+    }
+  }
+  /** Retrieve the protection of an environment */
+  'GET /v2/environments/{environmentId}/protection': {
+    path: {
+      environmentId: string
+    }
+    answer: {
+      /** Whether a publish into the environment needs the approval of a second person */
+      isProtected: boolean
+      /** Whether API keys are exempt: they publish and change content as their scopes allow, without approval */
+      isOpenToAutomation: boolean
+    }
+  }
+  /** Protect an environment; only an owner can turn the protection off or open it to automation */
+  'PATCH /v2/environments/{environmentId}/protection': {
+    path: {
+      environmentId: string
+    }
+    body: {
+      /** Whether a publish into the environment needs the approval of a second person */
+      isProtected?: boolean | undefined
+      /** Whether API keys are exempt: they publish and change content as their scopes allow, without approval */
+      isOpenToAutomation?: boolean | undefined
+    }
+    answer: {
+      /** Whether a publish into the environment needs the approval of a second person */
+      isProtected: boolean
+      /** Whether API keys are exempt: they publish and change content as their scopes allow, without approval */
+      isOpenToAutomation: boolean
     }
   }
   /** List the API keys of the environment, and those of the organization */
@@ -9639,13 +10065,17 @@ export interface Operations {
         _id: string
         name: string
       }
-      /** The values for `Belfry-Environment`; the first is the default */
+      /** Those you have access to: the values for `Belfry-Environment`; the first is the default */
       environments: Array<{
         _id: string
         name: string
         identifier: string
         type: 'dev' | 'prod'
         color: string | null
+        /** Your role there */
+        role: 'viewer' | 'editor' | 'admin' | 'owner'
+        /** Whether a publish into it needs the approval of a second person */
+        isProtected: boolean
       }>
       session: {
         _id: string
@@ -9675,13 +10105,17 @@ export interface Operations {
         _id: string
         name: string
       }
-      /** The values for `Belfry-Environment`; the first is the default */
+      /** Those you have access to: the values for `Belfry-Environment`; the first is the default */
       environments: Array<{
         _id: string
         name: string
         identifier: string
         type: 'dev' | 'prod'
         color: string | null
+        /** Your role there */
+        role: 'viewer' | 'editor' | 'admin' | 'owner'
+        /** Whether a publish into it needs the approval of a second person */
+        isProtected: boolean
       }>
       session: {
         _id: string
@@ -9717,13 +10151,17 @@ export interface Operations {
         _id: string
         name: string
       }
-      /** The values for `Belfry-Environment`; the first is the default */
+      /** Those you have access to: the values for `Belfry-Environment`; the first is the default */
       environments: Array<{
         _id: string
         name: string
         identifier: string
         type: 'dev' | 'prod'
         color: string | null
+        /** Your role there */
+        role: 'viewer' | 'editor' | 'admin' | 'owner'
+        /** Whether a publish into it needs the approval of a second person */
+        isProtected: boolean
       }>
       session: {
         _id: string
@@ -9757,13 +10195,17 @@ export interface Operations {
         _id: string
         name: string
       }
-      /** The values for `Belfry-Environment`; the first is the default */
+      /** Those you have access to: the values for `Belfry-Environment`; the first is the default */
       environments: Array<{
         _id: string
         name: string
         identifier: string
         type: 'dev' | 'prod'
         color: string | null
+        /** Your role there */
+        role: 'viewer' | 'editor' | 'admin' | 'owner'
+        /** Whether a publish into it needs the approval of a second person */
+        isProtected: boolean
       }>
       session: {
         _id: string
@@ -9795,13 +10237,17 @@ export interface Operations {
         _id: string
         name: string
       }
-      /** The values for `Belfry-Environment`; the first is the default */
+      /** Those you have access to: the values for `Belfry-Environment`; the first is the default */
       environments: Array<{
         _id: string
         name: string
         identifier: string
         type: 'dev' | 'prod'
         color: string | null
+        /** Your role there */
+        role: 'viewer' | 'editor' | 'admin' | 'owner'
+        /** Whether a publish into it needs the approval of a second person */
+        isProtected: boolean
       }>
       session: {
         _id: string
@@ -9840,6 +10286,11 @@ export interface Operations {
       name: string
       email: string
       role: 'viewer' | 'editor' | 'admin' | 'owner'
+      /** Roles in single environments, each in place of the role in the organization; `none` is no access. Owners and admins have none of these */
+      environmentRoles: Array<{
+        _environmentId: string
+        role: 'none' | 'viewer' | 'editor' | 'admin'
+      }>
       hasPassword: boolean
       hasOidc: boolean
       isYou: boolean
@@ -9848,19 +10299,29 @@ export interface Operations {
       createdAt: string
     }>
   }
-  /** Change a member's role */
+  /** Change a member's role, in the organization or in single environments */
   'PATCH /v1/auth/members/{memberId}': {
     path: {
       memberId: string
     }
     body: {
-      role: 'viewer' | 'editor' | 'admin' | 'owner'
+      role?: 'viewer' | 'editor' | 'admin' | 'owner' | undefined
+      /** Roles in single environments, each in place of the role in the organization; `none` is no access. Owners and admins have none of these */
+      environmentRoles?: Array<{
+        _environmentId: string
+        role: 'none' | 'viewer' | 'editor' | 'admin'
+      }> | undefined
     }
     answer: {
       _id: string
       name: string
       email: string
       role: 'viewer' | 'editor' | 'admin' | 'owner'
+      /** Roles in single environments, each in place of the role in the organization; `none` is no access. Owners and admins have none of these */
+      environmentRoles: Array<{
+        _environmentId: string
+        role: 'none' | 'viewer' | 'editor' | 'admin'
+      }>
       hasPassword: boolean
       hasOidc: boolean
       isYou: boolean
@@ -9902,6 +10363,11 @@ export interface Operations {
       _id: string
       email: string
       role: 'viewer' | 'editor' | 'admin' | 'owner'
+      /** Roles in single environments, each in place of the role in the organization; `none` is no access. Owners and admins have none of these */
+      environmentRoles: Array<{
+        _environmentId: string
+        role: 'none' | 'viewer' | 'editor' | 'admin'
+      }>
       invitedBy: string
       createdAt: string
       expiresAt: string
@@ -9913,11 +10379,21 @@ export interface Operations {
     body: {
       email: string
       role: 'viewer' | 'editor' | 'admin' | 'owner'
+      /** Roles in single environments, each in place of the role in the organization; `none` is no access. Owners and admins have none of these */
+      environmentRoles?: Array<{
+        _environmentId: string
+        role: 'none' | 'viewer' | 'editor' | 'admin'
+      }> | undefined
     }
     answer: {
       _id: string
       email: string
       role: 'viewer' | 'editor' | 'admin' | 'owner'
+      /** Roles in single environments, each in place of the role in the organization; `none` is no access. Owners and admins have none of these */
+      environmentRoles: Array<{
+        _environmentId: string
+        role: 'none' | 'viewer' | 'editor' | 'admin'
+      }>
       invitedBy: string
       createdAt: string
       expiresAt: string
@@ -9963,13 +10439,17 @@ export interface Operations {
         _id: string
         name: string
       }
-      /** The values for `Belfry-Environment`; the first is the default */
+      /** Those you have access to: the values for `Belfry-Environment`; the first is the default */
       environments: Array<{
         _id: string
         name: string
         identifier: string
         type: 'dev' | 'prod'
         color: string | null
+        /** Your role there */
+        role: 'viewer' | 'editor' | 'admin' | 'owner'
+        /** Whether a publish into it needs the approval of a second person */
+        isProtected: boolean
       }>
       session: {
         _id: string

@@ -1,17 +1,50 @@
 // The frame around every page after sign-in: sidebar, drawer on a phone, palette.
-import { Outlet } from '@tanstack/react-router'
-import { Menu as MenuIcon, Search } from 'lucide-react'
+import { Outlet, useNavigate } from '@tanstack/react-router'
+import { Lock, Menu as MenuIcon, Search } from 'lucide-react'
 import { Dialog } from 'radix-ui'
 import { lazy, Suspense, useState } from 'react'
+import { auth, useSession } from '../api/auth.ts'
+import { cache, useAction } from '../api/cache.ts'
 import { EnvironmentDot } from '../ui/base/avatar.tsx'
 import { Button } from '../ui/base/button.tsx'
 import { useShortcut } from '../ui/base/shortcuts.ts'
+import { EmptyState } from '../ui/base/states.tsx'
 import { useChosenEnvironment } from './environment.ts'
 import { Sidebar } from './sidebar.tsx'
 
 const Palette = lazy(() => import('./palette.tsx').then((module) => ({ default: module.Palette })))
 
 export function AppShell() {
+  const { environments } = useSession()
+  return environments.length === 0 ? <NoEnvironment /> : <Frame />
+}
+
+/** An admin closed every environment to this person. */
+function NoEnvironment() {
+  const navigate = useNavigate()
+  const signOut = useAction({
+    do: auth.signOut,
+    onDone: () => void navigate({ to: '/sign-in', search: {} }).then(() => cache.clear()),
+  })
+  return (
+    <main className="grid min-h-dvh place-items-center">
+      <EmptyState
+        isPage
+        icon={<Lock />}
+        title="You have no access to any environment"
+        action={
+          <Button pending={signOut.isPending} onClick={() => signOut.mutate()}>
+            Sign out
+          </Button>
+        }
+      >
+        Ask an admin or owner of the organization to give you a role in one.
+      </EmptyState>
+    </main>
+  )
+}
+
+function Frame() {
   const environment = useChosenEnvironment()
   const [isDrawerOpen, setDrawerOpen] = useState(false)
   const [isPaletteOpen, setPaletteOpen] = useState(false)

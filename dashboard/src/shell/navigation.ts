@@ -3,6 +3,7 @@ import {
   Activity,
   Boxes,
   CircleUser,
+  ClipboardCheck,
   Contact,
   FileStack,
   FlaskConical,
@@ -58,6 +59,7 @@ export const navigation: Array<{ label?: string; items: NavigationItem[] }> = [
     label: 'Organization',
     items: [
       { to: '/environments', label: 'Environments', icon: Layers2, keywords: 'publish production' },
+      { to: '/approvals', label: 'Approvals', icon: ClipboardCheck, keywords: 'publish requests review approve' },
       { to: '/variables', label: 'Variables', icon: Variable },
       { to: '/api-keys', label: 'API keys', icon: KeyRound, needs: 'admin', keywords: 'secret token' },
       { to: '/team', label: 'Team', icon: Users, keywords: 'members invite roles' },

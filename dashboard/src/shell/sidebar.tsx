@@ -1,9 +1,11 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Check, ChevronsUpDown, CircleUser, LogOut, Monitor, Moon, Search, Sun } from 'lucide-react'
 import { toast } from 'sonner'
+import { useWaiting } from '../api/approvals.ts'
 import { auth, useCan, useSession } from '../api/auth.ts'
 import { cache } from '../api/cache.ts'
 import { Avatar, EnvironmentDot } from '../ui/base/avatar.tsx'
+import { Badge } from '../ui/base/status.tsx'
 import { Kbd } from '../ui/base/tooltip.tsx'
 import { Menu, MenuChoice, MenuItem, MenuLabel, MenuLink, MenuOption, MenuSeparator } from '../ui/frame/menu.tsx'
 import { useEnvironment, useSwitchEnvironment } from './environment.ts'
@@ -65,13 +67,26 @@ function Item({ item, onChosen }: { item: NavigationItem; onChosen?: () => void 
       >
         <Icon className="size-4 shrink-0 group-data-[status=active]:text-accent" aria-hidden />
         {label}
+        {to === '/approvals' && <Waiting />}
       </Link>
     </li>
   )
 }
 
+/** How many publish requests wait for this person. */
+function Waiting() {
+  const count = useWaiting()
+  if (count === 0) return null
+  return (
+    <Badge tone="warn" className="ml-auto tabular-nums">
+      {count}
+      <span className="sr-only"> waiting for you</span>
+    </Badge>
+  )
+}
+
 function EnvironmentSwitcher() {
-  const { organization, environments } = useSession()
+  const { organization, environments, user } = useSession()
   const environment = useEnvironment()
   const switchTo = useSwitchEnvironment()
   return (
@@ -101,6 +116,7 @@ function EnvironmentSwitcher() {
         <MenuItem key={one._id} icon={<EnvironmentDot color={one.color} />} onSelect={() => switchTo(one)}>
           <span className="flex items-center justify-between gap-2">
             {one.name}
+            {one.role !== user.role && <span className="ml-auto text-xs text-muted capitalize">{one.role}</span>}
             {one._id === environment._id && <Check aria-label="chosen" />}
           </span>
         </MenuItem>
@@ -111,6 +127,7 @@ function EnvironmentSwitcher() {
 
 function UserMenu() {
   const { user } = useSession()
+  const { role } = useEnvironment()
   const theme = useTheme()
   const navigate = useNavigate()
   const signOut = async () => {
@@ -135,7 +152,7 @@ function UserMenu() {
           <span className="sr-only">Your account: </span>
           <span className="min-w-0 flex-1">
             <span className="block truncate text-sm">{user.name}</span>
-            <span className="block truncate text-xs text-muted capitalize">{user.role}</span>
+            <span className="block truncate text-xs text-muted capitalize">{role}</span>
           </span>
         </button>
       }

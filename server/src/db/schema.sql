@@ -254,6 +254,8 @@ CREATE TABLE environments (
   inbox_access jsonb,
   inbox_generation integer DEFAULT 0 NOT NULL,
   open_to_keys boolean,
+  is_protected boolean DEFAULT false NOT NULL,
+  is_open_to_automation boolean DEFAULT false NOT NULL,
   CONSTRAINT environments_type_check CHECK ((type = ANY (ARRAY['dev'::text, 'prod'::text]))),
   CONSTRAINT environments_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT environments_pkey PRIMARY KEY (id),
@@ -409,6 +411,7 @@ CREATE TABLE invitations (
   created_at timestamp(3) with time zone NOT NULL,
   expires_at timestamp(3) with time zone NOT NULL,
   accepted_at timestamp(3) with time zone,
+  environment_roles jsonb DEFAULT '{}'::jsonb NOT NULL,
   CONSTRAINT invitations_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'editor'::text, 'viewer'::text]))),
   CONSTRAINT invitations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT invitations_pkey PRIMARY KEY (id),
@@ -690,6 +693,33 @@ CREATE TABLE passed_over (
 );
 CREATE INDEX passed_over_age ON public.passed_over USING btree (event_id);
 
+CREATE TABLE publish_requests (
+  id text COLLATE "C" NOT NULL,
+  environment_id text COLLATE "C" NOT NULL,
+  source_id text COLLATE "C" NOT NULL,
+  status text DEFAULT 'pending'::text NOT NULL,
+  comment text DEFAULT ''::text NOT NULL,
+  resources jsonb NOT NULL,
+  diff jsonb NOT NULL,
+  requester_type text NOT NULL,
+  requester_id text COLLATE "C" NOT NULL,
+  requester_name text NOT NULL,
+  requester_user_id text COLLATE "C" NOT NULL,
+  decided_by text COLLATE "C",
+  decided_by_name text,
+  decision_comment text DEFAULT ''::text NOT NULL,
+  decided_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone NOT NULL,
+  expires_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT publish_requests_requester_type_check CHECK ((requester_type = ANY (ARRAY['person'::text, 'api-key'::text]))),
+  CONSTRAINT publish_requests_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'approved'::text, 'declined'::text, 'withdrawn'::text]))),
+  CONSTRAINT publish_requests_environment_id_fkey FOREIGN KEY (environment_id) REFERENCES environments(id) ON DELETE CASCADE,
+  CONSTRAINT publish_requests_source_id_fkey FOREIGN KEY (source_id) REFERENCES environments(id) ON DELETE CASCADE,
+  CONSTRAINT publish_requests_pkey PRIMARY KEY (id)
+);
+CREATE INDEX publish_requests_environment ON public.publish_requests USING btree (environment_id, id DESC);
+CREATE INDEX publish_requests_source ON public.publish_requests USING btree (source_id);
+
 CREATE UNLOGGED TABLE rate_buckets (
   environment_id text COLLATE "C" NOT NULL,
   category text COLLATE "C" NOT NULL,
@@ -930,6 +960,7 @@ CREATE TABLE users (
   oidc_subject text,
   created_at timestamp(3) with time zone NOT NULL,
   updated_at timestamp(3) with time zone NOT NULL,
+  environment_roles jsonb DEFAULT '{}'::jsonb NOT NULL,
   CONSTRAINT users_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'editor'::text, 'viewer'::text]))),
   CONSTRAINT users_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT users_pkey PRIMARY KEY (id)

@@ -39,7 +39,9 @@ import { invitations } from './organization/invitations.ts'
 import { members } from './organization/members.ts'
 import { oidc } from './organization/oidc.ts'
 import { organizations } from './organization/organizations.ts'
+import { environmentProtection } from './organization/protection.ts'
 import { environmentPublish } from './organization/publish.ts'
+import { publishRequests } from './organization/publish-requests.ts'
 import { environmentRetention } from './organization/retention.ts'
 import { signIn } from './organization/sign-in.ts'
 import { signingSecrets } from './organization/signing-secrets.ts'
@@ -108,8 +110,10 @@ export const resources: Resource[] = [
   workflowOverrides,
   environments,
   environmentPublish,
+  publishRequests,
   environmentRetention,
   environmentDoors,
+  environmentProtection,
   apiKeys,
   signingSecrets,
   inboxAccess,

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { KeyRound, Plus, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { type ApiKey, apiKeys, type NewApiKey } from '../../api/api-keys.ts'
-import { useSession } from '../../api/auth.ts'
+import { useCanInOrganization, useSession } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
 import { useEnvironment } from '../../shell/environment.ts'
 import { Button } from '../../ui/base/button.tsx'
@@ -163,7 +163,9 @@ function CreateKey({ onClose, onMade }: { onClose: () => void; onMade: (key: New
     onDone: onMade,
   })
   const { scopes, isOrganizationWide } = form.values
-  const targets = environments.filter(({ _id }) => isOrganizationWide || _id !== environment._id)
+  // An admin of one environment makes keys of that one.
+  const reachesFurther = useCanInOrganization('admin')
+  const targets = environments.filter(({ _id }) => reachesFurther && (isOrganizationWide || _id !== environment._id))
   const choices = [...Object.keys(scopeNames), ...targets.map(({ _id }) => `publish:${_id}`)]
   const isAdministrator = scopes.includes('administer')
   const toggle = (scope: string, isOn: boolean) =>
@@ -188,7 +190,7 @@ function CreateKey({ onClose, onMade }: { onClose: () => void; onMade: (key: New
                 }
                 options={[
                   { value: 'one', label: `In ${environment.name}` },
-                  { value: 'all', label: 'In all environments' },
+                  ...(reachesFurther ? [{ value: 'all' as const, label: 'In all environments' }] : []),
                 ]}
               />
             </div>

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { RefreshCw, TriangleAlert } from 'lucide-react'
 import { useState } from 'react'
 import { apiKeys, type Doors, type NewSigningSecret, type Purpose } from '../../api/api-keys.ts'
-import { useCan } from '../../api/auth.ts'
+import { useCan, useCanInOrganization } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
 import { useEnvironment } from '../../shell/environment.ts'
 import { Button } from '../../ui/base/button.tsx'
@@ -100,6 +100,7 @@ export function KeysOfOthers() {
 }
 
 function Door({ doors: { openToKeys } }: { doors: Doors }) {
+  const canChange = useCanInOrganization('admin')
   const environment = useEnvironment()
   const change = useAction({
     do: (isOpen: boolean) => apiKeys.changeDoors(environment._id, isOpen),
@@ -119,7 +120,7 @@ function Door({ doors: { openToKeys } }: { doors: Doors }) {
         aria-describedby="door-of-keys"
         value={openToKeys}
         onValue={(isOpen) => change.mutate(isOpen)}
-        disabled={change.isPending}
+        disabled={change.isPending || !canChange}
       />
     </div>
   )

@@ -1,7 +1,7 @@
 // The environments of the organization, and publishing from one into another.
 import { useQuery } from '@tanstack/react-query'
-import { ArrowLeftRight, Layers2, Pencil, Plus, Rocket, Trash2 } from 'lucide-react'
-import { useCan, useSession } from '../../api/auth.ts'
+import { ArrowLeftRight, Layers2, Pencil, Plus, Rocket, ShieldCheck, Trash2 } from 'lucide-react'
+import { isAtLeast, useCanInOrganization, useSession } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
 import { type EnvironmentRecord, environments, refreshSession } from '../../api/environments.ts'
 import { useEnvironment, useSwitchEnvironment } from '../../shell/environment.ts'
@@ -19,11 +19,12 @@ import { Page as Frame } from '../../ui/frame/page.tsx'
 import { type Column, RowActions, Table } from '../../ui/list/table.tsx'
 import { text, useUrlState } from '../../ui/list/url-state.ts'
 import { EnvironmentForm } from './environment-form.tsx'
+import { Protection } from './protection.tsx'
 import { Publish, PublishProgress } from './publish.tsx'
 import { publishJob } from './publish-work.ts'
 
-/** `edit` is an environment id or `new`; `publish` is the target environment, `from` the source. */
-const schema = { edit: text(), publish: text(), from: text() }
+/** `edit` is an environment id or `new`; `protect` one whose protection is shown; `publish` is the target environment, `from` the source. */
+const schema = { edit: text(), publish: text(), from: text(), protect: text() }
 
 const isSystem = ({ name }: { name: string }) => /^(development|production)$/i.test(name)
 
@@ -32,7 +33,7 @@ export function Page() {
   const session = useSession()
   const here = useEnvironment()
   const switchTo = useSwitchEnvironment()
-  const canChange = useCan('admin')
+  const canChange = useCanInOrganization('admin')
   const list = useQuery(environments.list())
   useShortcut('c', () => setUrl({ edit: 'new' }, { push: true }), canChange)
   const publishInto = (target: string, from?: string) => setUrl({ publish: target, from: from ?? '' }, { push: true })
@@ -45,6 +46,8 @@ export function Page() {
     if (found) switchTo(found)
   }
 
+  const protectedOne = list.data?.find(({ _id }) => _id === url.protect)
+
   const columns: Array<Column<EnvironmentRecord>> = [
     {
       id: 'name',
@@ -56,6 +59,12 @@ export function Page() {
             {environment.name}
           </span>
           {environment._id === here._id && <Badge tone="good">You are here</Badge>}
+          {session.environments.find(({ _id }) => _id === environment._id)?.isProtected && (
+            <Badge>
+              <ShieldCheck aria-hidden />
+              Protected
+            </Badge>
+          )}
         </span>
       ),
     },
@@ -99,6 +108,7 @@ export function Page() {
             isHere={environment._id === here._id}
             onEdit={() => setUrl({ edit: environment._id }, { push: true })}
             onSwitch={() => switchById(environment._id)}
+            onProtect={() => setUrl({ protect: environment._id }, { push: true })}
             onPublish={() => publishInto(environment._id, here._id === environment._id ? source : here._id)}
           />
         </RowActions>
@@ -158,7 +168,8 @@ export function Page() {
         footer={
           <p className="max-w-2xl px-4 py-4 text-xs text-pretty text-muted sm:px-6">
             Create workflows and layouts in one environment and publish them into another. Each environment has its own
-            integrations, API keys, variables, subscribers and topics.
+            integrations, API keys, variables, subscribers and topics. Protect an environment from its menu, so that a
+            second person approves what is published into it.
           </p>
         }
       />
@@ -166,6 +177,7 @@ export function Page() {
         environment={url.edit === 'new' ? 'new' : list.data?.find(({ _id }) => _id === url.edit)}
         onClose={() => setUrl({ edit: '' })}
       />
+      {protectedOne && <Protection environment={protectedOne} onClose={() => setUrl({ protect: '' })} />}
       {url.publish !== '' && (
         <Publish
           targetId={url.publish}
@@ -184,11 +196,14 @@ interface EnvironmentMenuProps {
   onEdit: () => void
   onSwitch: () => void
   onPublish: () => void
+  onProtect: () => void
 }
 
-function EnvironmentMenu({ environment, isHere, onEdit, onSwitch, onPublish }: EnvironmentMenuProps) {
+function EnvironmentMenu({ environment, isHere, onEdit, onSwitch, onPublish, onProtect }: EnvironmentMenuProps) {
   const { _id, name } = environment
-  const canChange = useCan('admin')
+  const canDelete = useCanInOrganization('admin')
+  const there = useSession().environments.find((one) => one._id === _id)
+  const canChange = there !== undefined && isAtLeast(there.role, 'admin')
   const ask = useConfirm()
   const remove = useAction({
     do: () => environments.remove(_id),
@@ -219,11 +234,23 @@ function EnvironmentMenu({ environment, isHere, onEdit, onSwitch, onPublish }: E
           <MenuItem icon={<Pencil />} onSelect={onEdit}>
             {isSystem(environment) ? 'Change the colour' : 'Rename or recolour'}
           </MenuItem>
-          {!isSystem(environment) && (
+          <MenuItem icon={<ShieldCheck />} onSelect={onProtect}>
+            {there.isProtected ? 'Protection…' : 'Protect…'}
+          </MenuItem>
+          {canDelete && !isSystem(environment) && (
             <>
               <MenuSeparator />
-              <MenuItem icon={<Trash2 />} danger disabled={isHere} onSelect={() => void askRemove()}>
-                {isHere ? 'Switch to another environment to delete it' : 'Delete…'}
+              <MenuItem
+                icon={<Trash2 />}
+                danger
+                disabled={isHere || there.isProtected}
+                onSelect={() => void askRemove()}
+              >
+                {isHere
+                  ? 'Switch to another environment to delete it'
+                  : there.isProtected
+                    ? 'Turn the protection off to delete it'
+                    : 'Delete…'}
               </MenuItem>
             </>
           )}

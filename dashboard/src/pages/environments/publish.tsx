@@ -1,8 +1,11 @@
 // Publishing: the differences between two environments, the selection, the dry run and the result.
 import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import { ArrowRight, ChevronRight, CircleAlert, CircleCheck, MinusCircle, Rocket } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
-import { useCan, useSession } from '../../api/auth.ts'
+import { approvals, refreshApprovals } from '../../api/approvals.ts'
+import { isAtLeast, useSession } from '../../api/auth.ts'
+import { useAction } from '../../api/cache.ts'
 import { environments, type PublishReport, type ResourceDiff } from '../../api/environments.ts'
 import { EnvironmentDot } from '../../ui/base/avatar.tsx'
 import { Button } from '../../ui/base/button.tsx'
@@ -10,11 +13,12 @@ import { cn } from '../../ui/base/class-names.ts'
 import { EmptyState, ErrorState, ProgressBar, Skeleton } from '../../ui/base/states.tsx'
 import { Status, type Tone } from '../../ui/base/status.tsx'
 import { Time } from '../../ui/base/time.tsx'
+import { Changes } from '../../ui/domain/changes.tsx'
 import { useJob } from '../../ui/domain/job.ts'
 import { Select } from '../../ui/form/select.tsx'
 import { Checkbox } from '../../ui/form/switch.tsx'
 import { Sheet } from '../../ui/frame/sheet.tsx'
-import { Changes } from './changes.tsx'
+import { AskApproval } from './ask-approval.tsx'
 import { type Named, type PublishState, perRequest, publishJob, resumePublish, startPublish } from './publish-work.ts'
 
 interface PublishProps {
@@ -32,9 +36,14 @@ const titles: Record<Kind, string> = { workflow: 'Workflows', layout: 'Layouts' 
 
 export function Publish({ sourceId, targetId, onChoose, onClose }: PublishProps) {
   const { environments: all } = useSession()
-  const canPublish = useCan('admin')
   const source = all.find(({ _id }) => _id === sourceId)
   const target = all.find(({ _id }) => _id === targetId)
+  // Into a protected environment nobody publishes alone, and whoever edits the source may ask.
+  const isAsking = target?.isProtected === true
+  const mayPublish = target !== undefined && isAtLeast(target.role, 'admin')
+  const canPublish = isAsking ? source !== undefined && isAtLeast(source.role, 'editor') : mayPublish
+  const [comment, setComment] = useState('')
+  const navigate = useNavigate()
   const isPossible = source !== undefined && target !== undefined && sourceId !== targetId
   const diff = useQuery({ ...environments.diff(sourceId, targetId), enabled: isPossible })
   const resources = diff.data?.resources
@@ -48,7 +57,7 @@ export function Publish({ sourceId, targetId, onChoose, onClose }: PublishProps)
   }))
   const dryRun = useQuery({
     ...environments.dryRun(targetId, { sourceEnvironmentId: sourceId, resources: named }),
-    enabled: canPublish && isPossible && named.length > 0,
+    enabled: mayPublish && isPossible && named.length > 0,
     placeholderData: (before) => before,
   })
   const job = useJob(publishJob)
@@ -65,6 +74,14 @@ export function Publish({ sourceId, targetId, onChoose, onClose }: PublishProps)
       named.toSorted((one, other) => rank(one) - rank(other)),
     )
   }
+  const ask = useAction({
+    do: () => approvals.ask(targetId, { sourceEnvironmentId: sourceId, resources: named, comment: comment.trim() }),
+    done: 'Asked for approval',
+    onDone: ({ _id }) => {
+      void refreshApprovals()
+      void navigate({ to: '/approvals/{-$requestId}', params: { requestId: _id } })
+    },
+  })
   /** The user has seen the result; do not show it at the next visit. */
   const close = () => {
     if (work && !isAtWork) publishJob.set(undefined)
@@ -108,7 +125,11 @@ export function Publish({ sourceId, targetId, onChoose, onClose }: PublishProps)
           <div className="flex w-full flex-wrap items-center justify-end gap-x-4 gap-y-2">
             <div className="mr-auto min-w-0 text-xs text-muted" aria-live="polite">
               {!canPublish ? (
-                'You can compare. Only admins and owners can publish.'
+                isAsking ? (
+                  `You can compare. Asking needs the role editor in ${source?.name ?? 'the source'}.`
+                ) : (
+                  'You can compare. Only admins and owners can publish.'
+                )
               ) : isAtWork ? (
                 'You can close this. Publishing continues while the window stays open.'
               ) : dryRun.data && chosen.length > 0 ? (
@@ -119,12 +140,16 @@ export function Publish({ sourceId, targetId, onChoose, onClose }: PublishProps)
             <Button
               variant="primary"
               icon={<Rocket />}
-              pending={isAtWork}
+              pending={isAtWork || ask.isPending}
               // Only one publication at a time; a stopped one of another pair stays available.
               disabled={!canPublish || chosen.length === 0 || job?.status === 'running'}
-              onClick={publish}
+              onClick={isAsking ? () => ask.mutate() : publish}
             >
-              {chosen.length > 0 ? `Publish ${chosen.length} to ${target?.name}` : 'Publish'}
+              {isAsking
+                ? 'Ask for approval'
+                : chosen.length > 0
+                  ? `Publish ${chosen.length} to ${target?.name}`
+                  : 'Publish'}
             </Button>
           </div>
         )
@@ -149,6 +174,9 @@ export function Publish({ sourceId, targetId, onChoose, onClose }: PublishProps)
           className="sm:w-52"
         />
       </div>
+      {isAsking && !work && canPublish && resources && resources.length > 0 && (
+        <AskApproval targetId={targetId} target={target.name} comment={comment} onComment={setComment} />
+      )}
       {work && isAtWork && (
         <div className="mb-5">
           <PublishProgress work={work} target={target?.name} />

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { ChevronLeft, Star, Trash2 } from 'lucide-react'
 import { useEffect, useMemo, useState } from 'react'
-import { useCan } from '../../api/auth.ts'
+import { useCanEditContent } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
 import { ApiError } from '../../api/client.ts'
 import { type Layout, layouts } from '../../api/layouts.ts'
@@ -92,7 +92,7 @@ function issuesIn(error: Error | null): Issue[] {
 
 function Editor({ layout }: { layout: Layout }) {
   const { layoutId } = layout
-  const canEdit = useCan('editor')
+  const canEdit = useCanEditContent()
   const navigate = useNavigate()
   const ask = useConfirm()
   const [saved, setSaved] = useState(() => draftOf(layout))

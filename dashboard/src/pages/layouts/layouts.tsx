@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { CopyPlus, LayoutTemplate, Plus, Star, Trash2 } from 'lucide-react'
-import { useCan } from '../../api/auth.ts'
+import { useCanEditContent } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
 import { type LayoutSummary, layouts } from '../../api/layouts.ts'
 import { useEnvironment } from '../../shell/environment.ts'
@@ -11,6 +11,7 @@ import { useShortcut } from '../../ui/base/shortcuts.ts'
 import { EmptyState } from '../../ui/base/states.tsx'
 import { Badge } from '../../ui/base/status.tsx'
 import { Time } from '../../ui/base/time.tsx'
+import { ProtectedNote } from '../../ui/domain/protected-note.tsx'
 import { SearchInput } from '../../ui/form/input.tsx'
 import { Menu, MenuItem, MenuSeparator } from '../../ui/frame/menu.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
@@ -83,7 +84,7 @@ const columns: Array<Column<LayoutSummary>> = [
 export function Page() {
   const [{ query, by, direction, new: isNew }, set] = useUrlState(schema)
   const environment = useEnvironment()
-  const canEdit = useCan('editor')
+  const canEdit = useCanEditContent()
   const list = useQuery(layouts.list({ query, orderBy: by, orderDirection: direction, limit: most }))
   const create = () => set({ new: true }, { push: true })
   useShortcut('c', create, canEdit)
@@ -100,6 +101,7 @@ export function Page() {
         )
       }
     >
+      <ProtectedNote />
       <FilterBar>
         <SearchInput
           value={query}
@@ -158,7 +160,7 @@ export function Page() {
 }
 
 function LayoutMenu({ layout }: { layout: LayoutSummary }) {
-  const canEdit = useCan('editor')
+  const canEdit = useCanEditContent()
   const navigate = useNavigate()
   const { layoutId, name, isDefault } = layout
   const remove = useDeleteLayout(layout)

@@ -1,7 +1,7 @@
 // Settings of the organization, and a link to the account.
 import { useQuery } from '@tanstack/react-query'
 import { CircleUser, Trash2 } from 'lucide-react'
-import { auth, useCan, useSession } from '../../api/auth.ts'
+import { auth, useCan, useCanInOrganization, useSession } from '../../api/auth.ts'
 import { cache, useAction } from '../../api/cache.ts'
 import { environments, type Retention } from '../../api/environments.ts'
 import { type OrganizationSettings, refreshTeam, team } from '../../api/team.ts'
@@ -20,6 +20,7 @@ import { localeName, localeOptions } from './locales.ts'
 
 export function Page() {
   const canChange = useCan('admin')
+  const canChangeAll = useCanInOrganization('admin')
   const { user } = useSession()
   const settings = useQuery(team.settings())
   const environment = useEnvironment()
@@ -33,13 +34,13 @@ export function Page() {
         </p>
       )}
       <Section title="Organization" description="Its name is at the top left of every page.">
-        <Organization canChange={canChange} />
+        <Organization canChange={canChangeAll} />
       </Section>
       <Section title="Languages" description="The default language is used where a translation is missing.">
-        <Loaded query={settings}>{(data) => <Languages settings={data} canChange={canChange} />}</Loaded>
+        <Loaded query={settings}>{(data) => <Languages settings={data} canChange={canChangeAll} />}</Loaded>
       </Section>
       <Section title="Branding" description="The footer of emails that Belfry renders.">
-        <Loaded query={settings}>{(data) => <Branding settings={data} canChange={canChange} />}</Loaded>
+        <Loaded query={settings}>{(data) => <Branding settings={data} canChange={canChangeAll} />}</Loaded>
       </Section>
       <Section title="Inbox" description={`What the browsers of subscribers may do in ${environment.name}.`}>
         <InboxSettings key={environment._id} canChange={canChange} />

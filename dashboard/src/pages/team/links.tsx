@@ -1,8 +1,8 @@
 // Invitation and reset links: created here and shown once, for copying.
 import { CircleAlert, MailCheck, MailX } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
-import { type Role, roles, useCan } from '../../api/auth.ts'
-import { type MadeInvitation, refreshTeam, team } from '../../api/team.ts'
+import { type Role, roles, useCanInOrganization } from '../../api/auth.ts'
+import { type EnvironmentRole, type MadeInvitation, refreshTeam, team } from '../../api/team.ts'
 import { Button } from '../../ui/base/button.tsx'
 import { absoluteTime } from '../../ui/base/time.tsx'
 import { CodeBlock } from '../../ui/code/code-block.tsx'
@@ -10,6 +10,7 @@ import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form/for
 import { Input } from '../../ui/form/input.tsx'
 import { Select } from '../../ui/form/select.tsx'
 import { Dialog, DialogFooter } from '../../ui/frame/dialog.tsx'
+import { EnvironmentRoleChoices, isUnlimited } from './environment-roles.tsx'
 import { roleHints } from './roles.ts'
 
 interface LinkDialogProps {
@@ -47,11 +48,12 @@ const LinkBlock = ({ link, expiresAt }: { link: string; expiresAt: string }) => 
 )
 
 export function InviteDialog({ onClose, onInvited }: { onClose: () => void; onInvited: () => void }) {
-  const isOwner = useCan('owner')
+  const isOwner = useCanInOrganization('owner')
   const [made, setMade] = useState<MadeInvitation>()
   const form = useForm({
-    initial: { email: '', role: 'editor' as Role },
-    submit: ({ email, role }) => team.invite({ email: email.trim(), role }),
+    initial: { email: '', role: 'editor' as Role, environmentRoles: [] as EnvironmentRole[] },
+    submit: ({ email, role, environmentRoles }) =>
+      team.invite({ email: email.trim(), role, environmentRoles: isUnlimited(role) ? [] : environmentRoles }),
     onDone: (invitation) => {
       setMade(invitation)
       onInvited()
@@ -70,7 +72,7 @@ export function InviteDialog({ onClose, onInvited }: { onClose: () => void; onIn
             <Button
               onClick={() => {
                 setMade(undefined)
-                form.reset({ email: '', role: made.role })
+                form.reset({ email: '', role: made.role, environmentRoles: made.environmentRoles })
               }}
             >
               Invite another
@@ -116,6 +118,18 @@ export function InviteDialog({ onClose, onInvited }: { onClose: () => void; onIn
             />
           )}
         </Field>
+        {!isUnlimited(form.values.role) && (
+          <details className="text-sm">
+            <summary className="cursor-pointer py-1 font-medium">Roles in single environments</summary>
+            <div className="pt-2">
+              <EnvironmentRoleChoices
+                role={form.values.role}
+                value={form.values.environmentRoles}
+                onValue={(environmentRoles) => form.set({ environmentRoles })}
+              />
+            </div>
+          </details>
+        )}
         <FormError form={form} />
         <DialogFooter>
           <Button onClick={onClose}>Cancel</Button>

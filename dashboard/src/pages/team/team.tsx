@@ -1,8 +1,8 @@
 // The members of the organization, their roles, and the invitations.
 import { useQuery } from '@tanstack/react-query'
-import { KeyRound, Link2, Plus, Trash2, UserPlus, Users } from 'lucide-react'
+import { KeyRound, Layers2, Link2, Plus, Trash2, UserPlus, Users } from 'lucide-react'
 import { useState } from 'react'
-import { type Role, roles, useCan, useSession } from '../../api/auth.ts'
+import { type Role, roles, useCanInOrganization, useSession } from '../../api/auth.ts'
 import { cache, useAction } from '../../api/cache.ts'
 import { type Invitation, type MadeInvitation, type Member, refreshTeam, team } from '../../api/team.ts'
 import { Avatar } from '../../ui/base/avatar.tsx'
@@ -18,6 +18,7 @@ import { Page as Frame } from '../../ui/frame/page.tsx'
 import { TabPanel, Tabs } from '../../ui/frame/tabs.tsx'
 import { type Column, RowActions, Table } from '../../ui/list/table.tsx'
 import { flag, oneOf, useUrlState } from '../../ui/list/url-state.ts'
+import { EnvironmentRolesDialog, isUnlimited, useSummary } from './environment-roles.tsx'
 import { InviteDialog, LinkDialog } from './links.tsx'
 import { roleHints } from './roles.ts'
 
@@ -25,7 +26,7 @@ const schema = { tab: oneOf(['members', 'invitations'], 'members'), invite: flag
 
 export function Page() {
   const [url, setUrl] = useUrlState(schema)
-  const canManage = useCan('admin')
+  const canManage = useCanInOrganization('admin')
   const members = useQuery(team.members())
   const invitations = useQuery({ ...team.invitations(), enabled: canManage })
   const invite = () => setUrl({ invite: true }, { push: true })
@@ -86,6 +87,7 @@ interface MembersProps {
 
 function Members({ members, query }: MembersProps) {
   const [link, setLink] = useState<{ member: Member; link: string; expiresAt: string }>()
+  const [limited, setLimited] = useState<Member>()
   const columns: Array<Column<Member>> = [
     {
       id: 'name',
@@ -130,12 +132,12 @@ function Members({ members, query }: MembersProps) {
       cell: ({ lastSeenAt }) =>
         lastSeenAt ? <Time at={lastSeenAt} className="text-muted" /> : <span className="text-muted">Never</span>,
     },
-    { id: 'role', header: 'Role', width: 'w-32', cell: (member) => <RoleCell member={member} /> },
+    { id: 'role', header: 'Role', width: 'w-32 sm:w-52', cell: (member) => <RoleCell member={member} /> },
     {
       id: 'actions',
       header: <span className="sr-only">Actions</span>,
       width: 'w-14',
-      cell: (member) => <MemberMenu member={member} onLink={setLink} />,
+      cell: (member) => <MemberMenu member={member} onLink={setLink} onRoles={setLimited} />,
     },
   ]
   return (
@@ -149,6 +151,7 @@ function Members({ members, query }: MembersProps) {
         empty={<EmptyState icon={<Users />} title="No members" />}
         footer={<RolesNote />}
       />
+      {limited && <EnvironmentRolesDialog member={limited} onClose={() => setLimited(undefined)} />}
       {link && (
         <LinkDialog
           title="Password reset link"
@@ -165,7 +168,7 @@ function Members({ members, query }: MembersProps) {
 }
 
 function RolesNote() {
-  const canManage = useCan('admin')
+  const canManage = useCanInOrganization('admin')
   const { user } = useSession()
   return (
     <div className="max-w-2xl px-4 py-5 text-xs text-muted sm:px-6">
@@ -188,19 +191,21 @@ function RolesNote() {
 
 /** Only an owner may change an owner. */
 function useMayManage(role: Role): boolean {
-  const isAdmin = useCan('admin')
-  const isOwner = useCan('owner')
+  const isAdmin = useCanInOrganization('admin')
+  const isOwner = useCanInOrganization('owner')
   return role === 'owner' ? isOwner : isAdmin
 }
 
 function RoleCell({ member }: { member: Member }) {
-  const isOwner = useCan('owner')
+  const isOwner = useCanInOrganization('owner')
   const mayManage = useMayManage(member.role)
   const change = useAction({
     do: (role: Role) => team.setRole(member._id, role),
     done: (_, role) => `${member.name || member.email} is ${article(role)} now`,
     undo: async () => {
       await team.setRole(member._id, member.role)
+      // Becoming an admin ended the roles in environments.
+      if (member.environmentRoles.length > 0) await team.setEnvironmentRoles(member._id, [...member.environmentRoles])
       await refreshTeam()
     },
     onDone: () => {
@@ -208,17 +213,31 @@ function RoleCell({ member }: { member: Member }) {
       if (member.isYou) void cache.invalidateQueries({ queryKey: ['session'] })
     },
   })
-  if (!mayManage) return <span className="capitalize">{member.role}</span>
+  const summaryOf = useSummary()
+  const summary = summaryOf(member.environmentRoles)
+  const note = summary !== '' && (
+    <span className="mt-0.5 block text-xs whitespace-normal text-muted first-letter:uppercase">{summary}</span>
+  )
+  if (!mayManage)
+    return (
+      <>
+        <span className="capitalize">{member.role}</span>
+        {note}
+      </>
+    )
   const offered = roles.filter((role) => role !== 'owner' || isOwner)
   return (
-    <Select
-      aria-label={`Role of ${member.name || member.email}`}
-      value={change.isPending ? change.variables : member.role}
-      onValue={(role) => change.mutate(role)}
-      options={offered.map((role) => ({ value: role, label: role.charAt(0).toUpperCase() + role.slice(1) }))}
-      disabled={change.isPending}
-      className="relative z-1 h-7 pointer-coarse:h-9"
-    />
+    <>
+      <Select
+        aria-label={`Role of ${member.name || member.email}`}
+        value={change.isPending ? change.variables : member.role}
+        onValue={(role) => change.mutate(role)}
+        options={offered.map((role) => ({ value: role, label: role.charAt(0).toUpperCase() + role.slice(1) }))}
+        disabled={change.isPending}
+        className="relative z-1 h-7 pointer-coarse:h-9"
+      />
+      {note}
+    </>
   )
 }
 
@@ -227,9 +246,10 @@ const article = (role: Role) => `${role === 'viewer' ? 'a' : 'an'} ${role}`
 interface MemberMenuProps {
   member: Member
   onLink: (link: { member: Member; link: string; expiresAt: string }) => void
+  onRoles: (member: Member) => void
 }
 
-function MemberMenu({ member, onLink }: MemberMenuProps) {
+function MemberMenu({ member, onLink, onRoles }: MemberMenuProps) {
   const ask = useConfirm()
   const mayManage = useMayManage(member.role)
   const who = member.name || member.email
@@ -254,6 +274,15 @@ function MemberMenu({ member, onLink }: MemberMenuProps) {
   return (
     <RowActions>
       <Menu label={`Actions for ${who}`}>
+        {isUnlimited(member.role) ? (
+          <MenuItem icon={<Layers2 />} disabled onSelect={() => undefined}>
+            Admins and owners have one role everywhere
+          </MenuItem>
+        ) : (
+          <MenuItem icon={<Layers2 />} onSelect={() => onRoles(member)}>
+            Roles in environments…
+          </MenuItem>
+        )}
         <MenuItem icon={<KeyRound />} onSelect={() => reset.mutate()}>
           Password reset link
         </MenuItem>
@@ -274,9 +303,22 @@ interface InvitationsProps {
 
 function Invitations({ invitations, query, onInvite }: InvitationsProps) {
   const [made, setMade] = useState<MadeInvitation>()
+  const summaryOf = useSummary()
   const columns: Array<Column<Invitation>> = [
     { id: 'email', header: 'Email', cell: ({ email }) => <span className="font-medium">{email}</span> },
-    { id: 'role', header: 'Role', width: 'w-24', cell: ({ role }) => <span className="capitalize">{role}</span> },
+    {
+      id: 'role',
+      header: 'Role',
+      width: 'w-28 sm:w-52',
+      cell: ({ role, environmentRoles }) => (
+        <>
+          <span className="capitalize">{role}</span>
+          <span className="block text-xs whitespace-normal text-muted first-letter:uppercase">
+            {summaryOf(environmentRoles)}
+          </span>
+        </>
+      ),
+    },
     {
       id: 'by',
       header: 'Invited by',
@@ -346,10 +388,10 @@ function Invitations({ invitations, query, onInvite }: InvitationsProps) {
 }
 
 function InvitationMenu({ invitation, onMade }: { invitation: Invitation; onMade: (made: MadeInvitation) => void }) {
-  const { _id, email, role } = invitation
+  const { _id, email, role, environmentRoles } = invitation
   const mayManage = useMayManage(role)
   const renew = useAction({
-    do: () => team.invite({ email, role }),
+    do: () => team.invite({ email, role, environmentRoles }),
     onDone: (made) => {
       onMade(made)
       void refreshTeam()

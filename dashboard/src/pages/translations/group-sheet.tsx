@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Download, Trash2, Upload } from 'lucide-react'
 import { useRef } from 'react'
-import { useCan } from '../../api/auth.ts'
+import { useCanEditContent } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
 import { type LocaleSettings, type Resource, type TranslationGroup, translations } from '../../api/translations.ts'
 import { Button } from '../../ui/base/button.tsx'
@@ -131,7 +131,7 @@ function TextsOf({ group, locale, defaultLocale }: TextsProps) {
 }
 
 function GroupActions({ group, onDeleted }: { group: TranslationGroup; onDeleted: () => void }) {
-  const canEdit = useCan('editor')
+  const canEdit = useCanEditContent()
   const ask = useConfirm()
   const input = useRef<HTMLInputElement>(null)
   const upload = useAction({

@@ -1,4 +1,4 @@
-import { useCan } from '../../api/auth.ts'
+import { useCanInOrganization } from '../../api/auth.ts'
 import { type LocaleSettings as Settings, translations } from '../../api/translations.ts'
 import { Button } from '../../ui/base/button.tsx'
 import { Combobox, MultiCombobox } from '../../ui/form/combobox.tsx'
@@ -24,7 +24,7 @@ export const LocaleSettings = ({ open, settings, onClose }: LocaleSettingsProps)
 )
 
 function LocalesForm({ settings, onClose }: Omit<LocaleSettingsProps, 'open'>) {
-  const canEdit = useCan('admin')
+  const canEdit = useCanInOrganization('admin')
   const { defaultLocale, targetLocales } = settings
   const form = useForm({
     initial: { defaultLocale, targetLocales },

@@ -1,7 +1,7 @@
 // The texts of one locale beside those of the default locale, or as JSON.
 import { Download, Plus, Trash2 } from 'lucide-react'
 import { useState } from 'react'
-import { useCan } from '../../api/auth.ts'
+import { useCanEditContent } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
 import { type Resource, type Texts, translations } from '../../api/translations.ts'
 import { Button } from '../../ui/base/button.tsx'
@@ -29,7 +29,7 @@ interface TextsEditorProps {
 
 export function TextsEditor(props: TextsEditorProps) {
   const { resource, locale, isDefault, defaultLocale, original, stored, updatedAt, isOutdated } = props
-  const canEdit = useCan('editor')
+  const canEdit = useCanEditContent()
   // Not in the URL: navigating would ask about unsaved changes.
   const [view, setView] = useState<'texts' | 'json'>('texts')
   const form = useForm({

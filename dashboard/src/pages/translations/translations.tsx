@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { FileJson, Languages, Plus, Settings2 } from 'lucide-react'
-import { useCan } from '../../api/auth.ts'
+import { useCanEditContent } from '../../api/auth.ts'
 import { type Resource, type TranslationGroup, translations } from '../../api/translations.ts'
 import { useEnvironment } from '../../shell/environment.ts'
 import { Button } from '../../ui/base/button.tsx'
@@ -11,6 +11,7 @@ import { EmptyState } from '../../ui/base/states.tsx'
 import { Badge, Status } from '../../ui/base/status.tsx'
 import { Time } from '../../ui/base/time.tsx'
 import { CodeBlock } from '../../ui/code/code-block.tsx'
+import { ProtectedNote } from '../../ui/domain/protected-note.tsx'
 import { SearchInput } from '../../ui/form/input.tsx'
 import { Menu, MenuItem } from '../../ui/frame/menu.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
@@ -92,7 +93,7 @@ export function Page() {
   const { resource: key } = useParams({ strict: false })
   const navigate = useNavigate()
   const environment = useEnvironment()
-  const canEdit = useCan('editor')
+  const canEdit = useCanEditContent()
   const list = useQuery(translations.list({ query, limit: perPage, offset: page * perPage }))
   const locales = useQuery(translations.locales())
   const show = (dialog: UrlState<typeof schema>['dialog'], options?: { push: boolean }) =>
@@ -134,6 +135,7 @@ export function Page() {
         </>
       }
     >
+      <ProtectedNote />
       <FilterBar>
         <SearchInput
           value={query}

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Trash2 } from 'lucide-react'
-import { useCan, useSession } from '../../api/auth.ts'
+import { useCanInOrganization, useSession } from '../../api/auth.ts'
 import { cache, useAction } from '../../api/cache.ts'
 import { type Variable, variables } from '../../api/variables.ts'
 import { EnvironmentDot } from '../../ui/base/avatar.tsx'
@@ -54,7 +54,7 @@ export function CreateVariable({ onClose }: { onClose: () => void }) {
 
 export function VariableSheet({ variableKey, onClose }: { variableKey: string | undefined; onClose: () => void }) {
   const query = useQuery({ ...variables.one(variableKey ?? ''), enabled: variableKey !== undefined })
-  const canChange = useCan('admin')
+  const canChange = useCanInOrganization('admin')
   const ask = useConfirm()
   const remove = useAction({
     do: (key: string) => variables.remove(key),
@@ -94,7 +94,7 @@ export function VariableSheet({ variableKey, onClose }: { variableKey: string | 
 }
 
 function EditVariable({ variable }: { variable: Variable }) {
-  const canChange = useCan('admin')
+  const canChange = useCanInOrganization('admin')
   const navigate = useNavigate()
   const initial: Values = {
     key: variable.key,

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { Lock, Plus, Variable as VariableIcon } from 'lucide-react'
-import { type Environment, useCan, useSession } from '../../api/auth.ts'
+import { type Environment, useCanInOrganization, useSession } from '../../api/auth.ts'
 import { type Variable, variables } from '../../api/variables.ts'
 import { useEnvironment } from '../../shell/environment.ts'
 import { EnvironmentDot } from '../../ui/base/avatar.tsx'
@@ -30,7 +30,7 @@ export function Page() {
   const navigate = useNavigate()
   const { environments } = useSession()
   const here = useEnvironment()
-  const canChange = useCan('admin')
+  const canChange = useCanInOrganization('admin')
   const list = useQuery(variables.list(url.search))
   const create = () => setUrl({ new: true }, { push: true })
   useShortcut('c', create, canChange)

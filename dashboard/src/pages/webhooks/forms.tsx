@@ -28,6 +28,10 @@ const meanings: Record<EventType, string> = {
   'subscriber.updated': 'Changed',
   'subscriber.deleted': 'Deleted',
   'preference.updated': 'A subscriber changed a preference',
+  'publish.requested': 'Somebody asks for the approval of a publish',
+  'publish.approved': 'Approved, and published',
+  'publish.declined': 'Declined',
+  'publish.withdrawn': 'Withdrawn by whoever asked',
   'audit.recorded': 'Somebody administered something; never sent unless chosen here',
 }
 const eventTypes = Object.keys(meanings) as EventType[]
@@ -36,6 +40,8 @@ const groups = [
   { label: 'Workflows', prefix: 'workflow.' },
   { label: 'Subscribers', prefix: 'subscriber.' },
   { label: 'Preferences', prefix: 'preference.' },
+  { label: 'Publish requests', prefix: 'publish.' },
+  { label: 'Audit log', prefix: 'audit.' },
 ]
 
 export interface EndpointValues {

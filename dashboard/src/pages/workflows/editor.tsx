@@ -4,7 +4,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { ChevronRight, CircleCheck, Code, CopyPlus, Play, Settings2, TriangleAlert } from 'lucide-react'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { toast } from 'sonner'
-import { useCan } from '../../api/auth.ts'
+import { useCan, useCanEditContent } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
 import { ApiError } from '../../api/client.ts'
 import { type Workflow, workflows } from '../../api/workflows.ts'
@@ -66,8 +66,9 @@ const schema = { step: text(), wide: flag(), settings: flag(), run: flag() }
 
 function Editor({ workflow }: { workflow: Workflow }) {
   const environment = useEnvironment()
-  const mayEdit = useCan('editor')
-  const canSync = useCan('admin')
+  const mayEdit = useCanEditContent()
+  const mayRun = useCan('editor')
+  const canSync = useCan('editor')
   const isCode = workflow.origin === 'external'
   // In Production, saving an active workflow changes what recipients get: it needs a click.
   const [autosaves] = useState(environment.type === 'dev' || !workflow.active)
@@ -116,7 +117,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
   }
   useShortcut('escape', () => select(undefined), selected !== undefined)
   useShortcut('mod+s', () => void flush(), mayEdit)
-  useShortcut('t', () => setOpen({ run: true }), mayEdit)
+  useShortcut('t', () => setOpen({ run: true }), mayRun)
 
   const told = useRef(false)
   useEffect(() => {
@@ -158,8 +159,8 @@ function Editor({ workflow }: { workflow: Workflow }) {
           <Button
             icon={<Play />}
             shortcut="t"
-            hint={mayEdit ? 'Run it with your own payload' : 'Viewers cannot run workflows'}
-            disabled={!mayEdit}
+            hint={mayRun ? 'Run it with your own payload' : 'Viewers cannot run workflows'}
+            disabled={!mayRun}
             onClick={() => setOpen({ run: true })}
           >
             Test run
@@ -267,7 +268,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
         onChange={set}
       />
       <TestRun
-        open={open.run && mayEdit}
+        open={open.run && mayRun}
         onClose={() => setOpen({ run: false })}
         workflow={saved}
         data={data}

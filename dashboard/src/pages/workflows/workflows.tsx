@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Copy, CopyPlus, Plus, Power, PowerOff, Trash2, Workflow as WorkflowIcon } from 'lucide-react'
 import { useState } from 'react'
-import { useCan } from '../../api/auth.ts'
+import { useCan, useCanEditContent, useIsProtected } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
 import { environments } from '../../api/environments.ts'
 import { type WorkflowSummary, workflows } from '../../api/workflows.ts'
@@ -14,6 +14,7 @@ import { EmptyState } from '../../ui/base/states.tsx'
 import { Badge, Status } from '../../ui/base/status.tsx'
 import { Time } from '../../ui/base/time.tsx'
 import { RequestCode } from '../../ui/code/code-block.tsx'
+import { ProtectedNote } from '../../ui/domain/protected-note.tsx'
 import { StepIcons } from '../../ui/domain/step-kind.tsx'
 import { SearchInput } from '../../ui/form/input.tsx'
 import { useConfirm } from '../../ui/frame/dialog.tsx'
@@ -40,7 +41,8 @@ const perPage = 50
 export function Page() {
   const [filters, setFilters] = useUrlState(schema)
   const environment = useEnvironment()
-  const canEdit = useCan('editor')
+  const canEdit = useCanEditContent()
+  const isProtected = useIsProtected()
   const [syncing, setSyncing] = useState<SyncTarget>()
   const { query, tags, status, by, direction, page } = filters
   const list = useQuery(
@@ -128,7 +130,9 @@ export function Page() {
           variant="primary"
           icon={<Plus />}
           shortcut="c"
-          hint={canEdit ? 'New workflow' : 'Viewers cannot create workflows'}
+          hint={
+            canEdit ? 'New workflow' : isProtected ? 'This environment is protected' : 'Viewers cannot create workflows'
+          }
           disabled={!canEdit}
           onClick={() => create()}
         >
@@ -136,6 +140,7 @@ export function Page() {
         </Button>
       }
     >
+      <ProtectedNote />
       <FilterBar>
         <SearchInput
           value={query}
@@ -259,8 +264,8 @@ function WorkflowMenu({ workflow, onSync }: { workflow: WorkflowSummary; onSync:
   const { workflowId, name, status, origin } = workflow
   const navigate = useNavigate()
   const ask = useConfirm()
-  const canEdit = useCan('editor')
-  const canSync = useCan('admin')
+  const canEdit = useCanEditContent()
+  const canSync = useCan('editor')
   const isActive = status !== 'INACTIVE'
   const isCode = origin === 'external'
   const activate = useAction({

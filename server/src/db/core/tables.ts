@@ -35,6 +35,8 @@ export interface EnvironmentTable {
   retention: ColumnType<EnvironmentRetention | null, string | null | undefined, string | null>
   /** Null: the default of the brand. */
   open_to_keys: Optional<boolean>
+  is_protected: Defaulted<boolean>
+  is_open_to_automation: Defaulted<boolean>
   inbox_access: ColumnType<InboxAccessChoices | null, string | null | undefined, string | null>
   inbox_generation: Defaulted<number>
   created_at: Date
@@ -636,6 +638,10 @@ export interface InboundMailTable extends Row {
 }
 
 export type Role = 'owner' | 'admin' | 'editor' | 'viewer'
+/** A role in one environment; `none` is no access. */
+export type EnvironmentRole = 'none' | 'viewer' | 'editor' | 'admin'
+/** By the environment's id. */
+export type EnvironmentRoles = Record<string, EnvironmentRole>
 
 export interface UserTable {
   id: string
@@ -644,6 +650,7 @@ export interface UserTable {
   email: string
   password_hash: string | null
   role: Role
+  environment_roles: ColumnType<EnvironmentRoles, string | undefined, string>
   oidc_issuer: Optional<string>
   oidc_subject: Optional<string>
   created_at: Date
@@ -667,10 +674,42 @@ export interface InvitationTable {
   hash: string
   email: string
   role: Role
+  environment_roles: ColumnType<EnvironmentRoles, string | undefined, string>
   invited_by: string
   created_at: Date
   expires_at: Date
   accepted_at: Optional<Date>
+}
+
+export interface PublishRequestTable {
+  id: string
+  /** The target. */
+  environment_id: string
+  source_id: string
+  status: Defaulted<'pending' | 'approved' | 'declined' | 'withdrawn'>
+  comment: string
+  resources: ColumnType<ReviewedResource[], string, never>
+  diff: ColumnType<object[], string, never>
+  requester_type: 'person' | 'api-key'
+  requester_id: string
+  requester_name: string
+  /** The person who asked, or who made the key that asked. */
+  requester_user_id: string
+  decided_by: Optional<string>
+  decided_by_name: Optional<string>
+  decision_comment: Defaulted<string>
+  decided_at: Optional<Date>
+  created_at: Date
+  expires_at: Date
+}
+
+/** A workflow or layout of a publish request, with the hash of its content on both sides. */
+export interface ReviewedResource {
+  resourceType: 'workflow' | 'layout'
+  resourceId: string
+  resourceName: string
+  action: 'created' | 'updated' | 'deleted'
+  hash: string
 }
 
 export interface SignInLinkTable {
@@ -759,6 +798,7 @@ export interface Tables {
   api_keys: ApiKeyTable
   api_key_uses: ApiKeyUseTable
   signing_secrets: SigningSecretTable
+  publish_requests: PublishRequestTable
   environment_variables: EnvironmentVariableTable
   environment_variable_values: EnvironmentVariableValueTable
   workflows: WorkflowTable

@@ -26,6 +26,10 @@ export const eventTypes = [
   'subscriber.updated',
   'subscriber.deleted',
   'preference.updated',
+  'publish.requested',
+  'publish.approved',
+  'publish.declined',
+  'publish.withdrawn',
   'audit.recorded',
 ] as const
 export type EventType = (typeof eventTypes)[number]

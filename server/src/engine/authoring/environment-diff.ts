@@ -89,22 +89,22 @@ export interface Pair {
 
 export function diffEnvironments(source: EnvironmentContent, target: EnvironmentContent): EnvironmentDiff {
   const pairs = pairUp(source, target)
-  const resources = pairs
-    .filter((pair) => pair.changes.length > 0)
-    .map((pair): ResourceDiff => {
-      const dependencies = dependenciesOf(pair, source, target)
-      return {
-        resourceType: pair.type,
-        sourceResource: pair.source?.info ?? null,
-        targetResource: pair.target?.info ?? null,
-        changes: pair.changes,
-        summary: count(pair),
-        ...(dependencies.length === 0 ? {} : { dependencies }),
-      }
-    })
+  const resources = pairs.filter((pair) => pair.changes.length > 0).map((pair) => diffOf(pair, source, target))
   const counts = resources.map(({ summary }) => summary.added + summary.modified + summary.deleted)
   const totalChanges = counts.reduce((sum, each) => sum + each, 0)
   return { resources, summary: { totalEntities: pairs.length, totalChanges, hasChanges: totalChanges > 0 } }
+}
+
+export function diffOf(pair: Pair, source: EnvironmentContent, target: EnvironmentContent): ResourceDiff {
+  const dependencies = dependenciesOf(pair, source, target)
+  return {
+    resourceType: pair.type,
+    sourceResource: pair.source?.info ?? null,
+    targetResource: pair.target?.info ?? null,
+    changes: pair.changes,
+    summary: count(pair),
+    ...(dependencies.length === 0 ? {} : { dependencies }),
+  }
 }
 
 /** Every workflow, then every layout of either environment, by identifier. */

@@ -25,6 +25,10 @@ export interface Route {
 interface Occasion {
   userId: string
   now: Date
+  /** An API key publishes: some protected environments let it. */
+  isAutomation?: boolean
+  /** A second person approved this: throws unless the plan is what they saw. Without it, a protected target is refused. */
+  approved?: (plan: Outcome[]) => void
 }
 
 interface Contents {
@@ -52,9 +56,10 @@ export async function tryPublish(db: Db, route: Route, options: PublishOptions):
  * workflows; each by id), so that concurrent publishes in both directions, or edits, go one after the other.
  */
 export async function publish(tx: Tx, route: Route, options: PublishOptions, occasion: Occasion): Promise<Outcome[]> {
-  await lockEnvironments(tx, route)
+  await lockEnvironments(tx, route, occasion)
   const contents = await load(tx, route, 'locked')
   const outcomes = planPublish(contents.source, contents.target, options)
+  occasion.approved?.(outcomes)
   const writes = writesIn(outcomes, occasion.now)
   await writeLayouts(tx, route, contents, writes, occasion)
   await writeWorkflows(tx, route, contents, writes, occasion)
@@ -77,11 +82,15 @@ export async function markPublished(tx: Tx, sourceId: string, ids: string[], { u
     .execute()
 }
 
-/** Also keeps others from adding what the plan does not know. */
-async function lockEnvironments(tx: Tx, { organizationId, sourceId, targetId }: Route): Promise<void> {
+/** Also keeps others from adding what the plan does not know, and from protecting the target meanwhile. */
+async function lockEnvironments(
+  tx: Tx,
+  { organizationId, sourceId, targetId }: Route,
+  { approved, isAutomation = false }: Occasion,
+): Promise<void> {
   const rows = await tx
     .selectFrom('environments')
-    .select('id')
+    .select(['id', 'is_protected', 'is_open_to_automation'])
     .where('organization_id', '=', organizationId)
     .where('id', 'in', [sourceId, targetId])
     .orderBy('id')
@@ -90,6 +99,9 @@ async function lockEnvironments(tx: Tx, { organizationId, sourceId, targetId }: 
   const found = rows.map(({ id }) => id)
   const missing = [sourceId, targetId].find((id) => !found.includes(id))
   if (missing !== undefined) throw fail('publish_environment_not_found', { environmentId: missing })
+  const target = rows.find(({ id }) => id === targetId)
+  const isExempt = isAutomation && target?.is_open_to_automation
+  if (target?.is_protected && !approved && !isExempt) throw fail('approval_needed', { environmentId: targetId })
 }
 
 /** The limits in PublishOptions bound both lists. Translations need no lock: their writers lock the resource. */

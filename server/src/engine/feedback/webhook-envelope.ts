@@ -133,6 +133,21 @@ const shapes: Record<string, (row: Members, context: ShapeContext) => Members> =
     message: 'This is a test event, sent to try out the endpoint. Nothing has happened.',
   }),
 
+  publish: (row) => ({
+    _id: row.id,
+    sourceEnvironmentId: row.source_id,
+    targetEnvironmentId: row.environment_id,
+    status: row.status,
+    comment: row.comment,
+    resources: row.resources,
+    requestedBy: { type: row.requester_type, id: row.requester_id, name: row.requester_name },
+    decidedBy: typeof row.decided_by === 'string' ? { id: row.decided_by, name: row.decided_by_name } : null,
+    decisionComment: row.decision_comment,
+    decidedAt: time(row.decided_at),
+    createdAt: time(row.created_at),
+    expiresAt: time(row.expires_at),
+  }),
+
   audit: (row) => ({
     ...{ _id: row.id, action: row.action, environmentId: row.acted_in, address: row.address, details: row.details },
     actor: { type: row.actor_type, id: row.actor_id, name: row.actor_name, email: row.actor_email },

@@ -6,6 +6,7 @@ import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
 import { allOf, cursorPage } from '../../db/core/page.ts'
 import { type Act, type Actor, actorTypes, entriesAfter, recordAct, verifyChain } from '../../db/queries/audit-log.ts'
+import { isBound } from './reach.ts'
 import { type App, logOf, type Resource, type Services } from './resource.ts'
 import { CursorPage, cursorQuery, Enum, FreeObject, Nullable, Timestamp } from './schema.ts'
 
@@ -156,8 +157,7 @@ const Chain = Type.Object({
 const entriesPerRead = 1_000
 
 /** The environment whose part of the log the caller may read; undefined: all of it. */
-const partOf = ({ key, environment }: FastifyRequest): string | undefined =>
-  key?.isOrganizationWide === false ? environment.id : undefined
+const partOf = (request: FastifyRequest): string | undefined => (isBound(request) ? request.environment.id : undefined)
 
 export const audit: Resource = (app, { db }) => {
   app.get(
@@ -182,7 +182,7 @@ export const audit: Resource = (app, { db }) => {
         tags: ['Team'],
         summary: 'Export the audit log of the organization',
         description:
-          'All entries from the oldest on, one JSON object a line (`application/x-ndjson`). A key of one environment gets what was done in that environment.',
+          'All entries from the oldest on, one JSON object a line (`application/x-ndjson`). A key of one environment, or an admin of one, gets what was done in that environment.',
         querystring: Type.Object({
           after: Type.Optional(
             Type.String({ pattern: '^\\d{1,18}$', description: 'The `number` of the last entry you have' }),
@@ -220,7 +220,7 @@ export const audit: Resource = (app, { db }) => {
       schema: {
         tags: ['Team'],
         summary: 'List the audit log of the organization',
-        description: 'A key of one environment sees what was done in that environment.',
+        description: 'A key of one environment, or an admin of one, sees what was done in that environment.',
         querystring: Type.Object({
           ...cursorQuery('ListAuditCommand', ['minimum', 'maximum']),
           action: Type.Optional(Type.String({ description: 'The whole action, or the part before its dot' })),

@@ -8,7 +8,7 @@ import type { Db } from '../../db/core/database.ts'
 import { sha256 } from '../../db/core/secrets.ts'
 import { fail } from '../../errors.ts'
 import { isIn, networksOf } from './caller-network.ts'
-import { environmentHeader, findChosen } from './chosen-environment.ts'
+import { environmentHeader, findChosen, protectionOf } from './chosen-environment.ts'
 import { KeyUses } from './key-uses.ts'
 import type { Environment, Services } from './resource.ts'
 import { KeyRights } from './scopes.ts'
@@ -133,6 +133,7 @@ export class ApiKeys {
       .leftJoin('environments as e', 'e.id', 'k.environment_id')
       .select(['k.id', 'k.name', 'k.scopes', 'k.allowed_addresses', 'k.user_id', 'k.expires_at'])
       .select(['k.organization_id', 'e.id as environment_id', 'e.organization_id as of', 'e.rate_limits'])
+      .select(['e.is_protected', 'e.is_open_to_automation'])
       .where('k.hash', '=', hash)
       .executeTakeFirst()
     if (!row) return undefined
@@ -140,7 +141,10 @@ export class ApiKeys {
     const organizationId = row.organization_id ?? row.of
     if (organizationId === null) return undefined
     const environments = new Map<string, Environment>()
-    if (environmentId !== null) environments.set(own, { id: environmentId, organizationId, userId, rateLimits })
+    if (environmentId !== null) {
+      const protection = protectionOf(row)
+      environments.set(own, { id: environmentId, organizationId, userId, rateLimits, protection })
+    }
     return {
       rights: new KeyRights({ id, name, scopes, isOrganizationWide: row.organization_id !== null }),
       ...{ organizationId, userId, environments },

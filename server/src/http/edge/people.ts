@@ -6,7 +6,7 @@ import { fail } from '../../errors.ts'
 import { environmentHeader, findChosen } from './chosen-environment.ts'
 import { Cookies } from './cookies.ts'
 import type { Environment, Person, Services } from './resource.ts'
-import { refuseLesserRole } from './roles.ts'
+import { refuseLesserRole, roleIn } from './roles.ts'
 
 export const sessionCookie = 'belfry_session'
 
@@ -64,8 +64,8 @@ export class People {
     if (changesSomething && named === undefined) throw fail('cross_site_request')
     const session = await this.#session(token, beforeLookUp)
     request.person = session.person
-    refuseLesserRole(request, session.person.role)
     request.environment = await this.#environment(session, String(named ?? ''))
+    refuseLesserRole(request, session.person)
   }
 
   async #session(token: string, beforeLookUp: (() => void) | undefined): Promise<KnownSession> {
@@ -99,11 +99,12 @@ export class People {
       .execute()
   }
 
-  /** The named environment, or Development. */
+  /** The named environment, or the first that the person has access to. */
   async #environment({ person, environments }: KnownSession, id: string): Promise<Environment> {
     const known = environments.get(id)
     if (known) return known
-    const chosen = await findChosen(this.#services.db, person.organizationId, id)
+    const closed = Object.keys(person.environmentRoles).filter((each) => roleIn(person, each) === 'none')
+    const chosen = await findChosen(this.#services.db, person.organizationId, id, closed)
     const environment = { ...chosen, userId: person.id }
     environments.set(id, environment)
     return environment
@@ -115,13 +116,13 @@ async function findSession(db: Db, hash: string): Promise<KnownSession | undefin
     .selectFrom('user_sessions as s')
     .innerJoin('users as u', 'u.id', 's.user_id')
     .select(['s.id as session_id', 's.created_at', 's.last_seen_at', 's.expires_at'])
-    .select(['u.id', 'u.name', 'u.email', 'u.role', 'u.organization_id'])
+    .select(['u.id', 'u.name', 'u.email', 'u.role', 'u.environment_roles', 'u.organization_id'])
     .where('s.hash', '=', hash)
     .executeTakeFirst()
   if (!row) return undefined
   const { id, name, email, role, organization_id: organizationId, session_id: sessionId } = row
   return {
-    person: { id, name, email, role, organizationId, sessionId },
+    person: { id, name, email, role, environmentRoles: row.environment_roles, organizationId, sessionId },
     environments: new Map(),
     createdAt: row.created_at,
     lastSeenAt: row.last_seen_at,

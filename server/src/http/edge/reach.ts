@@ -1,9 +1,10 @@
-// Which environments an API key reaches: its own. What reaches another one, or what all of them share, needs a person, a key of
-// the organization, or a door that was left open (`openToKeys`).
+// Which environments a caller reaches. An API key: its own; what reaches another one, or what all of them share, needs a person, a
+// key of the organization, or a door that was left open (`openToKeys`). A person: those where their role is enough.
 import type { FastifyRequest } from 'fastify'
 import type { Db, Tx } from '../../db/core/database.ts'
 import { fail } from '../../errors.ts'
 import type { Brand } from './brand.ts'
+import { isUnlimited, requireRoleIn, requireRoleInOrganization, roleIn } from './roles.ts'
 
 interface Surroundings {
   db: Db | Tx
@@ -11,10 +12,21 @@ interface Surroundings {
 }
 
 /** Whether the request comes with the key of one environment. */
-export const isOfOneEnvironment = ({ key }: FastifyRequest): boolean => key?.isOrganizationWide === false
+const isOfOneEnvironment = ({ key }: FastifyRequest): boolean => key?.isOrganizationWide === false
+
+/** Whether the caller administers single environments only: with the key of one, or with the role there and not in the organization. */
+export const isBound = (request: FastifyRequest): boolean =>
+  request.person ? !isUnlimited(request.person.role) : isOfOneEnvironment(request)
+
+/** Whether this environment is hidden from the caller. */
+export const isForeign = (request: FastifyRequest, environmentId: string): boolean =>
+  request.person
+    ? roleIn(request.person, environmentId) === 'none'
+    : isOfOneEnvironment(request) && environmentId !== request.environment.id
 
 /** For what concerns this environment alone. */
 export function requireOwn(request: FastifyRequest, environmentId: string): void {
+  requireRoleIn(request, environmentId)
   if (isOfOneEnvironment(request) && environmentId !== request.environment.id) throw fail('foreign_environment')
 }
 
@@ -24,12 +36,14 @@ export async function requireReach(
   request: FastifyRequest,
   environmentId: string,
 ): Promise<void> {
+  requireRoleIn(request, environmentId)
   if (!isOfOneEnvironment(request) || environmentId === request.environment.id) return
   if (!(await isOpen(surroundings, request, environmentId))) throw fail('foreign_environment')
 }
 
 /** For what all environments share: the names of environments and variables. */
 export async function requireOrganization(surroundings: Surroundings, request: FastifyRequest): Promise<void> {
+  requireRoleInOrganization(request)
   if (!isOfOneEnvironment(request)) return
   if (!(await isOpen(surroundings, request, request.environment.id))) throw fail('organization_key_needed')
 }
@@ -41,6 +55,8 @@ export async function requirePublish(
   { sourceId, targetId }: { sourceId: string; targetId: string },
 ): Promise<void> {
   const { key, environment } = request
+  requireRoleIn(request, targetId)
+  requireRoleIn(request, sourceId, 'viewer')
   if (!key) return
   if (key.mayPublishInto(targetId)) {
     if (!key.isOrganizationWide && sourceId !== environment.id) throw fail('foreign_environment')
@@ -48,6 +64,14 @@ export async function requirePublish(
   }
   if (key.isOrganizationWide || !key.may('administer') || !(await isOpen(surroundings, request, targetId)))
     throw fail('publish_refused', { environmentId: targetId })
+}
+
+/** Publish requests of an environment are for people, for its own keys, and for keys that may publish into it. */
+export function requirePublishSight(request: FastifyRequest, targetId: string): void {
+  const { key, environment } = request
+  requireRoleIn(request, targetId)
+  if (!key || key.isOrganizationWide || environment.id === targetId || key.mayPublishInto(targetId)) return
+  throw fail('publish_refused', { environmentId: targetId })
 }
 
 /** An environment that does not exist counts as open, so that the caller is told as before. */

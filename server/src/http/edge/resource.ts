@@ -14,7 +14,7 @@ import type { Config } from '../../config.ts'
 import type { Changes } from '../../db/core/changes.ts'
 import type { Database } from '../../db/core/database.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
-import type { RateLimits, Role } from '../../db/core/tables.ts'
+import type { EnvironmentRoles, RateLimits, Role } from '../../db/core/tables.ts'
 import type { SubscriberRow } from '../../db/queries/subscribers.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { HttpClient } from '../../providers/http-client.ts'
@@ -103,7 +103,9 @@ export interface Person {
   id: string
   name: string
   email: string
+  /** In the organization. In an environment: `roleIn`. */
   role: Role
+  environmentRoles: EnvironmentRoles
   organizationId: string
   sessionId: string
 }
@@ -120,6 +122,8 @@ export interface Environment {
   organizationId: string
   userId: string
   rateLimits: RateLimits | null
+  /** Set if its content changes by approved publishing only. */
+  protection: { isOpenToAutomation: boolean } | undefined
 }
 
 declare module 'fastify' {
@@ -150,6 +154,8 @@ declare module 'fastify' {
     scope?: NeededScope
     /** Set if the route acts on more than the caller's environment, so that a key of one environment does not do. */
     reach?: 'organization'
+    /** Changes no workflow, layout or translation, whatever its scope suggests; a protected environment allows it. */
+    keepsContent?: boolean
     /** Error statuses beyond those that every operation can return. */
     refusals?: number[]
     /** The name of its audit log entry, written on success. */

@@ -10,8 +10,9 @@ import { lockEnvironment, lockOrganization } from '../../db/queries/environments
 import { addMissingSecrets } from '../../db/queries/signing-secrets.ts'
 import { fail } from '../../errors.ts'
 import { isNetwork } from '../edge/caller-network.ts'
-import { isOfOneEnvironment } from '../edge/reach.ts'
+import { isBound } from '../edge/reach.ts'
 import type { Resource } from '../edge/resource.ts'
+import { requireRoleInOrganization } from '../edge/roles.ts'
 import { Body, Empty, Identifier, Nullable, NullableTimestamp, Timestamp } from '../edge/schema.ts'
 import { plainScopes, publishPrefix } from '../edge/scopes.ts'
 
@@ -90,10 +91,10 @@ async function findKeys(db: Db | Tx, of: Partial<Owner>, now: Date, id?: string)
   }))
 }
 
-/** A key of one environment manages the keys of that one. */
+/** A key of one environment, or an admin of one, manages the keys of that one. */
 const inReachOf = (request: FastifyRequest): Partial<Owner> => {
   const { id: environmentId, organizationId } = request.environment
-  return isOfOneEnvironment(request) ? { environmentId } : { environmentId, organizationId }
+  return isBound(request) ? { environmentId } : { environmentId, organizationId }
 }
 
 export const apiKeys: Resource = (app, { db, clock, secrets, apiKeys: known }) => {
@@ -157,7 +158,8 @@ export const apiKeys: Resource = (app, { db, clock, secrets, apiKeys: known }) =
       const { name, scopes, isOrganizationWide = false, allowedAddresses, expiresAt } = request.body
       const now = clock.now()
       const reachesFurther = isOrganizationWide || scopes.some((scope) => scope.startsWith(publishPrefix))
-      if (reachesFurther && isOfOneEnvironment(request)) throw fail('organization_key_needed')
+      if (reachesFurther) requireRoleInOrganization(request)
+      if (reachesFurther && isBound(request)) throw fail('organization_key_needed')
       refuseUnknownAddresses(allowedAddresses)
       const key = newScopedKey(isOrganizationWide ? 'organization' : 'environment')
       const made = await db.transaction().execute(async (tx) => {

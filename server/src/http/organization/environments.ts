@@ -1,7 +1,7 @@
 // Environments of an organization and their compatible API keys, which public client libraries use (`api-keys.ts` has all keys).
 // A key sees the names of all environments, and the rest of its own only: a Development key on a laptop must not open Production.
 import type { FastifyRequest } from 'fastify'
-import type { NotNull } from 'kysely'
+import { type NotNull, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { announce } from '../../db/core/changes.ts'
 import { type Db, type Tx, violatedKey } from '../../db/core/database.ts'
@@ -13,9 +13,11 @@ import { endInboxSessions } from '../../db/queries/inbox-access.ts'
 import { lockIntegrations } from '../../db/queries/integrations.ts'
 import { queueEnvironmentPurge } from '../../engine/queue/chores.ts'
 import { fail } from '../../errors.ts'
-import { isOfOneEnvironment, requireOrganization, requireOwn, requireReach } from '../edge/reach.ts'
+import { protectionOf } from '../edge/chosen-environment.ts'
+import { refuseProtected } from '../edge/protection.ts'
+import { isForeign, requireOrganization, requireOwn, requireReach } from '../edge/reach.ts'
 import type { Resource } from '../edge/resource.ts'
-import { maySeeKeys } from '../edge/roles.ts'
+import { maySeeKeys, requireRoleInOrganization } from '../edge/roles.ts'
 import { Body, Enum, Id, Identifier, Timestamp } from '../edge/schema.ts'
 import { slugOf } from '../edge/slug.ts'
 
@@ -118,11 +120,10 @@ async function findEnvironments(
 }
 
 function forEyesOf(request: FastifyRequest, environment: Static<typeof Environment>): Static<typeof Environment> {
-  const isForeign = isOfOneEnvironment(request) && environment._id !== request.environment.id
   return {
     ...environment,
     ...(maySeeKeys(request, environment._id) ? {} : { apiKeys: [] }),
-    ...(isForeign ? { dns: {}, bridge: {} } : {}),
+    ...(isForeign(request, environment._id) ? { dns: {}, bridge: {} } : {}),
   }
 }
 
@@ -203,16 +204,16 @@ export const environments: Resource = (app, services) => {
     {
       schema: {
         tags,
-        summary: 'List all environments of the organization',
+        summary: 'List the environments of the organization',
         description:
-          'Signed-in owners see the compatible API keys of every environment, a key that administers its environment those of its own, others none. `dns` and `bridge` of other environments are empty for a key of one environment.',
+          'Signed-in owners see the compatible API keys of every environment, a key that administers its environment those of its own, others none. `dns` and `bridge` of other environments are empty for a key of one environment. A person sees those they have access to.',
         response: { 200: Type.Array(Environment) },
       },
     },
     async (request) =>
-      (await findEnvironments(db, secrets, clock.now(), request.environment.organizationId)).map((environment) =>
-        forEyesOf(request, environment),
-      ),
+      (await findEnvironments(db, secrets, clock.now(), request.environment.organizationId))
+        .filter(({ _id }) => !request.person || !isForeign(request, _id))
+        .map((environment) => forEyesOf(request, environment)),
   )
 
   app.get(
@@ -261,6 +262,7 @@ export const environments: Resource = (app, services) => {
           const all = await findEnvironments(tx, secrets, clock.now(), organizationId)
           const current = all.find((environment) => environment._id === environmentId)
           if (!current) throw fail('environment_to_update_not_found')
+          if (bridge) refuseProtected(request, await protectionIn(tx, environmentId))
           if (name !== undefined) refuseName(current.name, name.trim())
           if (parentId !== undefined) refuseParent(all, environmentId, parentId)
           const changes = {
@@ -298,12 +300,14 @@ export const environments: Resource = (app, services) => {
     async (request, reply) => {
       const { organizationId } = request.environment
       const { environmentId } = request.params
+      requireRoleInOrganization(request)
       await requireReach({ db, brand }, request, environmentId)
       await db.transaction().execute(async (tx) => {
         await lockOrganization(tx, organizationId)
         const [environment] = await findEnvironments(tx, secrets, clock.now(), organizationId, environmentId)
         if (!environment) throw fail('environment_not_found', { environmentId })
         if (isSystem(environment.name)) throw fail('environment_protected', environment)
+        if (await protectionIn(tx, environmentId)) throw fail('protection_first', environment)
         await deleteEnvironment(tx, environmentId, clock.now())
       })
       apiKeys.forget()
@@ -457,6 +461,15 @@ async function holdKeys(tx: Tx, environmentId: string): Promise<void> {
   if (!row) throw fail('api_key_not_found')
 }
 
+async function protectionIn(tx: Tx, environmentId: string) {
+  const row = await tx
+    .selectFrom('environments')
+    .select(['is_protected', 'is_open_to_automation'])
+    .where('id', '=', environmentId)
+    .executeTakeFirstOrThrow()
+  return protectionOf(row)
+}
+
 function refuseName(current: string, wanted: string): void {
   if (current === wanted) return
   if (isSystem(current)) throw fail('environment_name_fixed')
@@ -484,6 +497,10 @@ async function deleteEnvironment(tx: Tx, environmentId: string, now: Date): Prom
     .execute()
   await tx.updateTable('environments').set({ parent_id: null }).where('parent_id', '=', environmentId).execute()
   await tx.deleteFrom('environments').where('id', '=', environmentId).execute()
+  for (const table of ['users', 'invitations'] as const)
+    await sql`
+      UPDATE ${sql.table(table)} SET environment_roles = environment_roles - ${environmentId}::text
+      WHERE environment_roles ? ${environmentId}`.execute(tx)
   await announce(tx, 'api_keys', environmentId)
   await announce(tx, 'integrations', environmentId)
   await queueEnvironmentPurge(tx, environmentId)

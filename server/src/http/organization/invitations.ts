@@ -15,6 +15,12 @@ import type { Resource } from '../edge/resource.ts'
 import { Body, Empty, Enum, Nullable, Timestamp } from '../edge/schema.ts'
 import { takeAttempt } from '../edge/sign-in-limit.ts'
 import { signedIn } from './account.ts'
+import {
+  checkedEnvironmentRoles,
+  EnvironmentRoles,
+  GivenEnvironmentRoles,
+  toEnvironmentRoles,
+} from './environment-roles.ts'
 import { mailInvitation } from './invitation-mail.ts'
 import { mostMembers } from './members.ts'
 import { hashPassword, refuseWeakPassword } from './passwords.ts'
@@ -30,6 +36,7 @@ const Invitation = Type.Object({
   _id: Type.String(),
   email: Type.String(),
   role: RoleName,
+  environmentRoles: EnvironmentRoles,
   invitedBy: Type.String(),
   createdAt: Timestamp,
   expiresAt: Timestamp,
@@ -51,6 +58,7 @@ const toInvitation = (row: Row, now: Date): Static<typeof Invitation> => ({
   _id: row.id,
   email: row.email,
   role: row.role,
+  environmentRoles: toEnvironmentRoles(row.environment_roles),
   invitedBy: row.invited_by,
   createdAt: row.created_at,
   expiresAt: row.expires_at,
@@ -93,13 +101,16 @@ export const invitations: Resource = (app, services) => {
         description:
           'Replaces an open invitation of the same address. The link is mailed through an email integration of the ' +
           'environment, or else of another one, and is in the answer in any case.',
-        body: Body({ email: Email, role: RoleName }, { examples: [{ email: 'ada@example.com', role: 'editor' }] }),
+        body: Body(
+          { email: Email, role: RoleName, environmentRoles: Type.Optional(GivenEnvironmentRoles) },
+          { examples: [{ email: 'ada@example.com', role: 'editor' }] },
+        ),
         response: { 201: Made },
       },
     },
     async (request, reply) => {
       const person = signedIn(request.person)
-      const { role } = request.body
+      const { role, environmentRoles = [] } = request.body
       const email = request.body.email.trim()
       if (role === 'owner' && person.role !== 'owner') throw fail('owner_needed')
       const now = clock.now()
@@ -111,6 +122,7 @@ export const invitations: Resource = (app, services) => {
         await withdraw(tx, organizationId, email)
         if ((await countPeople(tx, organizationId, now)) >= mostMembers)
           throw fail('too_many_members', { limit: mostMembers })
+        const stored = await checkedEnvironmentRoles(tx, organizationId, role, environmentRoles)
         const made = await tx
           .insertInto('invitations')
           .values({
@@ -119,6 +131,7 @@ export const invitations: Resource = (app, services) => {
             hash: sha256(token),
             email,
             role,
+            environment_roles: JSON.stringify(stored),
             invited_by: person.name,
             created_at: now,
             expires_at: new Date(now.getTime() + validDays * dayMs),
@@ -188,7 +201,7 @@ export const invitations: Resource = (app, services) => {
       const invitation = await openInvitation(db, token, now)
       if (!invitation) throw fail('link_not_found')
       await giveBack()
-      const { email, role, organization_id } = invitation
+      const { email, role, organization_id, environment_roles } = invitation
       refuseWeakPassword('password', password, { email, name })
       const password_hash = await hashPassword(password)
       const begun = await explainingTakenEmail(
@@ -197,7 +210,14 @@ export const invitations: Resource = (app, services) => {
           const user = { id: newId(now), organization_id, name, email }
           await tx
             .insertInto('users')
-            .values({ ...user, role, password_hash, created_at: now, updated_at: now })
+            .values({
+              ...user,
+              role,
+              environment_roles: JSON.stringify(environment_roles),
+              password_hash,
+              created_at: now,
+              updated_at: now,
+            })
             .execute()
           const act = { action: 'member.joined', target: { id: user.id, name }, details: { role, by: 'invitation' } }
           await recordAct(tx, { ...userActs(user, request), ...act }, now)

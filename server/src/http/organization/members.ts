@@ -1,4 +1,5 @@
 // The people of an organization: roles, removal, and password links.
+import { isDeepStrictEqual } from 'node:util'
 import { type Static, Type } from 'typebox'
 import { announce } from '../../db/core/changes.ts'
 import type { Db, Tx } from '../../db/core/database.ts'
@@ -8,8 +9,15 @@ import { linkTo, makeSignInLink } from '../../db/queries/sign-in-links.ts'
 import { fail } from '../../errors.ts'
 import { personActs } from '../edge/audit.ts'
 import type { Person, Resource } from '../edge/resource.ts'
+import { isUnlimited } from '../edge/roles.ts'
 import { Body, Empty, NullableTimestamp, Timestamp } from '../edge/schema.ts'
 import { signedIn } from './account.ts'
+import {
+  checkedEnvironmentRoles,
+  EnvironmentRoles,
+  GivenEnvironmentRoles,
+  toEnvironmentRoles,
+} from './environment-roles.ts'
 import { RoleName } from './sessions.ts'
 import { PersonName } from './sign-in-fields.ts'
 
@@ -21,6 +29,7 @@ const Member = Type.Object({
   name: Type.String(),
   email: Type.String(),
   role: RoleName,
+  environmentRoles: EnvironmentRoles,
   hasPassword: Type.Boolean(),
   hasOidc: Type.Boolean(),
   isYou: Type.Boolean(),
@@ -64,28 +73,45 @@ export const members: Resource = (app, { db, clock, people, config }) => {
       config: administers,
       schema: {
         tags,
-        summary: "Change a member's role",
+        summary: "Change a member's role, in the organization or in single environments",
+        description:
+          'A role in an environment replaces the role in the organization there. An owner or admin has the same role everywhere, so becoming one ends the others.',
         params: Params,
-        body: Body({ role: RoleName }, { examples: [{ role: 'editor' }] }),
+        body: Body(
+          { role: Type.Optional(RoleName), environmentRoles: Type.Optional(GivenEnvironmentRoles) },
+          { examples: [{ role: 'editor' }] },
+        ),
         response: { 200: Member },
       },
     },
     async (request) => {
       const person = signedIn(request.person)
-      const { role } = request.body
+      const { organizationId } = person
       return change(person, request.params.memberId, async (tx, member) => {
-        if (role === member.role) return member
-        if (role === 'owner') await refuseUnlessOwner(tx, person)
-        if (member.role === 'owner') await refuseLastOwner(tx, person.organizationId)
+        const { role = member.role } = request.body
+        const isChanged = role !== member.role
+        if (isChanged && role === 'owner') await refuseUnlessOwner(tx, person)
+        if (isChanged && member.role === 'owner') await refuseLastOwner(tx, organizationId)
+        const given = request.body.environmentRoles ?? (isUnlimited(role) ? [] : member.environmentRoles)
+        const stored = await checkedEnvironmentRoles(tx, organizationId, role, given)
+        const environmentRoles = toEnvironmentRoles(stored)
         const now = clock.now()
-        await tx.updateTable('users').set({ role, updated_at: now }).where('id', '=', member._id).execute()
-        const act = {
-          action: 'member.role-changed',
-          target: targetOf(member),
-          details: { from: member.role, to: role },
+        await tx
+          .updateTable('users')
+          .set({ role, environment_roles: JSON.stringify(stored), updated_at: now })
+          .where('id', '=', member._id)
+          .execute()
+        const record = (action: string, details: object) =>
+          recordAct(tx, { ...personActs(request), action, target: targetOf(member), details: { ...details } }, now)
+        if (isChanged) await record('member.role-changed', { from: member.role, to: role })
+        if (!isDeepStrictEqual(environmentRoles, member.environmentRoles)) {
+          const names = await namesOfEnvironments(tx, organizationId)
+          const named = (list: Listed['environmentRoles']) =>
+            Object.fromEntries(list.map((one) => [names.get(one._environmentId) ?? one._environmentId, one.role]))
+          const details = { from: named(member.environmentRoles), to: named(environmentRoles) }
+          await record('member.environment-roles-changed', details)
         }
-        await recordAct(tx, { ...personActs(request), ...act }, now)
-        return { ...member, role }
+        return { ...member, role, environmentRoles }
       })
     },
   )
@@ -165,7 +191,16 @@ const targetOf = ({ _id, name }: Listed) => ({ id: _id, name })
 async function listMembers(db: Db | Tx, person: Person, memberId?: string): Promise<Listed[]> {
   const rows = await db
     .selectFrom('users as u')
-    .select(['u.id', 'u.name', 'u.email', 'u.role', 'u.password_hash', 'u.oidc_subject', 'u.created_at'])
+    .select([
+      'u.id',
+      'u.name',
+      'u.email',
+      'u.role',
+      'u.environment_roles',
+      'u.password_hash',
+      'u.oidc_subject',
+      'u.created_at',
+    ])
     .select((select) =>
       select
         .selectFrom('user_sessions as s')
@@ -184,12 +219,23 @@ async function listMembers(db: Db | Tx, person: Person, memberId?: string): Prom
     name: row.name,
     email: row.email,
     role: row.role,
+    environmentRoles: toEnvironmentRoles(row.environment_roles),
     hasPassword: row.password_hash !== null,
     hasOidc: row.oidc_subject !== null,
     isYou: row.id === person.id,
     lastSeenAt: row.last_seen_at,
     createdAt: row.created_at,
   }))
+}
+
+async function namesOfEnvironments(tx: Tx, organizationId: string): Promise<Map<string, string>> {
+  const rows = await tx
+    .selectFrom('environments')
+    .select(['id', 'name'])
+    .where('organization_id', '=', organizationId)
+    .limit(1_000)
+    .execute()
+  return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
 /** Checked inside the transaction, since the person may have lost the role while the request waited. */

@@ -240,7 +240,7 @@ async function findOrAdmit(
   if (named) return link(tx, named, vouched, request, now)
   const invitation = await tx
     .selectFrom('invitations')
-    .select(['id', 'organization_id', 'role'])
+    .select(['id', 'organization_id', 'role', 'environment_roles'])
     .where((where) => where(where.fn('lower', ['email']), '=', where.fn('lower', [where.val(email)])))
     .where('accepted_at', 'is', null)
     .where('expires_at', '>', now)
@@ -258,6 +258,7 @@ async function findOrAdmit(
     .values({
       ...user,
       role,
+      environment_roles: JSON.stringify(accepted?.environment_roles ?? {}),
       password_hash: null,
       oidc_issuer: issuer,
       oidc_subject: subject,

@@ -42,7 +42,7 @@ const Dependency = Type.Object({
   reason: Enum(['LAYOUT_REQUIRED_FOR_WORKFLOW', 'LAYOUT_EXISTS_IN_TARGET']),
 })
 
-const Diff = Type.Object({
+export const Diff = Type.Object({
   sourceEnvironmentId: Type.String(),
   targetEnvironmentId: Type.String(),
   resources: Type.Array(
@@ -59,7 +59,7 @@ const Diff = Type.Object({
 })
 
 const Reported = { resourceType: ResourceType, resourceId: Type.String(), resourceName: Type.String() }
-const Report = Type.Object({
+export const Report = Type.Object({
   results: Type.Array(
     Type.Object({
       resourceType: ResourceType,
@@ -72,14 +72,14 @@ const Report = Type.Object({
   summary: Type.Object({ resources: Count, successful: Count, failed: Count, skipped: Count }),
 })
 
-const Params = Type.Object({ targetEnvironmentId: Type.String() })
-const sourceEnvironmentId = Type.Optional(
+export const Params = Type.Object({ targetEnvironmentId: Type.String() })
+export const sourceEnvironmentId = Type.Optional(
   Type.String({ description: 'Where to publish from; default: the Development environment' }),
 )
 
 /** The public clients only know the last three, which are types of both workflows and layouts. */
 const requestedTypes = ['workflow', 'layout', 'WORKFLOW', 'LAYOUT', 'REGULAR', 'ECHO', 'BRIDGE'] as const
-const RequestedResource = Body({
+export const RequestedResource = Body({
   resourceType: Enum(requestedTypes, {
     description: '`workflow` or `layout`; the last three mean the workflow with that id, or else the layout',
   }),
@@ -117,6 +117,7 @@ export const environmentPublish: Resource = (app, { db, clock, brand, config: { 
       schema: {
         tags,
         summary: 'Publish the workflows and layouts of one environment into another; deletes nothing unless asked',
+        description: 'A protected environment needs the approval of a second person: create a publish request instead.',
         params: Params,
         body: Body({
           sourceEnvironmentId,
@@ -144,7 +145,7 @@ export const environmentPublish: Resource = (app, { db, clock, brand, config: { 
       // Naming a resource that only the target has asks for its deletion.
       const isDeleting = deleteMissing || resources !== undefined
       const options = { resources: resources?.map(asNamed), deleteMissing: isDeleting, limits }
-      const occasion = { userId: request.environment.userId, now: clock.now() }
+      const occasion = { userId: request.environment.userId, now: clock.now(), isAutomation: request.key !== undefined }
       const outcomes = dryRun
         ? await tryPublish(db, route, options)
         : await db.transaction().execute((tx) => publish(tx, route, options, occasion))
@@ -153,7 +154,7 @@ export const environmentPublish: Resource = (app, { db, clock, brand, config: { 
   )
 }
 
-async function routeOf(
+export async function routeOf(
   db: Db,
   { organizationId }: Environment,
   { targetEnvironmentId: targetId }: { targetEnvironmentId: string },
@@ -175,7 +176,7 @@ async function routeOf(
   return { organizationId, sourceId, targetId }
 }
 
-function asNamed(named: { resourceType: (typeof requestedTypes)[number]; resourceId: string }): NamedResource {
+export function asNamed(named: { resourceType: (typeof requestedTypes)[number]; resourceId: string }): NamedResource {
   const { resourceId } = named
   const lower = named.resourceType.toLowerCase()
   const resourceType = lower === 'workflow' || lower === 'layout' ? lower : undefined

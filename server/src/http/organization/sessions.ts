@@ -10,7 +10,7 @@ import { fail } from '../../errors.ts'
 import { Cookies } from '../edge/cookies.ts'
 import { expiryOf, longestMs, sessionCookie } from '../edge/people.ts'
 import type { Services } from '../edge/resource.ts'
-import { roles } from '../edge/roles.ts'
+import { roleIn, roles } from '../edge/roles.ts'
 import { Enum, Nullable, Timestamp } from '../edge/schema.ts'
 
 /** Per person; beyond this the least recently used ends. */
@@ -37,8 +37,10 @@ export const Session = Type.Object({
       identifier: Type.String(),
       type: Enum(['dev', 'prod']),
       color: Nullable(Type.String()),
+      role: Enum(roles, { description: 'Your role there' }),
+      isProtected: Type.Boolean({ description: 'Whether a publish into it needs the approval of a second person' }),
     }),
-    { description: 'The values for `Belfry-Environment`; the first is the default' },
+    { description: 'Those you have access to: the values for `Belfry-Environment`; the first is the default' },
   ),
   session: Type.Object({ _id: Type.String(), createdAt: Timestamp, expiresAt: Timestamp }),
 })
@@ -100,14 +102,23 @@ export async function readSession(db: Db, sessionId: string): Promise<Static<typ
     .innerJoin('users as u', 'u.id', 's.user_id')
     .innerJoin('organizations as o', 'o.id', 'u.organization_id')
     .select(['s.created_at as begun_at', 's.expires_at', 'o.id as organization_id', 'o.name as organization_name'])
-    .select(['u.id', 'u.name', 'u.email', 'u.role', 'u.password_hash', 'u.oidc_subject', 'u.created_at'])
+    .select([
+      'u.id',
+      'u.name',
+      'u.email',
+      'u.role',
+      'u.environment_roles',
+      'u.password_hash',
+      'u.oidc_subject',
+      'u.created_at',
+    ])
     .where('s.id', '=', sessionId)
     .executeTakeFirst()
   // Ended since the request was authenticated.
   if (!row) throw fail('not_signed_in')
   const environments = await db
     .selectFrom('environments')
-    .select(['id as _id', 'name', 'identifier', 'type', 'color'])
+    .select(['id as _id', 'name', 'identifier', 'type', 'color', 'is_protected as isProtected'])
     .where('organization_id', '=', row.organization_id)
     .orderBy((order) => order('type', '=', 'dev'), 'desc')
     .orderBy('created_at')
@@ -125,7 +136,10 @@ export async function readSession(db: Db, sessionId: string): Promise<Static<typ
       createdAt: row.created_at,
     },
     organization: { _id: row.organization_id, name: row.organization_name },
-    environments,
+    environments: environments.flatMap((environment) => {
+      const role = roleIn({ role: row.role, environmentRoles: row.environment_roles }, environment._id)
+      return role === 'none' ? [] : [{ ...environment, role }]
+    }),
     session: { _id: sessionId, createdAt: row.begun_at, expiresAt: row.expires_at },
   }
 }

@@ -9,7 +9,7 @@ import { allOf, contains } from '../../db/core/page.ts'
 import type { Secrets } from '../../db/core/secrets.ts'
 import { lockOrganization } from '../../db/queries/environments.ts'
 import { fail } from '../../errors.ts'
-import { isOfOneEnvironment, requireOrganization, requireOwn } from '../edge/reach.ts'
+import { isForeign, requireOrganization, requireOwn } from '../edge/reach.ts'
 import type { Resource } from '../edge/resource.ts'
 import { Body, Empty, Enum, Timestamp } from '../edge/schema.ts'
 import { generalError } from '../edge/validation.ts'
@@ -73,7 +73,7 @@ async function readVariable(db: Db | Tx, organizationId: string, key: string): P
   return row
 }
 
-/** A key of one environment sees the value of that one. */
+/** Callers see the values of their environments. */
 const toVariable = (row: Row, secrets: Secrets, request: FastifyRequest): Static<typeof Variable> => ({
   _id: row.id,
   _organizationId: row.organization_id,
@@ -174,7 +174,7 @@ export const environmentVariables: Resource = (app, { db, clock, secrets, brand,
       schema: {
         tags,
         summary: 'List the workflows whose steps use an environment variable',
-        description: 'Of all environments; a key of one environment sees its own.',
+        description: 'Of all environments that the caller has access to; a key of one environment has its own.',
         params: Params,
         response: {
           200: Type.Object({
@@ -184,7 +184,7 @@ export const environmentVariables: Resource = (app, { db, clock, secrets, brand,
       },
     },
     async (request) => {
-      const { id, organizationId } = request.environment
+      const { organizationId } = request.environment
       const { key } = await readVariable(db, organizationId, request.params.variableKey)
       // A key has word characters only. `payload.env.KEY` is another `env`.
       const token = `(?<![\\w.])env\\.${key}(?!\\w)`
@@ -192,7 +192,7 @@ export const environmentVariables: Resource = (app, { db, clock, secrets, brand,
       const { rows } = await sql<{ name: string; workflowId: string }>`
         SELECT DISTINCT w.name, w.identifier AS "workflowId"
         FROM workflows w JOIN environments e ON e.id = w.environment_id
-        WHERE e.organization_id = ${organizationId} AND (${!isOfOneEnvironment(request)} OR e.id = ${id}) AND EXISTS (
+        WHERE e.organization_id = ${organizationId} AND e.id = ANY (${await environmentsOf(db, request)}) AND EXISTS (
           SELECT FROM jsonb_path_query(w.steps, 'strict $.** ? (@.type() == "string")') AS text
           WHERE text #>> '{}' ~ ${token})
         ORDER BY w.name, w.identifier LIMIT ${mostListed}`.execute(db)
@@ -265,8 +265,15 @@ export const environmentVariables: Resource = (app, { db, clock, secrets, brand,
   )
 }
 
-const isForeign = (request: FastifyRequest, environmentId: string) =>
-  isOfOneEnvironment(request) && environmentId !== request.environment.id
+async function environmentsOf(db: Db, request: FastifyRequest): Promise<string[]> {
+  const rows = await db
+    .selectFrom('environments')
+    .select('id')
+    .where('organization_id', '=', request.environment.organizationId)
+    .limit(mostListed)
+    .execute()
+  return rows.map(({ id }) => id).filter((id) => !isForeign(request, id))
+}
 
 /** Even with an open door, a key of one environment does not change what another one has a value of. */
 function refuseShared(request: FastifyRequest, { sealed }: Row): void {

@@ -78,6 +78,7 @@ export const bridges: Resource = (app, { db, clock, secrets, brand, http, config
   app.post(
     '/v1/bridge/diff',
     {
+      config: { keepsContent: true },
       bodyLimit,
       schema: {
         tags,
@@ -108,6 +109,7 @@ export const bridges: Resource = (app, { db, clock, secrets, brand, http, config
   app.post(
     '/v1/bridge/validate',
     {
+      config: { keepsContent: true },
       schema: {
         tags,
         summary: 'Check whether an application answers at a URL',
@@ -169,6 +171,7 @@ export const bridges: Resource = (app, { db, clock, secrets, brand, http, config
   app.post(
     '/v1/bridge/preview/:workflowId/:stepId',
     {
+      config: { keepsContent: true },
       bodyLimit,
       schema: {
         tags,

@@ -139,6 +139,7 @@ export const workflowOverrides: Resource = (app, { db, clock }) => {
   app.post(
     '/v1/workflow-overrides',
     {
+      config: { keepsContent: true },
       schema: {
         tags,
         summary: 'Override a workflow for a tenant',
@@ -187,6 +188,7 @@ export const workflowOverrides: Resource = (app, { db, clock }) => {
   app.put(
     '/v1/workflow-overrides/:overrideId',
     {
+      config: { keepsContent: true },
       schema: {
         tags,
         summary: 'Change the given fields of a workflow override',
@@ -215,6 +217,7 @@ export const workflowOverrides: Resource = (app, { db, clock }) => {
   app.put(
     '/v1/workflow-overrides/workflows/:workflowId/tenants/:tenantId',
     {
+      config: { keepsContent: true },
       schema: {
         tags,
         summary: 'Change the given fields of the override of a workflow for a tenant',
@@ -230,6 +233,7 @@ export const workflowOverrides: Resource = (app, { db, clock }) => {
   app.delete(
     '/v1/workflow-overrides/:overrideId',
     {
+      config: { keepsContent: true },
       schema: {
         tags,
         summary: 'Delete a workflow override',

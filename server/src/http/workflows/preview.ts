@@ -124,6 +124,7 @@ export const previews: Resource = (app, { db, clock, secrets, brand, http }) => 
   app.post(
     '/v2/workflows/steps/test-http-request',
     {
+      config: { keepsContent: true },
       bodyLimit: largestPreview,
       schema: {
         tags,

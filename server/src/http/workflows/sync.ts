@@ -39,7 +39,7 @@ export const workflowSync: Resource = (app, services) => {
       refuseOrigin(source, [brand.toWire(publishedOrigin)])
       const { identifier, id: rowId } = source
       const resources = [{ resourceType: 'workflow' as const, resourceId: identifier, rowId }]
-      const occasion = { userId, now: clock.now() }
+      const occasion = { userId, now: clock.now(), isAutomation: request.key !== undefined }
       const row = await db.transaction().execute(async (tx) => {
         // If the workflow is being deleted at this moment, do not delete it in the target.
         const options = { resources, deleteMissing: false, limits: config.limits }

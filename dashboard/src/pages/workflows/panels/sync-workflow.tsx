@@ -1,6 +1,7 @@
 // Syncs one workflow to another environment, after showing what would change there.
 import { useQuery } from '@tanstack/react-query'
-import { type Environment, useSession } from '../../../api/auth.ts'
+import { approvals, refreshApprovals } from '../../../api/approvals.ts'
+import { type Environment, isAtLeast, useSession } from '../../../api/auth.ts'
 import { useAction } from '../../../api/cache.ts'
 import { api, inEnvironment } from '../../../api/client.ts'
 import { workflows } from '../../../api/workflows.ts'
@@ -27,7 +28,10 @@ interface SyncItemsProps {
 export function SyncItems({ workflow, onChoose }: SyncItemsProps) {
   const { environments } = useSession()
   const here = useEnvironment()
-  const others = environments.filter(({ _id }) => _id !== here._id)
+  const others = environments.filter(
+    ({ _id, role, isProtected }) =>
+      _id !== here._id && (isProtected || (isAtLeast(role, 'admin') && isAtLeast(here.role, 'admin'))),
+  )
   if (others.length === 0) return null
   return (
     <>
@@ -65,6 +69,7 @@ function OpenSyncDialog({
   onClose: () => void
 }) {
   const here = useEnvironment()
+  const isAsking = environment.isProtected
   const difference = useQuery({
     queryKey: inEnvironment('workflows', 'difference', environment._id, workflowId),
     queryFn: async ({ signal }) => {
@@ -80,10 +85,17 @@ function OpenSyncDialog({
     staleTime: 0,
   })
   const sync = useAction({
-    do: () => workflows.sync(workflowId, environment._id),
+    do: async () => {
+      if (!isAsking) return workflows.sync(workflowId, environment._id)
+      const resources = [{ resourceType: 'workflow' as const, resourceId: workflowId }]
+      return approvals.ask(environment._id, { sourceEnvironmentId: here._id, resources })
+    },
     refresh: ['workflows'],
-    done: `“${name}” synced to ${environment.name}`,
-    onDone: onClose,
+    done: isAsking ? 'Asked for approval' : `“${name}” synced to ${environment.name}`,
+    onDone: () => {
+      void refreshApprovals()
+      onClose()
+    },
   })
   return (
     <Dialog
@@ -91,12 +103,12 @@ function OpenSyncDialog({
       onClose={onClose}
       size="md"
       title={`Sync to ${environment.name}`}
-      description={`“${name}” in ${environment.name} becomes the same as in ${here.name}. Runs in progress keep their version.`}
+      description={`“${name}” in ${environment.name} becomes the same as in ${here.name}. Runs in progress keep their version.${isAsking ? ' The environment is protected, so a second person approves it first.' : ''}`}
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button variant="primary" pending={sync.isPending} onClick={() => sync.mutate()}>
-            Sync to {environment.name}
+            {isAsking ? 'Ask for approval' : `Sync to ${environment.name}`}
           </Button>
         </>
       }

@@ -1,7 +1,7 @@
 // The changes in one workflow or layout, field by field, old above new.
 import type { ResourceDiff } from '../../api/environments.ts'
-import { Status, type Tone } from '../../ui/base/status.tsx'
-import { StepIcon } from '../../ui/domain/step-kind.tsx'
+import { Status, type Tone } from '../base/status.tsx'
+import { StepIcon } from './step-kind.tsx'
 
 type Change = ResourceDiff['changes'][number]
 
