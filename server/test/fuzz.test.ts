@@ -30,7 +30,11 @@ const server = useServer({
 })
 
 /** Tables that even a refused request may write to. */
-const bookkeeping = new Set(['api_key_uses', 'idempotency_keys', 'sign_in_attempts', 'user_sessions'])
+const bookkeeping = new Set([
+  ...['api_key_uses', 'idempotency_keys', 'sign_in_attempts', 'user_sessions'],
+  // A challenge ends with the first answer, right or wrong; an app counts once it is confirmed.
+  ...['passkey_challenges', 'authenticator_apps', 'sign_in_steps'],
+])
 
 let pool: Pool
 let current: Scene

@@ -1,6 +1,7 @@
 // An organization with at least one record of every kind, and the ids by parameter name. For tests that cover the whole API,
 // so that everything they address exists.
 import { expect } from 'vitest'
+import { newId } from '../src/db/core/ids.ts'
 import { type InboxClient, identifierOf, openInbox } from './inbox.ts'
 import { type PersonApi, signInAs } from './people.ts'
 import type { Answer, Api, TestServer } from './server.ts'
@@ -133,6 +134,11 @@ export async function plant(server: TestServer): Promise<Planted> {
     first('/v2/webhooks/events'),
     first('/v1/auth/sessions', owner),
   ])
+  const passkey = {
+    ...{ id: newId(server.clock.now()), user_id: owner.id, credential_id: newId(server.clock.now()), name: secret },
+    ...{ public_key: 'x', counter: 0, transports: [], host: 'belfry.example.com', created_at: server.clock.now() },
+  }
+  await server.database.db.insertInto('passkeys').values(passkey).execute()
   const key = await made('/v2/api-keys', { name: secret, scopes: ['read'] })
   const names = { subscriberId: ['ada', 'bob'], workflowId: [workflow._id, 'welcome'] }
   const ids: Record<string, string[]> = {
@@ -188,6 +194,7 @@ export async function plant(server: TestServer): Promise<Planted> {
     memberId: [member.id],
     invitationId: [invitation._id],
     sessionId: [session._id],
+    passkeyId: [passkey.id],
     keyId: [key._id],
     purpose: ['inbox', 'bridge'],
     url: [url, 'http://127.0.0.1:1/other'],

@@ -16,6 +16,7 @@ import { health } from './edge/health.ts'
 import { registerIdempotency } from './edge/idempotency.ts'
 import { announcedBytes, Overload, watchDelay } from './edge/overload.ts'
 import { People } from './edge/people.ts'
+import { registerProof } from './edge/proof.ts'
 import { takeTokens } from './edge/rate-limit.ts'
 import type { App, Clock, Services } from './edge/resource.ts'
 import { refuseLesserKey, registerScopes } from './edge/scopes.ts'
@@ -116,6 +117,7 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
   })
   app.addHook('onClose', apiKeys.writeUses)
   registerScopes(app)
+  registerProof(app)
   registerIdempotency(app, services)
   registerAudit(app, services)
   app.addHook('preValidation', async (request) => {

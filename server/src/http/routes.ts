@@ -39,8 +39,11 @@ import { invitations } from './organization/invitations.ts'
 import { members } from './organization/members.ts'
 import { oidc } from './organization/oidc.ts'
 import { organizations } from './organization/organizations.ts'
+import { ownFactors } from './organization/own-factors.ts'
+import { prove } from './organization/prove.ts'
 import { environmentPublish } from './organization/publish.ts'
 import { environmentRetention } from './organization/retention.ts'
+import { secondStep } from './organization/second-step.ts'
 import { signIn } from './organization/sign-in.ts'
 import { signingSecrets } from './organization/signing-secrets.ts'
 import { environmentVariables } from './organization/variables.ts'
@@ -126,8 +129,11 @@ export const resources: Resource[] = [
   previews,
   bridges,
   signIn,
+  secondStep,
   oidc,
   account,
+  ownFactors,
+  prove,
   members,
   invitations,
   audit,
