@@ -343,6 +343,8 @@ describe('actions', () => {
     const page = await openInboxPage()
     await rowOf(page, 'First').hover()
     await rowOf(page, 'First').getByRole('button', { name: 'Archive' }).click()
+    // It stays while the pointer is on it.
+    await page.getByRole('button', { name: 'Undo' }).hover()
     await shows(page, ['Second'])
     await badgeIs(page, '1')
     await eventually(async () => expect(await stored('archived=true')).toHaveLength(1))

@@ -185,7 +185,7 @@ describe.each(roles)('a person with the role %s', (role) => {
 /** What an API key needs, apart from the list in the service. The first matching line counts. */
 const scopePolicy: Array<[operation: RegExp, scope: string]> = [
   [/^POST \/v2\/environments\/\{\w+\}\/(diff|publish)$|\/sync$(?<!bridge\/sync)/, 'publish'],
-  [/^GET \/(v1\/audit|v1\/environments\/api-keys|v2\/api-keys|v2\/signing-secrets)$/, 'administer'],
+  [/^GET \/(v1\/audit(\/verify|\/export)?|v1\/environments\/api-keys|v2\/api-keys|v2\/signing-secrets)$/, 'administer'],
   [/^GET \/v2\/(erasures|subscribers\/\{subscriberId\}\/export)/, 'write:subscribers'],
   [/^GET |^POST \/v2\/(workflows|layouts)\/.*\/preview$/, 'read'],
   [/^\S+ \/v1\/events\//, 'send'],
@@ -347,6 +347,9 @@ describe('a record of this environment, addressed by its id,', () => {
     'GET /v2/environments/{environmentId}/tags': '403 foreign_environment',
     'GET /v2/environments/{environmentId}/retention': '403 foreign_environment',
     'PATCH /v2/environments/{environmentId}/retention': '403 foreign_environment',
+    'GET /v2/environments/{environmentId}/inbox-access': '403 foreign_environment',
+    'PATCH /v2/environments/{environmentId}/inbox-access': '403 foreign_environment',
+    'DELETE /v2/environments/{environmentId}/inbox-sessions': '403 foreign_environment',
     'GET /v2/environments/{environmentId}/doors': '403 foreign_environment',
     'PATCH /v2/environments/{environmentId}/doors': '403 organization_key_needed',
   }

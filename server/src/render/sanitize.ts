@@ -172,7 +172,7 @@ const escapeText = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<
  */
 function styleText(css: string): string {
   // Left from browsers that did not know style elements.
-  const sheet = css.replace(/^\s*<!--/, '').replace(/-->\s*$/, '')
+  const sheet = /^\s*<!--/.test(css) ? css.replace(/^\s*<!--/, '').replace(/-->\s*$/, '') : css
   return sheet.replace(/"(?:[^"\\\n]|\\[\s\S])*"?|'(?:[^'\\\n]|\\[\s\S])*'?|<(?=[a-z/!?])/gi, (piece) =>
     piece === '<' ? '< ' : piece.replace(/<(?=[a-z/!?])/gi, '\\3c '),
   )

@@ -188,6 +188,12 @@ export const audit: Resource = (app, { db }) => {
             Type.String({ pattern: '^\\d{1,18}$', description: 'The `number` of the last entry you have' }),
           ),
         }),
+        response: {
+          200: {
+            description: 'One entry a line',
+            content: { 'application/x-ndjson': { schema: Type.Unsafe<Readable>(Type.String()) } },
+          },
+        },
       },
     },
     async (request, reply) => {

@@ -19,22 +19,22 @@ beforeAll(async () => {
 // Browsers have a rate limit.
 beforeEach(() => server.clock.advance({ minutes: 1 }))
 
-/** Authenticated as the operation expects: an application, a subscriber's browser, or a person. */
+/** Authenticated as the operation expects: an application with every right, a subscriber's browser, or a person. */
 async function send({ method, path }: Operation, to: string, body: string | Uint8Array): Promise<Answer> {
   if (path.startsWith('/v1/auth/')) return owner.send(method, to, body)
   const own = path.startsWith('/v1/inbox/') ? { authorization: `Bearer ${token}` } : {}
-  return server.api.send(method, to, body, { ...json, ...own })
+  return server.wideApi.send(method, to, body, { ...json, ...own })
 }
 
 const withBody = () => operations.filter(({ body }) => body !== undefined)
 /** The operation's path with a value for each parameter. */
-const filled = ({ path }: Operation, value = 'x') => path.replaceAll(/\{[^}]+\}/g, value)
+const filled = ({ path }: Operation, value = 'x') => path.replace('{purpose}', 'inbox').replaceAll(/\{[^}]+\}/g, value)
 
-/** A hash of everything stored, to be compared before and after. */
+/** A hash of everything stored, to be compared before and after, except when keys were used: that is written now and then. */
 async function everythingStored(): Promise<string> {
   const { pool } = server.database
   const { rows } = await pool.query<{ name: string }>(
-    "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1",
+    "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'api_key_uses' ORDER BY 1",
   )
   const hashes = await Promise.all(
     rows.map(async ({ name }) => {

@@ -144,7 +144,7 @@ describe('a session ends', () => {
     expect((await api.delete(`/v2/environments/${api.environmentId}/inbox-sessions`)).status).toBe(204)
     expect([await isOpen(ada), await isOpen(elsewhere)]).toEqual([401, 200])
     await expect.poll(() => socket.socket.connected).toBe(false)
-    expect(await api.delete(`/v2/environments/${other.environmentId}/inbox-sessions`)).toMatchObject({ status: 404 })
+    expect(await api.delete(`/v2/environments/${other.environmentId}/inbox-sessions`)).toMatchObject({ status: 403 })
     expect([await isOpen(elsewhere), await isOpen(await openInbox(server, api, 'ada'))]).toEqual([200, 200])
   })
 

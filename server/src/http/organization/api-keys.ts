@@ -5,7 +5,6 @@ import { type Static, Type } from 'typebox'
 import { newScopedKey } from '../../db/core/api-key-form.ts'
 import { announce } from '../../db/core/changes.ts'
 import type { Db, Tx } from '../../db/core/database.ts'
-import { idPattern } from '../../db/core/ids.ts'
 import { insertKey, isValidAt } from '../../db/queries/api-keys.ts'
 import { lockEnvironment, lockOrganization } from '../../db/queries/environments.ts'
 import { addMissingSecrets } from '../../db/queries/signing-secrets.ts'
@@ -50,7 +49,7 @@ const Key = Type.Object({
   lastUsedAt: Type.Unsafe<Date | null>({ ...NullableTimestamp, description: 'Up to a minute late' }),
 })
 const NewKey = Type.Object({ ...Key.properties, key: Type.String({ description: 'Shown this once' }) })
-const Params = Type.Object({ keyId: Type.String({ pattern: idPattern }) })
+const Params = Type.Object({ keyId: Type.String() })
 
 interface Owner {
   environmentId: string

@@ -227,7 +227,7 @@ function describeOperation(schema: RouteSchema, operation: Operation): RouteSche
   const statuses = [
     ...[400, 401, 404, 414, 422, 429, 503],
     ...(method === 'GET' ? [] : [409, 413, 415]),
-    ...(isInbox ? [] : [403]),
+    ...(isInbox && method === 'GET' ? [] : [403]),
     ...refusals,
   ]
   const response: Record<string, unknown> = { ...schema.response }

@@ -21,7 +21,7 @@ const trusting = { tlsOptions: { rejectUnauthorized: false } }
 const servers: SMTPServer[] = []
 const clients: Array<{ close(): Promise<void> }> = []
 
-function deliveryWith(options: Partial<HttpClientOptions> = {}, timeoutMs = 5_000, mailName?: string): Delivery {
+function deliveryWith(options: Partial<HttpClientOptions> = {}, timeoutMs = 60_000, mailName?: string): Delivery {
   const clock = { now: () => new Date('2026-05-01T10:00:00.000Z') }
   const http = new HttpClient({ clock, allowPrivateAddresses: true, ...options })
   const made = new Delivery({ http, clock, brand: 'acme', timeoutMs, mailName })

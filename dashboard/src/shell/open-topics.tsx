@@ -1,13 +1,13 @@
 // Says that browsers may join every topic of the environment, with the switch that closes them.
 import { useQuery } from '@tanstack/react-query'
 import { TriangleAlert } from 'lucide-react'
-import { useCan } from '../../api/auth.ts'
-import { useAction } from '../../api/cache.ts'
-import { environments } from '../../api/environments.ts'
-import { useEnvironment } from '../../shell/environment.ts'
-import { cn } from '../base/class-names.ts'
-import { FieldFrame } from '../form/form.tsx'
-import { Switch } from '../form/switch.tsx'
+import { useCan } from '../api/auth.ts'
+import { useAction } from '../api/cache.ts'
+import { environments } from '../api/environments.ts'
+import { cn } from '../ui/base/class-names.ts'
+import { FieldFrame } from '../ui/form/form.tsx'
+import { Switch } from '../ui/form/switch.tsx'
+import { useEnvironment } from './environment.ts'
 
 /** Nothing where topics are closed. */
 export function OpenTopicsWarning({ className }: { className?: string }) {
