@@ -46,6 +46,7 @@ async function givePassword(page: Page, email: string): Promise<void> {
 
 async function keepCodes(page: Page): Promise<string[]> {
   const list = page.getByRole('list', { name: 'Recovery codes' })
+  await list.waitFor()
   const codes = await list.getByRole('listitem').allTextContents()
   expect(codes).toHaveLength(10)
   await page.getByLabel('I have stored them in a safe place').click()
@@ -94,7 +95,7 @@ describe('the account', () => {
     await takeScreenshots(page, 'second-step')
     expect(await axeViolations(page)).toEqual([])
     await page.getByLabel('Code from your authenticator app').fill('123456')
-    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await page.getByRole('alert').filter({ hasText: 'The code is wrong' }).waitFor()
     await page.getByLabel('Code from your authenticator app').fill(codeOf(secret, server.clock.now()))
     await page.getByLabel('Code from your authenticator app').press('Enter')
@@ -164,13 +165,16 @@ describe('the account', () => {
 
   test('other browsers are listed, and signed out one by one or together', async () => {
     const person = await signInWithPassword(server, server.api, 'viewer')
-    for (let n = 0; n < 3; n += 1) await person.send('GET', '/v1/auth/session')
     const page = await open('/account', person)
     const other = await open('/sign-in')
     await givePassword(other, person.email)
     await other.getByRole('navigation', { name: 'Pages' }).waitFor()
     await page.reload()
-    await page.getByRole('listitem').filter({ hasText: /Chrome on Linux/ }).filter({ hasText: /signed in .* last used/ }).waitFor()
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: /Chrome on Linux/ })
+      .filter({ hasText: /signed in .* last used/ })
+      .waitFor()
     await page.getByRole('button', { name: 'Sign out all others' }).click()
     await page.getByText('One browser signed out').waitFor()
     await other.reload()
@@ -188,7 +192,9 @@ describe('asking again', () => {
     await row(page, editor.email).waitFor()
     server.clock.advance({ minutes: 20 })
     const remove = async () => {
-      await row(page, editor.email).getByRole('button', { name: /^Actions for/ }).click()
+      await row(page, editor.email)
+        .getByRole('button', { name: /^Actions for/ })
+        .click()
       await page.getByRole('menuitem', { name: 'Remove…' }).click()
       await page.getByRole('button', { name: /^Remove An editor/ }).click()
       await page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor()
@@ -259,7 +265,9 @@ describe('the team', () => {
 
     await page.reload()
     await row(page, member.email).getByText('On', { exact: true }).waitFor()
-    await row(page, member.email).getByRole('button', { name: /^Actions for/ }).click()
+    await row(page, member.email)
+      .getByRole('button', { name: /^Actions for/ })
+      .click()
     await page.getByRole('menuitem', { name: 'Remove second factor…' }).click()
     await page.getByRole('button', { name: 'Remove the second factor' }).click()
     await row(page, member.email).getByText('Off', { exact: true }).waitFor()

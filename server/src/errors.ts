@@ -193,7 +193,9 @@ export const errorTable = {
   proof_failed: { status: 400, message: says('That is not right. Try again, or use another way to prove who you are') },
   second_factor_required: {
     status: 403,
-    message: says('Your organization asks every member for a second factor; set one up under Your account to continue'),
+    message: says(
+      'Every member needs a second factor here; set one up to continue, at /second-factor or with POST /v1/auth/factors/app',
+    ),
   },
   second_step_expired: {
     status: 401,

@@ -123,6 +123,7 @@ export async function plant(server: TestServer): Promise<Planted> {
 
   const owner = await signInAs(server, api, 'owner')
   const member = await signInAs(server, api, 'viewer')
+  await made('/v1/auth/factors/app', undefined, owner)
   const invitation = await made('/v1/auth/invitations', { email: 'eve@example.com', role: 'viewer' }, owner)
   const inbox = await openInbox(server, api, 'ada')
   const [run, message, item, mail, delivery, event, session] = await Promise.all([

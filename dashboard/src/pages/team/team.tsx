@@ -204,7 +204,8 @@ function SecondFactorRule() {
           Every member needs a second factor
         </label>
         <p id="second-factor-rule-note" className="mt-0.5 text-xs text-pretty text-muted">
-          Who has none sets one up before anything else. People who sign in with the identity provider are left to it.
+          Who has none sets one up before anything else. People who sign in with the identity provider are not asked
+          here.
           {secondFactor.isRequired && !isRequired && ' The operator of this service requires it already.'}
           {canManage && !hasOwn && !isRequired && (
             <>

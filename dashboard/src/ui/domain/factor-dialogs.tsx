@@ -41,7 +41,7 @@ export function AppSetUp({ onAdded }: { onAdded: (added: AddedFactor) => void })
               <p>Scan it with an authenticator app, such as the one of your password manager.</p>
               <p className="mt-3">Cannot scan? Type this key into the app:</p>
               <p className="mt-1 flex items-start gap-1">
-                <code className="min-w-0 break-all text-ink">{secret.match(/.{1,4}/g)?.join(' ')}</code>
+                <code className="min-w-0 text-ink">{secret.match(/.{1,4}/g)?.join(' ')}</code>
                 <CopyButton text={secret} label="Copy the key" />
               </p>
             </div>
