@@ -1,5 +1,4 @@
 // Second factors in a real browser, whose virtual authenticator makes and uses passkeys.
-import { Secret, TOTP } from 'otpauth'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { addApp, codeOf, password, signInWithPassword } from '../../server/test/factors.ts'
@@ -73,7 +72,7 @@ describe('the account', () => {
     await takeScreenshots(page, 'factor-app')
     expect(await axeViolations(page)).toEqual([])
     const secret = await secretOn(page)
-    expect(new TOTP({ secret: Secret.fromBase32(secret) }).secret.buffer.byteLength).toBe(20)
+    expect(secret).toMatch(/^[A-Z2-7]{32}$/)
     await page.getByLabel('Code that the app shows').fill('000000')
     await page.getByRole('button', { name: 'Turn on' }).click()
     await page.getByRole('alert').waitFor()

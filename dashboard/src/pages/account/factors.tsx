@@ -100,6 +100,9 @@ function App({ own, onSetUp }: { own: OwnFactors; onSetUp: () => void }) {
     done: 'Authenticator app removed',
     onDone: () => void refreshFactors(),
   })
+  const askRemove = async () => {
+    if (await ask('the authenticator app')) remove.mutate()
+  }
   if (own.appSince === null)
     return (
       <Button icon={<Smartphone />} onClick={onSetUp}>
@@ -115,13 +118,7 @@ function App({ own, onSetUp }: { own: OwnFactors; onSetUp: () => void }) {
           since <Time at={own.appSince} />
         </span>
       </span>
-      <Button
-        size="sm"
-        pending={remove.isPending}
-        onClick={async () => {
-          if (await ask('the authenticator app')) remove.mutate()
-        }}
-      >
+      <Button size="sm" pending={remove.isPending} onClick={() => void askRemove()}>
         Remove…
       </Button>
     </div>

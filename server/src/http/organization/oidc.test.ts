@@ -209,25 +209,6 @@ describe('the callback', () => {
   })
 })
 
-test('signing in is logged without tokens, codes or secrets', () => {
-  expect(JSON.stringify(server.logged)).toContain('oidc_failed')
-  expect(JSON.stringify(server.logged)).not.toMatch(/eyJ|a client secret|code_verifier|opaque/)
-})
-
-test('without a provider the routes answer 404', async () => {
-  for (const path of ['start', 'callback'])
-    expect(await sendAs(server.url, 'GET', `/v1/auth/oidc/${path}`)).toMatchObject({
-      status: 404,
-      body: { code: 'oidc_not_configured' },
-    })
-})
-
-test('an unreachable provider gives a clear error, and the next sign-in asks it again', async () => {
-  await provider.stop()
-  const { url: at } = await server.startAnother({ oidc: settings() })
-  for (let n = 0; n < 2; n += 1) expect(await start('', at)).toMatchObject(isSentTo('/sign-in?error=oidc_unavailable'))
-})
-
 describe('the second factor', () => {
   test('is left to the provider, also where it is required; with a password it is asked for', async () => {
     const strict = await server.startAnother({ oidc: settings(), requireSecondFactor: true })
@@ -275,4 +256,23 @@ describe('the second factor', () => {
     expect(await risky(first)).toBe('proof_needed')
     expect(await risky(await signIn(claims, { query: '?again=true' }))).toBeUndefined()
   })
+})
+
+test('signing in is logged without tokens, codes or secrets', () => {
+  expect(JSON.stringify(server.logged)).toContain('oidc_failed')
+  expect(JSON.stringify(server.logged)).not.toMatch(/eyJ|a client secret|code_verifier|opaque/)
+})
+
+test('without a provider the routes answer 404', async () => {
+  for (const path of ['start', 'callback'])
+    expect(await sendAs(server.url, 'GET', `/v1/auth/oidc/${path}`)).toMatchObject({
+      status: 404,
+      body: { code: 'oidc_not_configured' },
+    })
+})
+
+test('an unreachable provider gives a clear error, and the next sign-in asks it again', async () => {
+  await provider.stop()
+  const { url: at } = await server.startAnother({ oidc: settings() })
+  for (let n = 0; n < 2; n += 1) expect(await start('', at)).toMatchObject(isSentTo('/sign-in?error=oidc_unavailable'))
 })
