@@ -11,12 +11,12 @@ const { server, browser } = useDashboard()
 /** Passkeys need a host name. */
 const home = () => `http://localhost:${new URL(server.url).port}`
 
-async function open(path: string, person?: PersonApi): Promise<Page> {
+async function open(path: string, person?: PersonApi, at = home()): Promise<Page> {
   const cookie = {
     ...{ name: 'belfry_session', value: person?.token ?? '', domain: 'localhost', path: '/' },
     ...{ expires: -1, httpOnly: true, secure: false, sameSite: 'Lax' as const },
   }
-  const page = await browser.open(home() + path, {
+  const page = await browser.open(at + path, {
     viewport: { width: 1440, height: 900 },
     reducedMotion: 'reduce',
     cookies: person ? [cookie] : [],
@@ -225,6 +225,42 @@ describe('asking again', () => {
     await page.getByRole('list', { name: 'Keys', exact: true }).waitFor()
     expect(await page.getByText('Hidden until').count()).toBe(0)
   })
+})
+
+test('asking again works above another dialog, and for people of the identity provider it leads there', async () => {
+  const person = await signInWithPassword(server, server.api, 'viewer')
+  const page = await open('/account', person)
+  await page.getByRole('button', { name: 'Set up an authenticator app' }).waitFor()
+  server.clock.advance({ minutes: 20 })
+  await page.getByRole('button', { name: 'Set up an authenticator app' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' })
+  await dialog.getByLabel('Password').fill(password)
+  await page.keyboard.press('Enter')
+  await page.getByRole('img', { name: 'QR code for your authenticator app' }).waitFor()
+  const code = page.getByLabel('Code that the app shows')
+  await code.fill(codeOf(await secretOn(page), server.clock.now()))
+  await code.press('Enter')
+  await keepCodes(page)
+
+  const oidc = { issuer: 'https://id.example.com', clientId: 'belfry', clientSecret: 'secret' }
+  const other = await server.startAnother({ oidc: { ...oidc, allowedDomain: undefined, defaultRole: undefined } })
+  const guest = await signInAs(server, server.api, 'viewer')
+  await server.database.db
+    .updateTable('users')
+    .set({ oidc_issuer: oidc.issuer, oidc_subject: guest.id })
+    .where('id', '=', guest.id)
+    .execute()
+  const theirs = await open('/account', guest, `http://localhost:${new URL(other.url).port}`)
+  await theirs.getByLabel('New password', { exact: true }).fill(password)
+  server.clock.advance({ minutes: 20 })
+  await theirs.getByRole('button', { name: 'Add password' }).click()
+  const link = theirs.getByRole('link', { name: 'Sign in again with id.example.com' })
+  await link.waitFor()
+  await takeScreenshots(theirs, 'proof-oidc')
+  expect(await axeViolations(theirs)).toEqual([])
+  const href = new URL((await link.getAttribute('href')) ?? '', other.url)
+  expect([href.pathname, href.searchParams.get('again')]).toEqual(['/v1/auth/oidc/start', 'true'])
+  expect(href.searchParams.get('returnTo')).toMatch(/^\/account/)
 })
 
 describe('the team', () => {
