@@ -3,10 +3,11 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Toaster } from 'sonner'
-import { cache, whenSignedOut } from './api/cache.ts'
+import { cache, whenFactorIsRequired, whenSignedOut } from './api/cache.ts'
 import { router } from './router.tsx'
 import { useTheme } from './shell/theme.ts'
 import { TooltipProvider } from './ui/base/tooltip.tsx'
+import { ProofDialog } from './ui/domain/proof.tsx'
 import { ConfirmProvider } from './ui/frame/dialog.tsx'
 import './styles.css'
 
@@ -17,6 +18,13 @@ whenSignedOut(() => {
   void router.navigate({ to: '/sign-in', search: { returnTo: href, env: undefined } })
 })
 
+whenFactorIsRequired(() => {
+  cache.removeQueries({ queryKey: ['session'] })
+  const { pathname, href } = router.state.location
+  if (pathname === '/second-factor') return
+  void router.navigate({ to: '/second-factor', search: { returnTo: href, env: undefined } })
+})
+
 function App() {
   const theme = useTheme()
   return (
@@ -24,6 +32,7 @@ function App() {
       <TooltipProvider>
         <ConfirmProvider>
           <RouterProvider router={router} />
+          <ProofDialog />
           <Toaster
             theme={theme}
             position="bottom-right"

@@ -8,7 +8,7 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
-import { auth } from './api/auth.ts'
+import { auth, type Session } from './api/auth.ts'
 import { cache } from './api/cache.ts'
 import { ApiError } from './api/client.ts'
 import { AppShell } from './shell/app-shell.tsx'
@@ -39,13 +39,16 @@ const shell = createRoute({
   id: 'shell',
   component: AppShell,
   beforeLoad: async ({ location }) => {
+    let session: Session | undefined
     try {
-      await cache.ensureQueryData(auth.session())
+      session = await cache.ensureQueryData(auth.session())
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 401) throw error
       const search = location.href === '/' ? {} : { returnTo: location.href }
       redirect({ to: '/sign-in', search, replace: true, throw: true })
     }
+    if (session?.secondFactor.mustSetUp)
+      redirect({ to: '/second-factor', search: { returnTo: location.href }, replace: true, throw: true })
   },
 })
 
@@ -61,6 +64,7 @@ const routes = root.addChildren([
   bare('/sign-in', () => import('./pages/sign-in/sign-in.tsx')),
   bare('/setup', () => import('./pages/sign-in/setup.tsx')),
   bare('/invitation', () => import('./pages/sign-in/invitation.tsx')),
+  bare('/second-factor', () => import('./pages/sign-in/set-up-factor.tsx')),
   bare('/reset', () => import('./pages/sign-in/reset.tsx')),
   shell.addChildren([
     page('/activity/{-$runId}', () => import('./pages/activity/activity.tsx')),

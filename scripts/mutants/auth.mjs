@@ -1,5 +1,6 @@
 // Faults in who may do what: keys, sessions, roles, limits, and what is shown of secrets.
 const signIn = { tests: ['server/src/http/organization/sign-in.test.ts'] }
+const factors = { tests: ['server/src/http/organization/second-factor.test.ts'] }
 const access = { tests: ['server/test/access.test.ts'] }
 
 export const auth = {
@@ -150,8 +151,8 @@ export const auth = {
     {
       ...signIn,
       breaks: 'other spellings of an address are other accounts',
-      from: "keyOf('account', email?.toLowerCase() ?? '')",
-      to: "keyOf('account', email ?? '')",
+      from: "keyOf(kind, email?.toLowerCase() ?? '')",
+      to: "keyOf(kind, email ?? '')",
     },
     {
       ...signIn,
@@ -229,6 +230,50 @@ export const auth = {
       breaks: 'secret variables are shown',
       from: 'value: row.is_secret ? mask : secrets.decrypt(value)',
       to: 'value: secrets.decrypt(value)',
+    },
+  ],
+  'server/src/http/factors/authenticator-app.ts': [
+    {
+      ...factors,
+      breaks: 'a code works again',
+      from: "where('last_step', '<', String(step))",
+      to: "where('last_step', '<=', String(step))",
+    },
+    {
+      tests: ['server/src/http/factors/authenticator-app.test.ts'],
+      breaks: 'codes of two steps ago are accepted',
+      from: 'const toleratedSteps = 1',
+      to: 'const toleratedSteps = 2',
+    },
+  ],
+  'server/src/http/factors/passkeys.ts': [
+    {
+      ...factors,
+      breaks: 'a challenge for one purpose serves another',
+      from: "    .where('purpose', '=', purpose)\n",
+      to: '',
+    },
+    {
+      ...factors,
+      breaks: 'a passkey signs in alone without a finger, face or PIN',
+      from: 'requireUserVerification: userId === undefined',
+      to: 'requireUserVerification: false',
+    },
+  ],
+  'server/src/http/edge/proof.ts': [
+    {
+      tests: ['server/test/second-factor.test.ts'],
+      breaks: 'a signed-in person is never asked again',
+      from: '>= proofMs) throw',
+      to: '>= proofMs * 1e6) throw',
+    },
+  ],
+  'server/src/http/organization/second-step.ts': [
+    {
+      ...factors,
+      breaks: 'a second step takes any number of wrong codes',
+      from: 'const mostAttempts = 5',
+      to: 'const mostAttempts = 5_000',
     },
   ],
 }

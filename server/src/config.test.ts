@@ -32,6 +32,7 @@ test('without settings everything has a default', () => {
     drainSeconds: 0,
     queuePatienceSeconds: 60,
     hasCanary: true,
+    requireSecondFactor: false,
   })
   expect(config.dataDir).toMatch(/^\/.*\.belfry$/)
   expect(warnings).toEqual([])
@@ -103,6 +104,7 @@ test.each([
   [{ BELFRY_MAX_ENVIRONMENTS: '1' }, 'BELFRY_MAX_ENVIRONMENTS must be a whole number from 2 to 1000; it is "1".'],
   [{ BELFRY_MAX_VARIABLES: '-1' }, 'BELFRY_MAX_VARIABLES must be a whole number from 1 to 1000; it is "-1".'],
   [{ BELFRY_QUEUE_PATIENCE_SECONDS: '0' }, 'BELFRY_QUEUE_PATIENCE_SECONDS must be a whole number from 1 to 86400;'],
+  [{ BELFRY_REQUIRE_SECOND_FACTOR: 'yes' }, 'BELFRY_REQUIRE_SECOND_FACTOR must be one of false, true; it is "yes".'],
   [{ BELFRY_CANARY: 'yes' }, 'BELFRY_CANARY must be one of false, true; it is "yes".'],
   [{ BELFRY_PUBLIC_URL: 'belfry.example.com' }, 'BELFRY_PUBLIC_URL must be an http(s) URL; it is'],
   [

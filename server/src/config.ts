@@ -73,6 +73,8 @@ export interface Config {
   trustedProxies: string[]
   /** The identity provider, if there is one. */
   oidc: OidcSettings | undefined
+  /** Whether everybody who signs in with a password needs a second factor. */
+  requireSecondFactor: boolean
   /** The format of traces, if they are sent; the OpenTelemetry libraries read the address themselves. */
   traces: { protocol: (typeof traceProtocols)[number] } | undefined
   /** Where email replies arrive, if inbound mail is on. */
@@ -281,6 +283,12 @@ export const settings = [
     default: 'none',
     meaning:
       'The role of people who sign in without an invitation: `viewer`, `editor` or `admin`; `none` refuses them.',
+  },
+  {
+    name: 'BELFRY_REQUIRE_SECOND_FACTOR',
+    default: 'false',
+    meaning:
+      'Whether everybody who signs in with a password needs a second factor. An organization can ask for it itself.',
   },
   {
     name: 'BELFRY_RATE_LIMIT',
@@ -562,6 +570,7 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     },
     trustedProxies: trustedProxies(),
     oidc: oidc(),
+    requireSecondFactor: flag('BELFRY_REQUIRE_SECOND_FACTOR'),
     inboundMail: inboundMail(),
     traces: url('OTEL_EXPORTER_OTLP_ENDPOINT', '')
       ? { protocol: oneOf('OTEL_EXPORTER_OTLP_PROTOCOL', traceProtocols) }

@@ -240,6 +240,52 @@ export const errorTable = {
   },
   email_taken: { status: 409, message: says('An account with this email address already exists') },
   wrong_password: { status: 400, message: says('The current password is wrong') },
+  proof_needed: {
+    status: 403,
+    message: says(
+      'This cannot be undone or shows a secret: prove who you are with POST /v1/auth/proof, or sign in again, and repeat it within 15 minutes',
+    ),
+  },
+  proof_failed: { status: 400, message: says('That is not right. Try again, or use another way to prove who you are') },
+  second_factor_required: {
+    status: 403,
+    message: says(
+      'Every member needs a second factor here; set one up to continue, at /second-factor or with POST /v1/auth/factors/app',
+    ),
+  },
+  second_step_expired: {
+    status: 401,
+    message: says('This took too long, or there were too many wrong codes. Sign in again'),
+  },
+  wrong_code: { status: 401, message: says('The code is wrong, was used before or has expired. Try the next one') },
+  passkey_refused: {
+    status: 401,
+    message: says('The passkey was not accepted: it is unknown, was removed, or took too long. Try again'),
+  },
+  passkeys_unavailable: {
+    status: 400,
+    message: (p: { host: string }) =>
+      `Passkeys need a host name and HTTPS or localhost; open Belfry at its public address instead of ${p.host}`,
+  },
+  authenticator_app_exists: {
+    status: 409,
+    message: says('There is an authenticator app already; remove it before you set up another'),
+  },
+  authenticator_app_not_found: {
+    status: 404,
+    message: says('There is no authenticator app, or its set-up was not begun'),
+  },
+  passkey_not_found: { status: 404, message: (p: { passkeyId: string }) => `Passkey ${p.passkeyId} not found` },
+  too_many_passkeys: { status: 409, message: (p: { limit: number }) => `A person has at most ${p.limit} passkeys` },
+  last_second_factor: {
+    status: 409,
+    message: says('A second factor is required here; set up another one before you remove the last'),
+  },
+  no_second_factor: {
+    status: 409,
+    message: says('You have no second factor of your own yet; set one up first'),
+  },
+  member_without_second_factor: { status: 409, message: says('This member has no second factor') },
   session_not_found: { status: 404, message: (p: { sessionId: string }) => `Session ${p.sessionId} not found` },
   member_not_found: { status: 404, message: (p: { memberId: string }) => `Member ${p.memberId} not found` },
   role_unlimited: {

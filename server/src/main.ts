@@ -452,11 +452,13 @@ const linkCommand = 'npm run sign-in-link'
 /** One-off commands: `node main.ts <command>` does it and exits. */
 const commands: Record<string, (config: Config, parts: Parts, args: string[]) => Promise<string>> = {
   /** For an operator who cannot sign in: a link that creates the owner, or lets a member choose a new password. */
-  async 'sign-in-link'(config, parts, [email]) {
+  async 'sign-in-link'(config, parts, args) {
+    const [email] = args.filter(isNoFlag)
+    const removesFactors = args.includes('--remove-second-factor')
     const { databaseUrl } = await findRunningDatabase(config, parts)
     const database = openDatabase(databaseUrl, { connections: 1, onError: () => undefined })
     parts.add(() => database.close())
-    return signInLink(database.db, { email, publicUrl: config.publicUrl, now: new Date() })
+    return signInLink(database.db, { email, publicUrl: config.publicUrl, now: new Date(), removesFactors })
   },
 
   async backup(config, parts, args) {

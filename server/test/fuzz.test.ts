@@ -30,7 +30,15 @@ const server = useServer({
 })
 
 /** Tables that even a refused request may write to. */
-const bookkeeping = new Set(['api_key_uses', 'idempotency_keys', 'sign_in_attempts', 'user_sessions'])
+const bookkeeping = new Set([
+  ...['api_key_uses', 'idempotency_keys', 'sign_in_attempts', 'user_sessions'],
+  // A challenge ends with the first answer, right or wrong, and wrong codes are counted.
+  ...['passkey_challenges', 'sign_in_steps'],
+])
+
+/** These create the contexts they name even if they are refused, which their own tests hold them to. */
+const keepsContexts = ({ method, path }: Operation) =>
+  method === 'POST' && /^\/v1\/channel-(connections|endpoints)$/.test(path)
 
 let pool: Pool
 let current: Scene
@@ -214,7 +222,8 @@ async function judge(operation: Operation, caller: Caller, answer: Answer): Prom
   if (!caller.maySeeKey && text.includes(current.planted.development.key)) throw new Error(`leaked a key: ${text}`)
   checkAnswer(operation, answer)
   const rows = await touched()
-  const changed = [...new Set(rows.map(({ name }) => name))].filter((table) => !bookkeeping.has(table))
+  const isExpected = (table: string) => bookkeeping.has(table) || (table === 'contexts' && keepsContexts(operation))
+  const changed = [...new Set(rows.map(({ name }) => name))].filter((table) => !isExpected(table))
   if (status >= 400 && changed.length > 0)
     throw new Error(`refused with ${status}, but changed ${changed.join(', ')}: ${text}`)
   if (!isPublic(operation) && rows.some((row) => isKeptFrom(caller, row)))

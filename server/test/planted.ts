@@ -1,6 +1,7 @@
 // An organization with at least one record of every kind, and the ids by parameter name. For tests that cover the whole API,
 // so that everything they address exists.
 import { expect } from 'vitest'
+import { newId } from '../src/db/core/ids.ts'
 import { type InboxClient, identifierOf, openInbox } from './inbox.ts'
 import { type PersonApi, signInAs } from './people.ts'
 import type { Answer, Api, TestServer } from './server.ts'
@@ -122,6 +123,7 @@ export async function plant(server: TestServer): Promise<Planted> {
 
   const owner = await signInAs(server, api, 'owner')
   const member = await signInAs(server, api, 'viewer')
+  await made('/v1/auth/factors/app', undefined, owner)
   const invitation = await made('/v1/auth/invitations', { email: 'eve@example.com', role: 'viewer' }, owner)
   const inbox = await openInbox(server, api, 'ada')
   const [run, message, item, mail, delivery, event, session] = await Promise.all([
@@ -137,6 +139,11 @@ export async function plant(server: TestServer): Promise<Planted> {
   await made(`${target}/protection`, { isProtected: true }, owner, 'PATCH')
   const asked = await made(`${target}/publish-requests`, { comment: secret }, wide)
   await made(`${target}/protection`, { isProtected: false }, owner, 'PATCH')
+  const passkey = {
+    ...{ id: newId(server.clock.now()), user_id: owner.id, credential_id: newId(server.clock.now()), name: secret },
+    ...{ public_key: 'x', counter: 0, transports: [], host: 'belfry.example.com', created_at: server.clock.now() },
+  }
+  await server.database.db.insertInto('passkeys').values(passkey).execute()
   const key = await made('/v2/api-keys', { name: secret, scopes: ['read'] })
   const names = { subscriberId: ['ada', 'bob'], workflowId: [workflow._id, 'welcome'] }
   const ids: Record<string, string[]> = {
@@ -192,6 +199,7 @@ export async function plant(server: TestServer): Promise<Planted> {
     memberId: [member.id],
     invitationId: [invitation._id],
     sessionId: [session._id],
+    passkeyId: [passkey.id],
     keyId: [key._id],
     requestId: [asked._id],
     purpose: ['inbox', 'bridge'],

@@ -5,8 +5,9 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { startService } from '../src/main.ts'
+import { addApp } from './factors.ts'
 import { operationsOf } from './openapi.ts'
-import { PersonApi, sendAs, signInAs } from './people.ts'
+import { newSession, PersonApi, sendAs, signInAs } from './people.ts'
 import { credential, knownFor, plant } from './planted.ts'
 import { makeWorkflow } from './runs.ts'
 import { useServer } from './server.ts'
@@ -32,6 +33,9 @@ test('no secret is in a log, an answer, a metric, a page or, in clear, in the da
   expect(await open('invitations/accept', { token: invitation, name: 'Mia', password })).toMatchObject({ status: 201 })
   expect(await open('sign-in', { email: 'mia@example.com', password: `${password}x` })).toMatchObject({ status: 401 })
   expect(await open('sign-in', { email: 'mia@example.com', password })).toMatchObject({ status: 200 })
+  const careful = await signInAs(server, api, 'viewer')
+  const { secret: app, recoveryCodes } = await addApp(server, careful)
+  Object.assign(secrets, { app, recoveryCode: recoveryCodes[0] })
   const link = await owner.post(`/v1/auth/members/${ids.memberId?.[0]}/reset-link`)
   Object.assign(secrets, { invitation, reset: tokenIn(link.body.link), setUp: server.setUpToken })
 
@@ -74,7 +78,9 @@ test('no secret is in a log, an answer, a metric, a page or, in clear, in the da
     await api.post(path, { providerId: 5, key: {}, url: `ftp://${credential}`, credentials: { apiKey: credential } })
   await sendAs(server.url, 'GET', '/v2/subscribers', undefined, { authorization: `ApiKey ${api.key}x` })
   await sendAs(server.url, 'GET', '/v1/inbox/notifications', undefined, { authorization: `Bearer ${inbox.token}x` })
-  const rotated = await owner.post('/v1/environments/api-keys/rotate', {})
+  const again = new PersonApi(owner, { ...owner, token: await newSession(server, owner.id) })
+  secrets.secondSession = again.token
+  const rotated = await again.post('/v1/environments/api-keys/rotate', {})
   secrets.newApiKey = rotated.body.key ?? rotated.body.data?.key ?? rotated.body[0]?.key
   expect(Object.entries(secrets).filter(([, value]) => typeof value !== 'string' || value.length < 15)).toEqual([])
 

@@ -22,6 +22,7 @@ export const auth = {
   signIn: (body: Body<'POST /v1/auth/sign-in'>) => api('POST /v1/auth/sign-in', { body }),
   signOut: () => api('POST /v1/auth/sign-out'),
   signOutEverywhere: () => api('POST /v1/auth/sign-out-everywhere'),
+  signOutOthers: () => api('DELETE /v1/auth/sessions'),
   endBrowser: (sessionId: string) => api('DELETE /v1/auth/sessions/{sessionId}', { path: { sessionId } }),
   setUp: (body: Body<'POST /v1/auth/set-up'>) => api('POST /v1/auth/set-up', { body }),
   acceptInvitation: (body: Body<'POST /v1/auth/invitations/accept'>) =>

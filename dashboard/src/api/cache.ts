@@ -9,7 +9,14 @@ export function whenSignedOut(listener: () => void): void {
   onSignedOut = listener
 }
 
+/** Called when the server says that a second factor has to be set up first; main.tsx then opens that page. */
+let onFactorRequired: () => void = () => undefined
+export function whenFactorIsRequired(listener: () => void): void {
+  onFactorRequired = listener
+}
+
 function noticeEndOfSession(error: Error): void {
+  if (error instanceof ApiError && error.code === 'second_factor_required') onFactorRequired()
   if (error instanceof ApiError && ['not_signed_in', 'missing_authorization'].includes(error.code)) onSignedOut()
 }
 

@@ -43,6 +43,21 @@ interface ErrorBody {
   errors?: Record<string, { messages?: string[] }>
 }
 
+/** Asks the person to prove who they are; whether they did. ui/domain/proof.tsx sets it. */
+let askForProof: () => Promise<boolean> = async () => false
+export function whenProofIsNeeded(ask: () => Promise<boolean>): void {
+  askForProof = ask
+}
+let proof: Promise<boolean> | undefined
+
+/** One question, however many requests wait for it. */
+export function requestProof(): Promise<boolean> {
+  proof ??= askForProof().finally(() => {
+    proof = undefined
+  })
+  return proof
+}
+
 let environmentId = ''
 
 /** The environment of all requests. The shell sets it before it renders a page. */
@@ -66,7 +81,15 @@ export async function api<Name extends Operation>(
   const [method = 'GET', template = ''] = operation.split(' ')
   const [{ path, query, body, ...how } = {}] = given as unknown as [LooseRequest?]
   const url = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path?.[name] ?? '')))
-  return send(method, url + searchOf(query), { body, ...how }) as Promise<Answer<Name>>
+  const attempt = () => send(method, url + searchOf(query), { body, ...how }) as Promise<Answer<Name>>
+  try {
+    return await attempt()
+  } catch (error) {
+    // What a page merely loads does not open a dialog: it shows a button for that (ui/base/states.tsx).
+    const mayAsk = error instanceof ApiError && error.code === 'proof_needed' && method !== 'GET'
+    if (!mayAsk || !(await requestProof())) throw error
+    return attempt()
+  }
 }
 
 interface LooseRequest {

@@ -42,6 +42,9 @@ export const team = {
   setRole: (memberId: string, role: Role) =>
     api('PATCH /v1/auth/members/{memberId}', { path: { memberId }, body: { role } }),
   remove: (memberId: string) => api('DELETE /v1/auth/members/{memberId}', { path: { memberId } }),
+  removeFactors: (memberId: string) => api('DELETE /v1/auth/members/{memberId}/factors', { path: { memberId } }),
+  requireSecondFactor: (isRequired: boolean) =>
+    api('PUT /v1/auth/organization/second-factor', { body: { isRequired } }),
   resetLink: (memberId: string) => api('POST /v1/auth/members/{memberId}/reset-link', { path: { memberId } }),
   invite: (body: Body<'POST /v1/auth/invitations'>) => api('POST /v1/auth/invitations', { body }),
   withdraw: (invitationId: string) => api('DELETE /v1/auth/invitations/{invitationId}', { path: { invitationId } }),

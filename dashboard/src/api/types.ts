@@ -10022,6 +10022,8 @@ export interface Operations {
         minLength: number
         maxLength: number
       }
+      /** Whether somebody can sign in with a passkey */
+      hasPasskeys: boolean
     }
   }
   /** Look up the purpose of a link */
@@ -10064,6 +10066,17 @@ export interface Operations {
       organization: {
         _id: string
         name: string
+        /** Whether its members need one; the service can ask for it, too */
+        requiresSecondFactor: boolean
+      }
+      secondFactor: {
+        hasApp: boolean
+        passkeys: number
+        recoveryCodesLeft: number
+        /** By the organization or the service */
+        isRequired: boolean
+        /** Nothing else is open until a factor has been set up */
+        mustSetUp: boolean
       }
       /** Those you have access to: the values for `Belfry-Environment`; the first is the default */
       environments: Array<{
@@ -10081,10 +10094,12 @@ export interface Operations {
         _id: string
         createdAt: string
         expiresAt: string
+        /** Until then it does not ask again before what cannot be undone */
+        provedUntil: string
       }
     }
   }
-  /** Sign in with email address and password */
+  /** Sign in with email address and password; 202 if a second factor is asked next */
   'POST /v1/auth/sign-in': {
     body: {
       email: string
@@ -10104,6 +10119,17 @@ export interface Operations {
       organization: {
         _id: string
         name: string
+        /** Whether its members need one; the service can ask for it, too */
+        requiresSecondFactor: boolean
+      }
+      secondFactor: {
+        hasApp: boolean
+        passkeys: number
+        recoveryCodesLeft: number
+        /** By the organization or the service */
+        isRequired: boolean
+        /** Nothing else is open until a factor has been set up */
+        mustSetUp: boolean
       }
       /** Those you have access to: the values for `Belfry-Environment`; the first is the default */
       environments: Array<{
@@ -10121,6 +10147,15 @@ export interface Operations {
         _id: string
         createdAt: string
         expiresAt: string
+        /** Until then it does not ask again before what cannot be undone */
+        provedUntil: string
+      }
+    } | {
+      secondStep: {
+        /** For `POST /v1/auth/second-step` */
+        token: string
+        ways: Array<'app' | 'passkey' | 'recovery-code'>
+        expiresAt: string
       }
     }
   }
@@ -10128,7 +10163,7 @@ export interface Operations {
   'POST /v1/auth/sign-out': {
     answer: undefined
   }
-  /** Choose a new password with a link; ends all sessions and starts a new one */
+  /** Choose a new password with a link; ends all sessions and starts a new one, after the second factor if there is one */
   'POST /v1/auth/password-reset': {
     body: {
       /** The part of the link after the # */
@@ -10150,6 +10185,17 @@ export interface Operations {
       organization: {
         _id: string
         name: string
+        /** Whether its members need one; the service can ask for it, too */
+        requiresSecondFactor: boolean
+      }
+      secondFactor: {
+        hasApp: boolean
+        passkeys: number
+        recoveryCodesLeft: number
+        /** By the organization or the service */
+        isRequired: boolean
+        /** Nothing else is open until a factor has been set up */
+        mustSetUp: boolean
       }
       /** Those you have access to: the values for `Belfry-Environment`; the first is the default */
       environments: Array<{
@@ -10167,12 +10213,141 @@ export interface Operations {
         _id: string
         createdAt: string
         expiresAt: string
+        /** Until then it does not ask again before what cannot be undone */
+        provedUntil: string
+      }
+    } | {
+      secondStep: {
+        /** For `POST /v1/auth/second-step` */
+        token: string
+        ways: Array<'app' | 'passkey' | 'recovery-code'>
+        expiresAt: string
+      }
+    }
+  }
+  /** Sign in: the second step, with one of a code, a recovery code or a passkey */
+  'POST /v1/auth/second-step': {
+    body: {
+      /** The part of the link after the # */
+      token: string
+      code?: string | undefined
+      recoveryCode?: string | undefined
+      /** What the browser answered, as `PublicKeyCredential.toJSON()` has it */
+      passkey?: Record<string, unknown> | undefined
+    }
+    answer: {
+      user: {
+        _id: string
+        name: string
+        email: string
+        role: 'viewer' | 'editor' | 'admin' | 'owner'
+        hasPassword: boolean
+        /** Whether they have signed in with the identity provider */
+        hasOidc: boolean
+        createdAt: string
+      }
+      organization: {
+        _id: string
+        name: string
+        /** Whether its members need one; the service can ask for it, too */
+        requiresSecondFactor: boolean
+      }
+      secondFactor: {
+        hasApp: boolean
+        passkeys: number
+        recoveryCodesLeft: number
+        /** By the organization or the service */
+        isRequired: boolean
+        /** Nothing else is open until a factor has been set up */
+        mustSetUp: boolean
+      }
+      /** Those you have access to: the values for `Belfry-Environment`; the first is the default */
+      environments: Array<{
+        _id: string
+        name: string
+        identifier: string
+        type: 'dev' | 'prod'
+        color: string | null
+        /** Your role there */
+        role: 'viewer' | 'editor' | 'admin' | 'owner'
+        /** Whether a publish into it needs the approval of a second person */
+        isProtected: boolean
+      }>
+      session: {
+        _id: string
+        createdAt: string
+        expiresAt: string
+        /** Until then it does not ask again before what cannot be undone */
+        provedUntil: string
+      }
+    }
+  }
+  /** Ask for a challenge to sign in with a passkey */
+  'POST /v1/auth/passkey-challenge': {
+    body: {
+      /** The part of the link after the # */
+      token?: string | undefined
+    }
+    answer: Record<string, unknown>
+  }
+  /** Sign in with a passkey alone, which must check a PIN, finger or face */
+  'POST /v1/auth/passkey-sign-in': {
+    body: {
+      /** What the browser answered, as `PublicKeyCredential.toJSON()` has it */
+      passkey: Record<string, unknown>
+    }
+    answer: {
+      user: {
+        _id: string
+        name: string
+        email: string
+        role: 'viewer' | 'editor' | 'admin' | 'owner'
+        hasPassword: boolean
+        /** Whether they have signed in with the identity provider */
+        hasOidc: boolean
+        createdAt: string
+      }
+      organization: {
+        _id: string
+        name: string
+        /** Whether its members need one; the service can ask for it, too */
+        requiresSecondFactor: boolean
+      }
+      secondFactor: {
+        hasApp: boolean
+        passkeys: number
+        recoveryCodesLeft: number
+        /** By the organization or the service */
+        isRequired: boolean
+        /** Nothing else is open until a factor has been set up */
+        mustSetUp: boolean
+      }
+      /** Those you have access to: the values for `Belfry-Environment`; the first is the default */
+      environments: Array<{
+        _id: string
+        name: string
+        identifier: string
+        type: 'dev' | 'prod'
+        color: string | null
+        /** Your role there */
+        role: 'viewer' | 'editor' | 'admin' | 'owner'
+        /** Whether a publish into it needs the approval of a second person */
+        isProtected: boolean
+      }>
+      session: {
+        _id: string
+        createdAt: string
+        expiresAt: string
+        /** Until then it does not ask again before what cannot be undone */
+        provedUntil: string
       }
     }
   }
   /** Start a sign-in with the identity provider */
   'GET /v1/auth/oidc/start': {
     query?: {
+      /** Have the provider ask even those who are signed in there */
+      again?: boolean | undefined
       /** The path of this service to go to afterwards */
       returnTo?: string | undefined
     }
@@ -10194,6 +10369,17 @@ export interface Operations {
       organization: {
         _id: string
         name: string
+        /** Whether its members need one; the service can ask for it, too */
+        requiresSecondFactor: boolean
+      }
+      secondFactor: {
+        hasApp: boolean
+        passkeys: number
+        recoveryCodesLeft: number
+        /** By the organization or the service */
+        isRequired: boolean
+        /** Nothing else is open until a factor has been set up */
+        mustSetUp: boolean
       }
       /** Those you have access to: the values for `Belfry-Environment`; the first is the default */
       environments: Array<{
@@ -10211,6 +10397,8 @@ export interface Operations {
         _id: string
         createdAt: string
         expiresAt: string
+        /** Until then it does not ask again before what cannot be undone */
+        provedUntil: string
       }
     }
   }
@@ -10236,6 +10424,17 @@ export interface Operations {
       organization: {
         _id: string
         name: string
+        /** Whether its members need one; the service can ask for it, too */
+        requiresSecondFactor: boolean
+      }
+      secondFactor: {
+        hasApp: boolean
+        passkeys: number
+        recoveryCodesLeft: number
+        /** By the organization or the service */
+        isRequired: boolean
+        /** Nothing else is open until a factor has been set up */
+        mustSetUp: boolean
       }
       /** Those you have access to: the values for `Belfry-Environment`; the first is the default */
       environments: Array<{
@@ -10253,6 +10452,8 @@ export interface Operations {
         _id: string
         createdAt: string
         expiresAt: string
+        /** Until then it does not ask again before what cannot be undone */
+        provedUntil: string
       }
     }
   }
@@ -10268,6 +10469,12 @@ export interface Operations {
       isCurrent: boolean
     }>
   }
+  /** End all your other sessions */
+  'DELETE /v1/auth/sessions': {
+    answer: {
+      ended: number
+    }
+  }
   /** End one of your sessions */
   'DELETE /v1/auth/sessions/{sessionId}': {
     path: {
@@ -10278,6 +10485,107 @@ export interface Operations {
   /** End all your sessions */
   'POST /v1/auth/sign-out-everywhere': {
     answer: undefined
+  }
+  /** List your second factors */
+  'GET /v1/auth/factors': {
+    answer: {
+      /** Null without an authenticator app */
+      appSince: string | null
+      passkeys: Array<{
+        _id: string
+        name: string
+        /** It works at this host only */
+        host: string
+        createdAt: string
+        lastUsedAt: string | null
+      }>
+      recoveryCodesLeft: number
+    }
+  }
+  /** Begin to set up an authenticator app */
+  'POST /v1/auth/factors/app': {
+    answer: {
+      secret: string
+      /** For a QR code */
+      uri: string
+    }
+  }
+  /** Remove the authenticator app */
+  'DELETE /v1/auth/factors/app': {
+    answer: undefined
+  }
+  /** Confirm the authenticator app with a code; a first factor ends your other sessions */
+  'POST /v1/auth/factors/app/confirm': {
+    body: {
+      code: string
+    }
+    answer: {
+      /** With the first factor; shown this once */
+      recoveryCodes: Array<string> | null
+    }
+  }
+  /** Ask for a challenge to add a passkey */
+  'POST /v1/auth/factors/passkeys/challenge': {
+    answer: Record<string, unknown>
+  }
+  /** Add a passkey; a first factor ends your other sessions */
+  'POST /v1/auth/factors/passkeys': {
+    body: {
+      name: string
+      /** What the browser answered, as `PublicKeyCredential.toJSON()` has it */
+      passkey: Record<string, unknown>
+    }
+    answer: {
+      /** With the first factor; shown this once */
+      recoveryCodes: Array<string> | null
+    }
+  }
+  /** Rename a passkey */
+  'PATCH /v1/auth/factors/passkeys/{passkeyId}': {
+    path: {
+      passkeyId: string
+    }
+    body: {
+      name: string
+    }
+    answer: {
+      _id: string
+      name: string
+      /** It works at this host only */
+      host: string
+      createdAt: string
+      lastUsedAt: string | null
+    }
+  }
+  /** Remove a passkey */
+  'DELETE /v1/auth/factors/passkeys/{passkeyId}': {
+    path: {
+      passkeyId: string
+    }
+    answer: undefined
+  }
+  /** Make new recovery codes; earlier ones stop working */
+  'POST /v1/auth/factors/recovery-codes': {
+    answer: {
+      /** Shown this once; each works once */
+      recoveryCodes: Array<string>
+    }
+  }
+  /** Ask for a challenge to prove who you are with a passkey */
+  'POST /v1/auth/proof/challenge': {
+    answer: Record<string, unknown>
+  }
+  /** Prove who you are, with one of password, code or passkey */
+  'POST /v1/auth/proof': {
+    body: {
+      password?: string | undefined
+      code?: string | undefined
+      /** What the browser answered, as `PublicKeyCredential.toJSON()` has it */
+      passkey?: Record<string, unknown> | undefined
+    }
+    answer: {
+      provedUntil: string
+    }
   }
   /** List the people of the organization */
   'GET /v1/auth/members': {
@@ -10293,6 +10601,8 @@ export interface Operations {
       }>
       hasPassword: boolean
       hasOidc: boolean
+      /** An authenticator app or a passkey of their own */
+      hasSecondFactor: boolean
       isYou: boolean
       /** Null without a current session */
       lastSeenAt: string | null
@@ -10324,6 +10634,8 @@ export interface Operations {
       }>
       hasPassword: boolean
       hasOidc: boolean
+      /** An authenticator app or a passkey of their own */
+      hasSecondFactor: boolean
       isYou: boolean
       /** Null without a current session */
       lastSeenAt: string | null
@@ -10345,6 +10657,22 @@ export interface Operations {
     answer: {
       link: string
       expiresAt: string
+    }
+  }
+  /** Remove the second factors of a member who lost them; all their sessions end */
+  'DELETE /v1/auth/members/{memberId}/factors': {
+    path: {
+      memberId: string
+    }
+    answer: undefined
+  }
+  /** Say whether every member needs a second factor */
+  'PUT /v1/auth/organization/second-factor': {
+    body: {
+      isRequired: boolean
+    }
+    answer: {
+      isRequired: boolean
     }
   }
   /** Rename the organization */
@@ -10438,6 +10766,17 @@ export interface Operations {
       organization: {
         _id: string
         name: string
+        /** Whether its members need one; the service can ask for it, too */
+        requiresSecondFactor: boolean
+      }
+      secondFactor: {
+        hasApp: boolean
+        passkeys: number
+        recoveryCodesLeft: number
+        /** By the organization or the service */
+        isRequired: boolean
+        /** Nothing else is open until a factor has been set up */
+        mustSetUp: boolean
       }
       /** Those you have access to: the values for `Belfry-Environment`; the first is the default */
       environments: Array<{
@@ -10455,6 +10794,8 @@ export interface Operations {
         _id: string
         createdAt: string
         expiresAt: string
+        /** Until then it does not ask again before what cannot be undone */
+        provedUntil: string
       }
     }
   }

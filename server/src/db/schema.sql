@@ -99,6 +99,16 @@ CREATE INDEX audit_log_organization ON public.audit_log USING btree (organizatio
 CREATE TRIGGER audit_log_chained BEFORE INSERT ON public.audit_log FOR EACH ROW EXECUTE FUNCTION chain_audit_entry();
 CREATE TRIGGER audit_log_kept BEFORE UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION keep_audit_entry();
 
+CREATE TABLE authenticator_apps (
+  user_id text COLLATE "C" NOT NULL,
+  secret text NOT NULL,
+  last_step bigint,
+  created_at timestamp(3) with time zone NOT NULL,
+  confirmed_at timestamp(3) with time zone,
+  CONSTRAINT authenticator_apps_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
+  CONSTRAINT authenticator_apps_pkey PRIMARY KEY (user_id)
+);
+
 CREATE TABLE begun_calls (
   worker_id text COLLATE "C" NOT NULL,
   seq bigint NOT NULL,
@@ -675,6 +685,7 @@ CREATE TABLE organizations (
   default_locale text DEFAULT 'en_US'::text NOT NULL,
   target_locales text[] DEFAULT '{}'::text[] NOT NULL,
   remove_branding boolean DEFAULT false NOT NULL,
+  requires_second_factor boolean DEFAULT false NOT NULL,
   CONSTRAINT organizations_pkey PRIMARY KEY (id),
   CONSTRAINT counted TRIGGER DEFERRABLE INITIALLY DEFERRED
 );
@@ -692,6 +703,34 @@ CREATE TABLE passed_over (
   CONSTRAINT passed_over_pkey PRIMARY KEY (environment_id, event_id, id)
 );
 CREATE INDEX passed_over_age ON public.passed_over USING btree (event_id);
+
+CREATE TABLE passkey_challenges (
+  hash text COLLATE "C" NOT NULL,
+  purpose text NOT NULL,
+  owner text COLLATE "C" NOT NULL,
+  expires_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT passkey_challenges_purpose_check CHECK ((purpose = ANY (ARRAY['register'::text, 'sign-in'::text, 'second-step'::text, 'proof'::text]))),
+  CONSTRAINT passkey_challenges_pkey PRIMARY KEY (hash)
+);
+CREATE INDEX passkey_challenges_expiry ON public.passkey_challenges USING btree (expires_at);
+CREATE INDEX passkey_challenges_owner ON public.passkey_challenges USING btree (owner, expires_at);
+
+CREATE TABLE passkeys (
+  id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  credential_id text COLLATE "C" NOT NULL,
+  public_key text NOT NULL,
+  counter bigint NOT NULL,
+  transports text[] NOT NULL,
+  host text NOT NULL,
+  name text NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  last_used_at timestamp(3) with time zone,
+  CONSTRAINT passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
+  CONSTRAINT passkeys_pkey PRIMARY KEY (id),
+  CONSTRAINT passkeys_credential_id_key UNIQUE (credential_id)
+);
+CREATE INDEX passkeys_user ON public.passkeys USING btree (user_id, created_at);
 
 CREATE TABLE publish_requests (
   id text COLLATE "C" NOT NULL,
@@ -727,6 +766,14 @@ CREATE UNLOGGED TABLE rate_buckets (
   refilled_at timestamp with time zone NOT NULL,
   granted boolean NOT NULL,
   CONSTRAINT rate_buckets_pkey PRIMARY KEY (environment_id, category)
+);
+
+CREATE TABLE recovery_codes (
+  user_id text COLLATE "C" NOT NULL,
+  hash text COLLATE "C" NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
+  CONSTRAINT recovery_codes_pkey PRIMARY KEY (user_id, hash)
 );
 
 CREATE TABLE sandbox_faults (
@@ -779,6 +826,17 @@ CREATE TABLE sign_in_links (
   CONSTRAINT sign_in_links_pkey PRIMARY KEY (hash),
   CONSTRAINT sign_in_links_one UNIQUE NULLS NOT DISTINCT (organization_id, user_id)
 );
+
+CREATE TABLE sign_in_steps (
+  hash text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  attempts integer DEFAULT 0 NOT NULL,
+  expires_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT sign_in_steps_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
+  CONSTRAINT sign_in_steps_pkey PRIMARY KEY (hash)
+);
+CREATE INDEX sign_in_steps_expiry ON public.sign_in_steps USING btree (expires_at);
+CREATE INDEX sign_in_steps_user ON public.sign_in_steps USING btree (user_id, expires_at);
 
 CREATE TABLE signing_secrets (
   id text COLLATE "C" NOT NULL,
@@ -942,6 +1000,8 @@ CREATE TABLE user_sessions (
   created_at timestamp(3) with time zone NOT NULL,
   last_seen_at timestamp(3) with time zone NOT NULL,
   expires_at timestamp(3) with time zone NOT NULL,
+  proved_at timestamp(3) with time zone,
+  is_from_provider boolean DEFAULT false NOT NULL,
   CONSTRAINT user_sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
   CONSTRAINT user_sessions_pkey PRIMARY KEY (id),
   CONSTRAINT user_sessions_hash_key UNIQUE (hash)

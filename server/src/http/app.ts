@@ -16,6 +16,7 @@ import { health } from './edge/health.ts'
 import { registerIdempotency } from './edge/idempotency.ts'
 import { announcedBytes, type Held, Overload, watchDelay } from './edge/overload.ts'
 import { People } from './edge/people.ts'
+import { registerProof } from './edge/proof.ts'
 import { registerProtection } from './edge/protection.ts'
 import { takeTokens } from './edge/rate-limit.ts'
 import { type App, type Clock, logOf, type Services } from './edge/resource.ts'
@@ -138,6 +139,7 @@ export async function buildApp(given: Omit<Services, 'apiKeys' | 'people'>): Pro
   app.addHook('onClose', apiKeys.writeUses)
   registerScopes(app)
   registerProtection(app)
+  registerProof(app)
   registerIdempotency(app, services)
   registerAudit(app, services)
   app.addHook('preValidation', (request, _reply, done) => {

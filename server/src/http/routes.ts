@@ -39,10 +39,13 @@ import { invitations } from './organization/invitations.ts'
 import { members } from './organization/members.ts'
 import { oidc } from './organization/oidc.ts'
 import { organizations } from './organization/organizations.ts'
+import { ownFactors } from './organization/own-factors.ts'
 import { environmentProtection } from './organization/protection.ts'
+import { prove } from './organization/prove.ts'
 import { environmentPublish } from './organization/publish.ts'
 import { publishRequests } from './organization/publish-requests.ts'
 import { environmentRetention } from './organization/retention.ts'
+import { secondStep } from './organization/second-step.ts'
 import { signIn } from './organization/sign-in.ts'
 import { signingSecrets } from './organization/signing-secrets.ts'
 import { environmentVariables } from './organization/variables.ts'
@@ -130,8 +133,11 @@ export const resources: Resource[] = [
   previews,
   bridges,
   signIn,
+  secondStep,
   oidc,
   account,
+  ownFactors,
+  prove,
   members,
   invitations,
   audit,

@@ -1,21 +1,15 @@
-import { useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
-import { Laptop, LogOut, Monitor, Moon, Sun } from 'lucide-react'
+import { Monitor, Moon, Sun } from 'lucide-react'
 import { auth, useSession } from '../../api/auth.ts'
-import { cache, useAction } from '../../api/cache.ts'
-import type { Answer } from '../../api/client.ts'
+import { cache } from '../../api/cache.ts'
 import { setTheme, useTheme } from '../../shell/theme.ts'
-import { Button } from '../../ui/base/button.tsx'
-import { Loaded } from '../../ui/base/states.tsx'
-import { Badge } from '../../ui/base/status.tsx'
-import { Time } from '../../ui/base/time.tsx'
 import { Field, FieldFrame, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
 import { Input } from '../../ui/form/input.tsx'
 import { PasswordField } from '../../ui/form/password-field.tsx'
-import { useConfirm } from '../../ui/frame/dialog.tsx'
 import { Page as Frame, Section } from '../../ui/frame/page.tsx'
 import { Segments } from '../../ui/frame/tabs.tsx'
 import { flag, useUrlState } from '../../ui/list/url-state.ts'
+import { Browsers } from './browsers.tsx'
+import { Factors } from './factors.tsx'
 
 export function Page() {
   const { user } = useSession()
@@ -43,6 +37,13 @@ export function Page() {
       >
         <Password />
       </Section>
+      <Factors />
+      <Section
+        title="Signed-in browsers"
+        description="Sign out any browser you do not recognize, then change your password."
+      >
+        <Browsers />
+      </Section>
       <Section title="Theme" description="Kept in this browser.">
         <Segments
           label="Theme"
@@ -54,12 +55,6 @@ export function Page() {
             { value: 'dark', label: <Choice icon={<Moon />} text="Dark" /> },
           ]}
         />
-      </Section>
-      <Section
-        title="Signed-in browsers"
-        description="Sign out any browser you do not recognize, then change your password."
-      >
-        <Browsers />
       </Section>
     </Frame>
   )
@@ -125,92 +120,4 @@ function Password() {
       </SubmitButton>
     </Form>
   )
-}
-
-type SignedInBrowser = Answer<'GET /v1/auth/sessions'>[number]
-
-function Browsers() {
-  const query = useQuery(auth.browsers())
-  const navigate = useNavigate()
-  const ask = useConfirm()
-  const end = useAction({
-    do: auth.endBrowser,
-    done: 'Browser signed out',
-    onDone: () => void cache.invalidateQueries({ queryKey: auth.browsers().queryKey }),
-  })
-  const endAll = useAction({
-    do: auth.signOutEverywhere,
-    onDone: () => {
-      void navigate({ to: '/sign-in', search: {} }).then(() => cache.clear())
-    },
-  })
-  const askEndAll = async (count: number) => {
-    const body = `You will be signed out of ${count === 1 ? 'this browser' : `all ${count} browsers, this one too`}.`
-    if (await ask({ title: 'Sign out everywhere?', body, confirm: 'Sign out everywhere' })) endAll.mutate()
-  }
-  return (
-    <Loaded query={query}>
-      {(browsers) => (
-        <>
-          <ul className="divide-y rounded-surface border">
-            {browsers.map((browser) => (
-              <BrowserRow
-                key={browser._id}
-                browser={browser}
-                isPending={end.isPending && end.variables === browser._id}
-                onEnd={() => end.mutate(browser._id)}
-              />
-            ))}
-          </ul>
-          <Button
-            className="mt-3"
-            icon={<LogOut />}
-            pending={endAll.isPending}
-            onClick={() => void askEndAll(browsers.length)}
-          >
-            Sign out everywhere
-          </Button>
-        </>
-      )}
-    </Loaded>
-  )
-}
-
-function BrowserRow(props: { browser: SignedInBrowser; isPending: boolean; onEnd: () => void }) {
-  const { browser, isPending, onEnd } = props
-  return (
-    <li className="flex items-center gap-3 px-3 py-2.5">
-      <Laptop className="size-4 shrink-0 text-muted" aria-hidden />
-      <div className="min-w-0 flex-1">
-        <div className="flex items-center gap-2 text-sm">
-          <span className="truncate font-medium">{browserName(browser.userAgent)}</span>
-          {browser.isCurrent && <Badge tone="good">this browser</Badge>}
-        </div>
-        <div className="truncate text-xs text-muted">
-          {browser.address} · last used <Time at={browser.lastSeenAt} />
-        </div>
-      </div>
-      {!browser.isCurrent && (
-        <Button size="sm" pending={isPending} onClick={onEnd}>
-          Sign out
-        </Button>
-      )}
-    </li>
-  )
-}
-
-/** "Firefox on Linux", as far as the user agent tells. */
-function browserName(userAgent: string | null): string {
-  const names = ['Edg', 'OPR', 'Firefox', 'Chrome', 'Safari']
-  const systems: Array<[pattern: RegExp, name: string]> = [
-    [/iPhone|iPad/, 'iOS'],
-    [/Android/, 'Android'],
-    [/Mac OS X/, 'macOS'],
-    [/Windows/, 'Windows'],
-    [/Linux/, 'Linux'],
-  ]
-  const found = names.find((name) => userAgent?.includes(name))
-  const name = { Edg: 'Edge', OPR: 'Opera' }[found ?? ''] ?? found ?? 'Unknown browser'
-  const system = systems.find(([pattern]) => pattern.test(userAgent ?? ''))?.[1]
-  return system ? `${name} on ${system}` : name
 }

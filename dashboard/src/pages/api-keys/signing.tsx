@@ -5,10 +5,11 @@ import { useState } from 'react'
 import { apiKeys, type Doors, type NewSigningSecret, type Purpose } from '../../api/api-keys.ts'
 import { useCan, useCanInOrganization } from '../../api/auth.ts'
 import { useAction } from '../../api/cache.ts'
+import { ApiError } from '../../api/client.ts'
 import { useEnvironment } from '../../shell/environment.ts'
 import { Button } from '../../ui/base/button.tsx'
 import { CopyButton } from '../../ui/base/copy.tsx'
-import { Loaded } from '../../ui/base/states.tsx'
+import { Hidden, Loaded } from '../../ui/base/states.tsx'
 import { Switch } from '../../ui/form/switch.tsx'
 import { Dialog, useConfirm } from '../../ui/frame/dialog.tsx'
 import { Section } from '../../ui/frame/page.tsx'
@@ -39,6 +40,11 @@ export function SigningSecrets() {
       title="Signing secrets"
       description="They prove who sent a request. Each has one purpose, and none opens the API."
     >
+      {query.error instanceof ApiError && query.error.code === 'proof_needed' && (
+        <div className="mb-3">
+          <Hidden>Confirm that it is you to copy the secrets.</Hidden>
+        </div>
+      )}
       <ul aria-label="Signing secrets" className="divide-y rounded-surface border">
         {(Object.keys(purposes) as Purpose[]).map((purpose) => {
           const signer = query.data?.find((each) => each.purpose === purpose)

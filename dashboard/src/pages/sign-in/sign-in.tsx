@@ -1,13 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
-import { KeyRound } from 'lucide-react'
+import { Fingerprint, KeyRound } from 'lucide-react'
+import { useState } from 'react'
 import { auth } from '../../api/auth.ts'
+import { useAction } from '../../api/cache.ts'
+import { canUsePasskeys, factors, type SecondStep as Step } from '../../api/factors.ts'
 import { BarePage } from '../../shell/bare-page.tsx'
 import { useEnter } from '../../shell/enter.ts'
-import { buttonClass } from '../../ui/base/button.tsx'
+import { Button, buttonClass } from '../../ui/base/button.tsx'
 import { cn } from '../../ui/base/class-names.ts'
 import { Field, Form, FormError, SubmitButton, useForm } from '../../ui/form/form.tsx'
 import { Input } from '../../ui/form/input.tsx'
 import { text, useUrlState } from '../../ui/list/url-state.ts'
+import { SecondStep } from './second-step.tsx'
 
 const schema = { returnTo: text('/'), error: text() }
 
@@ -22,15 +26,28 @@ const oidcErrors: Record<string, string> = {
 export function Page() {
   const [{ returnTo, error }] = useUrlState(schema)
   const enter = useEnter()
+  const [step, setStep] = useState<Step>()
   const options = useQuery(auth.options()).data
   // Only paths on this site: a URL with a host would lead elsewhere.
   const target = /^\/(?![/\\])/.test(returnTo) ? returnTo : '/'
   const form = useForm({
     initial: { email: '', password: '' },
     submit: auth.signIn,
-    onDone: (session) => enter(session, target),
+    onDone: (answer) => ('secondStep' in answer ? setStep(answer.secondStep) : enter(answer, target)),
   })
+  const passkey = useAction({ do: factors.signInByPasskey, onDone: (session) => enter(session, target) })
   if (options?.isSetUp === false) return <NotSetUp />
+  if (step)
+    return (
+      <SecondStep
+        step={step}
+        target={target}
+        onBack={() => {
+          setStep(undefined)
+          form.reset({ email: form.values.email, password: '' })
+        }}
+      />
+    )
   return (
     <BarePage
       title="Sign in to Belfry"
@@ -67,6 +84,17 @@ export function Page() {
           Sign in
         </SubmitButton>
       </Form>
+      {options?.hasPasskeys && canUsePasskeys() && (
+        <Button
+          size="lg"
+          className="mt-3 w-full"
+          icon={<Fingerprint />}
+          pending={passkey.isPending}
+          onClick={() => passkey.mutate()}
+        >
+          Sign in with a passkey
+        </Button>
+      )}
     </BarePage>
   )
 }

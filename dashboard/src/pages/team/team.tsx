@@ -1,6 +1,7 @@
 // The members of the organization, their roles, and the invitations.
 import { useQuery } from '@tanstack/react-query'
-import { KeyRound, Layers2, Link2, Plus, Trash2, UserPlus, Users } from 'lucide-react'
+import { Link } from '@tanstack/react-router'
+import { KeyRound, Layers2, Link2, Plus, ShieldOff, Trash2, UserPlus, Users } from 'lucide-react'
 import { useState } from 'react'
 import { type Role, roles, useCanInOrganization, useSession } from '../../api/auth.ts'
 import { cache, useAction } from '../../api/cache.ts'
@@ -12,6 +13,7 @@ import { EmptyState } from '../../ui/base/states.tsx'
 import { Badge, Status } from '../../ui/base/status.tsx'
 import { Time } from '../../ui/base/time.tsx'
 import { Select } from '../../ui/form/select.tsx'
+import { Switch } from '../../ui/form/switch.tsx'
 import { useConfirm } from '../../ui/frame/dialog.tsx'
 import { Menu, MenuItem, MenuSeparator } from '../../ui/frame/menu.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
@@ -125,6 +127,14 @@ function Members({ members, query }: MembersProps) {
       ),
     },
     {
+      id: 'factor',
+      header: 'Second factor',
+      width: 'w-32',
+      from: 'md',
+      cell: ({ hasSecondFactor }) =>
+        hasSecondFactor ? <Status tone="good">On</Status> : <Status tone="neutral">Off</Status>,
+    },
+    {
       id: 'seen',
       header: 'Last seen',
       width: 'w-28',
@@ -149,7 +159,12 @@ function Members({ members, query }: MembersProps) {
         rowKey={({ _id }) => _id}
         query={query}
         empty={<EmptyState icon={<Users />} title="No members" />}
-        footer={<RolesNote />}
+        footer={
+          <>
+            <SecondFactorRule />
+            <RolesNote />
+          </>
+        }
       />
       {limited && <EnvironmentRolesDialog member={limited} onClose={() => setLimited(undefined)} />}
       {link && (
@@ -164,6 +179,50 @@ function Members({ members, query }: MembersProps) {
         </LinkDialog>
       )}
     </>
+  )
+}
+
+/** Whether every member needs a second factor. */
+function SecondFactorRule() {
+  const canManage = useCan('admin')
+  const { organization, secondFactor } = useSession()
+  const { requiresSecondFactor: isRequired } = organization
+  const hasOwn = secondFactor.hasApp || secondFactor.passkeys > 0
+  const change = useAction({
+    do: team.requireSecondFactor,
+    done: (_, isOn) => (isOn ? 'Every member needs a second factor now' : 'A second factor is optional now'),
+    onDone: () => void cache.invalidateQueries({ queryKey: ['session'] }),
+  })
+  return (
+    <div className="flex max-w-2xl items-start gap-3 px-4 pt-5 sm:px-6">
+      <Switch
+        id="second-factor-rule"
+        value={change.isPending ? change.variables : isRequired}
+        onValue={(isOn) => change.mutate(isOn)}
+        disabled={!canManage || change.isPending || (!hasOwn && !isRequired)}
+        aria-describedby="second-factor-rule-note"
+      />
+      <div className="min-w-0 text-sm">
+        <label htmlFor="second-factor-rule" className="font-medium">
+          Every member needs a second factor
+        </label>
+        <p id="second-factor-rule-note" className="mt-0.5 text-xs text-pretty text-muted">
+          Who has none sets one up before anything else. People who sign in with the identity provider are not asked
+          here.
+          {secondFactor.isRequired && !isRequired && ' The operator of this service requires it already.'}
+          {canManage && !hasOwn && !isRequired && (
+            <>
+              {' '}
+              To turn it on,{' '}
+              <Link to="/account" className="font-medium text-ink underline underline-offset-2">
+                set up your own
+              </Link>{' '}
+              first.
+            </>
+          )}
+        </p>
+      </div>
+    </div>
   )
 }
 
@@ -262,6 +321,20 @@ function MemberMenu({ member, onLink, onRoles }: MemberMenuProps) {
     done: `${who} removed`,
     onDone: () => void refreshTeam(),
   })
+  const isOwner = useCan('owner')
+  const removeFactors = useAction({
+    do: () => team.removeFactors(member._id),
+    done: `${who} has no second factor now`,
+    onDone: () => void refreshTeam(),
+  })
+  const askRemoveFactors = async () => {
+    const yes = await ask({
+      title: `Remove the second factor of ${who}?`,
+      body: `Their authenticator app, passkeys and recovery codes stop working, and they are signed out everywhere. Their password alone signs them in. Make sure that it is ${who} who asks you.`,
+      confirm: 'Remove the second factor',
+    })
+    if (yes) removeFactors.mutate()
+  }
   const askRemove = async () => {
     const yes = await ask({
       title: `Remove ${who}?`,
@@ -286,6 +359,11 @@ function MemberMenu({ member, onLink, onRoles }: MemberMenuProps) {
         <MenuItem icon={<KeyRound />} onSelect={() => reset.mutate()}>
           Password reset link
         </MenuItem>
+        {isOwner && member.hasSecondFactor && (
+          <MenuItem icon={<ShieldOff />} onSelect={() => void askRemoveFactors()}>
+            Remove second factor…
+          </MenuItem>
+        )}
         <MenuSeparator />
         <MenuItem icon={<Trash2 />} danger onSelect={() => void askRemove()}>
           Remove…

@@ -1,8 +1,8 @@
 // Placeholders of a page: loading, empty, failed.
 import type { UseQueryResult } from '@tanstack/react-query'
-import { CircleAlert, RotateCw } from 'lucide-react'
+import { CircleAlert, Lock, RotateCw } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { ApiError } from '../../api/client.ts'
+import { ApiError, requestProof } from '../../api/client.ts'
 import { Button } from './button.tsx'
 import { cn } from './class-names.ts'
 
@@ -60,8 +60,21 @@ interface ErrorStateProps {
   className?: string
 }
 
+/** Secrets are shown to those who proved a short time ago who they are. Afterwards everything hidden loads again. */
+export const Hidden = ({ children }: { children: ReactNode }) => (
+  <div className="flex flex-wrap items-center gap-3 rounded-surface border bg-raised px-3 py-2.5 text-sm text-muted">
+    <Lock className="size-4 shrink-0" aria-hidden />
+    <span className="min-w-0 flex-1">{children}</span>
+    <Button size="sm" onClick={() => void requestProof()}>
+      Show
+    </Button>
+  </div>
+)
+
 /** The server's message, and a Try again button if that may help. */
 export function ErrorState({ error, onRetry, className }: ErrorStateProps) {
+  if (error instanceof ApiError && error.code === 'proof_needed')
+    return <Hidden>Hidden until you confirm that it is you.</Hidden>
   const status = error instanceof ApiError ? error.status : undefined
   const title = status === 404 ? 'Not found' : status === 403 ? 'Not allowed' : 'Something went wrong'
   return (

@@ -18,6 +18,7 @@ export interface OrganizationTable {
   default_locale: Defaulted<string>
   target_locales: Defaulted<string[]>
   remove_branding: Defaulted<boolean>
+  requires_second_factor: Defaulted<boolean>
   created_at: Date
 }
 
@@ -666,6 +667,51 @@ export interface UserSessionTable {
   created_at: Date
   last_seen_at: Date
   expires_at: Date
+  /** Null: when the session began. */
+  proved_at: Optional<Date>
+  is_from_provider: Defaulted<boolean>
+}
+
+export interface AuthenticatorAppTable {
+  user_id: string
+  /** Encrypted. */
+  secret: string
+  last_step: ColumnType<string | null, number | null | undefined, number | null>
+  created_at: Date
+  confirmed_at: Optional<Date>
+}
+
+export interface PasskeyTable {
+  id: string
+  user_id: string
+  credential_id: string
+  public_key: string
+  counter: ColumnType<string, number, number>
+  transports: string[]
+  host: string
+  name: string
+  created_at: Date
+  last_used_at: Optional<Date>
+}
+
+export interface PasskeyChallengeTable {
+  hash: string
+  purpose: 'register' | 'sign-in' | 'second-step' | 'proof'
+  owner: string
+  expires_at: Date
+}
+
+export interface RecoveryCodeTable {
+  user_id: string
+  hash: string
+  created_at: Date
+}
+
+export interface SignInStepTable {
+  hash: string
+  user_id: string
+  attempts: Defaulted<number>
+  expires_at: Date
 }
 
 export interface InvitationTable {
@@ -848,6 +894,11 @@ export interface Tables {
   inbound_mails: InboundMailTable
   users: UserTable
   user_sessions: UserSessionTable
+  authenticator_apps: AuthenticatorAppTable
+  passkeys: PasskeyTable
+  passkey_challenges: PasskeyChallengeTable
+  recovery_codes: RecoveryCodeTable
+  sign_in_steps: SignInStepTable
   invitations: InvitationTable
   sign_in_links: SignInLinkTable
   sign_in_attempts: SignInAttemptTable

@@ -14,6 +14,7 @@ type SubscriberRow = Selectable<SubscriberTable>
  */
 export const encryptedColumns = [
   ['api_keys', 'encrypted_key', 'text'],
+  ['authenticator_apps', 'secret', 'text'],
   ['channel_connections', 'encrypted_access_token', 'text'],
   ['channel_endpoints', 'endpoint', 'jsonb'],
   ['environment_variable_values', 'value', 'text'],

@@ -5,6 +5,7 @@ import type { Db, Tx } from '../core/database.ts'
 import { hiddenId } from '../core/ids.ts'
 import { sha256 } from '../core/secrets.ts'
 import { recordAct } from './audit-log.ts'
+import { removeFactors } from './second-factors.ts'
 
 /** A setup link may wait a while; a password reset is used at once. */
 const setUpHours = 7 * 24
@@ -53,8 +54,15 @@ export async function isSetUp(db: Db | Tx): Promise<boolean> {
 /** The link the operator prints: to become the owner, or for a member's new password. */
 export async function signInLink(
   db: Db,
-  { email, publicUrl, now }: { email: string | undefined; publicUrl: string; now: Date },
+  given: {
+    email: string | undefined
+    publicUrl: string
+    now: Date
+    /** For a member who lost their second factors and has nobody who could remove them. */
+    removesFactors?: boolean
+  },
 ): Promise<string> {
+  const { email, publicUrl, now, removesFactors = false } = given
   const organization = await firstOrganization(db)
   if (!organization) throw new StartError('There is no organization yet; start Belfry once.')
   if (!(await hasOwner(db, organization.id))) {
@@ -76,6 +84,10 @@ export async function signInLink(
     const actor = { type: 'system', id: null, name: 'npm run sign-in-link', email: null } as const
     const act = { action: 'member.reset-link-made', target: { id: user.id, name: user.name } }
     await recordAct(tx, { organizationId: user.organization_id, actor, ...act }, now)
+    if (removesFactors && (await removeFactors(tx, user.id))) {
+      const reset = { ...act, action: 'member.second-factor-reset' }
+      await recordAct(tx, { organizationId: user.organization_id, actor, ...reset }, now)
+    }
     return linkTo(publicUrl, 'reset', token)
   })
 }

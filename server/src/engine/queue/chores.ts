@@ -86,6 +86,8 @@ export function chores(surroundings: Surroundings): TaskList {
       await deleteInBatches(db, 'inbound_mails', isAnswered, abortSignal)
       await deleteInBatches(db, 'webhook_events', sql`created_at <= ${before(webhookDays)}`, abortSignal)
       await deleteInBatches(db, 'user_sessions', sql`expires_at <= ${now}`, abortSignal)
+      await deleteInBatches(db, 'sign_in_steps', sql`expires_at <= ${now}`, abortSignal)
+      await deleteInBatches(db, 'passkey_challenges', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'sign_in_attempts', sql`ends_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'bot_links', sql`expires_at <= ${now}`, abortSignal)
       await deleteInBatches(db, 'sign_in_links', sql`expires_at <= ${now}`, abortSignal)

@@ -2,9 +2,11 @@
 import type { FastifyRequest } from 'fastify'
 import type { Db } from '../../db/core/database.ts'
 import { sha256 } from '../../db/core/secrets.ts'
+import { hasFactor } from '../../db/queries/second-factors.ts'
 import { fail } from '../../errors.ts'
 import { environmentHeader, findChosen } from './chosen-environment.ts'
 import { Cookies } from './cookies.ts'
+import { refuseStaleProof } from './proof.ts'
 import type { Environment, Person, Services } from './resource.ts'
 import { refuseLesserRole, roleIn } from './roles.ts'
 
@@ -19,6 +21,8 @@ const seenEveryMs = 5 * 60_000
 
 interface KnownSession {
   person: Person
+  /** Whether nothing else is open to them until they have set up a second factor. */
+  mustSetUpFactor: boolean
   environments: Map<string, Environment>
   createdAt: Date
   lastSeenAt: Date
@@ -64,12 +68,15 @@ export class People {
     if (changesSomething && named === undefined) throw fail('cross_site_request')
     const session = await this.#session(token, beforeLookUp)
     request.person = session.person
+    const { beforeSecondFactor, proof } = request.routeOptions.config
+    if (session.mustSetUpFactor && !beforeSecondFactor) throw fail('second_factor_required')
     request.environment = await this.#environment(session, String(named ?? ''))
     refuseLesserRole(request, session.person)
+    if (proof) refuseStaleProof(request, this.#services.clock.now())
   }
 
   async #session(token: string, beforeLookUp: (() => void) | undefined): Promise<KnownSession> {
-    const { db, clock, changes } = this.#services
+    const { db, clock, changes, config } = this.#services
     const now = clock.now()
     const hash = sha256(token)
     const known = this.#known
@@ -78,7 +85,7 @@ export class People {
       beforeLookUp?.()
       // Read before the look-up: while disconnected we miss announcements, so the result must not be cached.
       const wouldHearOfRemoval = changes.connected
-      session = await findSession(db, hash)
+      session = await findSession(db, hash, config.requireSecondFactor)
       if (session && wouldHearOfRemoval) known.set(hash, session)
     }
     if (!session || session.expiresAt <= now) {
@@ -111,18 +118,39 @@ export class People {
   }
 }
 
-async function findSession(db: Db, hash: string): Promise<KnownSession | undefined> {
+async function findSession(db: Db, hash: string, isAlwaysRequired: boolean): Promise<KnownSession | undefined> {
   const row = await db
     .selectFrom('user_sessions as s')
     .innerJoin('users as u', 'u.id', 's.user_id')
-    .select(['s.id as session_id', 's.created_at', 's.last_seen_at', 's.expires_at'])
-    .select(['u.id', 'u.name', 'u.email', 'u.role', 'u.environment_roles', 'u.organization_id'])
+    .innerJoin('organizations as o', 'o.id', 'u.organization_id')
+    .select([
+      's.id as session_id',
+      's.created_at',
+      's.last_seen_at',
+      's.expires_at',
+      's.proved_at',
+      's.is_from_provider',
+    ])
+    .select([
+      'u.id',
+      'u.name',
+      'u.email',
+      'u.role',
+      'u.environment_roles',
+      'u.organization_id',
+      'o.requires_second_factor',
+    ])
+    .select(hasFactor('u.id').as('has_factor'))
     .where('s.hash', '=', hash)
     .executeTakeFirst()
   if (!row) return undefined
   const { id, name, email, role, organization_id: organizationId, session_id: sessionId } = row
   return {
-    person: { id, name, email, role, environmentRoles: row.environment_roles, organizationId, sessionId },
+    person: {
+      ...{ id, name, email, role, environmentRoles: row.environment_roles, organizationId, sessionId },
+      provedAt: row.proved_at ?? row.created_at,
+    },
+    mustSetUpFactor: (isAlwaysRequired || row.requires_second_factor) && !row.has_factor && !row.is_from_provider,
     environments: new Map(),
     createdAt: row.created_at,
     lastSeenAt: row.last_seen_at,

@@ -68,6 +68,8 @@ export interface Services extends Pick<Database, 'db' | 'pool'> {
     | 'extraProviders'
     | 'trustedProxies'
     | 'oidc'
+    | 'isPublicUrlGiven'
+    | 'requireSecondFactor'
     | 'dashboardDir'
     | 'retention'
     | 'limits'
@@ -108,6 +110,8 @@ export interface Person {
   environmentRoles: EnvironmentRoles
   organizationId: string
   sessionId: string
+  /** When they last proved who they are. */
+  provedAt: Date
 }
 
 /** For log lines with the id of the request. */
@@ -152,6 +156,10 @@ declare module 'fastify' {
     role?: Role
     /** What an API key needs; default: see `scopeNeededFor`. */
     scope?: NeededScope
+    /** Open to people who still have to set up a required second factor. */
+    beforeSecondFactor?: boolean
+    /** Whether a person must have proved who they are a short time ago; see `proof.ts`. */
+    proof?: boolean
     /** Set if the route acts on more than the caller's environment, so that a key of one environment does not do. */
     reach?: 'organization'
     /** Changes no workflow, layout or translation, whatever its scope suggests; a protected environment allows it. */

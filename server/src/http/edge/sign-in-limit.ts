@@ -13,10 +13,10 @@ const windowMs = 15 * 60_000
 const mostPerAccount = 10
 /** High, because offices share an address. */
 const mostPerAddress = 60
-/** Beyond a limit, an attempt in each of these. */
-const pauseMs = 1_000
+/** Beyond a limit, an attempt in each of these. Codes have few digits, so they are guessed more slowly. */
+const pausesMs = { account: 1_000, codes: 10_000 }
 /** In one lane; more are refused unchecked, and may retry. */
-const mostWaiting = 5
+const mostWaiting = { account: 5, codes: 3 }
 /** Addresses over the limit that a process caches. */
 const mostRemembered = 10_000
 
@@ -24,26 +24,29 @@ interface Attempt {
   /** Absent for attempts with a link. */
   email?: string
   address: string
+  /** Codes count apart: who knows the password must not reset their count by giving it again. */
+  kind?: 'account' | 'codes'
 }
 
 /**
  * Counts the attempt before it is made, so that concurrent attempts cannot bypass the limit. Beyond the limit it waits for its
  * turn. The caller refunds a correct one. Unknown accounts count like existing ones.
  */
-export async function takeAttempt(db: Db, { email, address }: Attempt, now: Date): Promise<() => Promise<void>> {
+export async function takeAttempt(db: Db, attempt: Attempt, now: Date): Promise<() => Promise<void>> {
+  const { email, address, kind = 'account' } = attempt
   const network = networkOf(address)
-  const [ofAddress, ofAccount] = [keyOf('address', network), keyOf('account', email?.toLowerCase() ?? '')]
+  const [ofAddress, ofAccount] = [keyOf('address', network), keyOf(kind, email?.toLowerCase() ?? '')]
   const limits = new Map([[ofAddress, mostPerAddress]])
   if (email !== undefined) limits.set(ofAccount, mostPerAccount)
   const over = await countAttempts(db, limits, now)
   // Each account has a lane per address, so that a guesser elsewhere does not hold up the owner; and who has signed in from
   // here before does not queue behind strangers who share the address.
   const isKnownHere = over.size > 0 && email !== undefined && (await hasSignedInFrom(db, email, network))
-  if (over.has(ofAddress) && !isKnownHere) await takeTurn(ofAddress)
-  if (over.has(ofAccount) || (over.has(ofAddress) && isKnownHere)) await takeTurn(ofAccount + ofAddress)
+  if (over.has(ofAddress) && !isKnownHere) await takeTurn(ofAddress, kind)
+  if (over.has(ofAccount) || (over.has(ofAddress) && isKnownHere)) await takeTurn(ofAccount + ofAddress, kind)
   return async () => {
     // The owner signed in: earlier attempts by others must not count against them.
-    if (email !== undefined) await forgetAttempts(db, email)
+    if (email !== undefined) await forgetAttempts(db, email, kind)
     await db
       .updateTable('sign_in_attempts')
       .set((set) => ({ attempts: set('attempts', '-', 1) }))
@@ -59,10 +62,11 @@ interface Lane {
 }
 const lanes = new Map<string, Lane>()
 
-async function takeTurn(name: string): Promise<void> {
+async function takeTurn(name: string, kind: 'account' | 'codes'): Promise<void> {
   const lane = lanes.get(name) ?? { waiting: 0, last: Promise.resolve() }
-  if (lane.waiting >= mostWaiting)
-    throw fail('sign_in_limited', undefined, { headers: { 'Retry-After': String((mostWaiting * pauseMs) / 1000) } })
+  const [most, pauseMs] = [mostWaiting[kind], pausesMs[kind]]
+  if (lane.waiting >= most)
+    throw fail('sign_in_limited', undefined, { headers: { 'Retry-After': String((most * pauseMs) / 1000) } })
   lanes.set(name, lane)
   lane.waiting += 1
   lane.last = lane.last.then(() => sleep(pauseMs))
@@ -149,8 +153,12 @@ export class WrongKeys {
   }
 }
 
-export async function forgetAttempts(db: Pick<Db, 'deleteFrom'>, email: string): Promise<void> {
-  await db.deleteFrom('sign_in_attempts').where('key', '=', keyOf('account', email.toLowerCase())).execute()
+export async function forgetAttempts(
+  db: Pick<Db, 'deleteFrom'>,
+  email: string,
+  kind: 'account' | 'codes' = 'account',
+): Promise<void> {
+  await db.deleteFrom('sign_in_attempts').where('key', '=', keyOf(kind, email.toLowerCase())).execute()
 }
 
-const keyOf = (kind: 'account' | 'address' | 'wrong keys', name: string) => sha256(`${kind} ${name}`)
+const keyOf = (kind: 'account' | 'codes' | 'address' | 'wrong keys', name: string) => sha256(`${kind} ${name}`)

@@ -7,6 +7,7 @@ import { fail } from '../../errors.ts'
 import { personActs } from '../edge/audit.ts'
 import { Cookies } from '../edge/cookies.ts'
 import { sessionCookie } from '../edge/people.ts'
+import { refuseStaleProof } from '../edge/proof.ts'
 import type { Person, Resource } from '../edge/resource.ts'
 import { Body, Empty, Nullable, Timestamp } from '../edge/schema.ts'
 import { takeAttempt } from '../edge/sign-in-limit.ts'
@@ -30,6 +31,8 @@ export const account: Resource = (app, { db, clock, people, config }) => {
   const tags = ['Signing in']
   /** Everybody may do this with their own account. */
   const own = { people: true, role: 'viewer' } as const
+  /** Also those who still have to set up a second factor. */
+  const always = { ...own, beforeSecondFactor: true } as const
 
   /** Changes an account, and announces it to every process that caches sessions. */
   async function change<T>(userId: string, work: (tx: Tx) => Promise<T>): Promise<T> {
@@ -44,8 +47,8 @@ export const account: Resource = (app, { db, clock, people, config }) => {
 
   app.get(
     '/v1/auth/session',
-    { config: own, schema: { tags, summary: 'Retrieve the signed-in person', response: { 200: Session } } },
-    async (request) => readSession(db, signedIn(request.person).sessionId),
+    { config: always, schema: { tags, summary: 'Retrieve the signed-in person', response: { 200: Session } } },
+    async (request) => readSession(db, signedIn(request.person).sessionId, config),
   )
 
   app.patch(
@@ -70,7 +73,8 @@ export const account: Resource = (app, { db, clock, people, config }) => {
       const stored = newPassword === undefined ? undefined : await passwordOf(db, person.id)
       if (newPassword !== undefined) {
         // People from the identity provider have no password to check.
-        if (stored) {
+        if (!stored) refuseStaleProof(request, now)
+        else {
           const giveBack = await takeAttempt(db, { email: person.email, address: request.ip }, now)
           if (!(await isPassword(currentPassword ?? '', stored))) throw fail('wrong_password')
           await giveBack()
@@ -96,10 +100,11 @@ export const account: Resource = (app, { db, clock, people, config }) => {
           .where('id', '<>', person.sessionId)
           .execute()
         await tx.deleteFrom('sign_in_links').where('user_id', '=', person.id).execute()
+        await tx.deleteFrom('sign_in_steps').where('user_id', '=', person.id).execute()
         const target = { id: person.id, name: person.name }
         await recordAct(tx, { ...personActs(request), action: 'member.password-changed', target }, now)
       })
-      return readSession(db, person.sessionId)
+      return readSession(db, person.sessionId, config)
     },
   )
 
@@ -150,14 +155,42 @@ export const account: Resource = (app, { db, clock, people, config }) => {
           .where('user_id', '=', person.id)
           .executeTakeFirst()
         if (numDeletedRows === 0n) throw fail('session_not_found', { sessionId })
+        const act = { action: 'member.session-ended', target: { id: person.id, name: person.name } }
+        await recordAct(tx, { ...personActs(request), ...act }, clock.now())
       })
       return reply.code(204).send(null)
     },
   )
 
+  app.delete(
+    '/v1/auth/sessions',
+    {
+      config: own,
+      schema: {
+        tags,
+        summary: 'End all your other sessions',
+        response: { 200: Type.Object({ ended: Type.Integer() }) },
+      },
+    },
+    async (request) => {
+      const person = signedIn(request.person)
+      const ended = await change(person.id, async (tx) => {
+        const { numDeletedRows } = await tx
+          .deleteFrom('user_sessions')
+          .where('user_id', '=', person.id)
+          .where('id', '<>', person.sessionId)
+          .executeTakeFirst()
+        const act = { action: 'member.other-sessions-ended', target: { id: person.id, name: person.name } }
+        await recordAct(tx, { ...personActs(request), ...act }, clock.now())
+        return Number(numDeletedRows)
+      })
+      return { ended }
+    },
+  )
+
   app.post(
     '/v1/auth/sign-out-everywhere',
-    { config: own, schema: { tags, summary: 'End all your sessions', response: { 204: Empty } } },
+    { config: always, schema: { tags, summary: 'End all your sessions', response: { 204: Empty } } },
     async (request, reply) => {
       const person = signedIn(request.person)
       await change(person.id, async (tx) => {

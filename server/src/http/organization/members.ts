@@ -5,6 +5,7 @@ import { announce } from '../../db/core/changes.ts'
 import type { Db, Tx } from '../../db/core/database.ts'
 import { recordAct } from '../../db/queries/audit-log.ts'
 import { lockOrganization } from '../../db/queries/environments.ts'
+import { factorsOf, hasAny, hasFactor, removeFactors } from '../../db/queries/second-factors.ts'
 import { linkTo, makeSignInLink } from '../../db/queries/sign-in-links.ts'
 import { fail } from '../../errors.ts'
 import { personActs } from '../edge/audit.ts'
@@ -32,6 +33,7 @@ const Member = Type.Object({
   environmentRoles: EnvironmentRoles,
   hasPassword: Type.Boolean(),
   hasOidc: Type.Boolean(),
+  hasSecondFactor: Type.Boolean({ description: 'An authenticator app or a passkey of their own' }),
   isYou: Type.Boolean(),
   lastSeenAt: Type.Unsafe<Date | null>({ ...NullableTimestamp, description: 'Null without a current session' }),
   createdAt: Timestamp,
@@ -160,6 +162,61 @@ export const members: Resource = (app, { db, clock, people, config }) => {
     },
   )
 
+  app.delete(
+    '/v1/auth/members/:memberId/factors',
+    {
+      config: { people: true, role: 'owner' },
+      schema: {
+        tags,
+        summary: 'Remove the second factors of a member who lost them; all their sessions end',
+        params: Params,
+        response: { 204: Empty },
+      },
+    },
+    async (request, reply) => {
+      await change(signedIn(request.person), request.params.memberId, async (tx, member) => {
+        if (!(await removeFactors(tx, member._id))) throw fail('member_without_second_factor')
+        await tx.deleteFrom('user_sessions').where('user_id', '=', member._id).execute()
+        const act = { action: 'member.second-factor-reset', target: targetOf(member) }
+        await recordAct(tx, { ...personActs(request), ...act }, clock.now())
+      })
+      return reply.code(204).send(null)
+    },
+  )
+
+  app.put(
+    '/v1/auth/organization/second-factor',
+    {
+      config: administers,
+      schema: {
+        tags,
+        summary: 'Say whether every member needs a second factor',
+        description:
+          'Members without one can do nothing else until they have set one up. Who turns it on needs one of their own.',
+        body: Body({ isRequired: Type.Boolean() }),
+        response: { 200: Type.Object({ isRequired: Type.Boolean() }) },
+      },
+    },
+    async (request) => {
+      const { id, organizationId } = signedIn(request.person)
+      const { isRequired } = request.body
+      await db.transaction().execute(async (tx) => {
+        await lockOrganization(tx, organizationId)
+        if (isRequired && !hasAny(await factorsOf(tx, id))) throw fail('no_second_factor')
+        await tx
+          .updateTable('organizations')
+          .set({ requires_second_factor: isRequired })
+          .where('id', '=', organizationId)
+          .execute()
+        const action = isRequired ? 'organization.second-factor-required' : 'organization.second-factor-optional'
+        await recordAct(tx, { ...personActs(request), action, target: { id: organizationId } }, clock.now())
+        await announce(tx, 'people', organizationId)
+      })
+      people.forget()
+      return { isRequired }
+    },
+  )
+
   app.patch(
     '/v1/auth/organization',
     {
@@ -208,6 +265,7 @@ async function listMembers(db: Db | Tx, person: Person, memberId?: string): Prom
         .select((seen) => seen.fn.max('s.last_seen_at').as('at'))
         .as('last_seen_at'),
     )
+    .select(hasFactor('u.id').as('has_factor'))
     .where('u.organization_id', '=', person.organizationId)
     .$if(memberId !== undefined, (query) => query.where('u.id', '=', memberId ?? ''))
     .orderBy((order) => order.fn('lower', ['u.name']))
@@ -222,6 +280,7 @@ async function listMembers(db: Db | Tx, person: Person, memberId?: string): Prom
     environmentRoles: toEnvironmentRoles(row.environment_roles),
     hasPassword: row.password_hash !== null,
     hasOidc: row.oidc_subject !== null,
+    hasSecondFactor: row.has_factor,
     isYou: row.id === person.id,
     lastSeenAt: row.last_seen_at,
     createdAt: row.created_at,

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { addApp, signInWithPassword } from '../../../test/factors.ts'
 import { clientId, clientSecret, useIdentityProvider } from '../../../test/identity-provider.ts'
 import { openInbox } from '../../../test/inbox.ts'
-import { cookieIn, sendAs, signInAs } from '../../../test/people.ts'
+import { cookieIn, PersonApi, sendAs, signInAs } from '../../../test/people.ts'
 import { type Answer, useServer } from '../../../test/server.ts'
 import type { OidcSettings } from '../../config.ts'
 
@@ -205,6 +206,55 @@ describe('the callback', () => {
     await signIn(claims)
     for (const away of ['https://evil.example', '//evil.example', '/\\evil.example', 'javascript:alert(1)', '/\t/evil'])
       expect(await signIn(claims, { query: `?returnTo=${encodeURIComponent(away)}` })).toMatchObject(isSentTo('/'))
+  })
+})
+
+describe('the second factor', () => {
+  test('is left to the provider, also where it is required; with a password it is asked for', async () => {
+    const strict = await server.startAnother({ oidc: settings(), requireSecondFactor: true })
+    const member = await signInAs(server, server.api, 'editor')
+    const answer = await signIn(somebody({ email: member.email }), { at: strict.url })
+    expect(await sessionOf(answer, strict.url)).toMatchObject({
+      status: 200,
+      body: { secondFactor: { isRequired: true, mustSetUp: false } },
+    })
+    const theirs = new PersonApi(member, { ...member, token: cookieIn(answer).value }).at({ url: strict.url })
+    expect(await theirs.get('/v2/subscribers')).toMatchObject({ status: 200 })
+    const password = 'nanoseconds of wire'
+    expect(await theirs.patch('/v1/auth/me', { newPassword: password })).toMatchObject({ status: 200 })
+    const typed = await sendAs(strict.url, 'POST', '/v1/auth/sign-in', { email: member.email, password })
+    expect(typed).toMatchObject({ status: 200, body: { secondFactor: { mustSetUp: true } } })
+  })
+
+  test('that an account had before its first sign-in by the provider is removed: it may be of somebody else', async () => {
+    const member = await signInWithPassword(server, server.api, 'editor')
+    await addApp(server, member)
+    const answer = await signIn(somebody({ email: member.email }))
+    expect((await sessionOf(answer)).body.secondFactor).toMatchObject({ hasApp: false, recoveryCodesLeft: 0 })
+    const { rows } = await server.database.pool.query(
+      "SELECT details FROM audit_log WHERE action = 'member.linked' AND target_id = $1",
+      [member.id],
+    )
+    expect(rows).toMatchObject([{ details: { hadSecondFactor: true } }])
+  })
+
+  test('proving again: the provider is told to ask even those who are signed in there', async () => {
+    const promptOf = async (query: string) =>
+      new URL((await start(query)).headers.get('location') ?? '').searchParams.get('prompt')
+    expect(await promptOf('?again=true')).toBe('login')
+    expect(await promptOf('')).toBeNull()
+    const member = await signInAs(server, server.api, 'owner')
+    const claims = somebody({ email: member.email })
+    const risky = async (answer: Answer) =>
+      (
+        await new PersonApi(member, { ...member, token: cookieIn(answer).value })
+          .at({ url })
+          .get('/v1/environments/api-keys')
+      ).body.code
+    const first = await signIn(claims)
+    server.clock.advance({ minutes: 15 })
+    expect(await risky(first)).toBe('proof_needed')
+    expect(await risky(await signIn(claims, { query: '?again=true' }))).toBeUndefined()
   })
 })
 

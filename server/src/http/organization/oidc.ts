@@ -9,6 +9,7 @@ import type { Tx } from '../../db/core/database.ts'
 import { newId } from '../../db/core/ids.ts'
 import { recordAct } from '../../db/queries/audit-log.ts'
 import { lockOrganization } from '../../db/queries/environments.ts'
+import { removeFactors } from '../../db/queries/second-factors.ts'
 import { firstOrganization } from '../../db/queries/sign-in-links.ts'
 import { fail } from '../../errors.ts'
 import { userActs } from '../edge/audit.ts'
@@ -65,6 +66,9 @@ export const oidc: Resource = (app, services) => {
         tags,
         summary: 'Start a sign-in with the identity provider',
         querystring: Type.Object({
+          again: Type.Optional(
+            Type.Boolean({ description: 'Have the provider ask even those who are signed in there' }),
+          ),
           returnTo: Type.Optional(
             Type.String({ maxLength: 2_000, description: 'The path of this service to go to afterwards' }),
           ),
@@ -90,6 +94,7 @@ export const oidc: Resource = (app, services) => {
           nonce: flow.nonce,
           code_challenge: await client.calculatePKCECodeChallenge(flow.verifier),
           code_challenge_method: 'S256',
+          ...(request.query.again ? { prompt: 'login' } : {}),
         })
         cookies.set(request, reply, flowCookie, secrets.makeToken({ ...flow, aud: flowCookie }), flowSeconds)
         return reply.redirect(url.href, 302)
@@ -107,7 +112,8 @@ export const oidc: Resource = (app, services) => {
         const { user, isLinked } = await findOrAdmit(tx, services, vouched, request)
         const act = { action: 'member.signed-in', target: { id: user.id, name: user.name }, details: { by: 'oidc' } }
         await recordAct(tx, { ...userActs(user, request), ...act }, clock.now())
-        return { ...(await beginSession(tx, request, user.id, clock.now())), isLinked }
+        const begun = await beginSession(tx, request, user.id, clock.now(), { isFromProvider: true })
+        return { ...begun, isLinked }
       })
       if (begun.isLinked) people.forget()
       giveCookie(config, request, reply, begun.token)
@@ -275,7 +281,7 @@ async function findOrAdmit(
 }
 
 /**
- * The first sign-in of a member by identity provider. Passwords, sessions and links of before end: whoever made them need not
+ * The first sign-in of a member by identity provider. Passwords, second factors, sessions and links of before end: whoever made them need not
  * be the person with this address, since anybody who gets hold of an invitation can accept it.
  */
 async function link(
@@ -292,8 +298,14 @@ async function link(
     .execute()
   const { numDeletedRows } = await tx.deleteFrom('user_sessions').where('user_id', '=', user.id).executeTakeFirst()
   await tx.deleteFrom('sign_in_links').where('user_id', '=', user.id).execute()
+  const hadSecondFactor = await removeFactors(tx, user.id)
   await announce(tx, 'people', user.id)
-  const details = { by: 'oidc', hadPassword: password_hash !== null, endedSessions: Number(numDeletedRows) }
+  const details = {
+    by: 'oidc',
+    hadPassword: password_hash !== null,
+    hadSecondFactor,
+    endedSessions: Number(numDeletedRows),
+  }
   const act = { action: 'member.linked', target: { id: user.id, name: user.name }, details }
   await recordAct(tx, { ...userActs(user, request), ...act }, now)
   return { user, isLinked: password_hash !== null || numDeletedRows > 0n }

@@ -5,10 +5,12 @@ import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../../db/core/database.ts'
 import { newId } from '../../db/core/ids.ts'
 import { sha256 } from '../../db/core/secrets.ts'
+import { factorsOf, hasAny } from '../../db/queries/second-factors.ts'
 import { newToken } from '../../db/queries/sign-in-links.ts'
 import { fail } from '../../errors.ts'
 import { Cookies } from '../edge/cookies.ts'
 import { expiryOf, longestMs, sessionCookie } from '../edge/people.ts'
+import { proofMs } from '../edge/proof.ts'
 import type { Services } from '../edge/resource.ts'
 import { roleIn, roles } from '../edge/roles.ts'
 import { Enum, Nullable, Timestamp } from '../edge/schema.ts'
@@ -29,7 +31,20 @@ export const Session = Type.Object({
     hasOidc: Type.Boolean({ description: 'Whether they have signed in with the identity provider' }),
     createdAt: Timestamp,
   }),
-  organization: Type.Object({ _id: Type.String(), name: Type.String() }),
+  organization: Type.Object({
+    _id: Type.String(),
+    name: Type.String(),
+    requiresSecondFactor: Type.Boolean({
+      description: 'Whether its members need one; the service can ask for it, too',
+    }),
+  }),
+  secondFactor: Type.Object({
+    hasApp: Type.Boolean(),
+    passkeys: Type.Integer(),
+    recoveryCodesLeft: Type.Integer(),
+    isRequired: Type.Boolean({ description: 'By the organization or the service' }),
+    mustSetUp: Type.Boolean({ description: 'Nothing else is open until a factor has been set up' }),
+  }),
   environments: Type.Array(
     Type.Object({
       _id: Type.String(),
@@ -42,16 +57,30 @@ export const Session = Type.Object({
     }),
     { description: 'Those you have access to: the values for `Belfry-Environment`; the first is the default' },
   ),
-  session: Type.Object({ _id: Type.String(), createdAt: Timestamp, expiresAt: Timestamp }),
+  session: Type.Object({
+    _id: Type.String(),
+    createdAt: Timestamp,
+    expiresAt: Timestamp,
+    provedUntil: Type.Unsafe<Date>({
+      ...Timestamp,
+      description: 'Until then it does not ask again before what cannot be undone',
+    }),
+  }),
 })
 
-interface Begun {
+export interface Begun {
   id: string
   token: string
 }
 
 /** Runs in the transaction that identified the person. */
-export async function beginSession(tx: Db | Tx, request: FastifyRequest, userId: string, now: Date): Promise<Begun> {
+export async function beginSession(
+  tx: Db | Tx,
+  request: FastifyRequest,
+  userId: string,
+  now: Date,
+  { isFromProvider = false } = {},
+): Promise<Begun> {
   const [id, token] = [newId(now), newToken()]
   await tx
     .insertInto('user_sessions')
@@ -64,6 +93,8 @@ export async function beginSession(tx: Db | Tx, request: FastifyRequest, userId:
       created_at: now,
       last_seen_at: now,
       expires_at: expiryOf(now, now),
+      proved_at: now,
+      is_from_provider: isFromProvider,
     })
     .execute()
   await sql`
@@ -81,7 +112,7 @@ export async function answerSession(
   reply: FastifyReply,
   { id, token }: Begun,
 ): Promise<Static<typeof Session>> {
-  const session = await readSession(db, id)
+  const session = await readSession(db, id, config)
   giveCookie(config, request, reply, token)
   return session
 }
@@ -96,11 +127,16 @@ export function giveCookie(
   new Cookies(config).set(request, reply, sessionCookie, token, longestMs / 1000)
 }
 
-export async function readSession(db: Db, sessionId: string): Promise<Static<typeof Session>> {
+export async function readSession(
+  db: Db,
+  sessionId: string,
+  config: { requireSecondFactor: boolean },
+): Promise<Static<typeof Session>> {
   const row = await db
     .selectFrom('user_sessions as s')
     .innerJoin('users as u', 'u.id', 's.user_id')
     .innerJoin('organizations as o', 'o.id', 'u.organization_id')
+    .select(['s.proved_at', 's.is_from_provider', 'o.requires_second_factor'])
     .select(['s.created_at as begun_at', 's.expires_at', 'o.id as organization_id', 'o.name as organization_name'])
     .select([
       'u.id',
@@ -125,6 +161,9 @@ export async function readSession(db: Db, sessionId: string): Promise<Static<typ
     .orderBy('id')
     .limit(mostEnvironments)
     .execute()
+  const factors = await factorsOf(db, row.id)
+  const isRequired = config.requireSecondFactor || row.requires_second_factor
+  const provedAt = row.proved_at ?? row.begun_at
   return {
     user: {
       _id: row.id,
@@ -135,11 +174,27 @@ export async function readSession(db: Db, sessionId: string): Promise<Static<typ
       hasOidc: row.oidc_subject !== null,
       createdAt: row.created_at,
     },
-    organization: { _id: row.organization_id, name: row.organization_name },
+    organization: {
+      _id: row.organization_id,
+      name: row.organization_name,
+      requiresSecondFactor: row.requires_second_factor,
+    },
+    secondFactor: {
+      hasApp: factors.hasApp,
+      passkeys: factors.passkeys,
+      recoveryCodesLeft: factors.recoveryCodes,
+      isRequired,
+      mustSetUp: isRequired && !hasAny(factors) && !row.is_from_provider,
+    },
     environments: environments.flatMap((environment) => {
       const role = roleIn({ role: row.role, environmentRoles: row.environment_roles }, environment._id)
       return role === 'none' ? [] : [{ ...environment, role }]
     }),
-    session: { _id: sessionId, createdAt: row.begun_at, expiresAt: row.expires_at },
+    session: {
+      _id: sessionId,
+      createdAt: row.begun_at,
+      expiresAt: row.expires_at,
+      provedUntil: new Date(provedAt.getTime() + proofMs),
+    },
   }
 }

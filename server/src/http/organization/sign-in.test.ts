@@ -28,6 +28,7 @@ describe('setting up', () => {
       isSetUp: false,
       oidc: null,
       password: { minLength: 10, maxLength: 200 },
+      hasPasskeys: false,
     })
   })
 

@@ -18,6 +18,7 @@ import { Body, Empty, Enum, Nullable, Timestamp } from '../edge/schema.ts'
 import { forgetAttempts, takeAttempt } from '../edge/sign-in-limit.ts'
 import { openInvitation } from './invitations.ts'
 import { hashPassword, isPassword, leastLength, mostLength, refuseWeakPassword } from './passwords.ts'
+import { answerEntered, enter, SecondStep } from './second-step.ts'
 import { answerSession, beginSession, Session } from './sessions.ts'
 import { Email, explainingTakenEmail, Password, PersonName, Token } from './sign-in-fields.ts'
 
@@ -30,6 +31,7 @@ const Options = Type.Object({
     description: 'The identity provider, and the URL to start with',
   }),
   password: Type.Object({ minLength: Type.Integer(), maxLength: Type.Integer() }),
+  hasPasskeys: Type.Boolean({ description: 'Whether somebody can sign in with a passkey' }),
 })
 const Link = Type.Object({
   kind: Enum(['set-up', 'invitation', 'reset']),
@@ -69,6 +71,7 @@ export const signIn: Resource = (app, services) => {
         isSetUp: await isSetUp(db),
         oidc: oidc ? { name: new URL(oidc.issuer).host, url: '/v1/auth/oidc/start' } : null,
         password: { minLength: leastLength, maxLength: mostLength },
+        hasPasskeys: (await db.selectFrom('passkeys').select('id').limit(1).executeTakeFirst()) !== undefined,
       }
     },
   )
@@ -162,9 +165,9 @@ export const signIn: Resource = (app, services) => {
       ...open,
       schema: {
         tags,
-        summary: 'Sign in with email address and password',
+        summary: 'Sign in with email address and password; 202 if a second factor is asked next',
         body: Body({ email: Type.String({ maxLength: 254 }), password: Type.String({ maxLength: 1_000 }) }),
-        response: { 200: Session },
+        response: { 200: Session, 202: SecondStep },
       },
     },
     async (request, reply) => {
@@ -181,7 +184,7 @@ export const signIn: Resource = (app, services) => {
       const isRight = await isPassword(password, user?.password_hash)
       if (!user || !isRight) throw fail('sign_in_failed')
       await giveBack()
-      const begun = await db.transaction().execute(async (tx) => {
+      const entered = await db.transaction().execute(async (tx) => {
         // Not if the password changed while we compared: that change ended all sessions, and this would add one.
         const isStillRight = await tx
           .selectFrom('users')
@@ -191,15 +194,9 @@ export const signIn: Resource = (app, services) => {
           .forShare()
           .executeTakeFirst()
         if (!isStillRight) throw fail('sign_in_failed')
-        const act = {
-          action: 'member.signed-in',
-          target: { id: user.id, name: user.name },
-          details: { by: 'password' },
-        }
-        await recordAct(tx, { ...userActs(user, request), ...act }, now)
-        return beginSession(tx, request, user.id, now)
+        return enter(tx, request, user, now, 'password')
       })
-      return answerSession(services, request, reply, begun)
+      return answerEntered(services, request, reply, entered)
     },
   )
 
@@ -226,9 +223,10 @@ export const signIn: Resource = (app, services) => {
       ...open,
       schema: {
         tags,
-        summary: 'Choose a new password with a link; ends all sessions and starts a new one',
+        summary:
+          'Choose a new password with a link; ends all sessions and starts a new one, after the second factor if there is one',
         body: Body({ token: Token, password: Password }),
-        response: { 200: Session },
+        response: { 200: Session, 202: SecondStep },
       },
     },
     async (request, reply) => {
@@ -237,18 +235,19 @@ export const signIn: Resource = (app, services) => {
       const user = await findingLink(request, async () => (await openLink(db, token, now))?.user)
       refuseWeakPassword('password', password, user)
       const password_hash = await hashPassword(password)
-      const begun = await db.transaction().execute(async (tx) => {
+      const entered = await db.transaction().execute(async (tx) => {
         if (!(await useLink(tx, token))) throw fail('link_not_found')
         await tx.updateTable('users').set({ password_hash, updated_at: now }).where('id', '=', user.id).execute()
         await tx.deleteFrom('user_sessions').where('user_id', '=', user.id).execute()
+        await tx.deleteFrom('sign_in_steps').where('user_id', '=', user.id).execute()
         await forgetAttempts(tx, user.email)
         const target = { id: user.id, name: user.name }
         await recordAct(tx, { ...userActs(user, request), action: 'member.password-reset', target }, now)
         await announce(tx, 'people', user.id)
-        return beginSession(tx, request, user.id, now)
+        return enter(tx, request, user, now, 'link')
       })
       people.forget()
-      return answerSession(services, request, reply, begun)
+      return answerEntered(services, request, reply, entered)
     },
   )
 }
