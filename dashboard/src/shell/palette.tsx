@@ -10,7 +10,7 @@ import { runs } from '../api/runs.ts'
 import { nameOf, subscribers } from '../api/subscribers.ts'
 import { workflows } from '../api/workflows.ts'
 import { Avatar } from '../ui/base/avatar.tsx'
-import { relativeTime } from '../ui/base/time.tsx'
+import { timeSince } from '../ui/base/time.tsx'
 import { Kbd } from '../ui/base/tooltip.tsx'
 import { StepIcons } from '../ui/domain/step-kind.tsx'
 import { useEnvironment, useSwitchEnvironment } from './environment.ts'
@@ -132,7 +132,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
                     {run.status === 'error' ? <CircleX className="text-bad" /> : <CircleCheck className="text-good" />}
                     <span className="truncate">{run.template?.name ?? 'Deleted workflow'}</span>
                     <code className="truncate text-muted">{run.transactionId}</code>
-                    <span className="ml-auto text-xs whitespace-nowrap text-muted">{relativeTime(run.createdAt)}</span>
+                    <span className="ml-auto text-xs whitespace-nowrap text-muted">{timeSince(run.createdAt)}</span>
                   </Item>
                 ))}
               </Group>

@@ -209,7 +209,7 @@ function Picture({ title, value, legend = [], children }: PictureProps) {
 
 function Numbers({ data }: { data: ActivityCharts }) {
   const filled = data.buckets.filter(({ runs, messages }) => runs > 0 || channels.some((one) => messages[one] > 0))
-  const cell = 'h-8 border-b px-3 text-right whitespace-nowrap first:text-left'
+  const cell = 'h-8 border-b px-3 text-right whitespace-nowrap tabular-nums first:text-left'
   return (
     <section
       aria-label="Numbers over time"

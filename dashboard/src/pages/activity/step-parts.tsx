@@ -210,7 +210,7 @@ function LogLine({ line, since }: { line: Line; since: number }) {
   const raw = rawOf(line)
   const content = (
     <>
-      <span className="w-16 shrink-0 text-right text-muted" title={absoluteTime(line.createdAt)}>
+      <span className="w-16 shrink-0 text-right text-muted tabular-nums" title={absoluteTime(line.createdAt)}>
         {since < 1 ? '0 ms' : `+${duration(since)}`}
       </span>
       <Status tone={toneOf[line.status]}>

@@ -123,7 +123,7 @@ function Opened({ request, nameOf, onClose }: Omit<RequestSheetProps, 'isMissing
           <>
             <dt className="text-muted">Expires</dt>
             <dd>
-              <Time at={request.expiresAt} />
+              <Time at={request.expiresAt} isAhead />
             </dd>
           </>
         )}

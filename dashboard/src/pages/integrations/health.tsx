@@ -62,7 +62,7 @@ export function HealthNote({ integration }: { integration: Integration }) {
               {data.state === 'open' ? (
                 <>
                   Messages go to the next integration, or wait. Next attempt:{' '}
-                  {isDue(data.retryAt) ? 'due' : <Time at={data.retryAt} />}.
+                  {isDue(data.retryAt) ? 'due' : <Time at={data.retryAt} isAhead />}.
                 </>
               ) : (
                 'The next message is the next attempt.'
@@ -77,7 +77,7 @@ export function HealthNote({ integration }: { integration: Integration }) {
             <li key={host.host} className="flex flex-wrap items-baseline gap-x-2">
               <code className="break-all">{host.host}</code>
               <span className="text-xs text-muted">
-                {host.failures} failures, next attempt <Time at={host.retryAt} />
+                {host.failures} failures, next attempt <Time at={host.retryAt} isAhead />
               </span>
               {host.error && <span className="w-full text-xs break-words text-muted">{host.error}</span>}
             </li>

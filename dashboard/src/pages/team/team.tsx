@@ -184,7 +184,7 @@ function Members({ members, query }: MembersProps) {
 
 /** Whether every member needs a second factor. */
 function SecondFactorRule() {
-  const canManage = useCan('admin')
+  const canManage = useCanInOrganization('admin')
   const { organization, secondFactor } = useSession()
   const { requiresSecondFactor: isRequired } = organization
   const hasOwn = secondFactor.hasApp || secondFactor.passkeys > 0
@@ -321,7 +321,7 @@ function MemberMenu({ member, onLink, onRoles }: MemberMenuProps) {
     done: `${who} removed`,
     onDone: () => void refreshTeam(),
   })
-  const isOwner = useCan('owner')
+  const isOwner = useCanInOrganization('owner')
   const removeFactors = useAction({
     do: () => team.removeFactors(member._id),
     done: `${who} has no second factor now`,
@@ -418,7 +418,7 @@ function Invitations({ invitations, query, onInvite }: InvitationsProps) {
           <Status tone="bad">Expired</Status>
         ) : (
           <span className="text-muted">
-            expires <Time at={expiresAt} />
+            expires <Time at={expiresAt} isAhead />
           </span>
         ),
     },

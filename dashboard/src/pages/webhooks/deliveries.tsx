@@ -168,7 +168,7 @@ function DeliveryDetails({ delivery, endpoint }: { delivery: WebhookDelivery; en
         </ol>
         {delivery.nextAttemptAt && (
           <p className="mt-2 text-xs text-muted">
-            Next attempt: <Time at={delivery.nextAttemptAt} />.
+            Next attempt: <Time at={delivery.nextAttemptAt} isAhead />.
           </p>
         )}
       </section>

@@ -14,7 +14,7 @@ import { cn } from '../../ui/base/class-names.ts'
 import { useShortcut } from '../../ui/base/shortcuts.ts'
 import { ErrorState, Skeleton } from '../../ui/base/states.tsx'
 import { Badge } from '../../ui/base/status.tsx'
-import { relativeTime } from '../../ui/base/time.tsx'
+import { timeSince } from '../../ui/base/time.tsx'
 import { StepIcon, type StepKind } from '../../ui/domain/step-kind.tsx'
 import { Switch } from '../../ui/form/switch.tsx'
 import { Menu, MenuItem, MenuLabel } from '../../ui/frame/menu.tsx'
@@ -188,7 +188,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
           <div role="alert" className="flex flex-wrap items-center gap-2 border-b bg-warn/8 px-4 py-2 text-sm sm:px-6">
             <TriangleAlert className="size-4 text-warn" aria-hidden />
             <span className="flex-1">
-              You have unsaved changes from {relativeTime(new Date(state.conflict.at))}, and the workflow has changed
+              You have unsaved changes from {timeSince(new Date(state.conflict.at))}, and the workflow has changed
               since.
             </span>
             <Button size="sm" onClick={() => state.resolve(false)}>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 // time.tsx needs no browser at import.
-const { duration, relativeTime } = await import('./time.tsx')
+const { duration, relativeTime, timeSince } = await import('./time.tsx')
 const now = Date.parse('2026-05-01T10:00:00Z')
 const ago = (seconds: number) => new Date(now - seconds * 1000)
 
@@ -18,6 +18,10 @@ describe('relative time', () => {
     [800 * 86_400, '2 y ago'],
     [-300, 'in 5 min'],
   ])('%s seconds', (seconds, text) => expect(relativeTime(ago(seconds), now)).toBe(text))
+})
+
+test('what has happened does not lie in the future, whatever the clocks say', () => {
+  expect([ago(-13), ago(-3600), ago(30)].map((at) => timeSince(at, now))).toEqual(['now', 'now', '30 s ago'])
 })
 
 describe('duration', () => {

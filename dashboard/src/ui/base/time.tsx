@@ -26,13 +26,24 @@ export function relativeTime(at: string | Date, now = Date.now()): string {
   return seconds < 0 ? `${count} ${unit} ago` : `in ${count} ${unit}`
 }
 
+/** When something happened. Clocks differ, but it does not lie in the future. */
+export const timeSince = (at: string | Date, now = Date.now()) =>
+  relativeTime(new Date(Math.min(new Date(at).getTime(), now)), now)
+
+interface Shown {
+  at: string | Date | null | undefined
+  /** Something that is yet to happen, such as an expiry. */
+  isAhead?: boolean
+  className?: string
+}
+
 /** Relative time that keeps updating, with the exact time on hover. */
-export function Time({ at, className }: { at: string | Date | null | undefined; className?: string }) {
+export function Time({ at, isAhead = false, className }: Shown) {
   const now = useNow()
   if (!at) return <span className="text-muted">—</span>
   return (
     <time dateTime={new Date(at).toISOString()} title={absoluteTime(at)} className={cn('whitespace-nowrap', className)}>
-      {relativeTime(at, now)}
+      {isAhead ? relativeTime(at, now) : timeSince(at, now)}
     </time>
   )
 }

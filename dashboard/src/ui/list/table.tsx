@@ -137,7 +137,7 @@ export function Table<Row>(props: TableProps<Row>) {
                           key={column.id}
                           className={cn(
                             cellClass,
-                            column.align === 'right' && 'text-right',
+                            column.align === 'right' && 'text-right tabular-nums',
                             column.width,
                             column.from && from[column.from],
                           )}
@@ -222,7 +222,7 @@ function HeadCell<Row>({ column, order, onOrder }: HeadCellProps<Row>) {
       aria-sort={isOrdered ? (isUp ? 'ascending' : 'descending') : undefined}
       className={cn(
         'sticky top-(--table-top,0px) z-2 h-9 border-b bg-page px-3 text-left text-xs font-medium text-muted first:pl-4 last:pr-4 sm:first:pl-6 sm:last:pr-6',
-        align === 'right' && 'text-right',
+        align === 'right' && 'text-right tabular-nums',
         column.width,
         column.from && from[column.from],
       )}

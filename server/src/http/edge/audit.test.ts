@@ -80,11 +80,42 @@ test('changes of keys, environments, variables, webhooks and settings are logged
     'webhook.secret-rotated',
     'organization.changed',
   ])
+  expect((await log()).data.slice(0, 9).reverse()).toMatchObject([
+    {},
+    ...['Staging', 'Staging', 'Stage'].map((name) => ({ target: { id: staging._id, name } })),
+    ...[{}, {}],
+    ...Array.from({ length: 2 }, () => ({ target: { id: endpoint._id, name: 'example.com' } })),
+    {},
+  ])
   expect(keys).toMatchObject([{ key: expect.stringMatching(/./) }])
   expect(JSON.stringify(await log())).not.toContain(keys[0].key)
   // Deleting an environment keeps its audit entries.
   await server.drain()
   expect(await actions('&action=environment.deleted')).toEqual(['environment.deleted'])
+})
+
+test('a publish is logged with what it did, and a dry run is not', async () => {
+  const { development, production } = await server.freshOrganization()
+  const owner = await signInAs(server, development, 'owner')
+  await owner.post('/v2/workflows', { name: 'Welcome', workflowId: 'welcome', steps: [] })
+  const publish = (body: object) =>
+    owner.post(`/v2/environments/${production.environmentId}/publish`, {
+      sourceEnvironmentId: development.environmentId,
+      ...body,
+    })
+  expect((await publish({ dryRun: true })).status).toBe(200)
+  const published = async () => (await owner.get('/v1/audit?action=environment.published')).body.data
+  expect(await published()).toEqual([])
+  expect((await publish({})).status).toBe(200)
+  expect(await published()).toMatchObject([
+    {
+      target: { id: production.environmentId, name: 'Production' },
+      details: { from: 'Development', published: ['Welcome'] },
+    },
+  ])
+  await owner.delete('/v2/workflows/welcome')
+  await publish({ deleteMissing: true })
+  expect((await published())[0].details).toEqual({ from: 'Development', published: [], deleted: ['Welcome'] })
 })
 
 test('changes of people are logged, with their names at the time', async () => {

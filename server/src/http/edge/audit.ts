@@ -1,7 +1,7 @@
 // The audit log: who did what to whom or what, when, and from where. It never holds values.
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
 import { allOf, cursorPage } from '../../db/core/page.ts'
@@ -29,17 +29,52 @@ export const userActs = (
 
 /** Logs a successful request of a route that names an act, before its answer goes out. Other routes pay nothing. */
 export function registerAudit(app: App, { db, clock }: Pick<Services, 'db' | 'clock'>): void {
+  app.decorateRequest('acted', undefined)
+  app.decorateRequest('targetName', undefined)
   app.addHook('onRoute', (route) => {
     const action = route.config?.act
     if (action === undefined) return
+    // Before it happens: afterwards, what was deleted has no name any more.
+    route.preHandler = [
+      ...[route.preHandler ?? []].flat(),
+      async (request: FastifyRequest) => {
+        const id = namedIn(request)
+        if (id !== undefined) request.targetName = await nameOf(db, action, id)
+      },
+    ]
     route.onSend = [
       ...[route.onSend ?? []].flat(),
       async (request, reply, payload) => {
-        if (reply.statusCode < 300) await recordRequest(db, request, action, targetIn(request, payload), clock.now())
+        if (reply.statusCode < 300 && request.acted !== false)
+          await recordRequest(db, request, action, targetIn(request, payload), clock.now())
         return payload
       },
     ]
   })
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the audit log says of this request beyond its fields; false if nothing was done after all. */
+    acted: Record<string, unknown> | false | undefined
+    targetName: string | undefined
+  }
+}
+
+/** The name of what an act concerns, by the first part of the action. URLs may hold secrets, so only their host. */
+const names: Record<string, RawBuilder<unknown>> = {
+  'api-key': sql`SELECT name FROM api_keys`,
+  environment: sql`SELECT name FROM environments`,
+  integration: sql`SELECT name FROM integrations`,
+  webhook: sql`SELECT substring(url FROM '://([^/?#]+)') AS name FROM webhook_endpoints`,
+  workflow: sql`SELECT name FROM workflows`,
+}
+
+async function nameOf(db: Db, action: string, id: string): Promise<string | undefined> {
+  const found = names[action.split('.', 1)[0] ?? '']
+  if (!found) return undefined
+  const { rows } = await sql<{ name: string | null }>`${found} WHERE id = ${id}`.execute(db)
+  return rows[0]?.name ?? undefined
 }
 
 /** The actor of a request in an environment: a person, or its API key. */
@@ -54,8 +89,8 @@ export function requestActs(
   }
 }
 
-async function recordRequest(db: Db, request: FastifyRequest, action: string, id: string | null, now: Date) {
-  const act = { ...requestActs(request), action, target: { id }, details: detailsOf(request) }
+async function recordRequest(db: Db, request: FastifyRequest, action: string, target: Target, now: Date) {
+  const act = { ...requestActs(request), action, target, details: detailsOf(request) }
   try {
     await recordAct(db, act, now)
   } catch (error) {
@@ -67,20 +102,33 @@ async function recordRequest(db: Db, request: FastifyRequest, action: string, id
   }
 }
 
-/** The names of the given fields, without their values. */
-function detailsOf({ body }: FastifyRequest): Record<string, unknown> {
+/** What the handler says, or else the names of the given fields, without their values. */
+function detailsOf({ body, acted }: FastifyRequest): Record<string, unknown> {
+  if (acted) return acted
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
   const fields = isObject ? Object.keys(body) : []
   return fields.length === 0 ? {} : { fields }
 }
 
+/** The first parameter of the path. */
+const namedIn = ({ params }: FastifyRequest) => Object.values(params as Record<string, string>)[0]
+
+type Target = { id: string | null; name: string | null }
+
 /** What the path names, or else what was created. */
-function targetIn({ params }: FastifyRequest, payload: unknown): string | null {
-  const named = Object.values(params as Record<string, string>)[0]
-  if (named !== undefined) return named
-  if (typeof payload !== 'string' || !payload.startsWith('{')) return null
-  const { _id, data } = JSON.parse(payload) as { _id?: string; data?: { _id?: string } }
-  return _id ?? data?._id ?? null
+function targetIn(request: FastifyRequest, payload: unknown): Target {
+  const id = namedIn(request)
+  if (id !== undefined) return { id, name: request.targetName ?? null }
+  if (typeof payload !== 'string' || !payload.startsWith('{')) return { id: null, name: null }
+  const made = JSON.parse(payload) as Made & { data?: Made }
+  const { _id, name, url } = made.data ?? made
+  return { id: _id ?? null, name: name ?? (url === undefined ? null : new URL(url).host) }
+}
+
+interface Made {
+  _id?: string
+  name?: string
+  url?: string
 }
 
 const Entry = Type.Object({

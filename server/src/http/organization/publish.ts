@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { Db } from '../../db/core/database.ts'
 import { diffEnvironments } from '../../engine/authoring/environment-diff.ts'
 import { publish, type Route, readEnvironments, tryPublish } from '../../engine/authoring/publish.ts'
-import { type NamedResource, report } from '../../engine/authoring/publish-plan.ts'
+import { type NamedResource, type PublishReport, report } from '../../engine/authoring/publish-plan.ts'
 import { fail } from '../../errors.ts'
 import { requirePublish } from '../edge/reach.ts'
 import type { Environment, Resource } from '../edge/resource.ts'
@@ -149,9 +149,34 @@ export const environmentPublish: Resource = (app, { db, clock, brand, config: { 
       const outcomes = dryRun
         ? await tryPublish(db, route, options)
         : await db.transaction().execute((tx) => publish(tx, route, options, occasion))
-      return report(outcomes, { dryRun })
+      const reported = report(outcomes, { dryRun })
+      request.acted = !dryRun && { from: await nameOf(db, route.sourceId), ...done(reported) }
+      return reported
     },
   )
+}
+
+const mostNames = 50
+
+/** The names of what was published and deleted, for the audit log. */
+function done({ results }: PublishReport): Record<string, string[]> {
+  const all = results.flatMap(({ successful }) => successful)
+  const namesOf = (isDeleted: boolean) =>
+    all
+      .filter(({ action }) => (action === 'deleted') === isDeleted)
+      .slice(0, mostNames)
+      .map(({ resourceName }) => resourceName)
+  const deleted = namesOf(true)
+  return { published: namesOf(false), ...(deleted.length > 0 ? { deleted } : {}) }
+}
+
+async function nameOf(db: Db, environmentId: string): Promise<string> {
+  const { name } = await db
+    .selectFrom('environments')
+    .select('name')
+    .where('id', '=', environmentId)
+    .executeTakeFirstOrThrow()
+  return name
 }
 
 export async function routeOf(

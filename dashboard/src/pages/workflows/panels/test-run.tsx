@@ -173,7 +173,9 @@ function Outcome({ transactionId }: { transactionId: string }) {
               <li key={job._id} className="flex min-h-10 items-center gap-2.5 px-3 py-1.5 text-sm">
                 <StepIcon kind={job.type} />
                 <span className="min-w-0 flex-1 truncate">{job.step.name ?? lookOf(job.type).label}</span>
-                {job.dueAt && job.status === 'delayed' && <Time at={job.dueAt} className="text-xs text-muted" />}
+                {job.dueAt && job.status === 'delayed' && (
+                  <Time at={job.dueAt} isAhead className="text-xs text-muted" />
+                )}
                 {(job.error || job.reason) && (
                   <span className="max-w-56 truncate text-xs text-muted" title={job.error ?? job.reason}>
                     {job.error ?? job.reason?.replaceAll('_', ' ')}
