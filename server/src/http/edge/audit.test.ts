@@ -30,7 +30,7 @@ test('an audit entry says who did what to what, in which environment and from wh
       _id: expect.any(String),
       action: 'integration.created',
       actor: by,
-      target: { type: 'integration', id: integration._id, name: null },
+      target: { type: 'integration', id: integration._id, name: 'Ours' },
       environmentId: api.environmentId,
       address: '127.0.0.1',
       details: { fields: ['providerId', 'channel', 'name', 'credentials'] },

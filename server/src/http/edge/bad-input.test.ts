@@ -24,15 +24,19 @@ beforeEach(async () => {
 })
 
 /** Authenticated as the operation expects: an application with every right, a subscriber's browser, or a person. */
-async function send({ method, path }: Operation, to: string, body: string | Uint8Array): Promise<Answer> {
-  if (path.startsWith('/v1/auth/')) return owner.send(method, to, body)
+async function send({ method, path, security }: Operation, to: string, body: string | Uint8Array): Promise<Answer> {
+  if (path.startsWith('/v1/auth/') || security?.some((way) => 'person' in way)) return owner.send(method, to, body)
   const own = path.startsWith('/v1/inbox/') ? { authorization: `Bearer ${token}` } : {}
   return server.wideApi.send(method, to, body, { ...json, ...own })
 }
 
 const withBody = () => operations.filter(({ body }) => body !== undefined)
-/** The operation's path with a value for each parameter. */
-const filled = ({ path }: Operation, value = 'x') => path.replace('{purpose}', 'inbox').replaceAll(/\{[^}]+\}/g, value)
+/** The operation's path with a value for each parameter; environments and purposes are looked at before the body is. */
+const filled = ({ path }: Operation, value = 'x') =>
+  path
+    .replace('{purpose}', 'inbox')
+    .replace(/\{\w*[eE]nvironmentId\}/, server.api.environmentId)
+    .replaceAll(/\{[^}]+\}/g, value)
 
 /** A hash of everything stored, to be compared before and after, except when keys were used: that is written now and then. */
 async function everythingStored(): Promise<string> {

@@ -97,6 +97,8 @@ export const members: Resource = (app, { db, clock, people, config }) => {
         const given = request.body.environmentRoles ?? (isUnlimited(role) ? [] : member.environmentRoles)
         const stored = await checkedEnvironmentRoles(tx, organizationId, role, given)
         const environmentRoles = toEnvironmentRoles(stored)
+        const isMoved = !isDeepStrictEqual(environmentRoles, member.environmentRoles)
+        if (!isChanged && !isMoved) return member
         const now = clock.now()
         await tx
           .updateTable('users')
@@ -106,7 +108,7 @@ export const members: Resource = (app, { db, clock, people, config }) => {
         const record = (action: string, details: object) =>
           recordAct(tx, { ...personActs(request), action, target: targetOf(member), details: { ...details } }, now)
         if (isChanged) await record('member.role-changed', { from: member.role, to: role })
-        if (!isDeepStrictEqual(environmentRoles, member.environmentRoles)) {
+        if (isMoved) {
           const names = await namesOfEnvironments(tx, organizationId)
           const named = (list: Listed['environmentRoles']) =>
             Object.fromEntries(list.map((one) => [names.get(one._environmentId) ?? one._environmentId, one.role]))
