@@ -177,7 +177,7 @@ export const delivery = {
       to: 'const forAll = ofChannel',
     },
     {
-      ...dispatching,
+      tests: ['server/src/steps/delivery/integration-choice.test.ts'],
       breaks: 'the last in rank is asked first',
       from: 'b.priority - a.priority',
       to: 'a.priority - b.priority',
