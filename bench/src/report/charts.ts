@@ -68,7 +68,8 @@ function throughput(results: Results): Chart | undefined {
       bars: figure ? [...rate(label, figure.ours, 'ours'), ...rate(reference, figure.reference, 'reference')] : [],
     }
   }
-  const accepting = pair('Triggers accepted, each committed', 'accepting', 'accepted', 'the same route without work')
+  const { against = '' } = find(results, 'accepting', 'accepted') ?? {}
+  const accepting = pair('Triggers accepted, each committed', 'accepting', 'accepted', against)
   const delivering = find(results, 'accepting', 'accepted-delivering')
   accepting.bars.splice(1, 0, ...rate('while also delivering them', delivering?.ours, 'ours'))
   const whole = pair(

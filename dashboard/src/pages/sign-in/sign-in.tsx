@@ -103,8 +103,8 @@ function NotSetUp() {
   return (
     <BarePage title="Belfry has no owner yet">
       <p className="text-sm text-muted">
-        Open the link in the console where you started Belfry: it makes you the owner. If you lost it,{' '}
-        <code className="text-ink">npm run sign-in-link</code> prints another.
+        Open the link that the first start of Belfry printed, or wrote into the file it named: it makes you the owner.
+        If you lost it, <code className="text-ink">npm run sign-in-link</code> prints another.
       </p>
     </BarePage>
   )
