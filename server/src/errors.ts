@@ -853,6 +853,11 @@ export const errorTable = {
     status: 400,
     message: (p: { limit: number }) => `A workflow cannot have more than ${p.limit} steps`,
   },
+  workflow_changed: {
+    status: 409,
+    message: (p: { version: number }) =>
+      `Somebody saved version ${p.version} of the workflow since; merge your change with it and save again with that \`baseVersion\``,
+  },
   workflow_id_taken: {
     status: 400,
     message: (p: { workflowId: string }) =>

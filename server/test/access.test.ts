@@ -41,8 +41,12 @@ const isDecision = ({ method, path }: Operation) =>
   /^(POST \/v2\/environments\/\{\w+\}\/publish-requests\/\{\w+\}\/(approve|decline)|PATCH \/v2\/environments\/\{\w+\}\/protection)$/.test(
     `${method} ${path}`,
   )
+/** Who has a workflow open. */
+const isPresence = ({ method, path }: Operation) => `${method} ${path}` === 'PUT /v2/workflows/{workflowId}/presence'
 const isForPeople = (operation: Operation) =>
-  (operation.path.startsWith('/v1/auth/') && !isPublic(operation) && !isPage(operation)) || isDecision(operation)
+  (operation.path.startsWith('/v1/auth/') && !isPublic(operation) && !isPage(operation)) ||
+  isDecision(operation) ||
+  isPresence(operation)
 
 /** The policy. The first matching line counts. */
 const policy: Array<[operation: RegExp, role: Role]> = [
@@ -57,6 +61,7 @@ const policy: Array<[operation: RegExp, role: Role]> = [
   // Read-only, although they take a body.
   [/^POST \/v2\/(workflows|layouts)\/.*\/preview$/, 'viewer'],
   [/^POST \/v2\/environments\/\{\w+\}\/diff$/, 'viewer'],
+  [/^PUT \/v2\/workflows\/\{workflowId\}\/presence$/, 'viewer'],
   // Whoever edits the source asks, whatever they are in the target.
   [/^POST \/v2\/environments\/\{\w+\}\/publish-requests(\/\{\w+\}\/withdraw)?$/, 'viewer'],
   // Secrets, cost, or shared by everybody.
@@ -245,6 +250,7 @@ const isAsking = ({ method, path }: Operation) => method === 'POST' && path.ends
 /** Whose roles an operation asks for, in this order. */
 function rolesCounting(operation: Operation): Array<'environment' | 'organization'> {
   const name = `${operation.method} ${operation.path}`
+  if (isPresence(operation)) return ['environment']
   if (isForPeople(operation) && !isDecision(operation)) return ['organization']
   if (/^PATCH \/v1\/organizations\/settings$|^PATCH \/v2\/environments\/\{\w+\}\/doors$/.test(name))
     return ['organization']

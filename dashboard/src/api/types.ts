@@ -8381,6 +8381,8 @@ export interface Operations {
         _id: string
       } | undefined
       lastTriggeredAt: string | null
+      /** Every save makes the next one */
+      version: number
     }
   }
   /** List workflows, without the content of their steps */
@@ -8597,6 +8599,8 @@ export interface Operations {
         _id: string
       } | undefined
       lastTriggeredAt: string | null
+      /** Every save makes the next one */
+      version: number
     }
   }
   /** Replace a workflow */
@@ -8695,6 +8699,8 @@ export interface Operations {
       payloadSchema?: Record<string, unknown> | null | undefined
       isTranslationEnabled?: boolean | null | undefined
       severity?: 'high' | 'medium' | 'low' | 'none' | null | undefined
+      /** The `version` on which the change is based. If another one is stored, the answer is 409 `workflow_changed` with the stored workflow, and nothing is saved. Without it, the last save wins */
+      baseVersion?: number | null | undefined
     }
     answer: {
       _id: string
@@ -8844,6 +8850,8 @@ export interface Operations {
         _id: string
       } | undefined
       lastTriggeredAt: string | null
+      /** Every save makes the next one */
+      version: number
     }
   }
   /** Change the given fields of a workflow; null changes nothing */
@@ -8860,6 +8868,8 @@ export interface Operations {
       payloadSchema?: Record<string, unknown> | null | undefined
       validatePayload?: boolean | null | undefined
       isTranslationEnabled?: boolean | null | undefined
+      /** The `version` on which the change is based. If another one is stored, the answer is 409 `workflow_changed` with the stored workflow, and nothing is saved. Without it, the last save wins */
+      baseVersion?: number | null | undefined
     }
     answer: {
       _id: string
@@ -9009,6 +9019,8 @@ export interface Operations {
         _id: string
       } | undefined
       lastTriggeredAt: string | null
+      /** Every save makes the next one */
+      version: number
     }
   }
   /** Delete a workflow with its translations and all preferences for it */
@@ -9180,6 +9192,8 @@ export interface Operations {
         _id: string
       } | undefined
       lastTriggeredAt: string | null
+      /** Every save makes the next one */
+      version: number
     }
   }
   /** Retrieve a step of a workflow */
@@ -9273,6 +9287,183 @@ export interface Operations {
     answer: {
       to: Record<string, unknown>
       payload: Record<string, unknown>
+    }
+  }
+  /** Say that you have a workflow open; the answer names who else has, and a newer version */
+  'PUT /v2/workflows/{workflowId}/presence': {
+    path: {
+      /** Identifier, slug or internal id */
+      workflowId: string
+    }
+    body: {
+      /** The version that the page shows */
+      version?: number | undefined
+    }
+    answer: {
+      others: Array<{
+        _id: string
+        name: string
+      }>
+      newer?: {
+        version: number
+        savedAt: string
+        savedBy: {
+          _id: string | null
+          /** Null if the account is gone */
+          name: string | null
+        }
+        workflow: {
+          _id: string
+          workflowId: string
+          slug: string
+          name: string
+          description: string
+          tags: Array<string>
+          active: boolean
+          validatePayload: boolean
+          payloadSchema: Record<string, unknown> | null
+          payloadExample?: Record<string, unknown> | undefined
+          isTranslationEnabled: boolean
+          severity: 'high' | 'medium' | 'low' | 'none'
+          origin: string
+          status: 'ACTIVE' | 'INACTIVE' | 'ERROR'
+          /** Always empty: each step has its own issues */
+          issues: Record<string, unknown>
+          preferences: {
+            user: {
+              all: {
+                enabled: boolean
+                readOnly: boolean
+              }
+              channels: {
+                email: {
+                  enabled: boolean
+                }
+                sms: {
+                  enabled: boolean
+                }
+                in_app: {
+                  enabled: boolean
+                }
+                chat: {
+                  enabled: boolean
+                }
+                push: {
+                  enabled: boolean
+                }
+              }
+            } | null
+            default: {
+              all: {
+                enabled: boolean
+                readOnly: boolean
+              }
+              channels: {
+                email: {
+                  enabled: boolean
+                }
+                sms: {
+                  enabled: boolean
+                }
+                in_app: {
+                  enabled: boolean
+                }
+                chat: {
+                  enabled: boolean
+                }
+                push: {
+                  enabled: boolean
+                }
+              }
+            }
+          }
+          steps: Array<{
+            controls: {
+              dataSchema?: Record<string, unknown> | undefined
+              uiSchema?: Record<string, unknown> | undefined
+              values: Record<string, unknown>
+            }
+            controlValues: Record<string, unknown>
+            variables: Record<string, unknown>
+            stepId: string
+            _id: string
+            name: string
+            slug: string
+            type: string
+            origin: string
+            workflowId: string
+            workflowDatabaseId: string
+            active?: boolean | undefined
+            shouldStopOnFail?: boolean | undefined
+            onUnknown?: 'retry' | 'hold' | undefined
+            /** Where replies to its emails go */
+            replyCallback?: {
+              active?: boolean | undefined
+              url?: string | undefined
+            } | undefined
+            filters?: Array<{
+              isNegated: boolean
+              type: 'BOOLEAN' | 'TEXT' | 'DATE' | 'NUMBER' | 'STATEMENT' | 'LIST' | 'MULTI_LIST' | 'GROUP'
+              value: 'AND' | 'OR'
+              children: Array<{
+                field?: string | undefined
+                value?: unknown | undefined
+                operator?: 'LARGER' | 'SMALLER' | 'LARGER_EQUAL' | 'SMALLER_EQUAL' | 'EQUAL' | 'NOT_EQUAL' | 'ALL_IN' | 'ANY_IN' | 'NOT_IN' | 'BETWEEN' | 'NOT_BETWEEN' | 'LIKE' | 'NOT_LIKE' | 'IN' | undefined
+                on?: 'subscriber' | 'payload' | 'tenant' | 'webhook' | 'isOnline' | 'isOnlineInLast' | 'previousStep' | undefined
+                webhookUrl?: string | undefined
+                timeOperator?: 'minutes' | 'hours' | 'days' | undefined
+                step?: string | undefined
+                stepType?: 'seen' | 'read' | 'unseen' | 'unread' | undefined
+              }>
+            }> | undefined
+            variants?: Array<{
+              _id: string
+              name?: string | undefined
+              active?: boolean | undefined
+              filters: Array<{
+                isNegated: boolean
+                type: 'BOOLEAN' | 'TEXT' | 'DATE' | 'NUMBER' | 'STATEMENT' | 'LIST' | 'MULTI_LIST' | 'GROUP'
+                value: 'AND' | 'OR'
+                children: Array<{
+                  field?: string | undefined
+                  value?: unknown | undefined
+                  operator?: 'LARGER' | 'SMALLER' | 'LARGER_EQUAL' | 'SMALLER_EQUAL' | 'EQUAL' | 'NOT_EQUAL' | 'ALL_IN' | 'ANY_IN' | 'NOT_IN' | 'BETWEEN' | 'NOT_BETWEEN' | 'LIKE' | 'NOT_LIKE' | 'IN' | undefined
+                  on?: 'subscriber' | 'payload' | 'tenant' | 'webhook' | 'isOnline' | 'isOnlineInLast' | 'previousStep' | undefined
+                  webhookUrl?: string | undefined
+                  timeOperator?: 'minutes' | 'hours' | 'days' | undefined
+                  step?: string | undefined
+                  stepType?: 'seen' | 'read' | 'unseen' | 'unread' | undefined
+                }>
+              }>
+              controlValues: Record<string, unknown>
+            }> | undefined
+            issues?: {
+              controls?: Record<string, Array<{
+                issueType: string
+                variableName?: string | undefined
+                message: string
+              }>> | undefined
+              integration?: Record<string, Array<{
+                issueType: string
+                variableName?: string | undefined
+                message: string
+              }>> | undefined
+            } | undefined
+          }>
+          createdAt: string
+          updatedAt: string
+          updatedBy?: {
+            _id: string
+          } | undefined
+          lastPublishedAt: string | null
+          lastPublishedBy?: {
+            _id: string
+          } | undefined
+          lastTriggeredAt: string | null
+          /** Every save makes the next one */
+          version: number
+        }
+      } | undefined
     }
   }
   /** Publish a workflow into another environment of the organization */
@@ -9433,6 +9624,8 @@ export interface Operations {
         _id: string
       } | undefined
       lastTriggeredAt: string | null
+      /** Every save makes the next one */
+      version: number
     }
   }
   /** Create a layout; at first it only shows the content of the email */

@@ -1114,6 +1114,17 @@ CREATE TABLE workflow_overrides (
 CREATE INDEX workflow_overrides_created ON public.workflow_overrides USING btree (environment_id, created_at, id);
 CREATE INDEX workflow_overrides_workflow ON public.workflow_overrides USING btree (environment_id, workflow_id);
 
+CREATE TABLE workflow_presence (
+  environment_id text COLLATE "C" NOT NULL,
+  workflow_id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  expires_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT workflow_presence_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
+  CONSTRAINT workflow_presence_pkey PRIMARY KEY (environment_id, workflow_id, user_id)
+);
+CREATE INDEX workflow_presence_expiry ON public.workflow_presence USING btree (expires_at);
+CREATE INDEX workflow_presence_user ON public.workflow_presence USING btree (user_id);
+
 CREATE TABLE workflow_versions (
   environment_id text COLLATE "C" NOT NULL,
   workflow_id text COLLATE "C" NOT NULL,

@@ -68,6 +68,7 @@ import { webhookEndpoints } from './webhooks/endpoints.ts'
 import { webhookEvents } from './webhooks/events.ts'
 import { bridges } from './workflows/bridge.ts'
 import { workflowOverrides } from './workflows/overrides.ts'
+import { workflowPresence } from './workflows/presence.ts'
 import { previews } from './workflows/preview.ts'
 import { workflowSync } from './workflows/sync.ts'
 import { workflows } from './workflows/workflows.ts'
@@ -125,6 +126,7 @@ export const resources: Resource[] = [
   topicSubscriptions,
   topicsV1,
   workflows,
+  workflowPresence,
   workflowSync,
   layouts,
   translations,

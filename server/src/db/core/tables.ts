@@ -776,6 +776,13 @@ export interface BotLinkTable {
   expires_at: Date
 }
 
+export interface WorkflowPresenceTable {
+  environment_id: string
+  workflow_id: string
+  user_id: string
+  expires_at: Date
+}
+
 export interface SignInAttemptTable {
   key: string
   attempts: number
@@ -864,6 +871,7 @@ export interface Tables {
   contexts: ContextTable
   tenants: TenantTable
   workflow_overrides: WorkflowOverrideTable
+  workflow_presence: WorkflowPresenceTable
   idempotency_keys: IdempotencyKeyTable
   rate_buckets: RateBucketTable
   environment_revisions: EnvironmentRevisionTable

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterEach, describe, expect, test } from 'vitest'
 import { addActivity, addRow } from '../../../test/activity-rows.ts'
+import { signInAs } from '../../../test/people.ts'
 import { secretKey, useServer } from '../../../test/server.ts'
 import { newId } from '../../db/core/ids.ts'
 import { Secrets } from '../../db/core/secrets.ts'
@@ -284,6 +285,20 @@ describe('what the engine keeps for a while', () => {
     await reason(null)
     await purge()
     expect(await names()).toEqual([])
+  })
+
+  test('who had a workflow open is forgotten', async () => {
+    const person = await signInAs(server, server.api, 'viewer')
+    const open = (workflowId: string, expiresAt: Date) =>
+      addRow(server.database, 'workflow_presence', {
+        ...{ environment_id: server.api.environmentId, workflow_id: workflowId, user_id: person.id },
+        expires_at: expiresAt,
+      })
+    await open('left', server.clock.now())
+    await open('open', new Date(server.clock.now().getTime() + 1_000))
+    await purge()
+    const kept = await server.database.db.selectFrom('workflow_presence').select('workflow_id').execute()
+    expect(kept).toEqual([{ workflow_id: 'open' }])
   })
 
   test('links to bots are deleted when they expire', async () => {

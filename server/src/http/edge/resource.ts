@@ -160,8 +160,11 @@ declare module 'fastify' {
     beforeSecondFactor?: boolean
     /** Whether a person must have proved who they are a short time ago; see `proof.ts`. */
     proof?: boolean
-    /** Set if the route acts on more than the caller's environment, so that a key of one environment does not do. */
-    reach?: 'organization'
+    /**
+     * `organization` if the route acts on more than the caller's environment, so that a key of one environment does not do.
+     * `environment` for a route for people that acts in the one they chose: their role there counts.
+     */
+    reach?: 'organization' | 'environment'
     /** Changes no workflow, layout or translation, whatever its scope suggests; a protected environment allows it. */
     keepsContent?: boolean
     /** Error statuses beyond those that every operation can return. */

@@ -39,7 +39,7 @@ export function refuseLesserRole(request: FastifyRequest, person: Roles): void {
   const { people: isForPeople, reach } = request.routeOptions.config
   const { environmentId, targetEnvironmentId } = request.params as Record<string, string | undefined>
   const named = environmentId ?? targetEnvironmentId
-  const isOfOrganization = reach === 'organization' || (isForPeople && named === undefined)
+  const isOfOrganization = reach === 'organization' || (isForPeople && reach === undefined && named === undefined)
   const role = isOfOrganization ? person.role : roleIn(person, named ?? request.environment.id)
   refuseRole(role, neededFor(request))
 }

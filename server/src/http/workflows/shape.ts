@@ -191,6 +191,7 @@ export const Workflow = Type.Object({
   lastPublishedAt: NullableTimestamp,
   lastPublishedBy: Type.Optional(User),
   lastTriggeredAt: NullableTimestamp,
+  version: Type.Integer({ description: 'Every save makes the next one' }),
 })
 
 export const userOf = (name: 'updatedBy' | 'lastPublishedBy', id: string | null) =>
@@ -312,5 +313,6 @@ export async function showWorkflow(
     lastPublishedAt: row.last_published_at,
     ...userOf('lastPublishedBy', row.last_published_by),
     lastTriggeredAt: row.last_triggered_at,
+    version: row.version,
   }
 }

@@ -134,6 +134,7 @@ describe('creating', () => {
       updatedBy: { _id: '0'.repeat(24) },
       lastPublishedAt: null,
       lastTriggeredAt: null,
+      version: 1,
     })
     expect(Object.keys(body.payloadSchema.properties)).toEqual(['orderId', 'total'])
     expect(body.steps.map((step: any) => step.stepId)).toEqual(['in-app-step', 'wait', 'mail'])
@@ -652,6 +653,7 @@ describe('replacing', () => {
       steps: [],
       preferences: { user: null, default: usual },
       updatedAt: server.clock.now().toISOString(),
+      version: 2,
     })
   })
 
@@ -825,6 +827,7 @@ describe('changing some fields', () => {
       tags: ['b'],
       validatePayload: false,
       updatedAt,
+      version: 2,
     }
     expect(patched).toMatchObject({ status: 200, body: after })
     server.clock.advance({ minutes: 1 })
@@ -840,7 +843,7 @@ describe('changing some fields', () => {
     expect((await api.patch('/v2/workflows/a-workflow', nothing)).body).toEqual(after)
     expect((await api.patch('/v2/workflows/a-workflow')).body).toEqual(after)
     const some = await api.patch('/v2/workflows/a-workflow', { ...nothing, tags: ['c'] })
-    expect(some.body).toEqual({ ...after, tags: ['c'], updatedAt: server.clock.now().toISOString() })
+    expect(some.body).toEqual({ ...after, tags: ['c'], version: 3, updatedAt: server.clock.now().toISOString() })
   })
 
   test('an active workflow with issues has status ERROR, and another schema can fix it', async () => {

@@ -25,6 +25,7 @@ import { Body, Empty, Enum, FreeObject } from '../edge/schema.ts'
 import { idIn, slugify } from '../edge/slug.ts'
 import { generalError } from '../edge/validation.ts'
 import { ListQuery, listWorkflows, WorkflowPage } from './list.ts'
+import { BaseVersion, staleSave } from './newer-version.ts'
 import {
   Maybe,
   OwnIdentifier,
@@ -131,19 +132,30 @@ export const workflows: Resource = (app, services) => {
     { id: environmentId, userId }: Environment,
     workflowId: string,
     work: (row: WorkflowRow, tx: Tx) => Promise<WorkflowFields> | WorkflowFields,
-    prepare: (row: WorkflowRow, tx: Tx) => Promise<void> = async () => undefined,
-  ): Promise<WorkflowRow> =>
-    db.transaction().execute(async (tx) => {
+    {
+      baseVersion,
+      prepare = async () => undefined,
+    }: {
+      baseVersion?: number | null | undefined
+      prepare?: (row: WorkflowRow, tx: Tx) => Promise<void>
+    },
+  ): Promise<WorkflowRow> => {
+    const { row: result, isStale } = await db.transaction().execute(async (tx) => {
       const found = await readWorkflow(tx, { environmentId, workflowId })
       // Layouts are locked before workflows everywhere, to avoid deadlocks.
       await prepare(found, tx)
       const row = await lockWorkflow(tx, environmentId, found.id)
       if (!row) throw fail('workflow_not_found', undefined, { ctx: { workflowId } })
+      // Under the lock: of two saves that began from one version, the second is refused.
+      if (typeof baseVersion === 'number' && baseVersion !== row.version) return { row, isStale: true }
       const fields = await work(row, tx)
       const saved = await saveWorkflow(tx, { environmentId, userId, id: row.id, now: clock.now() }, fields)
       await followSwitch(tx, saved, row.is_translation_enabled)
-      return saved
+      return { row: saved, isStale: false }
     })
+    if (isStale) throw await staleSave(services, result)
+    return result
+  }
 
   app.post(
     '/v2/workflows',
@@ -248,6 +260,7 @@ export const workflows: Resource = (app, services) => {
     '/v2/workflows/:workflowId',
     {
       bodyLimit,
+      config: { refusals: [409] },
       schema: {
         tags,
         summary: 'Replace a workflow',
@@ -272,6 +285,7 @@ export const workflows: Resource = (app, services) => {
           payloadSchema: Maybe(upsert.payloadSchema),
           isTranslationEnabled: Maybe(upsert.isTranslationEnabled),
           severity: Maybe(upsert.severity),
+          baseVersion: BaseVersion,
         }),
         response: { 200: Workflow },
       },
@@ -302,8 +316,11 @@ export const workflows: Resource = (app, services) => {
           preferences: workflow,
           user_preferences: user,
         }),
-        async (row, tx) => {
-          if (row.origin === 'svc-cloud') given = await withLayouts(tx, row.environment_id, storedValues(body.steps))
+        {
+          baseVersion: body.baseVersion,
+          prepare: async (row, tx) => {
+            if (row.origin === 'svc-cloud') given = await withLayouts(tx, row.environment_id, storedValues(body.steps))
+          },
         },
       )
       return show(saved)
@@ -314,6 +331,7 @@ export const workflows: Resource = (app, services) => {
     '/v2/workflows/:workflowId',
     {
       bodyLimit,
+      config: { refusals: [409] },
       schema: {
         tags,
         summary: 'Change the given fields of a workflow; null changes nothing',
@@ -326,26 +344,33 @@ export const workflows: Resource = (app, services) => {
           payloadSchema: Maybe(patch.payloadSchema),
           validatePayload: Maybe(patch.validatePayload),
           isTranslationEnabled: Maybe(patch.isTranslationEnabled),
+          baseVersion: BaseVersion,
         }),
         response: { 200: Workflow },
       },
     },
     async (request) => {
-      const { body, environment } = request
+      const { environment } = request
+      const { baseVersion, ...body } = request.body
       const { workflowId } = request.params
       refuseSchema(body.payloadSchema)
       const isEmpty = Object.values(body).every((value) => value === null || value === undefined)
       if (isEmpty) return show(await readWorkflow(db, { environmentId: environment.id, workflowId }))
-      const saved = await change(environment, workflowId, (row) => ({
-        ...fieldsOf(row),
-        active: body.active ?? row.active,
-        name: body.name ?? row.name,
-        description: body.description ?? row.description,
-        tags: body.tags ?? row.tags,
-        payload_schema: body.payloadSchema ?? row.payload_schema,
-        validate_payload: body.validatePayload ?? row.validate_payload,
-        is_translation_enabled: body.isTranslationEnabled ?? row.is_translation_enabled,
-      }))
+      const saved = await change(
+        environment,
+        workflowId,
+        (row) => ({
+          ...fieldsOf(row),
+          active: body.active ?? row.active,
+          name: body.name ?? row.name,
+          description: body.description ?? row.description,
+          tags: body.tags ?? row.tags,
+          payload_schema: body.payloadSchema ?? row.payload_schema,
+          validate_payload: body.validatePayload ?? row.validate_payload,
+          is_translation_enabled: body.isTranslationEnabled ?? row.is_translation_enabled,
+        }),
+        { baseVersion },
+      )
       return show(saved)
     },
   )
