@@ -17,8 +17,20 @@ export const browser = {
   'dashboard/src/pages/workflows/draft/draft.ts': [
     {
       breaks: 'an autosave is not tried again after a 503',
-      from: 'status === 0 || status >= 500 ? 5_000',
-      to: 'status === 0 ? 5_000',
+      from: '(error.status === 0 || error.status >= 500)',
+      to: 'error.status === 0',
+    },
+  ],
+  'dashboard/src/pages/workflows/draft/merge.ts': [
+    {
+      breaks: 'what a colleague changed is overwritten',
+      from: 'if (same(mine, theirs) || same(base, theirs)) return mine',
+      to: 'if (!same(base, theirs)) return mine',
+    },
+    {
+      breaks: 'a step that a colleague changed is deleted without a question',
+      from: 'if (theirs && isAlike(theirs, base)) return undefined',
+      to: 'if (theirs) return undefined',
     },
   ],
   'inbox/src/data/notification.ts': [

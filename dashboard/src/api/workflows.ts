@@ -6,6 +6,7 @@ export type WorkflowSummary = Answer<'GET /v2/workflows'>['workflows'][number]
 export type Workflow = Answer<'GET /v2/workflows/{workflowId}'>
 export type WorkflowStep = Workflow['steps'][number]
 export type StepIssues = NonNullable<WorkflowStep['issues']>
+export type NewerVersion = NonNullable<Answer<'PUT /v2/workflows/{workflowId}/presence'>['newer']>
 export type PreviewRequest = Body<'POST /v2/workflows/{workflowId}/step/{stepId}/preview'>
 
 export const workflows = {
@@ -19,6 +20,17 @@ export const workflows = {
     queryOptions({
       queryKey: inEnvironment('workflows', 'one', workflowId),
       queryFn: ({ signal }) => api('GET /v2/workflows/{workflowId}', { path: { workflowId }, signal }),
+    }),
+  /** Says that this page shows the workflow, and asks who else does and whether there is a newer version. */
+  presence: (workflowId: string, version: () => number) =>
+    queryOptions({
+      queryKey: inEnvironment('presence', workflowId),
+      queryFn: ({ signal }) =>
+        api('PUT /v2/workflows/{workflowId}/presence', { path: { workflowId }, body: { version: version() }, signal }),
+      refetchInterval: 5_000,
+      refetchOnWindowFocus: 'always',
+      staleTime: 0,
+      gcTime: 0,
     }),
   /** What a step would deliver with these values; the last preview stays until the next has loaded. */
   preview: (workflowId: string, stepId: string, body: PreviewRequest, version: string) =>

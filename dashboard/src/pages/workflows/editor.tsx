@@ -14,16 +14,18 @@ import { cn } from '../../ui/base/class-names.ts'
 import { useShortcut } from '../../ui/base/shortcuts.ts'
 import { ErrorState, Skeleton } from '../../ui/base/states.tsx'
 import { Badge } from '../../ui/base/status.tsx'
-import { timeSince } from '../../ui/base/time.tsx'
 import { StepIcon, type StepKind } from '../../ui/domain/step-kind.tsx'
 import { Switch } from '../../ui/form/switch.tsx'
 import { Menu, MenuItem, MenuLabel } from '../../ui/frame/menu.tsx'
 import { Page as Frame } from '../../ui/frame/page.tsx'
 import { flag, text, useUrlState } from '../../ui/list/url-state.ts'
-import { type Draft, type DraftStep, useDraft } from './draft/draft.ts'
+import type { Draft, DraftStep } from './draft/draft.ts'
 import { usePreviewData } from './draft/preview-data.ts'
 import { copyOf, type Issue, issuesOf, newStep } from './draft/steps.ts'
+import { useDraft } from './draft/use-draft.ts'
+import { Compare } from './panels/compare.tsx'
 import { Flow, FlowKeys } from './panels/flow.tsx'
+import { OthersHere } from './panels/others-here.tsx'
 import { SaveStatus } from './panels/save-status.tsx'
 import { Settings } from './panels/settings.tsx'
 import { StepPanel } from './panels/step.tsx'
@@ -72,10 +74,14 @@ function Editor({ workflow }: { workflow: Workflow }) {
   const isCode = workflow.origin === 'external'
   // In Production, saving an active workflow changes what recipients get: it needs a click.
   const [autosaves] = useState(environment.type === 'dev' || !workflow.active)
-  const state = useDraft(workflow, { canEdit: mayEdit, autosaves })
+  const [open, setOpen] = useUrlState(schema)
+  const state = useDraft(workflow, {
+    canEdit: mayEdit,
+    autosaves,
+    onRenamed: (from, to) => open.step === from && setOpen({ step: to }),
+  })
   const { draft, saved, change, flush } = state
   const data = usePreviewData(workflow.workflowId)
-  const [open, setOpen] = useUrlState(schema)
   const [syncing, setSyncing] = useState<SyncTarget>()
   const selected = draft.steps.find(({ stepId }) => stepId === open.step)
   const canShape = mayEdit && !isCode
@@ -145,6 +151,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
       }
       actions={
         <>
+          <OthersHere others={state.others} />
           {mayEdit && <SaveStatus state={state} autosaves={autosaves} />}
           <IssueList steps={draft.steps} issues={issues} onOpen={select} />
           <label className="mx-1 flex items-center gap-2 text-sm" htmlFor="workflow-active">
@@ -184,21 +191,7 @@ function Editor({ workflow }: { workflow: Workflow }) {
       }
     >
       <div className="flex h-full min-h-0 flex-col">
-        {state.conflict && (
-          <div role="alert" className="flex flex-wrap items-center gap-2 border-b bg-warn/8 px-4 py-2 text-sm sm:px-6">
-            <TriangleAlert className="size-4 text-warn" aria-hidden />
-            <span className="flex-1">
-              You have unsaved changes from {timeSince(new Date(state.conflict.at))}, and the workflow has changed
-              since.
-            </span>
-            <Button size="sm" onClick={() => state.resolve(false)}>
-              Keep the saved version
-            </Button>
-            <Button size="sm" variant="primary" onClick={() => state.resolve(true)}>
-              Use my changes
-            </Button>
-          </div>
-        )}
+        <Compare conflict={state.conflict} autosaves={autosaves} onResolve={state.resolve} />
         <div
           className={cn(
             'grid min-h-0 flex-1 grid-cols-[minmax(0,1fr)] grid-rows-[minmax(0,1fr)]',

@@ -1,10 +1,6 @@
-// The workflow being edited: autosaved, or saved by a button in Production; kept in this browser until the server has it.
-import { useBlocker } from '@tanstack/react-router'
-import { useCallback, useEffect, useRef, useState } from 'react'
-import { cache } from '../../../api/cache.ts'
-import { ApiError, api, type Body, currentEnvironment, inEnvironment } from '../../../api/client.ts'
-import { type Workflow, workflows } from '../../../api/workflows.ts'
-import { useConfirm } from '../../../ui/frame/dialog.tsx'
+// The workflow being edited, as the editor holds it, and as it is kept in this browser until the server has it.
+import { ApiError, type Body, currentEnvironment } from '../../../api/client.ts'
+import type { NewerVersion, Workflow } from '../../../api/workflows.ts'
 
 type Change = Body<'PUT /v2/workflows/{workflowId}'>
 type StepInput = Change['steps'][number]
@@ -57,7 +53,7 @@ export function draftOf(workflow: Workflow): Draft {
   }
 }
 
-function changeOf(draft: Draft, origin: string): Change {
+export function changeOf(draft: Draft, origin: string): Change {
   const { preferences, steps, ...fields } = draft
   return {
     ...fields,
@@ -75,15 +71,6 @@ function changeOf(draft: Draft, origin: string): Change {
   }
 }
 
-/** Keeps what the user typed during a save and takes only the ids of new steps from the answer. */
-const withIds = (draft: Draft, saved: Workflow): Draft => ({
-  ...draft,
-  steps: draft.steps.map((step) => {
-    const _id = step._id ?? saved.steps.find(({ stepId }) => stepId === step.stepId)?._id
-    return _id === undefined ? step : { ...step, _id }
-  }),
-})
-
 export type SaveState =
   | { state: 'saved' }
   | { state: 'waiting' }
@@ -92,23 +79,23 @@ export type SaveState =
 
 interface StoredDraft {
   draft: Draft
-  /** `updatedAt` of the workflow on which the draft is based. */
-  updatedAt: string
-  at: number
+  /** What the draft was made from, for merging it with later versions. */
+  base: Draft
+  version: number
 }
 
 const storageKey = (workflowId: string) => `belfry-draft:${currentEnvironment()}:${workflowId}`
 
-function readStored(workflowId: string): StoredDraft | undefined {
+export function readStored(workflowId: string): StoredDraft | undefined {
   try {
     const stored = JSON.parse(localStorage.getItem(storageKey(workflowId)) ?? 'null') as StoredDraft | null
-    return stored && Array.isArray(stored.draft?.steps) ? stored : undefined
+    return stored && Array.isArray(stored.draft?.steps) && Array.isArray(stored.base?.steps) ? stored : undefined
   } catch {
     return undefined
   }
 }
 
-function writeStored(workflowId: string, stored: StoredDraft | undefined): void {
+export function writeStored(workflowId: string, stored: StoredDraft | undefined): void {
   try {
     if (stored) localStorage.setItem(storageKey(workflowId), JSON.stringify(stored))
     else localStorage.removeItem(storageKey(workflowId))
@@ -117,147 +104,15 @@ function writeStored(workflowId: string, stored: StoredDraft | undefined): void 
   }
 }
 
-export interface DraftState {
-  draft: Draft
-  /** The stored workflow, with its issues and variables. */
-  saved: Workflow
-  save: SaveState
-  isDirty: boolean
-  /** Unsaved edits of an earlier visit, while the workflow has changed since. The user chooses. */
-  conflict: StoredDraft | undefined
-  /** Whether unsaved edits of an earlier visit were restored. */
-  isRestored: boolean
-  change: (work: (draft: Draft) => Draft) => void
-  /** Saves at once; resolves to true if everything is saved. */
-  flush: () => Promise<boolean>
-  discard: () => void
-  resolve: (takeMine: boolean) => void
-}
-
-interface Options {
-  canEdit: boolean
-  /** Off for active workflows in Production, which need a click on Save: real recipients get the result. */
-  autosaves: boolean
-}
-
-const pauseMs = 700
-
 /** When autosave tries again after a failure. Temporary errors only: after a refusal the user has to change something. */
 export function retryAfterMs(save: SaveState, autosaves: boolean): number | undefined {
-  if (!autosaves || save.state !== 'failed' || !(save.error instanceof ApiError)) return undefined
-  const { status } = save.error
-  return status === 0 || status >= 500 ? 5_000 : undefined
+  return autosaves && save.state === 'failed' && isUnanswered(save.error) ? 5_000 : undefined
 }
 
-export function useDraft(workflow: Workflow, { canEdit, autosaves }: Options): DraftState {
-  const { workflowId } = workflow
-  const [stored] = useState(() => (canEdit ? readStored(workflowId) : undefined))
-  const fits = stored !== undefined && stored.updatedAt === workflow.updatedAt
-  const [draft, setDraft] = useState<Draft>(() => (stored && fits ? stored.draft : draftOf(workflow)))
-  const [conflict, setConflict] = useState(() => (stored && !fits ? stored : undefined))
-  const [saved, setSaved] = useState(workflow)
-  const [save, setSave] = useState<SaveState>({ state: 'saved' })
-  const latest = useRef(draft)
-  latest.current = draft
-  const savedText = useRef('')
-  if (savedText.current === '') savedText.current = JSON.stringify(draftOf(workflow))
-  const isDirty = canEdit && JSON.stringify(draft) !== savedText.current
+/** The newer version that the server sent with its refusal to overwrite it. */
+export const newerVersionIn = (error: unknown): NewerVersion | undefined =>
+  error instanceof ApiError && error.code === 'workflow_changed' ? (error.ctx as unknown as NewerVersion) : undefined
 
-  const adopt = useCallback((answer: Workflow, sent?: Draft) => {
-    savedText.current = JSON.stringify(draftOf(answer))
-    setSaved(answer)
-    // The server may change what it stores. Text typed during the save wins.
-    setDraft((now) => (sent === undefined || now === sent ? draftOf(answer) : withIds(now, answer)))
-  }, [])
-
-  // Another user saved it, or an integration changed: take the new version unless there are unsaved edits.
-  const dirty = useRef(isDirty)
-  dirty.current = isDirty
-  const running = useRef<Promise<boolean> | undefined>(undefined)
-  useEffect(() => {
-    if (!dirty.current && !running.current) adopt(workflow)
-  }, [workflow, adopt])
-
-  const send = useCallback(async (): Promise<boolean> => {
-    const sent = latest.current
-    if (JSON.stringify(sent) === savedText.current) return true
-    setSave({ state: 'saving' })
-    try {
-      const body = changeOf(sent, saved.origin)
-      const answer = await api('PUT /v2/workflows/{workflowId}', { path: { workflowId }, body })
-      adopt(answer, sent)
-      cache.setQueryData(workflows.one(workflowId).queryKey, answer)
-      void cache.invalidateQueries({ queryKey: inEnvironment('workflows', 'list') })
-      setSave({ state: 'saved' })
-      return latest.current === sent
-    } catch (error) {
-      setSave({ state: 'failed', error: error as Error })
-      return false
-    }
-  }, [workflowId, saved.origin, adopt])
-
-  const flush = useCallback(async (): Promise<boolean> => {
-    while (running.current) await running.current
-    const attempt = send().finally(() => {
-      running.current = undefined
-    })
-    running.current = attempt
-    return attempt
-  }, [send])
-
-  useEffect(() => {
-    if (!isDirty) {
-      if (!conflict) writeStored(workflowId, undefined)
-      return
-    }
-    writeStored(workflowId, { draft, updatedAt: saved.updatedAt, at: Date.now() })
-    if (!autosaves || conflict) return
-    setSave((before) => (before.state === 'failed' ? before : { state: 'waiting' }))
-    const pause = setTimeout(() => void flush(), pauseMs)
-    return () => clearTimeout(pause)
-  }, [draft, isDirty, autosaves, conflict, workflowId, saved.updatedAt, flush])
-
-  useEffect(() => {
-    const retryMs = retryAfterMs(save, autosaves)
-    if (retryMs === undefined) return
-    const pause = setTimeout(() => void flush(), retryMs)
-    return () => clearTimeout(pause)
-  }, [save, autosaves, flush])
-
-  const ask = useConfirm()
-  useBlocker({
-    disabled: !isDirty,
-    enableBeforeUnload: () => isDirty,
-    shouldBlockFn: async ({ current, next }) => {
-      if (current.pathname === next.pathname) return false
-      if (autosaves && (await flush())) return false
-      return !(await ask({
-        title: 'Leave with unsaved changes?',
-        body: 'They stay in this browser for your next visit, but nobody else sees them and runs do not use them.',
-        confirm: 'Leave',
-        danger: false,
-      }))
-    },
-  })
-
-  return {
-    draft,
-    saved,
-    save,
-    isDirty,
-    conflict,
-    isRestored: fits,
-    flush,
-    change: useCallback((work) => setDraft(work), []),
-    discard: () => {
-      writeStored(workflowId, undefined)
-      setDraft(draftOf(saved))
-      setSave({ state: 'saved' })
-    },
-    resolve: (takeMine) => {
-      if (takeMine && conflict) setDraft(withIds(conflict.draft, saved))
-      else writeStored(workflowId, undefined)
-      setConflict(undefined)
-    },
-  }
-}
+/** Whether a failed save may have been stored: the server did not say. */
+export const isUnanswered = (error: unknown): boolean =>
+  error instanceof ApiError && (error.status === 0 || error.status >= 500)

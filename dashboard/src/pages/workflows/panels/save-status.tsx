@@ -2,7 +2,7 @@
 import { CircleAlert, Cloud, LoaderCircle, RotateCw } from 'lucide-react'
 import { Button } from '../../../ui/base/button.tsx'
 import { Tooltip } from '../../../ui/base/tooltip.tsx'
-import type { DraftState } from '../draft/draft.ts'
+import type { DraftState } from '../draft/use-draft.ts'
 
 interface SaveStatusProps {
   state: DraftState
@@ -11,7 +11,12 @@ interface SaveStatusProps {
 
 export function SaveStatus({ state, autosaves }: SaveStatusProps) {
   const { save, isDirty, conflict, flush, discard } = state
-  if (conflict && isDirty) return <span className="text-sm text-warn">Not saved: choose a version below</span>
+  if (conflict)
+    return (
+      <span role="status" className="text-sm text-warn">
+        Not saved: choose below
+      </span>
+    )
   if (save.state === 'failed')
     return (
       <span role="status" className="flex items-center gap-1.5 text-sm text-bad">
