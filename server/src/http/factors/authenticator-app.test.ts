@@ -27,3 +27,7 @@ test.each(vectors)(
     expect(await stepOf(secret, code, at(seconds))).toBeUndefined()
   },
 )
+
+test.each(['', '12345', '1234567', '12345a', '𞢦窱𓀠ꮶ', '١٢٣٤٥٦', '-12345'])('%j is no code', async (code) => {
+  expect(await stepOf(secret, code, at(59))).toBeUndefined()
+})

@@ -37,8 +37,11 @@ export async function beginApp(
 
 /** The step of the code, counted from 1970; undefined if the code is wrong. */
 export async function stepOf(secret: string, code: string, now: Date): Promise<number | undefined> {
+  const token = code.replaceAll(/\s/g, '')
+  // The library counts characters but compares bytes, and throws at six characters of more.
+  if (!/^\d{6}$/.test(token)) return undefined
   const totp = await totpOf(secret)
-  const delta = totp.validate({ token: code.replaceAll(/\s/g, ''), timestamp: now.getTime(), window: toleratedSteps })
+  const delta = totp.validate({ token, timestamp: now.getTime(), window: toleratedSteps })
   return delta === null ? undefined : totp.counter({ timestamp: now.getTime() }) + delta
 }
 
