@@ -27,8 +27,8 @@ export async function timesToMessage(service: Service, pace: Pace): Promise<numb
 }
 
 /**
- * Polls the newest messages and records when each becomes readable. Reads more than arrive in half a second, so that none is
- * missed that commits after a newer one.
+ * Polls the newest messages and records when each becomes readable. Reads more than arrive in half a second, and at least 200,
+ * so that none is missed that commits after a newer one, or while this process was held up.
  */
 async function watch(
   { database, environmentId }: Service,
@@ -40,7 +40,7 @@ async function watch(
   const newest = {
     name: 'newest_messages',
     text: "SELECT transaction_id FROM messages WHERE environment_id = $1 AND channel = 'in_app' ORDER BY id DESC LIMIT $2",
-    values: [environmentId, Math.max(50, Math.ceil(perSecond / 2))],
+    values: [environmentId, Math.max(200, Math.ceil(perSecond / 2))],
   }
   while (seen.size < count) {
     const { rows } = await database.query<{ transaction_id: string }>(newest)
